@@ -1,0 +1,3 @@
+import { runCommandLine } from "./src/cli.ts";
+
+Deno.exit(await runCommandLine(Deno.args));

@@ -1,0 +1,177 @@
+/** From the words of a command line to a command, its arguments and flags. */
+import { parseArgs } from "node:util";
+import { closestString } from "@std/text/closest-string";
+import type { Command, Flag } from "./command.ts";
+
+/** What somebody asked for. */
+export type Request =
+  | { kind: "version" }
+  /** Of the one command, of a group's commands, or of all. */
+  | { kind: "help"; commands: readonly Command[] }
+  | { kind: "mistakes"; commands: readonly Command[]; mistakes: string[] }
+  | {
+    kind: "run";
+    command: Command;
+    arguments: string[];
+    flags: Record<string, string | undefined>;
+  };
+
+type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
+type OptionToken = Extract<Token, { kind: "option" }>;
+
+/**
+ * Finds the command (the first of `commands` when none is named) and checks
+ * every word; all mistakes are reported at once.
+ */
+export function parseCommandLine(
+  words: readonly string[],
+  commands: readonly Command[],
+): Request {
+  // `deno task cli -- seller list` hands the dashes on as the first word.
+  const meant = words[0] === "--" ? words.slice(1) : words;
+  const { options, positionals } = split(meant, commands);
+  if (options.some(({ name }) => name === "version")) {
+    return { kind: "version" };
+  }
+  const chosen = chooseCommand(positionals, commands);
+  if (options.some(({ name }) => name === "help")) {
+    return { kind: "help", commands: chosen.candidates };
+  }
+  if (chosen.command === null) {
+    const mistakes = [chosen.mistake];
+    return { kind: "mistakes", commands: chosen.candidates, mistakes };
+  }
+  const command = chosen.command;
+  const flags = readFlags(options, command);
+  const values = positionals.slice(chosen.words);
+  const mistakes = [
+    ...flags.mistakes,
+    // The value of an unknown flag would be reported a second time.
+    ...flags.unknown ? [] : checkArguments(values, command),
+  ];
+  if (mistakes.length > 0) {
+    return { kind: "mistakes", commands: [command], mistakes };
+  }
+  return { kind: "run", command, arguments: values, flags: flags.values };
+}
+
+function split(words: readonly string[], commands: readonly Command[]) {
+  const known = commands.flatMap(({ flags }) => flags);
+  const { tokens } = parseArgs({
+    args: [...words],
+    strict: false,
+    tokens: true,
+    options: {
+      help: { type: "boolean", short: "h" },
+      version: { type: "boolean" },
+      ...Object.fromEntries(known.map((flag) => [flag.name, {
+        type: flag.placeholder === undefined ? "boolean" : "string",
+      }])),
+    },
+  });
+  return {
+    options: tokens.filter((token) => token.kind === "option"),
+    positionals: tokens.flatMap((token) =>
+      token.kind === "positional" ? [token.value] : []
+    ),
+  };
+}
+
+type Choice =
+  & { candidates: readonly Command[] }
+  & ({ command: Command; words: number } | { command: null; mistake: string });
+
+function chooseCommand(
+  [first, second]: string[],
+  commands: readonly Command[],
+): Choice {
+  if (first === undefined) {
+    return { command: commands[0], words: 0, candidates: commands };
+  }
+  for (
+    const [name, words] of [[first, 1], [`${first} ${second}`, 2]] as const
+  ) {
+    const command = commands.find((each) => each.name === name);
+    if (command !== undefined) {
+      return { command, words, candidates: [command] };
+    }
+  }
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length > 0) return unfinished(first, second, group);
+  const names = commands.map(({ name }) => name.split(" ")[0]);
+  return {
+    command: null,
+    candidates: commands,
+    mistake: `unknown command ${quoted(first)}; did you mean ` +
+      `"${closestString(first, names)}"?`,
+  };
+}
+
+function unfinished(
+  first: string,
+  second: string | undefined,
+  group: readonly Command[],
+): Choice {
+  const names = group.map(({ name }) => name.slice(first.length + 1));
+  const mistake = second === undefined
+    ? `"${first}" needs one of: ${names.join(", ")}.`
+    : `unknown command ${quoted(`${first} ${second}`)}; did you mean ` +
+      `"${first} ${closestString(second, names)}"?`;
+  return { command: null, candidates: group, mistake };
+}
+
+function readFlags(options: readonly OptionToken[], command: Command) {
+  const values: Record<string, string | undefined> = {};
+  const mistakes: string[] = [];
+  let unknown = false;
+  for (const option of options) {
+    const flag = command.flags.find(({ name }) => name === option.name);
+    if (flag === undefined) {
+      unknown = true;
+      mistakes.push(unknownFlag(option, command));
+    } else if (option.name in values) {
+      mistakes.push(`--${flag.name}: given twice.`);
+    } else {
+      values[flag.name] = option.value ?? "";
+      const mistake = valueMistake(option, flag);
+      if (mistake !== null) mistakes.push(mistake);
+    }
+  }
+  for (const flag of command.flags) {
+    if (flag.required && !(flag.name in values)) {
+      mistakes.push(`--${flag.name} ${flag.placeholder} is missing.`);
+    }
+  }
+  return { values, mistakes, unknown };
+}
+
+function unknownFlag({ rawName }: OptionToken, { name, flags }: Command) {
+  const names = [...flags.map((flag) => flag.name), "help", "version"];
+  const nearest = closestString(rawName.replace(/^-+/, ""), names);
+  return `${rawName}: unknown flag of "${name}"; did you mean --${nearest}?`;
+}
+
+function valueMistake(option: OptionToken, flag: Flag): string | null {
+  if (flag.placeholder === undefined) {
+    return option.inlineValue ? `--${flag.name}: takes no value.` : null;
+  }
+  // `--port --host x`: the value was forgotten, not meant to be "--host".
+  const forgotten = !option.value ||
+    (!option.inlineValue && option.value.startsWith("-"));
+  return forgotten
+    ? `--${flag.name}: needs a value, ${flag.placeholder}.`
+    : null;
+}
+
+function checkArguments(values: string[], command: Command): string[] {
+  const missing = command.arguments.slice(values.length)
+    .filter(({ optional }) => !optional)
+    .map(({ name }) => `${name} is missing.`);
+  const surplus = values.slice(command.arguments.length)
+    .map((value) => `${quoted(value)} is one argument too many.`);
+  return [...missing, ...surplus];
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

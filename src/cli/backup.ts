@@ -1,0 +1,32 @@
+/** A copy of the database while the service runs. */
+import { resolve } from "node:path";
+import { type Command, UsageError } from "./command.ts";
+import { exists, withDatabase } from "./database.ts";
+import { dataFlag } from "./flags.ts";
+
+export const backupCommand: Command = {
+  name: "backup",
+  summary: "write a consistent copy of the database to a new file",
+  arguments: [{ name: "FILE" }],
+  flags: [dataFlag],
+  async run({ config, arguments: [file], print }) {
+    const target = resolve(file);
+    if (await exists(target)) {
+      throw new UsageError(`${target} exists; name a file that does not.`);
+    }
+    // Under its own name only when it is whole, whatever happens meanwhile.
+    const part = `${target}.part`;
+    await withDatabase(config, async (db) => {
+      if (await exists(part)) await Deno.remove(part);
+      await db.backup(part);
+      await sync(part);
+      await Deno.rename(part, target);
+    });
+    print(`backup: ${target}`);
+  },
+};
+
+async function sync(file: string): Promise<void> {
+  using opened = await Deno.open(file, { read: true, write: true });
+  await opened.sync();
+}

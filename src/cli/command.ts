@@ -1,0 +1,51 @@
+/** What a command of the command line is. */
+import type { Config } from "../config.ts";
+import type { Deps } from "../deps.ts";
+
+export interface Flag {
+  /** Without its dashes. */
+  name: string;
+  /** Stands for the value in the help; a flag without one is a switch. */
+  placeholder?: string;
+  meaning: string;
+  required?: boolean;
+}
+
+export interface Argument {
+  /** As the help writes it, in capitals. */
+  name: string;
+  optional?: boolean;
+}
+
+export interface Command {
+  /** One word, or two with the group first: `seller add`. */
+  name: string;
+  summary: string;
+  arguments: readonly Argument[];
+  flags: readonly Flag[];
+  /** Prints what it has to say; throws what went wrong. */
+  run(context: CommandContext): Promise<void>;
+}
+
+export interface CommandContext {
+  config: Config;
+  deps: Deps;
+  /** In the order of `Command.arguments`; an optional one may be missing. */
+  arguments: readonly string[];
+  /** By name without dashes; a switch that was given is "". */
+  flags: Readonly<Record<string, string | undefined>>;
+  /** Writes one line to standard output. */
+  print(line: string): void;
+}
+
+/** What was asked for cannot be done as asked: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  /** One sentence each. */
+  readonly mistakes: readonly string[];
+
+  constructor(...mistakes: string[]) {
+    super(mistakes.join("\n"));
+    this.mistakes = mistakes;
+  }
+}

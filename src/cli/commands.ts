@@ -1,0 +1,17 @@
+/** Every command, in the order of the help. The first is the default. */
+import { backupCommand } from "./backup.ts";
+import type { Command } from "./command.ts";
+import { deliveryCommands } from "./deliveries.ts";
+import { eventCommands } from "./events.ts";
+import { imageCommands } from "./images.ts";
+import { sellerCommands } from "./sellers.ts";
+import { serveCommand } from "./serve.ts";
+
+export const COMMANDS: readonly Command[] = [
+  serveCommand,
+  ...sellerCommands,
+  ...eventCommands,
+  ...deliveryCommands,
+  backupCommand,
+  ...imageCommands,
+];

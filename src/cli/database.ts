@@ -1,0 +1,40 @@
+/** The database as a command opens it, beside a service that may be running. */
+import { join } from "node:path";
+import { openDatabase } from "../app.ts";
+import type { Config } from "../config.ts";
+import type { Db } from "../store/db.ts";
+import { UsageError } from "./command.ts";
+
+/**
+ * Runs `fn` on the database of the data folder. Unless it may be `created`,
+ * one that does not exist is a mistake in the setting, not an empty database.
+ */
+export async function withDatabase<T>(
+  { dataDir }: Config,
+  fn: (db: Db) => Promise<T>,
+  { created = false } = {},
+): Promise<T> {
+  const file = join(dataDir, "seller.db");
+  if (!created && !await exists(file)) {
+    throw new UsageError(
+      `There is no ${file}: name the folder of the service with --data or ` +
+        "SELLER_DATA_DIR, or create the first seller.",
+    );
+  }
+  const db = openDatabase(dataDir);
+  try {
+    return await fn(db);
+  } finally {
+    await db.close();
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

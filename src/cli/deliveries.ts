@@ -1,0 +1,318 @@
+/** The commands that show deliveries and send them anew. */
+import {
+  DELIVERY_STATES,
+  type DeliveryState,
+  type SettledState,
+} from "../domain/webhook.ts";
+import { readTrigger } from "../domain/event.ts";
+import type { Db } from "../store/db.ts";
+import {
+  findDelivery,
+  listAttempts,
+  listDeliveries,
+  type LoggedAttempt,
+  type LoggedDelivery,
+  type Replay,
+  replayDelivery,
+  settledDeliveries,
+} from "../store/delivery_log.ts";
+import { sellerByName } from "../store/sellers.ts";
+import { type Command, type CommandContext, UsageError } from "./command.ts";
+import { withDatabase } from "./database.ts";
+import { dataFlag } from "./flags.ts";
+
+const LIST_LIMIT = 100;
+const LIST_LIMIT_MAX = 10_000;
+const REPLAYED_STATES: readonly SettledState[] = [
+  "exhausted",
+  "cancelled",
+  "delivered",
+];
+/** Deliveries that one write replays: small, as the service writes too. */
+const REPLAY_ROWS = 100;
+
+export const deliveryCommands: readonly Command[] = [
+  {
+    name: "delivery list",
+    summary: "list deliveries, the newest first",
+    arguments: [],
+    flags: [
+      { name: "seller", placeholder: "NAME", meaning: "of this seller only" },
+      {
+        name: "state",
+        placeholder: "STATE",
+        meaning: `in this state only: ${DELIVERY_STATES.join(", ")}`,
+      },
+      {
+        name: "trigger",
+        placeholder: "TRIGGER",
+        meaning: "of this trigger only",
+      },
+      {
+        name: "limit",
+        placeholder: "N",
+        meaning: `lines at most (default ${LIST_LIMIT})`,
+      },
+      {
+        name: "before",
+        placeholder: "ID",
+        meaning: "older than this delivery: the last one of a full list",
+      },
+      dataFlag,
+    ],
+    run: list,
+  },
+  {
+    name: "delivery show",
+    summary: "show a delivery with all its attempts",
+    arguments: [{ name: "ID" }],
+    flags: [dataFlag],
+    run: show,
+  },
+  {
+    name: "delivery replay",
+    summary: "send a delivery anew, or all that came to a state",
+    arguments: [{ name: "ID", optional: true }],
+    flags: [
+      {
+        name: "state",
+        placeholder: "STATE",
+        meaning: `instead of an ID: all of ${REPLAYED_STATES.join(", ")}`,
+      },
+      {
+        name: "since",
+        placeholder: "TIME",
+        meaning: "with --state: that came to it then or later, as in " +
+          "2026-11-20 or 2026-11-20T08:00:00Z",
+      },
+      dataFlag,
+    ],
+    run: replay,
+  },
+];
+
+async function list(context: CommandContext): Promise<void> {
+  const { config, flags, print } = context;
+  const mistakes: string[] = [];
+  const state = stateFlag(flags.state, DELIVERY_STATES, mistakes);
+  const limit = limitFlag(flags.limit, mistakes);
+  if (flags.trigger !== undefined) {
+    const read = readTrigger(flags.trigger);
+    if ("problem" in read) mistakes.push(`--trigger ${read.problem.message}`);
+  }
+  if (mistakes.length > 0) throw new UsageError(...mistakes);
+  const rows = await withDatabase(
+    config,
+    (db) =>
+      db.read(async (sql) =>
+        listDeliveries(sql, {
+          sellerId: flags.seller === undefined
+            ? undefined
+            : (await sellerByName(sql, flags.seller)).id,
+          state,
+          trigger: flags.trigger,
+          before: flags.before,
+          limit,
+        })
+      ),
+  );
+  for (const line of table([HEADER, ...rows.map(listCells)])) print(line);
+}
+
+const HEADER = [
+  "delivery_id",
+  "state",
+  "seller",
+  "trigger",
+  "event_id",
+  "attempts",
+  "last_answer",
+  "next_attempt",
+];
+
+function listCells(delivery: LoggedDelivery): string[] {
+  return [
+    delivery.id,
+    delivery.state,
+    delivery.seller,
+    delivery.trigger,
+    delivery.eventId,
+    String(delivery.attempts),
+    delivery.lastAnswer ?? "-",
+    time(delivery.dueAt),
+  ];
+}
+
+async function show(context: CommandContext): Promise<void> {
+  const { config, arguments: [id], print } = context;
+  await withDatabase(config, (db) =>
+    db.read(async (sql) => {
+      const delivery = await findDelivery(sql, id);
+      if (delivery === undefined) throw unknownDelivery(id);
+      const attempts = await listAttempts(sql, [id]);
+      const cells = listCells(delivery);
+      for (const [i, name] of HEADER.entries()) print(`${name}: ${cells[i]}`);
+      print(`created_at: ${time(delivery.createdAt)}`);
+      print(`settled_at: ${time(delivery.settledAt)}`);
+      for (const attempt of attempts) showAttempt(attempt, print);
+    }));
+}
+
+function showAttempt(
+  attempt: LoggedAttempt,
+  print: (line: string) => void,
+): void {
+  const { number, startedAt, durationMs, status, error, address } = attempt;
+  const end = durationMs === null
+    ? "under way"
+    : `${status ?? error} after ${durationMs} ms`;
+  print(`attempt ${number}: ${time(startedAt)}  ${end}`);
+  print(`  url: ${attempt.url}`);
+  print(`  address: ${address ?? "-"}`);
+  // Quoted, as an endpoint could send what a terminal obeys.
+  if (attempt.answer) print(`  answer: ${quoted(attempt.answer)}`);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+async function replay(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [id], flags, print } = context;
+  const mistakes: string[] = [];
+  const state = stateFlag(flags.state, REPLAYED_STATES, mistakes);
+  const since = sinceFlag(flags.since, mistakes);
+  if ((id === undefined) === (flags.state === undefined)) {
+    mistakes.push("give either the ID of a delivery or --state STATE.");
+  } else if (id !== undefined && flags.since !== undefined) {
+    mistakes.push("--since goes with --state, not with an ID.");
+  }
+  if (mistakes.length > 0) throw new UsageError(...mistakes);
+  await withDatabase(config, async (db) => {
+    if (state === undefined) {
+      await replayOne(db, id, deps.clock.now(), print);
+    } else {
+      const counts = await replayAll(db, state, since, deps.clock.now());
+      print(`replayed: ${counts.due}`);
+      if (counts.held > 0) print(`held: ${counts.held} (webhook disabled)`);
+      if (counts.no_webhook > 0) {
+        print(`skipped: ${counts.no_webhook} (no webhook registered)`);
+      }
+    }
+  });
+}
+
+async function replayOne(
+  db: Db,
+  id: string,
+  now: number,
+  print: (line: string) => void,
+): Promise<void> {
+  const delivery = await db.read((sql) => findDelivery(sql, id));
+  if (delivery === undefined) throw unknownDelivery(id);
+  const { seller, trigger, state } = delivery;
+  switch (await db.write((tx) => replayDelivery(tx, id, now))) {
+    case "due":
+      return print(`replayed: ${id}`);
+    case "held":
+      return print(
+        `held: ${id} (the webhook is disabled; posting it again sends this)`,
+      );
+    case "no_webhook":
+      throw new UsageError(
+        `${seller} has no webhook registered for ${trigger} to send it to.`,
+      );
+    case "not_now":
+      throw new UsageError(
+        state === "held"
+          ? "It is held, as the webhook is disabled; posting the webhook again sends it."
+          : "It is being sent right now; look at `delivery show` for the outcome.",
+      );
+  }
+}
+
+async function replayAll(
+  db: Db,
+  state: SettledState,
+  since: number,
+  now: number,
+): Promise<Record<Replay, number>> {
+  const counts = { due: 0, held: 0, no_webhook: 0, not_now: 0 };
+  let after = "";
+  for (;;) {
+    const ids = await db.read((sql) =>
+      settledDeliveries(sql, state, since, REPLAY_ROWS, after)
+    );
+    if (ids.length === 0) return counts;
+    await db.write(async (tx) => {
+      for (const id of ids) counts[await replayDelivery(tx, id, now)]++;
+    });
+    after = ids[ids.length - 1];
+  }
+}
+
+function unknownDelivery(id: string): UsageError {
+  return new UsageError(
+    `There is no delivery ${JSON.stringify(id)}; \`delivery list\` shows them.`,
+  );
+}
+
+function stateFlag<S extends DeliveryState>(
+  text: string | undefined,
+  states: readonly S[],
+  mistakes: string[],
+): S | undefined {
+  if (text === undefined) return;
+  const state = states.find((each) => each === text);
+  if (state === undefined) {
+    mistakes.push(
+      `--state is ${JSON.stringify(text)}; it must be one of ` +
+        `${states.join(", ")}.`,
+    );
+  }
+  return state;
+}
+
+function limitFlag(text: string | undefined, mistakes: string[]): number {
+  if (text === undefined) return LIST_LIMIT;
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_LIMIT_MAX) {
+    mistakes.push(
+      `--limit is ${JSON.stringify(text)}; it must be a whole number from 1 ` +
+        `to ${LIST_LIMIT_MAX}.`,
+    );
+  }
+  return limit;
+}
+
+/** A date or a time of ISO 8601, UTC unless it says otherwise, in Unix ms. */
+function sinceFlag(text: string | undefined, mistakes: string[]): number {
+  if (text === undefined) return 0;
+  const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+  const time = iso.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) {
+    mistakes.push(
+      `--since is ${JSON.stringify(text)}; it must be a date or a time, as ` +
+        "in 2026-11-20 or 2026-11-20T08:00:00Z.",
+    );
+  }
+  return time;
+}
+
+function time(milliseconds: number | null): string {
+  return milliseconds === null ? "-" : new Date(milliseconds).toISOString();
+}
+
+/** Rows as lines, each column as wide as its widest cell. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0].map((_, i) =>
+    Math.max(...rows.map((row) => [...row[i]].length))
+  );
+  return rows.map((row) =>
+    row.map((cell, i) => cell + " ".repeat(widths[i] - [...cell].length))
+      .join("  ").trimEnd()
+  );
+}

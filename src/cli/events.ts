@@ -1,0 +1,161 @@
+/** The commands that bring events in and send test events. */
+import { ServiceError } from "../domain/errors.ts";
+import { EVENT_LIMIT, readTrigger } from "../domain/event.ts";
+import type { Trigger } from "../domain/webhook.ts";
+import { ingestEvent, pingWebhook, readEventData } from "../events.ts";
+import { sellerByName } from "../store/sellers.ts";
+import { rotateWebhookSecret } from "../store/webhooks.ts";
+import { type Command, type CommandContext, UsageError } from "./command.ts";
+import { withDatabase } from "./database.ts";
+import { dataFlag } from "./flags.ts";
+
+const sellerFlag = {
+  name: "seller",
+  placeholder: "NAME",
+  meaning: "the seller's name",
+  required: true,
+};
+
+export const eventCommands: readonly Command[] = [
+  {
+    name: "emit",
+    summary: "emit an event; FILE or standard input holds what stands " +
+      "inside <data>",
+    arguments: [{ name: "FILE", optional: true }],
+    flags: [
+      sellerFlag,
+      {
+        name: "trigger",
+        placeholder: "TRIGGER",
+        meaning: "what happened, as in order_created",
+        required: true,
+      },
+      {
+        name: "reference",
+        placeholder: "REFERENCE",
+        meaning: "your own name for it; the same again emits nothing",
+        required: true,
+      },
+      dataFlag,
+    ],
+    run: emit,
+  },
+  {
+    name: "webhook test",
+    summary: 'send a registered webhook an <event test="true">',
+    arguments: [{ name: "TRIGGER" }],
+    flags: [sellerFlag, dataFlag],
+    run: testWebhook,
+  },
+  {
+    name: "key rotate-secret",
+    summary: "give a seller a new webhook secret; prints it, once; the old " +
+      "one signs too for 24 hours",
+    arguments: [{ name: "SELLER" }],
+    flags: [dataFlag],
+    run: rotateSecret,
+  },
+];
+
+async function emit(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [file], flags, print } = context;
+  const bytes = await readData(file);
+  await withDatabase(config, async (db) => {
+    const { eventId, deliveryId } = await asUsage(() =>
+      ingestEvent(db, deps, {
+        seller: field(flags.seller),
+        trigger: field(flags.trigger),
+        reference: field(flags.reference),
+        data: readEventData(bytes),
+        details: [],
+      }, () => {})
+    );
+    print(`event_id: ${eventId}`);
+    if (deliveryId === null) print("delivery: none (no webhook registered)");
+  });
+}
+
+function field(text: string | undefined) {
+  return text === undefined ? undefined : { text };
+}
+
+/** A refused event as mistakes of the command line. */
+async function asUsage<T>(fn: () => Promise<T>): Promise<T> {
+  try {
+    return await fn();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new UsageError(
+      ...error.details.map(({ line, column, message }) =>
+        line === undefined
+          ? message
+          : `data, line ${line}, column ${column}: ${message}`
+      ),
+    );
+  }
+}
+
+async function readData(file: string | undefined): Promise<Uint8Array> {
+  try {
+    if (file === undefined || file === "-") {
+      return await readSome(Deno.stdin.readable);
+    }
+    using opened = await Deno.open(file);
+    return await readSome(opened.readable);
+  } catch (error) {
+    if (file !== undefined && error instanceof Deno.errors.NotFound) {
+      throw new UsageError(`There is no file ${file}.`);
+    }
+    throw error;
+  }
+}
+
+/** A stream's bytes, no more than it takes to see that they are too many. */
+async function readSome(
+  stream: ReadableStream<Uint8Array>,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > EVENT_LIMIT) break;
+  }
+  return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+}
+
+async function testWebhook(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], flags, print } = context;
+  const trigger = knownTrigger(name);
+  await withDatabase(config, async (db) => {
+    const seller = await db.read((sql) =>
+      sellerByName(sql, flags.seller ?? "")
+    );
+    const pinged = await pingWebhook(db, deps, seller.id, trigger);
+    if (pinged === null) {
+      throw new UsageError(
+        `${seller.name} has no webhook registered for ${trigger}.`,
+      );
+    }
+    print(`event_id: ${pinged.eventId}`);
+    print(`delivery_id: ${pinged.deliveryId}`);
+    print(`state: ${pinged.state}`);
+  });
+}
+
+function knownTrigger(text: string): Trigger {
+  const read = readTrigger(text);
+  if ("value" in read) return read.value;
+  throw new UsageError(`TRIGGER ${read.problem.message}`);
+}
+
+function rotateSecret(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], print } = context;
+  return withDatabase(config, async (db) => {
+    const { secret, oldUntil } = await db.write(async (tx) =>
+      rotateWebhookSecret(tx, deps, (await sellerByName(tx, name)).id)
+    );
+    print(`webhook_secret: ${secret}`);
+    print(`old_secret_until: ${new Date(oldUntil).toISOString()}`);
+  });
+}

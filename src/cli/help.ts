@@ -1,0 +1,76 @@
+/** The text of `--help`. */
+import { SETTINGS } from "../config.ts";
+import type { Command } from "./command.ts";
+
+/** What the compiled program is called. */
+export const PROGRAM = "seller-interface";
+
+function words(command: Command): string {
+  const values = command.arguments.map(({ name, optional }) =>
+    optional ? `[${name}]` : name
+  );
+  return [command.name, ...values].join(" ");
+}
+
+function usage(command: Command): string {
+  const required = command.flags.filter((flag) => flag.required)
+    .map(({ name, placeholder }) => `--${name} ${placeholder}`);
+  return [PROGRAM, words(command), ...required, "[flags]"].join(" ");
+}
+
+/** Of one command its flags; of several a list. */
+export function help(commands: readonly Command[]): string {
+  return commands.length === 1
+    ? commandHelp(commands[0])
+    : commandList(commands);
+}
+
+function commandHelp(command: Command): string {
+  const flags = command.flags.map(({ name, placeholder, meaning }) => [
+    placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`,
+    meaning + settingOf(name),
+  ]);
+  return [
+    usage(command),
+    `  ${command.summary}`,
+    "",
+    "Flags:",
+    ...columns([...flags, ["--help", "show this"], ["--version", "show it"]]),
+  ].join("\n");
+}
+
+function settingOf(flagName: string): string {
+  const setting = Object.values(SETTINGS)
+    .find(({ flag }) => flag === flagName);
+  if (setting === undefined) return "";
+  return ` (${setting.variable}; default ${setting.fallback || "none"})`;
+}
+
+function commandList(commands: readonly Command[]): string {
+  return [
+    `${PROGRAM} COMMAND [arguments] [flags]`,
+    "",
+    "Commands:",
+    ...columns(commands.map((command) => [
+      words(command),
+      command.summary,
+    ])),
+    "",
+    "Settings, from the environment; a flag of the same meaning wins:",
+    ...columns(
+      Object.values(SETTINGS).map(({ variable, meaning, fallback }) => [
+        variable,
+        `${meaning} (default ${fallback || "none"})`,
+      ]),
+    ),
+    "",
+    `\`${PROGRAM} COMMAND --help\` shows the flags of a command.`,
+    "Exit codes: 0 done, 1 failed, 2 a mistake in settings or arguments.",
+  ].join("\n");
+}
+
+/** Rows as lines, two spaces in, each column as wide as its widest cell. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map(([first]) => first.length));
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`);
+}

@@ -1,0 +1,45 @@
+/** The commands that look after the stored image files. */
+import { pruneImages, verifyImages } from "../work/image_files.ts";
+import type { Command } from "./command.ts";
+import { withDatabase } from "./database.ts";
+import { dataFlag } from "./flags.ts";
+
+export const imageCommands: readonly Command[] = [
+  {
+    name: "images verify",
+    summary: "read every stored image and compare it with its hash",
+    arguments: [],
+    flags: [dataFlag],
+    run: ({ config, print }) =>
+      withDatabase(config, async (db) => {
+        const report = await verifyImages(db, config.dataDir);
+        for (const file of report.missing) print(`missing: ${file}`);
+        for (const file of report.damaged) print(`damaged: ${file}`);
+        print(`checked: ${report.checked}`);
+        const bad = report.missing.length + report.damaged.length;
+        if (bad > 0) {
+          throw new Error(
+            `${bad} of ${report.checked} images are missing or damaged. A ` +
+              "missing one is fetched again when the service starts; remove a " +
+              "damaged one to have it fetched too.",
+          );
+        }
+      }),
+  },
+  {
+    name: "images prune",
+    summary: "list the image files that no product needs any more",
+    arguments: [],
+    flags: [{ name: "delete", meaning: "remove them" }, dataFlag],
+    run: ({ config, deps, flags, print }) =>
+      withDatabase(config, async (db) => {
+        const report = await pruneImages(db, config.dataDir, {
+          dryRun: flags.delete === undefined,
+          now: deps.clock.now(),
+        });
+        for (const file of report.files) print(file);
+        const verb = report.removed ? "removed" : "unused";
+        print(`${verb}: ${report.files.length} files, ${report.bytes} bytes`);
+      }),
+  },
+];

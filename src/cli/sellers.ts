@@ -1,0 +1,96 @@
+/** The commands that hand out and take back keys. */
+import {
+  addKey,
+  addSeller,
+  listKeys,
+  listSellers,
+  revokeKey,
+  sellerByName,
+} from "../store/sellers.ts";
+import { type Command, UsageError } from "./command.ts";
+import { withDatabase } from "./database.ts";
+import { dataFlag } from "./flags.ts";
+
+export const sellerCommands: readonly Command[] = [
+  {
+    name: "seller add",
+    summary: "create a seller; prints its first key and webhook secret, once",
+    arguments: [{ name: "NAME" }],
+    flags: [dataFlag],
+    run: ({ config, deps, arguments: [name], print }) =>
+      withDatabase(config, async (db) => {
+        const added = await db.write((tx) => addSeller(tx, deps, name));
+        print(`key_id: ${added.keyId}`);
+        print(`api_key: ${added.apiKey}`);
+        print(`webhook_secret: ${added.webhookSecret}`);
+      }, { created: true }),
+  },
+  {
+    name: "seller list",
+    summary: "list the sellers: id, creation, keys in force, name",
+    arguments: [],
+    flags: [dataFlag],
+    run: ({ config, print }) =>
+      withDatabase(config, async (db) => {
+        for (const seller of await db.read(listSellers)) {
+          const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
+          print(
+            [seller.id, time(seller.createdAt), keys, seller.name].join("  "),
+          );
+        }
+      }),
+  },
+  {
+    name: "key add",
+    summary: "give a seller one more key; prints it, once",
+    arguments: [{ name: "SELLER" }],
+    flags: [dataFlag],
+    run: ({ config, deps, arguments: [name], print }) =>
+      withDatabase(config, async (db) => {
+        const added = await db.write(async (tx) =>
+          addKey(tx, deps, (await sellerByName(tx, name)).id)
+        );
+        print(`key_id: ${added.keyId}`);
+        print(`api_key: ${added.apiKey}`);
+      }),
+  },
+  {
+    name: "key list",
+    summary: "list a seller's keys: id, creation, whether in force",
+    arguments: [{ name: "SELLER" }],
+    flags: [dataFlag],
+    run: ({ config, arguments: [name], print }) =>
+      withDatabase(config, async (db) => {
+        const keys = await db.read(async (sql) =>
+          listKeys(sql, (await sellerByName(sql, name)).id)
+        );
+        for (const { id, createdAt, revokedAt } of keys) {
+          const state = revokedAt === null
+            ? "active"
+            : `revoked ${time(revokedAt)}`;
+          print([id, time(createdAt), state].join("  "));
+        }
+      }),
+  },
+  {
+    name: "key revoke",
+    summary: "take a key out of force; a running service follows in a second",
+    arguments: [{ name: "KEY_ID" }],
+    flags: [dataFlag],
+    run: ({ config, deps, arguments: [keyId], print }) =>
+      withDatabase(config, async (db) => {
+        const known = await db.write((tx) => revokeKey(tx, deps, keyId));
+        if (!known) {
+          throw new UsageError(
+            `There is no key ${JSON.stringify(keyId)}; ` +
+              "`key list SELLER` shows a seller's key ids.",
+          );
+        }
+        print(`revoked: ${keyId}`);
+      }),
+  },
+];
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

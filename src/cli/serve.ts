@@ -1,0 +1,87 @@
+/** The command that runs the service. */
+import { type App, openApp } from "../app.ts";
+import type { Deps } from "../deps.ts";
+import { openSandbox } from "../sandbox/sandbox.ts";
+import type { Command, CommandContext } from "./command.ts";
+import { allSettingFlags } from "./flags.ts";
+
+/** Everything is closed after this long, or left as it is. */
+const CLOSE_LIMIT_MS = 9_000;
+
+export const serveCommand: Command = {
+  name: "serve",
+  summary: "run the service (the default)",
+  arguments: [],
+  flags: [
+    {
+      name: "sandbox",
+      meaning: "to try it out: demo seller, image host, webhook sink",
+    },
+    ...allSettingFlags,
+  ],
+  run: (context) =>
+    context.flags.sandbox === undefined
+      ? serve(context)
+      : serveSandbox(context),
+};
+
+async function serve({ config, deps, print }: CommandContext): Promise<void> {
+  const stop = stopSignal();
+  const app = await openApp(config, deps);
+  print(
+    app.url === null
+      ? `ready: ${config.roles.join(", ")}`
+      : `listening on ${app.url}`,
+  );
+  await stop;
+  await closeInTime(deps, () => app.close());
+}
+
+async function serveSandbox(context: CommandContext): Promise<void> {
+  const { config, deps, flags, print } = context;
+  const stop = stopSignal();
+  // SELLER_DATA_DIR may name the folder of a real service.
+  const dataDir = flags.data === undefined ? null : config.dataDir;
+  const sandbox = await openSandbox({ config, deps, dataDir, print });
+  let app: App | null = null;
+  try {
+    app = await openApp(sandbox.config, deps);
+    const url = app.url ?? "";
+    print(`listening on ${url}`);
+    await sandbox.begin({ url, db: app.db });
+    await stop;
+  } finally {
+    await closeInTime(deps, async () => {
+      await app?.close();
+      await sandbox.close();
+    });
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = () => {
+      if (asked) Deno.exit(1);
+      asked = true;
+      resolve();
+    };
+    Deno.addSignalListener("SIGINT", onSignal);
+    if (Deno.build.os !== "windows") {
+      Deno.addSignalListener("SIGTERM", onSignal);
+    }
+  });
+}
+
+async function closeInTime(
+  { clock, log }: Deps,
+  close: () => Promise<void>,
+): Promise<void> {
+  const cancel = clock.after(CLOSE_LIMIT_MS, () => {
+    log.error("close_took_too_long", { ms: CLOSE_LIMIT_MS });
+    Deno.exit(1);
+  });
+  await close();
+  cancel();
+}

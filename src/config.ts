@@ -1,0 +1,231 @@
+/**
+ * What a process is told from outside. This is the only reader of `Deno.env`:
+ * environment variables and the flags of the same meaning become one frozen
+ * `Config`, or the full list of what is wrong with them.
+ */
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import type { LogLevel } from "./deps.ts";
+
+export const ROLES = ["api", "images", "webhooks"] as const;
+export type Role = typeof ROLES[number];
+
+const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Holds `seller.db` and `images/`. */
+  readonly dataDir: string;
+  /** null: the operator API does not exist. */
+  readonly operatorKey: string | null;
+  /** CIDRs that outbound requests may reach although they are private. */
+  readonly allowPrivate: readonly string[];
+  /** Requests a minute and seller; 0 is off. */
+  readonly rateLimit: number;
+  /** Bytes of a request body, after inflating. */
+  readonly bodyLimit: number;
+  /** Bytes of one image. */
+  readonly imageLimit: number;
+  readonly roles: readonly Role[];
+  readonly logLevel: LogLevel;
+}
+
+export interface Setting<T> {
+  variable: string;
+  /** The flag of the same meaning, where a person would type it. */
+  flag?: string;
+  /** What stands for the value in the help. */
+  placeholder: string;
+  /** Used when the setting is missing; what is empty counts as missing. */
+  fallback: string;
+  meaning: string;
+  /** A value that nothing may print. */
+  secret?: boolean;
+  /** Throws a `SettingError` that says what would be right. */
+  parse(text: string): T;
+}
+
+/** A value that a setting cannot take. */
+class SettingError extends Error {}
+
+/** Every setting, in the order of the help and the README. */
+export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
+  host: {
+    variable: "SELLER_HOST",
+    flag: "host",
+    placeholder: "ADDRESS",
+    fallback: "127.0.0.1",
+    meaning: "address to listen on",
+    parse: hostName,
+  },
+  port: {
+    variable: "SELLER_PORT",
+    flag: "port",
+    placeholder: "PORT",
+    fallback: "8080",
+    meaning: "port to listen on; 0 takes a free one",
+    parse: (text) => wholeNumber(text, 0, 65_535),
+  },
+  dataDir: {
+    variable: "SELLER_DATA_DIR",
+    flag: "data",
+    placeholder: "FOLDER",
+    fallback: "./data",
+    meaning: "folder of seller.db and images/",
+    parse: (text) => resolve(text),
+  },
+  operatorKey: {
+    variable: "SELLER_OPERATOR_KEY",
+    placeholder: "KEY",
+    fallback: "",
+    meaning: "key of the operator API; without one that API answers 404",
+    secret: true,
+    parse: headerValue,
+  },
+  allowPrivate: {
+    variable: "SELLER_ALLOW_PRIVATE",
+    flag: "allow-private",
+    placeholder: "CIDR,…",
+    fallback: "",
+    meaning: "private addresses that outbound requests may reach",
+    parse: (text) => list(text).map(cidr),
+  },
+  rateLimit: {
+    variable: "SELLER_RATE_LIMIT",
+    flag: "rate-limit",
+    placeholder: "N",
+    fallback: "1200",
+    meaning: "requests a minute and seller; 0 is off",
+    parse: (text) => wholeNumber(text, 0, 1_000_000),
+  },
+  bodyLimit: {
+    variable: "SELLER_BODY_LIMIT",
+    flag: "body-limit",
+    placeholder: "BYTES",
+    fallback: "16777216",
+    meaning: "bytes of a request body, after inflating",
+    parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+  },
+  imageLimit: {
+    variable: "SELLER_IMAGE_LIMIT",
+    flag: "image-limit",
+    placeholder: "BYTES",
+    fallback: "16777216",
+    meaning: "bytes of one image",
+    parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+  },
+  roles: {
+    variable: "SELLER_ROLES",
+    flag: "roles",
+    placeholder: "ROLE,…",
+    fallback: ROLES.join(","),
+    meaning: `which parts this process runs, of ${ROLES.join(", ")}`,
+    parse: roles,
+  },
+  logLevel: {
+    variable: "SELLER_LOG",
+    flag: "log",
+    placeholder: "LEVEL",
+    fallback: "info",
+    meaning: `how much is logged: ${LOG_LEVELS.join(", ")}`,
+    parse: (text) => oneOf(text, LOG_LEVELS),
+  },
+};
+
+export interface ConfigResult {
+  /** null when there are mistakes. */
+  config: Config | null;
+  /** One sentence each, starting with the variable or flag. */
+  mistakes: string[];
+}
+
+/**
+ * Reads all settings. A flag, keyed by its name without dashes, wins over its
+ * variable.
+ */
+export function readConfig(
+  flags: Readonly<Record<string, string | undefined>> = {},
+  env: (variable: string) => string | undefined = (name) => Deno.env.get(name),
+): ConfigResult {
+  const mistakes: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries(SETTINGS)) {
+    const flag = setting.flag === undefined ? undefined : flags[setting.flag];
+    const name = flag === undefined ? setting.variable : `--${setting.flag}`;
+    try {
+      const text = flag ?? env(setting.variable) ?? "";
+      values[key] = setting.parse(text.trim() || setting.fallback);
+    } catch (error) {
+      if (!(error instanceof SettingError)) throw error;
+      mistakes.push(`${name}: ${error.message}`);
+    }
+  }
+  if (env("SELLER_DATABASE_URL")) {
+    mistakes.push(
+      "SELLER_DATABASE_URL: this version keeps its database in seller.db in the data folder; leave the variable unset.",
+    );
+  }
+  if (mistakes.length > 0) return { config: null, mistakes };
+  return { config: Object.freeze(values) as unknown as Config, mistakes };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
+
+function wholeNumber(text: string, from: number, to: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  if (value >= from && value <= to) return value;
+  throw new SettingError(
+    `${quoted(text)} is not a whole number from ${from} to ${to}.`,
+  );
+}
+
+function oneOf<T extends string>(text: string, known: readonly T[]): T {
+  const found = known.find((value) => value === text);
+  if (found !== undefined) return found;
+  throw new SettingError(
+    `${quoted(text)} is not one of ${known.join(", ")}.`,
+  );
+}
+
+function list(text: string): string[] {
+  return text.split(",").map((part) => part.trim()).filter(Boolean);
+}
+
+function roles(text: string): Role[] {
+  const wanted = list(text).map((role) => oneOf(role, ROLES));
+  if (wanted.length > 0) return ROLES.filter((role) => wanted.includes(role));
+  throw new SettingError(`at least one of ${ROLES.join(", ")} is needed.`);
+}
+
+function hostName(text: string): string {
+  const bare = text.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(bare) !== 0) return bare;
+  if (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(bare)) return bare;
+  throw new SettingError(
+    `${
+      quoted(text)
+    } is not an address or host name such as 127.0.0.1, :: or localhost.`,
+  );
+}
+
+function cidr(text: string): string {
+  const [address, prefix, ...rest] = text.split("/");
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const length = /^\d{1,3}$/.test(prefix ?? "") ? Number(prefix) : NaN;
+  if (rest.length === 0 && length >= 0 && length <= bits) return text;
+  throw new SettingError(
+    `${quoted(text)} is not a CIDR such as 10.0.0.0/8 or fd00::/8.`,
+  );
+}
+
+function headerValue(text: string): string | null {
+  if (text === "") return null;
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new SettingError(
+    "the key is not made of visible ASCII characters without spaces alone.",
+  );
+}

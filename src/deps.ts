@@ -1,0 +1,90 @@
+/**
+ * What comes from outside the program: time, randomness, the log. This is the
+ * only file that names `Date.now`, `setTimeout`, randomness or the console, so
+ * that a test can hand in its own and never has to sleep.
+ */
+import { generate } from "@std/uuid/v7";
+
+export interface Clock {
+  /** Unix time in milliseconds. */
+  now(): number;
+  /** Milliseconds of a clock that never goes back; for durations. */
+  monotonic(): number;
+  /** Calls `fn` once after `ms`; the answer cancels it. */
+  after(ms: number, fn: () => void): () => void;
+}
+
+export interface Ids {
+  /** A new UUID, version 7. */
+  uuid(): string;
+  /** `bytes` random bytes. */
+  random(bytes: number): Uint8Array<ArrayBuffer>;
+}
+
+export type LogLevel = "error" | "warn" | "info" | "debug";
+export type LogFields = Record<string, unknown>;
+
+/** One JSON line per event; never keys, secrets or bodies. */
+export interface Log {
+  error(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  debug(event: string, fields?: LogFields): void;
+  /** Whether a level is written, to spare the work of making a line. */
+  enabled(level: LogLevel): boolean;
+}
+
+export interface Deps {
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, fn) {
+    const id = setTimeout(fn, ms);
+    return () => clearTimeout(id);
+  },
+};
+
+export const systemIds: Ids = {
+  uuid: () => generate(),
+  random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+};
+
+const LEVELS: LogLevel[] = ["error", "warn", "info", "debug"];
+
+/** A log that writes lines of `level` and graver ones, as JSON, to `write`. */
+export function jsonLog(
+  level: LogLevel,
+  write: (line: string) => void = (line) => console.error(line),
+  now: () => number = systemClock.now,
+): Log {
+  const threshold = LEVELS.indexOf(level);
+  const at = (lineLevel: LogLevel) => {
+    if (LEVELS.indexOf(lineLevel) > threshold) return () => {};
+    return (event: string, fields: LogFields = {}) =>
+      write(
+        JSON.stringify({
+          time: new Date(now()).toISOString(),
+          level: lineLevel,
+          event,
+          ...fields,
+        }),
+      );
+  };
+  return {
+    error: at("error"),
+    warn: at("warn"),
+    info: at("info"),
+    debug: at("debug"),
+    enabled: (wanted) => LEVELS.indexOf(wanted) <= threshold,
+  };
+}
+
+/** Everything real, at the given log level. */
+export function systemDeps(level: LogLevel): Deps {
+  return { clock: systemClock, ids: systemIds, log: jsonLog(level) };
+}

@@ -1,0 +1,121 @@
+/**
+ * Every failure that a client can see: a closed list of codes, and for a
+ * refused record a closed list of detail codes. `http/errors.ts` is the one
+ * place where a code becomes a status and an XML body.
+ */
+
+/** Error codes, each with the HTTP status it is answered with. */
+export const ERROR_STATUS = {
+  malformed_xml: 400,
+  malformed_request: 400,
+  unsupported_version: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  conflict: 409,
+  too_many_products: 413,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  record_invalid: 422,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** Detail codes and what each says; the README's table is held to this. */
+export const DETAIL_CODES = {
+  required: "An element, attribute or value that must be there is missing.",
+  too_long: "The text has more characters (Unicode code points) than allowed.",
+  too_many: "A list holds more entries than allowed.",
+  not_a_number: "The value is not a number of the kind the field takes.",
+  out_of_range: "The number is outside the range the field takes.",
+  not_in_list: "The value is not one of the values the field takes.",
+  not_a_date: "The value is not a calendar date written YYYY-MM-DD.",
+  not_one_line: "The text has a line break or another control character.",
+  not_allowed: "The value is well formed, but this field cannot take it.",
+  unknown_element: "No element of this name is known at this place.",
+  unknown_attribute: "No XML attribute of this name is known at this place.",
+  unexpected_text: "Text stands where only elements may stand.",
+  repeated_element: "The element may stand here only once.",
+  repeated_value: "The same value stands in the list already.",
+  duplicate_sku: "The SKU is used by an earlier product of the document.",
+  duplicate_product: "An earlier product of the document is the same one.",
+  sku_taken: "Another stored product of the seller has this SKU.",
+  unknown_id: "No product of the seller has this id.",
+  bad_check_digit: "The GTIN's last digit does not match the others.",
+  bad_url: "The URL cannot be used; the message says which rule it breaks.",
+  image_unavailable: "HEAD of the image URL answered something but 200.",
+  image_blocked: "The image URL leads to an address that is not public.",
+  url_blocked: "The URL leads to an address that is not public.",
+  unresolved: "The host name of the URL does not resolve.",
+  syntax: "The document is not well-formed XML at this place.",
+  limit: "A structural limit of the XML reader was passed.",
+} as const;
+
+export type DetailCode = keyof typeof DETAIL_CODES;
+
+/** One problem of a request: where it is, what it is, what would be right. */
+export interface Detail {
+  /** Position of the product in the document, from 1. */
+  product?: number;
+  /** The product's SKU, where it could be read. */
+  sku?: string;
+  /** Line on which the offending element starts, from 1. */
+  line?: number;
+  /** Column in code points, from 1; only where XML is not well-formed. */
+  column?: number;
+  /** Path of the field, as in `images/image[2]` or `price/@currency`. */
+  field?: string;
+  code: DetailCode;
+  message: string;
+}
+
+/** How many details an error lists; the rest is only counted. */
+export const DETAIL_LIMIT = 1000;
+
+export interface ServiceErrorOptions {
+  details?: Detail[];
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** A failure that is the answer to a request. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly code: ErrorCode;
+  /** At most `DETAIL_LIMIT`, in document order. */
+  readonly details: Detail[];
+  /** How many details there are besides. */
+  readonly more: number;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: ServiceErrorOptions = {},
+  ) {
+    super(message, { cause: options.cause });
+    const details = options.details ?? [];
+    this.code = code;
+    this.details = details.slice(0, DETAIL_LIMIT);
+    this.more = details.length - this.details.length;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+}
+
+/** The error of every record that is not acceptable: 422, "Record Invalid". */
+export function recordInvalid(details: Detail[]): ServiceError {
+  return new ServiceError("record_invalid", "Record Invalid", { details });
+}
+
+/** 404: `what` as in "transaction"; never tells whose it may be. */
+export function notFound(what: string): ServiceError {
+  return new ServiceError("not_found", `No such ${what}.`);
+}

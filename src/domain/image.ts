@@ -1,0 +1,179 @@
+/**
+ * Images as rules: the states of a job, why one can fail, when it is tried
+ * again, and how two answers for one URL are told apart.
+ *
+ * One row of `images` is both the stored copy of a URL and the job to fetch it:
+ *
+ *     pending ──► stored     the bytes are on disk (or were, unmodified)
+ *        │  └───► failed     a final answer, or the schedule has run out
+ *        ├──────► pending    a transient failure: due again after a while
+ *        └──────► suspect    whoever worked on it died twice: tried again, but
+ *                            only one suspect at a time; else like `pending`
+ *     stored, failed ──► pending   a newer transaction needs it fetched anew
+ *
+ * A job that is worked on is `pending` or `suspect` with a lease.
+ */
+
+export type ImageState = "pending" | "suspect" | "stored" | "failed";
+
+/** What one transaction sees of an image. */
+export type ImageStatus = "pending" | "stored" | "reused" | "failed";
+
+/** The types that are stored; the MIME type is `image/` and the name. */
+export const IMAGE_TYPES = ["jpeg", "png", "gif", "webp", "avif"] as const;
+export type ImageType = typeof IMAGE_TYPES[number];
+
+/** Why an image is not there (yet); the README's table is held to this. */
+export const IMAGE_CODES = {
+  image_not_found: "The host answered 404 or 410: it has no such image.",
+  image_forbidden: "The host answered 401 or 403: the image is not public.",
+  image_redirected: "The host answered with a redirect, which is not followed.",
+  image_rate_limited: "The host answered 429; it is asked again later.",
+  image_host_error: "The host answered 5xx, 408 or 425; it is asked again.",
+  image_unavailable: "The host answered some other status than 200.",
+  image_timeout: "The host did not answer, or not fast enough; asked again.",
+  image_incomplete: "The connection broke before the image was complete.",
+  image_host_unreachable: "The host's name has no address, or nobody listens.",
+  image_tls_failed: "The TLS handshake or the host's certificate failed.",
+  image_bad_response: "What the host sent is not an acceptable HTTP answer.",
+  image_blocked: "The URL leads to an address that is not public.",
+  image_too_large: "The image has more bytes than allowed.",
+  image_not_an_image: "The bytes are not those of an image.",
+  image_unsupported_type: "The bytes are an image, but of no accepted type.",
+  image_corrupt: "The image's header is damaged: its size cannot be read.",
+  image_too_many_pixels: "The image has more than 64 megapixels.",
+  image_too_many_frames: "The animation has more frames than allowed.",
+  image_unprocessable: "Reading the image failed abnormally several times.",
+  image_storage_full: "The service had no room for the image; tried again.",
+  image_storage_failed: "The service could not write the image; tried again.",
+} as const;
+
+export type ImageCode = keyof typeof IMAGE_CODES;
+
+/** One attempt that did not bring the image. */
+export interface ImageFailure {
+  code: ImageCode;
+  /** A sentence for the seller: what was seen, what would be right. */
+  message: string;
+  /** Whether trying again may help. */
+  transient: boolean;
+  /** The answer's `Retry-After`, as it was sent. */
+  retryAfter?: string | null;
+}
+
+/** What the bytes on disk are. */
+export interface StoredFile {
+  /** Lower-case hexadecimal. */
+  sha256: string;
+  type: ImageType;
+}
+
+export type ImageOutcome =
+  | StoredFile & {
+    kind: "stored";
+    bytes: number;
+    width: number;
+    height: number;
+    validator: string | null;
+  }
+  | { kind: "unmodified" }
+  | ImageFailure & { kind: "failed" };
+
+/** Pauses after the first, second, … failed attempt, in milliseconds. */
+const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
+/** A `Retry-After` beyond this is not waited for. */
+const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
+const JITTER = 0.2;
+
+/**
+ * Milliseconds until the next attempt after `attempts` (≥ 1) failed ones; null
+ * when that was the last. `fraction` (0…1) chooses within ±20 %; the host's
+ * `retryAfterMs` is waited for if it is longer, up to a quarter of an hour.
+ */
+export function retryDelay(
+  attempts: number,
+  fraction: number,
+  retryAfterMs = 0,
+): number | null {
+  const delay = RETRY_DELAYS_MS[attempts - 1];
+  if (delay === undefined) return null;
+  const jittered = Math.round(delay * (1 - JITTER + 2 * JITTER * fraction));
+  return Math.max(jittered, Math.min(retryAfterMs, RETRY_AFTER_LIMIT_MS));
+}
+
+/**
+ * What follows when whoever worked on a job died, `crashes` times by now. Most
+ * were only in flight with the culprit; so after the second time a job is
+ * tried again on its own, and given up when that fails twice.
+ */
+export function afterCrash(crashes: number): "pending" | "suspect" | "failed" {
+  if (crashes < 2) return "pending";
+  return crashes < 4 ? "suspect" : "failed";
+}
+
+export const UNPROCESSABLE: ImageFailure = {
+  code: "image_unprocessable",
+  message:
+    "Reading the image failed abnormally several times; save it anew with another program.",
+  transient: false,
+};
+
+/** What an answer's status (other than 200 and 304) means. */
+export function statusFailure(
+  status: number,
+  header: (name: string) => string | null,
+): ImageFailure {
+  const answered = `GET answered ${status}`;
+  const right = "an image URL must answer 200";
+  const final = (code: ImageCode, more = ""): ImageFailure => ({
+    code,
+    message: `${answered}${more}; ${right}.`,
+    transient: false,
+  });
+  const transient = (code: ImageCode): ImageFailure => ({
+    code,
+    message: `${answered}; ${right}.`,
+    transient: true,
+    retryAfter: header("retry-after"),
+  });
+  if (status === 404 || status === 410) return final("image_not_found");
+  if (status === 401 || status === 403) return final("image_forbidden");
+  if (status === 429) return transient("image_rate_limited");
+  if (status === 408 || status === 425 || status >= 500) {
+    return transient("image_host_error");
+  }
+  if (status >= 300 && status < 400) {
+    const location = header("location");
+    const to = location === null ? "" : ` (to ${location.slice(0, 300)})`;
+    return final("image_redirected", to);
+  }
+  return final("image_unavailable");
+}
+
+/**
+ * What tells two versions of a URL's content apart: the ETag, else
+ * Last-Modified with the length; null when the answer has neither.
+ */
+export function validatorOf(
+  header: (name: string) => string | null,
+): string | null {
+  const etag = header("etag");
+  if (etag !== null && etag !== "") return `etag ${etag}`;
+  const modified = header("last-modified");
+  const length = header("content-length");
+  if (!modified || !length) return null;
+  return `modified ${length} ${modified}`;
+}
+
+/** The request header that asks "only if it is not this version any more". */
+export function conditionOf(validator: string | null): Record<string, string> {
+  const match = /^(?:etag (.+)|modified \d+ (.+))$/.exec(validator ?? "");
+  if (match === null) return {};
+  if (match[1] !== undefined) return { "if-none-match": match[1] };
+  return { "if-modified-since": match[2] };
+}
+
+/** Where the bytes lie below `images/`; also the path that serves them. */
+export function imageFile({ sha256, type }: StoredFile): string {
+  return `${sha256.slice(0, 2)}/${sha256}.${type}`;
+}

@@ -1,0 +1,66 @@
+/**
+ * A bulk transaction: what became of each product of one upload, and how far
+ * its images are.
+ *
+ * `processing → completed | completed_with_errors`: final once every image has
+ * settled; at once where there is none to fetch.
+ */
+
+export type ProductResult = "created" | "updated" | "unchanged";
+
+export interface ProductCounts {
+  created: number;
+  updated: number;
+  unchanged: number;
+}
+
+/** Counts of image references, not of distinct URLs. */
+export interface ImageCounts {
+  pending: number;
+  stored: number;
+  reused: number;
+  failed: number;
+}
+
+/** What one product of the document became. */
+export interface TransactionResult {
+  id: string;
+  sku: string;
+  result: ProductResult;
+  /** Ordinals of its images among the distinct URLs of the transaction. */
+  images: number[];
+}
+
+export interface Transaction {
+  /** UUID, version 7. */
+  id: string;
+  /** Unix milliseconds. */
+  created_at: number;
+  /** Unix milliseconds; null while images are pending. */
+  finished_at: number | null;
+  products: ProductCounts;
+  images: ImageCounts;
+}
+
+export type TransactionStatus =
+  | "processing"
+  | "completed"
+  | "completed_with_errors";
+
+export function transactionStatus(
+  transaction: Pick<Transaction, "images" | "finished_at">,
+): TransactionStatus {
+  if (transaction.finished_at === null) return "processing";
+  return transaction.images.failed > 0 ? "completed_with_errors" : "completed";
+}
+
+export function totalOf(counts: ProductCounts | ImageCounts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** Percent of image references that have settled, rounded down; 100 for none. */
+export function progressOf(images: ImageCounts): number {
+  const total = totalOf(images);
+  if (total === 0) return 100;
+  return Math.floor((total - images.pending) * 100 / total);
+}

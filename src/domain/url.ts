@@ -1,0 +1,116 @@
+/**
+ * The syntactic rule for a URL that a seller chose: an image's or a webhook's.
+ *
+ * Whether its host may be reached is not decided here, since that takes a name
+ * look-up; this says only whether the text is a URL we would ever try.
+ */
+
+/** Longest accepted URL, in Unicode code points. */
+export const MAX_URL_LENGTH = 2_000;
+
+/** A URL as parsed, or what is wrong with it in a sentence for the seller. */
+export type SellerUrl =
+  | { url: URL }
+  | { problem: string; code: "bad_url" | "too_long" };
+
+const EXAMPLE = "https://images.example/a.jpg";
+
+/**
+ * Judges a URL by its text: http or https, port 80, 443 or from 1024 up, no
+ * user name or password, at most 2,000 code points, and nothing in it that
+ * `new URL()` would quietly repair. A fragment is accepted; it is never sent.
+ *
+ * It does not throw. The problem says what was seen and what would be right.
+ */
+export function parseSellerUrl(text: string): SellerUrl {
+  const length = text.length > MAX_URL_LENGTH ? codePoints(text) : 0;
+  if (length > MAX_URL_LENGTH) {
+    return {
+      code: "too_long",
+      problem: `The URL has ${grouped(length)} characters; ${
+        grouped(MAX_URL_LENGTH)
+      } is the most.`,
+    };
+  }
+  const problem = repairable(text) ?? misshapen(text);
+  if (problem !== undefined) return { code: "bad_url", problem };
+  const url = URL.parse(text);
+  if (url === null) {
+    return { code: "bad_url", problem: unparsable(text) };
+  }
+  const port = portProblem(url.port);
+  return port === undefined ? { url } : { code: "bad_url", problem: port };
+}
+
+// URL.parse drops tabs and line ends, trims, and turns a backslash into a
+// slash. What it would judge is then not what the seller wrote, and other
+// software that reads the same text may see another host in it.
+function repairable(text: string): string | undefined {
+  if (text === "") return `The URL is empty; it must be like ${EXAMPLE}.`;
+  const odd = /[\s\p{Cc}\\]/u.exec(text);
+  if (odd !== null) {
+    const encoded = encodeURIComponent(odd[0]);
+    return `The URL has ${nameOf(odd[0])} at position ${
+      codePoints(text.slice(0, odd.index)) + 1
+    }; in a path or query it must be written as ${encoded}.`;
+  }
+  if (!text.isWellFormed()) {
+    return "The URL has half of a surrogate pair in it; it must be valid Unicode.";
+  }
+}
+
+function misshapen(text: string): string | undefined {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1].toLowerCase();
+  if (scheme === undefined) {
+    return `The URL does not start with http:// or https://; it must be like ${EXAMPLE}.`;
+  }
+  if (scheme !== "http" && scheme !== "https") {
+    return `The URL's scheme is ${
+      shortened(scheme)
+    }; it must be http or https, as in ${EXAMPLE}.`;
+  }
+  const authority = /^[^:]+:\/\/([^/?#]*)/.exec(text)?.[1];
+  if (!authority) {
+    return `The URL has no host right after ${scheme}://; it must be like ${EXAMPLE}.`;
+  }
+  if (authority.includes("@")) {
+    return "The URL has a user name or password (an @ before the host); it must have none.";
+  }
+}
+
+function unparsable(text: string): string {
+  const host = text.split(/[/?#]/, 3)[2];
+  return `The URL's host ${
+    shortened(host)
+  } is not a valid host name, address or port; it must be like ${EXAMPLE}.`;
+}
+
+function portProblem(port: string): string | undefined {
+  // Empty is the scheme's own port, 80 or 443.
+  if (port === "" || port === "80" || port === "443") return;
+  if (Number(port) >= 1024) return;
+  return `The URL's port is ${port}; it must be 80, 443, or 1024 and above.`;
+}
+
+function nameOf(char: string): string {
+  if (char === " ") return "a space";
+  if (char === "\\") return "a backslash";
+  const code = char.codePointAt(0) ?? 0;
+  return `the character U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+function shortened(text: string): string {
+  const chars = [...text];
+  const shown = chars.length > 60 ? chars.slice(0, 60).join("") + "…" : text;
+  return `"${shown}"`;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}

@@ -1,0 +1,281 @@
+/**
+ * Readers of single values: text as a seller sent it → the value in its one
+ * canonical spelling, or what is wrong with it. Pure; lengths count Unicode
+ * code points.
+ */
+import type { DetailCode } from "./errors.ts";
+
+export interface Problem {
+  code: DetailCode;
+  /** What was wrong and what would be right; starts without the field's name. */
+  message: string;
+}
+
+export type Read<T> = { value: T } | { problem: Problem };
+export type Reader<T> = (text: string) => Read<T>;
+
+export function ok<T>(value: T): Read<T> {
+  return { value };
+}
+
+export function bad<T>(code: DetailCode, message: string): Read<T> {
+  return { problem: { code, message } };
+}
+
+/** Number of Unicode code points. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length - 1; i++) {
+    if (
+      (text.charCodeAt(i) & 0xfc00) === 0xd800 &&
+      (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00
+    ) {
+      count--;
+      i++;
+    }
+  }
+  return count;
+}
+
+/** At most `max` code points; most texts are answered by their length alone. */
+export function fits(text: string, max: number): boolean {
+  return text.length <= max ||
+    (text.length <= 2 * max && codePoints(text) <= max);
+}
+
+/** A value cut for a message, so that an error never repeats a whole book. */
+export function quote(text: string): string {
+  const points = Array.from(text.slice(0, 200));
+  const shown = points.length > 60
+    ? points.slice(0, 60).join("") + "…"
+    : text.length > 200
+    ? points.join("") + "…"
+    : text;
+  return `"${shown}"`;
+}
+
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+function controlName(char: string): string {
+  const named: Record<string, string> = {
+    "\n": "a line break",
+    "\r": "a carriage return",
+    "\t": "a tab",
+  };
+  const hex = char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return named[char] ?? `the control character U+${hex}`;
+}
+
+/** One line of at most `max` code points without control characters. */
+export function lineReader(max: number): Reader<string> {
+  return (text) => {
+    const control = CONTROL.exec(text);
+    if (control !== null) {
+      return bad(
+        "not_one_line",
+        `holds ${controlName(control[0])}; it must be one line without ` +
+          "control characters.",
+      );
+    }
+    if (!fits(text, max)) {
+      return bad(
+        "too_long",
+        `has ${codePoints(text)} characters; at most ${max} are allowed.`,
+      );
+    }
+    return ok(text);
+  };
+}
+
+const readSkuLine = lineReader(64);
+
+/** An SKU: one line, 1–64, and not `.` or `..`, which no URL can address. */
+export const readSku: Reader<string> = (text) =>
+  text === "." || text === ".."
+    ? bad("not_allowed", `must not be "." or "..", which no URL can address.`)
+    : readSkuLine(text);
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
+
+export interface DecimalRule {
+  /** Digits before the point at most. */
+  before: number;
+  /** Digits after the point at most. */
+  after: number;
+  /** What would be right, as in "a price above 0, as in 199.00". */
+  expected: string;
+}
+
+/** A decimal without sign or exponent, without needless zeros: `199.00` → `199`. */
+export function decimalReader(rule: DecimalRule): Reader<string> {
+  return (text) => {
+    const match = DECIMAL.exec(text);
+    if (match === null) {
+      return bad(
+        "not_a_number",
+        `is ${quote(text)}; it must be ${rule.expected}.`,
+      );
+    }
+    const whole = match[1];
+    const fraction = match[2] ?? "";
+    if (whole.length > rule.before || fraction.length > rule.after) {
+      return bad(
+        "out_of_range",
+        `is ${quote(text)}; at most ${rule.before} digits before the point ` +
+          `and ${rule.after} after it are allowed.`,
+      );
+    }
+    return ok(canonicalDecimal(whole, fraction));
+  };
+}
+
+function canonicalDecimal(whole: string, fraction: string): string {
+  let end = fraction.length;
+  while (end > 0 && fraction[end - 1] === "0") end--;
+  let start = 0;
+  while (start < whole.length - 1 && whole[start] === "0") start++;
+  const shortWhole = whole.slice(start);
+  return end === 0 ? shortWhole : `${shortWhole}.${fraction.slice(0, end)}`;
+}
+
+/** Compares two canonical decimals exactly: negative, 0 or positive. */
+export function compareDecimals(a: string, b: string): number {
+  const [wholeA, fractionA = ""] = a.split(".");
+  const [wholeB, fractionB = ""] = b.split(".");
+  if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length;
+  if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1;
+  const width = Math.max(fractionA.length, fractionB.length);
+  const padA = fractionA.padEnd(width, "0");
+  const padB = fractionB.padEnd(width, "0");
+  return padA === padB ? 0 : padA < padB ? -1 : 1;
+}
+
+const readPriceDecimal = decimalReader({
+  before: 10,
+  after: 4,
+  expected: 'a decimal above 0 with a point, as in "199.00"',
+});
+
+/** A price: an exact decimal above 0. */
+export const readPrice: Reader<string> = (text) => {
+  const read = readPriceDecimal(text);
+  return "value" in read && read.value === "0"
+    ? bad("out_of_range", "is 0; a price must be above 0.")
+    : read;
+};
+
+const readRateDecimal = decimalReader({
+  before: 3,
+  after: 2,
+  expected: 'a percentage from 0 to 100, as in "25" or "12.5"',
+});
+
+/** A VAT rate in percent, 0–100 with at most two decimals. */
+export const readVatRate: Reader<string> = (text) => {
+  const read = readRateDecimal(text);
+  return "value" in read && compareDecimals(read.value, "100") > 0
+    ? bad("out_of_range", `is ${read.value}; it must be from 0 to 100.`)
+    : read;
+};
+
+/** A whole number from 0 to `max`. */
+export function integerReader(max: number): Reader<number> {
+  return (text) => {
+    if (!/^\d+$/.test(text)) {
+      return bad(
+        "not_a_number",
+        `is ${quote(text)}; it must be a whole number from 0 to ${max}.`,
+      );
+    }
+    const value = Number(text);
+    return value > max
+      ? bad(
+        "out_of_range",
+        `is ${quote(text)}; it must be a whole number from 0 to ${max}.`,
+      )
+      : ok(value);
+  };
+}
+
+/** One of a few words. */
+export function wordReader<W extends string>(words: readonly W[]): Reader<W> {
+  const known: ReadonlySet<string> = new Set(words);
+  return (text) =>
+    known.has(text) ? ok(text as W) : bad(
+      "not_in_list",
+      `is ${quote(text)}; it must be one of ${words.join(", ")}.`,
+    );
+}
+
+/** A calendar date, `YYYY-MM-DD` (ISO 8601), from the year 1 on. */
+export const readDate: Reader<string> = (text) => {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (match !== null) {
+    const [year, month, day] = match.slice(1).map(Number);
+    if (year > 0 && month >= 1 && month <= 12) {
+      // Day 0 of the next month is the last of this one; the leap years of the
+      // years below 100, which Date takes for 19xx, are those of 400 on.
+      const last = new Date(Date.UTC(year % 400 + 400, month, 0)).getUTCDate();
+      if (day >= 1 && day <= last) return ok(text);
+    }
+  }
+  return bad(
+    "not_a_date",
+    `is ${quote(text)}; it must be a date that exists, as in "2026-12-01".`,
+  );
+};
+
+/** A GTIN of 8, 12, 13 or 14 digits (GS1 General Specifications, 7.9). */
+export const readGtin: Reader<string> = (text) => {
+  if (!/^\d+$/.test(text)) {
+    return bad(
+      "not_a_number",
+      `is ${quote(text)}; it must be 8, 12, 13 or 14 digits.`,
+    );
+  }
+  if (![8, 12, 13, 14].includes(text.length)) {
+    return bad(
+      "out_of_range",
+      `has ${text.length} digits; it must have 8, 12, 13 or 14.`,
+    );
+  }
+  const expected = gtinCheckDigit(text.slice(0, -1));
+  return text.endsWith(expected) ? ok(text) : bad(
+    "bad_check_digit",
+    `is ${quote(text)}, whose check digit would have to be ${expected}.`,
+  );
+};
+
+/** The check digit that belongs behind these digits. */
+export function gtinCheckDigit(digits: string): string {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const weight = (digits.length - i) % 2 === 1 ? 3 : 1;
+    sum += weight * (digits.charCodeAt(i) - 48);
+  }
+  return String((10 - sum % 10) % 10);
+}
+
+/** The active codes of ISO 4217, list one, without XTS and XXX. */
+const CURRENCIES = new Set(
+  ("AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB " +
+    "BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC " +
+    "CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD " +
+    "GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS " +
+    "KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK " +
+    "MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB " +
+    "PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP " +
+    "SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH " +
+    "UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB " +
+    "XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XUA YER ZAR ZMW ZWG")
+    .split(" "),
+);
+
+/** A currency code of ISO 4217. */
+export const readCurrency: Reader<string> = (text) =>
+  CURRENCIES.has(text) ? ok(text) : bad(
+    "not_in_list",
+    `is ${quote(text)}; it must be a currency code of ISO 4217 in capitals, ` +
+      'as in "SEK".',
+  );

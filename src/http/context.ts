@@ -1,0 +1,35 @@
+/** What a handler is given and what it gives back. */
+import type { Seller } from "../domain/seller.ts";
+import type { Services } from "../services.ts";
+import type { XmlNode } from "../xml/encode.ts";
+
+export interface RequestContext {
+  services: Services;
+  request: Request;
+  /** UUID of this request; `X-Request-Id` of the answer. */
+  requestId: string;
+  /** Named path segments, percent-decoded. */
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** Whose key it was; throws on a route that is not a seller's. */
+  seller: Seller;
+  /**
+   * Reads the body: media type (415), declared and real size (413), deadline
+   * (408), gzip. `limit` in bytes, the setting's by default.
+   */
+  body(limit?: number): Promise<Uint8Array>;
+  /** Fires when the client went away or the service is stopping. */
+  abort: AbortSignal;
+}
+
+export interface Reply {
+  /** 200 unless said otherwise. */
+  status?: number;
+  /** What stands inside `<service>`. */
+  xml?: XmlNode;
+  /** A body that is already encoded, instead of `xml`. */
+  body?: string | ReadableStream<Uint8Array>;
+  headers?: Record<string, string>;
+}
+
+export type Handler = (context: RequestContext) => Promise<Reply>;

@@ -1,0 +1,53 @@
+/** The one place where a failure becomes a status and an XML body. */
+import { type Detail, type ErrorCode, ServiceError } from "../domain/errors.ts";
+import { DbError } from "../store/db.ts";
+import { serviceDocument, type XmlNode } from "../xml/encode.ts";
+
+/**
+ * What a client is told of any failure. A database that cannot be written just
+ * now is 503; whatever else was not foreseen is 500 and says nothing.
+ */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof DbError && UNAVAILABLE.has(error.kind)) {
+    return new ServiceError(
+      "unavailable",
+      "The service cannot store anything at the moment; nothing of this " +
+        "request was stored. Send it again later.",
+      { cause: error, headers: { "Retry-After": "5" } },
+    );
+  }
+  return new ServiceError(
+    "internal",
+    "The service failed on this request. The request id finds it in the log.",
+    { cause: error },
+  );
+}
+
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  "full",
+  "busy",
+  "readonly",
+  "closed",
+]);
+
+/** The body of an error. */
+export function errorDocument(error: ServiceError, requestId: string): string {
+  const { code, message, details, more } = error;
+  return serviceDocument({
+    error: {
+      code: code satisfies ErrorCode,
+      message,
+      request_id: requestId,
+      details: details.length === 0 ? undefined : {
+        detail: details.map(detailNode),
+        more: more === 0 ? undefined : more,
+      },
+    },
+  });
+}
+
+function detailNode(detail: Detail): XmlNode {
+  const { product, sku, line, column, field, code, message } = detail;
+  return { product, sku, line, column, field, code, message };
+}

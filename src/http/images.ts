@@ -1,0 +1,28 @@
+/** `POST …/bulk_products/:transaction_id/images/retry` (an extension). */
+import { notFound } from "../domain/errors.ts";
+import { retryImages as retryFailed } from "../store/images.ts";
+import { findTransaction } from "../store/transactions.ts";
+import type { Reply, RequestContext } from "./context.ts";
+
+/**
+ * Tries the failed images of a transaction again and answers how many
+ * references that are; the transaction is `processing` again if there are any.
+ */
+export async function retryImages(context: RequestContext): Promise<Reply> {
+  const { services, seller, params } = context;
+  const { db, deps, signals } = services;
+  const id = params.transaction_id;
+  const retried = await db.write(async (tx) => {
+    const transaction = await findTransaction(tx, seller.id, id);
+    if (transaction === null) throw notFound("transaction");
+    const references = await retryFailed(tx, id, seller.id, deps.clock.now());
+    if (references > 0) {
+      tx.onCommit(() => {
+        signals.images.notify();
+        signals.progress.notify(id);
+      });
+    }
+    return references;
+  });
+  return { xml: { transaction_id: id, images: { retried } } };
+}

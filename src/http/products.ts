@@ -1,0 +1,86 @@
+/** `POST …/bulk_products` and `PUT …/products/…/attribute/…`. */
+import { uploadProducts } from "../bulk.ts";
+import { updateAttribute } from "../attribute.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { type ProductCounts, totalOf } from "../domain/transaction.ts";
+import type { XmlNode } from "../xml/encode.ts";
+import type { Reply, RequestContext } from "./context.ts";
+
+const VERSION = "1.1";
+const KEY_LENGTH = 255;
+
+/** Interface 4.1. */
+export async function bulkUpload(context: RequestContext): Promise<Reply> {
+  const { request, query, seller, services } = context;
+  checkVersion(query);
+  const dryRun = readDryRun(query);
+  const key = readIdempotencyKey(request);
+  const outcome = await uploadProducts(services, {
+    seller,
+    body: await context.body(),
+    dryRun,
+    idempotency: key === null
+      ? null
+      : { key, target: `${request.method} ${targetOf(request.url)}` },
+  });
+  return {
+    xml: "dryRun" in outcome
+      ? { dry_run: { products: productCountsNode(outcome.dryRun) } }
+      : { transaction_id: outcome.transactionId },
+  };
+}
+
+/** Counts of products as the status shows them. */
+export function productCountsNode(counts: ProductCounts): XmlNode {
+  const { created, updated, unchanged } = counts;
+  return { total: totalOf(counts), created, updated, unchanged };
+}
+
+function checkVersion(query: URLSearchParams): void {
+  for (const version of query.getAll("v")) {
+    if (version === VERSION) continue;
+    throw new ServiceError(
+      "unsupported_version",
+      `The version v=${version.slice(0, 40)} is not supported; ${VERSION} is.`,
+    );
+  }
+}
+
+/** A misspelt `dry_run` must not become a real upload. */
+function readDryRun(query: URLSearchParams): boolean {
+  const value = query.get("dry_run");
+  if (value === null || value === "false") return false;
+  if (value === "true") return true;
+  throw new ServiceError(
+    "malformed_request",
+    `dry_run is "${value.slice(0, 40)}"; it must be true or false.`,
+  );
+}
+
+function readIdempotencyKey(request: Request): string | null {
+  const key = request.headers.get("idempotency-key");
+  if (key === null) return null;
+  if (key !== "" && key.length <= KEY_LENGTH) return key;
+  throw new ServiceError(
+    "malformed_request",
+    `The Idempotency-Key has ${key.length} characters; it must have from 1 ` +
+      `to ${KEY_LENGTH}.`,
+  );
+}
+
+/** Path and query; scheme and host do not tell requests apart. */
+function targetOf(url: string): string {
+  return url.slice(url.indexOf("/", url.indexOf("://") + 3));
+}
+
+/** Interface 4.3. */
+export async function putAttribute(context: RequestContext): Promise<Reply> {
+  const { params, seller, services } = context;
+  await updateAttribute(services, {
+    seller,
+    skuOrId: params.sku_or_id,
+    attribute: params.attribute,
+    value: params.value,
+  });
+  return { status: 204 };
+}

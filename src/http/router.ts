@@ -1,0 +1,142 @@
+/**
+ * Finds the route of a request. Paths are split as they stand on the wire and
+ * then percent-decoded segment by segment, so that a segment may hold `/`, `.`
+ * or anything else that a URL parser would normalise away.
+ */
+import { ServiceError } from "../domain/errors.ts";
+import type { Handler } from "./context.ts";
+
+/** Whose key a route asks for. */
+export type Access = "seller" | "operator" | "public";
+
+export interface Route {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Segments; `:name` is a parameter, `:name?` one that may be empty. */
+  path: string;
+  access: Access;
+  handler: Handler;
+}
+
+/** A request target, taken apart but not yet decoded. */
+export interface Target {
+  /** Segments as sent, without the leading slash. */
+  segments: string[];
+  /** Without the question mark. */
+  query: string;
+}
+
+export type Match =
+  | { route: Route; params: Record<string, string> }
+  /** The path exists, but not for this method. */
+  | { allow: string[] }
+  | null;
+
+const AUTHORITY = /^https?:\/\/[A-Za-z0-9.\-_]+(:\d{1,5})?$/;
+
+/**
+ * Takes `Request.url` apart, which Deno hands over as it stood on the wire
+ * behind scheme and Host. Throws 400 for a Host or a target that is no URL.
+ */
+export function parseTarget(url: string): Target {
+  const pathStart = url.indexOf("/", url.indexOf("://") + 3);
+  const origin = pathStart === -1 ? url : url.slice(0, pathStart);
+  if (!AUTHORITY.test(origin) && !URL.canParse(origin)) {
+    throw new ServiceError(
+      "malformed_request",
+      "The Host header or the request target is not usable.",
+    );
+  }
+  const rest = pathStart === -1 ? "/" : url.slice(pathStart);
+  const fragment = rest.indexOf("#");
+  const sent = fragment === -1 ? rest : rest.slice(0, fragment);
+  const mark = sent.indexOf("?");
+  const path = mark === -1 ? sent : sent.slice(0, mark);
+  return {
+    segments: path.slice(1).split("/"),
+    query: mark === -1 ? "" : sent.slice(mark + 1),
+  };
+}
+
+/** Percent-decodes, or throws 400. */
+export function decodeSegment(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ServiceError(
+      "malformed_request",
+      "The path is not percent-encoded UTF-8.",
+    );
+  }
+}
+
+/** Parses a query; a `%` that encodes nothing is 400, not a silent guess. */
+export function parseQuery(query: string): URLSearchParams {
+  if (query.includes("%")) {
+    try {
+      decodeURIComponent(query);
+    } catch {
+      throw new ServiceError(
+        "malformed_request",
+        "The query is not percent-encoded UTF-8.",
+      );
+    }
+  }
+  return new URLSearchParams(query);
+}
+
+interface Compiled {
+  route: Route;
+  segments: string[];
+}
+
+export class Router {
+  readonly #bySize = new Map<number, Compiled[]>();
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      const segments = route.path.slice(1).split("/");
+      const same = this.#bySize.get(segments.length) ?? [];
+      this.#bySize.set(segments.length, [...same, { route, segments }]);
+    }
+  }
+
+  /** HEAD is answered by the route of GET. */
+  match(method: string, segments: readonly string[]): Match {
+    const wanted = method === "HEAD" ? "GET" : method;
+    const candidates = (this.#bySize.get(segments.length) ?? [])
+      .filter((candidate) => fits(candidate.segments, segments));
+    if (candidates.length === 0) return null;
+    const found = candidates.find(({ route }) => route.method === wanted);
+    if (found === undefined) return { allow: allowed(candidates) };
+    return { route: found.route, params: paramsOf(found.segments, segments) };
+  }
+}
+
+function fits(pattern: readonly string[], segments: readonly string[]) {
+  return pattern.every((part, i) =>
+    part[0] === ":"
+      ? segments[i] !== "" || part.endsWith("?")
+      : part === segments[i]
+  );
+}
+
+function paramsOf(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> {
+  const params: Record<string, string> = {};
+  pattern.forEach((part, i) => {
+    if (part[0] !== ":") return;
+    const name = part.slice(1).replace(/\?$/, "");
+    params[name] = decodeSegment(segments[i]);
+  });
+  return params;
+}
+
+function allowed(candidates: readonly Compiled[]): string[] {
+  const methods = candidates.map(({ route }) => route.method);
+  return methods.flatMap((method) =>
+    method === "GET" ? ["GET", "HEAD"] : [method]
+  );
+}

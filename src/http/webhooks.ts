@@ -1,0 +1,223 @@
+/** Webhooks of the seller: create, list, delete, and what became of them. */
+import { type Detail, notFound, recordInvalid } from "../domain/errors.ts";
+import { readTrigger } from "../domain/event.ts";
+import { fieldDetail } from "../domain/product.ts";
+import { parseSellerUrl } from "../domain/url.ts";
+import { type Problem, quote, type Read } from "../domain/values.ts";
+import type { Trigger } from "../domain/webhook.ts";
+import { type Outbound, OutboundError } from "../net/outbound.ts";
+import {
+  listAttempts,
+  listDeliveries as loggedDeliveries,
+  type LoggedAttempt,
+  type LoggedDelivery,
+} from "../store/delivery_log.ts";
+import {
+  deleteWebhook as removeWebhook,
+  findWebhook,
+  listWebhooks as webhooksOf,
+  putWebhook,
+} from "../store/webhooks.ts";
+import { parseTree, type XmlElement } from "../xml/decode.ts";
+import type { XmlNode } from "../xml/encode.ts";
+import { readFields } from "../xml/fields.ts";
+import type { Handler } from "./context.ts";
+
+/** Bytes of a webhook document at most. */
+const WEBHOOK_LIMIT = 64 * 1024;
+
+/** `POST /seller_api/webhooks` */
+export const createWebhook: Handler = async ({ services, seller, body }) => {
+  const { db, deps, signals, outbound } = services;
+  const root = parseTree(await body(WEBHOOK_LIMIT));
+  const { trigger, url } = await readWebhook(root, outbound);
+  await db.write(async (tx) => {
+    await putWebhook(tx, deps, seller.id, trigger, url);
+    tx.onCommit(() => signals.deliveries.notify());
+  });
+  return { xml: { success: true } };
+};
+
+/** `GET /seller_api/webhooks` */
+export const listWebhooks: Handler = async ({ services, seller }) => {
+  const webhooks = await services.db.read((sql) => webhooksOf(sql, seller.id));
+  return {
+    xml: {
+      webhook: webhooks.map(({ trigger, url, disabledAt }) => ({
+        trigger,
+        url,
+        disabled_at: disabledAt === null ? undefined : time(disabledAt),
+      })),
+    },
+  };
+};
+
+/** `DELETE /seller_api/webhooks/:trigger` */
+export const deleteWebhook: Handler = async ({ services, seller, params }) => {
+  const { db, deps } = services;
+  const found = await db.write((tx) =>
+    removeWebhook(tx, deps, seller.id, params.trigger)
+  );
+  if (!found) throw notFound("webhook");
+  return { xml: { success: true } };
+};
+
+const PAGE = 20;
+const PAGE_MAX = 100;
+
+/** `GET /seller_api/webhooks/:trigger/deliveries` */
+export const listDeliveries: Handler = async (context) => {
+  const { services, seller, params, query } = context;
+  const { limit, cursor } = readPage(query);
+  const { page, attempts } = await services.db.read(async (sql) => {
+    const trigger = params.trigger;
+    if (await findWebhook(sql, seller.id, trigger) === undefined) {
+      throw notFound("webhook");
+    }
+    const page = await loggedDeliveries(sql, {
+      sellerId: seller.id,
+      trigger,
+      before: cursor,
+      limit: limit + 1,
+    });
+    const ids = page.slice(0, limit).map(({ id }) => id);
+    return { page, attempts: await listAttempts(sql, ids) };
+  });
+  const shown = page.slice(0, limit);
+  return {
+    xml: {
+      deliveries: {
+        delivery: shown.map((delivery) => deliveryXml(delivery, attempts)),
+      },
+      next: page.length > limit ? shown[limit - 1].id : undefined,
+    },
+  };
+};
+
+async function readWebhook(
+  root: XmlElement,
+  outbound: Outbound,
+): Promise<{ trigger: Trigger; url: string }> {
+  const { fields, details } = readFields(root, {
+    root: "webhook",
+    texts: ["trigger", "url"],
+  });
+  const problems: Detail[] = [...details];
+  const value = <T>(field: string, read: Read<T>): T | undefined => {
+    if ("value" in read) return read.value;
+    const line = fields.get(field)?.line;
+    problems.push(fieldDetail({ field, ...read.problem }, { line }));
+  };
+  const text = (field: string) => readRequired(fields.get(field));
+  const trigger = value("trigger", chained(text("trigger"), readTrigger));
+  const urlText = value("url", chained(text("url"), readUrl));
+  const url = urlText === undefined
+    ? undefined
+    : value("url", await reachable(urlText, outbound));
+  if (problems.length > 0 || trigger === undefined || url === undefined) {
+    problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+    throw recordInvalid(problems);
+  }
+  return { trigger, url };
+}
+
+function chained<T>(
+  first: Read<string>,
+  read: (text: string) => Read<T>,
+): Read<T> {
+  return "value" in first ? read(first.value) : first;
+}
+
+function readRequired(element: XmlElement | undefined): Read<string> {
+  if (element === undefined) return required("is missing.");
+  const text = element.text.trim();
+  return text === "" ? required("is empty.") : { value: text };
+}
+
+function required(message: string): { problem: Problem } {
+  return { problem: { code: "required", message } };
+}
+
+function readUrl(text: string): Read<string> {
+  const parsed = parseSellerUrl(text);
+  return "url" in parsed ? { value: text } : {
+    problem: {
+      code: parsed.code,
+      message: `cannot be used. ${parsed.problem}`,
+    },
+  };
+}
+
+async function reachable(
+  url: string,
+  outbound: Outbound,
+): Promise<Read<string>> {
+  try {
+    await outbound.check(url);
+    return { value: url };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    if (error.kind === "aborted") throw error;
+    const code = error.kind === "blocked" ? "url_blocked" : "unresolved";
+    return {
+      problem: { code, message: `is ${quote(url)}. ${error.message}` },
+    };
+  }
+}
+
+function readPage(query: URLSearchParams) {
+  const details: Detail[] = [];
+  const limit = Number(query.get("limit") ?? PAGE);
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+    details.push({
+      field: "limit",
+      code: "out_of_range",
+      message: `limit is ${quote(query.get("limit") ?? "")}; it must be a ` +
+        `whole number from 1 to ${PAGE_MAX}.`,
+    });
+  }
+  const cursor = query.get("cursor") ?? undefined;
+  if (cursor !== undefined && !/^[0-9a-f-]{36}$/.test(cursor)) {
+    details.push({
+      field: "cursor",
+      code: "not_allowed",
+      message: "cursor is none that this list gave out; use what <next> held.",
+    });
+  }
+  if (details.length > 0) throw recordInvalid(details);
+  return { limit, cursor };
+}
+
+function deliveryXml(
+  delivery: LoggedDelivery,
+  attempts: readonly LoggedAttempt[],
+): XmlNode {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    state: delivery.state,
+    created_at: time(delivery.createdAt),
+    next_attempt_at: delivery.dueAt === null ? null : time(delivery.dueAt),
+    attempts: {
+      attempt: attempts
+        .filter(({ deliveryId }) => deliveryId === delivery.id)
+        .map(attemptXml),
+    },
+  };
+}
+
+/** Without the address and the answer: they are for the operator. */
+function attemptXml(attempt: LoggedAttempt): XmlNode {
+  return {
+    number: attempt.number,
+    url: attempt.url,
+    started_at: time(attempt.startedAt),
+    duration_ms: attempt.durationMs,
+    status: attempt.status,
+    error: attempt.error,
+  };
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,157 @@
+/**
+ * Which addresses and names the service never connects to on a seller's
+ * behalf: everything that is not the public internet. The list is the design's
+ * ("Outbound requests: one door"), which follows the IANA special-purpose
+ * registries.
+ */
+
+import { BlockList, isIP } from "node:net";
+
+const BLOCKED_IPV4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+];
+
+// Everything outside it is blocked. That covers loopback, link-local and unique
+// local addresses and each form that embeds an IPv4 address (mapped, NAT64).
+const GLOBAL_IPV6 = ["2000::/3"];
+
+const BLOCKED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
+
+type Family = "ipv4" | "ipv6";
+
+interface Cidr {
+  address: string;
+  prefix: number;
+  family: Family;
+}
+
+function parseCidr(text: string): Cidr | { mistake: string } {
+  const [address, prefix, ...rest] = text.split("/");
+  const version = address.includes("%") ? 0 : isIP(address);
+  if (version === 0 || rest.length > 0) {
+    return {
+      mistake: `"${text}" is not a CIDR; write it like 10.0.0.0/8 or fd00::/8`,
+    };
+  }
+  const bits = version === 4 ? 32 : 128;
+  const length = prefix === undefined ? bits : Number(prefix);
+  if (!/^\d{1,3}$/.test(prefix ?? `${bits}`) || length > bits) {
+    return {
+      mistake:
+        `"${text}" has the prefix length "${prefix}"; it must be 0 to ${bits}`,
+    };
+  }
+  return { address, prefix: length, family: `ipv${version as 4 | 6}` };
+}
+
+// One BlockList a family: a list that holds IPv4 rules applies them to mapped
+// IPv6 addresses as well, and those are to be judged as the IPv6 they are.
+class Ranges {
+  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+
+  constructor(cidrs: readonly string[]) {
+    for (const text of cidrs) {
+      const cidr = parseCidr(text);
+      if ("mistake" in cidr) throw new TypeError(cidr.mistake);
+      const { address, prefix, family } = cidr;
+      this.#lists[family].addSubnet(address, prefix, family);
+    }
+  }
+
+  has(address: string): boolean {
+    const family = isIP(address) === 4 ? "ipv4" : "ipv6";
+    return this.#lists[family].check(address, family);
+  }
+}
+
+const blockedIpv4 = new Ranges(BLOCKED_IPV4);
+const globalIpv6 = new Ranges(GLOBAL_IPV6);
+const blockedIpv6 = new Ranges(BLOCKED_IPV6);
+
+/** Addresses that may be reached although they are private. */
+export interface AllowList {
+  /** True if no address was allowed: then blocked names are refused unseen. */
+  readonly empty: boolean;
+  /** Whether an address, a literal without brackets or zone, is listed. */
+  has(address: string): boolean;
+}
+
+/** The outcome of reading a list of CIDRs; mistakes are sentences. */
+export interface Cidrs {
+  cidrs: string[];
+  mistakes: string[];
+}
+
+/**
+ * Reads a list of CIDRs separated by commas or white space, as the setting
+ * `SELLER_ALLOW_PRIVATE` holds it. A bare address stands for itself alone.
+ * It does not throw: every mistake is reported, so that all are seen at once.
+ */
+export function parseCidrs(text: string): Cidrs {
+  const cidrs: string[] = [];
+  const mistakes: string[] = [];
+  for (const item of text.split(/[\s,]+/).filter((item) => item !== "")) {
+    const parsed = parseCidr(item);
+    if ("mistake" in parsed) mistakes.push(parsed.mistake);
+    else cidrs.push(`${parsed.address}/${parsed.prefix}`);
+  }
+  return { cidrs, mistakes };
+}
+
+/**
+ * Makes a look-up of CIDRs, as `parseCidrs` gives them.
+ *
+ * @throws {TypeError} if one of them is not a CIDR.
+ */
+export function allowList(cidrs: readonly string[]): AllowList {
+  const ranges = new Ranges(cidrs);
+  return { empty: cidrs.length === 0, has: (address) => ranges.has(address) };
+}
+
+/** Allows nothing private, which is the default. */
+export const ALLOW_NONE: AllowList = allowList([]);
+
+/**
+ * Whether an IP address must not be dialled. Anything that is not an address
+ * in its usual notation is blocked too: what cannot be judged is not dialled.
+ */
+export function isBlocked(address: string, allow = ALLOW_NONE): boolean {
+  // A zone (`fe80::1%eth0`) only says through which interface to go.
+  const bare = address.replace(/%.*$/s, "");
+  const family = isIP(bare);
+  if (family === 0) return true;
+  if (!allow.empty && allow.has(bare)) return false;
+  return family === 4
+    ? blockedIpv4.has(bare)
+    : !globalIpv6.has(bare) || blockedIpv6.has(bare);
+}
+
+// `.svc` is not in the design's list: it is what a cluster calls its services
+// from inside, and no such top-level domain exists outside.
+const PRIVATE_SUFFIX = /\.(localhost|local|internal|svc)$/;
+
+/**
+ * Whether a host name is one that only a private network gives a meaning to:
+ * without a dot, `localhost`, or below `.localhost`, `.local`, `.internal`.
+ * With something in the allow-list the answer is always no, because such names
+ * are then judged by their addresses.
+ */
+export function isBlockedName(name: string, allow = ALLOW_NONE): boolean {
+  if (!allow.empty) return false;
+  const bare = name.toLowerCase().replace(/\.+$/, "");
+  return !bare.includes(".") || PRIVATE_SUFFIX.test(bare);
+}

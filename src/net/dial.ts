@@ -1,0 +1,184 @@
+/** Opens connections to addresses that were checked, and to nothing else. */
+
+import type { Clock } from "../deps.ts";
+import { OutboundError } from "./errors.ts";
+
+/** Connects by TCP to exactly this address; the signal ends the attempt. */
+export type Dial = (
+  address: string,
+  port: number,
+  signal: AbortSignal,
+) => Promise<Deno.Conn>;
+
+/** An open connection and where it leads. */
+export interface Dialled {
+  conn: Deno.Conn;
+  address: string;
+}
+
+/** Dials for real. */
+export const dialTcp: Dial = async (address, port, signal) => {
+  const conn = await Deno.connect({ hostname: address, port, signal });
+  conn.setNoDelay(true);
+  return conn;
+};
+
+const TRIED_AT_MOST = 4;
+const HEAD_START_MS = 250;
+
+/**
+ * Connects to the first address that accepts. The next one is tried once the
+ * one before has failed or has had a quarter of a second (as RFC 8305 does), so
+ * that a host with a broken IPv6 route is reached all the same.
+ *
+ * @throws what the last attempt failed with.
+ */
+export function dialFirst(
+  addresses: readonly string[],
+  port: number,
+  dial: Dial,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<Dialled> {
+  if (addresses.length === 1) {
+    const [address] = addresses;
+    return dial(address, port, signal).then((conn) => ({ conn, address }));
+  }
+  const candidates = addresses.slice(0, TRIED_AT_MOST);
+  const losers = new AbortController();
+  const attempt = AbortSignal.any([signal, losers.signal]);
+  let open = 0;
+  let done = false;
+  let waitNoMore = () => {};
+
+  return new Promise<Dialled>((resolve, reject) => {
+    const next = () => {
+      waitNoMore();
+      const address = candidates.shift();
+      if (address === undefined) return;
+      open++;
+      dial(address, port, attempt).then(
+        (conn) => won(conn, address),
+        lost,
+      );
+      if (candidates.length > 0) waitNoMore = clock.after(HEAD_START_MS, next);
+    };
+    const won = (conn: Deno.Conn, address: string) => {
+      if (done) return conn.close();
+      finish();
+      resolve({ conn, address });
+    };
+    const lost = (error: unknown) => {
+      open--;
+      if (done) return;
+      if (candidates.length > 0 && !signal.aborted) return next();
+      if (open > 0) return;
+      finish();
+      reject(error);
+    };
+    const finish = () => {
+      done = true;
+      waitNoMore();
+      losers.abort();
+    };
+    next();
+  });
+}
+
+/**
+ * Makes a connection a TLS one. The certificate is always verified, against
+ * `hostname`; `ca` holds PEM certificates trusted besides the usual roots.
+ * The connection is used up, also on failure.
+ */
+export async function secure(
+  conn: Deno.Conn,
+  hostname: string,
+  ca: string[] | undefined,
+  signal: AbortSignal,
+): Promise<Deno.Conn> {
+  const tls = await startTls(conn, hostname, ca);
+  const stop = () => tls.close();
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  try {
+    await tls.handshake();
+    return tls;
+  } catch (error) {
+    if (!signal.aborted) stop();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+async function startTls(
+  conn: Deno.Conn,
+  hostname: string,
+  ca: string[] | undefined,
+): Promise<Deno.TlsConn> {
+  try {
+    return await Deno.startTls(conn as Deno.TcpConn, {
+      hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+      caCerts: ca,
+      alpnProtocols: ["http/1.1"],
+    });
+  } catch (error) {
+    try {
+      conn.close();
+    } catch {
+      // It was taken over before it failed.
+    }
+    throw error;
+  }
+}
+
+/** What a failed connection means to whoever chose the host. */
+export function connectError(error: unknown, host: string): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const make = (kind: OutboundError["kind"], message: string) =>
+    new OutboundError(kind, message, { cause: error });
+  const { errors } = Deno;
+  if (error instanceof errors.ConnectionRefused) {
+    return make("refused", `${host} refused the connection.`);
+  }
+  if (error instanceof errors.TimedOut) {
+    return make("timeout", `${host} did not accept a connection in time.`);
+  }
+  // The second wall: the process itself was started without this permission.
+  if (
+    error instanceof errors.NotCapable ||
+    error instanceof errors.PermissionDenied
+  ) {
+    return make("blocked", `${host} is not a host this service may reach.`);
+  }
+  if (error instanceof errors.InvalidData || error instanceof TypeError) {
+    return make("tls", tlsMessage(error, host));
+  }
+  if (
+    error instanceof errors.ConnectionReset ||
+    error instanceof errors.ConnectionAborted ||
+    error instanceof errors.BrokenPipe ||
+    error instanceof errors.UnexpectedEof
+  ) {
+    return make("reset", `${host} broke off the connection.`);
+  }
+  return make("refused", `${host} cannot be reached.`);
+}
+
+// The TLS library tells its reasons in words only. They pick the words shown;
+// the kind does not depend on them.
+const TLS_REASONS: [RegExp, string][] = [
+  [/not valid for name/i, "is for another name"],
+  [/expired/i, "has expired"],
+  [/not valid yet/i, "is not valid yet"],
+  [/UnknownIssuer/i, "was not issued by a trusted authority"],
+  [/CaUsedAsEndEntity/i, "is an authority's own, not a host's"],
+  [/revoked/i, "has been revoked"],
+];
+
+function tlsMessage(error: Error, host: string): string {
+  const reason = TLS_REASONS.find(([pattern]) => pattern.test(error.message));
+  return reason === undefined
+    ? `The TLS handshake with ${host} failed.`
+    : `The TLS certificate of ${host} ${reason[1]}.`;
+}

@@ -1,0 +1,57 @@
+/** What can go wrong with an outbound request, other than its answer. */
+
+/**
+ * - `blocked`: the URL, its name or one of its addresses is not allowed
+ * - `unresolved`: the name has no address
+ * - `timeout`: no address, connection, answer or whole body in time
+ * - `refused`: nobody listens there, or no route leads there
+ * - `reset`: the connection broke before the answer was complete
+ * - `tls`: the certificate or the handshake failed
+ * - `protocol`: what came is not HTTP/1.1, or not in a form we accept
+ * - `too_large`: the body is larger than asked for
+ * - `aborted`: the caller's signal, or `Outbound.close()`
+ */
+export type OutboundErrorKind =
+  | "blocked"
+  | "unresolved"
+  | "timeout"
+  | "refused"
+  | "reset"
+  | "tls"
+  | "protocol"
+  | "too_large"
+  | "aborted";
+
+export interface OutboundErrorOptions extends ErrorOptions {
+  address?: string;
+  elapsedMs?: number;
+}
+
+/**
+ * A request without a usable answer. The message is one sentence that may be
+ * shown to a seller; `cause` and `address` are for the log only.
+ */
+export class OutboundError extends Error {
+  override readonly name = "OutboundError";
+  readonly kind: OutboundErrorKind;
+  /** The address that was dialled, once there is one. */
+  readonly address?: string;
+  /** Milliseconds since the request got its turn. */
+  readonly elapsedMs: number;
+
+  constructor(
+    kind: OutboundErrorKind,
+    message: string,
+    options: OutboundErrorOptions = {},
+  ) {
+    super(message, options);
+    this.kind = kind;
+    this.address = options.address;
+    this.elapsedMs = options.elapsedMs ?? 0;
+  }
+}
+
+/** Milliseconds as a seller reads them: "5 s", "250 ms". */
+export function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
+}

@@ -1,0 +1,404 @@
+/**
+ * The one door for requests to addresses that a seller chose (images and
+ * webhooks). It resolves the name itself, refuses if any address is not public,
+ * dials exactly an address it checked, follows no redirect, undoes no
+ * compression, and bounds time, bytes and how much runs at once.
+ *
+ * It works the same on the main thread and in a Web Worker. Nothing that a host
+ * does can make it throw anywhere but out of the method called.
+ */
+
+import { type Clock, systemClock } from "../deps.ts";
+import { parseSellerUrl } from "../domain/url.ts";
+import { allowList } from "./addresses.ts";
+import { Call } from "./call.ts";
+import { connectError, type Dial, dialFirst, dialTcp, secure } from "./dial.ts";
+import { OutboundError } from "./errors.ts";
+import { Names, type Resolver, systemResolver } from "./names.ts";
+import { Pool } from "./pool.ts";
+import { Slots } from "./slots.ts";
+import { encodeRequest, type Head, headerLines, tokens, Wire } from "./wire.ts";
+
+export { OutboundError, type OutboundErrorKind } from "./errors.ts";
+export type { Dial, Resolver };
+
+/** Plain data but for the last three, which tests replace. */
+export interface OutboundOptions {
+  /** CIDRs that may be reached although they are private. */
+  allowPrivate: readonly string[];
+  /** Requests in flight to one origin (scheme, host, port). */
+  perOrigin: number;
+  /** Requests in flight in all. */
+  total: number;
+  /** For the look-up, and again for TCP and TLS together; 5,000 by default. */
+  connectTimeoutMs?: number;
+  userAgent?: string;
+  /** PEM certificates trusted besides the usual roots. */
+  ca?: string[];
+  resolve?: Resolver;
+  dial?: Dial;
+  clock?: Clock;
+}
+
+export interface RequestOptions {
+  /**
+   * Milliseconds from the request's turn (not from the call, which may wait for
+   * a slot) to the end of the answer, its body included.
+   */
+  timeoutMs: number;
+  /** Aborts at any time, also while waiting for a slot. */
+  signal?: AbortSignal;
+}
+
+export interface GetOptions extends RequestOptions {
+  /** The largest body that is handed out. */
+  maxBytes: number;
+  headers?: Record<string, string>;
+}
+
+export interface PostOptions extends RequestOptions {
+  headers: Record<string, string>;
+  body: Uint8Array;
+  /** How much of the answer's body is read; the rest is cut off. */
+  maxAnswerBytes: number;
+}
+
+/** Any answer is one, whatever its status. */
+export interface Answer {
+  status: number;
+  /** A header of the answer; repeated ones are joined with ", ". */
+  headers: (name: string) => string | null;
+  /** The address that answered. */
+  address: string;
+  /** Milliseconds from the request's turn to the end of the answer's header. */
+  elapsedMs: number;
+}
+
+export interface StreamedAnswer extends Answer {
+  /**
+   * To be read once and to its end, or else cancelled (leaving a `for await`
+   * does that); it holds a slot until then, at most until the time-out. The
+   * pieces are the reader's to keep. Throws {@linkcode OutboundError}.
+   */
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Gives up the body. */
+  cancel: () => void;
+}
+
+export interface PostedAnswer extends Answer {
+  body: Uint8Array<ArrayBuffer>;
+  /** Whether there was more, or the body broke off or took too long. */
+  truncated: boolean;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** See the head of this file. Close it when done. */
+export class Outbound {
+  readonly #options: OutboundOptions;
+  readonly #clock: Clock;
+  readonly #names: Names;
+  readonly #slots: Slots;
+  readonly #pool: Pool;
+  /** What every request is sent with. */
+  readonly #headers: string;
+  readonly #calls = new Set<Call>();
+  #closed = false;
+
+  /** @throws {TypeError} if `allowPrivate` holds something but CIDRs. */
+  constructor(options: OutboundOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#names = new Names({
+      resolve: options.resolve ?? systemResolver(),
+      allow: allowList(options.allowPrivate),
+      timeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      clock: this.#clock,
+    });
+    const { perOrigin, total } = options;
+    this.#slots = new Slots({ perKey: perOrigin, total });
+    this.#pool = new Pool(total, this.#clock);
+    const { userAgent } = options;
+    this.#headers = headerLines({
+      ...(userAgent === undefined ? {} : { "user-agent": userAgent }),
+      "accept": "*/*",
+      "accept-encoding": "identity",
+    });
+  }
+
+  /**
+   * Judges a URL and its host's addresses without connecting: what a webhook
+   * has to pass when it is registered.
+   *
+   * @throws {OutboundError} `blocked`, `unresolved` or `timeout`
+   */
+  async check(url: string): Promise<void> {
+    await this.#names.addresses(allowedUrl(url).hostname);
+  }
+
+  /**
+   * Sends a HEAD. A connection that broke without an answer is tried once more,
+   * within the same time.
+   *
+   * @throws {OutboundError}
+   */
+  async head(url: string, options: RequestOptions): Promise<Answer> {
+    const call = await this.#begin(url, options);
+    try {
+      const request = encodeRequest("HEAD", call.url, this.#headers);
+      const { wire, head } = await this.#ask(call, "HEAD", request);
+      const answer = answerOf(call, head);
+      call.end(head.keepAlive ? wire : undefined);
+      return answer;
+    } catch (error) {
+      throw this.#failed(call, error);
+    }
+  }
+
+  /**
+   * Sends a GET and hands out the body as it comes. A connection that broke
+   * without an answer is tried once more, within the same time. The body of a
+   * 2xx answer must be uncompressed and no larger than `maxBytes`; of any other
+   * answer, no more than that is handed out.
+   *
+   * @throws {OutboundError} `too_large` already here if the length is declared,
+   * `protocol` if there is a content coding
+   */
+  async get(url: string, options: GetOptions): Promise<StreamedAnswer> {
+    const call = await this.#begin(url, options);
+    try {
+      const lines = this.#headers + headerLines(options.headers ?? {});
+      const request = encodeRequest("GET", call.url, lines);
+      const { wire, head } = await this.#ask(call, "GET", request);
+      if (head.status < 300) judgeBody(call, head, options.maxBytes);
+      return {
+        ...answerOf(call, head),
+        body: this.#stream(call, wire, head, options.maxBytes),
+        cancel: () => call.end(),
+      };
+    } catch (error) {
+      throw this.#failed(call, error);
+    }
+  }
+
+  /**
+   * Sends a POST, once, on a connection of its own. As soon as there is a
+   * status there is an answer: a body that is too long, breaks off or does not
+   * end in time is cut off where it stood.
+   *
+   * @throws {OutboundError}
+   */
+  async post(url: string, options: PostOptions): Promise<PostedAnswer> {
+    const call = await this.#begin(url, options);
+    try {
+      const lines = this.#headers + headerLines({
+        ...options.headers,
+        "connection": "close",
+        "content-length": String(options.body.length),
+      });
+      const request = encodeRequest("POST", call.url, lines, options.body);
+      const { wire, head } = await this.#ask(call, "POST", request);
+      const answer = answerOf(call, head);
+      const body = await beginning(wire.body(head.framing), options);
+      if (call.cancelled) throw call.signal.reason;
+      call.end();
+      return { ...answer, ...body };
+    } catch (error) {
+      throw this.#failed(call, error);
+    }
+  }
+
+  /** Closes every connection; what is pending rejects as `aborted`. */
+  close(): void {
+    this.#closed = true;
+    for (const call of this.#calls) call.cancel();
+    this.#pool.close();
+  }
+
+  async #begin(url: string, options: RequestOptions): Promise<Call> {
+    const call = new Call(allowedUrl(url), this.#clock, options.signal);
+    this.#calls.add(call);
+    call.onEnd(() => this.#calls.delete(call));
+    try {
+      if (this.#closed) call.cancel();
+      await this.#slots.acquire(call.origin, call.signal);
+      call.onEnd(() => this.#slots.release(call.origin));
+      call.start(options.timeoutMs);
+      return call;
+    } catch (error) {
+      throw this.#failed(call, error);
+    }
+  }
+
+  async #ask(call: Call, method: string, request: Uint8Array): Promise<Asked> {
+    const found = this.#names.addresses(call.url.hostname);
+    const addresses = await call.unlessAborted(found);
+    const repeatable = method !== "POST";
+    const pooled = repeatable
+      ? this.#pool.take(call.origin, addresses)
+      : undefined;
+    try {
+      return await this.#askOnce(call, method, request, addresses, pooled);
+    } catch (error) {
+      if (!repeatable || call.signal.aborted || !unanswered(error, pooled)) {
+        throw error;
+      }
+      return await this.#askOnce(call, method, request, addresses);
+    }
+  }
+
+  async #askOnce(
+    call: Call,
+    method: string,
+    request: Uint8Array,
+    addresses: readonly string[],
+    pooled?: Wire,
+  ): Promise<Asked> {
+    const wire = pooled ?? await this.#connect(call, addresses);
+    call.address = wire.address;
+    call.phase = "answer";
+    call.onEnd((keep) => {
+      if (keep === wire && !this.#closed) this.#pool.put(call.origin, wire);
+      else wire.close();
+    });
+    try {
+      const head = await wire.ask(method, request);
+      if (pooled !== undefined && head.status === 408) throw pooled.stale();
+      call.phase = "body";
+      return { wire, head };
+    } catch (error) {
+      wire.close();
+      throw error;
+    }
+  }
+
+  async #connect(call: Call, addresses: readonly string[]): Promise<Wire> {
+    const { url, signal } = call;
+    const { dial = dialTcp, ca, connectTimeoutMs } = this.#options;
+    call.phase = "connect";
+    const takeBack = call.limit(connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+    try {
+      const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
+      const { conn, address } = await dialFirst(
+        addresses,
+        port,
+        dial,
+        signal,
+        this.#clock,
+      );
+      call.address = address;
+      const ready = url.protocol === "https:"
+        ? await secure(conn, url.hostname, ca, signal)
+        : conn;
+      return new Wire(ready, address, url.host);
+    } catch (error) {
+      throw connectError(error, url.host);
+    } finally {
+      takeBack();
+    }
+  }
+
+  async *#stream(
+    call: Call,
+    wire: Wire,
+    head: Head,
+    maxBytes: number,
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    let bytes = 0;
+    let complete = false;
+    try {
+      call.signal.throwIfAborted();
+      for await (const piece of wire.body(head.framing)) {
+        bytes += piece.length;
+        if (bytes > maxBytes) throw tooLarge(call, maxBytes);
+        yield piece;
+      }
+      complete = true;
+    } catch (error) {
+      throw call.failure(error);
+    } finally {
+      call.end(complete && head.keepAlive ? wire : undefined);
+    }
+  }
+
+  #failed(call: Call, error: unknown): unknown {
+    const failure = call.failure(error);
+    call.end();
+    return failure;
+  }
+}
+
+interface Asked {
+  wire: Wire;
+  head: Head;
+}
+
+// The door's own wall: whoever calls it has said more kindly what is wrong.
+function allowedUrl(text: string): URL {
+  const parsed = parseSellerUrl(text);
+  if ("url" in parsed) return parsed.url;
+  throw new OutboundError("blocked", parsed.problem);
+}
+
+function answerOf(call: Call, head: Head): Answer {
+  return {
+    status: head.status,
+    headers: (name) => head.fields.get(name.toLowerCase()) ?? null,
+    address: call.address ?? "",
+    elapsedMs: call.elapsedMs,
+  };
+}
+
+// A host that hangs up on an idle connection, or has sent more on it than an
+// answer to what it was asked before, has not answered this request.
+function unanswered(error: unknown, pooled: Wire | undefined): boolean {
+  if (!(error instanceof OutboundError)) return false;
+  return error.kind === "reset" ||
+    (error.kind === "protocol" && pooled !== undefined);
+}
+
+function judgeBody(call: Call, head: Head, maxBytes: number): void {
+  const codings = tokens(head.fields.get("content-encoding"))
+    .filter((coding) => coding !== "" && coding !== "identity");
+  if (codings.length > 0) {
+    throw new OutboundError(
+      "protocol",
+      `${call.url.host} sent the body with the content coding ${
+        codings[0]
+      }, which was not asked for.`,
+    );
+  }
+  if (head.framing.kind === "length" && head.framing.bytes > maxBytes) {
+    throw tooLarge(call, maxBytes, head.framing.bytes);
+  }
+}
+
+function tooLarge(call: Call, most: number, bytes?: number): OutboundError {
+  const what = bytes === undefined ? `more than ${most}` : `${bytes}`;
+  return new OutboundError(
+    "too_large",
+    `${call.url.host} sent a body of ${what} bytes; ${most} is the most.`,
+  );
+}
+
+async function beginning(
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  { maxAnswerBytes }: PostOptions,
+): Promise<{ body: Uint8Array<ArrayBuffer>; truncated: boolean }> {
+  const kept = new Uint8Array(maxAnswerBytes);
+  let bytes = 0;
+  let truncated = false;
+  try {
+    for await (const piece of body) {
+      const fits = piece.subarray(0, maxAnswerBytes - bytes);
+      kept.set(fits, bytes);
+      bytes += fits.length;
+      truncated = fits.length < piece.length;
+      if (truncated) break;
+    }
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    truncated = true;
+  }
+  return { body: kept.slice(0, bytes), truncated };
+}

@@ -1,0 +1,92 @@
+/** Connections that have been answered on and may be used again. */
+
+import type { Clock } from "../deps.ts";
+import type { Wire } from "./wire.ts";
+
+// Long enough for a seller who posts page after page. A host that hangs up
+// earlier is noticed by the watch.
+const IDLE_MS = 15_000;
+
+interface Idle {
+  wire: Wire;
+  since: number;
+}
+
+/** Idle connections by origin; the one used last is used next. */
+export class Pool {
+  readonly #idle = new Map<string, Idle[]>();
+  readonly #limit: number;
+  readonly #clock: Clock;
+  #size = 0;
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(limit: number, clock: Clock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** Takes one that leads to one of these addresses, if there is one. */
+  take(origin: string, addresses: readonly string[]): Wire | undefined {
+    const list = this.#idle.get(origin);
+    const found = list?.findLast(({ wire }) =>
+      addresses.includes(wire.address)
+    );
+    if (found !== undefined) this.#remove(origin, found);
+    return found?.wire;
+  }
+
+  /** Keeps a connection for a few seconds; closes it if it may not be kept. */
+  put(origin: string, wire: Wire): void {
+    if (!wire.clean || this.#limit === 0) return wire.close();
+    if (this.#size >= this.#limit) this.#dropOldest();
+    const entry = { wire, since: this.#clock.monotonic() };
+    const list = this.#idle.get(origin);
+    if (list === undefined) this.#idle.set(origin, [entry]);
+    else list.push(entry);
+    this.#size++;
+    wire.watch(() => {
+      this.#remove(origin, entry);
+      wire.close();
+    });
+    this.#cancelSweep ??= this.#clock.after(IDLE_MS, () => this.#sweep());
+  }
+
+  /** Closes all of them. */
+  close(): void {
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+    this.#closeSince(Infinity);
+  }
+
+  #sweep(): void {
+    this.#cancelSweep = undefined;
+    this.#closeSince(this.#clock.monotonic() - IDLE_MS);
+    if (this.#size === 0) return;
+    this.#cancelSweep = this.#clock.after(IDLE_MS, () => this.#sweep());
+  }
+
+  #closeSince(latest: number): void {
+    for (const [origin, list] of this.#idle) {
+      for (const entry of list.filter((entry) => entry.since <= latest)) {
+        this.#remove(origin, entry);
+        entry.wire.close();
+      }
+    }
+  }
+
+  #dropOldest(): void {
+    for (const [origin, [oldest]] of this.#idle) {
+      this.#remove(origin, oldest);
+      return oldest.wire.close();
+    }
+  }
+
+  #remove(origin: string, entry: Idle): void {
+    const list = this.#idle.get(origin);
+    const at = list?.indexOf(entry) ?? -1;
+    if (list === undefined || at < 0) return;
+    list.splice(at, 1);
+    this.#size--;
+    if (list.length === 0) this.#idle.delete(origin);
+  }
+}

@@ -1,0 +1,41 @@
+/** The shell lines that a sandbox prints when it is ready. */
+
+export interface GuideOptions {
+  /** URL of the service, without a slash at the end. */
+  service: string;
+  /** URL of the image host and webhook sink, likewise. */
+  loopback: string;
+  sellerKey: string;
+  operatorKey: string;
+}
+
+/** Comments start with `#`; each other line can be pasted as it is. */
+export function guide(options: GuideOptions): string[] {
+  const { service, loopback, sellerKey, operatorKey } = options;
+  const key = `-H 'X-Service-Auth: ${sellerKey}'`;
+  const xml = "-H 'Content-Type: text/xml'";
+  const bulk = `${service}/seller_api/bulk_products`;
+  const post = (file: string) =>
+    `curl -s ${loopback}/${file} | curl -s '${bulk}?v=1.1' ${key} ${xml} --data-binary @-`;
+  const webhook =
+    `<webhook><trigger>order_created</trigger><url>${loopback}/hook</url></webhook>`;
+  const event = "<event><seller>demo</seller><trigger>order_created</trigger>" +
+    "<reference>order-1001</reference><data><total>149.00</total></data></event>";
+  return [
+    "# Paste these lines into another shell. Upload a catalogue:",
+    `id=$(${
+      post("catalogue.xml")
+    } | sed 's/.*<transaction_id>//; s/<.*//'); echo "$id"`,
+    "# Its status, once every image is stored or given up (some are meant to fail):",
+    `curl -s "${bulk}/$id?wait=30" ${key}; echo`,
+    "# A catalogue that is refused, with every reason:",
+    `${post("refused.xml")}; echo`,
+    "# One attribute of one product (204, no body):",
+    `curl -s -i -X PUT ${key} ${service}/seller_api/products/TEA-1/attribute/availability/out_of_stock`,
+    "# A webhook, and an event for it, which arrives in this terminal:",
+    `curl -s ${service}/seller_api/webhooks ${key} ${xml} -d '${webhook}'; echo`,
+    `curl -s ${service}/operator_api/events -H 'X-Service-Auth: ${operatorKey}' ${xml} -d '${event}'; echo`,
+    "# The webhooks received so far:",
+    `curl -s ${loopback}/hook`,
+  ];
+}

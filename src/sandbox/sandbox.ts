@@ -1,0 +1,152 @@
+/**
+ * The service to try out: the production code, with a demo seller, an image
+ * host and a webhook sink of its own, all on loopback addresses.
+ */
+import { openDatabase } from "../app.ts";
+import { type Config, ROLES } from "../config.ts";
+import type { Deps } from "../deps.ts";
+import type { Db, Sql } from "../store/db.ts";
+import { addSeller, listSellers } from "../store/sellers.ts";
+import { catalogue, refusedCatalogue } from "./catalogue.ts";
+import { guide } from "./guide.ts";
+import { imageHost } from "./image_host.ts";
+import { webhookSink } from "./webhook_sink.ts";
+
+const LOOPBACK = "127.0.0.1";
+const SELLER = "demo";
+const SELLER_KEY = "demo";
+const OPERATOR_KEY = "operator";
+
+/** A folder that holds a real seller is no place for well-known keys. */
+export class SandboxFolderError extends Error {
+  override readonly name = "SandboxFolderError";
+}
+
+export interface SandboxOptions {
+  config: Config;
+  deps: Deps;
+  /** Keep everything here; null takes a new folder and removes it at the end. */
+  dataDir: string | null;
+  print(line: string): void;
+}
+
+export interface Sandbox {
+  /** What the service has to be opened with. */
+  config: Config;
+  /** Adds the demo seller to the open service and prints the shell lines. */
+  begin(service: { url: string; db: Db }): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the image host and the sink. Throws a `SandboxFolderError`. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { config, deps, print } = options;
+  if (options.dataDir !== null) await refuseRealSellers(options.dataDir);
+  let service: { url: string; db: Db } | null = null;
+  const sink = webhookSink({
+    clock: deps.clock,
+    secrets: async () => await service?.db.read(webhookSecrets) ?? [],
+    print,
+  });
+  const server = listen(config.port, loopbackHandler({ config, deps, sink }));
+  const dataDir = options.dataDir ??
+    await Deno.makeTempDir({ prefix: "seller-sandbox-" });
+  const { port } = server.addr as Deno.NetAddr;
+  return {
+    config: {
+      ...config,
+      dataDir,
+      roles: ROLES,
+      operatorKey: OPERATOR_KEY,
+      allowPrivate: [...config.allowPrivate, `${LOOPBACK}/32`],
+    },
+    async begin(opened) {
+      service = opened;
+      await addDemoSeller(opened.db, deps);
+      const loopback = `http://${LOOPBACK}:${port}`;
+      const keys = { sellerKey: SELLER_KEY, operatorKey: OPERATOR_KEY };
+      guide({ service: opened.url, loopback, ...keys }).forEach(print);
+    },
+    async close() {
+      await server.shutdown();
+      if (options.dataDir === null) {
+        await Deno.remove(dataDir, { recursive: true });
+      }
+    },
+  };
+}
+
+function loopbackHandler({ config, deps, sink }: {
+  config: Config;
+  deps: Deps;
+  sink: (request: Request) => Promise<Response>;
+}): (request: Request) => Response | Promise<Response> {
+  const images = imageHost({
+    clock: deps.clock,
+    imageLimit: config.imageLimit,
+  });
+  return (request) => {
+    const { pathname, origin } = new URL(request.url);
+    switch (pathname) {
+      case "/catalogue.xml":
+        return xml(catalogue(`${origin}/images`));
+      case "/refused.xml":
+        return xml(refusedCatalogue(`${origin}/images`));
+      case "/hook":
+        return sink(request);
+      default:
+        return images(request);
+    }
+  };
+}
+
+function xml(body: string): Response {
+  return new Response(body, {
+    headers: { "content-type": "text/xml; charset=utf-8" },
+  });
+}
+
+/** The port after the service's, so that pasted lines outlive a restart. */
+function listen(
+  servicePort: number,
+  handler: Deno.ServeHandler,
+): Deno.HttpServer {
+  const options = { hostname: LOOPBACK, onListen: () => {} };
+  const wanted = servicePort === 0 ? 0 : servicePort % 65_535 + 1;
+  try {
+    return Deno.serve({ ...options, port: wanted }, handler);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    return Deno.serve({ ...options, port: 0 }, handler);
+  }
+}
+
+async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
+  await db.write(async (tx) => {
+    if ((await listSellers(tx)).length > 0) return;
+    await addSeller(tx, deps, SELLER, SELLER_KEY);
+  });
+}
+
+async function webhookSecrets(sql: Sql): Promise<string[]> {
+  const row = await sql.get<{ secret: string }>(
+    "SELECT webhook_secret AS secret FROM sellers WHERE name = ?",
+    [SELLER],
+  );
+  return row === undefined ? [] : [row.secret];
+}
+
+async function refuseRealSellers(dataDir: string): Promise<void> {
+  const db = openDatabase(dataDir);
+  try {
+    const sellers = await db.read(listSellers);
+    const real = sellers.find(({ name }) => name !== SELLER);
+    if (real === undefined) return;
+    throw new SandboxFolderError(
+      `${dataDir} holds the seller ${JSON.stringify(real.name)}; a sandbox, ` +
+        "whose keys everybody knows, needs a folder of its own.",
+    );
+  } finally {
+    await db.close();
+  }
+}

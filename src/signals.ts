@@ -1,0 +1,75 @@
+/**
+ * Wake-ups inside one process. A signal carries no data: it only says "look at
+ * the rows again". Whoever waits also looks again by itself after a while, as
+ * another process may have changed the rows.
+ */
+import type { Clock } from "./deps.ts";
+
+export interface WaitOptions {
+  key?: string;
+  abort?: AbortSignal;
+  since?: number;
+}
+
+export class Signal {
+  readonly #waiting = new Map<string, Set<() => void>>();
+  #count = 0;
+
+  /** How often it was notified: remember it, look, then wait `since` it. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Wakes everybody who waits for `key`. */
+  notify(key = ""): void {
+    this.#count++;
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return;
+    this.#waiting.delete(key);
+    for (const wake of waiting) wake();
+  }
+
+  /**
+   * Resolves at the next `notify(key)`, after `ms`, or when `abort` fires; at
+   * once when it was notified since its count was `since`.
+   */
+  wait(
+    clock: Clock,
+    ms: number,
+    { key = "", abort, since = this.#count }: WaitOptions = {},
+  ): Promise<void> {
+    if (abort?.aborted || since !== this.#count) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        cancel();
+        abort?.removeEventListener("abort", wake);
+        const waiting = this.#waiting.get(key);
+        if (waiting?.delete(wake) && waiting.size === 0) {
+          this.#waiting.delete(key);
+        }
+        resolve();
+      };
+      const cancel = clock.after(ms, wake);
+      abort?.addEventListener("abort", wake, { once: true });
+      const waiting = this.#waiting.get(key) ?? new Set();
+      this.#waiting.set(key, waiting.add(wake));
+    });
+  }
+}
+
+export interface Signals {
+  /** There may be images to download. */
+  images: Signal;
+  /** There may be deliveries to make. */
+  deliveries: Signal;
+  /** Keyed by transaction id: its counters moved. */
+  progress: Signal;
+}
+
+export function newSignals(): Signals {
+  return {
+    images: new Signal(),
+    deliveries: new Signal(),
+    progress: new Signal(),
+  };
+}

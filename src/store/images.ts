@@ -1,0 +1,189 @@
+/**
+ * Images as transactions ask for them and see them: rows of `images` (one for
+ * each URL, whoever uses it) and of `transaction_images`. What becomes of a
+ * job is in `image_queue.ts` and `image_outcomes.ts`.
+ */
+import type { ImageState } from "../domain/image.ts";
+import { inLists, marks, type Param, type Sql, type Tx } from "./db.ts";
+
+/** One distinct URL of a transaction. */
+export interface RequestedImage {
+  ordinal: number;
+  url: string;
+  /** How many references of the transaction are to this URL. */
+  refs: number;
+  /** What the HEAD told about the version; null when nothing. */
+  validator: string | null;
+}
+
+export interface ImageRequest {
+  transactionId: string;
+  sellerId: string;
+  /** Unix milliseconds. */
+  at: number;
+  uuid: () => string;
+  images: readonly RequestedImage[];
+}
+
+/** The row of a URL, as far as a request has to know it. */
+interface KnownImage {
+  id: string;
+  url: string;
+  state: ImageState;
+  lease_id: string | null;
+  sha256: string | null;
+  validator: string | null;
+}
+
+const KNOWN = "id, url, state, lease_id, sha256, validator";
+
+/**
+ * Registers the images of a transaction whose row was just inserted. What is
+ * stored in the version that the HEAD saw is `reused` at once; everything else
+ * waits for the one job of its URL, which is begun, begun anew or joined.
+ * Answers counts of references; the caller writes them to the transaction.
+ */
+export async function requestImages(
+  tx: Tx,
+  request: ImageRequest,
+): Promise<{ pending: number; reused: number }> {
+  const { transactionId, sellerId, at, uuid, images } = request;
+  const known = await takeKnown(tx, sellerId, images.map(({ url }) => url));
+  const fresh: Param[][] = [];
+  const restarted: Param[][] = [];
+  const rows: Param[][] = [];
+  const counts = { pending: 0, reused: 0 };
+  for (const { ordinal, url, refs, validator } of images) {
+    const image = known.get(url);
+    const id = image?.id ?? uuid();
+    const status = isCurrent(image, validator) ? "reused" : "pending";
+    if (image === undefined) {
+      fresh.push([id, url, new URL(url).origin, sellerId, at, at]);
+    } else if (status === "pending" && isSettled(image)) {
+      restarted.push([at, id]);
+    }
+    const lease = image?.lease_id ?? null;
+    rows.push([transactionId, ordinal, id, refs, status, validator, lease, at]);
+    counts[status] += refs;
+  }
+  await tx.runMany(INSERT_IMAGE, fresh);
+  await tx.runMany(RESTART, restarted);
+  await tx.runMany(INSERT_WAITING, rows);
+  return counts;
+}
+
+const INSERT_IMAGE =
+  `INSERT INTO images (id, url, origin, seller_id, state, due_at,
+     attempts, crashes, created_at)
+   VALUES (?, ?, ?, ?, 'pending', ?, 0, 0, ?)`;
+
+const RESTART = `UPDATE images SET state = 'pending', due_at = ?,
+    attempts = 0, crashes = 0, code = NULL, message = NULL
+  WHERE id = ?`;
+
+const INSERT_WAITING =
+  `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
+     status, attempts, validator, lease_id, created_at)
+   VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?)`;
+
+/**
+ * The rows of URLs that are known, and makes the seller their asker: jobs are
+ * shared out fairly among sellers. An UPDATE also where only a look is needed,
+ * so that no job can settle between this look and the request's commit.
+ */
+async function takeKnown(
+  tx: Tx,
+  sellerId: string,
+  urls: readonly string[],
+): Promise<Map<string, KnownImage>> {
+  const known = new Map<string, KnownImage>();
+  for (const list of inLists(urls)) {
+    const rows = await tx.all<KnownImage>(
+      `UPDATE images SET seller_id = ? WHERE url IN (${marks(list.length)})
+       RETURNING ${KNOWN}`,
+      [sellerId, ...list],
+    );
+    for (const row of rows) known.set(row.url, row);
+  }
+  return known;
+}
+
+function isCurrent(
+  image: KnownImage | undefined,
+  validator: string | null,
+): boolean {
+  return image !== undefined && image.sha256 !== null &&
+    validator !== null && image.validator === validator;
+}
+
+function isSettled({ state }: KnownImage): boolean {
+  return state === "stored" || state === "failed";
+}
+
+/**
+ * Tries the failed images of a transaction again. Answers how many references
+ * that are; 0 when none has failed. The transaction is then unfinished again.
+ */
+export async function retryImages(
+  tx: Tx,
+  transactionId: string,
+  sellerId: string,
+  at: number,
+): Promise<number> {
+  const failed = await tx.all<{ ordinal: number; refs: number; url: string }>(
+    `SELECT t.ordinal, t.refs, i.url FROM transaction_images t
+     JOIN images i ON i.id = t.image_id
+     WHERE t.transaction_id = ? AND t.status = 'failed' ORDER BY t.ordinal`,
+    [transactionId],
+  );
+  if (failed.length === 0) return 0;
+  const known = await takeKnown(tx, sellerId, failed.map(({ url }) => url));
+  const settled = [...known.values()].filter(isSettled);
+  await tx.runMany(RESTART, settled.map(({ id }) => [at, id]));
+  await tx.runMany(
+    `UPDATE transaction_images SET status = 'pending', attempts = 0,
+       code = NULL, message = NULL, lease_id = ?
+     WHERE transaction_id = ? AND ordinal = ?`,
+    failed.map(({ ordinal, url }) => [
+      known.get(url)?.lease_id ?? null,
+      transactionId,
+      ordinal,
+    ]),
+  );
+  const refs = failed.reduce((sum, image) => sum + image.refs, 0);
+  await tx.run(
+    `UPDATE transactions SET images_pending = images_pending + ?,
+       images_failed = images_failed - ?, finished_at = NULL WHERE id = ?`,
+    [refs, refs, transactionId],
+  );
+  return refs;
+}
+
+/** An image that is not there (yet), as the status shows it. */
+export interface UnsettledImage {
+  ordinal: number;
+  url: string;
+  status: "pending" | "failed";
+  /** Finished attempts. */
+  attempts: number;
+  /** Of the last attempt; null before the first has ended. */
+  code: string | null;
+  message: string | null;
+}
+
+/** The images of a transaction that are pending or failed, by ordinal. */
+export async function unsettledImages(
+  sql: Sql,
+  transactionId: string,
+): Promise<UnsettledImage[]> {
+  return await sql.all<UnsettledImage>(
+    `SELECT t.ordinal, i.url, t.status,
+       CASE t.status WHEN 'pending' THEN i.attempts ELSE t.attempts END AS attempts,
+       CASE t.status WHEN 'pending' THEN i.code ELSE t.code END AS code,
+       CASE t.status WHEN 'pending' THEN i.message ELSE t.message END AS message
+     FROM transaction_images t JOIN images i ON i.id = t.image_id
+     WHERE t.transaction_id = ? AND t.status IN ('pending', 'failed')
+     ORDER BY t.ordinal`,
+    [transactionId],
+  );
+}

@@ -1,0 +1,213 @@
+/**
+ * The schema, as an append-only list: a migration that was released is never
+ * changed. Each runs once, in a transaction, in order.
+ */
+
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    name: "sellers, products, transactions, images, webhooks",
+    sql: `
+CREATE TABLE sellers (
+  id TEXT NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  webhook_secret TEXT NOT NULL,
+  old_webhook_secret TEXT,
+  old_webhook_secret_until INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_keys (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  hash TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT;
+CREATE INDEX api_keys_seller ON api_keys (seller_id, id);
+
+-- categories, attributes and images are JSON lists, in the seller's order
+CREATE TABLE products (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  sku TEXT NOT NULL,
+  title TEXT NOT NULL,
+  description TEXT,
+  price TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  compare_at_price TEXT,
+  vat_rate TEXT,
+  quantity INTEGER,
+  availability TEXT NOT NULL,
+  available_at TEXT,
+  gtin TEXT,
+  brand TEXT,
+  mpn TEXT,
+  condition TEXT NOT NULL,
+  status TEXT NOT NULL,
+  parent_sku TEXT,
+  categories TEXT NOT NULL,
+  attributes TEXT NOT NULL,
+  images TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (seller_id, sku)
+) STRICT;
+
+-- results is a JSON list of [product id, sku, result, [image ordinals]]
+CREATE TABLE transactions (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  created_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  products_created INTEGER NOT NULL,
+  products_updated INTEGER NOT NULL,
+  products_unchanged INTEGER NOT NULL,
+  images_pending INTEGER NOT NULL,
+  images_stored INTEGER NOT NULL,
+  images_reused INTEGER NOT NULL,
+  images_failed INTEGER NOT NULL,
+  results TEXT NOT NULL
+) STRICT;
+CREATE INDEX transactions_seller ON transactions (seller_id, id);
+
+-- one row for each URL, whoever uses it: the stored copy and the job to fetch it;
+-- due_at is when the job may be taken: its next attempt, or the end of its lease
+CREATE TABLE images (
+  id TEXT NOT NULL PRIMARY KEY,
+  url TEXT NOT NULL UNIQUE,
+  origin TEXT NOT NULL,
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  state TEXT NOT NULL,
+  due_at INTEGER,
+  lease_id TEXT,
+  attempts INTEGER NOT NULL,
+  crashes INTEGER NOT NULL,
+  code TEXT,
+  message TEXT,
+  sha256 TEXT,
+  type TEXT,
+  bytes INTEGER,
+  width INTEGER,
+  height INTEGER,
+  validator TEXT,
+  stored_at INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX images_queue ON images (state, seller_id, origin, due_at)
+  WHERE due_at IS NOT NULL;
+CREATE INDEX images_leases ON images (lease_id) WHERE lease_id IS NOT NULL;
+CREATE INDEX images_sha256 ON images (sha256) WHERE sha256 IS NOT NULL;
+
+-- one row for each distinct URL of a transaction; refs counts its uses, lease_id
+-- is the attempt that was under way when the image was asked for
+CREATE TABLE transaction_images (
+  transaction_id TEXT NOT NULL REFERENCES transactions (id),
+  ordinal INTEGER NOT NULL,
+  image_id TEXT NOT NULL REFERENCES images (id),
+  refs INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  code TEXT,
+  message TEXT,
+  validator TEXT,
+  lease_id TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (transaction_id, ordinal)
+) STRICT;
+CREATE INDEX transaction_images_waiting ON transaction_images (image_id)
+  WHERE status = 'pending';
+
+CREATE TABLE webhooks (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  trigger_name TEXT NOT NULL,
+  url TEXT NOT NULL,
+  failures INTEGER NOT NULL,
+  failing_since INTEGER,
+  disabled_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (seller_id, trigger_name)
+) STRICT;
+
+-- the answer that a used Idempotency-Key is answered with again
+CREATE TABLE idempotency_keys (
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  key TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  transaction_id TEXT NOT NULL REFERENCES transactions (id),
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (seller_id, key)
+) STRICT;
+CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
+`,
+  },
+  {
+    name: "events, deliveries",
+    sql: `
+-- body is what is signed and sent; it goes when the delivery is swept, while
+-- the row stays, so that a reference is never delivered twice. delivery_id is
+-- null when no webhook was registered; reference is null for a test event
+CREATE TABLE events (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  trigger_name TEXT NOT NULL,
+  reference TEXT,
+  body BLOB,
+  delivery_id TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (seller_id, trigger_name, reference)
+) STRICT;
+CREATE INDEX events_undelivered ON events (created_at)
+  WHERE delivery_id IS NULL AND body IS NOT NULL;
+
+-- due_at is set while the delivery waits for its turn, lease_id and lease_until
+-- while it is being sent, settled_at once it needs nothing more; failures is the
+-- place in the schedule. A webhook may be deleted, so no foreign key
+CREATE TABLE deliveries (
+  id TEXT NOT NULL PRIMARY KEY,
+  event_id TEXT NOT NULL UNIQUE REFERENCES events (id),
+  seller_id TEXT NOT NULL REFERENCES sellers (id),
+  trigger_name TEXT NOT NULL,
+  webhook_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  due_at INTEGER,
+  lease_id TEXT,
+  lease_until INTEGER,
+  attempts INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  last_answer TEXT,
+  created_at INTEGER NOT NULL,
+  settled_at INTEGER
+) STRICT;
+CREATE INDEX deliveries_queue ON deliveries (webhook_id, due_at, id)
+  WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_leased ON deliveries (lease_until)
+  WHERE lease_until IS NOT NULL;
+CREATE INDEX deliveries_held ON deliveries (webhook_id)
+  WHERE state = 'held';
+CREATE INDEX deliveries_settled ON deliveries (state, settled_at)
+  WHERE settled_at IS NOT NULL;
+CREATE INDEX deliveries_seller ON deliveries (seller_id, trigger_name, id);
+
+-- inserted when a delivery is claimed: one without an end was cut off
+CREATE TABLE delivery_attempts (
+  delivery_id TEXT NOT NULL REFERENCES deliveries (id),
+  number INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  duration_ms INTEGER,
+  status INTEGER,
+  error TEXT,
+  address TEXT,
+  answer TEXT,
+  PRIMARY KEY (delivery_id, number)
+) STRICT;
+`,
+  },
+];

@@ -1,0 +1,119 @@
+// The npm releases of the standard library and of @libs/xml carry no types.
+// These are the parts that this project uses, as their documentation states
+// them: https://jsr.io/@std and https://jsr.io/@libs/xml.
+
+declare module "@std/assert" {
+  export class AssertionError extends Error {}
+  export function assert(expr: unknown, msg?: string): asserts expr;
+  export function assertFalse(expr: unknown, msg?: string): void;
+  export function assertEquals<T>(actual: T, expected: T, msg?: string): void;
+  export function assertNotEquals<T>(
+    actual: T,
+    expected: T,
+    msg?: string,
+  ): void;
+  export function assertStrictEquals<T>(
+    actual: unknown,
+    expected: T,
+    msg?: string,
+  ): asserts actual is T;
+  export function assertExists<T>(
+    actual: T,
+    msg?: string,
+  ): asserts actual is NonNullable<T>;
+  export function assertMatch(
+    actual: string,
+    expected: RegExp,
+    msg?: string,
+  ): void;
+  export function assertNotMatch(
+    actual: string,
+    expected: RegExp,
+    msg?: string,
+  ): void;
+  export function assertStringIncludes(
+    actual: string,
+    expected: string,
+    msg?: string,
+  ): void;
+  export function assertArrayIncludes<T>(
+    actual: ArrayLike<T>,
+    expected: ArrayLike<T>,
+    msg?: string,
+  ): void;
+  export function assertObjectMatch(
+    // deno-lint-ignore no-explicit-any
+    actual: Record<PropertyKey, any>,
+    // deno-lint-ignore no-explicit-any
+    expected: Record<PropertyKey, any>,
+    msg?: string,
+  ): void;
+  export function assertGreater<T>(actual: T, expected: T, msg?: string): void;
+  export function assertGreaterOrEqual<T>(
+    actual: T,
+    expected: T,
+    msg?: string,
+  ): void;
+  export function assertLess<T>(actual: T, expected: T, msg?: string): void;
+  export function assertLessOrEqual<T>(
+    actual: T,
+    expected: T,
+    msg?: string,
+  ): void;
+  export function assertInstanceOf<T>(
+    actual: unknown,
+    // deno-lint-ignore no-explicit-any
+    expected: abstract new (...args: any[]) => T,
+    msg?: string,
+  ): asserts actual is T;
+  export function assertThrows<E extends Error = Error>(
+    fn: () => unknown,
+    // deno-lint-ignore no-explicit-any
+    errorClass?: abstract new (...args: any[]) => E,
+    msgIncludes?: string,
+    msg?: string,
+  ): E;
+  export function assertRejects<E extends Error = Error>(
+    fn: () => PromiseLike<unknown>,
+    // deno-lint-ignore no-explicit-any
+    errorClass?: abstract new (...args: any[]) => E,
+    msgIncludes?: string,
+    msg?: string,
+  ): Promise<E>;
+  export function fail(msg?: string): never;
+  export function equal(a: unknown, b: unknown): boolean;
+}
+
+declare module "@std/uuid/v7" {
+  /** A UUID version 7 (RFC 9562) for a time in Unix milliseconds. */
+  export function generate(timestamp?: number): string;
+  export function validate(id: string): boolean;
+}
+
+declare module "@std/http/negotiation" {
+  export function accepts(request: Request, ...types: string[]): string;
+}
+
+declare module "@std/text/closest-string" {
+  /** The word of the (not empty) list that is nearest to the given one. */
+  export function closestString(word: string, possible: string[]): string;
+}
+
+declare module "@libs/xml/stringify" {
+  export interface StringifyOptions {
+    format?: { indent?: string; breakline?: number };
+    replace?: {
+      entities?: boolean;
+      custom?: (node: {
+        name: string;
+        key: string | null;
+        value: string | null;
+        node: unknown;
+      }) => string | undefined;
+    };
+  }
+  export function stringify(
+    document: Record<string, unknown>,
+    options?: StringifyOptions,
+  ): string;
+}

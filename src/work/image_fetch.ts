@@ -1,0 +1,246 @@
+/**
+ * One download, as the image worker does it: from the host through the door to
+ * a temporary file, hashed on the way, judged, flushed, renamed.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../deps.ts";
+import {
+  conditionOf,
+  type ImageFailure,
+  imageFile,
+  type ImageOutcome,
+  statusFailure,
+  validatorOf,
+} from "../domain/image.ts";
+import {
+  type Outbound,
+  OutboundError,
+  type OutboundErrorKind,
+  type StreamedAnswer,
+} from "../net/outbound.ts";
+import { Slots } from "../net/slots.ts";
+import { partFile } from "./image_files.ts";
+import { PartFile } from "./part_file.ts";
+import {
+  HEAD_BYTES,
+  ImageRefusal,
+  inspectImage,
+  sniffImage,
+} from "./image_inspect.ts";
+import type { ImageTask, ImageWorkerSettings } from "./image_messages.ts";
+
+/** One image may take this long altogether. */
+const TOTAL_MS = 60_000;
+/** After its answer has begun, a host must send so much in every such span. */
+const PACE_MS = 10_000;
+const PACE_BYTES = 16 * 1024;
+
+type FetchSettings = Pick<
+  ImageWorkerSettings,
+  "folder" | "imageLimit" | "answerMs"
+>;
+
+/** Downloads images, at most 16 at once from one origin and 64 in all. */
+export class ImageFetcher {
+  readonly #outbound: Outbound;
+  readonly #settings: FetchSettings;
+  readonly #clock: Clock;
+  readonly #slots = new Slots({ perKey: 16, total: 64 });
+
+  constructor(outbound: Outbound, settings: FetchSettings, clock: Clock) {
+    this.#outbound = outbound;
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  /** Throws only when `abort` fires; nothing is left half-written in any case. */
+  async fetch(task: ImageTask, abort: AbortSignal): Promise<ImageOutcome> {
+    const part = new PartFile(partFile(this.#settings.folder, task.lease));
+    try {
+      const received = await this.#download(task, part, abort);
+      if ("kind" in received) return received;
+      return await this.#store(part, received);
+    } catch (error) {
+      abort.throwIfAborted();
+      return { kind: "failed", ...failureOf(error) };
+    } finally {
+      part.discard();
+    }
+  }
+
+  async #download(
+    task: ImageTask,
+    part: PartFile,
+    abort: AbortSignal,
+  ): Promise<Received | ImageOutcome> {
+    const { origin } = new URL(task.url);
+    await this.#slots.acquire(origin, abort);
+    const pace = new Pace(this.#clock, this.#settings.answerMs);
+    try {
+      const answer = await this.#outbound.get(task.url, {
+        timeoutMs: TOTAL_MS,
+        maxBytes: this.#settings.imageLimit,
+        headers: await this.#condition(task),
+        signal: AbortSignal.any([abort, pace.signal]),
+      });
+      pace.begin();
+      if (answer.status === 200) return await receive(answer, part, pace);
+      answer.cancel();
+      if (answer.status === 304 && task.copy !== null) {
+        return { kind: "unmodified" };
+      }
+      const failure = statusFailure(answer.status, answer.headers);
+      return { kind: "failed", ...failure };
+    } catch (error) {
+      throw pace.failure ?? error;
+    } finally {
+      pace.end();
+      this.#slots.release(origin);
+    }
+  }
+
+  /** Asks for a newer version only, if the older one is really there. */
+  async #condition({ copy }: ImageTask): Promise<Record<string, string>> {
+    if (copy === null || copy.validator === null) return {};
+    try {
+      await Deno.stat(`${this.#settings.folder}/${imageFile(copy)}`);
+      return conditionOf(copy.validator);
+    } catch {
+      return {};
+    }
+  }
+
+  async #store(part: PartFile, received: Received): Promise<ImageOutcome> {
+    const { sha256, validator } = received;
+    const { type, width, height } = inspectImage(part.content());
+    const file = `${this.#settings.folder}/${imageFile({ sha256, type })}`;
+    await part.keep(file);
+    const { bytes } = part;
+    return { kind: "stored", sha256, type, bytes, width, height, validator };
+  }
+}
+
+interface Received {
+  sha256: string;
+  validator: string | null;
+}
+
+/** Takes the body in, refusing it early by its first bytes. */
+async function receive(
+  answer: StreamedAnswer,
+  part: PartFile,
+  pace: Pace,
+): Promise<Received> {
+  const hash = createHash("sha256");
+  const head = new Uint8Array(HEAD_BYTES);
+  for await (const piece of answer.body) {
+    if (part.bytes < HEAD_BYTES) {
+      head.set(piece.subarray(0, HEAD_BYTES - part.bytes), part.bytes);
+      if (part.bytes + piece.length >= HEAD_BYTES) sniffImage(head);
+    }
+    hash.update(piece);
+    part.append(piece);
+    pace.received(piece.length);
+  }
+  const validator = validatorOf((name) =>
+    name === "content-length" ? String(part.bytes) : answer.headers(name)
+  );
+  return { sha256: hash.digest("hex"), validator };
+}
+
+/** Gives up on a host that is silent, or sends next to nothing. */
+class Pace {
+  readonly #clock: Clock;
+  readonly #abort = new AbortController();
+  #cancel: () => void;
+  #bytes = 0;
+  /** Why it was given up; null while it was not. */
+  failure: SlowHost | null = null;
+
+  constructor(clock: Clock, answerMs: number) {
+    this.#clock = clock;
+    this.#cancel = clock.after(
+      answerMs,
+      () =>
+        this.#stop(
+          `The host did not begin its answer within ${answerMs / 1_000} s.`,
+        ),
+    );
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** The answer has begun: from now on bytes count. */
+  begin(): void {
+    this.#cancel();
+    this.#bytes = 0;
+    this.#cancel = this.#clock.after(PACE_MS, () => {
+      if (this.#bytes >= PACE_BYTES) return this.begin();
+      this.#stop(
+        `The host sent only ${this.#bytes} bytes in ${PACE_MS / 1_000} s.`,
+      );
+    });
+  }
+
+  received(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  end(): void {
+    this.#cancel();
+  }
+
+  #stop(message: string): void {
+    this.failure = new SlowHost(message);
+    this.#abort.abort();
+  }
+}
+
+class SlowHost extends Error {
+  override readonly name = "SlowHost";
+}
+
+/** What an `OutboundError` means for an image, and whether to try again. */
+const OUTBOUND: Record<
+  OutboundErrorKind,
+  Pick<ImageFailure, "code" | "transient">
+> = {
+  blocked: { code: "image_blocked", transient: false },
+  unresolved: { code: "image_host_unreachable", transient: true },
+  timeout: { code: "image_timeout", transient: true },
+  refused: { code: "image_host_unreachable", transient: true },
+  reset: { code: "image_incomplete", transient: true },
+  tls: { code: "image_tls_failed", transient: false },
+  protocol: { code: "image_bad_response", transient: false },
+  too_large: { code: "image_too_large", transient: false },
+  aborted: { code: "image_timeout", transient: true },
+};
+
+function failureOf(error: unknown): ImageFailure {
+  if (error instanceof SlowHost) {
+    return { code: "image_timeout", message: error.message, transient: true };
+  }
+  if (error instanceof OutboundError) {
+    return { ...OUTBOUND[error.kind], message: error.message };
+  }
+  if (error instanceof ImageRefusal) {
+    return { code: error.code, message: error.message, transient: false };
+  }
+  return storageFailure(error);
+}
+
+/** ENOSPC and EDQUOT of Linux and macOS. */
+const NO_ROOM = /os error (?:28|69|122)\)/;
+
+function storageFailure(error: unknown): ImageFailure {
+  const full = NO_ROOM.test(String(error));
+  return {
+    code: full ? "image_storage_full" : "image_storage_failed",
+    message: full
+      ? "The service has no room for the image at the moment; nothing is wrong with the image."
+      : "The service could not write the image; nothing is wrong with the image.",
+    transient: true,
+  };
+}

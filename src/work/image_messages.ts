@@ -1,0 +1,32 @@
+/** What the main thread and the image worker say to each other. */
+
+import type { ImageResult } from "../store/image_outcomes.ts";
+import type { ClaimedImage } from "../store/image_queue.ts";
+
+/** Sent to the worker once, when it starts. */
+export interface ImageWorkerSettings {
+  /** The folder of the stored images. */
+  folder: string;
+  /** Bytes of one image. */
+  imageLimit: number;
+  allowPrivate: readonly string[];
+  /** How often the worker gives a sign of life. */
+  beatMs: number;
+  /** How long a host may take to begin its answer. */
+  answerMs: number;
+}
+
+/** A download; also how it is told apart from every other one. */
+export type ImageTask = Pick<ClaimedImage, "id" | "lease" | "url" | "copy">;
+
+export type ToImageWorker =
+  | { type: "start"; settings: ImageWorkerSettings }
+  | { type: "fetch"; tasks: ImageTask[] }
+  | { type: "stop" };
+
+export type FromImageWorker =
+  /** Alive; the first one says that it has started. */
+  | { type: "beat" }
+  | { type: "done"; results: ImageResult[] }
+  /** The answer to `stop`: nothing follows, nothing is left half-written. */
+  | { type: "stopped" };

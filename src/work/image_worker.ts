@@ -1,0 +1,100 @@
+/**
+ * The image worker: a thread of its own, without a database, that downloads
+ * images and reports what came of them. The main thread tells it what to fetch
+ * and starts it anew whenever it dies.
+ */
+import { parentPort } from "node:worker_threads";
+import { systemClock } from "../deps.ts";
+import { Outbound } from "../net/outbound.ts";
+import type { ImageResult } from "../store/image_outcomes.ts";
+import { ImageFetcher } from "./image_fetch.ts";
+import { makeFolders } from "./image_files.ts";
+import type {
+  FromImageWorker,
+  ImageTask,
+  ImageWorkerSettings,
+  ToImageWorker,
+} from "./image_messages.ts";
+
+/** Results are sent together: after this long, or when there are so many. */
+const GATHER_MS = 5;
+const GATHER = 32;
+
+const stopping = new AbortController();
+const running = new Set<Promise<void>>();
+let results: ImageResult[] = [];
+let gathering: (() => void) | null = null;
+
+parentPort?.on("message", (message: ToImageWorker) => {
+  switch (message.type) {
+    case "start":
+      return start(message.settings);
+    case "fetch":
+      return fetchAll(message.tasks);
+    case "stop":
+      return void stop();
+  }
+});
+
+let fetcher: ImageFetcher | null = null;
+let outbound: Outbound | null = null;
+
+function start(settings: ImageWorkerSettings): void {
+  outbound = new Outbound({
+    allowPrivate: settings.allowPrivate,
+    perOrigin: 16,
+    total: 64,
+  });
+  fetcher = new ImageFetcher(outbound, settings, systemClock);
+  makeFolders(settings.folder);
+  beat(settings.beatMs);
+}
+
+function fetchAll(tasks: readonly ImageTask[]): void {
+  for (const task of tasks) {
+    const run = fetchOne(task);
+    running.add(run);
+    run.finally(() => running.delete(run));
+  }
+}
+
+async function fetchOne(task: ImageTask): Promise<void> {
+  if (fetcher === null) return;
+  const { id, lease } = task;
+  try {
+    report({ id, lease, outcome: await fetcher.fetch(task, stopping.signal) });
+  } catch (error) {
+    // Stopped: whoever started this releases the job.
+    if (!stopping.signal.aborted) throw error;
+  }
+}
+
+function report(result: ImageResult): void {
+  results.push(result);
+  if (results.length >= GATHER) send();
+  else gathering ??= systemClock.after(GATHER_MS, send);
+}
+
+function send(): void {
+  gathering?.();
+  gathering = null;
+  if (results.length > 0) post({ type: "done", results });
+  results = [];
+}
+
+function beat(ms: number): void {
+  post({ type: "beat" });
+  systemClock.after(ms, () => beat(ms));
+}
+
+async function stop(): Promise<void> {
+  stopping.abort();
+  await Promise.allSettled(running);
+  outbound?.close();
+  send();
+  post({ type: "stopped" });
+}
+
+function post(message: FromImageWorker): void {
+  parentPort?.postMessage(message);
+}

@@ -1,0 +1,323 @@
+/**
+ * The image role: claims due jobs, feeds the image worker, records what it
+ * reports.
+ *
+ * Each round is one look at the queue and at most one write, in which what was
+ * reported, what was lost and what is claimed go together; a busy worker fills
+ * the next round while this one is being written.
+ */
+import {
+  type ImageFailure,
+  type ImageOutcome,
+  retryDelay,
+} from "../domain/image.ts";
+import { retryAfter } from "../domain/webhook.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../store/db.ts";
+import {
+  type ImageResult,
+  recordCrashes,
+  settleImages,
+} from "../store/image_outcomes.ts";
+import {
+  type ClaimedImage,
+  claimImage,
+  type ExpiredImage,
+  releaseImages,
+  renewLeases,
+} from "../store/image_queue.ts";
+import {
+  imageFolder,
+  makeFolders,
+  refetchMissing,
+  sweepParts,
+} from "./image_files.ts";
+import { firstTurn, type Picked, pickImages } from "./image_pick.ts";
+import { ImageSlots } from "./image_slots.ts";
+import { ImageThread } from "./image_thread.ts";
+import { Loop } from "./loop.ts";
+
+const LEASE_MS = 15_000;
+const RENEW_MS = 5_000;
+/** Jobs of another process are seen after this long at the latest. */
+const IDLE_MS = 1_000;
+const SWEEP_MS = 60_000;
+
+/** What tests replace. */
+export interface ImageRoleOptions {
+  /** The worker's module. */
+  module?: URL;
+  /** How often the worker gives a sign of life; 1,000 by default. */
+  beatMs?: number;
+  /** How long a host may take to begin its answer; 10,000 by default. */
+  answerMs?: number;
+}
+
+const NOTHING: Picked = { jobs: [], expired: [], nextDue: Infinity };
+
+export class ImageRole {
+  readonly #services: Pick<Services, "config" | "deps" | "db" | "signals">;
+  readonly #folder: string;
+  readonly #loop: Loop;
+  readonly #thread: ImageThread;
+  readonly #slots = new ImageSlots();
+  readonly #turn = firstTurn();
+  readonly #stopping = new AbortController();
+  /** Every job whose lease is ours, by lease, until its end is on disk. */
+  readonly #held = new Map<string, ClaimedImage>();
+  /** Reported, but not yet on disk. */
+  #results: ImageResult[] = [];
+  /** In flight when a worker died, and perhaps why; not yet recorded. */
+  #crashed: ClaimedImage[] = [];
+  /** Claimed, but never worked on to an end, and not to blame for it. */
+  #unused: ClaimedImage[] = [];
+  #renewAt = 0;
+  #sweepAt = 0;
+  #upkeep: Promise<void> = Promise.resolve();
+
+  constructor(
+    services: Pick<Services, "config" | "deps" | "db" | "signals">,
+    options: ImageRoleOptions = {},
+  ) {
+    const { config, deps, signals } = services;
+    this.#services = services;
+    this.#folder = imageFolder(config.dataDir);
+    this.#loop = new Loop({
+      name: "images",
+      deps,
+      signal: signals.images,
+      idleMs: IDLE_MS,
+      step: () => this.#round(),
+    });
+    this.#thread = new ImageThread({
+      deps,
+      module: options.module ?? new URL("./image_worker.ts", import.meta.url),
+      settings: {
+        folder: this.#folder,
+        imageLimit: config.imageLimit,
+        allowPrivate: config.allowPrivate,
+        beatMs: options.beatMs ?? 1_000,
+        answerMs: options.answerMs ?? 10_000,
+      },
+      onResults: (results) => this.#reported(results),
+      onReady: () => signals.images.notify(),
+      onDeath: () => this.#bereaved(),
+    });
+  }
+
+  /** Throws when the folder of the images cannot be made. */
+  start(): void {
+    makeFolders(this.#folder);
+    this.#thread.start();
+    this.#loop.start();
+    this.#keepUp(() => this.#refetchMissing());
+  }
+
+  /**
+   * Gives up what is under way, records what is done and gives the rest back,
+   * so that another process can go on at once.
+   */
+  async stop(): Promise<void> {
+    const { db, deps } = this.#services;
+    this.#stopping.abort();
+    await this.#loop.stop();
+    await this.#thread.stop();
+    await this.#upkeep;
+    try {
+      await db.write(async (tx) => {
+        await this.#settle(tx, this.#results);
+        await releaseImages(tx, this.#held.values(), deps.clock.now());
+      });
+    } catch (error) {
+      // The leases run out, and everything goes on then.
+      deps.log.error("image_release_failed", { error: String(error) });
+    }
+  }
+
+  /** Whether there is a worker that answers. */
+  healthy(): boolean {
+    return this.#thread.ready;
+  }
+
+  async #round(): Promise<number> {
+    const { deps } = this.#services;
+    const now = deps.clock.now();
+    this.#sweep(now);
+    const picked = await this.#pick(now);
+    const claims = picked.jobs.map((job) => ({
+      ...job,
+      lease: deps.ids.uuid(),
+    }));
+    const results = [...this.#results];
+    const crashed = [...this.#crashed];
+    const unused = [...this.#unused];
+    const ended = [...results, ...crashed, ...unused];
+    const renew = now >= this.#renewAt && this.#held.size > 0;
+    if (ended.length + claims.length + picked.expired.length > 0 || renew) {
+      const claimed = await this.#write(claims, async (tx) => {
+        await this.#settle(tx, results);
+        await this.#recordCrashes(tx, [...crashed, ...picked.expired]);
+        await releaseImages(tx, unused, now);
+        if (renew) await renewLeases(tx, this.#held.values(), now + LEASE_MS);
+        return await claimAll(tx, claims, now);
+      });
+      this.#results = this.#results.slice(results.length);
+      this.#crashed = this.#crashed.slice(crashed.length);
+      this.#unused = this.#unused.slice(unused.length);
+      for (const { lease } of ended) this.#held.delete(lease);
+      if (renew) this.#renewAt = now + RENEW_MS;
+      this.#handOver(claims, claimed);
+    }
+    if (picked.expired.length + crashed.length + unused.length > 0) return 0;
+    const renewIn = this.#held.size > 0 ? this.#renewAt - now : IDLE_MS;
+    return Math.max(1, Math.min(picked.nextDue - now, renewIn, IDLE_MS));
+  }
+
+  async #pick(now: number): Promise<Picked> {
+    if (!this.#thread.ready) return NOTHING;
+    const suspect = ![...this.#held.values()].some((job) => job.suspect);
+    const { db } = this.#services;
+    return await db.read((sql) =>
+      pickImages(sql, { now, slots: this.#slots, turn: this.#turn, suspect })
+    );
+  }
+
+  /** Writes; when that fails, what was to be claimed takes no room. */
+  async #write(
+    claims: readonly ClaimedImage[],
+    fn: (tx: Tx) => Promise<ClaimedImage[]>,
+  ): Promise<ClaimedImage[]> {
+    try {
+      return await this.#services.db.write(fn);
+    } catch (error) {
+      for (const claim of claims) this.#slots.free(claim);
+      throw error;
+    }
+  }
+
+  #handOver(
+    claims: readonly ClaimedImage[],
+    claimed: readonly ClaimedImage[],
+  ): void {
+    const ours = new Set(claimed);
+    // It may have died while they were being claimed.
+    const { ready } = this.#thread;
+    for (const claim of claims) {
+      if (ours.has(claim)) this.#held.set(claim.lease, claim);
+      if (!ours.has(claim) || !ready) this.#slots.free(claim);
+    }
+    if (ready) {
+      this.#thread.fetch(
+        claimed.map(({ id, lease, url, copy }) => ({ id, lease, url, copy })),
+      );
+    } else {
+      this.#unused.push(...claimed);
+    }
+  }
+
+  async #settle(tx: Tx, results: readonly ImageResult[]): Promise<void> {
+    const { deps } = this.#services;
+    const at = deps.clock.now();
+    const delay = (attempts: number, failure: ImageFailure) =>
+      retryDelay(
+        attempts,
+        deps.ids.random(1)[0] / 255,
+        retryAfter(failure.retryAfter ?? null, at),
+      );
+    this.#announce(tx, await settleImages(tx, results, { at, delay }));
+  }
+
+  async #recordCrashes(
+    tx: Tx,
+    jobs: readonly (ClaimedImage | ExpiredImage)[],
+  ): Promise<void> {
+    const at = this.#services.deps.clock.now();
+    this.#announce(tx, await recordCrashes(tx, jobs, at));
+  }
+
+  #announce(tx: Tx, transactions: readonly string[]): void {
+    const { progress } = this.#services.signals;
+    tx.onCommit(() => {
+      for (const id of transactions) progress.notify(id);
+    });
+  }
+
+  #reported(results: readonly ImageResult[]): void {
+    for (const result of results) {
+      const job = this.#held.get(result.lease);
+      if (job === undefined) continue;
+      this.#results.push(result);
+      this.#slots.free(job);
+      this.#slots.note(job.origin, isAnswered(result.outcome));
+    }
+    this.#services.signals.images.notify();
+  }
+
+  /** A suspect that was in flight takes the blame alone. */
+  #bereaved(): void {
+    const ended = new Set(
+      [...this.#results, ...this.#crashed, ...this.#unused]
+        .map(({ lease }) => lease),
+    );
+    const lost = [...this.#held.values()]
+      .filter(({ lease }) => !ended.has(lease));
+    const suspects = lost.filter(({ suspect }) => suspect);
+    const culprits = new Set(suspects.length > 0 ? suspects : lost);
+    for (const job of lost) {
+      (culprits.has(job) ? this.#crashed : this.#unused).push(job);
+      this.#slots.free(job);
+    }
+    this.#services.signals.images.notify();
+  }
+
+  #sweep(now: number): void {
+    if (now < this.#sweepAt) return;
+    this.#sweepAt = now + SWEEP_MS;
+    this.#keepUp(async () => {
+      const parts = await sweepParts(this.#services.db, this.#folder);
+      if (parts > 0) {
+        this.#services.deps.log.info("image_parts_swept", { parts });
+      }
+    });
+  }
+
+  async #refetchMissing(): Promise<void> {
+    const { db, deps, signals } = this.#services;
+    const urls = await refetchMissing(
+      db,
+      this.#folder,
+      deps.clock.now(),
+      this.#stopping.signal,
+    );
+    if (urls === 0) return;
+    deps.log.warn("image_files_missing", { urls });
+    signals.images.notify();
+  }
+
+  /** One piece of upkeep after the other, beside the rounds. */
+  #keepUp(task: () => Promise<void>): void {
+    const { log } = this.#services.deps;
+    this.#upkeep = this.#upkeep.then(task).catch((error) =>
+      log.error("image_upkeep_failed", { error: String(error) })
+    );
+  }
+}
+
+async function claimAll(
+  tx: Tx,
+  claims: readonly ClaimedImage[],
+  now: number,
+): Promise<ClaimedImage[]> {
+  const claimed: ClaimedImage[] = [];
+  for (const claim of claims) {
+    if (await claimImage(tx, claim, now, now + LEASE_MS)) claimed.push(claim);
+  }
+  return claimed;
+}
+
+/** Whether the host has shown itself alive, in whatever way. */
+function isAnswered(outcome: ImageOutcome): boolean {
+  if (outcome.kind !== "failed") return true;
+  return outcome.code !== "image_timeout" &&
+    outcome.code !== "image_host_unreachable";
+}

@@ -1,0 +1,393 @@
+/**
+ * Reads untrusted XML: strict, UTF-8 only, no DOCTYPE, no processing
+ * instruction, bounded in depth, attributes and elements. Whatever is not
+ * well-formed throws a `malformed_xml` error that names line and column.
+ */
+import { SaxesParser } from "saxes";
+import { ServiceError } from "../domain/errors.ts";
+
+export interface XmlLimits {
+  /** Nested elements, the root counted. */
+  depth: number;
+  /** XML attributes of one element. */
+  attributes: number;
+  /** Elements of the document. */
+  elements: number;
+}
+
+export const XML_LIMITS: XmlLimits = {
+  depth: 32,
+  attributes: 64,
+  elements: 50_000,
+};
+
+export type XmlAttributes = Readonly<Record<string, string>>;
+
+export interface XmlHandlers {
+  /** `line` is the one on which the element starts, from 1. */
+  open(name: string, attributes: XmlAttributes, line: number): void;
+  /** Text or CDATA; an element's text may come in several pieces. */
+  text(text: string): void;
+  close(name: string): void;
+}
+
+/** Place in the document, both from 1; the column counts code points. */
+interface Place {
+  line: number;
+  column: number;
+}
+
+function malformed(message: string, place: Place, code?: "limit") {
+  return new ServiceError("malformed_xml", "The body is not usable XML.", {
+    details: [{ ...place, code: code ?? "syntax", message }],
+  });
+}
+
+/** Reads a document, calling the handlers in document order. */
+export function parseXml(
+  bytes: Uint8Array,
+  handlers: XmlHandlers,
+  limits: XmlLimits = XML_LIMITS,
+): void {
+  new Reader(decodeUtf8(bytes), handlers, limits).read();
+}
+
+interface OpenElement {
+  name: string;
+  line: number;
+}
+
+class Reader {
+  readonly #source: string;
+  readonly #handlers: XmlHandlers;
+  readonly #limits: XmlLimits;
+  readonly #parser: SaxesParser;
+  readonly #open: OpenElement[] = [];
+  #closed: OpenElement | undefined;
+  #elements = 0;
+  #attributes = 0;
+  #line = 1;
+
+  constructor(source: string, handlers: XmlHandlers, limits: XmlLimits) {
+    this.#source = source;
+    this.#handlers = handlers;
+    this.#limits = limits;
+    this.#parser = new SaxesParser({
+      defaultXMLVersion: "1.0",
+      forceXMLVersion: true,
+    });
+  }
+
+  /** Index in the source up to which the document has been read. */
+  get position(): number {
+    return this.#parser.position;
+  }
+
+  read(): void {
+    if (this.#source.trim() === "") {
+      throw malformed("The body is empty; an XML document is expected.", {
+        line: 1,
+        column: 1,
+      });
+    }
+    this.#listen();
+    this.#parser.write(this.#source).close();
+  }
+
+  #listen(): void {
+    const parser = this.#parser;
+    // Thrown inside the handler: a parser that goes on after an error is one
+    // that guesses.
+    parser.on("error", (error) => {
+      throw this.#syntaxError(error.message);
+    });
+    parser.on("xmldecl", ({ encoding }) => this.#checkEncoding(encoding));
+    parser.on("doctype", () => {
+      throw this.#refused("<!DOCTYPE", "A DOCTYPE is not allowed.");
+    });
+    parser.on("processinginstruction", ({ target }) => {
+      throw this.#refused(
+        "<?",
+        `A processing instruction (<?${target}…) is not allowed.`,
+      );
+    });
+    parser.on("opentagstart", ({ name }) => this.#opening(name));
+    parser.on("attribute", () => this.#countAttribute());
+    parser.on("opentag", (tag) => {
+      const attributes = tag.attributes as XmlAttributes;
+      this.#handlers.open(tag.name, attributes, this.#line);
+    });
+    parser.on("text", (text) => this.#text(text));
+    parser.on("cdata", (text) => this.#text(text));
+    parser.on("closetag", (tag) => {
+      this.#closed = this.#open.pop();
+      this.#handlers.close(tag.name);
+    });
+  }
+
+  #text(text: string): void {
+    if (this.#open.length > 0) this.#handlers.text(text);
+  }
+
+  #opening(name: string): void {
+    const parser = this.#parser;
+    // The character behind the name has been read; where that was a line end,
+    // the parser stands on the next line already.
+    this.#line = parser.columnIndex === 0 ? parser.line - 1 : parser.line;
+    this.#attributes = 0;
+    this.#open.push({ name, line: this.#line });
+    if (this.#open.length > this.#limits.depth) {
+      throw this.#overLimit(`Elements are nested deeper than`, "depth");
+    }
+    if (++this.#elements > this.#limits.elements) {
+      throw this.#overLimit(
+        "The document's elements are more than",
+        "elements",
+      );
+    }
+  }
+
+  #countAttribute(): void {
+    if (++this.#attributes > this.#limits.attributes) {
+      throw this.#overLimit(
+        "An element's attributes are more than",
+        "attributes",
+      );
+    }
+  }
+
+  #overLimit(message: string, limit: keyof XmlLimits): ServiceError {
+    return malformed(
+      `${message} the ${this.#limits[limit]} allowed (${limit}).`,
+      this.#here(),
+      "limit",
+    );
+  }
+
+  #checkEncoding(encoding: string | undefined): void {
+    if (encoding === undefined) return;
+    if (/^(utf-?8|us-ascii|ascii)$/i.test(encoding)) return;
+    throw malformed(
+      `The XML declaration names the encoding ${encoding.slice(0, 40)}; the ` +
+        "body must be UTF-8.",
+      this.#here(),
+    );
+  }
+
+  #refused(start: string, message: string): ServiceError {
+    const index = this.#source.lastIndexOf(start, this.position - 1);
+    return malformed(message, placeOf(this.#source, index));
+  }
+
+  #here(): Place {
+    return {
+      line: this.#parser.line,
+      column: Math.max(1, this.#parser.column),
+    };
+  }
+
+  /** The parser's message with the true place of the most common mistakes. */
+  #syntaxError(parserMessage: string): ServiceError {
+    const message = parserMessage.replace(/^\d+:\d+: /, "");
+    const reference = badReference(this.#source, this.position);
+    if (reference !== -1) {
+      return malformed(
+        'A "&" stands here that begins no reference; write &amp; for the ' +
+          "character itself. Of HTML's named entities only &amp;, &lt;, &gt;, " +
+          "&quot; and &apos; exist in XML.",
+        placeOf(this.#source, reference),
+      );
+    }
+    if (message.startsWith("malformed character entity")) {
+      return this.#refused("&", "The reference names no character of XML.");
+    }
+    // The parser closes the innermost element before it complains.
+    const expected = this.#closed;
+    if (message.startsWith("unexpected close tag") && expected) {
+      return this.#refused(
+        "</",
+        `A close tag stands here, but <${expected.name}> of line ` +
+          `${expected.line} is the element to close.`,
+      );
+    }
+    const innermost = this.#open.at(-1);
+    if (message.startsWith("unclosed tag") && innermost) {
+      return malformed(
+        `The document ends before <${innermost.name}> of line ` +
+          `${innermost.line} is closed.`,
+        placeOf(this.#source, this.#source.length),
+      );
+    }
+    return malformed(sentence(message), this.#here());
+  }
+}
+
+/** "unclosed tag: x" → "Unclosed tag: x." */
+function sentence(message: string): string {
+  const end = message.endsWith(".") ? "" : ".";
+  return message[0].toUpperCase() + message.slice(1, 200) + end;
+}
+
+const REFERENCE = /&(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);/y;
+/** What opens a part that may hold a literal "&", and what ends that part. */
+const OPAQUE_END: Record<string, string> = {
+  "<!--": "-->",
+  "<![CDATA[": "]]>",
+};
+
+/**
+ * Index of the first `&` before `end` that begins no reference, -1 when there
+ * is none. The parser itself complains only at the next `;`, or at the end.
+ */
+function badReference(source: string, end: number): number {
+  const next = /<!--|<!\[CDATA\[|&/g;
+  for (;;) {
+    const match = next.exec(source);
+    if (match === null || match.index >= end) return -1;
+    if (match[0] === "&") {
+      REFERENCE.lastIndex = match.index;
+      if (!REFERENCE.test(source)) return match.index;
+    } else {
+      const closed = source.indexOf(OPAQUE_END[match[0]], next.lastIndex);
+      if (closed === -1) return -1;
+      next.lastIndex = closed;
+    }
+  }
+}
+
+/** Line and column of an index, both from 1; the column in code points. */
+function placeOf(source: string, index: number): Place {
+  const before = source.slice(0, Math.max(0, index));
+  const lines = before.split(/\r\n|\r|\n/);
+  return {
+    line: lines.length,
+    column: [...lines[lines.length - 1]].length + 1,
+  };
+}
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Decodes UTF-8 (one byte order mark allowed) or says where it is broken. */
+function decodeUtf8(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = strictUtf8.decode(bytes);
+  } catch {
+    throw brokenEncoding(bytes);
+  }
+  // The decoder took one; the parser would silently take another.
+  if (text.startsWith("\ufeff")) {
+    throw malformed("The body begins with more than one byte order mark.", {
+      line: 1,
+      column: 1,
+    });
+  }
+  return text;
+}
+
+function brokenEncoding(bytes: Uint8Array): ServiceError {
+  const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) ||
+    (bytes[0] === 0xfe && bytes[1] === 0xff);
+  return malformed(
+    utf16
+      ? "The body is UTF-16; it must be UTF-8."
+      : "The body is not valid UTF-8 at this place; it must be UTF-8.",
+    utf16 ? { line: 1, column: 1 } : brokenPlace(bytes),
+  );
+}
+
+/** Halves the part that holds the first byte that is not valid UTF-8. */
+function brokenPlace(bytes: Uint8Array): Place {
+  let good = 0;
+  let bad = bytes.length;
+  let text = "";
+  while (good < bad) {
+    const middle = (good + bad + 1) >> 1;
+    const decoded = decodePrefix(bytes.subarray(0, middle));
+    if (decoded === null) {
+      bad = middle - 1;
+    } else {
+      good = middle;
+      text = decoded;
+    }
+  }
+  return placeOf(text, text.length);
+}
+
+/** The text of a prefix, null when it is broken; an unfinished end is none. */
+function decodePrefix(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true })
+      .decode(bytes, { stream: true });
+  } catch {
+    return null;
+  }
+}
+
+/** An element as a tree, for small documents. */
+export interface XmlElement {
+  name: string;
+  attributes: XmlAttributes;
+  /** Line on which it starts. */
+  line: number;
+  /** Index in the decoded document at which it starts. */
+  at: number;
+  /** Its own text and CDATA, children left out. */
+  text: string;
+  children: XmlElement[];
+  /** What stands between its tags, exactly as sent. */
+  source: string;
+}
+
+/** Reads a small document into a tree. */
+export function parseTree(
+  bytes: Uint8Array,
+  limits: XmlLimits = XML_LIMITS,
+): XmlElement {
+  const source = decodeUtf8(bytes);
+  const root: XmlElement = {
+    name: "",
+    attributes: {},
+    line: 0,
+    at: 0,
+    text: "",
+    children: [],
+    source,
+  };
+  const path = [{ element: root, start: 0 }];
+  const reader: Reader = new Reader(source, {
+    open(name, attributes, line) {
+      const element = {
+        name,
+        attributes,
+        line,
+        at: source.lastIndexOf("<", reader.position - 1),
+        text: "",
+        children: [],
+        source: "",
+      };
+      path[path.length - 1].element.children.push(element);
+      path.push({ element, start: reader.position });
+    },
+    text(text) {
+      path[path.length - 1].element.text += text;
+    },
+    close() {
+      const { element, start } = path.pop()!;
+      // An empty-element tag ends where it begins; else "</" ends the content.
+      const end = source.lastIndexOf("<", reader.position - 1);
+      element.source = end < start ? "" : source.slice(start, end);
+    },
+  }, limits);
+  reader.read();
+  return root.children[0];
+}
+
+/** The `malformed_xml` error of an element that the parser had no fault with. */
+export function malformedElement(
+  bytes: Uint8Array,
+  element: XmlElement,
+  message: string,
+): ServiceError {
+  return malformed(message, placeOf(decodeUtf8(bytes), element.at));
+}

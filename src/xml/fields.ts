@@ -1,0 +1,124 @@
+/** Reads a small document: a root that holds one element for each field. */
+import { closestString } from "@std/text/closest-string";
+import { type Detail, recordInvalid } from "../domain/errors.ts";
+import type { XmlElement } from "./decode.ts";
+
+export interface DocumentShape {
+  root: string;
+  /** Fields that hold text alone. */
+  texts: readonly string[];
+  /** Fields that hold any markup. */
+  fragments?: readonly string[];
+}
+
+export interface DocumentFields {
+  /** By name, what could be read; text still as sent. */
+  fields: ReadonlyMap<string, XmlElement>;
+  /** What does not belong into the document. */
+  details: Detail[];
+}
+
+/**
+ * Finds the fields of a document. Throws 422 when the root is another one;
+ * every other problem is left in `details`.
+ */
+export function readFields(
+  root: XmlElement,
+  { root: rootName, texts, fragments = [] }: DocumentShape,
+): DocumentFields {
+  if (root.name !== rootName) throw otherRoot(root, rootName);
+  const names = [...texts, ...fragments];
+  const fields = new Map<string, XmlElement>();
+  const details = rootProblems(root);
+  for (const child of root.children) {
+    const former = fields.get(child.name);
+    if (!names.includes(child.name)) {
+      details.push(unknownElement(child, rootName, names));
+    } else if (former !== undefined) {
+      details.push({
+        line: child.line,
+        field: child.name,
+        code: "repeated_element",
+        message: `${child.name} stands here again; the first is on line ` +
+          `${former.line}.`,
+      });
+    } else {
+      fields.set(child.name, child);
+      details.push(...attributeProblems(child));
+      if (texts.includes(child.name)) details.push(...markup(child));
+    }
+  }
+  return { fields, details };
+}
+
+function otherRoot({ name, line }: XmlElement, expected: string) {
+  return recordInvalid([{
+    line,
+    field: shown(name),
+    code: "unknown_element",
+    message: `The root element is <${shown(name)}>; it must be <${expected}>.`,
+  }]);
+}
+
+function rootProblems(root: XmlElement): Detail[] {
+  const details: Detail[] = Object.keys(root.attributes)
+    .filter((name) => !/^(xmlns$|xmlns:|xsi:)/.test(name))
+    .map((name) => unknownAttribute(name, root, root.name));
+  if (root.text.trim() !== "") {
+    details.push({
+      line: root.line,
+      field: root.name,
+      code: "unexpected_text",
+      message: `<${root.name}> holds text beside its elements.`,
+    });
+  }
+  return details;
+}
+
+function attributeProblems(element: XmlElement): Detail[] {
+  return Object.keys(element.attributes)
+    .map((name) => unknownAttribute(name, element, element.name));
+}
+
+function unknownAttribute(
+  name: string,
+  { line }: XmlElement,
+  elementName: string,
+): Detail {
+  return {
+    line,
+    field: `${elementName}/@${shown(name)}`,
+    code: "unknown_attribute",
+    message: `<${elementName}> has no attribute "${
+      shown(name)
+    }"; leave it out.`,
+  };
+}
+
+function unknownElement(
+  { name, line }: XmlElement,
+  parent: string,
+  known: string[],
+): Detail {
+  return {
+    line,
+    field: shown(name),
+    code: "unknown_element",
+    message: `<${parent}> has no element <${shown(name)}>; did you mean ` +
+      `<${closestString(shown(name), known)}>?`,
+  };
+}
+
+function markup(element: XmlElement): Detail[] {
+  return element.children.map(({ name, line }) => ({
+    line,
+    field: `${element.name}/${shown(name)}`,
+    code: "unknown_element",
+    message: `<${element.name}> holds only text; <${shown(name)}> cannot ` +
+      "stand in it.",
+  }));
+}
+
+function shown(name: string): string {
+  return name.slice(0, 100);
+}

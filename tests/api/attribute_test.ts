@@ -1,0 +1,172 @@
+/** `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { findBySkuOrId } from "../../src/store/products.ts";
+import {
+  boot,
+  codeOf,
+  detailsOf,
+  product,
+  type TestApp,
+} from "../support/app.ts";
+
+function put(app: TestApp, sku: string, attribute: string, value: string) {
+  const [s, a, v] = [sku, attribute, value].map(encodeURIComponent);
+  return app.call(`/seller_api/products/${s}/attribute/${a}/${v}`, {
+    method: "PUT",
+  });
+}
+
+async function stored(app: TestApp, sku: string) {
+  const found = await app.app.db.read((sql) =>
+    findBySkuOrId(sql, app.sellerId, sku)
+  );
+  return found!;
+}
+
+Deno.test("an attribute update answers 204 without a body and is stored", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  for (
+    const [attribute, value, expected] of [
+      ["availability", "out_of_stock", "out_of_stock"],
+      ["quantity", "17", 17],
+      ["price", "12.50", "12.5"],
+      ["compare_at_price", "13", "13"],
+      ["vat_rate", "6", "6"],
+      ["title", "New & ünï title / 50 %", "New & ünï title / 50 %"],
+      ["status", "paused", "paused"],
+      ["condition", "used", "used"],
+      ["brand", "b", "b"],
+      ["mpn", "m", "m"],
+      ["gtin", "4006381333931", "4006381333931"],
+      ["available_at", "2030-01-01", "2030-01-01"],
+      ["brand", "", null],
+      ["condition", "", "new"],
+    ] as const
+  ) {
+    const answer = await put(app, "A", attribute, value);
+    assertEquals([answer.status, answer.text], [204, ""], attribute);
+    assertEquals(answer.headers.get("content-type"), null);
+    assertEquals((await stored(app, "A"))[attribute], expected);
+  }
+  assertEquals((await stored(app, "A")).currency, "SEK");
+});
+
+Deno.test("a quantity moves the availability with it", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  await put(app, "A", "quantity", "0");
+  assertEquals((await stored(app, "A")).availability, "out_of_stock");
+  await put(app, "A", "quantity", "1");
+  assertEquals((await stored(app, "A")).availability, "in_stock");
+});
+
+Deno.test("sku renames; the old SKU is free, a taken one refused", async () => {
+  await using app = await boot();
+  await app.upload(product("A") + product("B"));
+  const { id } = await stored(app, "A");
+  assertEquals((await put(app, "A", "sku", "C")).status, 204);
+  assertEquals((await stored(app, "C")).id, id);
+  assertEquals((await put(app, "A", "brand", "x")).status, 404);
+  const taken = await put(app, "C", "sku", "B");
+  assertEquals(taken.status, 422);
+  assertEquals(detailsOf(taken)[0].code, "sku_taken");
+  assertEquals((await put(app, "C", "sku", "C")).status, 204);
+  assertEquals((await app.upload(product("A"))).status, 200);
+});
+
+Deno.test("a product is addressed by SKU, else by id", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  const { id } = await stored(app, "A");
+  await app.upload(product(id));
+  assertEquals((await put(app, id, "brand", "by-sku")).status, 204);
+  assertEquals((await stored(app, "A")).brand, null);
+  await put(app, id, "sku", "B");
+  assertEquals((await put(app, id, "brand", "by-id")).status, 204);
+  assertEquals((await stored(app, "A")).brand, "by-id");
+});
+
+Deno.test("an SKU may hold anything that a path segment can carry", async () => {
+  await using app = await boot();
+  const skus = [
+    "a/b",
+    "a b",
+    "ü\u{1F600}",
+    "100%",
+    "a?b#c",
+    "a+b",
+    "..x",
+    "%2e",
+  ];
+  await app.upload(
+    skus.map((sku) => product(sku.replaceAll("&", "&amp;"))).join(""),
+  );
+  for (const sku of skus) {
+    assertEquals((await put(app, sku, "brand", "x")).status, 204, sku);
+    assertEquals((await stored(app, sku)).brand, "x");
+  }
+});
+
+Deno.test("what will not do is 422 with the rule of bulk, or 404", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  for (
+    const [attribute, value, code] of [
+      ["colour", "x", "unknown_attribute"],
+      ["description", "x", "unknown_attribute"],
+      ["__proto__", "x", "unknown_attribute"],
+      ["availability", "soon", "not_in_list"],
+      ["availability", "", "required"],
+      ["availability", "preorder", "required"],
+      ["quantity", "1.5", "not_a_number"],
+      ["quantity", "10000001", "out_of_range"],
+      ["price", "0", "out_of_range"],
+      ["price", "", "required"],
+      ["compare_at_price", "1", "out_of_range"],
+      ["title", "x".repeat(151), "too_long"],
+      ["title", "a\nb", "not_one_line"],
+      ["gtin", "4006381333932", "bad_check_digit"],
+      ["sku", "x".repeat(65), "too_long"],
+    ] as const
+  ) {
+    const answer = await put(app, "A", attribute, value);
+    assertEquals([answer.status, codeOf(answer)], [422, "record_invalid"]);
+    const [detail] = detailsOf(answer);
+    assertEquals([detail.sku, detail.code], ["A", code], attribute);
+  }
+  const unknown = detailsOf(await put(app, "A", "colour", "x"))[0].message;
+  assertStringIncludes(unknown, "availability");
+  const missing = await put(app, "nope", "brand", "x");
+  assertEquals([missing.status, codeOf(missing)], [404, "not_found"]);
+  const stranger = await app.addSeller("other");
+  const theirs = await app.call("/seller_api/products/A/attribute/brand/x", {
+    method: "PUT",
+    key: stranger,
+  });
+  assertEquals(theirs.status, 404);
+});
+
+Deno.test("a body is ignored", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  const answer = await app.call("/seller_api/products/A/attribute/brand/x", {
+    method: "PUT",
+    body: "not xml",
+    headers: { "Content-Type": "application/json" },
+  });
+  assertEquals(answer.status, 204);
+});
+
+Deno.test("updates of one product that come together are applied in order", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => put(app, "A", "quantity", String(i))),
+  );
+  assertEquals(answers.every(({ status }) => status === 204), true);
+  // Each connection has its own time of arrival: any one may be the last,
+  // but exactly one is, and none is half there.
+  const { quantity, availability } = await stored(app, "A");
+  assertEquals(availability, quantity === 0 ? "out_of_stock" : "in_stock");
+});

@@ -1,0 +1,260 @@
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { parseCommandLine } from "../../src/cli/arguments.ts";
+import { UsageError } from "../../src/cli/command.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import type { Config } from "../../src/config.ts";
+import { WebhookBench } from "../support/webhook_bench.ts";
+
+/** Runs a command on the bench's data folder, in this process. */
+async function run(bench: WebhookBench, ...words: string[]): Promise<string[]> {
+  const request = parseCommandLine(words, COMMANDS);
+  if (request.kind === "mistakes") throw new UsageError(...request.mistakes);
+  if (request.kind !== "run") throw new Error(request.kind);
+  const lines: string[] = [];
+  await request.command.run({
+    config: { dataDir: bench.dataDir } as unknown as Config,
+    deps: bench.deps,
+    arguments: request.arguments,
+    flags: request.flags,
+    print: (line) => lines.push(line),
+  });
+  return lines;
+}
+
+async function dataFile(bench: WebhookBench, text: string): Promise<string> {
+  const file = `${bench.dataDir}/data.xml`;
+  await Deno.writeTextFile(file, text);
+  return file;
+}
+
+function emit(bench: WebhookBench, reference: string, file: string) {
+  return run(
+    bench,
+    "emit",
+    "--seller",
+    "acme",
+    "--trigger",
+    "order_created",
+    "--reference",
+    reference,
+    file,
+  );
+}
+
+Deno.test("emit hands in an event with a file's content as data", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const file = await dataFile(bench, "\ufeff<order>\r\n 1 &gt; 0</order>\n");
+  const [line, ...rest] = await emit(bench, "order-1", file);
+  assertEquals(rest, []);
+  const eventId = /^event_id: ([0-9a-f-]{36})$/.exec(line)![1];
+  assertEquals(await emit(bench, "order-1", file), [line]);
+  bench.start();
+  const [{ id }] = await bench.deliveries();
+  await bench.delivery({ eventId, deliveryId: id }, "delivered");
+  assertEquals(bench.sink.received.length, 1);
+  assertMatch(
+    bench.sink.received[0].text,
+    /<data><order>\r\n 1 &gt; 0<\/order>\n<\/data><\/event>$/,
+  );
+});
+
+Deno.test("emit says that no webhook is registered", async () => {
+  await using bench = await WebhookBench.open();
+  const file = await dataFile(bench, "<order/>");
+  const [, second] = await emit(bench, "order-1", file);
+  assertMatch(second, /^delivery: none/);
+});
+
+Deno.test("emit tells every mistake, with the place in the file", async () => {
+  await using bench = await WebhookBench.open();
+  const good = await dataFile(bench, "<order/>");
+  const error = await assertRejects(
+    () =>
+      run(
+        bench,
+        "emit",
+        "--seller",
+        "nobody",
+        "--trigger",
+        "order_made",
+        "--reference",
+        "x".repeat(256),
+        good,
+      ),
+    UsageError,
+  );
+  assertEquals(error.mistakes.length, 3);
+  for (
+    const [text, place] of [
+      ["a & b", "line 1, column 3"],
+      ["<a>\n <p:b/></a>", "line 2, column 2"],
+      ["</data><data>", "line 1"],
+      ['<?xml version="1.0"?><a/>', "line 1, column 1"],
+      ["<a>".repeat(65) + "</a>".repeat(65), "line 1"],
+    ]
+  ) {
+    const file = await dataFile(bench, text);
+    await assertRejects(() => emit(bench, "order-1", file), UsageError, place);
+  }
+  await assertRejects(
+    () => emit(bench, "order-1", `${bench.dataDir}/none.xml`),
+    UsageError,
+    "There is no file",
+  );
+  const large = await dataFile(bench, "x".repeat(256 * 1024 + 1));
+  await assertRejects(() => emit(bench, "order-1", large), UsageError, "bytes");
+});
+
+Deno.test("delivery list has a header and a line for each, the newest first", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.sink.answering = () => new Response(null, { status: 503 });
+  bench.start();
+  const first = await bench.emit("order-1");
+  await bench.delivery(first, "retrying");
+  bench.clock.advance(100);
+  const second = await bench.emit("order-2");
+  const failed = await bench.delivery(second, "retrying");
+  const [header, ...lines] = await run(bench, "delivery", "list");
+  assertEquals(header.split(/ {2,}/), [
+    "delivery_id",
+    "state",
+    "seller",
+    "trigger",
+    "event_id",
+    "attempts",
+    "last_answer",
+    "next_attempt",
+  ]);
+  const newest = (await bench.deliveries()).reverse();
+  assertEquals(
+    lines.map((line) => line.split(/ {2,}/)[0]),
+    newest.map(({ id }) => id),
+  );
+  assertEquals(
+    lines.find((line) => line.includes(failed.id))!.split(/ {2,}/).slice(1),
+    [
+      "retrying",
+      "acme",
+      "order_created",
+      second.eventId,
+      "1",
+      "503",
+      new Date(failed.dueAt!).toISOString(),
+    ],
+  );
+  const count = async (...flags: string[]) =>
+    (await run(bench, "delivery", "list", ...flags)).length - 1;
+  assertEquals(await count("--seller", "acme", "--state", "retrying"), 2);
+  assertEquals(await count("--state", "delivered"), 0);
+  assertEquals(await count("--trigger", "order_paid"), 0);
+  assertEquals(await count("--limit", "1"), 1);
+  assertEquals(await count("--before", newest[0].id), 1);
+  const error = await assertRejects(
+    () =>
+      run(
+        bench,
+        "delivery",
+        "list",
+        "--state",
+        "lost",
+        "--limit",
+        "0",
+        "--trigger",
+        "order_made",
+      ),
+    UsageError,
+  );
+  assertEquals(error.mistakes.length, 3);
+});
+
+Deno.test("delivery show has every attempt; what an endpoint sent is quoted", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.sink.answering = () => new Response("no\u001b[2J\n", { status: 500 });
+  bench.start();
+  const event = await bench.emit("order-1");
+  const { id } = await bench.delivery(event, "retrying");
+  const lines = await run(bench, "delivery", "show", id);
+  assert(lines.includes("state: retrying"));
+  assert(lines.includes(`event_id: ${event.eventId}`));
+  assertMatch(lines.join("\n"), /attempt 1: 2026-.*Z {2}500 after \d+ ms/);
+  assert(lines.includes('  answer: "no\\u001b[2J\\n"'));
+  await assertRejects(
+    () => run(bench, "delivery", "show", "none"),
+    UsageError,
+    "no delivery",
+  );
+});
+
+Deno.test("delivery replay sends one again, or all that came to a state", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  const first = await bench.emit("order-1");
+  const { id } = await bench.delivery(first, "delivered");
+  assertEquals(await run(bench, "delivery", "replay", id), [`replayed: ${id}`]);
+  bench.signals.deliveries.notify();
+  assertEquals((await bench.delivery(first, "delivered")).id, id);
+  bench.clock.advance(60_000);
+  const second = await bench.emit("order-2");
+  await bench.delivery(second, "delivered");
+  const replayed = (...flags: string[]) =>
+    run(bench, "delivery", "replay", "--state", "delivered", ...flags);
+  assertEquals(await replayed("--since", "2026-11-20T08:00:30Z"), [
+    "replayed: 1",
+  ]);
+  bench.clock.advance(2_000);
+  await bench.delivery(second, "delivered");
+  assertEquals(await replayed(), ["replayed: 2"]);
+  for (
+    const words of [
+      [],
+      [id, "--state", "delivered"],
+      ["--state", "pending"],
+      ["--state", "exhausted", "--since", "yesterday"],
+      [id, "--since", "2026-11-20"],
+      ["none"],
+    ]
+  ) {
+    await assertRejects(
+      () => run(bench, "delivery", "replay", ...words),
+      UsageError,
+    );
+  }
+});
+
+Deno.test("webhook test sends an event that is marked as a test", async () => {
+  await using bench = await WebhookBench.open();
+  await assertRejects(
+    () => run(bench, "webhook", "test", "--seller", "acme", "order_created"),
+    UsageError,
+    "no webhook registered",
+  );
+  await bench.register();
+  const lines = await run(
+    bench,
+    "webhook",
+    "test",
+    "--seller",
+    "acme",
+    "order_created",
+  );
+  const [eventId, deliveryId] = lines.map((line) => line.split(": ")[1]);
+  bench.start();
+  await bench.delivery({ eventId, deliveryId }, "delivered");
+  assertEquals(
+    bench.sink.received[0].text,
+    `<event test="true"><id>${eventId}</id><trigger>order_created</trigger>` +
+      "<created_at>2026-11-20T08:00:00.000Z</created_at><data></data></event>",
+  );
+});
+
+Deno.test("key rotate-secret prints the new secret once", async () => {
+  await using bench = await WebhookBench.open();
+  const [secret, until] = await run(bench, "key", "rotate-secret", "acme");
+  assertMatch(secret, /^webhook_secret: whsec_[A-Za-z0-9+/]{43}=$/);
+  assertEquals(until, "old_secret_until: 2026-11-21T08:00:00.000Z");
+  assert(!secret.includes(bench.seller.secret));
+});

@@ -1,0 +1,224 @@
+import {
+  assert,
+  assertEquals,
+  assertLess,
+  assertMatch,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  type Program,
+  runProgram,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
+
+const BULK = "/seller_api/bulk_products?v=1.1";
+
+function value(name: string, printed: string): string {
+  const found = new RegExp(`^${name}: (\\S+)$`, "m").exec(printed);
+  assert(found, `no line "${name}: …" in:\n${printed}`);
+  return found[1];
+}
+
+async function addSeller(name: string, data: string): Promise<string> {
+  const { code, stdout, stderr } = await runProgram([
+    "seller",
+    "add",
+    name,
+    data,
+  ]);
+  assertEquals(code, 0, stderr);
+  return stdout;
+}
+
+async function statusFor({ url }: Program, key: string): Promise<number> {
+  const response = await fetch(`${url}/seller_api/webhooks`, {
+    headers: { "X-Service-Auth": key },
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("keys are handed out, listed and revoked beside a running service", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  const added = await addSeller("Åsa & Søn", data);
+  assertMatch(value("api_key", added), /^sk_[\w-]{43}$/);
+  assertMatch(value("webhook_secret", added), /^whsec_[\w+/]{43}=$/);
+  await using program = await startProgram(["serve", "--port=0", data]);
+
+  const second = (await runProgram(["key", "add", "Åsa & Søn", data])).stdout;
+  assertNotEquals(value("api_key", second), value("api_key", added));
+  assertEquals(await statusFor(program, value("api_key", added)), 200);
+  assertEquals(await statusFor(program, value("api_key", second)), 200);
+
+  const keyId = value("key_id", added);
+  assertEquals((await runProgram(["key", "revoke", keyId, data])).code, 0);
+  const until = performance.now() + 1_000;
+  while (await statusFor(program, value("api_key", added)) !== 401) {
+    assertLess(performance.now(), until, "a revoked key goes on working");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assertEquals(await statusFor(program, value("api_key", second)), 200);
+
+  const { stdout } = await runProgram(["key", "list", "Åsa & Søn", data]);
+  const [first, other] = stdout.trimEnd().split("\n");
+  assertMatch(first, new RegExp(`^${keyId} .* revoked `));
+  assertMatch(other, / active$/);
+});
+
+Deno.test("the service keeps no key in the clear", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  const key = value("api_key", await addSeller("acme", data));
+  for await (const file of Deno.readDir(folder.path)) {
+    const bytes = await Deno.readFile(`${folder.path}/${file.name}`);
+    assert(!new TextDecoder("latin1").decode(bytes).includes(key), file.name);
+  }
+});
+
+Deno.test("a backup taken while the service runs can be served", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}/live`;
+  const key = value("api_key", await addSeller("acme", data));
+  const copy = `${folder.path}/copy/seller.db`;
+  await Deno.mkdir(`${folder.path}/copy`);
+  {
+    await using program = await startProgram(["serve", "--port=0", data]);
+    const posted = await fetch(program.url + BULK, {
+      method: "POST",
+      headers: { "X-Service-Auth": key, "Content-Type": "text/xml" },
+      body: "<products><product><sku>A-1</sku><title>Mug</title>" +
+        '<price currency="SEK">1</price><quantity>1</quantity></product></products>',
+    });
+    assertEquals(posted.status, 200, await posted.text());
+    const { code, stderr } = await runProgram(["backup", copy, data]);
+    assertEquals(code, 0, stderr);
+  }
+  assertEquals((await Deno.stat(copy)).mode! & 0o777, 0o600);
+  const again = await runProgram(["backup", copy, data]);
+  assertEquals(again.code, 2);
+  assertStringIncludes(again.stderr, `${copy} exists`);
+
+  await using restored = await startProgram([
+    "serve",
+    "--port=0",
+    `--data=${folder.path}/copy`,
+  ]);
+  const changed = await fetch(
+    `${restored.url}/seller_api/products/A-1/attribute/quantity/2`,
+    { method: "PUT", headers: { "X-Service-Auth": key } },
+  );
+  assertEquals(changed.status, 204);
+});
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.test(`${signal} ends the service with exit code 0`, async () => {
+    await using folder = await temporaryFolder();
+    const data = `--data=${folder.path}`;
+    const key = value("api_key", await addSeller("acme", data));
+    await using program = await startProgram(["serve", "--port=0", data]);
+    // A kept connection, which must not hold the service up.
+    assertEquals(await statusFor(program, key), 200);
+    const begun = performance.now();
+    const { code, stdout } = await program.stop(signal);
+    assertEquals(code, 0);
+    assertLess(performance.now() - begun, 10_000);
+    assertEquals(stdout, `listening on ${program.url}`);
+  });
+}
+
+Deno.test("every mistake is reported at once, with exit code 2, and nothing starts", async () => {
+  await using folder = await temporaryFolder();
+  const env = {
+    SELLER_PORT: "http",
+    SELLER_ROLES: "cook",
+    SELLER_DATA_DIR: `${folder.path}/data`,
+  };
+  const { code, stdout, stderr } = await runProgram(
+    ["serve", "--prot", "80", "--host="],
+    { env },
+  );
+  assertEquals(code, 2);
+  assertEquals(stdout, "");
+  for (const name of ["SELLER_PORT", "SELLER_ROLES", "--prot", "--host"]) {
+    assertMatch(stderr, new RegExp(`^error: ${name}:`, "m"));
+  }
+  assertEquals([...Deno.readDirSync(folder.path)].length, 0);
+});
+
+const REFUSED: readonly (readonly [string[], string])[] = [
+  [["seller", "add", ""], "is not a seller's name"],
+  [["seller", "add", " acme"], "is not a seller's name"],
+  [["seller", "add", "a\nb"], "is not a seller's name"],
+  [["seller", "add", "a\u200bb"], "is not a seller's name"],
+  [["seller", "add", "x".repeat(65)], "is not a seller's name"],
+  [["seller", "add", "acme"], 'There is a seller "acme" already.'],
+  [["key", "add", "nobody"], 'There is no seller "nobody"'],
+  [["key", "list", "nobody"], 'There is no seller "nobody"'],
+  [["key", "revoke", "no-id"], 'There is no key "no-id"'],
+];
+
+Deno.test("what names no seller, or no possible one, is refused with exit code 2", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  await addSeller("acme", data);
+  for (const [args, message] of REFUSED) {
+    const { code, stdout, stderr } = await runProgram([...args, data]);
+    assertEquals(code, 2, args.join(" "));
+    assertEquals(stdout, "");
+    assertStringIncludes(stderr, message);
+  }
+});
+
+Deno.test("a missing database is a mistake in the setting, and none is made", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}/none`;
+  for (const args of [["seller", "list"], ["backup", `${folder.path}/b`]]) {
+    const { code, stderr } = await runProgram([...args, data]);
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "SELLER_DATA_DIR");
+  }
+  assertEquals([...Deno.readDirSync(folder.path)].length, 0);
+});
+
+Deno.test("a taken port is one clear line and exit code 1", async () => {
+  await using folder = await temporaryFolder();
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { code, stdout, stderr } = await runProgram([
+    "serve",
+    `--port=${listener.addr.port}`,
+    `--data=${folder.path}`,
+  ]);
+  assertEquals(code, 1);
+  assertEquals(stdout, "");
+  assertMatch(stderr, /^error: port \d+ of 127\.0\.0\.1 is taken;[^\n]*\n$/);
+});
+
+Deno.test("a file that is no database is one clear line and exit code 1", async () => {
+  await using folder = await temporaryFolder();
+  await Deno.writeTextFile(
+    `${folder.path}/seller.db`,
+    "no database\n".repeat(99),
+  );
+  const { code, stderr } = await runProgram([
+    "serve",
+    "--port=0",
+    `--data=${folder.path}`,
+  ]);
+  assertEquals(code, 1);
+  assertMatch(
+    stderr,
+    /^error: the database in [^\n]* cannot be used [^\n]*\n$/,
+  );
+});
+
+Deno.test("--version and --help answer without reading settings", async () => {
+  const env = { SELLER_PORT: "wrong" };
+  const version = await runProgram(["seller", "add", "--version"], { env });
+  assertMatch(version.stdout, /^seller-interface \d+\.\d+\.\d+\n$/);
+  const help = await runProgram(["key", "revoke", "--help"], { env });
+  assertStringIncludes(help.stdout, "key revoke KEY_ID");
+  assertEquals([version.code, help.code], [0, 0]);
+});

@@ -1,0 +1,104 @@
+/**
+ * `deno task compile` needs a runtime (`denort`) that Deno fetches once from
+ * its vendor. This test puts the Deno executable in its place: such a file
+ * cannot run, but everything that would be inside is packed and can be read.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { taskPermissions, temporaryFolder } from "./support/process.ts";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+/** The packed files and their description stand at the end, after the runtime. */
+const TAIL_BYTES = 32 * 1024 * 1024;
+
+interface Description {
+  permissions: Record<string, string[] | boolean | null>;
+  otel_config: { tracing_enabled: boolean; metrics_enabled: boolean };
+  env_vars_from_env_file: Record<string, string>;
+  entrypoint_key: string;
+}
+
+/** Runs the task's command; answers what is packed, byte for byte. */
+async function compile(output: string): Promise<string> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  const words: string[] = tasks.compile.command.replaceAll("'", "").split(" ");
+  const [variable, value] = words.shift()!.split("=");
+  assertEquals(words.shift(), "deno");
+  words[words.indexOf("--output") + 1] = output;
+  const result = await new Deno.Command(Deno.execPath(), {
+    args: ["compile", "--no-check", ...words.slice(1)],
+    cwd: ROOT,
+    env: {
+      DENORT_BIN: Deno.execPath(),
+      [variable]: value,
+    },
+  }).output();
+  assert(result.success, new TextDecoder().decode(result.stderr));
+  return await tail(output);
+}
+
+async function tail(file: string): Promise<string> {
+  using opened = await Deno.open(file);
+  const { size } = await opened.stat();
+  const length = Math.min(size, TAIL_BYTES);
+  await opened.seek(-length, Deno.SeekMode.End);
+  const bytes = new Uint8Array(length);
+  for (let read = 0; read < length;) {
+    read += await opened.read(bytes.subarray(read)) ?? length;
+  }
+  return bytesAsText(bytes);
+}
+
+function bytesAsText(bytes: Uint8Array): string {
+  return new TextDecoder("latin1").decode(bytes);
+}
+
+/** The JSON object that starts at the last place where `start` stands. */
+function lastObject(text: string, start: string): Description {
+  const from = text.lastIndexOf(start);
+  assert(from >= 0, `nothing starts with ${start}`);
+  for (
+    let to = text.indexOf("}", from);
+    to >= 0;
+    to = text.indexOf("}", to + 1)
+  ) {
+    try {
+      return JSON.parse(text.slice(from, to + 1));
+    } catch {
+      // Not yet at the end of the object.
+    }
+  }
+  throw new Error("the object does not end");
+}
+
+Deno.test("the binary holds everything, with the permissions of the tasks", async () => {
+  await using folder = await temporaryFolder();
+  const packed = await compile(`${folder.path}/seller-interface`);
+  const description = lastObject(packed, '{"argv":');
+  assertEquals(description.entrypoint_key, "main.ts");
+  const worker = await Deno.readFile(`${ROOT}src/work/image_worker.ts`);
+  assert(packed.includes(bytesAsText(worker)), "the worker is missing");
+
+  const { prompt, allow_import: _, ...baked } = description.permissions;
+  assertEquals(prompt, false, "a service has nobody to prompt");
+  const given = Object.entries(baked).filter(([, value]) => value !== null);
+  assertEquals(Object.fromEntries(given), {
+    allow_env: ["SELLER_*"],
+    ignore_env: [],
+    allow_net: [],
+    deny_net: ["169.254.0.0/16", "224.0.0.0/4"],
+    allow_read: [],
+    allow_write: [],
+  });
+  assertEquals(description.otel_config.tracing_enabled, false);
+  assertEquals(description.otel_config.metrics_enabled, false);
+  assertEquals(description.env_vars_from_env_file, {});
+});
+
+Deno.test("every task that runs the program gives it the same permissions", async () => {
+  const permissions = await taskPermissions("compile");
+  assert(permissions.includes("--no-prompt"));
+  assert(!permissions.includes("--allow-all"));
+  for (const task of ["cli", "start", "dev"]) {
+    assertEquals(await taskPermissions(task), permissions, task);
+  }
+});

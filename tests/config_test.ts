@@ -1,0 +1,125 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { readConfig, SETTINGS } from "../src/config.ts";
+
+function read(
+  env: Record<string, string>,
+  flags: Record<string, string | undefined> = {},
+) {
+  return readConfig(flags, (name) => env[name]);
+}
+
+Deno.test("without settings every default holds", () => {
+  const { config, mistakes } = read({});
+  assertEquals(mistakes, []);
+  assertEquals({ ...config }, {
+    host: "127.0.0.1",
+    port: 8080,
+    dataDir: `${Deno.cwd()}/data`,
+    operatorKey: null,
+    allowPrivate: [],
+    rateLimit: 1200,
+    bodyLimit: 16_777_216,
+    imageLimit: 16_777_216,
+    roles: ["api", "images", "webhooks"],
+    logLevel: "info",
+  });
+});
+
+Deno.test("every variable is read", () => {
+  const { config } = read({
+    SELLER_HOST: "::1",
+    SELLER_PORT: "0",
+    SELLER_DATA_DIR: "/srv/seller",
+    SELLER_OPERATOR_KEY: "op-key",
+    SELLER_ALLOW_PRIVATE: "127.0.0.0/8, fd00::/8",
+    SELLER_RATE_LIMIT: "0",
+    SELLER_BODY_LIMIT: "1000",
+    SELLER_IMAGE_LIMIT: "2000",
+    SELLER_ROLES: "webhooks,api",
+    SELLER_LOG: "debug",
+  });
+  assertEquals({ ...config }, {
+    host: "::1",
+    port: 0,
+    dataDir: "/srv/seller",
+    operatorKey: "op-key",
+    allowPrivate: ["127.0.0.0/8", "fd00::/8"],
+    rateLimit: 0,
+    bodyLimit: 1000,
+    imageLimit: 2000,
+    roles: ["api", "webhooks"],
+    logLevel: "debug",
+  });
+});
+
+Deno.test("an empty variable counts as unset", () => {
+  const empty = Object.fromEntries(
+    Object.values(SETTINGS).map(({ variable }) => [variable, ""]),
+  );
+  assertEquals({ ...read(empty).config }, { ...read({}).config });
+});
+
+Deno.test("a flag wins over its variable, and its mistake bears its name", () => {
+  const env = { SELLER_PORT: "9000" };
+  assertEquals(read(env, { port: "9001" }).config?.port, 9001);
+  const { mistakes } = read(env, { port: "x" });
+  assertEquals(mistakes, [
+    '--port: "x" is not a whole number from 0 to 65535.',
+  ]);
+});
+
+Deno.test("the settings cannot be changed", () => {
+  assert(Object.isFrozen(read({}).config));
+});
+
+Deno.test("all mistakes are reported at once, by name", () => {
+  const { config, mistakes } = read({
+    SELLER_HOST: "two words",
+    SELLER_PORT: "65536",
+    SELLER_ALLOW_PRIVATE: "10.0.0.0/33",
+    SELLER_RATE_LIMIT: "-1",
+    SELLER_BODY_LIMIT: "1e6",
+    SELLER_IMAGE_LIMIT: "0",
+    SELLER_ROLES: "api,mail",
+    SELLER_LOG: "loud",
+    SELLER_OPERATOR_KEY: "with space",
+    SELLER_DATABASE_URL: "postgres://db/seller",
+  });
+  assertEquals(config, null);
+  assertEquals(mistakes.map((text) => text.split(":")[0]).sort(), [
+    "SELLER_ALLOW_PRIVATE",
+    "SELLER_BODY_LIMIT",
+    "SELLER_DATABASE_URL",
+    "SELLER_HOST",
+    "SELLER_IMAGE_LIMIT",
+    "SELLER_LOG",
+    "SELLER_OPERATOR_KEY",
+    "SELLER_PORT",
+    "SELLER_RATE_LIMIT",
+    "SELLER_ROLES",
+  ]);
+});
+
+Deno.test("a mistaken operator key is not repeated", () => {
+  const { mistakes } = read({ SELLER_OPERATOR_KEY: "hush hush" });
+  assertEquals(mistakes.length, 1);
+  assert(!mistakes[0].includes("hush"));
+});
+
+for (
+  const cidr of [
+    "10.0.0.0",
+    "10.0.0.0/",
+    "10.0.0.0/x",
+    "10.0.0.0/8/8",
+    "::/129",
+    "example/8",
+    "10.0.0/8",
+  ]
+) {
+  Deno.test(`${cidr} is not a CIDR`, () => {
+    const { mistakes } = read({ SELLER_ALLOW_PRIVATE: cidr });
+    assertStringIncludes(mistakes[0], "SELLER_ALLOW_PRIVATE");
+    assertStringIncludes(mistakes[0], cidr);
+  });
+}

@@ -1,0 +1,459 @@
+/** What the door does with hosts that behave, and when several ask. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Outbound } from "../../src/net/outbound.ts";
+import {
+  answering,
+  answeringOnce,
+  assertFails,
+  type Caller,
+  EMPTY_200,
+  Host,
+  ManualClock,
+  openDoor,
+  textOf,
+  until,
+} from "./support.ts";
+
+const timeoutMs = 5_000;
+
+Deno.test("head() dials the checked address and asks for the name", async () => {
+  let seen = "";
+  await using host = new Host(answering((request) => {
+    seen = request;
+    return 'HTTP/1.1 200 OK\r\nETag: "1"\r\nX-A: 1\r\nx-a: 2\r\n' +
+      "Content-Length: 123456\r\n\r\n";
+  }));
+  using door = openDoor({ userAgent: "seller-interface/1.2.3" });
+  const url = host.url(
+    "/ä b.png?q=%20&ü#part".replace(" ", "%20"),
+    "a.example",
+  );
+  const answer = await door.head(url, { timeoutMs });
+  assertEquals(answer.status, 200);
+  assertEquals(answer.address, "127.0.0.1");
+  assertEquals(answer.headers("etag"), '"1"');
+  assertEquals(answer.headers("X-A"), "1, 2");
+  assertEquals(answer.headers("location"), null);
+  assert(answer.elapsedMs >= 0 && answer.elapsedMs < timeoutMs);
+  const lines = seen.trimEnd().split("\r\n");
+  assertEquals(lines, [
+    "HEAD /%C3%A4%20b.png?q=%20&%C3%BC HTTP/1.1",
+    `Host: a.example:${host.port}`,
+    "user-agent: seller-interface/1.2.3",
+    "accept: */*",
+    "accept-encoding: identity",
+  ]);
+});
+
+Deno.test("head() gives any status as an answer", async () => {
+  await using host = new Host(answering((request) => {
+    const status = /\/(\d+)/.exec(request)?.[1];
+    return `HTTP/1.1 ${status} \r\nContent-Length: 5\r\n\r\n`;
+  }));
+  using door = openDoor();
+  for (const status of [200, 204, 301, 304, 404, 418, 500, 503, 999]) {
+    const answer = await door.head(host.url(`/${status}`), { timeoutMs });
+    assertEquals(answer.status, status);
+  }
+  assertEquals(host.connections, 1);
+});
+
+Deno.test("head() passes over interim answers", async () => {
+  await using host = new Host(
+    answering(
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" +
+        EMPTY_200,
+    ),
+  );
+  using door = openDoor();
+  const answer = await door.head(host.url(), { timeoutMs });
+  assertEquals([answer.status, answer.headers("link")], [200, null]);
+});
+
+Deno.test("head() asks many times on few connections, with one look-up", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  let lookups = 0;
+  using door = openDoor({
+    perOrigin: 8,
+    resolve: () => {
+      lookups++;
+      return Promise.resolve(["127.0.0.1"]);
+    },
+  });
+  const heads = Array.from(
+    { length: 250 },
+    (_, n) => door.head(host.url(`/${n}`, "cdn.example"), { timeoutMs }),
+  );
+  for (const answer of await Promise.all(heads)) {
+    assertEquals(answer.status, 200);
+  }
+  assertEquals([host.connections, lookups], [8, 1]);
+});
+
+Deno.test("head() opens a new connection when the host closes them", async () => {
+  for (
+    const answer of [
+      "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nconnection: foo, Close\r\n\r\n",
+      "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+    ]
+  ) {
+    await using host = new Host(answering(answer));
+    using door = openDoor();
+    await door.head(host.url(), { timeoutMs });
+    await door.head(host.url(), { timeoutMs });
+    assertEquals(host.connections, 2);
+  }
+});
+
+Deno.test("a kept connection on which more was said is not asked again", async () => {
+  await using host = new Host(
+    answering(EMPTY_200 + "HTTP/1.1 500 Too Early\r\n\r\n"),
+  );
+  using door = openDoor();
+  for (let n = 0; n < 3; n++) {
+    assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+  }
+  assertEquals(host.connections, 3);
+});
+
+Deno.test("a kept connection that the host closed is not an error", async () => {
+  await using host = new Host(answeringOnce(EMPTY_200));
+  using door = openDoor();
+  for (let n = 0; n < 10; n++) {
+    assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+  }
+  assertEquals(host.connections, 10);
+});
+
+Deno.test("a kept connection that the host closed is noticed while it is idle", async () => {
+  await using host = new Host((caller, number) =>
+    number === 2 ? Promise.resolve() : answeringOnce(EMPTY_200)(caller, number)
+  );
+  let ended = false;
+  using door = openDoor({
+    dial: async (hostname, port) => {
+      const conn = await Deno.connect({ hostname, port });
+      const read = conn.read.bind(conn);
+      conn.read = async (into) => {
+        const count = await read(into);
+        ended ||= count === null;
+        return count;
+      };
+      return conn;
+    },
+  });
+  await door.head(host.url(), { timeoutMs });
+  await until(() => ended);
+  // The second connection breaks, and that is the one that may.
+  assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+  assertEquals(host.connections, 3);
+});
+
+Deno.test("get() streams a body of each framing", async () => {
+  const answers = [
+    "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nhello world",
+    "HTTP/1.1 200 OK\r\nContent-Length: 11, 11\r\n\r\nhello world",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n" +
+    "5;ext=1\r\nhello\r\n006\r\n world\r\n0\r\nTrailer: 1\r\n\r\n",
+    "HTTP/1.1 200 OK\r\n\r\nhello world",
+    "HTTP/1.0 200 OK\r\n\r\nhello world",
+    "HTTP/1.1 200\nContent-Length: 11\n\nhello world",
+    "HTTP/1.1 200 OK\r\nX-Old:\r\n  folded\r\nContent-Length: 11\r\n\r\nhello world",
+  ];
+  for (const answer of answers) {
+    await using host = new Host(answeringOnce(answer));
+    using door = openDoor();
+    const got = await door.get(host.url(), { timeoutMs, maxBytes: 11 });
+    assertEquals(await textOf(got.body), "hello world");
+  }
+});
+
+Deno.test("get() streams a body however it is cut up", async () => {
+  const answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+    "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n";
+  await using host = new Host(async (caller) => {
+    while (await caller.request() !== null) {
+      for (const char of answer) {
+        await caller.send(char);
+        await new Promise((done) => queueMicrotask(() => done(null)));
+      }
+    }
+  });
+  using door = openDoor();
+  for (let n = 0; n < 3; n++) {
+    const got = await door.get(host.url(), { timeoutMs, maxBytes: 11 });
+    assertEquals(await textOf(got.body), "hello world");
+  }
+  assertEquals(host.connections, 1);
+});
+
+Deno.test("get() hands out 4 MiB as they were sent", async () => {
+  const image = new Uint8Array(4 << 20).map((_, n) => (n * 31) >> 3);
+  await using host = new Host(async (caller) => {
+    await caller.request();
+    await caller.send(
+      `HTTP/1.1 200 OK\r\nContent-Length: ${image.length}\r\n\r\n`,
+    );
+    await caller.send(image);
+  });
+  using door = openDoor();
+  const options = { timeoutMs, maxBytes: image.length };
+  const got = await door.get(host.url(), options);
+  let at = 0;
+  let same = true;
+  for await (const piece of got.body) {
+    same &&= piece.every((byte, n) => byte === image[at + n]);
+    at += piece.length;
+  }
+  assertEquals([at, same], [image.length, true]);
+});
+
+Deno.test("get() sends headers of the caller, and refuses to be split", async () => {
+  await using host = new Host(
+    answering((request) =>
+      /if-none-match: "1"/.test(request)
+        ? 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\nETag: "1"\r\n\r\n'
+        : EMPTY_200
+    ),
+  );
+  using door = openDoor();
+  const ask = (value: string) =>
+    door.get(host.url(), {
+      timeoutMs,
+      maxBytes: 1,
+      headers: { "if-none-match": value },
+    });
+  const answer = await ask('"1"');
+  assertEquals([answer.status, await textOf(answer.body)], [304, ""]);
+  const error = await ask('"1"\r\nX-A: 1').then(() => null, (error) => error);
+  assert(error instanceof TypeError);
+  // And its slot has been given back.
+  await (await ask('"2"')).cancel();
+});
+
+Deno.test("get() keeps the connection after a whole body, and only then", async () => {
+  await using host = new Host(
+    answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+  );
+  using door = openDoor({ perOrigin: 1 });
+  const get = () => door.get(host.url(), { timeoutMs, maxBytes: 5 });
+  await textOf((await get()).body);
+  await textOf((await get()).body);
+  assertEquals(host.connections, 1);
+  (await get()).cancel();
+  for await (const _ of (await get()).body) break;
+  await textOf((await get()).body);
+  assertEquals(host.connections, 3);
+});
+
+Deno.test("post() sends the body once and gives the beginning of the answer", async () => {
+  let seen = "";
+  await using host = new Host(answering((request) => {
+    seen = request;
+    return "HTTP/1.1 202 Accepted\r\nRetry-After: 7\r\nContent-Length: 11\r\n\r\nhello world";
+  }));
+  using door = openDoor();
+  const post = (maxAnswerBytes: number) =>
+    door.post(host.url("/hook"), {
+      headers: { "Content-Type": "text/xml", "webhook-id": "1" },
+      body: new TextEncoder().encode("<event/>"),
+      timeoutMs,
+      maxAnswerBytes,
+    });
+  const answer = await post(11);
+  assertEquals(answer.status, 202);
+  assertEquals(answer.headers("retry-after"), "7");
+  assertEquals(new TextDecoder().decode(answer.body), "hello world");
+  assertEquals(answer.truncated, false);
+  assertMatch(seen, /^POST \/hook HTTP\/1\.1\r\n/);
+  assertMatch(seen, /\r\nconnection: close\r\ncontent-length: 8\r\n/);
+  assertMatch(seen, /\r\n\r\n<event\/>$/);
+  const cut = await post(5);
+  assertEquals(new TextDecoder().decode(cut.body), "hello");
+  assertEquals(cut.truncated, true);
+  assertEquals(host.connections, 2);
+});
+
+Deno.test("post() takes an answer that comes before it has sent everything", async () => {
+  await using host = new Host(async (caller) => {
+    await caller.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+    await caller.gone();
+  });
+  using door = openDoor();
+  const answer = await door.post(host.url(), {
+    headers: {},
+    body: new Uint8Array(8 << 20),
+    timeoutMs,
+    maxAnswerBytes: 10,
+  });
+  assertEquals(answer.status, 413);
+});
+
+Deno.test("the door holds no more at once than it was told, a host or in all", async () => {
+  let now = 0;
+  let most = 0;
+  const slow = async (caller: Caller) => {
+    while (await caller.request() !== null) {
+      most = Math.max(most, ++now);
+      await new Promise((done) => setTimeout(done, 2));
+      now--;
+      await caller.send(EMPTY_200);
+    }
+  };
+  await using one = new Host(slow);
+  await using two = new Host(slow);
+  const heads = (door: Outbound, urls: string[]) =>
+    Promise.all(urls.map((url) => door.head(url, { timeoutMs })));
+  {
+    using door = openDoor({ perOrigin: 3 });
+    await heads(door, Array(20).fill(one.url()));
+    assertEquals(most, 3);
+  }
+  most = 0;
+  using door = openDoor({ perOrigin: 3, total: 4 });
+  await heads(door, [
+    ...Array(20).fill(one.url()),
+    ...Array(20).fill(two.url()),
+  ]);
+  assertEquals(most, 4);
+});
+
+Deno.test("a time-out counts from the request's turn", async () => {
+  let asked = 0;
+  const release = Promise.withResolvers<void>();
+  await using host = new Host(async (caller) => {
+    while (await caller.request() !== null) {
+      if (++asked === 1) await release.promise;
+      await caller.send(EMPTY_200);
+    }
+  });
+  const clock = new ManualClock();
+  using door = openDoor({ perOrigin: 1, clock });
+  const first = door.head(host.url(), { timeoutMs: 100 });
+  const second = door.head(host.url(), { timeoutMs: 50 });
+  await until(() => asked === 1);
+  clock.advance(99);
+  release.resolve();
+  assertEquals((await first).elapsedMs, 99);
+  assertEquals((await second).elapsedMs, 0);
+});
+
+Deno.test("a body that nobody reads gives its slot back", async () => {
+  await using host = new Host(
+    answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+  );
+  const clock = new ManualClock();
+  using door = openDoor({ perOrigin: 1, clock });
+  const left = await door.get(host.url(), { timeoutMs: 30, maxBytes: 5 });
+  const next = door.head(host.url(), { timeoutMs });
+  clock.advance(30);
+  assertEquals((await next).status, 200);
+  await assertFails(textOf(left.body), "timeout", "within 30 ms");
+});
+
+Deno.test("a connection that nobody asks on is closed, and no timer is left", async () => {
+  let gone = false;
+  await using host = new Host(async (caller, number) => {
+    await answering(EMPTY_200)(caller, number);
+    gone = true;
+  });
+  const clock = new ManualClock();
+  using door = openDoor({ clock });
+  await door.head(host.url(), { timeoutMs });
+  assertEquals(clock.waiting, 1);
+  clock.advance(15_000);
+  await until(() => gone);
+  assertEquals(clock.waiting, 0);
+});
+
+Deno.test("a kept connection that the host gave up with 408 is not an answer", async () => {
+  await using host = new Host(async (caller, number) => {
+    await caller.request();
+    await caller.send(EMPTY_200);
+    await caller.request();
+    await caller.send(
+      number === 1 ? "HTTP/1.1 408 Request Timeout\r\n\r\n" : EMPTY_200,
+    );
+  });
+  using door = openDoor();
+  await door.head(host.url(), { timeoutMs });
+  assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+});
+
+Deno.test("a signal aborts a waiting request and a running one", async () => {
+  await using host = new Host((caller) => caller.gone());
+  using door = openDoor({ perOrigin: 1 });
+  const abort = new AbortController();
+  const options = { timeoutMs, signal: abort.signal };
+  const running = assertFails(door.head(host.url(), options), "aborted");
+  const waiting = assertFails(door.head(host.url(), options), "aborted");
+  await until(() => host.connections === 1);
+  abort.abort();
+  await running;
+  await waiting;
+  await assertFails(door.head(host.url(), options), "aborted");
+  assertEquals(host.connections, 1);
+});
+
+Deno.test("close() ends what runs, waits, streams or is kept", async () => {
+  await using host = new Host(async (caller) => {
+    for (;;) {
+      const request = await caller.request();
+      if (request === null) return;
+      if (request.includes("/kept")) await caller.send(EMPTY_200);
+      if (request.includes("/body")) {
+        await caller.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhell");
+      }
+    }
+  });
+  const door = openDoor({ perOrigin: 3 });
+  await door.head(host.url("/kept"), { timeoutMs });
+  const body = await door.get(host.url("/body"), { timeoutMs, maxBytes: 9 });
+  const pending = [
+    textOf(body.body),
+    door.head(host.url("/never"), { timeoutMs }),
+    door.post(host.url("/never"), {
+      headers: {},
+      body: new Uint8Array(),
+      timeoutMs,
+      maxAnswerBytes: 1,
+    }),
+    door.head(host.url("/waits"), { timeoutMs }),
+  ];
+  const all = pending.map((promise) => assertFails(promise, "aborted"));
+  await until(() => host.connections === 3);
+  door.close();
+  await Promise.all(all);
+  await assertFails(door.head(host.url(), { timeoutMs }), "aborted");
+  door.close();
+});
+
+Deno.test("the door works inside a Web Worker", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  const door = new URL("../../src/net/outbound.ts", import.meta.url);
+  const source = `
+    import { Outbound } from "${door}";
+    self.onmessage = async ({ data: { url, options } }) => {
+      const door = new Outbound(options);
+      const { status } = await door.head(url, { timeoutMs: 5000 });
+      door.close();
+      self.postMessage(status);
+    };`;
+  const url = URL.createObjectURL(
+    new Blob([source], { type: "text/javascript" }),
+  );
+  const worker = new Worker(url, { type: "module" });
+  const status = await new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = reject;
+    worker.postMessage({
+      url: host.url("/", "localhost"),
+      options: { allowPrivate: ["127.0.0.0/8", "::1"], perOrigin: 1, total: 1 },
+    });
+  });
+  worker.terminate();
+  URL.revokeObjectURL(url);
+  assertEquals(status, 200);
+});

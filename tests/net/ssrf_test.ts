@@ -1,0 +1,171 @@
+/** The corpus of URLs that once got past somebody's guard. */
+
+import { assert, assertEquals } from "@std/assert";
+import { OutboundError } from "../../src/net/outbound.ts";
+import {
+  answering,
+  assertFails,
+  EMPTY_200,
+  Host,
+  ManualClock,
+  openDoor,
+} from "./support.ts";
+
+const CORPUS = new URL("../../../shared/corpora/ssrf.json", import.meta.url);
+
+interface Row {
+  url: string;
+  host: string | null;
+  expect: string;
+}
+
+const PUBLIC = "93.184.216.34";
+
+Deno.test("the door opens to no URL of the corpus that it must refuse", async () => {
+  const text = await Deno.readTextFile(CORPUS).catch(() => null);
+  if (text === null) {
+    console.log(`(skipped: there is no ${CORPUS.pathname})`);
+    return;
+  }
+  const rows: Row[] = JSON.parse(text);
+  const privateHosts = new Set(
+    rows.filter((row) => row.expect === "resolve-private")
+      .map((row) => row.host),
+  );
+  const dialled: string[] = [];
+  using door = openDoor({
+    allowPrivate: [],
+    resolve: (name) =>
+      Promise.resolve([privateHosts.has(name) ? "10.0.0.1" : PUBLIC]),
+    dial: (address) => {
+      dialled.push(address);
+      return Promise.reject(new Deno.errors.ConnectionRefused());
+    },
+  });
+  const mustPass = new Set(["allow", "resolve"]);
+  const wrong: string[] = [];
+  for (const { url, host, expect } of rows) {
+    dialled.length = 0;
+    const error: unknown = await door.head(url, { timeoutMs: 1000 })
+      .then(() => null, (error) => error);
+    assert(error instanceof OutboundError);
+    const refused = error.kind === "blocked" && dialled.length === 0;
+    const reached = error.kind === "refused" && dialled.length > 0;
+    if (expect === "either") continue;
+    // Policy refuses more than addresses: user names, ports, odd spellings.
+    const byPolicy = refused && error.message.startsWith("The URL");
+    const fine = mustPass.has(expect) ? reached || byPolicy : refused;
+    if (!fine) wrong.push(`${expect} ${url} (${host}): ${error.message}`);
+  }
+  assertEquals(wrong, []);
+});
+
+const LOOPBACK_SPELLINGS = [
+  "127.0.0.1",
+  "127.1",
+  "2130706433",
+  "0x7f000001",
+  "0177.0.0.1",
+  "0x7f.0.0.1",
+  "0",
+  "0.0.0.0",
+  "[::ffff:127.0.0.1]",
+  "[::1]",
+  "[::]",
+  "[::127.0.0.1]",
+  "[64:ff9b::127.0.0.1]",
+  "localhost",
+  "localhost.",
+  "LOCALHOST",
+  "ⓛocalhost",
+  "a.localhost",
+  "①②⑦.⓪.⓪.①",
+];
+
+Deno.test("no spelling of the loopback address connects", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  using door = openDoor({ allowPrivate: [], resolve: undefined });
+  for (const name of LOOPBACK_SPELLINGS) {
+    const url = host.url("/", name);
+    await assertFails(door.check(url), "blocked");
+    await assertFails(door.head(url, { timeoutMs: 1000 }), "blocked");
+  }
+  assertEquals(host.connections, 0);
+});
+
+Deno.test("one private address among several public ones is enough to refuse", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  for (const blocked of ["10.0.0.1", "::1", "169.254.169.254", "nonsense"]) {
+    const addresses = [PUBLIC, "127.0.0.1", blocked, "2606:2800:220:1::1"];
+    using door = openDoor({ resolve: () => Promise.resolve(addresses) });
+    const error = await assertFails(
+      door.head(host.url("/", "two.example"), { timeoutMs: 1000 }),
+      "blocked",
+      "two.example leads to an address that is not on the public internet",
+    );
+    assert(!error.message.includes(blocked), "an address of ours is told");
+  }
+  assertEquals(host.connections, 0);
+});
+
+Deno.test("a name that changes its address is judged anew", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  const clock = new ManualClock();
+  const answers = [["127.0.0.1"], ["10.0.0.1"]];
+  let lookups = 0;
+  using door = openDoor({
+    resolve: () => Promise.resolve(answers[lookups++]),
+    clock,
+  });
+  const url = host.url("/", "rebind.example");
+  const first = await door.head(url, { timeoutMs: 1000 });
+  assertEquals([first.status, first.address], [200, "127.0.0.1"]);
+  // Within the same seconds the checked address serves, kept connection or not.
+  await door.head(url, { timeoutMs: 1000 });
+  assertEquals([lookups, host.connections], [1, 1]);
+  clock.advance(5_001);
+  // There is a kept connection, but to an address that is not allowed now.
+  await assertFails(door.head(url, { timeoutMs: 1000 }), "blocked");
+  assertEquals([lookups, host.connections], [2, 1]);
+});
+
+Deno.test("a kept connection serves only while its address is one of the name's", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  const clock = new ManualClock();
+  const answers = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2", "127.0.0.1"]];
+  const dialled: string[] = [];
+  using door = openDoor({
+    resolve: () => Promise.resolve(answers.shift() ?? []),
+    dial: (hostname, port, signal) => {
+      dialled.push(hostname);
+      return hostname === "127.0.0.1"
+        ? Deno.connect({ hostname, port, signal })
+        : Promise.reject(new Deno.errors.ConnectionRefused());
+    },
+    clock,
+  });
+  const head = () =>
+    door.head(host.url("/", "moving.example"), { timeoutMs: 1000 });
+  await head();
+  clock.advance(5_001);
+  await assertFails(head(), "refused");
+  clock.advance(5_001);
+  await head();
+  assertEquals(dialled, ["127.0.0.1", "127.0.0.2"]);
+});
+
+Deno.test("a redirect is an answer, and nobody follows it", async () => {
+  await using inside = new Host(answering(EMPTY_200));
+  const location = inside.url("/latest/meta-data/");
+  await using host = new Host(
+    answering(
+      `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`,
+    ),
+  );
+  using door = openDoor();
+  const answer = await door.get(host.url(), { timeoutMs: 1000, maxBytes: 10 });
+  answer.cancel();
+  assertEquals(answer.status, 302);
+  assertEquals(answer.headers("Location"), location);
+  assertEquals(inside.connections, 0);
+});

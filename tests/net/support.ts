@@ -1,0 +1,229 @@
+/** Hosts that answer byte for byte what a test wants, and doors to reach them. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Clock } from "../../src/deps.ts";
+import {
+  Outbound,
+  OutboundError,
+  type OutboundErrorKind,
+  type OutboundOptions,
+} from "../../src/net/outbound.ts";
+import { CERTIFICATE, PRIVATE_KEY } from "./certificates.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("latin1");
+
+/** One accepted connection. */
+export class Caller {
+  readonly #conn: Deno.Conn;
+  #unread = "";
+
+  constructor(conn: Deno.Conn) {
+    this.#conn = conn;
+  }
+
+  /** The head of the next request and its body, or null at the end. */
+  async request(): Promise<string | null> {
+    for (;;) {
+      const end = this.#unread.indexOf("\r\n\r\n") + 4;
+      if (end > 3) {
+        const length = /content-length: (\d+)/i.exec(this.#unread)?.[1] ?? 0;
+        const all = end + Number(length);
+        if (this.#unread.length >= all) {
+          const request = this.#unread.slice(0, all);
+          this.#unread = this.#unread.slice(all);
+          return request;
+        }
+      }
+      if (!await this.receive()) return null;
+    }
+  }
+
+  /** Whether any bytes came, and not the end. */
+  async receive(): Promise<boolean> {
+    const bytes = new Uint8Array(65_536);
+    const count = await this.#conn.read(bytes).catch(() => null);
+    this.#unread += decoder.decode(bytes.subarray(0, count ?? 0));
+    return count !== null;
+  }
+
+  async send(data: string | Uint8Array): Promise<void> {
+    let bytes = typeof data === "string" ? encoder.encode(data) : data;
+    while (bytes.length > 0) {
+      bytes = bytes.subarray(await this.#conn.write(bytes));
+    }
+  }
+
+  /** Resolves when the other side has hung up. */
+  async gone(): Promise<void> {
+    while (await this.request() !== null);
+  }
+
+  /** Says that nothing more will be sent, and goes on reading. */
+  async halfClose(): Promise<void> {
+    await this.#conn.closeWrite();
+  }
+
+  close(): void {
+    try {
+      this.#conn.close();
+    } catch {
+      // Closed already.
+    }
+  }
+}
+
+export type Behaviour = (caller: Caller, number: number) => Promise<unknown>;
+
+/** A host on 127.0.0.1 that behaves as told on each connection, then closes. */
+export class Host implements AsyncDisposable {
+  connections = 0;
+  readonly port: number;
+  readonly #listener: Deno.Listener;
+  readonly #callers = new Set<Caller>();
+  readonly #accepting: Promise<void>;
+
+  constructor(behaviour: Behaviour, tls = false) {
+    const at = { hostname: "127.0.0.1", port: 0 };
+    this.#listener = tls
+      ? Deno.listenTls({ ...at, cert: CERTIFICATE, key: PRIVATE_KEY })
+      : Deno.listen(at);
+    this.port = (this.#listener.addr as Deno.NetAddr).port;
+    this.#accepting = this.#accept(behaviour);
+  }
+
+  url(path = "/", name = "127.0.0.1", scheme = "http"): string {
+    return `${scheme}://${name}:${this.port}${path}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    for (const caller of this.#callers) caller.close();
+    await this.#accepting;
+  }
+
+  async #accept(behaviour: Behaviour): Promise<void> {
+    const talks: Promise<unknown>[] = [];
+    try {
+      for await (const conn of this.#listener) {
+        const caller = new Caller(conn);
+        this.#callers.add(caller);
+        talks.push(
+          behaviour(caller, ++this.connections)
+            .catch(() => {})
+            .finally(() => caller.close()),
+        );
+      }
+    } catch {
+      // A TLS handshake that the other side broke off.
+    }
+    await Promise.allSettled(talks);
+  }
+}
+
+/** Answers every request of every connection with the same bytes. */
+export function answering(
+  answer: string | ((request: string) => string),
+): Behaviour {
+  return async (caller) => {
+    for (;;) {
+      const request = await caller.request();
+      if (request === null) return;
+      await caller.send(
+        typeof answer === "string" ? answer : answer(request),
+      );
+    }
+  };
+}
+
+/** Answers the first request of a connection, then closes it. */
+export function answeringOnce(answer: string | Uint8Array): Behaviour {
+  return async (caller) => {
+    await caller.request();
+    await caller.send(answer);
+  };
+}
+
+export const EMPTY_200 = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+/** A door that may reach 127.0.0.0/8 and looks every name up there. */
+export function openDoor(
+  options: Partial<OutboundOptions> = {},
+): Outbound & Disposable {
+  const door = new Outbound({
+    allowPrivate: ["127.0.0.0/8"],
+    perOrigin: 128,
+    total: 256,
+    resolve: () => Promise.resolve(["127.0.0.1"]),
+    ...options,
+  });
+  return Object.assign(door, { [Symbol.dispose]: () => door.close() });
+}
+
+/** Expects an `OutboundError` of this kind; its message must be a sentence. */
+export async function assertFails(
+  promise: Promise<unknown>,
+  kind: OutboundErrorKind,
+  includes = "",
+): Promise<OutboundError> {
+  const error = await promise.then(
+    () => new Error("it succeeded"),
+    (error) => error,
+  );
+  assert(error instanceof OutboundError, `not an OutboundError: ${error}`);
+  assertEquals(error.kind, kind, error.message);
+  assert(/^[^\n]+\.$/.test(error.message), error.message);
+  assert(error.message.includes(includes), error.message);
+  return error;
+}
+
+export async function bytesOf(
+  body: AsyncIterable<Uint8Array>,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return new Uint8Array(pieces.flatMap((piece) => [...piece]));
+}
+
+export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  return new TextDecoder().decode(await bytesOf(body));
+}
+
+/** A clock that stands still until the test moves it. */
+export class ManualClock implements Clock {
+  #time = 0;
+  readonly #timers = new Set<{ at: number; fn: () => void }>();
+
+  now(): number {
+    return this.#time;
+  }
+
+  monotonic(): number {
+    return this.#time;
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    const timer = { at: this.#time + ms, fn };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** How many timers are waiting. */
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  advance(ms: number): void {
+    this.#time += ms;
+    for (const timer of this.#timers) {
+      if (timer.at > this.#time) continue;
+      this.#timers.delete(timer);
+      timer.fn();
+    }
+  }
+}
+
+/** Resolves as soon as `condition` holds. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((done) => setTimeout(done, 1));
+}

@@ -1,0 +1,121 @@
+/** https: the address is the one checked, the certificate the name's. */
+
+import { assertEquals } from "@std/assert";
+import { AUTHORITY } from "./certificates.ts";
+import {
+  answering,
+  assertFails,
+  EMPTY_200,
+  Host,
+  ManualClock,
+  openDoor,
+  textOf,
+  until,
+} from "./support.ts";
+
+const timeoutMs = 10_000;
+const TLS = true;
+const ca = [AUTHORITY];
+
+Deno.test("https keeps the name while the checked address is dialled", async () => {
+  const seen: (string | undefined)[] = [];
+  await using host = new Host(
+    answering((request) => {
+      seen.push(/^Host: (.*)\r$/m.exec(request)?.[1]);
+      return EMPTY_200;
+    }),
+    TLS,
+  );
+  using door = openDoor({ ca });
+  const url = host.url("/", "images.test", "https");
+  for (let n = 0; n < 3; n++) {
+    const answer = await door.head(url, { timeoutMs });
+    assertEquals([answer.status, answer.address], [200, "127.0.0.1"]);
+  }
+  assertEquals(seen, Array(3).fill(`images.test:${host.port}`));
+  assertEquals(host.connections, 1);
+  // The certificate names the address as well, and a name may end in a dot.
+  await door.head(host.url("/", "127.0.0.1", "https"), { timeoutMs });
+  await door.head(host.url("/", "images.test.", "https"), { timeoutMs });
+});
+
+Deno.test("https streams a body", async () => {
+  const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+  await using host = new Host(answering(hello), TLS);
+  using door = openDoor({ ca });
+  const url = host.url("/", "images.test", "https");
+  const got = await door.get(url, { timeoutMs, maxBytes: 5 });
+  assertEquals(await textOf(got.body), "hello");
+});
+
+Deno.test("a certificate for another name is refused", async () => {
+  await using host = new Host(answering(EMPTY_200), TLS);
+  using door = openDoor({ ca });
+  await assertFails(
+    door.head(host.url("/", "other.test", "https"), { timeoutMs }),
+    "tls",
+    "The TLS certificate of other.test",
+  );
+});
+
+Deno.test("a certificate of an unknown authority is refused", async () => {
+  await using host = new Host(answering(EMPTY_200), TLS);
+  using door = openDoor();
+  await assertFails(
+    door.head(host.url("/", "images.test", "https"), { timeoutMs }),
+    "tls",
+    "not issued by a trusted authority",
+  );
+  assertEquals(host.connections <= 1, true);
+});
+
+Deno.test("what is not TLS is refused", async () => {
+  await using host = new Host(async (caller) => {
+    await caller.send("HTTP/1.1 400 Bad Request\r\n\r\n");
+    await caller.gone();
+  });
+  using door = openDoor({ ca });
+  await assertFails(
+    door.head(host.url("/", "images.test", "https"), { timeoutMs }),
+    "tls",
+    "handshake",
+  );
+});
+
+Deno.test("a name that no certificate can have is refused", async () => {
+  await using host = new Host(answering(EMPTY_200), TLS);
+  using door = openDoor({ ca });
+  await assertFails(
+    door.head(host.url("/", "-a.example", "https"), { timeoutMs }),
+    "tls",
+  );
+});
+
+Deno.test("a handshake that nobody answers times out as a connection", async () => {
+  let greeted = false;
+  await using host = new Host(async (caller) => {
+    greeted = await caller.receive();
+    await caller.gone();
+  });
+  const clock = new ManualClock();
+  using door = openDoor({ ca, clock });
+  const head = door.head(host.url("/", "images.test", "https"), { timeoutMs });
+  const failed = assertFails(
+    head,
+    "timeout",
+    "did not accept a connection within 5 s.",
+  );
+  await until(() => greeted);
+  clock.advance(5_000);
+  await failed;
+});
+
+Deno.test("a handshake that breaks off is tried once more", async () => {
+  await using host = new Host(() => Promise.resolve());
+  using door = openDoor({ ca });
+  await assertFails(
+    door.head(host.url("/", "images.test", "https"), { timeoutMs }),
+    "reset",
+  );
+  assertEquals(host.connections, 2);
+});

@@ -1,0 +1,98 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  runProgram,
+  startProgram,
+  temporaryFolder,
+} from "./support/process.ts";
+
+async function shell(script: string): Promise<string> {
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", script],
+    stderr: "inherit",
+  }).output();
+  return new TextDecoder().decode(stdout);
+}
+
+Deno.test("the printed lines do what they say", async () => {
+  await using program = await startProgram(["serve", "--sandbox", "--port=0"]);
+  await program.line(/^curl .*\/hook$/);
+  const lines = program.lines.slice(1).filter((line) => !line.startsWith("#"));
+  const [upload, status, refused, attribute, webhook, event] = lines;
+
+  assertMatch(upload, /^id=\$\(curl /);
+  // Both in one shell, as the second line uses what the first one kept.
+  const outcome = await shell(`${upload}\n${status}`);
+  assertStringIncludes(outcome, "<status>completed_with_errors</status>");
+  assertStringIncludes(outcome, "<created>8</created>");
+  assertStringIncludes(outcome, "<stored>7</stored>");
+  for (
+    const code of ["image_not_an_image", "image_too_large", "image_not_found"]
+  ) assertStringIncludes(outcome, `<code>${code}</code>`);
+
+  const refusal = await shell(refused);
+  for (
+    const code of [
+      "not_a_number",
+      "image_unavailable",
+      "duplicate_sku",
+      "unknown_element",
+    ]
+  ) assertStringIncludes(refusal, `<code>${code}</code>`);
+
+  assertStringIncludes(await shell(attribute), " 204 ");
+  assertStringIncludes(await shell(webhook), "<success>true</success>");
+  const [, id] = /<event_id>(.*)<\/event_id>/.exec(await shell(event))!;
+  const received = await program.line(/^webhook order_created/);
+  assertStringIncludes(received, `${id}: signature right`);
+
+  const { code, stderr } = await program.stop();
+  assertEquals(code, 0, stderr);
+});
+
+Deno.test("a sandbox leaves nothing behind", async () => {
+  await using folder = await temporaryFolder();
+  const env = { TMPDIR: folder.path };
+  await using program = await startProgram(["--sandbox", "--port=0"], { env });
+  assertEquals([...Deno.readDirSync(folder.path)].length, 1);
+  assertEquals((await program.stop()).code, 0);
+  assertEquals([...Deno.readDirSync(folder.path)].length, 0);
+});
+
+Deno.test("a sandbox keeps what is in the folder it is given", async () => {
+  await using folder = await temporaryFolder();
+  const args = ["serve", "--sandbox", "--port=0", `--data=${folder.path}`];
+  for (let start = 1; start <= 2; start++) {
+    await using program = await startProgram(args);
+    await program.line(/^curl .*\/hook$/);
+    assertEquals((await program.stop()).code, 0);
+  }
+  const { stdout } = await runProgram([
+    "seller",
+    "list",
+    `--data=${folder.path}`,
+  ]);
+  assertMatch(stdout, /^\S+ {2}\S+ {2}1 key {2}demo\n$/);
+});
+
+Deno.test("a sandbox refuses a folder with a real seller", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  await runProgram(["seller", "add", "acme", data]);
+  const { code, stdout, stderr } = await runProgram(["--sandbox", data]);
+  assertEquals(code, 2);
+  assertEquals(stdout, "");
+  assertStringIncludes(stderr, 'holds the seller "acme"');
+});
+
+Deno.test("SELLER_DATA_DIR is never the sandbox's folder", async () => {
+  await using folder = await temporaryFolder();
+  const env = { SELLER_DATA_DIR: `${folder.path}/real` };
+  await using program = await startProgram(["--sandbox", "--port=0"], { env });
+  await program.line(/^curl .*\/hook$/);
+  assert([...Deno.readDirSync(folder.path)].length === 0);
+});

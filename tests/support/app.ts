@@ -1,0 +1,186 @@
+/** Boots the real application on a free port with a temporary data folder. */
+import { type App, openApp } from "../../src/app.ts";
+import type { Config } from "../../src/config.ts";
+import {
+  type Deps,
+  jsonLog,
+  type LogFields,
+  systemClock,
+  systemIds,
+} from "../../src/deps.ts";
+import { addSeller } from "../../src/store/sellers.ts";
+import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
+
+export interface Call {
+  method?: string;
+  /** null sends none. */
+  key?: string | null;
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  headers?: Record<string, string>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The root `<service>`; throws where the body is no XML. */
+  xml: XmlElement;
+}
+
+export class TestApp {
+  readonly app: App;
+  readonly config: Config;
+  readonly key: string;
+  readonly sellerId: string;
+  /** The log's lines, parsed. */
+  readonly log: LogFields[];
+  readonly #deps: Deps;
+
+  constructor(
+    app: App,
+    config: Config,
+    seller: { id: string; key: string },
+    deps: Deps,
+    log: LogFields[],
+  ) {
+    this.app = app;
+    this.config = config;
+    this.key = seller.key;
+    this.sellerId = seller.id;
+    this.log = log;
+    this.#deps = deps;
+  }
+
+  get url(): string {
+    return this.app.url!;
+  }
+
+  /** Another seller's key. */
+  async addSeller(name: string): Promise<string> {
+    const { apiKey } = await this.app.db.write((tx) =>
+      addSeller(tx, this.#deps, name)
+    );
+    return apiKey;
+  }
+
+  async call(path: string, call: Call = {}): Promise<Answer> {
+    const { method = "GET", key = this.key, body, headers = {} } = call;
+    const response = await fetch(this.url + path, {
+      method,
+      body,
+      headers: {
+        ...(key !== null && { "X-Service-Auth": key }),
+        ...(body !== undefined && { "Content-Type": "text/xml" }),
+        ...headers,
+      },
+      redirect: "manual",
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      get xml() {
+        return parseTree(new TextEncoder().encode(text));
+      },
+    };
+  }
+
+  /** Posts a document of products; `query` as in `&dry_run=true`. */
+  upload(
+    products: string | Uint8Array<ArrayBuffer>,
+    query = "",
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    return this.call(`/seller_api/bulk_products?v=1.1${query}`, {
+      method: "POST",
+      body: typeof products === "string"
+        ? `<products>${products}</products>`
+        : products,
+      headers,
+    });
+  }
+
+  /** The status record of an upload that was answered 200. */
+  async status(uploaded: Answer, query = ""): Promise<XmlElement> {
+    if (uploaded.status !== 200) throw new Error(uploaded.text);
+    const id = textAt(uploaded.xml, "transaction_id");
+    const answer = await this.call(`/seller_api/bulk_products/${id}${query}`);
+    if (answer.status !== 200) throw new Error(answer.text);
+    return child(answer.xml, "transaction");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.app.close();
+    await Deno.remove(this.config.dataDir, { recursive: true });
+  }
+}
+
+export interface BootOptions {
+  config?: Partial<Config>;
+  deps?: Partial<Deps>;
+}
+
+/** `await using app = await boot()`: the whole service, real but for what is given. */
+export async function boot(options: BootOptions = {}): Promise<TestApp> {
+  const log: LogFields[] = [];
+  const deps: Deps = {
+    clock: systemClock,
+    ids: systemIds,
+    log: jsonLog("debug", (line) => log.push(JSON.parse(line))),
+    ...options.deps,
+  };
+  const config: Config = {
+    host: "127.0.0.1",
+    port: 0,
+    dataDir: await Deno.makeTempDir(),
+    operatorKey: null,
+    allowPrivate: ["127.0.0.0/8"],
+    rateLimit: 0,
+    bodyLimit: 16_777_216,
+    imageLimit: 16_777_216,
+    roles: ["api"],
+    logLevel: "debug",
+    ...options.config,
+  };
+  const app = await openApp(config, deps);
+  const { seller, apiKey } = await app.db.write((tx) =>
+    addSeller(tx, deps, "acme")
+  );
+  return new TestApp(app, config, { id: seller.id, key: apiKey }, deps, log);
+}
+
+/** The only child of that name; throws when there is none. */
+export function child(element: XmlElement, name: string): XmlElement {
+  const found = element.children.find((one) => one.name === name);
+  if (found === undefined) {
+    throw new Error(`<${element.name}> has no <${name}>: ${element.source}`);
+  }
+  return found;
+}
+
+/** Text at a path of child elements, as in `transaction/status`. */
+export function textAt(element: XmlElement, path: string): string {
+  return path.split("/").reduce(child, element).text;
+}
+
+/** The details of an error, as plain objects. */
+export function detailsOf(answer: Answer): Record<string, string>[] {
+  const error = child(answer.xml, "error");
+  const details = error.children.find(({ name }) => name === "details");
+  return (details?.children ?? []).filter(({ name }) => name === "detail")
+    .map((detail) =>
+      Object.fromEntries(detail.children.map(({ name, text }) => [name, text]))
+    );
+}
+
+/** The error code of an answer. */
+export function codeOf(answer: Answer): string {
+  return textAt(answer.xml, "error/code");
+}
+
+/** A product that can be created, with more elements if given. */
+export function product(sku: string, more = ""): string {
+  return `<product><sku>${sku}</sku><title>Title of ${sku}</title>` +
+    `<price currency="SEK">199.00</price><quantity>5</quantity>${more}</product>`;
+}

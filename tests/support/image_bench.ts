@@ -1,0 +1,192 @@
+/** The image role on a real database and folder, without the API before it. */
+import type { Config } from "../../src/config.ts";
+import {
+  type Deps,
+  jsonLog,
+  type LogFields,
+  systemClock,
+  systemIds,
+} from "../../src/deps.ts";
+import type { ImageCounts } from "../../src/domain/transaction.ts";
+import { newSignals, type Signals } from "../../src/signals.ts";
+import type { Db } from "../../src/store/db.ts";
+import {
+  requestImages,
+  type UnsettledImage,
+  unsettledImages,
+} from "../../src/store/images.ts";
+import { addSeller } from "../../src/store/sellers.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import {
+  findTransaction,
+  insertTransaction,
+  setImageCounts,
+} from "../../src/store/transactions.ts";
+import { ImageRole, type ImageRoleOptions } from "../../src/work/images.ts";
+import { until } from "./clock.ts";
+
+export interface ImageBenchOptions {
+  config?: Partial<Config>;
+  deps?: Partial<Deps>;
+  role?: ImageRoleOptions;
+}
+
+/** One URL of an upload, with what its HEAD told. */
+export interface Asked {
+  url: string;
+  refs?: number;
+  validator?: string | null;
+}
+
+export class ImageBench implements AsyncDisposable {
+  readonly dataDir: string;
+  readonly db: Db;
+  readonly deps: Deps;
+  readonly log: LogFields[] = [];
+  readonly signals: Signals = newSignals();
+  readonly config: Config;
+  readonly #roles: ImageRole[] = [];
+  readonly #sellers = new Map<string, Promise<string>>();
+  readonly #options: ImageBenchOptions;
+
+  constructor(options: ImageBenchOptions = {}) {
+    this.#options = options;
+    this.dataDir = options.config?.dataDir ?? Deno.makeTempDirSync();
+    this.deps = {
+      clock: systemClock,
+      ids: systemIds,
+      log: jsonLog("debug", (line) => this.log.push(JSON.parse(line))),
+      ...options.deps,
+    };
+    this.config = {
+      host: "127.0.0.1",
+      port: 0,
+      operatorKey: null,
+      allowPrivate: ["127.0.0.0/8"],
+      rateLimit: 0,
+      bodyLimit: 16_777_216,
+      imageLimit: 16_777_216,
+      roles: ["images"],
+      logLevel: "debug",
+      ...options.config,
+      dataDir: this.dataDir,
+    };
+    this.db = openSqlite(`${this.dataDir}/seller.db`);
+  }
+
+  /** Starts an image role, as another process would. */
+  startRole(options: ImageRoleOptions = {}): ImageRole {
+    const role = new ImageRole(this, { ...this.#options.role, ...options });
+    role.start();
+    this.#roles.push(role);
+    return role;
+  }
+
+  sellerId(name: string): Promise<string> {
+    let id = this.#sellers.get(name);
+    if (id === undefined) {
+      id = this.db.write((tx) => addSeller(tx, this.deps, name))
+        .then(({ seller }) => seller.id);
+      this.#sellers.set(name, id);
+    }
+    return id;
+  }
+
+  /** Records an upload with these images; answers its transaction id. */
+  async upload(
+    asked: readonly (Asked | string)[],
+    seller = "acme",
+  ): Promise<string> {
+    const sellerId = await this.sellerId(seller);
+    const transactionId = this.deps.ids.uuid();
+    const at = this.deps.clock.now();
+    const images = asked.map((one, ordinal) => ({
+      ordinal,
+      refs: 1,
+      validator: null,
+      ...(typeof one === "string" ? { url: one } : one),
+    }));
+    await this.db.write(async (tx) => {
+      await insertTransaction(tx, sellerId, {
+        id: transactionId,
+        created_at: at,
+        finished_at: null,
+        products: { created: 0, updated: 0, unchanged: 0 },
+        images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+      }, []);
+      const counts = await requestImages(tx, {
+        transactionId,
+        sellerId,
+        at,
+        uuid: this.deps.ids.uuid,
+        images,
+      });
+      const finished = counts.pending === 0 ? at : null;
+      await setImageCounts(tx, transactionId, counts, finished);
+    });
+    this.signals.images.notify();
+    return transactionId;
+  }
+
+  async counts(
+    transactionId: string,
+    seller = "acme",
+  ): Promise<ImageCounts & { finished: boolean }> {
+    const sellerId = await this.sellerId(seller);
+    const found = await this.db.read((sql) =>
+      findTransaction(sql, sellerId, transactionId)
+    );
+    if (found === null) throw new Error("no such transaction");
+    return { ...found.images, finished: found.finished_at !== null };
+  }
+
+  /** Waits until the transaction is final; answers its counts. */
+  async finished(transactionId: string, seller = "acme"): Promise<ImageCounts> {
+    await until(
+      async () => (await this.counts(transactionId, seller)).finished,
+      "the end of the transaction",
+    );
+    const { finished: _, ...counts } = await this.counts(transactionId, seller);
+    return counts;
+  }
+
+  unsettled(transactionId: string): Promise<UnsettledImage[]> {
+    return this.db.read((sql) => unsettledImages(sql, transactionId));
+  }
+
+  async image(url: string): Promise<Record<string, unknown>> {
+    const row = await this.db.read((sql) =>
+      sql.get("SELECT * FROM images WHERE url = ?", [url])
+    );
+    if (row === undefined) throw new Error(`no image ${url}`);
+    return row;
+  }
+
+  /** Files below `images/`, in order. */
+  files(): string[] {
+    const names: string[] = [];
+    const walk = (folder: string) => {
+      for (const entry of Deno.readDirSync(`${this.dataDir}/images${folder}`)) {
+        if (entry.isDirectory) walk(`${folder}/${entry.name}`);
+        else names.push(`${folder}/${entry.name}`.slice(1));
+      }
+    };
+    walk("");
+    return names.sort();
+  }
+
+  async stopRoles(): Promise<void> {
+    for (const role of this.#roles.splice(0)) await role.stop();
+  }
+
+  /** Stops everything, and leaves the folder. */
+  async close(): Promise<void> {
+    await this.stopRoles();
+    await this.db.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+    await Deno.remove(this.dataDir, { recursive: true });
+  }
+}

@@ -1,0 +1,186 @@
+/** Runs the real program as a process of its own. */
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const STARTED = /^listening on (\S+)$/;
+
+export interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  /** Environment variables besides those that Deno itself needs. */
+  env?: Record<string, string>;
+}
+
+/** The permissions that the tasks of deno.json give. */
+export async function taskPermissions(task: string): Promise<string[]> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  const words: string[] = tasks[task].command.replaceAll("'", "").split(" ");
+  return words.filter((word) =>
+    /^--(no-prompt|(allow|deny|ignore)-)/.test(word)
+  );
+}
+
+async function command(
+  args: readonly string[],
+  { env = {} }: RunOptions,
+): Promise<Deno.Command> {
+  const permissions = await taskPermissions("cli");
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", ...permissions, "--no-check", `${ROOT}main.ts`, ...args],
+    clearEnv: true,
+    env: { ...inherited(), ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+function inherited(): Record<string, string> {
+  const names = ["PATH", "HOME", "DENO_DIR", "XDG_CACHE_HOME", "TMPDIR"];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = Deno.env.get(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** Runs the program to its end. */
+export async function runProgram(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Finished> {
+  const { code, stdout, stderr } = await (await command(args, options))
+    .output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, stdout: decode(stdout), stderr: decode(stderr) };
+}
+
+/** A running service. */
+export class Program implements AsyncDisposable {
+  readonly url: string;
+  readonly #child: Deno.ChildProcess;
+  readonly #output: Output;
+  readonly #errors: Output;
+
+  constructor(
+    url: string,
+    child: Deno.ChildProcess,
+    output: Output,
+    errors: Output,
+  ) {
+    this.url = url;
+    this.#child = child;
+    this.#output = output;
+    this.#errors = errors;
+  }
+
+  /** Resolves at the first line of standard output that matches. */
+  line(pattern: RegExp): Promise<string> {
+    return this.#output.line(pattern);
+  }
+
+  /** Lines of standard output so far. */
+  get lines(): readonly string[] {
+    return this.#output.lines;
+  }
+
+  kill(signal: Deno.Signal): void {
+    this.#child.kill(signal);
+  }
+
+  /** Asks it to stop; answers how it ended. */
+  async stop(signal: Deno.Signal = "SIGTERM"): Promise<Finished> {
+    this.#child.kill(signal);
+    return await this.ended();
+  }
+
+  async ended(): Promise<Finished> {
+    const { code } = await this.#child.status;
+    await Promise.all([this.#output.ended, this.#errors.ended]);
+    const text = ({ lines }: Output) => lines.join("\n");
+    return { code, stdout: text(this.#output), stderr: text(this.#errors) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+    await this.ended();
+  }
+}
+
+/** Starts the program and waits until it listens. */
+export async function startProgram(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Program> {
+  const child = (await command(args, options)).spawn();
+  const output = new Output(child.stdout);
+  const errors = new Output(child.stderr);
+  try {
+    const line = await output.line(STARTED);
+    return new Program(STARTED.exec(line)![1], child, output, errors);
+  } catch {
+    await Promise.all([child.status, errors.ended]);
+    throw new Error(`the program did not start:\n${errors.lines.join("\n")}`);
+  }
+}
+
+/** The lines of a stream as they come. */
+class Output {
+  readonly lines: string[] = [];
+  readonly ended: Promise<void>;
+  #done = false;
+  #look = Promise.withResolvers<void>();
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.ended = this.#read(stream);
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    let rest = "";
+    const text = stream.pipeThrough(
+      new TextDecoderStream() as TransformStream<Uint8Array, string>,
+    );
+    for await (const piece of text) {
+      const lines = (rest + piece).split("\n");
+      rest = lines.pop()!;
+      this.lines.push(...lines);
+      this.#wake();
+    }
+    if (rest !== "") this.lines.push(rest);
+    this.#done = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#look.resolve();
+    this.#look = Promise.withResolvers<void>();
+  }
+
+  async line(pattern: RegExp): Promise<string> {
+    while (true) {
+      const found = this.lines.find((line) => pattern.test(line));
+      if (found !== undefined) return found;
+      if (this.#done) throw new Error(`no line matched ${pattern}`);
+      await this.#look.promise;
+    }
+  }
+}
+
+/** `await using folder = await temporaryFolder()`. */
+export async function temporaryFolder(): Promise<
+  AsyncDisposable & { path: string }
+> {
+  const path = await Deno.makeTempDir({ prefix: "seller-test-" });
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}

@@ -1,0 +1,145 @@
+/** A database, a clock, a sink and the delivery role, without the HTTP side. */
+import { join } from "node:path";
+import type { Config } from "../../src/config.ts";
+import { type Deps, jsonLog, systemIds } from "../../src/deps.ts";
+import type { Trigger } from "../../src/domain/webhook.ts";
+import { type Ingested, ingestEvent } from "../../src/events.ts";
+import { newSignals, type Signals } from "../../src/signals.ts";
+import type { Db } from "../../src/store/db.ts";
+import {
+  listAttempts,
+  listDeliveries,
+  type LoggedAttempt,
+  type LoggedDelivery,
+} from "../../src/store/delivery_log.ts";
+import { addSeller } from "../../src/store/sellers.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { listWebhooks, putWebhook } from "../../src/store/webhooks.ts";
+import { WebhookRole } from "../../src/work/webhooks.ts";
+import { TestClock, until } from "./clock.ts";
+import { WebhookSink } from "./webhook_sink.ts";
+
+export class WebhookBench implements AsyncDisposable {
+  readonly clock = new TestClock();
+  readonly signals: Signals = newSignals();
+  readonly sink = new WebhookSink();
+  readonly deps: Deps = {
+    clock: this.clock,
+    ids: systemIds,
+    log: jsonLog("debug", (line) => this.log.push(line)),
+  };
+  readonly log: string[] = [];
+  readonly db: Db;
+  readonly seller: { id: string; secret: string };
+  readonly dataDir: string;
+  readonly #roles: WebhookRole[] = [];
+
+  constructor(
+    dataDir: string,
+    db: Db,
+    seller: { id: string; secret: string },
+  ) {
+    this.dataDir = dataDir;
+    this.db = db;
+    this.seller = seller;
+  }
+
+  static async open(): Promise<WebhookBench> {
+    const dataDir = await Deno.makeTempDir();
+    const db = openSqlite(join(dataDir, "seller.db"));
+    const clock = new TestClock();
+    const { seller, webhookSecret } = await db.write((tx) =>
+      addSeller(tx, { clock, ids: systemIds }, "acme")
+    );
+    const known = { id: seller.id, secret: webhookSecret };
+    return new WebhookBench(dataDir, db, known);
+  }
+
+  /** A role that has not been started. */
+  role(shared = false): WebhookRole {
+    const config = { allowPrivate: ["127.0.0.0/8"] } as unknown as Config;
+    const { deps, db, signals } = this;
+    const role = new WebhookRole({ config, deps, db, signals }, { shared });
+    this.#roles.push(role);
+    return role;
+  }
+
+  /** A running role. */
+  start(): WebhookRole {
+    const role = this.role();
+    role.start();
+    return role;
+  }
+
+  async register(
+    url = this.sink.url(),
+    trigger: Trigger = "order_created",
+    sellerId = this.seller.id,
+  ): Promise<void> {
+    await this.db.write((tx) =>
+      putWebhook(tx, this.deps, sellerId, trigger, url)
+    );
+    this.signals.deliveries.notify();
+  }
+
+  emit(
+    reference: string,
+    trigger: Trigger = "order_created",
+    seller = "acme",
+  ): Promise<Ingested> {
+    const draft = {
+      seller: { text: seller },
+      trigger: { text: trigger },
+      reference: { text: reference },
+      data: `<order>${reference}</order>`,
+      details: [],
+    };
+    const wake = () => this.signals.deliveries.notify();
+    return ingestEvent(this.db, this.deps, draft, wake);
+  }
+
+  /** All deliveries, the oldest first. */
+  async deliveries(): Promise<LoggedDelivery[]> {
+    const newest = await this.db.read((sql) =>
+      listDeliveries(sql, { limit: 10_000 })
+    );
+    return newest.reverse();
+  }
+
+  /** The delivery of an event, once it is in one of these states. */
+  async delivery(
+    { deliveryId }: Ingested,
+    ...states: string[]
+  ): Promise<LoggedDelivery> {
+    let found: LoggedDelivery | undefined;
+    await until(async () => {
+      found = (await this.deliveries()).find(({ id }) => id === deliveryId);
+      return found !== undefined && states.includes(found.state);
+    }, `a delivery that is ${states.join(" or ")}`);
+    return found!;
+  }
+
+  attempts({ deliveryId }: Ingested): Promise<LoggedAttempt[]> {
+    return this.db.read((sql) => listAttempts(sql, [deliveryId!]));
+  }
+
+  async webhook() {
+    const [webhook] = await this.db.read((sql) =>
+      listWebhooks(sql, this.seller.id)
+    );
+    return webhook;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const role of this.#roles) {
+      const stopped = role.stop();
+      // What hangs is given back without waiting for it.
+      const moving = setInterval(() => this.clock.advance(1_000), 5);
+      await stopped;
+      clearInterval(moving);
+    }
+    await this.sink[Symbol.asyncDispose]();
+    await this.db.close();
+    await Deno.remove(this.dataDir, { recursive: true });
+  }
+}

@@ -1,0 +1,132 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { type Detail, ServiceError } from "../../src/domain/errors.ts";
+import { parseTree, parseXml } from "../../src/xml/decode.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+function refusal(document: string | Uint8Array): Detail {
+  try {
+    parseXml(
+      typeof document === "string" ? encode(document) : document,
+      { open() {}, text() {}, close() {} },
+    );
+  } catch (error) {
+    assert(error instanceof ServiceError, String(error));
+    assertEquals(error.code, "malformed_xml");
+    assertEquals(error.details.length, 1);
+    return error.details[0];
+  }
+  throw new Error(`accepted: ${document.slice(0, 80)}`);
+}
+
+/** Document, line, column, a part of the message. */
+const REFUSED:
+  readonly (readonly [string | Uint8Array, number, number, string])[] = [
+    ["", 1, 1, "empty"],
+    [" \n ", 1, 1, "empty"],
+    ["text", 1, 4, "outside of root"],
+    ["<a>\n <b>AT&T</b>\n <c>x;</c></a>", 2, 7, "&amp;"],
+    ["<a>\r\n\r\n<b>&</b></a>", 3, 4, "&amp;"],
+    ["<a>\u{1F600} & x</a>", 1, 6, "&amp;"],
+    ["<a b='x & y'/>", 1, 9, "&amp;"],
+    ["<a>&nbsp;</a>", 1, 4, "named entities"],
+    ["<a><![CDATA[ & ]]><!-- & -->&</a>", 1, 29, "&amp;"],
+    ["<a><!-- & &</a>", 1, 16, "ends before <a>"],
+    ["<a>&#0;</a>", 1, 4, "no character"],
+    ["<a>\n&#xD800;</a>", 2, 1, "no character"],
+    ["<a>\n<b>\n</a>", 3, 1, "<b> of line 2"],
+    ["<a>\n<b>x", 2, 5, "<b> of line 2"],
+    ["<a/><b/>", 1, 7, "one root"],
+    ["<a x='1' x='2'/>", 1, 16, "Duplicate"],
+    ["<a>\u0001</a>", 1, 4, "isallowed"],
+    ["<a>]]></a>", 1, 6, "]]>"],
+    ["<a b=c/>", 1, 6, "nquoted"],
+    ["<!DOCTYPE a [<!ENTITY x 'y'>]>\n<a>&x;</a>", 1, 1, "DOCTYPE"],
+    ["<?xml version='1.0'?>\n<!DOCTYPE a>\n<a/>", 2, 1, "DOCTYPE"],
+    ["<a>\n <?php x?></a>", 2, 2, "processing instruction"],
+    ["<?xml version='1.0' encoding='iso-8859-1'?><a/>", 1, 43, "iso-8859-1"],
+    ["\ufeff\ufeff<a/>", 1, 1, "byte order mark"],
+    [new Uint8Array([60, 97, 62, 10, 0xc3, 0xa9, 65, 0xff, 60]), 2, 3, "UTF-8"],
+    [new Uint8Array([0xff, 0xfe, 60, 0, 97, 0]), 1, 1, "UTF-16"],
+    [new Uint8Array([60, 97, 62, 0xed, 0xa0, 0x80]), 1, 4, "UTF-8"],
+    [new Uint8Array([60, 97, 62, 0xc0, 0xaf]), 1, 4, "UTF-8"],
+  ];
+
+Deno.test("what is not well-formed is refused at its true place", () => {
+  for (const [document, line, column, message] of REFUSED) {
+    const detail = refusal(document);
+    const label = JSON.stringify(String(document));
+    assertStringIncludes(detail.message, message, label);
+    assertEquals([detail.line, detail.column], [line, column], label);
+  }
+});
+
+Deno.test("what is well-formed is read", () => {
+  for (
+    const document of [
+      "<a/>",
+      "\ufeff<a/>",
+      "<?xml version='1.0' encoding='utf-8'?>\n<!-- x --><a/>\n",
+      "<?xml version='1.0' encoding='US-ASCII' standalone='yes'?><a/>",
+      "<a xmlns='x' xmlns:p='y'><p:b p:c='d'/></a>",
+      "<a>&amp;&#38;&#x26;&lt;&gt;&quot;&apos;</a>",
+      "<a><![CDATA[<&]]]]><![CDATA[>]]></a>",
+      "<a>\u0085\u2028\u{10FFFF}</a>",
+    ]
+  ) {
+    parseXml(encode(document), { open() {}, text() {}, close() {} });
+  }
+});
+
+Deno.test("structural limits are refused, each by its name", () => {
+  const nested = (n: number) => "<a>".repeat(n) + "</a>".repeat(n);
+  const attributes = (n: number) =>
+    `<a ${Array.from({ length: n }, (_, i) => `a${i}='1'`).join(" ")}/>`;
+  const elements = (n: number) => `<a>${"<b/>".repeat(n - 1)}</a>`;
+  for (
+    const [make, limit, name] of [
+      [nested, 32, "depth"],
+      [attributes, 64, "attributes"],
+      [elements, 50_000, "elements"],
+    ] as const
+  ) {
+    parseXml(encode(make(limit)), { open() {}, text() {}, close() {} });
+    const detail = refusal(make(limit + 1));
+    assertEquals(detail.code, "limit");
+    assertStringIncludes(detail.message, `${limit} allowed (${name})`);
+  }
+});
+
+Deno.test("an element's line is that of its <", () => {
+  const lines: [string, number][] = [];
+  parseXml(encode("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>"), {
+    open: (name, _, line) => lines.push([name, line]),
+    text() {},
+    close() {},
+  });
+  assertEquals(lines, [["a", 1], ["b", 3], ["c", 6], ["d", 8]]);
+});
+
+Deno.test("a document cut off anywhere is refused", () => {
+  const whole = "<?xml version='1.0'?><a b='c'>é<![CDATA[x]]><!-- y --><d/>" +
+    "&amp;</a>";
+  const bytes = encode(whole);
+  for (let end = 0; end < bytes.length; end++) refusal(bytes.slice(0, end));
+});
+
+Deno.test("a megabyte that goes wrong at its end is refused in linear time", () => {
+  // A pattern that starts over at every piece would take minutes.
+  for (const piece of ["<!--", "<![CDATA[", "&amp;", "<a>"]) {
+    refusal("<a>" + piece.repeat(250_000));
+  }
+});
+
+Deno.test("parseTree() keeps the source between the tags as sent", () => {
+  const inner =
+    "\r\n<x y='>' z=\"/>\">&amp;<![CDATA[</x>]]></x><!-- </d> -->\t";
+  const root = parseTree(encode(`\ufeff<e><s> a </s><d>${inner}</d><n/></e>`));
+  assertEquals(root.name, "e");
+  assertEquals(root.children.map(({ source }) => source), [" a ", inner, ""]);
+  assertEquals(root.children[1].children[0].text, "&</x>");
+  assertEquals(root.children[1].children[0].attributes.y, ">");
+});
