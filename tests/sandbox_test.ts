@@ -4,6 +4,10 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { createHmac } from "node:crypto";
+import { systemClock } from "../src/deps.ts";
+import { imageHost } from "../src/sandbox/image_host.ts";
+import { webhookSink } from "../src/sandbox/webhook_sink.ts";
 import {
   runProgram,
   startProgram,
@@ -95,4 +99,71 @@ Deno.test("SELLER_DATA_DIR is never the sandbox's folder", async () => {
   await using program = await startProgram(["--sandbox", "--port=0"], { env });
   await program.line(/^curl .*\/hook$/);
   assert([...Deno.readDirSync(folder.path)].length === 0);
+});
+
+/** A delivery signed now with the key `secret`, but for what `headers` says. */
+function delivery(secret: string, headers: Record<string, string> = {}) {
+  const body = "<event><trigger>order_paid</trigger></event>";
+  const timestamp = String(Math.floor(systemClock.now() / 1000));
+  const mac = createHmac("sha256", secret).update(`e1.${timestamp}.${body}`);
+  return new Request("http://sink/hook", {
+    method: "POST",
+    body,
+    headers: {
+      "webhook-id": "e1",
+      "webhook-timestamp": timestamp,
+      "webhook-signature": `v1,${mac.digest("base64")}`,
+      ...headers,
+    },
+  });
+}
+
+const VERDICTS: readonly (readonly [string, Request, string])[] = [
+  ["the seller's secret", delivery("good"), "signature right"],
+  ["another secret", delivery("evil"), "signature WRONG"],
+  [
+    "an old timestamp",
+    delivery("good", { "webhook-timestamp": "1" }),
+    "too old",
+  ],
+  [
+    "no number as timestamp",
+    delivery("good", { "webhook-timestamp": "x" }),
+    "too old",
+  ],
+  ["another id", delivery("good", { "webhook-id": "e2" }), "signature WRONG"],
+];
+
+for (const [what, request, verdict] of VERDICTS) {
+  Deno.test(`the sink says "${verdict}" to ${what}`, async () => {
+    const lines: string[] = [];
+    const sink = webhookSink({
+      clock: systemClock,
+      secrets: () => Promise.resolve([`whsec_${btoa("good")}`]),
+      print: (line) => lines.push(line),
+    });
+    assertEquals((await sink(request)).status, 204);
+    assertStringIncludes(lines.join(), verdict);
+    const shown = await sink(new Request("http://sink/hook"));
+    assertStringIncludes(await shown.text(), verdict);
+  });
+}
+
+Deno.test("the image host answers each kind in its way", async () => {
+  const host = imageHost({ clock: systemClock, imageLimit: 100_000 });
+  const ask = async (method: string, path: string) => {
+    const response = host(new Request(`http://host${path}`, { method }));
+    return [response.status, (await response.bytes()).length];
+  };
+  const [, size] = await ask("GET", "/images/good/a.png");
+  assert(size > 50);
+  assertEquals(await ask("HEAD", "/images/good/a.png"), [200, 0]);
+  assertEquals((await ask("HEAD", "/images/missing/a.png"))[0], 404);
+  assertEquals((await ask("HEAD", "/images/redirect/a.png"))[0], 302);
+  assertEquals(await ask("HEAD", "/images/vanishing/a.png"), [200, 0]);
+  assertEquals((await ask("GET", "/images/vanishing/a.png"))[0], 404);
+  assertEquals((await ask("GET", "/images/flaky/a.png"))[0], 503);
+  assertEquals(await ask("GET", "/images/flaky/a.png"), [200, size]);
+  assert((await ask("GET", "/images/oversized/a.png"))[1] > 100_000);
+  assertEquals((await ask("GET", "/images/good/a.txt"))[0], 404);
 });

@@ -7,6 +7,11 @@ import { allSettingFlags } from "./flags.ts";
 
 /** Everything is closed after this long, or left as it is. */
 const CLOSE_LIMIT_MS = 9_000;
+/**
+ * One Ctrl-C may come several times: from the terminal, from npm, which hands
+ * it on, and from `deno run --watch`.
+ */
+const ONE_WISH_MS = 500;
 
 export const serveCommand: Command = {
   name: "serve",
@@ -26,7 +31,7 @@ export const serveCommand: Command = {
 };
 
 async function serve({ config, deps, print }: CommandContext): Promise<void> {
-  const stop = stopSignal();
+  const stop = stopSignal(deps);
   const app = await openApp(config, deps);
   print(
     app.url === null
@@ -39,7 +44,7 @@ async function serve({ config, deps, print }: CommandContext): Promise<void> {
 
 async function serveSandbox(context: CommandContext): Promise<void> {
   const { config, deps, flags, print } = context;
-  const stop = stopSignal();
+  const stop = stopSignal(deps);
   // SELLER_DATA_DIR may name the folder of a real service.
   const dataDir = flags.data === undefined ? null : config.dataDir;
   const sandbox = await openSandbox({ config, deps, dataDir, print });
@@ -59,12 +64,12 @@ async function serveSandbox(context: CommandContext): Promise<void> {
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process. */
-function stopSignal(): Promise<void> {
+function stopSignal({ clock }: Deps): Promise<void> {
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt: number | null = null;
     const onSignal = () => {
-      if (asked) Deno.exit(1);
-      asked = true;
+      askedAt ??= clock.monotonic();
+      if (clock.monotonic() - askedAt > ONE_WISH_MS) Deno.exit(1);
       resolve();
     };
     Deno.addSignalListener("SIGINT", onSignal);

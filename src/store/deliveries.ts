@@ -6,9 +6,15 @@
 import { type Move, MOVES, type Trigger } from "../domain/webhook.ts";
 import { inLists, marks, type Sql, type Tx } from "./db.ts";
 
-/** `state IN ('…', …)`, with literals, by which a partial index is found. */
-export function stateIn(move: Move): string {
-  return `state IN (${move.from.map((state) => `'${state}'`).join(", ")})`;
+/**
+ * The condition that a move is possible, with literals, by which a partial
+ * index is found; an IN of one value would hide it.
+ */
+export function stateIn({ from }: Move): string {
+  const states = from.map((state) => `'${state}'`);
+  return states.length === 1
+    ? `state = ${states[0]}`
+    : `state IN (${states.join(", ")})`;
 }
 
 export interface NewDelivery {

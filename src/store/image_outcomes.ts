@@ -138,35 +138,39 @@ async function leasedRows(
   return found;
 }
 
+const ENDED = `state = ?, attempts = ?, code = ?, message = ?,
+  lease_id = NULL, due_at = NULL, crashes = 0`;
+
 async function endJobs(
   tx: Tx,
   results: readonly ImageResult[],
   endings: ReadonlyMap<string, Ending>,
   at: number,
 ): Promise<void> {
-  const ended: Param[][] = [];
-  const copies: Param[][] = [];
+  const others: Param[][] = [];
+  const stored: Param[][] = [];
   for (const { id, lease, outcome } of results) {
     const ending = endings.get(id);
     if (ending?.lease !== lease) continue;
     const state = ending.status === "failed" ? "failed" : "stored";
     const { code = null, message = null } = ending.failure ?? {};
+    const ended = [state, ending.attempts, code, message];
     if (outcome.kind === "stored") {
       const { sha256, type, bytes, width, height, validator } = outcome;
-      copies.push([sha256, type, bytes, width, height, validator, at, id]);
+      const copy = [sha256, type, bytes, width, height, validator, at];
+      stored.push([...ended, ...copy, id, lease]);
+    } else {
+      others.push([...ended, id, lease]);
     }
-    ended.push([state, ending.attempts, code, message, id, lease]);
   }
   await tx.runMany(
-    `UPDATE images SET state = ?, attempts = ?, code = ?, message = ?,
-       lease_id = NULL, due_at = NULL, crashes = 0
-     WHERE id = ? AND lease_id = ?`,
-    ended,
+    `UPDATE images SET ${ENDED}, sha256 = ?, type = ?, bytes = ?, width = ?,
+       height = ?, validator = ?, stored_at = ? WHERE id = ? AND lease_id = ?`,
+    stored,
   );
   await tx.runMany(
-    `UPDATE images SET sha256 = ?, type = ?, bytes = ?, width = ?, height = ?,
-       validator = ?, stored_at = ? WHERE id = ?`,
-    copies,
+    `UPDATE images SET ${ENDED} WHERE id = ? AND lease_id = ?`,
+    others,
   );
 }
 

@@ -193,19 +193,23 @@ function pngFrames(view: DataView, bytes: Uint8Array): Frames {
  * @throws {ImageRefusal} if it is more than `room`.
  */
 function inflatedLength(name: string, data: Uint8Array, room: number): number {
+  if (room <= 0) throw tooMuchText();
   const compressed = name === "iTXt"
     ? internationalText(data)
     : data.subarray(data.indexOf(0) + 2);
   try {
-    return inflateSync(compressed, { maxOutputLength: Math.max(1, room) })
-      .length;
+    return inflateSync(compressed, { maxOutputLength: room }).length;
   } catch (error) {
-    if (!(error instanceof RangeError)) return 0;
-    throw new ImageRefusal(
-      "image_too_large",
-      `The PNG holds compressed text of more than ${TEXT_LIMIT} bytes.`,
-    );
+    if (error instanceof RangeError) throw tooMuchText();
+    return 0;
   }
+}
+
+function tooMuchText(): ImageRefusal {
+  return new ImageRefusal(
+    "image_too_large",
+    `The PNG holds more compressed text than the ${TEXT_LIMIT} bytes allowed.`,
+  );
 }
 
 /** An `iTXt`: keyword, flag, method, language, translated keyword, text. */

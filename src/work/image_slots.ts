@@ -3,21 +3,24 @@
  * most 16 in flight to one origin and 64 in all, and of these
  *
  * - at most 48 for one seller: another one's images find a free slot;
- * - at most 32 for origins that have not answered lately, four each: a good
- *   host is not kept waiting by those that hang.
+ * - four for an origin that did not answer last time or was never asked, and at
+ *   most 24 for all of those together: a good host is not kept waiting by those
+ *   that hang;
+ * - but one for an origin never asked, beyond that: it may be a good one.
  *
- * To an origin that answers, as many again are handed out ahead of their turn,
- * so that it need not wait for the database in between; these cost no slot.
+ * To an origin that answers, twice as many again are handed out ahead of their
+ * turn, so that it need not wait for the database in between; they cost no slot.
  */
 
 const PER_ORIGIN = 16;
 const TOTAL = 64;
 const PER_SELLER = 48;
-const SILENT = 32;
-const PER_SILENT_ORIGIN = 4;
+const UNPROVEN = 24;
+const UNPROVEN_WITH_FIRST = 56;
+const PER_UNPROVEN_ORIGIN = 4;
 /** In flight and handed out ahead. */
-const PER_ANSWERING_ORIGIN = 2 * PER_ORIGIN;
-/** Beyond this many origins, the one that answered first is forgotten. */
+const PER_PROVEN_ORIGIN = 3 * PER_ORIGIN;
+/** Of more origins than this, the one heard of first is forgotten. */
 const REMEMBERED = 10_000;
 
 /** Whose download it is, and to where. */
@@ -30,32 +33,42 @@ export interface Lane {
 export class ImageSlots {
   /** Downloads by origin, then by seller. */
   readonly #held = new Map<string, Map<string, number>>();
-  readonly #answering = new Set<string>();
+  /** Whether an origin answered the last time it was asked. */
+  readonly #answered = new Map<string, boolean>();
 
   /** How many more downloads of this lane may be handed out now. */
   room({ sellerId, origin }: Lane): number {
-    const answering = this.#answering.has(origin);
     const held = heldBy(this.#held.get(origin));
-    const most = answering ? PER_ANSWERING_ORIGIN : PER_SILENT_ORIGIN;
     const slots = Math.min(
       TOTAL - this.#slots(() => true),
       PER_SELLER - this.#slots(() => true, sellerId),
-      answering
-        ? TOTAL
-        : SILENT - this.#slots((of) => !this.#answering.has(of)),
     );
-    const unused = Math.max(0, PER_ORIGIN - held);
-    // Whatever goes beyond an origin's last slot waits for its turn there.
-    const room = slots >= unused ? most - held : slots;
-    return Math.max(0, Math.min(room, most - held));
+    if (!this.#proven(origin)) {
+      return Math.max(0, Math.min(slots, this.#unprovenRoom(origin, held)));
+    }
+    const most = PER_PROVEN_ORIGIN - held;
+    const inFlight = Math.max(0, PER_ORIGIN - held);
+    // What goes beyond an origin's own limit waits there, and costs no slot.
+    return Math.max(0, slots >= inFlight ? most : slots);
+  }
+
+  #unprovenRoom(origin: string, held: number): number {
+    const used = this.#slots((other) => !this.#proven(other));
+    const first = held === 0 && !this.#answered.has(origin) &&
+      used < UNPROVEN_WITH_FIRST;
+    const room = Math.min(PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
+    return Math.max(room, first ? 1 : 0);
+  }
+
+  #proven(origin: string): boolean {
+    return this.#answered.get(origin) === true;
   }
 
   /** Whether no lane whatever has room. */
   get full(): boolean {
     return this.#slots(() => true) >= TOTAL &&
       [...this.#held].every(([origin, sellers]) =>
-        heldBy(sellers) >= PER_ANSWERING_ORIGIN ||
-        !this.#answering.has(origin)
+        heldBy(sellers) >= PER_PROVEN_ORIGIN || !this.#proven(origin)
       );
   }
 
@@ -75,14 +88,11 @@ export class ImageSlots {
 
   /** Notes whether the origin answered its latest request, in whatever way. */
   note(origin: string, answered: boolean): void {
-    this.#answering.delete(origin);
-    if (!answered) return;
-    this.#answering.add(origin);
-    if (this.#answering.size <= REMEMBERED) return;
-    for (const oldest of this.#answering) {
-      this.#answering.delete(oldest);
-      return;
-    }
+    this.#answered.delete(origin);
+    this.#answered.set(origin, answered);
+    if (this.#answered.size <= REMEMBERED) return;
+    const [first] = this.#answered.keys();
+    this.#answered.delete(first);
   }
 
   #slots(counts: (origin: string) => boolean, sellerId?: string): number {

@@ -66,7 +66,6 @@ class Reader {
   #closed: OpenElement | undefined;
   #elements = 0;
   #attributes = 0;
-  #line = 1;
 
   constructor(source: string, handlers: XmlHandlers, limits: XmlLimits) {
     this.#source = source;
@@ -94,6 +93,12 @@ class Reader {
     this.#parser.write(this.#source).close();
   }
 
+  /**
+   * Seven handlers and no more: the parser keeps them in itself by computed
+   * name, and with the eighth V8 turns it into a slow dictionary (four times
+   * the time for a whole document). So DOCTYPE, declaration and the line of a
+   * tag's start are looked up instead of listened for.
+   */
   #listen(): void {
     const parser = this.#parser;
     // Thrown inside the handler: a parser that goes on after an error is one
@@ -101,21 +106,23 @@ class Reader {
     parser.on("error", (error) => {
       throw this.#syntaxError(error.message);
     });
-    parser.on("xmldecl", ({ encoding }) => this.#checkEncoding(encoding));
-    parser.on("doctype", () => {
-      throw this.#refused("<!DOCTYPE", "A DOCTYPE is not allowed.");
-    });
     parser.on("processinginstruction", ({ target }) => {
       throw this.#refused(
         "<?",
         `A processing instruction (<?${target}…) is not allowed.`,
       );
     });
-    parser.on("opentagstart", ({ name }) => this.#opening(name));
-    parser.on("attribute", () => this.#countAttribute());
-    parser.on("opentag", (tag) => {
-      const attributes = tag.attributes as XmlAttributes;
-      this.#handlers.open(tag.name, attributes, this.#line);
+    parser.on("attribute", () => {
+      if (++this.#attributes > this.#limits.attributes) {
+        throw this.#overLimit(
+          "An element's attributes are more than",
+          "attributes",
+        );
+      }
+    });
+    parser.on("opentag", ({ name, attributes }) => {
+      const line = this.#opening(name);
+      this.#handlers.open(name, attributes as XmlAttributes, line);
     });
     parser.on("text", (text) => this.#text(text));
     parser.on("cdata", (text) => this.#text(text));
@@ -129,15 +136,17 @@ class Reader {
     if (this.#open.length > 0) this.#handlers.text(text);
   }
 
-  #opening(name: string): void {
-    const parser = this.#parser;
-    // The character behind the name has been read; where that was a line end,
-    // the parser stands on the next line already.
-    this.#line = parser.columnIndex === 0 ? parser.line - 1 : parser.line;
+  /** Checks an element whose start tag was read; answers its first line. */
+  #opening(name: string): number {
+    const { position, line } = this.#parser;
+    // A "<" cannot stand inside a tag, so this is the tag's own.
+    const start = this.#source.lastIndexOf("<", position - 1);
+    if (this.#elements === 0) this.#checkProlog(start);
+    const firstLine = line - lineEnds(this.#source, start, position);
     this.#attributes = 0;
-    this.#open.push({ name, line: this.#line });
+    this.#open.push({ name, line: firstLine });
     if (this.#open.length > this.#limits.depth) {
-      throw this.#overLimit(`Elements are nested deeper than`, "depth");
+      throw this.#overLimit("Elements are nested deeper than", "depth");
     }
     if (++this.#elements > this.#limits.elements) {
       throw this.#overLimit(
@@ -145,15 +154,26 @@ class Reader {
         "elements",
       );
     }
+    return firstLine;
   }
 
-  #countAttribute(): void {
-    if (++this.#attributes > this.#limits.attributes) {
-      throw this.#overLimit(
-        "An element's attributes are more than",
-        "attributes",
+  /** What stands before the root, whose start tag begins at `rootStart`. */
+  #checkProlog(rootStart: number): void {
+    const doctype = doctypeIndex(this.#source, rootStart);
+    if (doctype !== -1) {
+      throw malformed(
+        "A DOCTYPE is not allowed.",
+        placeOf(this.#source, doctype),
       );
     }
+    const { encoding } = this.#parser.xmlDecl;
+    if (encoding === undefined) return;
+    if (/^(utf-?8|us-ascii|ascii)$/i.test(encoding)) return;
+    throw malformed(
+      `The XML declaration names the encoding ${encoding.slice(0, 40)}; the ` +
+        "body must be UTF-8.",
+      { line: 1, column: 1 },
+    );
   }
 
   #overLimit(message: string, limit: keyof XmlLimits): ServiceError {
@@ -161,16 +181,6 @@ class Reader {
       `${message} the ${this.#limits[limit]} allowed (${limit}).`,
       this.#here(),
       "limit",
-    );
-  }
-
-  #checkEncoding(encoding: string | undefined): void {
-    if (encoding === undefined) return;
-    if (/^(utf-?8|us-ascii|ascii)$/i.test(encoding)) return;
-    throw malformed(
-      `The XML declaration names the encoding ${encoding.slice(0, 40)}; the ` +
-        "body must be UTF-8.",
-      this.#here(),
     );
   }
 
@@ -189,6 +199,7 @@ class Reader {
   /** The parser's message with the true place of the most common mistakes. */
   #syntaxError(parserMessage: string): ServiceError {
     const message = parserMessage.replace(/^\d+:\d+: /, "");
+    if (this.#elements === 0) this.#checkProlog(this.position);
     const reference = badReference(this.#source, this.position);
     if (reference !== -1) {
       return malformed(
@@ -226,6 +237,28 @@ class Reader {
 function sentence(message: string): string {
   const end = message.endsWith(".") ? "" : ".";
   return message[0].toUpperCase() + message.slice(1, 200) + end;
+}
+
+/** How many line ends XML sees from `start` to `end`. */
+function lineEnds(source: string, start: number, end: number): number {
+  let count = 0;
+  for (let i = start; i < end; i++) {
+    const code = source.charCodeAt(i);
+    if (code === 10 && source.charCodeAt(i - 1) !== 13) count++;
+    else if (code === 13) count++;
+  }
+  return count;
+}
+
+/** Index of a DOCTYPE before `end`, -1 when there is none. */
+function doctypeIndex(source: string, end: number): number {
+  for (let at = source.indexOf("<!"); at !== -1 && at < end;) {
+    if (source.startsWith("<!DOCTYPE", at)) return at;
+    const commentEnd = source.indexOf("-->", at);
+    if (commentEnd === -1) return -1;
+    at = source.indexOf("<!", commentEnd);
+  }
+  return -1;
 }
 
 const REFERENCE = /&(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);/y;

@@ -66,11 +66,11 @@ const LIST_ITEM: Record<ListField, string> = {
   images: "image",
 };
 
-const FIELD_NAMES = [
+const FIELD_NAMES: ReadonlySet<string> = new Set([
   "id",
   ...Object.keys(SCALARS),
   ...Object.keys(LIST_ITEM),
-];
+]);
 
 /**
  * XML attributes that each element knows. Those of a read-out which only the
@@ -228,8 +228,8 @@ class Decoder {
   }
 
   #openField(name: string, attributes: XmlAttributes, line: number): void {
-    if (!FIELD_NAMES.includes(name)) {
-      return this.#unknownElement(name, line, "", FIELD_NAMES);
+    if (!FIELD_NAMES.has(name)) {
+      return this.#unknownElement(name, line, "", [...FIELD_NAMES]);
     }
     this.#refuseText(this.#row.line, "product");
     if (this.#row.lines.has(name)) {
@@ -247,11 +247,12 @@ class Decoder {
     this.#field = name;
     this.#fieldLine = line;
     this.#attributes = attributes;
-    this.#item = 0;
-    this.#seen.clear();
     this.#text = "";
     this.#level = Level.Field;
-    if (isList(name)) this.#row.patch[name] = [];
+    if (!isList(name)) return;
+    this.#item = 0;
+    this.#seen.clear();
+    this.#row.patch[name] = [];
   }
 
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
@@ -509,7 +510,7 @@ class Decoder {
 }
 
 function isList(field: string): field is ListField {
-  return field in LIST_ITEM;
+  return field === "images" || field === "attributes" || field === "categories";
 }
 
 /** "; did you mean X?", or the whole list where nothing is near. */

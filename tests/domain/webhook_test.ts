@@ -38,6 +38,17 @@ Deno.test("a signature is verified by the standardwebhooks package", () => {
   );
 });
 
+Deno.test("the package throws on XML only after it found the signature right", () => {
+  const now = Math.floor(Date.now() / 1000);
+  const text = "<event/>";
+  const body = new TextEncoder().encode(text);
+  const signature = webhookSignature([SECRET], "msg_1", now, body);
+  const verify = (secret: string) =>
+    new Webhook(secret).verify(text, headers(signature, now));
+  assertThrows(() => verify(SECRET), SyntaxError);
+  assertThrows(() => verify(OTHER), WebhookVerificationError);
+});
+
 Deno.test("with two secrets either one verifies", () => {
   const now = Math.floor(Date.now() / 1000);
   const both = webhookSignature([SECRET, OTHER], "msg_1", now, JSON_BODY);

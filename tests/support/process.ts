@@ -78,6 +78,10 @@ export class Program implements AsyncDisposable {
     this.#errors = errors;
   }
 
+  get pid(): number {
+    return this.#child.pid;
+  }
+
   /** Resolves at the first line of standard output that matches. */
   line(pattern: RegExp): Promise<string> {
     return this.#output.line(pattern);

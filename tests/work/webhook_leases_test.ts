@@ -72,6 +72,19 @@ Deno.test("beside other processes a lease is waited for", async () => {
   await bench.delivery(event, "delivered");
 });
 
+Deno.test("nothing is claimed for a URL that was replaced meanwhile", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register(bench.sink.url("/old"));
+  const event = await bench.emit("order-1");
+  const now = bench.clock.now();
+  const [head] = await bench.db.read((sql) => queueHeads(sql, now));
+  await bench.register(bench.sink.url("/new"));
+  const request = { ...head, limit: 1, leaseId: "l", leaseUntil: now, now };
+  const claims = await bench.db.write((tx) => claimDeliveries(tx, request));
+  assertEquals(claims, []);
+  await bench.delivery(event, "pending");
+});
+
 Deno.test("a result is not recorded under a lease that was lost", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();

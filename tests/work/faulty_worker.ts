@@ -1,0 +1,55 @@
+/**
+ * The real image worker, which falls ill when it is sent a URL with a certain
+ * name in it. Only tests start it.
+ */
+import { parentPort } from "node:worker_threads";
+import "../../src/work/image_worker.ts";
+import type { ToImageWorker } from "../../src/work/image_messages.ts";
+
+const FAULTS: Record<string, () => void> = {
+  "fault-throw": () => {
+    throw new Error("thrown on purpose");
+  },
+  "fault-reject": () => {
+    Promise.reject(new Error("rejected on purpose"));
+  },
+  "fault-exit": () => Deno.exit(7),
+  "fault-hang": () => {
+    const end = performance.now() + 3_000;
+    while (performance.now() < end);
+  },
+  "fault-memory": () => {
+    const hoard: unknown[] = [];
+    for (;;) hoard.push(new Array(1_000).fill(Math.random()));
+  },
+};
+
+// As on a full disk, while there is a file of this name beside the images.
+let fullFlag = "";
+const write = Deno.FsFile.prototype.writeSync;
+Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
+  if (exists(fullFlag)) {
+    throw new Error("No space left on device (os error 28)");
+  }
+  return write.call(this, bytes);
+};
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+parentPort?.on("message", (message: ToImageWorker) => {
+  if (message.type === "start") {
+    fullFlag = `${message.settings.folder}/../disk-full`;
+  }
+  if (message.type !== "fetch") return;
+  for (const { url } of message.tasks) {
+    const fault = Object.keys(FAULTS).find((name) => url.includes(name));
+    if (fault !== undefined) FAULTS[fault]();
+  }
+});

@@ -1,0 +1,95 @@
+/** What ends the image worker takes neither the service nor a job with it. */
+import { assert, assertEquals } from "@std/assert";
+import { TestClock, until } from "../support/clock.ts";
+import { ImageBench } from "../support/image_bench.ts";
+import { ImageHost } from "../support/image_host.ts";
+
+const FAULTY = new URL("./faulty_worker.ts", import.meta.url);
+
+const deaths = (bench: ImageBench) =>
+  bench.log.filter(({ event }) => event === "image_worker_died");
+
+/** One culprit among good images: those arrive, it is given up. */
+async function survives(fault: string, why: RegExp): Promise<void> {
+  await using host = new ImageHost();
+  await using bench = new ImageBench({ role: { module: FAULTY, beatMs: 150 } });
+  const role = bench.startRole();
+  const good = Array.from(
+    { length: 40 },
+    (_, n) => `${host.url}/good/${n}.png`,
+  );
+  const culprit = `${host.url}/good/${fault}.png`;
+  const id = await bench.upload([...good.slice(20), culprit]);
+  const more = await bench.upload(good.slice(0, 20), "other");
+  await until(() => deaths(bench).length >= 4, "four deaths");
+  assertEquals(await bench.finished(id), {
+    pending: 0,
+    stored: 20,
+    reused: 0,
+    failed: 1,
+  });
+  assertEquals((await bench.finished(more, "other")).stored, 20);
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.url, image.code], [culprit, "image_unprocessable"]);
+  assert(
+    deaths(bench).some((line) => why.test(String(line.why))),
+    JSON.stringify(deaths(bench)),
+  );
+  await until(() => role.healthy(), "a new worker");
+  const after = await bench.upload([`${host.url}/good/after.png`]);
+  assertEquals((await bench.finished(after)).stored, 1);
+}
+
+Deno.test("image worker: an uncaught error", () =>
+  survives("fault-throw", /thrown on purpose/));
+
+Deno.test("image worker: an unhandled rejection", () =>
+  survives("fault-reject", /rejected on purpose/));
+
+Deno.test("image worker: Deno.exit", () =>
+  survives("fault-exit", /ended with code 7|no sign of life/));
+
+Deno.test("image worker: a hang", () =>
+  survives("fault-hang", /no sign of life/));
+
+Deno.test("image worker: out of memory", () =>
+  survives("fault-memory", /memory|no sign of life|ended/));
+
+Deno.test("image worker: a module that cannot be loaded is tried again with pauses", async () => {
+  const clock = new TestClock();
+  await using bench = new ImageBench({
+    deps: { clock },
+    role: { module: new URL("./no_such_worker.ts", import.meta.url) },
+  });
+  const role = bench.startRole();
+  const pauses = [100, 200, 400];
+  for (const [n, pause] of pauses.entries()) {
+    await until(() => deaths(bench).length === n + 1, `death ${n + 1}`);
+    assertEquals(deaths(bench)[n].restart_in_ms, pause);
+    clock.advance(pause);
+  }
+  assert(!role.healthy());
+});
+
+Deno.test("image worker: a full disk delays jobs, with the reason, until there is room", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    deps: { clock },
+    role: { module: FAULTY, beatMs: 60_000 },
+  });
+  const flag = `${bench.dataDir}/disk-full`;
+  Deno.writeTextFileSync(flag, "");
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/good/a.png`]);
+  await until(
+    async () => (await bench.unsettled(id))[0].attempts === 1,
+    "the first attempt",
+  );
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.status, image.code], ["pending", "image_storage_full"]);
+  assertEquals(bench.files(), []);
+  Deno.removeSync(flag);
+  clock.advance(1_200);
+  assertEquals((await bench.finished(id)).stored, 1);
+});
