@@ -30,7 +30,8 @@ export interface App {
 
 /** Opens the data folder's database, making both where they are missing. */
 export function openDatabase(dataDir: string): Db {
-  Deno.mkdirSync(dataDir, { recursive: true });
+  // The database holds webhook secrets: nobody else on the machine reads it.
+  Deno.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return openSqlite(join(dataDir, "seller.db"));
 }
 

@@ -98,7 +98,8 @@ Deno.test("SELLER_DATA_DIR is never the sandbox's folder", async () => {
   const env = { SELLER_DATA_DIR: `${folder.path}/real` };
   await using program = await startProgram(["--sandbox", "--port=0"], { env });
   await program.line(/^curl .*\/hook$/);
-  assert([...Deno.readDirSync(folder.path)].length === 0);
+  assertEquals([...Deno.readDirSync(folder.path)].length, 0);
+  assertEquals((await program.stop()).code, 0);
 });
 
 /** A delivery signed now with the key `secret`, but for what `headers` says. */

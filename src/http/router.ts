@@ -15,6 +15,8 @@ export interface Route {
   path: string;
   access: Access;
   handler: Handler;
+  /** Takes its time on purpose, so that a slow answer is nothing to log. */
+  waits?: boolean;
 }
 
 /** A request target, taken apart but not yet decoded. */

@@ -18,7 +18,7 @@ const WEBHOOKS = "/seller_api/webhooks";
 export const ROUTES: readonly Route[] = [
   // the interface as specified
   { method: "POST",   access: "seller", handler: bulkUpload,     path: BULK },
-  { method: "GET",    access: "seller", handler: getTransaction, path: `${BULK}/:transaction_id` },
+  { method: "GET",    access: "seller", handler: getTransaction, path: `${BULK}/:transaction_id`, waits: true },
   { method: "PUT",    access: "seller", handler: putAttribute,   path: "/seller_api/products/:sku_or_id/attribute/:attribute/:value?" },
   { method: "POST",   access: "seller", handler: createWebhook,  path: WEBHOOKS },
   { method: "GET",    access: "seller", handler: listWebhooks,   path: WEBHOOKS },

@@ -168,7 +168,7 @@ export class RequestHandler {
     const ms = clock.monotonic() - progress.startedAt;
     const level = response.status >= 500
       ? "error"
-      : failure !== undefined || ms > SLOW_MS
+      : failure !== undefined || (ms > SLOW_MS && !progress.route?.waits)
       ? "info"
       : "debug";
     if (!log.enabled(level)) return;

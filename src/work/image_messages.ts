@@ -28,5 +28,7 @@ export type FromImageWorker =
   /** Alive; the first one says that it has started. */
   | { type: "beat" }
   | { type: "done"; results: ImageResult[] }
+  /** It met an error that nobody caught, and is to be ended. */
+  | { type: "broken"; error: string }
   /** The answer to `stop`: nothing follows, nothing is left half-written. */
   | { type: "stopped" };

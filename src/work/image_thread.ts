@@ -120,6 +120,8 @@ export class ImageThread {
         return this.#options.onReady();
       case "done":
         return this.#options.onResults(message.results);
+      case "broken":
+        return this.#died(message.error);
       case "stopped":
         return this.#stopped?.();
     }

@@ -95,6 +95,16 @@ async function stop(): Promise<void> {
   post({ type: "stopped" });
 }
 
+// Uncaught, these would be printed past the log.
+globalThis.addEventListener("error", (event) => {
+  event.preventDefault();
+  post({ type: "broken", error: String(event.error ?? event.message) });
+});
+globalThis.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  post({ type: "broken", error: String(event.reason) });
+});
+
 function post(message: FromImageWorker): void {
   parentPort?.postMessage(message);
 }

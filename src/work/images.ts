@@ -175,7 +175,7 @@ export class ImageRole {
 
   async #pick(now: number): Promise<Picked> {
     if (!this.#thread.ready) return NOTHING;
-    const suspect = ![...this.#held.values()].some((job) => job.suspect);
+    const suspect = !this.#inFlight().some((job) => job.suspect);
     const { db } = this.#services;
     return await db.read((sql) =>
       pickImages(sql, { now, slots: this.#slots, turn: this.#turn, suspect })
@@ -253,14 +253,18 @@ export class ImageRole {
     this.#services.signals.images.notify();
   }
 
-  /** A suspect that was in flight takes the blame alone. */
-  #bereaved(): void {
+  /** What is held and has not ended, in one way or another. */
+  #inFlight(): ClaimedImage[] {
     const ended = new Set(
       [...this.#results, ...this.#crashed, ...this.#unused]
         .map(({ lease }) => lease),
     );
-    const lost = [...this.#held.values()]
-      .filter(({ lease }) => !ended.has(lease));
+    return [...this.#held.values()].filter(({ lease }) => !ended.has(lease));
+  }
+
+  /** A suspect that was in flight takes the blame alone. */
+  #bereaved(): void {
+    const lost = this.#inFlight();
     const suspects = lost.filter(({ suspect }) => suspect);
     const culprits = new Set(suspects.length > 0 ? suspects : lost);
     for (const job of lost) {

@@ -112,13 +112,16 @@ export class TestApp {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.app.close();
-    await Deno.remove(this.config.dataDir, { recursive: true });
+    await Deno.remove(this.config.dataDir, { recursive: true })
+      .catch(() => {}); // two applications of one test may share it
   }
 }
 
 export interface BootOptions {
   config?: Partial<Config>;
   deps?: Partial<Deps>;
+  /** The seller, where the data folder has one already. */
+  seller?: { id: string; key: string };
 }
 
 /** `await using app = await boot()`: the whole service, real but for what is given. */
@@ -144,10 +147,11 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
     ...options.config,
   };
   const app = await openApp(config, deps);
-  const { seller, apiKey } = await app.db.write((tx) =>
-    addSeller(tx, deps, "acme")
-  );
-  return new TestApp(app, config, { id: seller.id, key: apiKey }, deps, log);
+  const seller = options.seller ?? await app.db.write(async (tx) => {
+    const added = await addSeller(tx, deps, "acme");
+    return { id: added.seller.id, key: added.apiKey };
+  });
+  return new TestApp(app, config, seller, deps, log);
 }
 
 /** The only child of that name; throws when there is none. */

@@ -1,0 +1,248 @@
+/** The storage seam on SQLite. */
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { type Db, DbError, inLists, type Tx } from "../../src/store/db.ts";
+import type { Migration } from "../../src/store/migrations.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+
+const COUNTERS: readonly Migration[] = [{
+  name: "counters",
+  sql: "CREATE TABLE counters (name TEXT NOT NULL PRIMARY KEY, " +
+    "n INTEGER NOT NULL CHECK (n >= 0)) STRICT; " +
+    "INSERT INTO counters VALUES ('a', 0);",
+}];
+
+class Store implements AsyncDisposable {
+  readonly folder = Deno.makeTempDirSync();
+  readonly file = `${this.folder}/seller.db`;
+  db: Db = openSqlite(this.file, { migrations: COUNTERS });
+
+  async reopen(migrations = COUNTERS): Promise<void> {
+    await this.db.close();
+    this.db = openSqlite(this.file, { migrations });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.db.close();
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+const add = (name = "a", by = 1) => (tx: Tx) =>
+  tx.run("UPDATE counters SET n = n + ? WHERE name = ?", [by, name]);
+
+async function valueOf(db: Db, name = "a"): Promise<number | undefined> {
+  const row = await db.read((sql) =>
+    sql.get<{ n: number }>("SELECT n FROM counters WHERE name = ?", [name])
+  );
+  return row?.n;
+}
+
+Deno.test("a write is on disk when it resolves", async () => {
+  await using store = new Store();
+  await store.db.write(add());
+  const other = new DatabaseSync(store.file, { readOnly: true });
+  assertEquals(other.prepare("SELECT n FROM counters").get()?.n, 1);
+  other.close();
+  await store.reopen();
+  assertEquals(await valueOf(store.db), 1);
+});
+
+Deno.test("the file is kept with WAL and synchronous=FULL", async () => {
+  await using store = new Store();
+  const modes = await store.db.write(async (tx) => [
+    await tx.get("PRAGMA journal_mode"),
+    await tx.get("PRAGMA synchronous"),
+    await tx.get("PRAGMA foreign_keys"),
+  ]);
+  assertEquals(modes.map((row) => Object.values(row!)[0]), ["wal", 2, 1]);
+});
+
+Deno.test("a write that throws undoes its own work and no other's", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const outcomes = await Promise.allSettled([
+    db.write(add()),
+    db.write(async (tx) => {
+      await add("a", 100)(tx);
+      throw new Error("no");
+    }),
+    db.write(add("a", 10)),
+    db.write(add("a", -1_000)),
+  ]);
+  assertEquals(outcomes.map(({ status }) => status), [
+    "fulfilled",
+    "rejected",
+    "fulfilled",
+    "rejected",
+  ]);
+  assertEquals(await valueOf(db), 11);
+});
+
+Deno.test("writes that wait together share a commit, in their order", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const seen: number[] = [];
+  const commits: number[] = [];
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      db.write(async (tx) => {
+        seen.push(i);
+        tx.onCommit(() => commits.push(seen.length));
+        await add()(tx);
+      })),
+  );
+  assertEquals(seen, [...seen.keys()]);
+  assertEquals(new Set(commits).size, 1, "all committed after all had run");
+  assertEquals(await valueOf(db), 40);
+});
+
+Deno.test("onCommit is called after the commit, and never without one", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const calls: string[] = [];
+  await db.write(async (tx) => {
+    tx.onCommit(() => calls.push("kept"));
+    calls.push("written");
+    await add()(tx);
+  });
+  await assertRejects(() =>
+    db.write((tx) => {
+      tx.onCommit(() => calls.push("undone"));
+      return Promise.reject(new Error("no"));
+    })
+  );
+  assertEquals(calls, ["written", "kept"]);
+});
+
+Deno.test("a read sees one snapshot and never an unfinished write", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const read = db.read(async (sql) => {
+    const values: unknown[] = [];
+    for (let i = 0; i < 50; i++) {
+      values.push((await sql.get<{ n: number }>("SELECT n FROM counters"))?.n);
+    }
+    return new Set(values).size;
+  });
+  const writes = Array.from({ length: 20 }, () => db.write(add()));
+  assertEquals(await read, 1);
+  await Promise.all(writes);
+  assertEquals(await valueOf(db), 20);
+});
+
+Deno.test("errors have a kind that does not depend on the engine", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const kindOf = async (sql: string) =>
+    (await assertRejects(() => db.write((tx) => tx.run(sql)), DbError)).kind;
+  assertEquals(await kindOf("INSERT INTO counters VALUES ('a', 1)"), "unique");
+  assertEquals(
+    await kindOf("INSERT INTO counters VALUES ('b', -1)"),
+    "constraint",
+  );
+  assertEquals(await kindOf("SELEC"), "other");
+  await db.close();
+  const error = await assertRejects(() => db.write(add()), DbError);
+  assertEquals(error.kind, "closed");
+  await store.reopen();
+});
+
+Deno.test("a value that the driver would bind as NULL is refused", async () => {
+  await using store = new Store();
+  const date = new Date() as unknown as string;
+  await assertRejects(
+    () => store.db.read((sql) => sql.get("SELECT ?", [date])),
+    TypeError,
+    "Date",
+  );
+});
+
+Deno.test("a full disk rejects every write of the group and recovers", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const pages = await db.write(async (tx) => {
+    const row = await tx.get<{ page_count: number }>("PRAGMA page_count");
+    await tx.get(`PRAGMA max_page_count = ${row!.page_count}`);
+    return row!.page_count;
+  });
+  const fill = (tx: Tx) =>
+    tx.run("INSERT INTO counters VALUES (?, 1)", ["x".repeat(100_000)]);
+  const outcomes = await Promise.allSettled([db.write(add()), db.write(fill)]);
+  const kinds = outcomes.map((outcome) =>
+    outcome.status === "rejected" && outcome.reason instanceof DbError
+      ? outcome.reason.kind
+      : outcome.status
+  );
+  assertEquals(kinds[1], "full");
+  // Whatever the engine undid, an answer and the disk must agree.
+  assertEquals(await valueOf(db), kinds[0] === "fulfilled" ? 1 : 0);
+  await db.write((tx) => tx.get(`PRAGMA max_page_count = ${pages + 1_000}`));
+  await db.write(fill);
+});
+
+Deno.test("migrations are applied once, in order, and all or nothing", async () => {
+  await using store = new Store();
+  await store.db.write(add());
+  const more: Migration[] = [...COUNTERS, {
+    name: "more",
+    sql: "INSERT INTO counters SELECT 'b', n FROM counters",
+  }];
+  await store.reopen(more);
+  assertEquals(await valueOf(store.db, "b"), 1);
+  await store.reopen(more);
+  await store.db.close();
+  const broken = [...more, {
+    name: "broken",
+    sql: "DELETE FROM counters; INSERT INTO nowhere VALUES (1)",
+  }];
+  assertThrows(() => openSqlite(store.file, { migrations: broken }), DbError);
+  store.db = openSqlite(store.file, { migrations: more });
+  assertEquals(await valueOf(store.db, "b"), 1);
+});
+
+Deno.test("a newer, a foreign and a broken file are refused, each by name", async () => {
+  await using store = new Store();
+  await store.db.close();
+  const kindOf = (file: string, migrations = COUNTERS) =>
+    assertThrows(() => openSqlite(file, { migrations }), DbError).kind;
+  assertEquals(kindOf(store.file, []), "newer");
+  const foreign = `${store.folder}/foreign.db`;
+  new DatabaseSync(foreign).exec("CREATE TABLE theirs (x)");
+  assertEquals(kindOf(foreign), "corrupt");
+  const broken = `${store.folder}/broken.db`;
+  await Deno.writeTextFile(
+    broken,
+    "this is no database, but long enough".repeat(9),
+  );
+  assertEquals(kindOf(broken), "corrupt");
+  assertEquals(kindOf(`${store.folder}/no/such/folder.db`), "readonly");
+  await store.reopen();
+});
+
+Deno.test("a backup is whole, taken under writes, and never overwrites", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const writes = Array.from({ length: 100 }, () => db.write(add()));
+  const file = `${store.folder}/backup.db`;
+  await db.backup(file);
+  await Promise.all(writes);
+  const copy = new DatabaseSync(file, { readOnly: true });
+  assertEquals(copy.prepare("PRAGMA integrity_check").get(), {
+    integrity_check: "ok",
+    __proto__: null,
+  });
+  const n = Number(copy.prepare("SELECT n FROM counters").get()?.n);
+  assert(n >= 0 && n <= 100);
+  copy.close();
+  await assertRejects(() => db.backup(file), Deno.errors.AlreadyExists);
+});
+
+Deno.test("inLists() gives every value, in nine lengths", () => {
+  for (const length of [0, 1, 2, 3, 5, 200, 256, 257, 1_000]) {
+    const values = Array.from({ length }, (_, i) => i);
+    const lists = inLists(values);
+    assertEquals([...new Set(lists.flat())], values);
+    for (const list of lists) assert(Number.isInteger(Math.log2(list.length)));
+  }
+});
