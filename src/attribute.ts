@@ -45,7 +45,8 @@ export async function updateAttribute(
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
     const updated_at = deps.clock.now();
-    await updateProducts(tx, [{ ...current, ...fields, updated_at }], []);
+    const after = { ...current, ...fields, updated_at };
+    await updateProducts(tx, [{ before: current, after }]);
   });
 }
 

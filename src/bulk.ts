@@ -10,26 +10,12 @@
  * is a dry run) is it made on a read.
  */
 import { createHash } from "node:crypto";
-import {
-  type Detail,
-  type DetailCode,
-  recordInvalid,
-  ServiceError,
-} from "./domain/errors.ts";
-import { validatorOf } from "./domain/image.ts";
-import {
-  applyPatch,
-  fieldDetail,
-  type Product,
-  sameFields,
-} from "./domain/product.ts";
+import { type Detail, recordInvalid, ServiceError } from "./domain/errors.ts";
+import type { Product } from "./domain/product.ts";
 import type { Seller } from "./domain/seller.ts";
-import type {
-  ProductCounts,
-  ProductResult,
-  TransactionResult,
-} from "./domain/transaction.ts";
-import { OutboundError } from "./net/outbound.ts";
+import type { ProductCounts, TransactionResult } from "./domain/transaction.ts";
+import { askImages, type Head, imageProblems } from "./heads.ts";
+import { makePlan, type Plan, type PlannedProduct } from "./plan.ts";
 import type { Services } from "./services.ts";
 import type { Sql, Tx } from "./store/db.ts";
 import {
@@ -40,22 +26,13 @@ import {
 } from "./store/idempotency.ts";
 import { requestImages } from "./store/images.ts";
 import {
-  findByIds,
-  findBySkus,
   insertProducts,
+  type ProductChange,
   updateProducts,
 } from "./store/products.ts";
 import { insertTransaction, setImageCounts } from "./store/transactions.ts";
-import {
-  decodeProducts,
-  type ProductRow,
-  type ProductsDocument,
-} from "./xml/products.ts";
+import { decodeProducts } from "./xml/products.ts";
 
-/** One HEAD may take this long (design: "Bulk"). */
-const HEAD_TIMEOUT_MS = 5_000;
-/** All HEADs of a request together may take this long. */
-const HEADS_TIMEOUT_MS = 25_000;
 /** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
@@ -136,11 +113,8 @@ async function carryThrough(
   const document = decodeProducts(upload.body);
   const heads = await askImages(services, document);
   const now = deps.clock.now();
-  const plan = async (sql: Sql) =>
-    makePlan(document, await loadStored(sql, seller.id, document), {
-      now,
-      uuid: deps.ids.uuid,
-    });
+  const plan = (sql: Sql) =>
+    makePlan(sql, seller.id, document, { now, uuid: deps.ids.uuid });
 
   const known = [...document.problems, ...imageProblems(document, heads)];
   if (dryRun || known.length > 0) {
@@ -164,275 +138,6 @@ function refuse(problems: Detail[]): void {
   throw recordInvalid(problems);
 }
 
-// ---------------------------------------------------------------- images
-
-/** What the HEAD of a URL came to. */
-type Head = { validator: string | null } | { code: DetailCode; seen: string };
-
-/** Asks each distinct image URL once. */
-async function askImages(
-  { outbound, deps }: Services,
-  document: ProductsDocument,
-): Promise<Map<string, Head>> {
-  const urls = new Set<string>();
-  for (const row of document.rows) {
-    for (const image of row.images) urls.add(image.url);
-  }
-  if (urls.size === 0) return new Map();
-  const deadline = new AbortController();
-  const cancel = deps.clock.after(HEADS_TIMEOUT_MS, () => deadline.abort());
-  try {
-    return new Map(
-      await Promise.all([...urls].map(async (url) => {
-        return [url, await askImage(outbound, url, deadline.signal)] as const;
-      })),
-    );
-  } finally {
-    cancel();
-  }
-}
-
-async function askImage(
-  outbound: Services["outbound"],
-  url: string,
-  signal: AbortSignal,
-): Promise<Head> {
-  try {
-    const timeoutMs = HEAD_TIMEOUT_MS;
-    const answer = await outbound.head(url, { timeoutMs, signal });
-    if (answer.status === 200) {
-      return { validator: validatorOf(answer.headers) };
-    }
-    const location = answer.headers("location");
-    const to = location === null ? "" : ` (to ${location.slice(0, 200)})`;
-    return {
-      code: "image_unavailable",
-      seen: `answered ${answer.status}${to}; an image URL must answer 200.`,
-    };
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    return {
-      code: error.kind === "blocked" ? "image_blocked" : "image_unavailable",
-      seen: error.kind === "aborted"
-        ? `got no answer within the ${HEADS_TIMEOUT_MS / 1_000} s that all ` +
-          "images of a request have together."
-        : `got no answer after ${Math.round(error.elapsedMs)} ms: ` +
-          error.message,
-    };
-  }
-}
-
-/** A detail for each product that uses a URL which did not answer 200. */
-function imageProblems(
-  document: ProductsDocument,
-  heads: ReadonlyMap<string, Head>,
-): Detail[] {
-  const problems: Detail[] = [];
-  for (const row of document.rows) {
-    for (const { url, line, field } of row.images) {
-      const head = heads.get(url);
-      if (head === undefined || "validator" in head) continue;
-      problems.push({
-        product: row.product,
-        ...(row.sku !== null && { sku: row.sku }),
-        line,
-        field,
-        code: head.code,
-        message: `HEAD ${url} ${head.seen}`,
-      });
-    }
-  }
-  return problems;
-}
-
-// ------------------------------------------------------------------ plan
-
-/** The stored products that a document speaks of. */
-interface Stored {
-  byId: ReadonlyMap<string, Product>;
-  bySku: ReadonlyMap<string, Product>;
-}
-
-async function loadStored(
-  sql: Sql,
-  sellerId: string,
-  { rows }: ProductsDocument,
-): Promise<Stored> {
-  const ids = rows.flatMap(({ id }) => id ?? []);
-  const skus = rows.flatMap(({ sku }) => sku ?? []);
-  return {
-    byId: await findByIds(sql, sellerId, ids),
-    bySku: await findBySkus(sql, sellerId, skus),
-  };
-}
-
-interface PlannedProduct {
-  result: ProductResult;
-  product: Product;
-  renamed: boolean;
-  /** Whether the document lists its images. */
-  asksImages: boolean;
-}
-
-interface Plan {
-  problems: Detail[];
-  counts: ProductCounts;
-  products: PlannedProduct[];
-}
-
-/** What each row does to what is stored, or what is wrong with that. */
-function makePlan(
-  { rows }: ProductsDocument,
-  stored: Stored,
-  make: { now: number; uuid: () => string },
-): Plan {
-  const problems: Detail[] = [];
-  const counts: ProductCounts = { created: 0, updated: 0, unchanged: 0 };
-  const products: PlannedProduct[] = [];
-  const claims = new Claims(stored, rows);
-  for (const row of rows) {
-    const current = findTarget(row, stored);
-    if (typeof current === "object" && current !== null && "code" in current) {
-      problems.push(current);
-      continue;
-    }
-    const place = { product: row.product, sku: row.sku ?? current?.sku };
-    const clash = claims.claim(row, current);
-    if (clash !== null) {
-      problems.push({ ...place, ...clash });
-      continue;
-    }
-    if (current === undefined) continue;
-    const applied = applyPatch(current, row.patch, row.unread);
-    for (const problem of applied.problems) {
-      const line = row.lines.get(problem.field) ?? row.line;
-      problems.push(fieldDetail(problem, { ...place, line }));
-    }
-    const planned = planProduct(row, current, applied.fields, make);
-    counts[planned.result]++;
-    products.push(planned);
-  }
-  return { problems, counts, products };
-}
-
-/**
- * The product that a row addresses: null for a new one, undefined where its
- * address could not be read (that has been complained of).
- */
-function findTarget(
-  row: ProductRow,
-  { byId, bySku }: Stored,
-): Product | null | undefined | Detail {
-  if (row.id !== null) {
-    return byId.get(row.id) ?? {
-      product: row.product,
-      ...(row.sku !== null && { sku: row.sku }),
-      line: row.lines.get("id") ?? row.line,
-      field: "id",
-      code: "unknown_id",
-      message:
-        `id "${row.id.slice(0, 60)}" is no product of yours; leave <id> ` +
-        "out to address a product by its SKU.",
-    };
-  }
-  if (row.sku !== null) return bySku.get(row.sku) ?? null;
-  if (row.unread.has("id") || row.unread.has("sku")) return undefined;
-  return {
-    product: row.product,
-    line: row.line,
-    field: "sku",
-    code: "required",
-    message: "sku is missing; a product is addressed by <sku> or <id>.",
-  };
-}
-
-/** Who takes which SKU, and which stored product, in this document. */
-class Claims {
-  readonly #stored: Stored;
-  readonly #skus = new Map<string, ProductRow>();
-  readonly #targets = new Map<string, ProductRow>();
-  /** Ids of the products that give up their SKU in this document. */
-  readonly #leaving = new Set<string>();
-
-  constructor(stored: Stored, rows: readonly ProductRow[]) {
-    this.#stored = stored;
-    for (const { id, sku } of rows) {
-      const current = id === null ? undefined : stored.byId.get(id);
-      if (current && sku !== null && sku !== current.sku) {
-        this.#leaving.add(current.id);
-      }
-    }
-  }
-
-  /** Notes a row's claims, or says which earlier one they clash with. */
-  claim(
-    row: ProductRow,
-    current: Product | null | undefined,
-  ): Pick<Detail, "line" | "field" | "code" | "message"> | null {
-    const sku = row.sku ?? current?.sku;
-    const earlier = sku === undefined ? undefined : this.#skus.get(sku);
-    const field = row.sku === null ? "id" : "sku";
-    const line = row.lines.get(field) ?? row.line;
-    if (earlier !== undefined) {
-      return {
-        line,
-        field,
-        code: "duplicate_sku",
-        message:
-          `sku "${sku}" is that of product ${earlier.product} already, ` +
-          `on line ${earlier.line}; a document may name a SKU only once.`,
-      };
-    }
-    if (sku !== undefined) this.#skus.set(sku, row);
-    if (!current) return null;
-    const twin = this.#targets.get(current.id);
-    if (twin !== undefined) {
-      return {
-        line,
-        field,
-        code: "duplicate_product",
-        message: `The product with id ${current.id} is product ` +
-          `${twin.product} already, on line ${twin.line}.`,
-      };
-    }
-    this.#targets.set(current.id, row);
-    const owner = this.#stored.bySku.get(sku!);
-    if (owner && owner.id !== current.id && !this.#leaving.has(owner.id)) {
-      return {
-        line,
-        field,
-        code: "sku_taken",
-        message: `sku "${sku}" belongs to another product of yours, with the ` +
-          `id ${owner.id}.`,
-      };
-    }
-    return null;
-  }
-}
-
-function planProduct(
-  row: ProductRow,
-  current: Product | null,
-  fields: ReturnType<typeof applyPatch>["fields"],
-  make: { now: number; uuid: () => string },
-): PlannedProduct {
-  const asksImages = row.patch.images !== undefined;
-  if (current === null) {
-    const times = { created_at: make.now, updated_at: make.now };
-    const product = { ...fields, id: make.uuid(), ...times };
-    return { result: "created", product, renamed: false, asksImages };
-  }
-  if (sameFields(current, fields)) {
-    const unchanged = { product: current, renamed: false, asksImages };
-    return { result: "unchanged", ...unchanged };
-  }
-  const renamed = fields.sku !== current.sku;
-  const product = { ...current, ...fields, updated_at: make.now };
-  return { result: "updated", product, renamed, asksImages };
-}
-
-// ----------------------------------------------------------------- write
-
 interface Decided {
   seller: Seller;
   planned: Plan;
@@ -447,11 +152,13 @@ async function carryOut(
   { seller, planned, heads, use, now }: Decided,
 ): Promise<UploadOutcome> {
   const { products, counts } = planned;
-  const pick = (wanted: (planned: PlannedProduct) => boolean) =>
-    products.filter(wanted).map(({ product }) => product);
-  const created = pick(({ result }) => result === "created");
-  const updated = pick(({ result }) => result === "updated");
-  await updateProducts(tx, updated, pick(({ renamed }) => renamed));
+  const created: Product[] = [];
+  const updated: ProductChange[] = [];
+  for (const { before, product, result } of products) {
+    if (before === null) created.push(product);
+    else if (result === "updated") updated.push({ before, after: product });
+  }
+  await updateProducts(tx, updated);
   await insertProducts(tx, seller.id, created);
 
   const transactionId = deps.ids.uuid();

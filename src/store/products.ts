@@ -33,12 +33,34 @@ type ProductRow =
   & Omit<Product, "categories" | "attributes" | "images">
   & { categories: string; attributes: string; images: string };
 
+/**
+ * Named one by one: the driver's row objects are slow to read and to copy, and
+ * a product is copied wherever it is changed.
+ */
 function toProduct(row: ProductRow): Product {
   return {
-    ...row,
+    id: row.id,
+    sku: row.sku,
+    title: row.title,
+    description: row.description,
+    price: row.price,
+    currency: row.currency,
+    compare_at_price: row.compare_at_price,
+    vat_rate: row.vat_rate,
+    quantity: row.quantity,
+    availability: row.availability,
+    available_at: row.available_at,
+    gtin: row.gtin,
+    brand: row.brand,
+    mpn: row.mpn,
+    condition: row.condition,
+    status: row.status,
+    parent_sku: row.parent_sku,
     categories: parseList(row.categories),
     attributes: parseList(row.attributes),
     images: parseList(row.images),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
   };
 }
 
@@ -104,11 +126,11 @@ export async function findBySkuOrId(
   return row === undefined ? null : toProduct(row);
 }
 
-function columnValues(product: Product): Param[] {
-  return COLUMNS.map((column) => {
-    const value = product[column];
-    return Array.isArray(value) ? listJson(value) : value;
-  });
+type Column = typeof COLUMNS[number];
+
+function columnValue(product: Product, column: Column): Param {
+  const value = product[column];
+  return Array.isArray(value) ? listJson(value) : value;
 }
 
 /** Inserts new products; a `unique` DbError where an SKU is taken. */
@@ -120,35 +142,68 @@ export function insertProducts(
   return tx.runMany(
     `INSERT INTO products (seller_id, ${COLUMNS.join(", ")}) ` +
       `VALUES (${marks(COLUMNS.length + 1)})`,
-    products.map((product) => [sellerId, ...columnValues(product)]),
+    products.map((product) => [
+      sellerId,
+      ...COLUMNS.map((column) => columnValue(product, column)),
+    ]),
   );
 }
 
-const CHANGING = COLUMNS.filter((column) =>
-  column !== "id" && column !== "created_at"
-);
+/** A product as it is stored and as it is to be. */
+export interface ProductChange {
+  before: Product;
+  after: Product;
+}
 
-/** Writes changed products; those in `renamed` get their new SKU. */
+/** Writes the columns that changed; a `unique` DbError where an SKU is taken. */
 export async function updateProducts(
   tx: Tx,
-  products: readonly Product[],
-  renamed: readonly Product[],
+  changes: readonly ProductChange[],
 ): Promise<void> {
-  // SKUs may be swapped within one request, so all that change are freed
-  // first. A control character keeps the placeholder out of sellers' reach.
+  await freeSkus(tx, changes);
+  for (const [columns, products] of byChangedColumns(changes)) {
+    const assignments = columns.map((column) => `${column} = ?`).join(", ");
+    await tx.runMany(
+      `UPDATE products SET ${assignments} WHERE id = ?`,
+      products.map((product) => [
+        ...columns.map((column) => columnValue(product, column)),
+        product.id,
+      ]),
+    );
+  }
+}
+
+/**
+ * SKUs may be swapped within one request, so all that change are given up
+ * first. A control character keeps the placeholder out of sellers' reach.
+ */
+async function freeSkus(
+  tx: Tx,
+  changes: readonly ProductChange[],
+): Promise<void> {
+  const renamed = changes.filter(({ before, after }) =>
+    before.sku !== after.sku
+  );
+  if (renamed.length < 2) return;
   await tx.runMany(
     "UPDATE products SET sku = ? WHERE id = ?",
-    renamed.map(({ id }) => [`\u0001${id}`, id]),
+    renamed.map(({ after: { id } }) => [`\u0001${id}`, id]),
   );
-  await tx.runMany(
-    `UPDATE products SET ${
-      CHANGING.map((column) => `${column} = ?`).join(", ")
-    } WHERE id = ?`,
-    products.map((product) => {
-      const [id, ...values] = columnValues(product);
-      // COLUMNS begin with id and hold created_at last but one.
-      values.splice(-2, 1);
-      return [...values, id];
-    }),
-  );
+}
+
+/** Products that change the same columns share a statement. */
+function byChangedColumns(
+  changes: readonly ProductChange[],
+): Iterable<[Column[], Product[]]> {
+  const groups = new Map<string, [Column[], Product[]]>();
+  for (const { before, after } of changes) {
+    const columns = COLUMNS.filter((column) =>
+      before[column] !== after[column]
+    );
+    const name = columns.join();
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [columns, [after]]);
+    else group[1].push(after);
+  }
+  return groups.values();
 }
