@@ -27,15 +27,10 @@ export class RateLimiter {
   readonly #clock: Clock;
   readonly #buckets = new Map<string, Bucket>();
 
-  /** `perMinute` 0 is off. */
   constructor(perMinute: number, clock: Clock) {
     this.#perMinute = perMinute;
     this.#burst = Math.max(1, Math.floor(perMinute / 10));
     this.#clock = clock;
-  }
-
-  get enabled(): boolean {
-    return this.#perMinute > 0;
   }
 
   /** Takes `cost` tokens (0: only looks). */

@@ -24,22 +24,49 @@ import {
 
 /** A request that took longer than this is logged. */
 const SLOW_MS = 1_000;
+const NO_QUERY = new URLSearchParams();
 const XML_TYPE = "text/xml; charset=utf-8";
 
-/** What is known of a request when it is answered; for headers and the log. */
-interface Progress {
-  requestId: string;
-  startedAt: number;
-  seller?: Seller;
-  route?: Route;
-  quota?: Quota;
+/** One request on its way to an answer: what the handler is given. */
+class Call implements RequestContext {
+  readonly services: Services;
+  readonly request: Request;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly #stopping: AbortSignal;
+  query = NO_QUERY;
+  params: Readonly<Record<string, string>> = {};
+  route: Route | null = null;
+  /** Whose key it was; null until that is known, and on other routes. */
+  owner: Seller | null = null;
+  quota: Quota | null = null;
+
+  readonly body = (limit = this.services.config.bodyLimit) =>
+    readXmlBody(this.request, limit, this.services.deps.clock);
+
+  constructor(services: Services, request: Request, stopping: AbortSignal) {
+    this.services = services;
+    this.request = request;
+    this.requestId = services.deps.ids.uuid();
+    this.startedAt = services.deps.clock.monotonic();
+    this.#stopping = stopping;
+  }
+
+  get seller(): Seller {
+    if (this.owner !== null) return this.owner;
+    throw new Error("this route is not a seller's");
+  }
+
+  get abort(): AbortSignal {
+    return AbortSignal.any([this.request.signal, this.#stopping]);
+  }
 }
 
 export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
   readonly #keys: SellerKeys;
-  readonly #limiter: RateLimiter;
+  readonly #limiter: RateLimiter | null;
   readonly #stopping: AbortSignal;
 
   /** `stopping` ends what waits or streams. */
@@ -52,51 +79,51 @@ export class RequestHandler {
     this.#services = services;
     this.#router = new Router(routes);
     this.#keys = new SellerKeys(db, deps.clock);
-    this.#limiter = new RateLimiter(config.rateLimit, deps.clock);
+    this.#limiter = config.rateLimit === 0
+      ? null
+      : new RateLimiter(config.rateLimit, deps.clock);
     this.#stopping = stopping;
   }
 
   /** Answers a request; never rejects. */
   async handle(request: Request): Promise<Response> {
-    const { clock, ids } = this.#services.deps;
-    const progress: Progress = {
-      requestId: ids.uuid(),
-      startedAt: clock.monotonic(),
-    };
+    const call = new Call(this.#services, request, this.#stopping);
     let response: Response;
-    let failure: ServiceError | undefined;
+    let failure: ServiceError | null = null;
     try {
-      const reply = await this.#dispatch(request, progress);
-      response = toResponse(reply, this.#headers(progress));
+      const reply = await this.#dispatch(call);
+      response = toResponse(reply, this.#headers(call));
     } catch (error) {
       failure = toServiceError(error);
-      response = errorResponse(failure, progress, this.#headers(progress));
+      response = errorResponse(failure, call, this.#headers(call));
     }
-    this.#log(request, response, progress, failure);
+    this.#log(call, response, failure);
     return response;
   }
 
-  async #dispatch(request: Request, progress: Progress): Promise<Reply> {
+  async #dispatch(call: Call): Promise<Reply> {
+    const { request } = call;
     const target = parseTarget(request.url);
-    const key = request.headers.get(KEY_HEADER);
+    await this.#authenticate(call, target);
+    const { route, params } = this.#findRoute(request.method, target);
+    call.route = route;
+    if (call.owner !== null) this.#spend(call, call.owner);
+    call.params = params;
+    if (target.query !== "") call.query = parseQuery(target.query);
+    return await route.handler(call);
+  }
+
+  /** Asks for the key that everything below a path wants, route or not. */
+  async #authenticate(call: Call, target: Target): Promise<void> {
     const api = target.segments[0];
     if (api === "seller_api") {
-      const seller = await this.#keys.authenticate(key);
-      progress.seller = seller;
-      if (this.#limiter.enabled) {
-        progress.quota = this.#limiter.take(seller.id, 0);
-      }
+      const key = call.request.headers.get(KEY_HEADER);
+      call.owner = await this.#keys.authenticate(key);
     } else if (api === "operator_api") {
       const { operatorKey } = this.#services.config;
       if (operatorKey === null) throw noRoute();
-      checkOperatorKey(operatorKey, key);
+      checkOperatorKey(operatorKey, call.request.headers.get(KEY_HEADER));
     }
-    const { route, params } = this.#findRoute(request.method, target);
-    progress.route = route;
-    if (progress.seller !== undefined) this.#spend(progress.seller, progress);
-    return await route.handler(
-      this.#context(request, target, params, progress),
-    );
   }
 
   #findRoute(method: string, target: Target) {
@@ -111,10 +138,10 @@ export class RequestHandler {
     );
   }
 
-  #spend(seller: Seller, progress: Progress): void {
-    if (!this.#limiter.enabled) return;
+  #spend(call: Call, seller: Seller): void {
+    if (this.#limiter === null) return;
     const quota = this.#limiter.take(seller.id, 1);
-    progress.quota = quota;
+    call.quota = quota;
     if (quota.allowed) return;
     throw new ServiceError(
       "rate_limited",
@@ -123,65 +150,36 @@ export class RequestHandler {
     );
   }
 
-  #context(
-    request: Request,
-    target: Target,
-    params: Record<string, string>,
-    progress: Progress,
-  ): RequestContext {
-    const services = this.#services;
-    const stopping = this.#stopping;
-    return {
-      services,
-      request,
-      params,
-      requestId: progress.requestId,
-      query: parseQuery(target.query),
-      get seller(): Seller {
-        if (progress.seller !== undefined) return progress.seller;
-        throw new Error("this route is not a seller's");
-      },
-      body: (limit = services.config.bodyLimit) =>
-        readXmlBody(request, limit, services.deps.clock),
-      get abort() {
-        return AbortSignal.any([request.signal, stopping]);
-      },
-    };
+  /** What every answer carries; every answer to a seller its quota. */
+  #headers({ requestId, owner, quota }: Call): Record<string, string> {
+    const headers = { "X-Request-Id": requestId };
+    if (this.#limiter === null || owner === null) return headers;
+    const told = quota ?? this.#limiter.take(owner.id, 0);
+    return { ...headers, ...quotaHeaders(told) };
   }
 
-  #headers({ requestId, quota }: Progress): Headers {
-    const headers = new Headers({ "X-Request-Id": requestId });
-    if (quota === undefined) return headers;
-    for (const [name, value] of Object.entries(quotaHeaders(quota))) {
-      headers.set(name, value);
-    }
-    return headers;
-  }
-
-  #log(
-    request: Request,
-    response: Response,
-    progress: Progress,
-    failure: ServiceError | undefined,
-  ): void {
+  #log(call: Call, response: Response, failure: ServiceError | null): void {
     const { log, clock } = this.#services.deps;
-    const ms = clock.monotonic() - progress.startedAt;
-    const level = response.status >= 500
+    const { request, route, owner } = call;
+    const ms = clock.monotonic() - call.startedAt;
+    const { status } = response;
+    const slow = ms > SLOW_MS && !route?.waits;
+    const level = status >= 500
       ? "error"
-      : failure !== undefined || (ms > SLOW_MS && !progress.route?.waits)
+      : failure !== null || slow
       ? "info"
       : "debug";
     if (!log.enabled(level)) return;
-    log[level](failure === undefined ? "request" : "request_refused", {
-      request_id: progress.requestId,
+    log[level](failure === null ? "request" : "request_refused", {
+      request_id: call.requestId,
       client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
-      seller: progress.seller?.name,
+      seller: owner?.name,
       method: request.method,
-      route: progress.route?.path,
-      status: response.status,
+      route: route?.path,
+      status,
       code: failure?.code,
       ms: Math.round(ms * 10) / 10,
-      ...(response.status >= 500 && { error: describe(failure?.cause) }),
+      ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
 }
@@ -190,26 +188,22 @@ function noRoute(): ServiceError {
   return new ServiceError("not_found", "There is nothing at this path.");
 }
 
-function toResponse(reply: Reply, headers: Headers): Response {
-  for (const [name, value] of Object.entries(reply.headers ?? {})) {
-    headers.set(name, value);
-  }
-  const status = reply.status ?? 200;
+function toResponse(reply: Reply, headers: Record<string, string>): Response {
+  const { status = 200 } = reply;
+  Object.assign(headers, reply.headers);
   if (status === 204) return new Response(null, { status, headers });
-  if (!headers.has("content-type")) headers.set("Content-Type", XML_TYPE);
+  headers["Content-Type"] ??= XML_TYPE;
   const body = reply.body ?? serviceDocument(reply.xml ?? {});
   return new Response(body, { status, headers });
 }
 
 function errorResponse(
   error: ServiceError,
-  { requestId }: Progress,
-  headers: Headers,
+  { requestId }: Call,
+  headers: Record<string, string>,
 ): Response {
-  headers.set("Content-Type", XML_TYPE);
-  for (const [name, value] of Object.entries(error.headers)) {
-    headers.set(name, value);
-  }
+  Object.assign(headers, error.headers);
+  headers["Content-Type"] = XML_TYPE;
   const body = errorDocument(error, requestId);
   return new Response(body, { status: error.status, headers });
 }
