@@ -17,7 +17,9 @@ import type { ProductCounts, TransactionResult } from "./domain/transaction.ts";
 import { askImages, type Head, imageProblems } from "./heads.ts";
 import { makePlan, type Plan, type PlannedProduct } from "./plan.ts";
 import type { Services } from "./services.ts";
+import { linkImages } from "./store/changes.ts";
 import type { Sql, Tx } from "./store/db.ts";
+import { countInHour } from "./store/hours.ts";
 import {
   findUsedKey,
   forgetExpiredKeys,
@@ -170,6 +172,7 @@ async function carryOut(
     products: counts,
     images: { pending: 0, stored: 0, reused: 0, failed: 0 },
   }, images.results);
+  let imageIds: ReadonlyMap<string, string> = new Map();
   if (images.distinct.length > 0) {
     const asked = await requestImages(tx, {
       transactionId,
@@ -181,7 +184,10 @@ async function carryOut(
     const finishedAt = asked.pending === 0 ? now : null;
     await setImageCounts(tx, transactionId, asked, finishedAt);
     if (asked.pending > 0) tx.onCommit(() => signals.images.notify());
+    imageIds = asked.ids;
   }
+  await linkImages(tx, products, imageIds);
+  await countInHour(tx, now, "uploads");
   if (use !== null) {
     await forgetExpiredKeys(tx, now);
     await keepUsedKey(tx, seller.id, use.key, {

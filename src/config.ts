@@ -24,6 +24,8 @@ export interface Config {
   readonly allowPrivate: readonly string[];
   /** Requests a minute and seller; 0 is off. */
   readonly rateLimit: number;
+  /** Proxies in front that append to `X-Forwarded-For`; 0 trusts none. */
+  readonly trustProxy: number;
   /** Bytes of a request body, after inflating. */
   readonly bodyLimit: number;
   /** Bytes of one image. */
@@ -99,6 +101,14 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: "1200",
     meaning: "requests a minute and seller; 0 is off",
     parse: (text) => wholeNumber(text, 0, 1_000_000),
+  },
+  trustProxy: {
+    variable: "SELLER_TRUST_PROXY",
+    flag: "trust-proxy",
+    placeholder: "N",
+    fallback: "",
+    meaning: "proxies in front that append to X-Forwarded-For, 1 to 8",
+    parse: (text) => text === "" ? 0 : wholeNumber(text, 1, 8),
   },
   bodyLimit: {
     variable: "SELLER_BODY_LIMIT",
@@ -203,6 +213,13 @@ function roles(text: string): Role[] {
 
 function hostName(text: string): string {
   const bare = text.replace(/^\[(.*)\]$/, "$1");
+  if (/^0(\.0){0,3}$/.test(bare)) {
+    throw new SettingError(
+      `${quoted(text)} is denied to the process, as connecting to it would ` +
+        "lead to this machine; to listen on every address, IPv4 included, " +
+        "write ::.",
+    );
+  }
   if (isIP(bare) !== 0) return bare;
   if (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(bare)) return bare;
   throw new SettingError(

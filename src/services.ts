@@ -1,6 +1,8 @@
 /** What `app.ts` builds once and hands to handlers and background roles. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import type { FinalRecords } from "./final_records.ts";
+import type { Health } from "./health.ts";
 import type { Outbound } from "./net/outbound.ts";
 import type { Signals } from "./signals.ts";
 import type { Db } from "./store/db.ts";
@@ -10,8 +12,21 @@ export interface Services {
   deps: Deps;
   db: Db;
   signals: Signals;
+  /** Encoded records of final transactions. */
+  finalRecords: FinalRecords;
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
+  /** Whether this process can do its work. */
+  health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */
   outbound: Outbound;
+  /** What the page of a sandbox is told; a real service has none. */
+  sandbox?: SandboxPage;
+}
+
+/** Keys that everybody knows, and documents to try. */
+export interface SandboxPage {
+  sellerKey: string;
+  operatorKey: string;
+  samples: { name: string; label: string; xml: string }[];
 }

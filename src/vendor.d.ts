@@ -92,6 +92,16 @@ declare module "@std/uuid/v7" {
 
 declare module "@std/http/negotiation" {
   export function accepts(request: Request, ...types: string[]): string;
+  /** The best of these that the client takes; undefined when it takes none. */
+  export function acceptsEncodings(
+    request: Request,
+    ...encodings: string[]
+  ): string | undefined;
+}
+
+declare module "@std/http/etag" {
+  /** false: the client has it already, and 304 is the answer. */
+  export function ifNoneMatch(value: string | null, etag?: string): boolean;
 }
 
 declare module "@std/text/closest-string" {

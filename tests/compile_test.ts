@@ -77,6 +77,8 @@ Deno.test("the binary holds everything, with the permissions of the tasks", asyn
   assertEquals(description.entrypoint_key, "main.ts");
   const worker = await Deno.readFile(`${ROOT}src/work/image_worker.ts`);
   assert(packed.includes(bytesAsText(worker)), "the worker is missing");
+  const page = await Deno.readFile(`${ROOT}src/web/dist/page.js`);
+  assert(packed.includes(bytesAsText(page)), "the page is missing");
 
   const { prompt, allow_import: _, ...baked } = description.permissions;
   assertEquals(prompt, false, "a service has nobody to prompt");
@@ -85,7 +87,13 @@ Deno.test("the binary holds everything, with the permissions of the tasks", asyn
     allow_env: ["SELLER_*"],
     ignore_env: [],
     allow_net: [],
-    deny_net: ["169.254.0.0/16", "224.0.0.0/4"],
+    deny_net: [
+      "0.0.0.0/8",
+      "169.254.0.0/16",
+      "224.0.0.0/4",
+      "100.100.100.200",
+      "[fd00:ec2::254]",
+    ],
     allow_read: [],
     allow_write: [],
   });

@@ -18,6 +18,7 @@ Deno.test("without settings every default holds", () => {
     operatorKey: null,
     allowPrivate: [],
     rateLimit: 1200,
+    trustProxy: 0,
     bodyLimit: 16_777_216,
     imageLimit: 16_777_216,
     roles: ["api", "images", "webhooks"],
@@ -33,6 +34,7 @@ Deno.test("every variable is read", () => {
     SELLER_OPERATOR_KEY: "op-key",
     SELLER_ALLOW_PRIVATE: "127.0.0.0/8, fd00::/8",
     SELLER_RATE_LIMIT: "0",
+    SELLER_TRUST_PROXY: "2",
     SELLER_BODY_LIMIT: "1000",
     SELLER_IMAGE_LIMIT: "2000",
     SELLER_ROLES: "webhooks,api",
@@ -45,6 +47,7 @@ Deno.test("every variable is read", () => {
     operatorKey: "op-key",
     allowPrivate: ["127.0.0.0/8", "fd00::/8"],
     rateLimit: 0,
+    trustProxy: 2,
     bodyLimit: 1000,
     imageLimit: 2000,
     roles: ["api", "webhooks"],
@@ -78,6 +81,7 @@ Deno.test("all mistakes are reported at once, by name", () => {
     SELLER_PORT: "65536",
     SELLER_ALLOW_PRIVATE: "10.0.0.0/33",
     SELLER_RATE_LIMIT: "-1",
+    SELLER_TRUST_PROXY: "yes",
     SELLER_BODY_LIMIT: "1e6",
     SELLER_IMAGE_LIMIT: "0",
     SELLER_ROLES: "api,mail",
@@ -97,6 +101,7 @@ Deno.test("all mistakes are reported at once, by name", () => {
     "SELLER_PORT",
     "SELLER_RATE_LIMIT",
     "SELLER_ROLES",
+    "SELLER_TRUST_PROXY",
   ]);
 });
 

@@ -2,7 +2,12 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { SETTINGS } from "../src/config.ts";
-import { DETAIL_CODES, ERROR_STATUS } from "../src/domain/errors.ts";
+import { ERROR_ABOUT } from "../src/contracts/docs.ts";
+import {
+  DETAIL_CODES,
+  ERROR_STATUS,
+  type ErrorCode,
+} from "../src/domain/errors.ts";
 import { IMAGE_CODES } from "../src/domain/image.ts";
 import { TRIGGERS } from "../src/domain/webhook.ts";
 import { ROUTES } from "../src/http/routes.ts";
@@ -23,10 +28,11 @@ function table(...header: string[]): string[][] {
     .flatMap((rows) => rows.slice(2));
 }
 
-Deno.test("the README lists every error code with its status", () => {
+Deno.test("the README lists every error code with its status and meaning", () => {
   assertEquals(
-    table("status", "code", "when").map(([status, code]) => [code, status]),
-    Object.entries(ERROR_STATUS).map(([code, status]) => [code, `${status}`]),
+    table("status", "code", "when"),
+    (Object.keys(ERROR_STATUS) as ErrorCode[])
+      .map((code) => [`${ERROR_STATUS[code]}`, code, ERROR_ABOUT[code]]),
   );
 });
 

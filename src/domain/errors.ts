@@ -33,7 +33,7 @@ export const DETAIL_CODES = {
   not_a_number: "The value is not a number of the kind the field takes.",
   out_of_range: "The number is outside the range the field takes.",
   not_in_list: "The value is not one of the values the field takes.",
-  not_a_date: "The value is not a calendar date written YYYY-MM-DD.",
+  not_a_date: "The value is not a date YYYY-MM-DD, or no time in ISO 8601.",
   not_one_line: "The text has a line break or another control character.",
   not_allowed: "The value is well formed, but this field cannot take it.",
   unknown_element: "No element of this name is known at this place.",

@@ -19,6 +19,16 @@ export type ImageState = "pending" | "suspect" | "stored" | "failed";
 /** What one transaction sees of an image. */
 export type ImageStatus = "pending" | "stored" | "reused" | "failed";
 
+/** What a product shows of an image, whichever job is at work on it. */
+export interface ShownImage {
+  status: "pending" | "stored" | "failed";
+  /** The copy; null when there is none. */
+  copy: StoredFile & { width: number; height: number } | null;
+  /** Why it failed; null when it did not. */
+  code: string | null;
+  message: string | null;
+}
+
 /** The types that are stored; the MIME type is `image/` and the name. */
 export const IMAGE_TYPES = ["jpeg", "png", "gif", "webp", "avif"] as const;
 export type ImageType = typeof IMAGE_TYPES[number];

@@ -5,9 +5,13 @@
 import type { Detail } from "./errors.ts";
 import {
   compareDecimals,
+  type Form,
+  GTIN_LENGTHS,
   integerReader,
   lineReader,
+  PRICE_DIGITS,
   type Problem,
+  RATE_DIGITS,
   type Read,
   readCurrency,
   readDate,
@@ -16,6 +20,7 @@ import {
   readPrice,
   readSku,
   readVatRate,
+  SKU_MAX,
   wordReader,
 } from "./values.ts";
 
@@ -95,6 +100,8 @@ export type ScalarField = Exclude<
 export interface ScalarRule {
   /** Reads trimmed text that is not empty (`description`: as sent). */
   read: Reader<string | number>;
+  /** What `read` takes, in the terms of a schema; it may take less. */
+  form: Form;
   /** An empty value clears the field, or falls back to its default. */
   clears: boolean;
   /** `PUT …/attribute/:attribute/:value` may change it. */
@@ -120,46 +127,86 @@ const readDescription: Reader<string> = (text) => {
     : { value: text };
 };
 
+type ValueRule = Pick<ScalarRule, "read" | "form">;
+
+const SKU: ValueRule = {
+  read: readSku,
+  form: { kind: "line", max: SKU_MAX },
+};
+const PRICE: ValueRule = {
+  read: readPrice,
+  form: { kind: "decimal", ...PRICE_DIGITS },
+};
+
+function line(max: number): ValueRule {
+  return { read: lineReader(max), form: { kind: "line", max } };
+}
+
+function word(words: readonly string[]): ValueRule {
+  return { read: wordReader(words), form: { kind: "word", words } };
+}
+
 /** The scalar fields in the order in which documents list them. */
 export const SCALARS: Record<ScalarField, ScalarRule> = {
-  sku: { read: readSku, clears: false, attribute: true },
-  title: { read: lineReader(150), clears: false, attribute: true },
+  sku: { ...SKU, clears: false, attribute: true },
+  title: { ...line(150), clears: false, attribute: true },
   description: {
     read: readDescription,
+    form: { kind: "text", max: DESCRIPTION_MAX },
     clears: true,
     attribute: false,
     verbatim: true,
   },
-  price: { read: readPrice, clears: false, attribute: true },
-  compare_at_price: { read: readPrice, clears: true, attribute: true },
-  vat_rate: { read: readVatRate, clears: true, attribute: true },
-  quantity: {
-    read: integerReader(QUANTITY_MAX),
+  price: { ...PRICE, clears: false, attribute: true },
+  compare_at_price: { ...PRICE, clears: true, attribute: true },
+  vat_rate: {
+    read: readVatRate,
+    form: { kind: "decimal", ...RATE_DIGITS },
     clears: true,
     attribute: true,
   },
-  availability: {
-    read: wordReader(AVAILABILITIES),
-    clears: false,
+  quantity: {
+    read: integerReader(QUANTITY_MAX),
+    form: { kind: "integer", max: QUANTITY_MAX },
+    clears: true,
     attribute: true,
   },
-  available_at: { read: readDate, clears: true, attribute: true },
-  gtin: { read: readGtin, clears: true, attribute: true },
-  brand: { read: lineReader(100), clears: true, attribute: true },
-  mpn: { read: lineReader(70), clears: true, attribute: true },
-  condition: { read: wordReader(CONDITIONS), clears: true, attribute: true },
-  status: { read: wordReader(STATUSES), clears: true, attribute: true },
-  parent_sku: { read: readSku, clears: true, attribute: false },
+  availability: { ...word(AVAILABILITIES), clears: false, attribute: true },
+  available_at: {
+    read: readDate,
+    form: { kind: "date" },
+    clears: true,
+    attribute: true,
+  },
+  gtin: {
+    read: readGtin,
+    form: { kind: "digits", lengths: GTIN_LENGTHS },
+    clears: true,
+    attribute: true,
+  },
+  brand: { ...line(100), clears: true, attribute: true },
+  mpn: { ...line(70), clears: true, attribute: true },
+  condition: { ...word(CONDITIONS), clears: true, attribute: true },
+  status: { ...word(STATUSES), clears: true, attribute: true },
+  parent_sku: { ...SKU, clears: true, attribute: false },
 };
 
 /** Attribute names of the attribute update. */
 export const ATTRIBUTE_NAMES = (Object.keys(SCALARS) as ScalarField[])
   .filter((field) => SCALARS[field].attribute);
 
-export const readCategory = lineReader(255);
-export const readAttributeName = lineReader(50);
-export const readAttributeValue = lineReader(255);
-export const readAlt = lineReader(250);
+/** Characters that the texts of the lists may have. */
+export const TEXT_LIMITS = {
+  category: 255,
+  attributeName: 50,
+  attributeValue: 255,
+  alt: 250,
+};
+
+export const readCategory = lineReader(TEXT_LIMITS.category);
+export const readAttributeName = lineReader(TEXT_LIMITS.attributeName);
+export const readAttributeValue = lineReader(TEXT_LIMITS.attributeValue);
+export const readAlt = lineReader(TEXT_LIMITS.alt);
 export { readCurrency };
 
 /**

@@ -11,6 +11,18 @@ export interface Problem {
   message: string;
 }
 
+/**
+ * What a value's text looks like, as the published schema tells it; `max` in
+ * code points, or as a number. A `text` keeps its white space and line breaks.
+ */
+export type Form =
+  | { kind: "line" | "text"; max: number }
+  | { kind: "decimal"; before: number; after: number }
+  | { kind: "integer"; max: number }
+  | { kind: "word"; words: readonly string[] }
+  | { kind: "digits"; lengths: readonly number[] }
+  | { kind: "date" };
+
 export type Read<T> = { value: T } | { problem: Problem };
 export type Reader<T> = (text: string) => Read<T>;
 
@@ -54,8 +66,9 @@ export function quote(text: string): string {
   return `"${shown}"`;
 }
 
+/** With the two characters beside them that XML cannot carry. */
 // deno-lint-ignore no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/;
 
 function controlName(char: string): string {
   const named: Record<string, string> = {
@@ -88,7 +101,8 @@ export function lineReader(max: number): Reader<string> {
   };
 }
 
-const readSkuLine = lineReader(64);
+export const SKU_MAX = 64;
+const readSkuLine = lineReader(SKU_MAX);
 
 /** An SKU: one line, 1–64, and not `.` or `..`, which no URL can address. */
 export const readSku: Reader<string> = (text) =>
@@ -151,9 +165,11 @@ export function compareDecimals(a: string, b: string): number {
   return padA === padB ? 0 : padA < padB ? -1 : 1;
 }
 
+/** Digits before and after the point at most. */
+export const PRICE_DIGITS = { before: 10, after: 4 };
+
 const readPriceDecimal = decimalReader({
-  before: 10,
-  after: 4,
+  ...PRICE_DIGITS,
   expected: 'a decimal above 0 with a point, as in "199.00"',
 });
 
@@ -165,9 +181,11 @@ export const readPrice: Reader<string> = (text) => {
     : read;
 };
 
+/** Digits before and after the point at most. */
+export const RATE_DIGITS = { before: 3, after: 2 };
+
 const readRateDecimal = decimalReader({
-  before: 3,
-  after: 2,
+  ...RATE_DIGITS,
   expected: 'a percentage from 0 to 100, as in "25" or "12.5"',
 });
 
@@ -226,6 +244,8 @@ export const readDate: Reader<string> = (text) => {
   );
 };
 
+export const GTIN_LENGTHS: readonly number[] = [8, 12, 13, 14];
+
 /** A GTIN of 8, 12, 13 or 14 digits (GS1 General Specifications, 7.9). */
 export const readGtin: Reader<string> = (text) => {
   if (!/^\d+$/.test(text)) {
@@ -234,7 +254,7 @@ export const readGtin: Reader<string> = (text) => {
       `is ${quote(text)}; it must be 8, 12, 13 or 14 digits.`,
     );
   }
-  if (![8, 12, 13, 14].includes(text.length)) {
+  if (!GTIN_LENGTHS.includes(text.length)) {
     return bad(
       "out_of_range",
       `has ${text.length} digits; it must have 8, 12, 13 or 14.`,

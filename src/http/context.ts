@@ -18,6 +18,16 @@ export interface RequestContext {
    * (408), gzip. `limit` in bytes, the setting's by default.
    */
   body(limit?: number): Promise<Uint8Array>;
+  /**
+   * Whether the operator's key came, on a route that needs none; throws 401
+   * for another one.
+   */
+  isOperator(): boolean;
+  /**
+   * Takes a place among the requests that wait or stream, until what it answers
+   * is called, once; throws 429 or 503 when there is none.
+   */
+  startWaiting(): () => void;
   /** Fires when the client went away or the service is stopping. */
   abort: AbortSignal;
 }
@@ -27,8 +37,8 @@ export interface Reply {
   status?: number;
   /** What stands inside `<service>`. */
   xml?: XmlNode;
-  /** A body that is already encoded, instead of `xml`. */
-  body?: string | ReadableStream<Uint8Array>;
+  /** A body that is already encoded, instead of `xml`; null for none. */
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   headers?: Record<string, string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A token bucket a seller: so many requests a minute, a tenth of them at once.
- * Buckets live in memory; a restart fills them.
+ * Token buckets: so many requests a minute, some of them at once. Buckets live
+ * in memory; a restart fills them.
  */
 import type { Clock } from "../deps.ts";
 
@@ -10,7 +10,7 @@ interface Bucket {
   at: number;
 }
 
-/** What a seller is told about its limit. */
+/** What somebody is told about their limit. */
 export interface Quota {
   allowed: boolean;
   limit: number;
@@ -21,38 +21,50 @@ export interface Quota {
   retryAfter: number;
 }
 
+export interface RateLimiterOptions {
+  perMinute: number;
+  /** How many may come at once. */
+  burst: number;
+  clock: Clock;
+}
+
+/** Buckets remembered; the one that was used the longest ago goes first. */
+const REMEMBERED = 10_000;
+
 export class RateLimiter {
-  readonly #perMinute: number;
-  readonly #burst: number;
-  readonly #clock: Clock;
+  readonly #options: RateLimiterOptions;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(perMinute: number, clock: Clock) {
-    this.#perMinute = perMinute;
-    this.#burst = Math.max(1, Math.floor(perMinute / 10));
-    this.#clock = clock;
+  constructor(options: RateLimiterOptions) {
+    this.#options = options;
   }
 
   /** Takes `cost` tokens (0: only looks). */
-  take(seller: string, cost: 0 | 1): Quota {
-    const now = this.#clock.monotonic();
-    const perMs = this.#perMinute / 60_000;
-    const bucket = this.#buckets.get(seller) ??
-      { tokens: this.#burst, at: now };
-    const tokens = Math.min(
-      this.#burst,
-      bucket.tokens + (now - bucket.at) * perMs,
-    );
+  take(key: string, cost: 0 | 1): Quota {
+    const { perMinute, burst, clock } = this.#options;
+    const now = clock.monotonic();
+    const perMs = perMinute / 60_000;
+    const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };
+    const tokens = Math.min(burst, bucket.tokens + (now - bucket.at) * perMs);
     const allowed = tokens >= cost;
     const left = allowed ? tokens - cost : tokens;
-    this.#buckets.set(seller, { tokens: left, at: now });
+    this.#remember(key, { tokens: left, at: now });
     return {
       allowed,
-      limit: this.#perMinute,
+      limit: perMinute,
       remaining: Math.floor(left),
-      reset: Math.ceil((this.#burst - left) / perMs / 1_000),
+      reset: Math.ceil((burst - left) / perMs / 1_000),
       retryAfter: allowed ? 0 : Math.ceil((cost - left) / perMs / 1_000),
     };
+  }
+
+  /** The order of a Map is that of insertion: used last stands last. */
+  #remember(key: string, bucket: Bucket): void {
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    if (this.#buckets.size <= REMEMBERED) return;
+    const [oldest] = this.#buckets.keys();
+    this.#buckets.delete(oldest);
   }
 }
 

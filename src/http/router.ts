@@ -15,6 +15,8 @@ export interface Route {
   path: string;
   access: Access;
   handler: Handler;
+  /** Takes up much: so many at once, a seller and in all. */
+  upload?: boolean;
   /** Takes its time on purpose, so that a slow answer is nothing to log. */
   waits?: boolean;
 }

@@ -5,15 +5,17 @@
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
  * rate (429) → media type (415) → size (413) → the body.
  */
+import { Buffer } from "node:buffer";
 import { ServiceError } from "../domain/errors.ts";
 import type { Seller } from "../domain/seller.ts";
 import type { Services } from "../services.ts";
 import { serviceDocument } from "../xml/encode.ts";
-import { readXmlBody } from "./body.ts";
-import type { Reply, RequestContext } from "./context.ts";
+import { Call, type Origin } from "./call.ts";
+import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./keys.ts";
-import { type Quota, quotaHeaders, RateLimiter } from "./rate_limit.ts";
+import { Places } from "./places.ts";
+import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
 import {
   parseQuery,
   parseTarget,
@@ -21,52 +23,29 @@ import {
   Router,
   type Target,
 } from "./router.ts";
+import { Strangers } from "./strangers.ts";
 
+/** Uploads in progress, from before the body is read until the answer. */
+const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
+/** Bodies being read; those of uploads are among them. */
+const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
+/** Requests that wait for an upload to end, or follow it. */
+const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
 /** A request that took longer than this is logged. */
 const SLOW_MS = 1_000;
-const NO_QUERY = new URLSearchParams();
 const XML_TYPE = "text/xml; charset=utf-8";
-
-/** One request on its way to an answer: what the handler is given. */
-class Call implements RequestContext {
-  readonly services: Services;
-  readonly request: Request;
-  readonly requestId: string;
-  readonly startedAt: number;
-  readonly #stopping: AbortSignal;
-  query = NO_QUERY;
-  params: Readonly<Record<string, string>> = {};
-  route: Route | null = null;
-  /** Whose key it was; null until that is known, and on other routes. */
-  owner: Seller | null = null;
-  quota: Quota | null = null;
-
-  readonly body = (limit = this.services.config.bodyLimit) =>
-    readXmlBody(this.request, limit, this.services.deps.clock);
-
-  constructor(services: Services, request: Request, stopping: AbortSignal) {
-    this.services = services;
-    this.request = request;
-    this.requestId = services.deps.ids.uuid();
-    this.startedAt = services.deps.clock.monotonic();
-    this.#stopping = stopping;
-  }
-
-  get seller(): Seller {
-    if (this.owner !== null) return this.owner;
-    throw new Error("this route is not a seller's");
-  }
-
-  get abort(): AbortSignal {
-    return AbortSignal.any([this.request.signal, this.#stopping]);
-  }
-}
 
 export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
+  /** Those routes for which nobody is asked for a key. */
+  readonly #open: Router;
   readonly #keys: SellerKeys;
   readonly #limiter: RateLimiter | null;
+  readonly #strangers: Strangers;
+  readonly #uploads = new Places(UPLOADS);
+  readonly #bodies = new Places(BODIES);
+  readonly #waits = new Places(WAITS);
   readonly #stopping: AbortSignal;
 
   /** `stopping` ends what waits or streams. */
@@ -78,39 +57,72 @@ export class RequestHandler {
     const { db, deps, config } = services;
     this.#services = services;
     this.#router = new Router(routes);
+    this.#open = new Router(routes.filter(({ access }) => access === "public"));
     this.#keys = new SellerKeys(db, deps.clock);
-    this.#limiter = config.rateLimit === 0
-      ? null
-      : new RateLimiter(config.rateLimit, deps.clock);
+    this.#limiter = config.rateLimit === 0 ? null : new RateLimiter({
+      perMinute: config.rateLimit,
+      burst: Math.max(1, Math.floor(config.rateLimit / 10)),
+      clock: deps.clock,
+    });
+    this.#strangers = new Strangers(deps.clock);
     this.#stopping = stopping;
   }
 
   /** Answers a request; never rejects. */
-  async handle(request: Request): Promise<Response> {
-    const call = new Call(this.#services, request, this.#stopping);
-    let response: Response;
-    let failure: ServiceError | null = null;
+  async handle(request: Request, origin: Origin): Promise<Response> {
+    const call = new Call(this.#services, {
+      request,
+      origin,
+      stopping: this.#stopping,
+      bodies: this.#bodies,
+      waits: this.#waits,
+    });
     try {
       const reply = await this.#dispatch(call);
-      response = toResponse(reply, this.#headers(call));
+      const response = toResponse(reply, call, this.#headers(call));
+      this.#log(call, response.status);
+      return response;
     } catch (error) {
-      failure = toServiceError(error);
-      response = errorResponse(failure, call, this.#headers(call));
+      const failure = toServiceError(error);
+      const throttled = this.#isKnown(call)
+        ? null
+        : this.#strangers.tooMany(call.client);
+      const answer = failure.code === "unauthorized"
+        ? throttled ?? failure
+        : failure;
+      const response = errorResponse(answer, call, this.#headers(call));
+      this.#log(call, response.status, answer, throttled !== null);
+      return response;
     }
-    this.#log(call, response, failure);
-    return response;
+  }
+
+  #isKnown({ owner, operator }: Call): boolean {
+    return owner !== null || operator;
   }
 
   async #dispatch(call: Call): Promise<Reply> {
     const { request } = call;
     const target = parseTarget(request.url);
-    await this.#authenticate(call, target);
+    if (!this.#isOpen(request.method, target)) {
+      await this.#authenticate(call, target);
+    }
     const { route, params } = this.#findRoute(request.method, target);
     call.route = route;
     if (call.owner !== null) this.#spend(call, call.owner);
     call.params = params;
     if (target.query !== "") call.query = parseQuery(target.query);
-    return await route.handler(call);
+    if (!route.upload) return await route.handler(call);
+    const leave = this.#uploads.take(call.seller.id);
+    try {
+      return await route.handler(call);
+    } finally {
+      leave();
+    }
+  }
+
+  #isOpen(method: string, { segments }: Target): boolean {
+    const match = this.#open.match(method, segments);
+    return match !== null && "route" in match;
   }
 
   /** Asks for the key that everything below a path wants, route or not. */
@@ -123,6 +135,7 @@ export class RequestHandler {
       const { operatorKey } = this.#services.config;
       if (operatorKey === null) throw noRoute();
       checkOperatorKey(operatorKey, call.request.headers.get(KEY_HEADER));
+      call.operator = true;
     }
   }
 
@@ -158,27 +171,34 @@ export class RequestHandler {
     return { ...headers, ...quotaHeaders(told) };
   }
 
-  #log(call: Call, response: Response, failure: ServiceError | null): void {
+  #log(
+    call: Call,
+    status: number,
+    failure: ServiceError | null = null,
+    throttled = false,
+  ): void {
     const { log, clock } = this.#services.deps;
     const { request, route, owner } = call;
     const ms = clock.monotonic() - call.startedAt;
-    const { status } = response;
     const slow = ms > SLOW_MS && !route?.waits;
-    const level = status >= 500
+    const level = failure !== null && status >= 500
       ? "error"
-      : failure !== null || slow
+      : !throttled && (failure !== null || slow)
       ? "info"
       : "debug";
     if (!log.enabled(level)) return;
     log[level](failure === null ? "request" : "request_refused", {
       request_id: call.requestId,
       client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
+      client: call.client,
       seller: owner?.name,
-      method: request.method,
+      method: request.method.slice(0, 20),
       route: route?.path,
       status,
       code: failure?.code,
       ms: Math.round(ms * 10) / 10,
+      bytes_in: call.received,
+      bytes_out: sizeOf(call.sent),
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
@@ -188,23 +208,37 @@ function noRoute(): ServiceError {
   return new ServiceError("not_found", "There is nothing at this path.");
 }
 
-function toResponse(reply: Reply, headers: Record<string, string>): Response {
+/** Bytes of a body; undefined where that is not known yet. */
+function sizeOf(body: Reply["body"]): number | undefined {
+  if (typeof body === "string") return Buffer.byteLength(body);
+  return body instanceof Uint8Array ? body.length : undefined;
+}
+
+function toResponse(
+  reply: Reply,
+  call: Call,
+  headers: Record<string, string>,
+): Response {
   const { status = 200 } = reply;
   Object.assign(headers, reply.headers);
-  if (status === 204) return new Response(null, { status, headers });
+  if (status === 204 || reply.body === null) {
+    return new Response(null, { status, headers });
+  }
   headers["Content-Type"] ??= XML_TYPE;
   const body = reply.body ?? serviceDocument(reply.xml ?? {});
+  call.sent = body;
   return new Response(body, { status, headers });
 }
 
 function errorResponse(
   error: ServiceError,
-  { requestId }: Call,
+  call: Call,
   headers: Record<string, string>,
 ): Response {
   Object.assign(headers, error.headers);
   headers["Content-Type"] = XML_TYPE;
-  const body = errorDocument(error, requestId);
+  const body = errorDocument(error, call.requestId);
+  call.sent = body;
   return new Response(body, { status: error.status, headers });
 }
 

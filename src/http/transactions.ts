@@ -10,7 +10,12 @@ import {
 } from "../domain/transaction.ts";
 import { unsettledImages } from "../store/images.ts";
 import { findResults, findTransaction } from "../store/transactions.ts";
-import { element, type XmlNode } from "../xml/encode.ts";
+import {
+  element,
+  isoTime,
+  serviceDocument,
+  type XmlNode,
+} from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { productCountsNode } from "./products.ts";
 
@@ -33,7 +38,7 @@ export async function getTransaction(context: RequestContext): Promise<Reply> {
     return await streamProgress(context);
   }
   if (waitS > 0) await waitUntilFinal(context, waitS * 1_000);
-  return { xml: { transaction: await fullRecord(context) } };
+  return { body: await fullRecord(context) };
 }
 
 function readWait(query: URLSearchParams): number {
@@ -47,25 +52,32 @@ function readWait(query: URLSearchParams): number {
 }
 
 /** The record with its results; counters and rows are of one snapshot. */
-function fullRecord(context: RequestContext): Promise<XmlNode> {
+function fullRecord(context: RequestContext): Promise<Uint8Array<ArrayBuffer>> {
   const { services, seller, params } = context;
+  const { finalRecords } = services;
   return services.db.read(async (sql) => {
     const id = params.transaction_id;
     const transaction = await findTransaction(sql, seller.id, id);
     if (transaction === null) throw notFound("transaction");
+    const kept = finalRecords.find(transaction);
+    if (kept !== undefined) return kept;
     const results = await findResults(sql, id);
     const unsettled = transaction.images.pending + transaction.images.failed > 0
       ? await unsettledImages(sql, id)
       : [];
-    return {
-      ...progressRecord(transaction),
-      results: resultsNode(results, unsettled),
-    };
+    const body = new TextEncoder().encode(serviceDocument({
+      transaction: {
+        ...progressRecord(transaction),
+        results: resultsNode(results, unsettled),
+      },
+    }));
+    finalRecords.keep(transaction, body);
+    return body;
   });
 }
 
 /** The record without its results. */
-function progressRecord(transaction: Transaction): XmlNode {
+export function progressRecord(transaction: Transaction): XmlNode {
   const { id, created_at, finished_at, products, images } = transaction;
   const { pending, stored, reused, failed } = images;
   return {
@@ -77,10 +89,6 @@ function progressRecord(transaction: Transaction): XmlNode {
     products: productCountsNode(products),
     images: { total: totalOf(images), pending, stored, reused, failed },
   };
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function resultsNode(
@@ -152,6 +160,7 @@ async function waitUntilFinal(
   context: RequestContext,
   ms: number,
 ): Promise<void> {
+  const leave = context.startWaiting();
   const over = new AbortController();
   const cancel = context.services.deps.clock.after(ms, () => over.abort());
   const abort = AbortSignal.any([context.abort, over.signal]);
@@ -159,12 +168,14 @@ async function waitUntilFinal(
     await follow(context, abort, ({ finished_at }) => finished_at !== null);
   } finally {
     cancel();
+    leave();
   }
 }
 
 /** Server-sent events: `progress` while it goes on, `final` at the end. */
 async function streamProgress(context: RequestContext): Promise<Reply> {
   const first = await findProgress(context);
+  const leave = context.startWaiting();
   const gone = new AbortController();
   const abort = AbortSignal.any([context.abort, gone.signal]);
   const body = new ReadableStream<Uint8Array>({
@@ -174,6 +185,8 @@ async function streamProgress(context: RequestContext): Promise<Reply> {
         controller.close();
       } catch (error) {
         if (!gone.signal.aborted) controller.error(error);
+      } finally {
+        leave();
       }
     },
     cancel: () => gone.abort(),

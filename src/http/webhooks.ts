@@ -4,13 +4,16 @@ import { readTrigger } from "../domain/event.ts";
 import { fieldDetail } from "../domain/product.ts";
 import { parseSellerUrl } from "../domain/url.ts";
 import { type Problem, quote, type Read } from "../domain/values.ts";
-import type { Trigger } from "../domain/webhook.ts";
+import { isTrigger, type Trigger } from "../domain/webhook.ts";
+import { pingWebhook } from "../events.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import {
+  findDelivery,
   listAttempts,
   listDeliveries as loggedDeliveries,
   type LoggedAttempt,
   type LoggedDelivery,
+  replayDelivery as sendAnew,
 } from "../store/delivery_log.ts";
 import {
   deleteWebhook as removeWebhook,
@@ -62,6 +65,21 @@ export const deleteWebhook: Handler = async ({ services, seller, params }) => {
   return { xml: { success: true } };
 };
 
+/** `POST /seller_api/webhooks/:trigger/test` */
+export const testWebhook: Handler = async ({ services, seller, params }) => {
+  const { db, deps, signals } = services;
+  const { trigger } = params;
+  const pinged = isTrigger(trigger)
+    ? await pingWebhook(db, deps, seller.id, trigger)
+    : null;
+  if (pinged === null) throw notFound("webhook");
+  const { eventId, deliveryId, state } = pinged;
+  signals.deliveries.notify();
+  return {
+    xml: { delivery: { id: deliveryId, event_id: eventId, state } },
+  };
+};
+
 const PAGE = 20;
 const PAGE_MAX = 100;
 
@@ -92,6 +110,27 @@ export const listDeliveries: Handler = async (context) => {
       next: page.length > limit ? shown[limit - 1].id : undefined,
     },
   };
+};
+
+/**
+ * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`: answers the state
+ * in which the delivery is then; one that is on its way, or held as its webhook
+ * is disabled, stays as it is.
+ */
+export const replayDelivery: Handler = ({ services, seller, params }) => {
+  const { db, deps, signals } = services;
+  const { trigger, id } = params;
+  return db.write(async (tx) => {
+    const before = await findDelivery(tx, id);
+    if (before?.sellerId !== seller.id || before.trigger !== trigger) {
+      throw notFound("delivery");
+    }
+    const replay = await sendAnew(tx, id, deps.clock.now());
+    if (replay === "no_webhook") throw notFound("webhook");
+    if (replay === "due") tx.onCommit(() => signals.deliveries.notify());
+    const { eventId, state } = await findDelivery(tx, id) ?? before;
+    return { xml: { delivery: { id, event_id: eventId, state } } };
+  });
 };
 
 async function readWebhook(

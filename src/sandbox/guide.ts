@@ -22,7 +22,8 @@ export function guide(options: GuideOptions): string[] {
   const event = "<event><seller>demo</seller><trigger>order_created</trigger>" +
     "<reference>order-1001</reference><data><total>149.00</total></data></event>";
   return [
-    "# Paste these lines into another shell. Upload a catalogue:",
+    `# Open ${service}/ in a browser, or paste these lines into another shell.`,
+    "# Upload a catalogue:",
     `id=$(${
       post("catalogue.xml")
     } | sed 's/.*<transaction_id>//; s/<.*//'); echo "$id"`,

@@ -5,6 +5,7 @@
 import { openDatabase } from "../app.ts";
 import { type Config, ROLES } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import type { SandboxPage } from "../services.ts";
 import type { Db, Sql } from "../store/db.ts";
 import { addSeller, listSellers } from "../store/sellers.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
@@ -33,6 +34,8 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** What the service has to be opened with. */
   config: Config;
+  /** What its page is told. */
+  page: SandboxPage;
   /** Adds the demo seller to the open service and prints the shell lines. */
   begin(service: { url: string; db: Db }): Promise<void>;
   close(): Promise<void>;
@@ -52,6 +55,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const dataDir = options.dataDir ??
     await Deno.makeTempDir({ prefix: "seller-sandbox-" });
   const { port } = server.addr as Deno.NetAddr;
+  const loopback = `http://${LOOPBACK}:${port}`;
+  const keys = { sellerKey: SELLER_KEY, operatorKey: OPERATOR_KEY };
   return {
     config: {
       ...config,
@@ -60,11 +65,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       operatorKey: OPERATOR_KEY,
       allowPrivate: [...config.allowPrivate, `${LOOPBACK}/32`],
     },
+    page: { ...keys, samples: samples(`${loopback}/images`) },
     async begin(opened) {
       service = opened;
       await addDemoSeller(opened.db, deps);
-      const loopback = `http://${LOOPBACK}:${port}`;
-      const keys = { sellerKey: SELLER_KEY, operatorKey: OPERATOR_KEY };
       guide({ service: opened.url, loopback, ...keys }).forEach(print);
     },
     async close() {
@@ -74,6 +78,17 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       }
     },
   };
+}
+
+function samples(images: string): SandboxPage["samples"] {
+  return [
+    { name: "catalogue.xml", label: "Try a catalogue", xml: catalogue(images) },
+    {
+      name: "refused.xml",
+      label: "Try one with mistakes",
+      xml: refusedCatalogue(images),
+    },
+  ];
 }
 
 function loopbackHandler({ config, deps, sink }: {

@@ -9,6 +9,7 @@ import {
 } from "../domain/webhook.ts";
 import type { Tx } from "./db.ts";
 import { type Claim, holdDeliveries, stateIn } from "./deliveries.ts";
+import { countInHour } from "./hours.ts";
 
 /** How a try ended. */
 export interface Outcome {
@@ -94,6 +95,12 @@ export async function settleDelivery(
     : await notAccepted(tx, claimed, outcome, settlement);
   await recordNext(tx, claim, next, outcome, settlement.now);
   await recordAttempt(tx, claim, outcome);
+  if (outcome.error !== INTERRUPTED.error) {
+    const name = isAccepted(outcome)
+      ? "deliveries_delivered"
+      : "deliveries_failed";
+    await countInHour(tx, settlement.now, name);
+  }
   return { state: next.move.to, ...next.webhook };
 }
 

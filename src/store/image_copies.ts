@@ -1,5 +1,6 @@
 /** Which stored copies there are, and which of them are still of use. */
 import type { ImageType, StoredFile } from "../domain/image.ts";
+import { touchProductsOf } from "./changes.ts";
 import { inLists, marks, type Sql, type Tx } from "./db.ts";
 
 /** A stored copy, whichever URLs it came from. */
@@ -36,6 +37,11 @@ export async function refetchCopies(
   let urls = 0;
   for (const list of inLists(sha256s)) {
     const gone = `sha256 IN (${marks(list.length)})`;
+    const images = await tx.all<{ id: string }>(
+      `SELECT id FROM images WHERE ${gone} ORDER BY id`,
+      list,
+    );
+    await touchProductsOf(tx, images.map(({ id }) => id));
     urls += await tx.run(
       `UPDATE images SET state = 'pending', due_at = ?, attempts = 0,
          crashes = 0, code = NULL, message = NULL

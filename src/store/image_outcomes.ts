@@ -9,7 +9,9 @@ import {
   type ImageOutcome,
   UNPROCESSABLE,
 } from "../domain/image.ts";
+import { touchProductsOf } from "./changes.ts";
 import { inLists, marks, type Param, type Tx } from "./db.ts";
+import { countInHour } from "./hours.ts";
 
 /** An outcome, as the holder of the lease reports it. */
 export interface ImageResult {
@@ -53,6 +55,8 @@ interface Ending {
   status: SettledStatus;
   lease: string;
   attempts: number;
+  /** Whether products show another image than before. */
+  visible: boolean;
   failure: ImageFailure | null;
   /** Of the version obtained. */
   validator: string | null;
@@ -87,12 +91,15 @@ export async function settleImages(
       endings.set(id, endingOf(row, lease, attempts, outcome));
     }
   }
+  const visible = [...endings].filter(([, ending]) => ending.visible);
+  await touchProductsOf(tx, visible.map(([id]) => id));
   await tx.runMany(
     `UPDATE images SET lease_id = NULL, due_at = ?, attempts = ?, code = ?,
        message = ? WHERE id = ? AND lease_id = ?`,
     retried,
   );
   await endJobs(tx, results, endings, options.at);
+  await countEndings(tx, endings, options.at);
   return await tellWaiting(tx, endings, options.at);
 }
 
@@ -102,24 +109,35 @@ function endingOf(
   attempts: number,
   outcome: ImageOutcome,
 ): Ending {
+  const common = { lease, attempts, failure: null };
   switch (outcome.kind) {
     case "stored": {
+      const visible = outcome.sha256 !== row.sha256;
       const { validator } = outcome;
-      return { status: "stored", lease, attempts, failure: null, validator };
+      return { ...common, status: "stored", visible, validator };
     }
     case "unmodified": {
       const { validator } = row;
-      return { status: "reused", lease, attempts, failure: null, validator };
+      return { ...common, status: "reused", visible: false, validator };
     }
-    case "failed":
-      return {
-        status: "failed",
-        lease,
-        attempts,
-        failure: outcome,
-        validator: null,
-      };
+    case "failed": {
+      // A former copy goes on being shown.
+      const visible = row.sha256 === null;
+      const failed = { failure: outcome, visible, validator: null };
+      return { ...common, ...failed, status: "failed" };
+    }
   }
+}
+
+async function countEndings(
+  tx: Tx,
+  endings: ReadonlyMap<string, Ending>,
+  at: number,
+): Promise<void> {
+  let failed = 0;
+  for (const { status } of endings.values()) if (status === "failed") failed++;
+  await countInHour(tx, at, "images_failed", failed);
+  await countInHour(tx, at, "images_stored", endings.size - failed);
 }
 
 async function leasedRows(

@@ -41,21 +41,24 @@ const KNOWN = "id, url, state, lease_id, sha256, validator";
  * Registers the images of a transaction whose row was just inserted. What is
  * stored in the version that the HEAD saw is `reused` at once; everything else
  * waits for the one job of its URL, which is begun, begun anew or joined.
- * Answers counts of references; the caller writes them to the transaction.
+ * Answers counts of references, which the caller writes to the transaction, and
+ * the id of each URL.
  */
 export async function requestImages(
   tx: Tx,
   request: ImageRequest,
-): Promise<{ pending: number; reused: number }> {
+): Promise<{ pending: number; reused: number; ids: Map<string, string> }> {
   const { transactionId, sellerId, at, uuid, images } = request;
   const known = await takeKnown(tx, sellerId, images.map(({ url }) => url));
   const fresh: Param[][] = [];
   const restarted: Param[][] = [];
   const rows: Param[][] = [];
+  const ids = new Map<string, string>();
   const counts = { pending: 0, reused: 0 };
   for (const { ordinal, url, refs, validator } of images) {
     const image = known.get(url);
     const id = image?.id ?? uuid();
+    ids.set(url, id);
     const status = isCurrent(image, validator) ? "reused" : "pending";
     if (image === undefined) {
       fresh.push([id, url, new URL(url).origin, sellerId, at, at]);
@@ -69,7 +72,7 @@ export async function requestImages(
   await tx.runMany(INSERT_IMAGE, fresh);
   await tx.runMany(RESTART, restarted);
   await tx.runMany(INSERT_WAITING, rows);
-  return counts;
+  return { ...counts, ids };
 }
 
 const INSERT_IMAGE =

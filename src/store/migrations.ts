@@ -210,4 +210,55 @@ CREATE TABLE delivery_attempts (
 ) STRICT;
 `,
   },
+  {
+    name: "read-out: order of change, lists, counts by the hour",
+    sql: `
+-- the number of the last change of the catalogue; its one row stays locked
+-- until the commit, so numbers become visible in their order
+CREATE TABLE change_counter (
+  id INTEGER NOT NULL PRIMARY KEY,
+  n INTEGER NOT NULL
+) STRICT;
+INSERT INTO change_counter (id, n) VALUES (1, 0);
+
+ALTER TABLE products ADD COLUMN change_no INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX products_changes ON products (change_no);
+CREATE INDEX products_seller ON products (seller_id, id);
+
+-- which products show an image, to find them when it changes; without foreign
+-- keys, whose checks cost as much as the rows
+CREATE TABLE product_images (
+  image_id TEXT NOT NULL,
+  product_id TEXT NOT NULL,
+  PRIMARY KEY (image_id, product_id)
+) STRICT, WITHOUT ROWID;
+
+-- images that changed and have so many products that the rest of them, those
+-- after product_id, still have to get the number of a change
+CREATE TABLE changed_images (
+  image_id TEXT NOT NULL PRIMARY KEY REFERENCES images (id),
+  product_id TEXT NOT NULL
+) STRICT;
+
+-- hour is Unix time in hours
+CREATE TABLE hourly_counts (
+  hour INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (hour, name)
+) STRICT;
+
+CREATE INDEX webhooks_failing ON webhooks (failing_since)
+  WHERE failing_since IS NOT NULL;
+`,
+  },
+  {
+    name: "the row that is written to see whether anything can be",
+    sql: `
+CREATE TABLE health (
+  id INTEGER NOT NULL PRIMARY KEY,
+  looked_at INTEGER NOT NULL
+) STRICT;
+`,
+  },
 ];

@@ -1,8 +1,10 @@
 /** Rows of `products`. */
 import type { Product } from "../domain/product.ts";
+import { takeChange } from "./changes.ts";
 import { inLists, marks, type Param, type Sql, type Tx } from "./db.ts";
 
-const COLUMNS = [
+/** All that a `Product` holds. */
+export const COLUMNS = [
   "id",
   "sku",
   "title",
@@ -29,7 +31,8 @@ const COLUMNS = [
 
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
 
-type ProductRow =
+/** A row with these columns. */
+export type ProductRow =
   & Omit<Product, "categories" | "attributes" | "images">
   & { categories: string; attributes: string; images: string };
 
@@ -37,7 +40,7 @@ type ProductRow =
  * Named one by one: the driver's row objects are slow to read and to copy, and
  * a product is copied wherever it is changed.
  */
-function toProduct(row: ProductRow): Product {
+export function toProduct(row: ProductRow): Product {
   return {
     id: row.id,
     sku: row.sku,
@@ -134,16 +137,19 @@ function columnValue(product: Product, column: Column): Param {
 }
 
 /** Inserts new products; a `unique` DbError where an SKU is taken. */
-export function insertProducts(
+export async function insertProducts(
   tx: Tx,
   sellerId: string,
   products: readonly Product[],
 ): Promise<void> {
-  return tx.runMany(
-    `INSERT INTO products (seller_id, ${COLUMNS.join(", ")}) ` +
-      `VALUES (${marks(COLUMNS.length + 1)})`,
+  if (products.length === 0) return;
+  const change = await takeChange(tx);
+  await tx.runMany(
+    `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +
+      `VALUES (${marks(COLUMNS.length + 2)})`,
     products.map((product) => [
       sellerId,
+      change,
       ...COLUMNS.map((column) => columnValue(product, column)),
     ]),
   );
@@ -160,12 +166,15 @@ export async function updateProducts(
   tx: Tx,
   changes: readonly ProductChange[],
 ): Promise<void> {
+  if (changes.length === 0) return;
+  const change = await takeChange(tx);
   await freeSkus(tx, changes);
   for (const [columns, products] of byChangedColumns(changes)) {
     const assignments = columns.map((column) => `${column} = ?`).join(", ");
     await tx.runMany(
-      `UPDATE products SET ${assignments} WHERE id = ?`,
+      `UPDATE products SET change_no = ?, ${assignments} WHERE id = ?`,
       products.map((product) => [
+        change,
         ...columns.map((column) => columnValue(product, column)),
         product.id,
       ]),

@@ -157,6 +157,36 @@ export function listSellers(sql: Sql): Promise<ListedSeller[]> {
   );
 }
 
+/** A seller as the operator's page lists it. */
+export interface SellerRow extends ListedSeller {
+  /** How many webhooks there are, and how many of them fail or are disabled. */
+  webhooks: number;
+  failing: number;
+  /** Unix milliseconds; null when there was none. */
+  lastUploadAt: number | null;
+}
+
+/** Sellers behind `after` (an id), in the order of their creation. */
+export function pageOfSellers(
+  sql: Sql,
+  after: string,
+  limit: number,
+): Promise<SellerRow[]> {
+  return sql.all<SellerRow>(
+    `SELECT id, name, created_at AS "createdAt",
+       (SELECT COUNT(*) FROM api_keys
+        WHERE seller_id = sellers.id AND revoked_at IS NULL) AS keys,
+       (SELECT COUNT(*) FROM webhooks
+        WHERE seller_id = sellers.id) AS webhooks,
+       (SELECT COUNT(*) FROM webhooks
+        WHERE seller_id = sellers.id AND failing_since IS NOT NULL) AS failing,
+       (SELECT created_at FROM transactions WHERE seller_id = sellers.id
+        ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
+     FROM sellers WHERE id > ? ORDER BY id LIMIT ?`,
+    [after, limit],
+  );
+}
+
 /** A seller's keys, the oldest first. */
 export function listKeys(sql: Sql, sellerId: string): Promise<ListedKey[]> {
   return sql.all<ListedKey>(

@@ -102,6 +102,21 @@ export async function findTransaction(
   return row === undefined ? null : toTransaction(row);
 }
 
+/** The seller's transactions before `before` (an id), the newest first. */
+export async function listTransactions(
+  sql: Sql,
+  sellerId: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<Transaction[]> {
+  const older = before === null ? "" : "AND id < ?";
+  const rows = await sql.all<TransactionRow>(
+    `SELECT ${COUNTERS} FROM transactions WHERE seller_id = ? ${older}
+     ORDER BY id DESC LIMIT ?`,
+    [sellerId, ...(before === null ? [] : [before]), limit],
+  );
+  return rows.map(toTransaction);
+}
+
 /** What became of each product, in document order. */
 export async function findResults(
   sql: Sql,

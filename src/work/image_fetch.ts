@@ -64,7 +64,7 @@ export class ImageFetcher {
       abort.throwIfAborted();
       return { kind: "failed", ...failureOf(error) };
     } finally {
-      part.discard();
+      await part.discard();
     }
   }
 
@@ -112,7 +112,7 @@ export class ImageFetcher {
 
   async #store(part: PartFile, received: Received): Promise<ImageOutcome> {
     const { sha256, validator } = received;
-    const { type, width, height } = inspectImage(part.content());
+    const { type, width, height } = inspectImage(await part.content());
     const file = `${this.#settings.folder}/${imageFile({ sha256, type })}`;
     await part.keep(file);
     const { bytes } = part;
@@ -139,7 +139,7 @@ async function receive(
       if (part.bytes + piece.length >= HEAD_BYTES) sniffImage(head);
     }
     hash.update(piece);
-    part.append(piece);
+    await part.append(piece);
     pace.received(piece.length);
   }
   const validator = validatorOf((name) =>

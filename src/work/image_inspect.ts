@@ -17,7 +17,9 @@ export const FRAME_LIMIT = 1_000;
 const TEXT_LIMIT = 1 << 20;
 /** What a text counts at least, so that there cannot be endlessly many. */
 const TEXT_COST = 1 << 10;
-/** So many first bytes tell the type. */
+/** So many first bytes tell an accepted type … */
+const SIGNATURE_BYTES = 96;
+/** … and so many, what it is instead. */
 export const HEAD_BYTES = 512;
 
 /** What the header says. */
@@ -44,10 +46,10 @@ export class ImageRefusal extends Error {
  * @throws {ImageRefusal}
  */
 export function sniffImage(head: Uint8Array): ImageType {
-  // One character a byte (what TextDecoder calls "latin1" is not quite that).
-  const text = String.fromCharCode(...head.subarray(0, HEAD_BYTES));
-  const accepted = ACCEPTED.find(([signature]) => signature.test(text));
+  const start = characters(head.subarray(0, SIGNATURE_BYTES));
+  const accepted = ACCEPTED.find(([signature]) => signature.test(start));
   if (accepted !== undefined) return accepted[1];
+  const text = characters(head.subarray(0, HEAD_BYTES));
   const known = REFUSED.find(([signature]) => signature.test(text));
   const accepts = "JPEG, PNG, GIF, WebP and AVIF are accepted.";
   if (known !== undefined) {
@@ -62,6 +64,11 @@ export function sniffImage(head: Uint8Array): ImageType {
     "image_not_an_image",
     `The answer was not an image: its body is ${what}; ${accepts}`,
   );
+}
+
+/** One character a byte (what `TextDecoder` calls "latin1" is not quite that). */
+function characters(bytes: Uint8Array): string {
+  return String.fromCharCode.apply(null, bytes as unknown as number[]);
 }
 
 const ACCEPTED: readonly (readonly [RegExp, ImageType])[] = [

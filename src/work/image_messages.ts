@@ -10,8 +10,6 @@ export interface ImageWorkerSettings {
   /** Bytes of one image. */
   imageLimit: number;
   allowPrivate: readonly string[];
-  /** How often the worker gives a sign of life. */
-  beatMs: number;
   /** How long a host may take to begin its answer. */
   answerMs: number;
 }
@@ -22,10 +20,12 @@ export type ImageTask = Pick<ClaimedImage, "id" | "lease" | "url" | "copy">;
 export type ToImageWorker =
   | { type: "start"; settings: ImageWorkerSettings }
   | { type: "fetch"; tasks: ImageTask[] }
+  /** Answered by a `beat`. */
+  | { type: "ping" }
   | { type: "stop" };
 
 export type FromImageWorker =
-  /** Alive; the first one says that it has started. */
+  /** It hears what it is told; the first one says that it has started. */
   | { type: "beat" }
   | { type: "done"; results: ImageResult[] }
   /** It met an error that nobody caught, and is to be ended. */

@@ -8,8 +8,9 @@
  *   that hang;
  * - but one for an origin never asked, beyond that: it may be a good one.
  *
- * To an origin that answers, twice as many again are handed out ahead of their
- * turn, so that it need not wait for the database in between; they cost no slot.
+ * To an origin that answers, three times as many again are handed out ahead of
+ * their turn, so that it need not wait for the database in between; they cost no
+ * slot.
  */
 
 const PER_ORIGIN = 16;
@@ -19,7 +20,7 @@ const UNPROVEN = 24;
 const UNPROVEN_WITH_FIRST = 56;
 const PER_UNPROVEN_ORIGIN = 4;
 /** In flight and handed out ahead. */
-const PER_PROVEN_ORIGIN = 3 * PER_ORIGIN;
+const PER_PROVEN_ORIGIN = 4 * PER_ORIGIN;
 /** Of more origins than this, the one heard of first is forgotten. */
 const REMEMBERED = 10_000;
 

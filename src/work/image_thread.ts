@@ -13,8 +13,6 @@ import type {
   ToImageWorker,
 } from "./image_messages.ts";
 
-/** The worker's heap; images themselves lie outside it. */
-const HEAP_MB = 256;
 /** Silent for so many beats in a row, a worker counts as dead. */
 const MISSED_BEATS = 5;
 /** It may take longer to start. */
@@ -28,8 +26,12 @@ const STOP_MS = 2_000;
 export interface ImageThreadOptions {
   deps: Pick<Deps, "clock" | "log">;
   settings: ImageWorkerSettings;
+  /** How often it is asked for a sign of life. */
+  beatMs: number;
   /** The worker's module. */
   module: URL;
+  /** MiB of its heap; images themselves lie outside it. */
+  heapMb: number;
   onResults: (results: ImageResult[]) => void;
   /** It is there, and takes work. */
   onReady: () => void;
@@ -57,12 +59,12 @@ export class ImageThread {
   }
 
   start(): void {
-    const { module, settings } = this.#options;
+    const { module, settings, heapMb } = this.#options;
     // Not the web's `Worker`, which is the same thread below, because only this
     // one can be given a memory limit: running out of memory in the other ends
     // the whole process.
     const worker = new Worker(module, {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
     this.#worker = worker;
     this.#missed = 0;
@@ -83,6 +85,11 @@ export class ImageThread {
   /** Hands work over; only while it is ready. */
   fetch(tasks: ImageTask[]): void {
     if (tasks.length > 0) this.#post({ type: "fetch", tasks });
+  }
+
+  /** Ends the worker as if it had died; another one follows. */
+  replace(why: string): void {
+    if (this.#worker !== null) this.#died(why);
   }
 
   /**
@@ -129,10 +136,12 @@ export class ImageThread {
 
   /** Counts its silence in beats, so that a pause of this process is one. */
   #watch(): void {
-    const { deps, settings } = this.#options;
-    this.#cancelTimer = deps.clock.after(settings.beatMs, () => {
+    const { deps, beatMs } = this.#options;
+    this.#cancelTimer = deps.clock.after(beatMs, () => {
       const most = this.#ready ? MISSED_BEATS : MISSED_BEATS_AT_START;
       if (++this.#missed > most) return this.#died("it gave no sign of life");
+      // Asked, because out of memory it may lose its ears and live on.
+      this.#post({ type: "ping" });
       this.#watch();
     });
   }

@@ -17,8 +17,8 @@ import type {
 } from "./image_messages.ts";
 
 /** Results are sent together: after this long, or when there are so many. */
-const GATHER_MS = 5;
-const GATHER = 32;
+const GATHER_MS = 10;
+const GATHER = 64;
 
 const stopping = new AbortController();
 const running = new Set<Promise<void>>();
@@ -31,6 +31,8 @@ parentPort?.on("message", (message: ToImageWorker) => {
       return start(message.settings);
     case "fetch":
       return fetchAll(message.tasks);
+    case "ping":
+      return post({ type: "beat" });
     case "stop":
       return void stop();
   }
@@ -47,7 +49,7 @@ function start(settings: ImageWorkerSettings): void {
   });
   fetcher = new ImageFetcher(outbound, settings, systemClock);
   makeFolders(settings.folder);
-  beat(settings.beatMs);
+  post({ type: "beat" });
 }
 
 function fetchAll(tasks: readonly ImageTask[]): void {
@@ -80,11 +82,6 @@ function send(): void {
   gathering = null;
   if (results.length > 0) post({ type: "done", results });
   results = [];
-}
-
-function beat(ms: number): void {
-  post({ type: "beat" });
-  systemClock.after(ms, () => beat(ms));
 }
 
 async function stop(): Promise<void> {

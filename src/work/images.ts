@@ -42,15 +42,27 @@ const RENEW_MS = 5_000;
 /** Jobs of another process are seen after this long at the latest. */
 const IDLE_MS = 1_000;
 const SWEEP_MS = 60_000;
+/**
+ * A worker that has not reported a job by now never will: longer than the job
+ * and all those handed out before it for the same host can take together.
+ */
+const LOST_MS = 5 * 60_000;
 
 /** What tests replace. */
 export interface ImageRoleOptions {
   /** The worker's module. */
   module?: URL;
-  /** How often the worker gives a sign of life; 1,000 by default. */
+  /** How often the worker is asked for a sign of life; 1,000 by default. */
   beatMs?: number;
   /** How long a host may take to begin its answer; 10,000 by default. */
   answerMs?: number;
+  /** MiB of the worker's heap; 256 by default. */
+  heapMb?: number;
+}
+
+interface HeldImage extends ClaimedImage {
+  /** Unix milliseconds. */
+  since: number;
 }
 
 const NOTHING: Picked = { jobs: [], expired: [], nextDue: Infinity };
@@ -64,13 +76,13 @@ export class ImageRole {
   readonly #turn = firstTurn();
   readonly #stopping = new AbortController();
   /** Every job whose lease is ours, by lease, until its end is on disk. */
-  readonly #held = new Map<string, ClaimedImage>();
+  readonly #held = new Map<string, HeldImage>();
   /** Reported, but not yet on disk. */
   #results: ImageResult[] = [];
   /** In flight when a worker died, and perhaps why; not yet recorded. */
-  #crashed: ClaimedImage[] = [];
+  #crashed: HeldImage[] = [];
   /** Claimed, but never worked on to an end, and not to blame for it. */
-  #unused: ClaimedImage[] = [];
+  #unused: HeldImage[] = [];
   #renewAt = 0;
   #sweepAt = 0;
   #upkeep: Promise<void> = Promise.resolve();
@@ -96,9 +108,10 @@ export class ImageRole {
         folder: this.#folder,
         imageLimit: config.imageLimit,
         allowPrivate: config.allowPrivate,
-        beatMs: options.beatMs ?? 1_000,
         answerMs: options.answerMs ?? 10_000,
       },
+      beatMs: options.beatMs ?? 1_000,
+      heapMb: options.heapMb ?? 256,
       onResults: (results) => this.#reported(results),
       onReady: () => signals.images.notify(),
       onDeath: () => this.#bereaved(),
@@ -143,10 +156,14 @@ export class ImageRole {
     const { deps } = this.#services;
     const now = deps.clock.now();
     this.#sweep(now);
+    if (this.#inFlight().some(({ since }) => now - since > LOST_MS)) {
+      this.#thread.replace("it lost a job");
+    }
     const picked = await this.#pick(now);
-    const claims = picked.jobs.map((job) => ({
+    const claims = picked.jobs.map((job): HeldImage => ({
       ...job,
       lease: deps.ids.uuid(),
+      since: now,
     }));
     const results = [...this.#results];
     const crashed = [...this.#crashed];
@@ -184,9 +201,9 @@ export class ImageRole {
 
   /** Writes; when that fails, what was to be claimed takes no room. */
   async #write(
-    claims: readonly ClaimedImage[],
-    fn: (tx: Tx) => Promise<ClaimedImage[]>,
-  ): Promise<ClaimedImage[]> {
+    claims: readonly HeldImage[],
+    fn: (tx: Tx) => Promise<HeldImage[]>,
+  ): Promise<HeldImage[]> {
     try {
       return await this.#services.db.write(fn);
     } catch (error) {
@@ -196,8 +213,8 @@ export class ImageRole {
   }
 
   #handOver(
-    claims: readonly ClaimedImage[],
-    claimed: readonly ClaimedImage[],
+    claims: readonly HeldImage[],
+    claimed: readonly HeldImage[],
   ): void {
     const ours = new Set(claimed);
     // It may have died while they were being claimed.
@@ -254,7 +271,7 @@ export class ImageRole {
   }
 
   /** What is held and has not ended, in one way or another. */
-  #inFlight(): ClaimedImage[] {
+  #inFlight(): HeldImage[] {
     const ended = new Set(
       [...this.#results, ...this.#crashed, ...this.#unused]
         .map(({ lease }) => lease),
@@ -309,10 +326,10 @@ export class ImageRole {
 
 async function claimAll(
   tx: Tx,
-  claims: readonly ClaimedImage[],
+  claims: readonly HeldImage[],
   now: number,
-): Promise<ClaimedImage[]> {
-  const claimed: ClaimedImage[] = [];
+): Promise<HeldImage[]> {
+  const claimed: HeldImage[] = [];
   for (const claim of claims) {
     if (await claimImage(tx, claim, now, now + LEASE_MS)) claimed.push(claim);
   }

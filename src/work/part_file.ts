@@ -1,81 +1,81 @@
 /**
  * An image on its way to the disk: small ones are kept in memory until they are
- * judged and cost one write; larger ones go to a temporary file as they come.
+ * judged, larger ones go to a temporary file as they come. Nothing here blocks
+ * the thread: making files may take long.
  */
 
-/** So much is kept in memory. */
-const MEMORY_BYTES = 256 * 1024;
-const scratch = new Uint8Array(MEMORY_BYTES);
+const BUFFER_BYTES = 256 * 1024;
 
+/** Buffers to be used again; as many as were ever needed at once. */
+const spare: Uint8Array<ArrayBuffer>[] = [];
+
+/** One image. `discard` it in the end, whatever happened. */
 export class PartFile {
   readonly #path: string;
-  #pieces: Uint8Array[] = [];
+  readonly #buffer = spare.pop() ?? new Uint8Array(BUFFER_BYTES);
+  #filled = 0;
+  #flushed = 0;
   #file: Deno.FsFile | null = null;
-  #bytes = 0;
   #kept = false;
 
-  /** `path`: the temporary file, beside where the image will be. */
+  /** `path`: the temporary file, in the folder where the image will be. */
   constructor(path: string) {
     this.#path = path;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#flushed + this.#filled;
   }
 
-  /** Takes the next piece; it must not be changed afterwards. */
-  append(piece: Uint8Array): void {
-    this.#bytes += piece.length;
-    this.#pieces.push(piece);
-    if (this.#bytes > MEMORY_BYTES) this.#spill();
-  }
-
-  /** The whole content, up to the next call of any `PartFile`. */
-  content(): Uint8Array {
-    if (this.#file !== null) return Deno.readFileSync(this.#path);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      scratch.set(piece, at);
-      at += piece.length;
+  async append(piece: Uint8Array): Promise<void> {
+    for (let at = 0; at < piece.length;) {
+      if (this.#filled === BUFFER_BYTES) await this.#flush();
+      const part = piece.subarray(at, at + BUFFER_BYTES - this.#filled);
+      this.#buffer.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
     }
-    return scratch.subarray(0, at);
+  }
+
+  /** The whole content; not to be changed, nor used after `discard`. */
+  async content(): Promise<Uint8Array> {
+    if (this.#file === null) return this.#buffer.subarray(0, this.#filled);
+    await this.#flush();
+    return await Deno.readFile(this.#path);
   }
 
   /** Gives it its name, once its bytes are on the disk. */
   async keep(path: string): Promise<void> {
-    const file = this.#spill();
+    const file = await this.#flush();
     await file.sync();
-    Deno.renameSync(this.#path, path);
+    await Deno.rename(this.#path, path);
     this.#kept = true;
   }
 
   /** Closes it, and removes it unless it was kept. */
-  discard(): void {
-    this.#pieces = [];
+  async discard(): Promise<void> {
+    spare.push(this.#buffer);
     if (this.#file === null) return;
     this.#file.close();
-    this.#file = null;
     if (this.#kept) return;
     try {
-      Deno.removeSync(this.#path);
+      await Deno.remove(this.#path);
     } catch {
       // The sweep will find it.
     }
   }
 
-  // Not awaited: it ends in the page cache, and this thread has no other use.
-  #spill(): Deno.FsFile {
-    this.#file ??= Deno.openSync(this.#path, {
+  async #flush(): Promise<Deno.FsFile> {
+    this.#file ??= await Deno.open(this.#path, {
       write: true,
       createNew: true,
       mode: 0o644,
     });
-    for (const piece of this.#pieces) {
-      for (let at = 0; at < piece.length;) {
-        at += this.#file.writeSync(piece.subarray(at));
-      }
+    for (let at = 0; at < this.#filled;) {
+      at += await this.#file.write(this.#buffer.subarray(at, this.#filled));
     }
-    this.#pieces = [];
+    this.#flushed += this.#filled;
+    this.#filled = 0;
     return this.#file;
   }
 }

@@ -12,9 +12,20 @@ const FORBIDDEN =
   // deno-lint-ignore no-control-regex
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
+/**
+ * Stands for a carriage return, which a reader takes for a line feed unless it
+ * is a reference. No text holds it: it is one of the forbidden characters.
+ */
+const CARRIAGE_RETURN = "\uffff";
+
 /** Removes what XML forbids. */
 export function xmlText(text: string): string {
   return text.replace(FORBIDDEN, "");
+}
+
+/** A time in Unix milliseconds as answers write it: ISO 8601, UTC. */
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }
 
 /** The document `<service>…</service>` with its declaration. */
@@ -31,15 +42,18 @@ export function element(
   const attributes = declaration
     ? { "@version": "1.0", "@encoding": "UTF-8" }
     : {};
-  return stringify({ ...attributes, [name]: clean(content) }, {
+  const written = stringify({ ...attributes, [name]: clean(content) }, {
     format: { indent: "", breakline: 0 },
     replace: { entities: true },
   });
+  return written.replaceAll(CARRIAGE_RETURN, "&#13;");
 }
 
 /** Leaves out what is undefined and what XML cannot carry. */
 function clean(value: XmlValue): XmlValue {
-  if (typeof value === "string") return xmlText(value);
+  if (typeof value === "string") {
+    return xmlText(value).replaceAll("\r", CARRIAGE_RETURN);
+  }
   if (typeof value !== "object" || value === null) return value;
   const node: XmlNode = {};
   for (const [name, child] of Object.entries(value)) {

@@ -80,7 +80,16 @@ const XML_ATTRIBUTES: Record<string, readonly string[]> = {
   product: ["created_at", "updated_at"],
   price: ["currency"],
   attribute: ["name"],
-  image: ["alt", "status", "href", "type", "width", "height"],
+  image: [
+    "alt",
+    "status",
+    "href",
+    "type",
+    "width",
+    "height",
+    "code",
+    "message",
+  ],
 };
 
 /** Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. */

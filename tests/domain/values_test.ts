@@ -112,6 +112,7 @@ table("readSku() takes one line of 64, but no dot segment", readSku, [
   ["a\nb", "not_one_line"],
   ["a\tb", "not_one_line"],
   ["a\u0085b", "not_one_line"],
+  ["a\uffffb", "not_one_line"],
 ]);
 
 Deno.test("lineReader() says which character is not one line's", () => {

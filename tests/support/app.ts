@@ -140,6 +140,7 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
     operatorKey: null,
     allowPrivate: ["127.0.0.0/8"],
     rateLimit: 0,
+    trustProxy: 0,
     bodyLimit: 16_777_216,
     imageLimit: 16_777_216,
     roles: ["api"],

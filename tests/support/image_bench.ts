@@ -64,6 +64,7 @@ export class ImageBench implements AsyncDisposable {
       operatorKey: null,
       allowPrivate: ["127.0.0.0/8"],
       rateLimit: 0,
+      trustProxy: 0,
       bodyLimit: 16_777_216,
       imageLimit: 16_777_216,
       roles: ["images"],

@@ -12,6 +12,8 @@ export interface Finished {
 export interface RunOptions {
   /** Environment variables besides those that Deno itself needs. */
   env?: Record<string, string>;
+  /** A module that runs before the program. */
+  preload?: string;
 }
 
 /** The permissions that the tasks of deno.json give. */
@@ -25,11 +27,18 @@ export async function taskPermissions(task: string): Promise<string[]> {
 
 async function command(
   args: readonly string[],
-  { env = {} }: RunOptions,
+  { env = {}, preload }: RunOptions,
 ): Promise<Deno.Command> {
   const permissions = await taskPermissions("cli");
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", ...permissions, "--no-check", `${ROOT}main.ts`, ...args],
+    args: [
+      "run",
+      ...permissions,
+      "--no-check",
+      ...(preload === undefined ? [] : [`--preload=${preload}`]),
+      `${ROOT}main.ts`,
+      ...args,
+    ],
     clearEnv: true,
     env: { ...inherited(), ...env },
     stdin: "null",
@@ -134,6 +143,19 @@ export async function startProgram(
     await Promise.all([child.status, errors.ended]);
     throw new Error(`the program did not start:\n${errors.lines.join("\n")}`);
   }
+}
+
+/** Starts the program and kills it so many milliseconds later. */
+export async function killWhileStarting(
+  args: readonly string[],
+  ms: number,
+  options: RunOptions = {},
+): Promise<void> {
+  const child = (await command(args, options)).spawn();
+  const outputs = [new Output(child.stdout), new Output(child.stderr)];
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  child.kill("SIGKILL");
+  await Promise.all([child.status, ...outputs.map(({ ended }) => ended)]);
 }
 
 /** The lines of a stream as they come. */

@@ -4,7 +4,10 @@
  */
 import { parentPort } from "node:worker_threads";
 import "../../src/work/image_worker.ts";
-import type { ToImageWorker } from "../../src/work/image_messages.ts";
+import type {
+  FromImageWorker,
+  ToImageWorker,
+} from "../../src/work/image_messages.ts";
 
 const FAULTS: Record<string, () => void> = {
   "fault-throw": () => {
@@ -26,12 +29,11 @@ const FAULTS: Record<string, () => void> = {
 
 // As on a full disk, while there is a file of this name beside the images.
 let fullFlag = "";
-const write = Deno.FsFile.prototype.writeSync;
-Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
-  if (exists(fullFlag)) {
-    throw new Error("No space left on device (os error 28)");
-  }
-  return write.call(this, bytes);
+const write = Deno.FsFile.prototype.write;
+Deno.FsFile.prototype.write = function (bytes: Uint8Array): Promise<number> {
+  return exists(fullFlag)
+    ? Promise.reject(new Error("No space left on device (os error 28)"))
+    : write.call(this, bytes);
 };
 
 function exists(path: string): boolean {
@@ -43,12 +45,28 @@ function exists(path: string): boolean {
   }
 }
 
+// Never reports what becomes of a URL with "fault-lost" in it.
+const lost = new Set<string>();
+const post = parentPort?.postMessage.bind(parentPort);
+if (parentPort !== null) {
+  parentPort.postMessage = (message: FromImageWorker) =>
+    post?.(
+      message.type === "done"
+        ? {
+          ...message,
+          results: message.results.filter(({ id }) => !lost.has(id)),
+        }
+        : message,
+    );
+}
+
 parentPort?.on("message", (message: ToImageWorker) => {
   if (message.type === "start") {
     fullFlag = `${message.settings.folder}/../disk-full`;
   }
   if (message.type !== "fetch") return;
-  for (const { url } of message.tasks) {
+  for (const { id, url } of message.tasks) {
+    if (url.includes("fault-lost")) lost.add(id);
     const fault = Object.keys(FAULTS).find((name) => url.includes(name));
     if (fault !== undefined) FAULTS[fault]();
   }

@@ -12,7 +12,9 @@ const deaths = (bench: ImageBench) =>
 /** One culprit among good images: those arrive, it is given up. */
 async function survives(fault: string, why: RegExp): Promise<void> {
   await using host = new ImageHost();
-  await using bench = new ImageBench({ role: { module: FAULTY, beatMs: 150 } });
+  await using bench = new ImageBench({
+    role: { module: FAULTY, beatMs: 150, heapMb: 48 },
+  });
   const role = bench.startRole();
   const good = Array.from(
     { length: 40 },
@@ -54,6 +56,26 @@ Deno.test("image worker: a hang", () =>
 
 Deno.test("image worker: out of memory", () =>
   survives("fault-memory", /memory|no sign of life|ended/));
+
+Deno.test("image worker: one that forgets a job is replaced in the end", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    deps: { clock },
+    role: { module: FAULTY, beatMs: 3_600_000 },
+  });
+  bench.startRole();
+  const path = "/good/fault-lost.png";
+  await bench.upload([host.url + path]);
+  await until(() => host.count(path) === 1, "the GET");
+  for (let second = 0; second < 299; second++) clock.advance(1_000);
+  assertEquals(deaths(bench), []);
+  await until(() => {
+    clock.advance(1_000);
+    return deaths(bench).length > 0;
+  }, "the replacement");
+  assertEquals(deaths(bench)[0].why, "it lost a job");
+});
 
 Deno.test("image worker: one that never gets going is tried again with pauses", async () => {
   const clock = new TestClock();

@@ -1,0 +1,227 @@
+/** What stands in `<service>`, for every kind of answer. */
+import { DETAIL_CODES, ERROR_STATUS } from "../domain/errors.ts";
+import { IMAGE_CODES } from "../domain/image.ts";
+import { DELIVERY_STATES, TRIGGERS } from "../domain/webhook.ts";
+import { HOURLY } from "../store/hours.ts";
+import { READ_PRODUCT } from "./documents.ts";
+import {
+  BOOLEAN,
+  type Child,
+  COUNT,
+  elements,
+  many,
+  maybe,
+  named,
+  one,
+  type Shape,
+  STRING,
+  TIME,
+  TIME_OR_EMPTY,
+  UUID,
+  word,
+} from "./shapes.ts";
+
+const PRODUCT_COUNTS = named(
+  "product_counts",
+  one("total", COUNT),
+  one("created", COUNT),
+  one("updated", COUNT),
+  one("unchanged", COUNT),
+);
+
+const COUNTERS: readonly Child[] = [
+  one("transaction_id", UUID),
+  one(
+    "status",
+    word(["processing", "completed", "completed_with_errors"]),
+    "final once every image has settled",
+  ),
+  one("created_at", TIME),
+  one("finished_at", TIME_OR_EMPTY),
+  one("progress", COUNT, "percent of the images settled"),
+  one("products", PRODUCT_COUNTS),
+  one(
+    "images",
+    elements(
+      one("total", COUNT, "references; a URL used twice counts twice"),
+      one("pending", COUNT),
+      one("stored", COUNT),
+      one("reused", COUNT, "on disk already"),
+      one("failed", COUNT),
+    ),
+  ),
+];
+
+const RESULT = elements(
+  one("id", UUID),
+  one("sku", STRING),
+  one("result", word(["created", "updated", "unchanged"])),
+  many(
+    "image",
+    elements(
+      one("url", STRING),
+      one("status", word(["pending", "failed"])),
+      one("attempts", COUNT, "finished ones"),
+      maybe("code", word(Object.keys(IMAGE_CODES))),
+      maybe("message", STRING),
+    ),
+    { about: "only images that are pending or have failed" },
+  ),
+);
+
+const TRANSACTION: Shape = named(
+  "transaction",
+  ...COUNTERS,
+  maybe("results", elements(many("product", RESULT)), "not in lists"),
+);
+
+const DETAIL = elements(
+  maybe("product", COUNT, "position in the document, from 1"),
+  maybe("sku", STRING),
+  maybe("line", COUNT),
+  maybe("column", COUNT),
+  maybe("field", STRING),
+  one("code", word(Object.keys(DETAIL_CODES))),
+  one("message", STRING),
+);
+
+const ERROR = elements(
+  one("code", word(Object.keys(ERROR_STATUS))),
+  one("message", STRING),
+  one("request_id", UUID),
+  maybe(
+    "details",
+    elements(
+      many("detail", DETAIL),
+      maybe("more", COUNT, "how many details there are besides"),
+    ),
+  ),
+);
+
+const WEBHOOK = named(
+  "webhook",
+  one("trigger", word(TRIGGERS)),
+  one("url", STRING),
+  maybe("disabled_at", TIME, "only where it is disabled"),
+);
+
+const ATTEMPT = elements(
+  one("number", COUNT),
+  one("url", STRING),
+  one("started_at", TIME),
+  one("duration_ms", orEmpty(COUNT)),
+  one("status", orEmpty(COUNT), "of the answer"),
+  one("error", STRING, "why there was no answer"),
+);
+
+const LOGGED_DELIVERY = named(
+  "logged_delivery",
+  one("id", UUID),
+  one("event_id", UUID),
+  one("state", word(DELIVERY_STATES)),
+  one("created_at", TIME),
+  one("next_attempt_at", TIME_OR_EMPTY),
+  one("attempts", elements(many("attempt", ATTEMPT))),
+);
+
+/** `none` in the answer to an event for which no webhook is registered. */
+const DELIVERY: Shape = {
+  ...named(
+    "delivery",
+    one("id", UUID),
+    one("event_id", UUID),
+    one("state", word(DELIVERY_STATES)),
+  ),
+  orText: true,
+};
+
+const SELLER = elements(
+  one("id", UUID),
+  one("name", STRING),
+  one("created_at", TIME),
+  one("keys", COUNT, "in force"),
+  one("webhooks", COUNT),
+  one("failing_webhooks", COUNT),
+  one("last_upload_at", TIME_OR_EMPTY),
+);
+
+const BACKLOG = named(
+  "backlog",
+  one("images", COUNT, "to be fetched; counts stop at 100,000"),
+  one("deliveries", COUNT),
+  maybe("held_deliveries", COUNT, "their webhooks are disabled"),
+  maybe("exhausted_deliveries", COUNT, "their schedule has run out"),
+  maybe("oldest_due_seconds", COUNT),
+);
+
+const FAILING = elements(
+  one("seller", STRING),
+  one("trigger", word(TRIGGERS)),
+  one("url", STRING),
+  one("failures", COUNT, "tries since the last success"),
+  one("failing_since", TIME),
+  maybe("disabled_at", TIME),
+);
+
+const HOUR: Shape = {
+  attributes: { from: { form: { kind: "time" }, required: true } },
+  content: HOURLY.map((name) => one(name, COUNT)),
+};
+
+const CHECK = word(["ok", "failed"]);
+
+const NEXT = maybe("next", STRING, "what ?after= takes for the next page");
+
+function orEmpty(shape: Shape): Shape {
+  return { ...shape, content: { ...shape.content, empty: true } as never };
+}
+
+/** By name, the content of `<service>`. */
+export const ANSWERS = {
+  error: [one("error", ERROR)],
+  upload: [one("transaction_id", UUID)],
+  dry_run: [one("dry_run", elements(one("products", PRODUCT_COUNTS)))],
+  transaction: [one("transaction", TRANSACTION)],
+  transactions: [
+    one("transactions", elements(many("transaction", TRANSACTION))),
+    NEXT,
+  ],
+  images_retry: [
+    one("transaction_id", UUID),
+    one("images", elements(one("retried", COUNT))),
+  ],
+  product: [one("product", READ_PRODUCT)],
+  products: [one("products", elements(many("product", READ_PRODUCT))), NEXT],
+  success: [one("success", BOOLEAN)],
+  webhooks: [many("webhook", WEBHOOK)],
+  deliveries: [
+    one("deliveries", elements(many("delivery", LOGGED_DELIVERY))),
+    NEXT,
+  ],
+  delivery: [one("delivery", DELIVERY)],
+  event: [
+    one("event_id", UUID),
+    maybe("delivery", DELIVERY, "none: no webhook is registered"),
+  ],
+  sellers: [one("sellers", elements(many("seller", SELLER))), NEXT],
+  status: [
+    one("backlog", BACKLOG),
+    one("failing_webhooks", elements(many("webhook", FAILING))),
+    one("hours", elements(many("hour", HOUR))),
+  ],
+  health: [
+    one("status", word(["alive", "ready", "unavailable"])),
+    maybe(
+      "checks",
+      elements(
+        maybe("database", CHECK),
+        maybe("images", CHECK),
+        maybe("webhooks", CHECK),
+      ),
+      "to the operator alone",
+    ),
+    maybe("backlog", BACKLOG),
+  ],
+} satisfies Record<string, readonly Child[]>;
+
+export type AnswerName = keyof typeof ANSWERS;

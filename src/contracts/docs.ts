@@ -1,0 +1,304 @@
+/** Writes the documentation page: plain HTML, without a script. */
+import {
+  DETAIL_CODES,
+  ERROR_STATUS,
+  type ErrorCode,
+} from "../domain/errors.ts";
+import { IMAGE_CODES } from "../domain/image.ts";
+import { TRIGGERS } from "../domain/webhook.ts";
+import { READ_ONLY, SENT_PRODUCT } from "./documents.ts";
+import {
+  type Endpoint,
+  ENDPOINTS,
+  errorsOf,
+  PATH_PARAMETERS,
+} from "./endpoints.ts";
+import { ANSWER_EXAMPLES } from "./examples.ts";
+import { escaped } from "./markup.ts";
+import { pathNames } from "./openapi.ts";
+import { type Child, isText, type TextForm } from "./shapes.ts";
+
+/** What each code means; the README's table is held to this. */
+export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
+  malformed_xml:
+    "The body is not well-formed XML, not UTF-8, has a DOCTYPE or a " +
+    "processing instruction, or passes a structural limit; one detail " +
+    "has <line> and <column>.",
+  malformed_request:
+    "Broken percent-encoding or gzip, an unusable request line, Host or " +
+    "header.",
+  unsupported_version: "v is not 1.1.",
+  unauthorized: "The key is missing, unknown or revoked.",
+  not_found:
+    "No such path, or no such transaction, product or webhook of this " +
+    "seller.",
+  method_not_allowed: "The path takes other methods: see Allow.",
+  request_timeout: "The body was not complete after 30 s.",
+  conflict: "The Idempotency-Key was used with another request, or its first " +
+    "request is still in progress (Retry-After).",
+  too_many_products: "More than 250 products in a document.",
+  body_too_large: "The body, inflated, is longer than SELLER_BODY_LIMIT.",
+  unsupported_media_type:
+    "Content-Type is not text/xml or application/xml, or " +
+    "Content-Encoding is not gzip.",
+  record_invalid:
+    "Something in the record is not acceptable: every problem is listed " +
+    "in <details>. Nothing was stored.",
+  rate_limited:
+    "Too many requests a minute, 16 uploads of yours in progress, 32 bodies " +
+    "on their way, 64 requests waiting, or too many wrong keys from your " +
+    "address: wait for Retry-After seconds.",
+  internal: "A fault of the service. The request id finds the log line.",
+  unavailable:
+    "The service cannot work just now (a full disk, say, or 64 uploads in " +
+    "progress). Try again after Retry-After seconds.",
+};
+
+const GROUPS: readonly [Endpoint["access"], string][] = [
+  ["seller", "For sellers"],
+  ["operator", "For the operator"],
+  ["public", "For everybody"],
+];
+
+function code(text: string): string {
+  return `<code>${escaped(text)}</code>`;
+}
+
+/** A table; the cells are HTML already. */
+function table(
+  caption: string,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  if (rows.length === 0) return "";
+  const head = header.map((name) => `<th scope="col">${name}</th>`).join("");
+  const body = rows.map(([first, ...rest]) =>
+    `<tr><th scope="row">${first}</th>${
+      rest.map((cell) => `<td>${cell}</td>`).join("")
+    }</tr>`
+  ).join("\n");
+  return `<div class="wide" tabindex="0" role="region" aria-label="${
+    escaped(caption)
+  }"><table>
+<caption>${escaped(caption)}</caption>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${body}
+</tbody></table></div>`;
+}
+
+function example(title: string, text: string): string {
+  return `<figure><figcaption>${escaped(title)}</figcaption>
+<pre tabindex="0" aria-label="${escaped(title)}"><code>${
+    escaped(text)
+  }</code></pre></figure>`;
+}
+
+/** What a text may be, in words. */
+function described(form: TextForm): string {
+  const words = formWords(form);
+  return form.empty ? `${words}; empty clears it` : words;
+}
+
+function formWords(form: TextForm): string {
+  switch (form.kind) {
+    case "line":
+      return `1 to ${form.max.toLocaleString("en")} characters on one line`;
+    case "text":
+      return `up to ${form.max.toLocaleString("en")} characters`;
+    case "decimal":
+      return `a decimal, up to ${form.before} digits before the point and ` +
+        `${form.after} after it`;
+    case "integer":
+      return `0 to ${form.max.toLocaleString("en")}`;
+    case "word":
+      return form.words.map(code).join(", ");
+    case "digits":
+      return `${form.lengths.join(", ")} digits with a right check digit`;
+    case "date":
+      return `a date, ${code("YYYY-MM-DD")}`;
+    default:
+      return "text";
+  }
+}
+
+/** Rows for elements, and for those of their XML attributes that are sent. */
+function fieldRows(children: readonly Child[], path = ""): string[][] {
+  return children.flatMap(({ name, shape, max, about }) => {
+    const { content, attributes = {} } = shape;
+    const field = path + name;
+    const rules = [
+      max === 1 ? "" : `up to ${max}`,
+      isText(content) ? described(content) : "",
+      escaped(about ?? ""),
+    ];
+    const sent = Object.entries(attributes)
+      .filter(([, attribute]) => attribute.about !== READ_ONLY)
+      .map(([attribute, { form, about }]) => [
+        code(`${field}/@${attribute}`),
+        about === undefined ? described(form) : escaped(about),
+      ]);
+    return [
+      [code(field), rules.filter((rule) => rule !== "").join("; ")],
+      ...sent,
+      ...(isText(content) ? [] : fieldRows(content, `${field}/`)),
+    ];
+  });
+}
+
+function parameterRows(endpoint: Endpoint): string[][] {
+  const segments = pathNames(endpoint.path).map((name) => {
+    const { about, words } = PATH_PARAMETERS[name];
+    const list = words === undefined ? "" : `: ${words.map(code).join(", ")}`;
+    return [code(`:${name}`), escaped(about) + list];
+  });
+  const others = (endpoint.parameters ?? []).map((
+    { name, about, in: place },
+  ) => [
+    code(place === "header" ? `${name}:` : `?${name}=`),
+    escaped(about),
+  ]);
+  return [...segments, ...others];
+}
+
+function answerParts({ answers, example: own }: Endpoint): string {
+  if (answers === null) return "<p>Answered with 204 and no body.</p>";
+  if ("type" in answers) return `<p>Answered as ${code(answers.type)}.</p>`;
+  return answers.map((name) =>
+    example(
+      answers.length === 1 ? "Answer" : `Answer: ${name}`,
+      own ?? ANSWER_EXAMPLES[name],
+    )
+  )
+    .join("\n");
+}
+
+function section(endpoint: Endpoint): string {
+  const { operation, method, path, title, about, sends } = endpoint;
+  const errors = errorsOf(endpoint)
+    .map((name) => `<a href="#error-${name}">${code(name)}</a>`).join(", ");
+  return `<section id="${operation}" aria-labelledby="${operation}-title">
+<h3 id="${operation}-title">${escaped(title)}</h3>
+<p class="route"><span class="method">${method}</span> ${
+    code(path.replace("?", ""))
+  }</p>
+<p>${escaped(about)}</p>
+${
+    table(
+      `Parameters: ${title}`,
+      ["parameter", "meaning"],
+      parameterRows(endpoint),
+    )
+  }
+${sends === undefined ? "" : example("Request body", sends.example)}
+${answerParts(endpoint)}
+<p>Errors: ${errors}</p>
+</section>`;
+}
+
+function navigation(): string {
+  const groups = GROUPS.map(([access, title]) => {
+    const links = ENDPOINTS.filter((endpoint) => endpoint.access === access)
+      .map(({ operation, title }) =>
+        `<li><a href="#${operation}">${escaped(title)}</a></li>`
+      );
+    return `<li>${title}<ul>${links.join("")}</ul></li>`;
+  });
+  const rest = [
+    ["#product", "Fields of a product"],
+    ["#errors", "Errors"],
+    ["#details", "Detail codes"],
+    ["#images", "Image codes"],
+    ["#triggers", "Triggers"],
+  ].map(([href, title]) => `<li><a href="${href}">${title}</a></li>`);
+  return `<nav aria-label="Contents"><ul>${
+    [...groups, ...rest].join("")
+  }</ul></nav>`;
+}
+
+function codeTable(
+  id: string,
+  title: string,
+  about: string,
+  codes: Readonly<Record<string, string>>,
+): string {
+  const rows = Object.entries(codes)
+    .map(([name, meaning]) => [code(name), escaped(meaning)]);
+  return `<section id="${id}"><h2>${title}</h2><p>${about}</p>
+${table(title, ["code", "meaning"], rows)}</section>`;
+}
+
+function errors(): string {
+  const rows = (Object.keys(ERROR_STATUS) as ErrorCode[]).map((name) => [
+    `<code id="error-${name}">${name}</code>`,
+    `${ERROR_STATUS[name]}`,
+    escaped(ERROR_ABOUT[name]),
+  ]);
+  return `<section id="errors"><h2>Errors</h2>
+<p>Every failure is answered with a status and a document like this.</p>
+${example("An error", ANSWER_EXAMPLES.error)}
+${table("Error codes", ["code", "status", "meaning"], rows)}</section>`;
+}
+
+function productFields(): string {
+  const { content } = SENT_PRODUCT;
+  const rows = isText(content) ? [] : fieldRows(content);
+  return `<section id="product"><h2>Fields of a product</h2>
+<p>In any order. A new product needs ${code("sku")}, ${code("title")},
+${code("price")}, and ${code("quantity")} or ${code("availability")}. What is
+left out keeps its value.</p>
+${table("Elements of a product", ["element", "value"], rows)}</section>`;
+}
+
+/** The page. `style` is the path of its style sheet. */
+export function docsPage(style: string): string {
+  const groups = GROUPS.map(([access, title]) =>
+    `<h2 id="${access}">${title}</h2>\n` +
+    ENDPOINTS.filter((endpoint) => endpoint.access === access)
+      .map(section).join("\n")
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Seller interface: documentation</title>
+<link rel="stylesheet" href="${style}">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header><h1>Seller interface</h1>
+<p>Requests carry their key in ${code("X-Service-Auth")}. Documents and answers
+are XML in UTF-8; every answer has an ${code("X-Request-Id")}. For programs:
+<a href="/openapi.json">OpenAPI 3.1</a>, the schema of
+<a href="/seller_api/schemas/products-1.1.xsd">uploads</a> and of
+<a href="/seller_api/schemas/responses-1.1.xsd">answers</a>.</p></header>
+${navigation()}
+<main id="main">
+${groups.join("\n")}
+${productFields()}
+${errors()}
+${
+    codeTable(
+      "details",
+      "Detail codes",
+      "What is wrong with one value of a request.",
+      DETAIL_CODES,
+    )
+  }
+${
+    codeTable(
+      "images",
+      "Image codes",
+      "Why an image could not be fetched.",
+      IMAGE_CODES,
+    )
+  }
+<section id="triggers"><h2>Triggers</h2>
+<p>${TRIGGERS.map(code).join(", ")}</p></section>
+</main>
+</body>
+</html>
+`;
+}

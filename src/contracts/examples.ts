@@ -1,0 +1,214 @@
+/** Documents and answers as the documentation shows them; tests validate all. */
+import type { AnswerName } from "./answers.ts";
+
+export const PRODUCTS_EXAMPLE = `<products>
+  <product>
+    <sku>MUG-1</sku>
+    <title>Mug, enamelled</title>
+    <description><![CDATA[<p>Holds <b>0.3 l</b>.</p>]]></description>
+    <price currency="SEK">149.00</price>
+    <compare_at_price>199.00</compare_at_price>
+    <vat_rate>25</vat_rate>
+    <quantity>12</quantity>
+    <gtin>4006381333931</gtin>
+    <brand>Kockums</brand>
+    <mpn>K-300</mpn>
+    <condition>new</condition>
+    <status>active</status>
+    <parent_sku>MUG</parent_sku>
+    <categories><category>Home &gt; Kitchen</category></categories>
+    <attributes><attribute name="color">Blue</attribute></attributes>
+    <images><image alt="front">https://cdn.example/mug.png</image></images>
+  </product>
+  <product>
+    <sku>MUG-2</sku>
+    <availability>backorder</availability>
+    <available_at>2026-12-01</available_at>
+    <brand/>
+  </product>
+</products>`;
+
+export const WEBHOOK_EXAMPLE = `<webhook>
+  <trigger>order_created</trigger>
+  <url>https://seller.example/hooks/orders</url>
+</webhook>`;
+
+export const EVENT_EXAMPLE = `<event>
+  <seller>acme</seller>
+  <trigger>order_created</trigger>
+  <reference>order-1001</reference>
+  <data><total>149.00</total></data>
+</event>`;
+
+const ID = "01a1f8a9-48de-7b1f-9134-1d9a76779e57";
+const PRODUCT_ID = "01a1f8a9-48dd-7dda-af68-77c9d5d897a7";
+const DELIVERY_ID = "01a1f8a9-54fc-7a02-8c3d-0d2b5c1f7a11";
+const EVENT_ID = "01a1f8a9-54fb-75a4-9674-4fa8cb031fd7";
+const AT = "2026-11-20T11:13:26.236Z";
+const SHA256 =
+  "8ec0350483ec02fa8e0cbd04c6e367b36128a687eb829be66028e51d701ec9fa";
+
+function indented(xml: string): string {
+  return xml.replace(/^/gm, "  ");
+}
+
+function service(...content: string[]): string {
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    "<service>",
+    ...content.map(indented),
+    "</service>",
+  ].join("\n");
+}
+
+function product(seller = ""): string {
+  return `<product${seller} created_at="${AT}" updated_at="${AT}">
+  <id>${PRODUCT_ID}</id>
+  <sku>MUG-1</sku>
+  <title>Mug, enamelled</title>
+  <price currency="SEK">149</price>
+  <quantity>12</quantity>
+  <availability>in_stock</availability>
+  <condition>new</condition>
+  <status>active</status>
+  <images>
+    <image alt="front" status="stored" href="/images/8e/${SHA256}.png" type="image/png" width="640" height="480">https://cdn.example/mug.png</image>
+  </images>
+</product>`;
+}
+
+const COUNTERS = `<transaction_id>${ID}</transaction_id>
+  <status>completed_with_errors</status>
+  <created_at>${AT}</created_at>
+  <finished_at>2026-11-20T11:13:29.285Z</finished_at>
+  <progress>100</progress>
+  <products><total>1</total><created>1</created><updated>0</updated><unchanged>0</unchanged></products>
+  <images><total>1</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>1</failed></images>`;
+
+const DELIVERY = `<delivery>
+  <id>${DELIVERY_ID}</id>
+  <event_id>${EVENT_ID}</event_id>
+  <state>pending</state>
+</delivery>`;
+
+export const FEED_EXAMPLE = service(
+  `<products>\n${indented(product(' seller="acme"'))}\n</products>`,
+  `<next>2041-${PRODUCT_ID}</next>`,
+);
+
+/** One for each kind of answer. */
+export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
+  error: service(`<error>
+  <code>record_invalid</code>
+  <message>Record Invalid</message>
+  <request_id>01a1f8b2-02f8-7191-a2fb-fc4f2a2d612b</request_id>
+  <details>
+    <detail>
+      <product>1</product>
+      <sku>MUG-1</sku>
+      <line>16</line>
+      <field>images/image[1]</field>
+      <code>image_unavailable</code>
+      <message>HEAD https://cdn.example/mug.png answered 404; an image URL must answer 200.</message>
+    </detail>
+  </details>
+</error>`),
+  upload: service(`<transaction_id>${ID}</transaction_id>`),
+  dry_run: service(`<dry_run>
+  <products><total>2</total><created>1</created><updated>1</updated><unchanged>0</unchanged></products>
+</dry_run>`),
+  transaction: service(`<transaction>
+  ${COUNTERS}
+  <results>
+    <product>
+      <id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>created</result>
+      <image>
+        <url>https://cdn.example/mug.png</url><status>failed</status><attempts>1</attempts>
+        <code>image_not_found</code><message>GET answered 404; an image URL must answer 200.</message>
+      </image>
+    </product>
+  </results>
+</transaction>`),
+  transactions: service(
+    `<transactions>\n  <transaction>\n${
+      indented(`  ${COUNTERS}`)
+    }\n  </transaction>\n</transactions>`,
+    `<next>${ID}</next>`,
+  ),
+  images_retry: service(
+    `<transaction_id>${ID}</transaction_id>`,
+    "<images><retried>1</retried></images>",
+  ),
+  product: service(product()),
+  products: service(
+    `<products>\n${indented(product())}\n</products>`,
+    `<next>${PRODUCT_ID}</next>`,
+  ),
+  success: service("<success>true</success>"),
+  webhooks: service(`<webhook>
+  <trigger>order_created</trigger>
+  <url>https://seller.example/hooks/orders</url>
+</webhook>`),
+  deliveries: service(
+    `<deliveries>
+  <delivery>
+    <id>${DELIVERY_ID}</id>
+    <event_id>${EVENT_ID}</event_id>
+    <state>retrying</state>
+    <created_at>${AT}</created_at>
+    <next_attempt_at>2026-11-20T11:18:27.001Z</next_attempt_at>
+    <attempts>
+      <attempt>
+        <number>1</number>
+        <url>https://seller.example/hooks/orders</url>
+        <started_at>${AT}</started_at>
+        <duration_ms>38</duration_ms>
+        <status>500</status>
+        <error/>
+      </attempt>
+    </attempts>
+  </delivery>
+</deliveries>`,
+    `<next>${DELIVERY_ID}</next>`,
+  ),
+  delivery: service(DELIVERY),
+  event: service(`<event_id>${EVENT_ID}</event_id>`),
+  sellers: service(`<sellers>
+  <seller>
+    <id>${ID}</id>
+    <name>acme</name>
+    <created_at>${AT}</created_at>
+    <keys>1</keys>
+    <webhooks>2</webhooks>
+    <failing_webhooks>1</failing_webhooks>
+    <last_upload_at>${AT}</last_upload_at>
+  </seller>
+</sellers>`),
+  status: service(
+    `<backlog>
+  <images>40</images>
+  <deliveries>2</deliveries>
+  <held_deliveries>0</held_deliveries>
+  <exhausted_deliveries>1</exhausted_deliveries>
+</backlog>`,
+    `<failing_webhooks>
+  <webhook>
+    <seller>acme</seller>
+    <trigger>order_created</trigger>
+    <url>https://seller.example/hooks/orders</url>
+    <failures>3</failures>
+    <failing_since>${AT}</failing_since>
+  </webhook>
+</failing_webhooks>`,
+    `<hours>
+  <hour from="2026-11-20T11:00:00.000Z">
+    <uploads>12</uploads>
+    <images_stored>340</images_stored>
+    <images_failed>5</images_failed>
+    <deliveries_delivered>61</deliveries_delivered>
+    <deliveries_failed>3</deliveries_failed>
+  </hour>
+</hours>`,
+  ),
+  health: service("<status>alive</status>"),
+};

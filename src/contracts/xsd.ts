@@ -1,0 +1,207 @@
+/**
+ * Writes XML Schema 1.0. The schema of what is sent refuses nothing that the
+ * service accepts, but for white space around a value that is not XML's own.
+ */
+import { ANSWERS } from "./answers.ts";
+import { DOCUMENTS } from "./documents.ts";
+import { escaped } from "./markup.ts";
+import { type Child, isText, type Shape, type TextForm } from "./shapes.ts";
+
+/** `<xs:NAME ATTRIBUTES>` around `inner`, or an empty element. */
+function tag(name: string, attributes: string, ...inner: string[]): string {
+  const start = `<xs:${name}${attributes === "" ? "" : ` ${attributes}`}`;
+  const lines = inner.filter((part) => part !== "").join("\n");
+  if (lines === "") return `${start}/>`;
+  return `${start}>\n${lines.replace(/^/gm, "  ")}\n</xs:${name}>`;
+}
+
+type Facet = [name: string, value: string | number];
+
+function restriction(base: string, ...facets: Facet[]): string {
+  const written = facets.map(([facet, value]) =>
+    tag(facet, `value="${escaped(`${value}`)}"`)
+  );
+  return tag("restriction", `base="xs:${base}"`, ...written);
+}
+
+const UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
+const TIME = `${DATE}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z`;
+
+/** What a text may be; `xs:token` ignores white space at both ends. */
+function textRestriction(form: TextForm): string {
+  switch (form.kind) {
+    case "line":
+      return restriction("token", ["minLength", 1], ["maxLength", form.max]);
+    case "text":
+      return restriction("string", ["maxLength", form.max]);
+    case "decimal": {
+      const { before, after } = form;
+      const pattern = `[0-9]{1,${before}}(\\.[0-9]{1,${after}})?`;
+      return restriction("token", ["pattern", pattern]);
+    }
+    case "integer":
+      return restriction(
+        "nonNegativeInteger",
+        ["pattern", "[0-9]+"],
+        ["maxInclusive", form.max],
+      );
+    case "word":
+      return restriction(
+        "token",
+        ...form.words.map((word): Facet => ["enumeration", word]),
+      );
+    case "digits":
+      return restriction("token", [
+        "pattern",
+        form.lengths.map((length) => `[0-9]{${length}}`).join("|"),
+      ]);
+    case "date":
+      return restriction("date", ["pattern", DATE]);
+    case "time":
+      return restriction("dateTime", ["pattern", TIME]);
+    case "uuid":
+      return restriction("token", ["pattern", UUID]);
+    case "boolean":
+      return restriction("boolean", ["pattern", "true|false"]);
+    case "string":
+      return restriction("string");
+  }
+}
+
+/** A simple type, with a name where one is given. */
+function simpleType(form: TextForm, name = ""): string {
+  const head = name === "" ? "" : `name="${name}"`;
+  const filled = textRestriction(form);
+  if (!form.empty || form.kind === "text" || form.kind === "string") {
+    return tag("simpleType", head, filled);
+  }
+  const empty = tag("simpleType", "", restriction("token", ["length", 0]));
+  const union = tag("union", "", tag("simpleType", "", filled), empty);
+  return tag("simpleType", head, union);
+}
+
+function occurs({ min, max }: Child): string {
+  const least = min === 1 ? "" : ` minOccurs="${min}"`;
+  if (max === 1) return least;
+  return `${least} maxOccurs="${max === Infinity ? "unbounded" : max}"`;
+}
+
+function documentation(about: string | undefined): string {
+  if (about === undefined) return "";
+  const text = `<xs:documentation>${escaped(about)}</xs:documentation>`;
+  return tag("annotation", "", text);
+}
+
+function attributes(shape: Shape): string[] {
+  return Object.entries(shape.attributes ?? {}).map(([name, attribute]) =>
+    tag(
+      "attribute",
+      `name="${name}"${attribute.required ? ' use="required"' : ""}`,
+      documentation(attribute.about),
+      simpleType(attribute.form),
+    )
+  );
+}
+
+class Schema {
+  /** Types that have names, in the order in which they were met. */
+  readonly #types = new Map<string, string>();
+
+  element(child: Child): string {
+    const { shape, name } = child;
+    const head = `name="${name}"${occurs(child)}`;
+    const about = documentation(child.about);
+    if (shape.type === undefined) {
+      return tag("element", head, about, this.#type(shape));
+    }
+    if (!this.#types.has(shape.type)) {
+      // Its place, before those of the types inside it.
+      this.#types.set(shape.type, "");
+      this.#types.set(shape.type, this.#type(shape));
+    }
+    return tag("element", `${head} type="${shape.type}"`, about);
+  }
+
+  /** Elements in a `sequence`, in any order (`all`) or one of them (`choice`). */
+  group(kind: string, head: string, children: readonly Child[]): string {
+    return tag(kind, head, ...children.map((child) => this.element(child)));
+  }
+
+  document(about: string, root: string): string {
+    const head = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
+    const parts = [documentation(about), root, ...this.#types.values()];
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' +
+      tag("schema", head, ...parts) + "\n";
+  }
+
+  #type(shape: Shape): string {
+    const { content } = shape;
+    const name = shape.type === undefined ? "" : `name="${shape.type}"`;
+    const own = attributes(shape);
+    if (isText(content)) {
+      return own.length === 0
+        ? simpleType(content, shape.type)
+        : tag("complexType", name, this.#textWith(content, own));
+    }
+    const mixed = shape.orText ? ' mixed="true"' : "";
+    const kind = shape.anyOrder ? "all" : "sequence";
+    const optional = shape.orText ? 'minOccurs="0"' : "";
+    const group = this.group(kind, optional, content);
+    return tag("complexType", name + mixed, group, ...own);
+  }
+
+  /** Text with attributes extends a type, which must have a name. */
+  #textWith(form: TextForm, own: readonly string[]): string {
+    const { kind, ...rest } = form;
+    const name = [kind, ...Object.values(rest)].join("_");
+    this.#types.set(name, simpleType(form, name));
+    const extension = tag("extension", `base="${name}"`, ...own);
+    return tag("simpleContent", "", extension);
+  }
+}
+
+/** `products-1.1.xsd`: the document of a bulk upload. */
+export function productsSchema(): string {
+  const schema = new Schema();
+  const shape = DOCUMENTS.products;
+  const root = schema.element({ name: "products", shape, min: 1, max: 1 });
+  return schema.document(
+    "Products as bulk takes them. Elements of a product may come in any order. " +
+      "An element that is left out keeps its value; an empty one clears it. " +
+      "White space around a value is ignored.",
+    root,
+  );
+}
+
+/** `responses-1.1.xsd`: every answer. */
+export function responsesSchema(): string {
+  const schema = new Schema();
+  const groups = answerGroups().map((children) =>
+    schema.group("sequence", "", children)
+  );
+  const choice = tag("choice", "", ...groups);
+  const type = tag("complexType", "", choice);
+  const root = tag("element", 'name="service"', type);
+  return schema.document("Every answer of the service.", root);
+}
+
+/**
+ * Contents of `<service>`, one for each first element: a schema must tell by
+ * that element which of them it reads.
+ */
+function answerGroups(): Child[][] {
+  const groups = new Map<string, Child[]>();
+  for (const children of Object.values<readonly Child[]>(ANSWERS)) {
+    const { name } = children[0];
+    const former = groups.get(name);
+    groups.set(
+      name,
+      former === undefined ? [...children] : [
+        ...former,
+        ...children.slice(1).map((child) => ({ ...child, min: 0 })),
+      ],
+    );
+  }
+  return [...groups.values()];
+}

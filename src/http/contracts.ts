@@ -1,0 +1,66 @@
+/** The published contracts: schemas, OpenAPI, documentation. No key is needed. */
+import { ifNoneMatch } from "@std/http/etag";
+import { createHash } from "node:crypto";
+import manifest from "../../deno.json" with { type: "json" };
+import { docsPage } from "../contracts/docs.ts";
+import style from "../contracts/docs.css" with { type: "text" };
+import { openApi } from "../contracts/openapi.ts";
+import { productsSchema, responsesSchema } from "../contracts/xsd.ts";
+import type { Handler } from "./context.ts";
+
+/** Nothing from elsewhere, no script, nothing inline. */
+const DOCS_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** `GET /docs` and what belongs to it. */
+export const getDocs = published("text/html", () => docsPage("/docs.css"), {
+  "Content-Security-Policy": DOCS_POLICY,
+  "Referrer-Policy": "no-referrer",
+});
+export const getDocsStyle = published("text/css", () => style);
+
+/** `GET /openapi.json` */
+export const getOpenApi = published(
+  "application/json",
+  () => openApi(manifest.version),
+);
+
+/** `GET /seller_api/schemas/products-1.1.xsd` */
+export const getProductsSchema = published("application/xml", productsSchema);
+
+/** `GET /seller_api/schemas/responses-1.1.xsd` */
+export const getResponsesSchema = published("application/xml", responsesSchema);
+
+/** Serves a text, which is written when it is first asked for. */
+function published(
+  type: string,
+  write: () => string,
+  more: Record<string, string> = {},
+): Handler {
+  let written: { body: string; etag: string } | null = null;
+  const text = () => {
+    const body = write();
+    const hash = createHash("sha256").update(body).digest("hex");
+    // Weak, since the server may pack the text.
+    return { body, etag: `W/"${hash.slice(0, 32)}"` };
+  };
+  // deno-lint-ignore require-await
+  return async ({ request }) => {
+    const { body, etag } = written ??= text();
+    const headers = {
+      ...more,
+      "Content-Type": `${type}; charset=utf-8`,
+      "Cache-Control": "no-cache",
+      "ETag": etag,
+      "X-Content-Type-Options": "nosniff",
+    };
+    return ifNoneMatch(request.headers.get("if-none-match"), etag)
+      ? { body, headers }
+      : { status: 304, body: null, headers };
+  };
+}

@@ -1,0 +1,49 @@
+/** `/healthz` and `/readyz`, for whoever watches the service. */
+import { countBacklog } from "../store/backlog.ts";
+import type { Db } from "../store/db.ts";
+import { queueHeads } from "../store/deliveries.ts";
+import type { XmlNode } from "../xml/encode.ts";
+import type { Handler } from "./context.ts";
+
+/** `GET /healthz`: the process runs and answers. */
+export const getHealth: Handler = () =>
+  Promise.resolve({ xml: { status: "alive" }, headers: NOT_KEPT });
+
+/**
+ * `GET /readyz`: whether it can do its work. What it looked at is told to the
+ * operator alone.
+ */
+export const getReadiness: Handler = async ({ services, isOperator }) => {
+  const detailed = isOperator();
+  const { db, deps, health } = services;
+  const checks = await health.look();
+  const ready = [...checks.values()].every((passed) => passed);
+  return {
+    status: ready ? 200 : 503,
+    xml: {
+      status: ready ? "ready" : "unavailable",
+      checks: detailed
+        ? Object.fromEntries(
+          [...checks].map(([name, passed]) => [name, passed ? "ok" : "failed"]),
+        )
+        : undefined,
+      backlog: detailed ? await backlogNode(db, deps.clock.now()) : undefined,
+    },
+    headers: NOT_KEPT,
+  };
+};
+
+const NOT_KEPT = { "Cache-Control": "no-store" };
+
+function backlogNode(db: Db, now: number): Promise<XmlNode> {
+  return db.read(async (sql) => {
+    const { images, deliveries } = await countBacklog(sql);
+    const [oldest] = await queueHeads(sql, now);
+    const late = oldest === undefined ? 0 : now - oldest.dueAt;
+    return {
+      images,
+      deliveries,
+      oldest_due_seconds: Math.floor(late / 1_000),
+    };
+  });
+}

@@ -1,0 +1,129 @@
+/** What the operator reads out: the catalogue, sellers, how things stand. */
+import { countBacklog, failingWebhooks } from "../store/backlog.ts";
+import {
+  type ChangeCursor,
+  changedProducts,
+  FIRST_CHANGE,
+  shownImages,
+} from "../store/catalogue.ts";
+import { REST, touchRest } from "../store/changes.ts";
+import type { Db } from "../store/db.ts";
+import { lastHours } from "../store/hours.ts";
+import { pageOfSellers, type SellerRow } from "../store/sellers.ts";
+import { isoTime, type XmlNode } from "../xml/encode.ts";
+import { productNode } from "../xml/product_node.ts";
+import type { Handler } from "./context.ts";
+import { QueryReader } from "./paging.ts";
+
+/** Hours of the status' counts. */
+const HOURS = 24;
+/** Failing webhooks that the status lists at most. */
+const FAILING_LIMIT = 100;
+
+/**
+ * `GET /operator_api/products`: the latest state of each changed product in
+ * the order of change. Every page but an empty one has a `<next>`.
+ */
+export const followProducts: Handler = async ({ services, query }) => {
+  const { db } = services;
+  const reader = new QueryReader(query);
+  const after = reader.cursor(parseCursor) ?? FIRST_CHANGE;
+  const limit = reader.limit();
+  reader.finish();
+  await finishTouches(db);
+  return await db.read(async (sql) => {
+    const { products, next } = await changedProducts(sql, after, limit);
+    const images = await shownImages(
+      sql,
+      products.map(({ product }) => product),
+    );
+    return {
+      xml: {
+        products: {
+          product: products.map(({ product, seller }) =>
+            productNode(product, images, seller)
+          ),
+        },
+        next: next === null ? undefined : `${next.change}-${next.productId}`,
+      },
+    };
+  });
+};
+
+function parseCursor(text: string): ChangeCursor | null {
+  const match = /^(\d{1,15})-([0-9a-f-]{36})$/.exec(text);
+  return match && { change: Number(match[1]), productId: match[2] };
+}
+
+/** Only who follows the catalogue needs these, so who follows does them. */
+async function finishTouches(db: Db): Promise<void> {
+  const left = await db.read((sql) => sql.get(REST));
+  if (left !== undefined) await db.write(touchRest);
+}
+
+/** `GET /operator_api/sellers` */
+export const listSellers: Handler = async ({ services, query }) => {
+  const reader = new QueryReader(query);
+  const after = reader.idCursor() ?? "";
+  const limit = reader.limit();
+  reader.finish();
+  const found = await services.db.read((sql) =>
+    pageOfSellers(sql, after, limit + 1)
+  );
+  const page = found.slice(0, limit);
+  return {
+    xml: {
+      sellers: { seller: page.map(sellerNode) },
+      next: found.length > limit ? page[limit - 1].id : undefined,
+    },
+  };
+};
+
+function sellerNode(seller: SellerRow): XmlNode {
+  const { id, name, createdAt, keys, webhooks, failing, lastUploadAt } = seller;
+  return {
+    id,
+    name,
+    created_at: isoTime(createdAt),
+    keys,
+    webhooks,
+    failing_webhooks: failing,
+    last_upload_at: lastUploadAt === null ? null : isoTime(lastUploadAt),
+  };
+}
+
+/** `GET /operator_api/status`: what waits, what fails, the last day. */
+export const getStatus: Handler = ({ services }) =>
+  services.db.read(async (sql) => {
+    const { images, deliveries, held, exhausted } = await countBacklog(sql);
+    const failing = await failingWebhooks(sql, FAILING_LIMIT);
+    const hours = await lastHours(sql, services.deps.clock.now(), HOURS);
+    return {
+      xml: {
+        backlog: {
+          images,
+          deliveries,
+          held_deliveries: held,
+          exhausted_deliveries: exhausted,
+        },
+        failing_webhooks: {
+          webhook: failing.map((webhook) => ({
+            seller: webhook.seller,
+            trigger: webhook.trigger,
+            url: webhook.url,
+            failures: webhook.failures,
+            failing_since: isoTime(webhook.failingSince),
+            disabled_at: webhook.disabledAt === null
+              ? undefined
+              : isoTime(webhook.disabledAt),
+          })),
+        },
+        hours: {
+          hour: hours.map(({ at, counts }) => ({
+            "@from": isoTime(at),
+            ...counts,
+          })),
+        },
+      },
+    };
+  });

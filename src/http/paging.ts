@@ -1,0 +1,72 @@
+/** What the lists' queries have in common: where to go on, and how far. */
+import { type Detail, recordInvalid } from "../domain/errors.ts";
+import { quote } from "../domain/values.ts";
+
+const LIMIT = 50;
+const LIMIT_MAX = 250;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Reads a query's parameters and collects what is wrong with them. */
+export class QueryReader {
+  readonly #query: URLSearchParams;
+  readonly #details: Detail[] = [];
+
+  constructor(query: URLSearchParams) {
+    this.#query = query;
+  }
+
+  /**
+   * A parameter's value; null when it is missing, or when `read` (null: not
+   * readable) could do nothing with it, which is complained of.
+   */
+  read<T>(
+    name: string,
+    read: (text: string) => T | null,
+    code: Detail["code"],
+    expected: string,
+  ): T | null {
+    const text = this.#query.get(name);
+    if (text === null) return null;
+    const value = read(text);
+    if (value === null) {
+      this.#details.push({
+        field: name,
+        code,
+        message: `${name} is ${quote(text)}; it must be ${expected}.`,
+      });
+    }
+    return value;
+  }
+
+  /** How many entries a page may have. */
+  limit(): number {
+    return this.read(
+      "limit",
+      (text) => {
+        const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+        return limit >= 1 && limit <= LIMIT_MAX ? limit : null;
+      },
+      "out_of_range",
+      `a whole number from 1 to ${LIMIT_MAX}`,
+    ) ?? LIMIT;
+  }
+
+  /** A cursor of a list whose cursors are ids. */
+  idCursor(): string | null {
+    return this.cursor((text) => UUID.test(text) ? text : null);
+  }
+
+  cursor<T>(read: (text: string) => T | null): T | null {
+    return this.read(
+      "after",
+      read,
+      "not_allowed",
+      "what the <next> of this list held",
+    );
+  }
+
+  /** Throws 422 when anything was wrong. */
+  finish(): void {
+    if (this.#details.length > 0) throw recordInvalid(this.#details);
+  }
+}

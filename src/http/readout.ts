@@ -1,0 +1,99 @@
+/** What a seller reads out: products and recent transactions (extensions). */
+import { notFound } from "../domain/errors.ts";
+import { type Status, STATUSES } from "../domain/product.ts";
+import {
+  listProducts as productPage,
+  type ProductFilter,
+  shownImages,
+} from "../store/catalogue.ts";
+import { findBySkuOrId } from "../store/products.ts";
+import { listTransactions as transactionsOf } from "../store/transactions.ts";
+import { productNode } from "../xml/product_node.ts";
+import type { Handler } from "./context.ts";
+import { QueryReader } from "./paging.ts";
+import { progressRecord } from "./transactions.ts";
+
+/** Characters of a search at most. */
+const SEARCH_MAX = 150;
+
+/** `GET /seller_api/products/:sku_or_id` */
+export const getProduct: Handler = ({ services, seller, params }) =>
+  services.db.read(async (sql) => {
+    const product = await findBySkuOrId(sql, seller.id, params.sku_or_id);
+    if (product === null) throw notFound("product");
+    const images = await shownImages(sql, [product]);
+    return { xml: { product: productNode(product, images) } };
+  });
+
+/** `GET /seller_api/products` */
+export const listProducts: Handler = ({ services, seller, query }) => {
+  const reader = new QueryReader(query);
+  const page = { after: reader.idCursor() ?? "", limit: reader.limit() };
+  const filter = readFilter(reader);
+  reader.finish();
+  return services.db.read(async (sql) => {
+    const { products, next } = await productPage(sql, seller.id, filter, page);
+    const images = await shownImages(sql, products);
+    return {
+      xml: {
+        products: {
+          product: products.map((product) => productNode(product, images)),
+        },
+        next: next ?? undefined,
+      },
+    };
+  });
+};
+
+function readFilter(reader: QueryReader): ProductFilter {
+  return {
+    status: reader.read(
+      "status",
+      (text) => STATUSES.includes(text as Status) ? text as Status : null,
+      "not_in_list",
+      `one of ${STATUSES.join(", ")}`,
+    ),
+    updatedSince: reader.read(
+      "updated_since",
+      parseTime,
+      "not_a_date",
+      'a time in ISO 8601 with its zone, as in "2026-12-01T08:00:00Z"',
+    ),
+    text: reader.read(
+      "q",
+      (text) => text.length <= SEARCH_MAX ? text.trim() : null,
+      "too_long",
+      `a text of at most ${SEARCH_MAX} characters`,
+    ) || null,
+  };
+}
+
+const TIME =
+  /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2}))?$/;
+
+/** Unix milliseconds of a time in ISO 8601; a "+" not escaped is a space. */
+function parseTime(text: string): number | null {
+  if (!TIME.test(text)) return null;
+  const time = Date.parse(text.replace(" ", "+"));
+  return Number.isNaN(time) ? null : time;
+}
+
+/** `GET /seller_api/bulk_products`: the newest first. */
+export const listTransactions: Handler = async (
+  { services, seller, query },
+) => {
+  const reader = new QueryReader(query);
+  const before = reader.idCursor();
+  const limit = reader.limit();
+  reader.finish();
+  const found = await services.db.read((sql) =>
+    transactionsOf(sql, seller.id, { before, limit: limit + 1 })
+  );
+  const page = found.slice(0, limit);
+  return {
+    xml: {
+      transactions: { transaction: page.map(progressRecord) },
+      next: found.length > limit ? page[limit - 1].id : undefined,
+    },
+  };
+};

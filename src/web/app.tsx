@@ -1,0 +1,194 @@
+/** The frame around the views, and which view stands in it. */
+import { useEffect, useRef } from "preact/hooks";
+import type { Client } from "./client.ts";
+import { goTo, linkTo, type Route, route } from "./route.ts";
+import { sandbox } from "./sandbox.ts";
+import { type Role, type Session, session, signOut } from "./session.ts";
+import { useStore } from "./store.ts";
+import { ThemeButton } from "./theme.tsx";
+import { takeFile } from "./upload.ts";
+import { DeliveriesView } from "./views/deliveries.tsx";
+import { OperatorView } from "./views/operator.tsx";
+import { ProductView } from "./views/product.tsx";
+import { ProductsView } from "./views/products.tsx";
+import { SignInView } from "./views/sign_in.tsx";
+import { TransactionView } from "./views/transaction.tsx";
+import { UploadView } from "./views/upload.tsx";
+import { UploadsView } from "./views/uploads.tsx";
+import { WebhooksView } from "./views/webhooks.tsx";
+
+interface View {
+  name: string;
+  label: string;
+  draw(client: Client, id: string | null): preact.JSX.Element;
+}
+
+/** The first one is where one starts. */
+const VIEWS: Readonly<Record<Role, readonly View[]>> = {
+  seller: [
+    {
+      name: "upload",
+      label: "Upload",
+      draw: (client) => <UploadView client={client} />,
+    },
+    {
+      name: "uploads",
+      label: "History",
+      draw: (client, id) =>
+        id === null
+          ? <UploadsView client={client} />
+          : <TransactionView key={id} client={client} id={id} />,
+    },
+    {
+      name: "products",
+      label: "Products",
+      draw: (client, id) =>
+        id === null
+          ? <ProductsView client={client} />
+          : <ProductView key={id} client={client} id={id} />,
+    },
+    {
+      name: "webhooks",
+      label: "Webhooks",
+      draw: (client, id) =>
+        id === null
+          ? <WebhooksView client={client} />
+          : <DeliveriesView key={id} client={client} trigger={id} />,
+    },
+  ],
+  operator: [
+    {
+      name: "overview",
+      label: "Overview",
+      draw: (client) => <OperatorView client={client} />,
+    },
+  ],
+};
+
+export function App() {
+  const current = useStore(session);
+  const place = useStore(route);
+  const main = useRef<HTMLElement>(null);
+  const signedIn = current.role !== null;
+  const view = signedIn ? viewAt(current.role, place) : null;
+  useFocus(main, `${view?.name} ${place.id}`);
+  useDrop(signedIn ? current : null);
+  useEffect(() => {
+    document.title = `${view?.label ?? "Sign in"} · Seller interface`;
+  }, [view]);
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => skip(event, main.current)}
+      >
+        Skip to the content
+      </a>
+      <Header current={signedIn ? current : null} view={view} />
+      <main id="main" ref={main} tabIndex={-1}>
+        {signedIn && view !== null
+          ? view.draw(current.client, place.id)
+          : (
+            <SignInView
+              notice={current.role === null ? current.notice : null}
+            />
+          )}
+      </main>
+    </>
+  );
+}
+
+function viewAt(role: Role, { view }: Route): View {
+  return VIEWS[role].find(({ name }) => name === view) ?? VIEWS[role][0];
+}
+
+function Header({ current, view }: {
+  current: Session | null;
+  view: View | null;
+}) {
+  return (
+    <header>
+      <span class="brand">
+        Seller interface{sandbox && <small class="state busy">sandbox</small>}
+      </span>
+      {current && (
+        <nav aria-label="Views">
+          {VIEWS[current.role].map(({ name, label }) => (
+            <a
+              key={name}
+              href={linkTo(name)}
+              aria-current={name === view?.name ? "page" : undefined}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+      )}
+      <span class="tools">
+        <a href="/docs">Docs</a>
+        <ThemeButton />
+        {current && (
+          <button
+            type="button"
+            class="ghost"
+            onClick={() => signOut()}
+          >
+            Sign out
+          </button>
+        )}
+      </span>
+    </header>
+  );
+}
+
+/** Moves the focus to a view's name when one comes to it, not at the start. */
+function useFocus(main: { current: HTMLElement | null }, where: string): void {
+  const before = useRef(where);
+  useEffect(() => {
+    if (before.current === where) return;
+    before.current = where;
+    const title = main.current?.querySelector("h1");
+    (title ?? main.current)?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [where]);
+}
+
+/** Takes a file that is dropped anywhere, also while nobody is signed in. */
+function useDrop(current: Session | null): void {
+  useEffect(() => {
+    if (current?.role === "operator") return;
+    const over = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      document.body.classList.add("dropping");
+    };
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) {
+        document.body.classList.remove("dropping");
+      }
+    };
+    const drop = (event: DragEvent) => {
+      document.body.classList.remove("dropping");
+      const file = event.dataTransfer?.files[0];
+      if (file === undefined) return;
+      event.preventDefault();
+      goTo("upload");
+      takeFile(current?.client ?? null, file);
+    };
+    addEventListener("dragover", over);
+    addEventListener("dragleave", leave);
+    addEventListener("drop", drop);
+    return () => {
+      removeEventListener("dragover", over);
+      removeEventListener("dragleave", leave);
+      removeEventListener("drop", drop);
+    };
+  }, [current]);
+}
+
+/** A link to `#main` would be taken for a view. */
+function skip(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}

@@ -1,0 +1,73 @@
+/**
+ * What comes from outside the page: time, randomness, storage. The page's
+ * counterpart of the service's `deps.ts`, and the only file in this folder
+ * that names any of them.
+ */
+
+/** Unix time in milliseconds. */
+export const now = (): number => Date.now();
+
+/** Milliseconds of a clock that never goes back; for durations. */
+export const monotonic = (): number => performance.now();
+
+/** Resolves after `ms`, or at once when `signal` fires. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+/** Calls `fn` every `ms` until the answer is called. */
+export function every(ms: number, fn: () => void): () => void {
+  const timer = setInterval(fn, ms);
+  return () => clearInterval(timer);
+}
+
+/**
+ * 128 random bits as text. `crypto.randomUUID` would do, but browsers have it
+ * only on https and localhost.
+ */
+export function randomName(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A text that is kept in the browser; null where nothing is kept. */
+export interface Kept {
+  get(): string | null;
+  set(text: string | null): void;
+}
+
+/** Kept in this tab alone, until it is closed. */
+export const inTab = (name: string): Kept => kept(() => sessionStorage, name);
+
+/** Kept in the browser. */
+export const inBrowser = (name: string): Kept => kept(() => localStorage, name);
+
+/** A browser told to block storage throws at every touch: nothing is kept. */
+function kept(storage: () => Storage, name: string): Kept {
+  return {
+    get() {
+      try {
+        return storage().getItem(name);
+      } catch {
+        return null;
+      }
+    },
+    set(text) {
+      try {
+        if (text === null) storage().removeItem(name);
+        else storage().setItem(name, text);
+      } catch {
+        // The page works without.
+      }
+    },
+  };
+}

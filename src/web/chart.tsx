@@ -1,0 +1,110 @@
+/** A small chart: one bar an hour, what went well below what failed. */
+import { count } from "./parts.tsx";
+import type { Hour } from "./resources.ts";
+
+const WIDTH = 480;
+const HEIGHT = 96;
+const GAP = 3;
+
+export interface Series {
+  /** Element name of the count. */
+  name: string;
+  label: string;
+  tone: "good" | "bad" | "busy";
+}
+
+export function HourChart({ title, hours, series }: {
+  title: string;
+  hours: readonly Hour[];
+  /** The first stands at the bottom. */
+  series: readonly Series[];
+}) {
+  const of = (hour: Hour, { name }: Series) => hour.counts[name] ?? 0;
+  const sum = (one: Series) =>
+    hours.reduce((all, hour) => all + of(hour, one), 0);
+  const tallest = Math.max(
+    1,
+    ...hours.map((hour) => series.reduce((all, one) => all + of(hour, one), 0)),
+  );
+  const step = WIDTH / Math.max(1, hours.length);
+  return (
+    <figure class="card chart">
+      <figcaption class="row">
+        <strong class="grow">{title}</strong>
+        {series.map((one) => (
+          <span key={one.name} class={`key ${one.tone}`}>
+            {count(sum(one))} {one.label}
+          </span>
+        ))}
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${title} of the last ${hours.length} hours: ${
+          series.map((one) => `${count(sum(one))} ${one.label}`).join(", ")
+        }; at most ${count(tallest)} in one hour.`}
+      >
+        {hours.map((hour, i) => (
+          <Bar
+            key={hour.from}
+            x={i * step}
+            width={step - GAP}
+            parts={series.map((one) => ({
+              tone: one.tone,
+              height: of(hour, one) / tallest * (HEIGHT - 2),
+            }))}
+            title={`${hourOf(hour)}: ${
+              series.map((one) => `${count(of(hour, one))} ${one.label}`)
+                .join(", ")
+            }`}
+          />
+        ))}
+        <line
+          class="axis"
+          x1="0"
+          x2={WIDTH}
+          y1={HEIGHT - 0.5}
+          y2={HEIGHT - 0.5}
+        />
+      </svg>
+      <p class="row quiet" aria-hidden="true">
+        <span class="grow">{hours[0] && hourOf(hours[0])}</span>
+        <span>{hours.length > 0 && hourOf(hours[hours.length - 1])}</span>
+      </p>
+    </figure>
+  );
+}
+
+function Bar({ x, width, parts, title }: {
+  x: number;
+  width: number;
+  parts: readonly { tone: string; height: number }[];
+  title: string;
+}) {
+  let y = HEIGHT;
+  return (
+    <g>
+      <title>{title}</title>
+      <rect class="hit" x={x} y={0} width={width} height={HEIGHT} />
+      {parts.map(({ tone, height }) => {
+        y -= height;
+        return (
+          <rect
+            key={tone}
+            class={tone}
+            x={x}
+            y={y}
+            width={width}
+            height={height}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
+/** `14:00`, in the time zone of whoever looks. */
+function hourOf({ from }: Hour): string {
+  return `${String(new Date(from).getHours()).padStart(2, "0")}:00`;
+}

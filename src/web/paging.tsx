@@ -1,0 +1,108 @@
+/** Lists that come in pages, each with a cursor to the next. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Client } from "./client.ts";
+import { ErrorNote } from "./parts.tsx";
+import { childrenOf, find, textOf } from "./xml.ts";
+
+/** How a list is asked for and what its answer holds. */
+export interface ListOf<T> {
+  /** Path and query, without a cursor. */
+  path: string;
+  /** The element around the rows; empty: they stand in the root. */
+  list: string;
+  /** The name of a row's element. */
+  row: string;
+  read(element: Element): T;
+  /** The parameter that takes what `<next>` held. */
+  cursor: "after" | "cursor";
+}
+
+export interface Rows<T> {
+  /** null while the first page is on its way. */
+  rows: readonly T[] | null;
+  busy: boolean;
+  error: Error | null;
+  /** Loads the next page; null when there is none. */
+  more: (() => void) | null;
+  reload(): void;
+}
+
+/** The rows of a list, page after page; anew when its path changes. */
+export function useRows<T>(client: Client, list: ListOf<T>): Rows<T> {
+  const [rows, setRows] = useState<readonly T[] | null>(null);
+  const [next, setNext] = useState<string | null>(null);
+  const [busy, setBusy] = useState(true);
+  const [error, setError] = useState<Error | null>(null);
+  const request = useRef(new AbortController());
+
+  const load = async (before: readonly T[], cursor: string | null) => {
+    request.current.abort();
+    request.current = new AbortController();
+    const { signal } = request.current;
+    setBusy(true);
+    setError(null);
+    try {
+      const page = await loadPage(client, list, cursor, signal);
+      setRows([...before, ...page.rows]);
+      setNext(page.next);
+    } catch (failure) {
+      if (signal.aborted) return;
+      setError(failure as Error);
+    }
+    setBusy(false);
+  };
+
+  useEffect(() => {
+    load([], null);
+    return () => request.current.abort();
+  }, [client, list.path]);
+
+  return {
+    rows,
+    busy,
+    error,
+    more: next === null ? null : () => load(rows ?? [], next),
+    reload: () => load([], null),
+  };
+}
+
+async function loadPage<T>(
+  client: Client,
+  { path, list, row, read, cursor }: ListOf<T>,
+  after: string | null,
+  signal: AbortSignal,
+): Promise<{ rows: T[]; next: string | null }> {
+  const mark = path.includes("?") ? "&" : "?";
+  const query = after === null
+    ? ""
+    : `${mark}${cursor}=${encodeURIComponent(after)}`;
+  const root = await client.read(path + query, { signal });
+  const around = list === "" ? root : find(root, list);
+  return {
+    rows: childrenOf(around, row).map(read),
+    next: textOf(root, "next") ?? textOf(around, "next"),
+  };
+}
+
+/** What stands below a list: a failure, and the way to more. */
+export function ListFoot<T>({ list, empty }: {
+  list: Rows<T>;
+  /** Said when there are no rows. */
+  empty: string;
+}) {
+  const { rows, busy, error, more, reload } = list;
+  return (
+    <>
+      {error && <ErrorNote error={error} onRetry={more ?? reload} />}
+      {rows === null && busy && <p class="quiet">Loading…</p>}
+      {rows?.length === 0 && !busy && <p class="quiet">{empty}</p>}
+      {more && !error && (
+        <p>
+          <button type="button" disabled={busy} onClick={more}>
+            {busy ? "Loading…" : "Show more"}
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,279 @@
+/** What the service's answers say, as the views want it. */
+import { childrenOf, find, numberOf, textOf } from "./xml.ts";
+
+/** Counts of products as an upload changes them. */
+export interface ProductCounts {
+  total: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+}
+
+/** Counts of references to images. */
+export interface ImageCounts {
+  total: number;
+  pending: number;
+  stored: number;
+  reused: number;
+  failed: number;
+}
+
+export interface ResultImage {
+  url: string;
+  status: string;
+  attempts: number;
+  code: string | null;
+  message: string | null;
+}
+
+export interface Result {
+  id: string;
+  sku: string;
+  result: string;
+  /** Only those that are pending or failed. */
+  images: ResultImage[];
+}
+
+/** Times are ISO 8601. */
+export interface Transaction {
+  id: string;
+  status: string;
+  createdAt: string;
+  finishedAt: string | null;
+  /** Percent of images settled. */
+  progress: number;
+  products: ProductCounts;
+  images: ImageCounts;
+  /** Empty in events and lists. */
+  results: Result[];
+}
+
+export function readProductCounts(products: Element | null): ProductCounts {
+  return {
+    total: numberOf(products, "total"),
+    created: numberOf(products, "created"),
+    updated: numberOf(products, "updated"),
+    unchanged: numberOf(products, "unchanged"),
+  };
+}
+
+export function readTransaction(transaction: Element): Transaction {
+  const images = find(transaction, "images");
+  return {
+    id: textOf(transaction, "transaction_id") ?? "",
+    status: textOf(transaction, "status") ?? "",
+    createdAt: textOf(transaction, "created_at") ?? "",
+    finishedAt: textOf(transaction, "finished_at"),
+    progress: numberOf(transaction, "progress"),
+    products: readProductCounts(find(transaction, "products")),
+    images: {
+      total: numberOf(images, "total"),
+      pending: numberOf(images, "pending"),
+      stored: numberOf(images, "stored"),
+      reused: numberOf(images, "reused"),
+      failed: numberOf(images, "failed"),
+    },
+    results: childrenOf(find(transaction, "results"), "product").map(
+      readResult,
+    ),
+  };
+}
+
+function readResult(product: Element): Result {
+  return {
+    id: textOf(product, "id") ?? "",
+    sku: textOf(product, "sku") ?? "",
+    result: textOf(product, "result") ?? "",
+    images: childrenOf(product, "image").map((image) => ({
+      url: textOf(image, "url") ?? "",
+      status: textOf(image, "status") ?? "",
+      attempts: numberOf(image, "attempts"),
+      code: textOf(image, "code"),
+      message: textOf(image, "message"),
+    })),
+  };
+}
+
+export interface ProductImage {
+  url: string;
+  alt: string | null;
+  status: string | null;
+  /** Path of the stored copy; null while there is none. */
+  href: string | null;
+  code: string | null;
+  message: string | null;
+}
+
+export interface Product {
+  id: string;
+  sku: string;
+  title: string;
+  /** Texts by element name; what is not set is missing. */
+  fields: Readonly<Record<string, string>>;
+  currency: string;
+  categories: string[];
+  attributes: { name: string; value: string }[];
+  images: ProductImage[];
+  createdAt: string | null;
+  updatedAt: string | null;
+}
+
+export function readProduct(product: Element): Product {
+  const fields = Object.fromEntries(
+    [...product.children].filter((field) => field.children.length === 0)
+      .map((field) => [field.tagName, field.textContent]),
+  );
+  return {
+    id: fields.id ?? "",
+    sku: fields.sku ?? "",
+    title: fields.title ?? "",
+    fields,
+    currency: find(product, "price")?.getAttribute("currency") ?? "",
+    categories: childrenOf(find(product, "categories"), "category")
+      .map((category) => category.textContent),
+    attributes: childrenOf(find(product, "attributes"), "attribute")
+      .map((attribute) => ({
+        name: attribute.getAttribute("name") ?? "",
+        value: attribute.textContent,
+      })),
+    images: childrenOf(find(product, "images"), "image").map(readImage),
+    createdAt: product.getAttribute("created_at"),
+    updatedAt: product.getAttribute("updated_at"),
+  };
+}
+
+function readImage(image: Element): ProductImage {
+  return {
+    url: image.textContent,
+    alt: image.getAttribute("alt"),
+    status: image.getAttribute("status"),
+    href: image.getAttribute("href"),
+    code: image.getAttribute("code"),
+    message: image.getAttribute("message"),
+  };
+}
+
+export interface Webhook {
+  trigger: string;
+  url: string;
+  disabledAt: string | null;
+}
+
+export function readWebhook(webhook: Element): Webhook {
+  return {
+    trigger: textOf(webhook, "trigger") ?? "",
+    url: textOf(webhook, "url") ?? "",
+    disabledAt: textOf(webhook, "disabled_at"),
+  };
+}
+
+export interface Attempt {
+  number: number;
+  url: string;
+  startedAt: string;
+  /** Milliseconds; null while it is under way. */
+  durationMs: number | null;
+  status: string | null;
+  error: string | null;
+}
+
+export interface Delivery {
+  id: string;
+  eventId: string;
+  state: string;
+  createdAt: string;
+  nextAttemptAt: string | null;
+  attempts: Attempt[];
+}
+
+export function readDelivery(delivery: Element): Delivery {
+  return {
+    id: textOf(delivery, "id") ?? "",
+    eventId: textOf(delivery, "event_id") ?? "",
+    state: textOf(delivery, "state") ?? "",
+    createdAt: textOf(delivery, "created_at") ?? "",
+    nextAttemptAt: textOf(delivery, "next_attempt_at"),
+    attempts: childrenOf(find(delivery, "attempts"), "attempt").map(
+      (attempt) => {
+        const duration = textOf(attempt, "duration_ms");
+        return {
+          number: numberOf(attempt, "number"),
+          url: textOf(attempt, "url") ?? "",
+          startedAt: textOf(attempt, "started_at") ?? "",
+          durationMs: duration === null ? null : Number(duration),
+          status: textOf(attempt, "status"),
+          error: textOf(attempt, "error"),
+        };
+      },
+    ),
+  };
+}
+
+export interface Seller {
+  id: string;
+  name: string;
+  createdAt: string;
+  keys: number;
+  webhooks: number;
+  failingWebhooks: number;
+  lastUploadAt: string | null;
+}
+
+export function readSeller(seller: Element): Seller {
+  return {
+    id: textOf(seller, "id") ?? "",
+    name: textOf(seller, "name") ?? "",
+    createdAt: textOf(seller, "created_at") ?? "",
+    keys: numberOf(seller, "keys"),
+    webhooks: numberOf(seller, "webhooks"),
+    failingWebhooks: numberOf(seller, "failing_webhooks"),
+    lastUploadAt: textOf(seller, "last_upload_at"),
+  };
+}
+
+export interface FailingWebhook extends Webhook {
+  seller: string;
+  failures: number;
+  failingSince: string | null;
+}
+
+/** What was done in one hour, by element name. */
+export interface Hour {
+  from: string;
+  counts: Readonly<Record<string, number>>;
+}
+
+/** How the whole service stands. */
+export interface Status {
+  backlog: Readonly<Record<string, number>>;
+  failing: FailingWebhook[];
+  /** The oldest first. */
+  hours: Hour[];
+}
+
+export function readStatus(root: Element): Status {
+  return {
+    backlog: countsOf(find(root, "backlog")),
+    failing: childrenOf(find(root, "failing_webhooks"), "webhook").map(
+      (webhook) => ({
+        ...readWebhook(webhook),
+        seller: textOf(webhook, "seller") ?? "",
+        failures: numberOf(webhook, "failures"),
+        failingSince: textOf(webhook, "failing_since"),
+      }),
+    ),
+    hours: childrenOf(find(root, "hours"), "hour").map((hour) => ({
+      from: hour.getAttribute("from") ?? "",
+      counts: countsOf(hour),
+    })),
+  };
+}
+
+function countsOf(element: Element | null): Record<string, number> {
+  return Object.fromEntries(
+    [...element?.children ?? []].map((child) => [
+      child.tagName,
+      Number(child.textContent),
+    ]),
+  );
+}

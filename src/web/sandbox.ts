@@ -1,0 +1,18 @@
+/**
+ * What a sandbox tells its page: keys that everybody knows and documents to
+ * try. A real service never does.
+ */
+
+export interface Sandbox {
+  sellerKey: string;
+  operatorKey: string;
+  samples: { name: string; label: string; xml: string }[];
+}
+
+/** null: this is no sandbox. */
+export const sandbox: Sandbox | null = read();
+
+function read(): Sandbox | null {
+  const meta = document.querySelector<HTMLMetaElement>("meta[name=sandbox]");
+  return meta === null ? null : JSON.parse(meta.content);
+}

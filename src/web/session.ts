@@ -1,0 +1,83 @@
+/** Who is signed in: one key, kept in this tab alone. */
+import { inTab } from "./browser.ts";
+import { ApiError, Client } from "./client.ts";
+import { Store } from "./store.ts";
+
+export type Role = "seller" | "operator";
+
+export interface Session {
+  role: Role;
+  client: Client;
+}
+
+export interface SignedOut {
+  role: null;
+  /** Why, when it was not asked for. */
+  notice: string | null;
+}
+
+const keptKey = inTab("key");
+const keptRole = inTab("role");
+
+export const session = new Store<Session | SignedOut>(restored());
+
+/** Where each role is told from the other: a request that only it may make. */
+const PROBES: readonly (readonly [Role, string])[] = [
+  ["seller", "/seller_api/webhooks"],
+  ["operator", "/operator_api/sellers"],
+];
+
+/**
+ * Finds out whose key it is and signs in. Throws `ApiError` (401: nobody's) or
+ * `Unreachable`.
+ */
+export async function signIn(key: string): Promise<void> {
+  let refusal: unknown;
+  for (const [role, path] of PROBES) {
+    try {
+      await new Client(key, () => {}).send(path);
+      return begin(role, key);
+    } catch (error) {
+      const notThisRole = error instanceof ApiError &&
+        (error.status === 401 || error.status === 404);
+      if (!notThisRole) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/** Forgets the key. */
+export function signOut(notice: string | null = null): void {
+  keptKey.set(null);
+  keptRole.set(null);
+  session.set({ role: null, notice });
+}
+
+function begin(role: Role, key: string): void {
+  keptKey.set(key);
+  keptRole.set(role);
+  session.set(sessionOf(role, key));
+}
+
+function restored(): Session | SignedOut {
+  const key = keptKey.get();
+  const role = keptRole.get();
+  if (key === null || (role !== "seller" && role !== "operator")) {
+    return { role: null, notice: null };
+  }
+  return sessionOf(role, key);
+}
+
+function sessionOf(role: Role, key: string): Session {
+  return {
+    role,
+    client: new Client(key, () => {
+      // A late answer to a key that was replaced meanwhile changes nothing.
+      if (keptKey.get() !== key && keptKey.get() !== null) return;
+      signOut(
+        "Your key is not valid any more: it was revoked or replaced. Sign in with the current one to go on.",
+      );
+    }),
+  };
+}

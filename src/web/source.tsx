@@ -1,0 +1,92 @@
+/** The source of a file: only the lines in sight are drawn, however many. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** Pixels; the style sheet knows the same. */
+const LINE_HEIGHT = 20;
+/** Lines drawn above and below what is in sight. */
+const MARGIN = 20;
+/** Characters of a line that are drawn. */
+const LONGEST = 2_000;
+
+export interface Place {
+  /** From 1. */
+  line: number;
+  /** Grows with each wish, so that the same line can be wished for again. */
+  wish: number;
+}
+
+export function Source({ lines, marked, place }: {
+  lines: readonly string[];
+  /** Lines with problems. */
+  marked: ReadonlySet<number>;
+  /** Where to go. */
+  place: Place | null;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() =>
+      setHeight(box.current?.clientHeight ?? 600)
+    );
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (place === null || box.current === null) return;
+    box.current.scrollTop = (place.line - 1) * LINE_HEIGHT -
+      box.current.clientHeight / 3;
+    box.current.scrollLeft = 0;
+  }, [place]);
+  const first = Math.max(0, Math.floor(top / LINE_HEIGHT) - MARGIN);
+  const last = Math.min(
+    lines.length,
+    Math.ceil((top + height) / LINE_HEIGHT) + MARGIN,
+  );
+  return (
+    <div
+      class="source"
+      ref={box}
+      tabIndex={0}
+      role="region"
+      aria-label="Source of the file"
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+    >
+      <div
+        class="lines"
+        style={{ height: `${lines.length * LINE_HEIGHT}px` }}
+      >
+        <div style={{ transform: `translateY(${first * LINE_HEIGHT}px)` }}>
+          {lines.slice(first, last).map((text, i) => (
+            <Line
+              key={first + i}
+              number={first + i + 1}
+              text={text}
+              marked={marked}
+              current={place?.line}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Line({ number, text, marked, current }: {
+  number: number;
+  text: string;
+  marked: ReadonlySet<number>;
+  current: number | undefined;
+}) {
+  const looks = ["line"];
+  if (marked.has(number)) looks.push("marked");
+  if (number === current) looks.push("current");
+  return (
+    <div class={looks.join(" ")} data-line={number}>
+      <span class="number">{number}</span>
+      <code>
+        {text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text}
+      </code>
+    </div>
+  );
+}

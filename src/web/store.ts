@@ -1,0 +1,37 @@
+/** A value that views draw and redraw when it changes. */
+import { useLayoutEffect, useState } from "preact/hooks";
+
+export class Store<T> {
+  #value: T;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set(value: T): void {
+    this.#value = value;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls `listener` after each change until the answer is called. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+/** The store's value, now and whenever it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [value, setValue] = useState(() => store.value);
+  useLayoutEffect(() => {
+    const update = () => setValue(() => store.value);
+    update();
+    return store.listen(update);
+  }, [store]);
+  return value;
+}

@@ -1,0 +1,64 @@
+/** Tables that scroll sideways where they must and fold up where it is narrow. */
+import type { ComponentChildren } from "preact";
+
+export interface Column<T> {
+  label: string;
+  cell(row: T): ComponentChildren;
+  /** Numbers stand to the right. */
+  right?: boolean;
+  /** Classes of the cell. */
+  look?: string | ((row: T) => string);
+}
+
+/**
+ * The roles say again what the elements say, as a browser forgets that of
+ * elements which the style sheet lays out otherwise than as a table.
+ */
+export function Table<T>({ label, columns, rows, keyOf }: {
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf(row: T): string | number;
+}) {
+  return (
+    <div class="wide" tabIndex={0} role="region" aria-label={label}>
+      <table role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <th
+                key={column.label}
+                role="columnheader"
+                scope="col"
+                class={column.right ? "right" : ""}
+              >
+                {column.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={keyOf(row)} role="row">
+              {columns.map((column) => (
+                <td
+                  key={column.label}
+                  role="cell"
+                  class={classesOf(column, row)}
+                  data-label={column.label}
+                >
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function classesOf<T>({ right, look }: Column<T>, row: T): string {
+  const more = typeof look === "function" ? look(row) : look;
+  return [right && "right", more].filter(Boolean).join(" ");
+}

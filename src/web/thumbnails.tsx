@@ -1,0 +1,72 @@
+/** Stored images of products, small. */
+import type { Client } from "./client.ts";
+import { useLoaded } from "./parts.tsx";
+import { type Product, type ProductImage, readProduct } from "./resources.ts";
+import { find } from "./xml.ts";
+
+/** Images of a product that are shown in a row. */
+const SHOWN = 4;
+
+/** Reads one product. Throws as `Client.read`. */
+export async function loadProduct(
+  client: Client,
+  skuOrId: string,
+  signal?: AbortSignal,
+): Promise<Product> {
+  const path = `/seller_api/products/${encodeURIComponent(skuOrId)}`;
+  const product = find(await client.read(path, { signal }), "product");
+  if (product === null) throw new Error("The answer holds no product.");
+  return readProduct(product);
+}
+
+/** The images of a product that is known by its id alone, once they are there. */
+export function ThumbnailsOf({ client, id, settled }: {
+  client: Client;
+  id: string;
+  /** Changes when images may have come; null while they are on their way. */
+  settled: string | null;
+}) {
+  const { data } = useLoaded(
+    async (signal) =>
+      settled === null ? null : await loadProduct(client, id, signal),
+    [client, id, settled],
+  );
+  return data && <Thumbnails images={data.images} />;
+}
+
+/** As many as fit in a row. */
+export function Thumbnails({ images }: { images: readonly ProductImage[] }) {
+  const stored = images.filter(({ href }) => href !== null);
+  if (stored.length === 0) return null;
+  return (
+    <span class="thumbnails">
+      {stored.slice(0, SHOWN).map((image) => (
+        <Thumbnail key={image.href} image={image} />
+      ))}
+      {stored.length > SHOWN && (
+        <span class="quiet">+{stored.length - SHOWN}</span>
+      )}
+    </span>
+  );
+}
+
+/** One stored image; a link to the whole of it. */
+export function Thumbnail({ image, size = 40 }: {
+  image: ProductImage;
+  size?: number;
+}) {
+  const { href, alt } = image;
+  if (href === null) return null;
+  return (
+    <a href={href} target="_blank" rel="noopener">
+      <img
+        src={href}
+        alt={alt || "image"}
+        width={size}
+        height={size}
+        loading="lazy"
+        decoding="async"
+      />
+    </a>
+  );
+}

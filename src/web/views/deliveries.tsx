@@ -1,0 +1,142 @@
+/** What was sent to one webhook, try by try. */
+import { useEffect } from "preact/hooks";
+import { every } from "../browser.ts";
+import type { Client } from "../client.ts";
+import { ListFoot, type ListOf, useRows } from "../paging.tsx";
+import {
+  duration,
+  ErrorNote,
+  Moment,
+  secondsUntil,
+  State,
+  Title,
+  useAction,
+} from "../parts.tsx";
+import { type Attempt, type Delivery, readDelivery } from "../resources.ts";
+import { linkTo } from "../route.ts";
+import { type Column, Table } from "../table.tsx";
+
+/** How often the list is looked at again while something is under way. */
+const LOOK_AGAIN_MS = 2_000;
+const UNDER_WAY: readonly string[] = ["pending", "sending"];
+/** What can be sent anew. */
+const REPLAYABLE: readonly string[] = [
+  "pending",
+  "retrying",
+  "delivered",
+  "exhausted",
+  "cancelled",
+];
+
+export function DeliveriesView({ client, trigger }: {
+  client: Client;
+  trigger: string;
+}) {
+  const path = `/seller_api/webhooks/${encodeURIComponent(trigger)}/deliveries`;
+  const list = useRows(client, deliveriesAt(path));
+  const underWay = list.rows?.some(({ state }) => UNDER_WAY.includes(state));
+  useEffect(() => {
+    if (underWay) return every(LOOK_AGAIN_MS, list.reload);
+  }, [underWay, path]);
+  return (
+    <>
+      <p>
+        <a href={linkTo("webhooks")}>All webhooks</a>
+      </p>
+      <div class="bar">
+        <Title>
+          Deliveries of <span class="mono">{trigger}</span>
+        </Title>
+        <button type="button" disabled={list.busy} onClick={list.reload}>
+          Refresh
+        </button>
+      </div>
+      <ul class="stack">
+        {list.rows?.map((delivery) => (
+          <DeliveryCard
+            key={delivery.id}
+            client={client}
+            path={path}
+            delivery={delivery}
+            onReplayed={list.reload}
+          />
+        ))}
+      </ul>
+      <ListFoot list={list} empty="Nothing was sent to this webhook yet." />
+    </>
+  );
+}
+
+function deliveriesAt(path: string): ListOf<Delivery> {
+  return {
+    path,
+    list: "deliveries",
+    row: "delivery",
+    read: readDelivery,
+    cursor: "cursor",
+  };
+}
+
+function DeliveryCard({ client, path, delivery, onReplayed }: {
+  client: Client;
+  path: string;
+  delivery: Delivery;
+  onReplayed: () => void;
+}) {
+  const { id, eventId, state, createdAt, nextAttemptAt, attempts } = delivery;
+  const { busy, error, run } = useAction();
+  const replay = async () => {
+    await client.send(`${path}/${id}/replay`, { method: "POST" });
+    onReplayed();
+  };
+  return (
+    <li class="card">
+      <div class="row">
+        <State of={state} />
+        <Moment iso={createdAt} />
+        <span class="quiet mono cut grow">{eventId}</span>
+        {nextAttemptAt && (
+          <span class="quiet">
+            next try in {duration(secondsUntil(nextAttemptAt))}
+          </span>
+        )}
+        {REPLAYABLE.includes(state) && (
+          <button
+            type="button"
+            class="small"
+            disabled={busy}
+            aria-label={`Send again event ${eventId}`}
+            onClick={() => run(replay)}
+          >
+            Send again
+          </button>
+        )}
+      </div>
+      {error && <ErrorNote error={error} />}
+      {attempts.length > 0 && (
+        <Table
+          label="Tries"
+          columns={COLUMNS}
+          rows={attempts}
+          keyOf={({ number }) => number}
+        />
+      )}
+    </li>
+  );
+}
+
+const COLUMNS: readonly Column<Attempt>[] = [
+  { label: "Try", right: true, cell: ({ number }) => number },
+  { label: "Started", cell: ({ startedAt }) => <Moment iso={startedAt} /> },
+  {
+    label: "Took",
+    right: true,
+    cell: ({ durationMs }) =>
+      durationMs === null ? "…" : `${Math.round(durationMs)} ms`,
+  },
+  {
+    label: "Answer",
+    cell: ({ status, error }) => [status, error].filter(Boolean).join(" "),
+  },
+  { label: "Address", look: "mono break", cell: ({ url }) => url },
+];

@@ -1,0 +1,347 @@
+/** One upload: its progress while images are fetched, then its result. */
+import { useEffect, useState } from "preact/hooks";
+import type { Client } from "../client.ts";
+import { followTransaction, Speed } from "../follow.ts";
+import {
+  Announcer,
+  Await,
+  count,
+  duration,
+  ErrorNote,
+  Figure,
+  Moment,
+  plural,
+  State,
+  Title,
+  useAction,
+  useLoaded,
+} from "../parts.tsx";
+import {
+  type ImageCounts,
+  readTransaction,
+  type Result,
+  type ResultImage,
+  type Transaction,
+} from "../resources.ts";
+import { linkTo } from "../route.ts";
+import { type Column, Table } from "../table.tsx";
+import { ThumbnailsOf } from "../thumbnails.tsx";
+import { find, numberOf } from "../xml.ts";
+
+export function TransactionView({ client, id }: {
+  client: Client;
+  id: string;
+}) {
+  const [turn, setTurn] = useState(0);
+  const live = useLive(client, id, turn);
+  const final = live.transaction?.finishedAt ?? null;
+  const begun = live.transaction !== null;
+  const results = useLoaded(
+    async (signal) => begun ? await loadResults(client, id, signal) : null,
+    [client, id, begun, final, turn],
+  );
+  const { transaction } = live;
+  return (
+    <>
+      <div class="bar">
+        <Title>Upload</Title>
+        {transaction && <State of={transaction.status} />}
+        <span class="grow quiet mono cut">{id}</span>
+      </div>
+      {live.error && (
+        <ErrorNote
+          error={live.error}
+          onRetry={() => setTurn(turn + 1)}
+        />
+      )}
+      {transaction && (
+        <Progress
+          transaction={transaction}
+          perSecond={live.perSecond}
+          connected={live.connected}
+        />
+      )}
+      {transaction && (
+        <RetryBar
+          client={client}
+          transaction={transaction}
+          onRetried={() => setTurn(turn + 1)}
+        />
+      )}
+      <Await loaded={results}>
+        {(data) => (
+          <Results
+            client={client}
+            results={data}
+            settled={final && `${turn} ${final}`}
+          />
+        )}
+      </Await>
+    </>
+  );
+}
+
+async function loadResults(
+  client: Client,
+  id: string,
+  signal: AbortSignal,
+): Promise<Result[]> {
+  const path = `/seller_api/bulk_products/${encodeURIComponent(id)}`;
+  const transaction = find(await client.read(path, { signal }), "transaction");
+  if (transaction === null) throw new Error("The answer holds no upload.");
+  return readTransaction(transaction).results;
+}
+
+interface Live {
+  transaction: Transaction | null;
+  perSecond: number | null;
+  connected: boolean;
+  error: Error | null;
+}
+
+const BEGUN: Live = {
+  transaction: null,
+  perSecond: null,
+  connected: true,
+  error: null,
+};
+
+function useLive(client: Client, id: string, turn: number): Live {
+  const [live, setLive] = useState(BEGUN);
+  useEffect(() => {
+    const gone = new AbortController();
+    const speed = new Speed();
+    setLive(BEGUN);
+    followTransaction(client, id, {
+      onProgress(transaction) {
+        const { total, pending } = transaction.images;
+        speed.add(total - pending);
+        const { perSecond } = speed;
+        setLive({ transaction, perSecond, connected: true, error: null });
+      },
+      onLine: (connected) => setLive((last) => ({ ...last, connected })),
+    }, gone.signal).catch((error) => {
+      if (!gone.signal.aborted) setLive((last) => ({ ...last, error }));
+    });
+    return () => gone.abort();
+  }, [client, id, turn]);
+  return live;
+}
+
+function Progress({ transaction, perSecond, connected }: {
+  transaction: Transaction;
+  perSecond: number | null;
+  connected: boolean;
+}) {
+  const { products, images, finishedAt, progress } = transaction;
+  const speed = finishedAt === null ? perSecond : averageSpeed(transaction);
+  return (
+    <section class="card" aria-label="Progress">
+      <Announcer text={announcement(transaction)} />
+      <div class="row">
+        <progress
+          class="grow"
+          max={100}
+          value={progress}
+          aria-label="Images settled"
+        />
+        <strong class="percent">{progress} %</strong>
+      </div>
+      <dl class="figures">
+        <Figure
+          label="products"
+          value={count(products.total)}
+          note={changes(transaction)}
+        />
+        <Figure label="images" value={count(images.total)} />
+        <Figure label="stored" value={count(images.stored + images.reused)} />
+        <Figure label="pending" value={count(images.pending)} />
+        <Figure
+          label="failed"
+          value={count(images.failed)}
+          tone={images.failed > 0 ? "bad" : ""}
+        />
+        <Figure
+          label="speed"
+          value={speed === null ? "–" : `${speed.toFixed(1)}/s`}
+        />
+        <Figure
+          label={finishedAt === null ? "time left" : "took"}
+          value={finishedAt === null
+            ? timeLeft(images, perSecond)
+            : duration(secondsTaken(transaction))}
+        />
+      </dl>
+      <p class="quiet">
+        Uploaded <Moment iso={transaction.createdAt} />
+        {finishedAt !== null && (
+          <>
+            , finished <Moment iso={finishedAt} />
+          </>
+        )}
+        {!connected && finishedAt === null &&
+          " · the connection was lost; it is being made again"}
+      </p>
+    </section>
+  );
+}
+
+function changes({ products }: Transaction): string {
+  const { created, updated, unchanged } = products;
+  return [
+    created > 0 && `${count(created)} new`,
+    updated > 0 && `${count(updated)} changed`,
+    unchanged > 0 && `${count(unchanged)} unchanged`,
+  ].filter(Boolean).join(", ");
+}
+
+function secondsTaken({ createdAt, finishedAt }: Transaction): number {
+  return (Date.parse(finishedAt ?? createdAt) - Date.parse(createdAt)) / 1_000;
+}
+
+function averageSpeed(transaction: Transaction): number | null {
+  const seconds = secondsTaken(transaction);
+  const { total } = transaction.images;
+  return total === 0 || seconds < 0.05 ? null : total / seconds;
+}
+
+function timeLeft(images: ImageCounts, perSecond: number | null): string {
+  return perSecond === null ? "–" : duration(images.pending / perSecond);
+}
+
+/** Quarters are enough to hear. */
+function announcement({ finishedAt, images, progress }: Transaction): string {
+  if (finishedAt === null) {
+    return `${Math.floor(progress / 25) * 25} percent of the images settled.`;
+  }
+  return images.failed === 0
+    ? "The upload is complete."
+    : `The upload is complete; ${plural(images.failed, "image")} failed.`;
+}
+
+function RetryBar({ client, transaction, onRetried }: {
+  client: Client;
+  transaction: Transaction;
+  onRetried: () => void;
+}) {
+  const { busy, error, run } = useAction();
+  const { failed } = transaction.images;
+  if (transaction.finishedAt === null) return null;
+  if (failed === 0 && error === null) return null;
+  const retry = async () => {
+    const root = await client.read(
+      `/seller_api/bulk_products/${
+        encodeURIComponent(transaction.id)
+      }/images/retry`,
+      { method: "POST" },
+    );
+    if (numberOf(root, "images/retried") > 0) onRetried();
+  };
+  return (
+    <div class="note warn">
+      <p class="row">
+        <span class="grow">
+          {plural(failed, "image")}{" "}
+          could not be fetched. The products are stored without.
+        </span>
+        <button type="button" disabled={busy} onClick={() => run(retry)}>
+          {busy ? "Asking…" : "Retry failed images"}
+        </button>
+      </p>
+      {error && <ErrorNote error={error} />}
+    </div>
+  );
+}
+
+/** Rows drawn at first, and with each wish for more. */
+const ROWS = 25;
+
+function Results({ client, results, settled }: {
+  client: Client;
+  results: readonly Result[];
+  /** Changes when images may have come; null while they are on their way. */
+  settled: string | null;
+}) {
+  const [failedOnly, setFailedOnly] = useState(false);
+  const [shown, setShown] = useState(ROWS);
+  const failed = results.filter(({ images }) =>
+    images.some(({ status }) => status === "failed")
+  );
+  const wanted = failedOnly && failed.length > 0 ? failed : results;
+  return (
+    <section aria-label="Results">
+      <div class="bar">
+        <h2>Products</h2>
+        {failed.length > 0 && (
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={failedOnly}
+              onChange={(event) => setFailedOnly(event.currentTarget.checked)}
+            />
+            only with failed images ({count(failed.length)})
+          </label>
+        )}
+      </div>
+      <Table
+        label="Products"
+        columns={columnsFor(client, settled)}
+        rows={wanted.slice(0, shown)}
+        keyOf={({ id }) => id}
+      />
+      {wanted.length > shown && (
+        <p>
+          <button type="button" onClick={() => setShown(shown + ROWS)}>
+            Show more ({count(wanted.length - shown)})
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function columnsFor(
+  client: Client,
+  settled: string | null,
+): readonly Column<Result>[] {
+  return [
+    {
+      label: "SKU",
+      look: "mono sku",
+      cell: ({ id, sku }) => <a href={linkTo("products", id)}>{sku}</a>,
+    },
+    { label: "Result", cell: ({ result }) => <State of={result} /> },
+    {
+      label: "Images",
+      look: "fill bare",
+      cell: ({ id, images }) => (
+        <div class="pictured">
+          <ThumbnailsOf client={client} id={id} settled={settled} />
+          <Failures images={images} />
+        </div>
+      ),
+    },
+  ];
+}
+
+function Failures({ images }: { images: readonly ResultImage[] }) {
+  const failed = images.filter(({ status }) => status === "failed");
+  if (failed.length === 0) return null;
+  return (
+    <ul>
+      {failed.map((image) => <Failure key={image.url} image={image} />)}
+    </ul>
+  );
+}
+
+function Failure({ image }: { image: ResultImage }) {
+  const { url, code, message, attempts } = image;
+  return (
+    <li class="failure">
+      <span class="mono break">{url}</span>
+      <span>
+        {message} <code>{code}</code> ({plural(attempts, "try", "tries")})
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,211 @@
+/** The seller's webhooks: add, test, remove, and what became of them. */
+import { useState } from "preact/hooks";
+import type { Client } from "../client.ts";
+import { TRIGGERS } from "../fields.ts";
+import {
+  Announcer,
+  Await,
+  ErrorNote,
+  Moment,
+  State,
+  SureButton,
+  Title,
+  useAction,
+  useLoaded,
+} from "../parts.tsx";
+import { readWebhook, type Webhook } from "../resources.ts";
+import { goTo, linkTo } from "../route.ts";
+import { Table } from "../table.tsx";
+import { childrenOf, flatDocument } from "../xml.ts";
+
+const WEBHOOKS = "/seller_api/webhooks";
+
+export function WebhooksView({ client }: { client: Client }) {
+  const loaded = useLoaded(async (signal) => {
+    const root = await client.read(WEBHOOKS, { signal });
+    return childrenOf(root, "webhook").map(readWebhook);
+  }, [client]);
+  const [done, setDone] = useState("");
+  const changed = (what: string) => {
+    setDone(what);
+    loaded.reload();
+  };
+  return (
+    <>
+      <Title>Webhooks</Title>
+      <Announcer text={done} />
+      <Await loaded={loaded}>
+        {(webhooks) => (
+          <>
+            <WebhookTable
+              client={client}
+              webhooks={webhooks}
+              onChanged={changed}
+            />
+            <WebhookForm
+              client={client}
+              taken={webhooks.map(({ trigger }) => trigger)}
+              onChanged={changed}
+            />
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+interface Changing {
+  client: Client;
+  onChanged: (what: string) => void;
+}
+
+function WebhookTable({ client, webhooks, onChanged }: Changing & {
+  webhooks: readonly Webhook[];
+}) {
+  if (webhooks.length === 0) {
+    return (
+      <p class="quiet">
+        There are none yet. A webhook has the marketplace call an address of
+        yours when something happens.
+      </p>
+    );
+  }
+  return (
+    <Table
+      label="Webhooks"
+      rows={webhooks}
+      keyOf={({ trigger }) => trigger}
+      columns={[
+        {
+          label: "Trigger",
+          look: "mono",
+          cell: ({ trigger }) => (
+            <a href={linkTo("webhooks", trigger)}>{trigger}</a>
+          ),
+        },
+        { label: "Address", look: "mono break", cell: ({ url }) => url },
+        {
+          label: "State",
+          cell: ({ disabledAt }) =>
+            disabledAt === null ? <State of="active" /> : (
+              <>
+                <State of="disabled" />{" "}
+                <span class="quiet">
+                  since <Moment iso={disabledAt} />; register it again
+                </span>
+              </>
+            ),
+        },
+        {
+          label: "Actions",
+          look: "bare",
+          right: true,
+          cell: (webhook) => (
+            <WebhookActions
+              client={client}
+              webhook={webhook}
+              onChanged={onChanged}
+            />
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function WebhookActions({ client, webhook, onChanged }: Changing & {
+  webhook: Webhook;
+}) {
+  const { trigger } = webhook;
+  const { busy, error, run } = useAction();
+  const path = `${WEBHOOKS}/${encodeURIComponent(trigger)}`;
+  const test = async () => {
+    await client.send(`${path}/test`, { method: "POST" });
+    goTo("webhooks", trigger);
+  };
+  const remove = async () => {
+    await client.send(path, { method: "DELETE" });
+    onChanged(`The webhook ${trigger} is removed.`);
+  };
+  return (
+    <>
+      <span class="row end">
+        <button
+          type="button"
+          aria-label={`Test ${trigger}`}
+          disabled={busy}
+          onClick={() => run(test)}
+        >
+          Test
+        </button>
+        <SureButton
+          label="Remove"
+          question={`Remove ${trigger}?`}
+          disabled={busy}
+          onSure={() => run(remove)}
+        />
+      </span>
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+function WebhookForm({ client, taken, onChanged }: Changing & {
+  taken: readonly string[];
+}) {
+  const [trigger, setTrigger] = useState(TRIGGERS[0]);
+  const [url, setUrl] = useState("");
+  const { busy, error, run } = useAction();
+  const add = async () => {
+    const body = flatDocument("webhook", { trigger, url: url.trim() });
+    await client.send(WEBHOOKS, { method: "POST", body });
+    setUrl("");
+    onChanged(`The webhook ${trigger} is registered.`);
+  };
+  return (
+    <form
+      class="card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(add);
+      }}
+    >
+      <h2>Register a webhook</h2>
+      <div class="row">
+        <span class="field">
+          <label for="trigger">Trigger</label>
+          <select
+            id="trigger"
+            value={trigger}
+            onChange={(event) => setTrigger(event.currentTarget.value)}
+          >
+            {TRIGGERS.map((name) => (
+              <option key={name} value={name}>{name}</option>
+            ))}
+          </select>
+        </span>
+        <span class="field grow">
+          <label for="url">Address</label>
+          <input
+            id="url"
+            type="url"
+            class="grow mono"
+            required
+            placeholder="https://"
+            value={url}
+            onInput={(event) => setUrl(event.currentTarget.value)}
+          />
+        </span>
+        <button type="submit" class="main" disabled={busy}>
+          {taken.includes(trigger) ? "Replace" : "Register"}
+        </button>
+      </div>
+      {taken.includes(trigger) && (
+        <p class="quiet">
+          {trigger} has a webhook already; its address would be replaced.
+        </p>
+      )}
+      {error && <ErrorNote error={error} />}
+    </form>
+  );
+}

@@ -1,0 +1,59 @@
+/**
+ * Notices that the system's clock was set back. What is due at a time of day
+ * would wait that much longer; so it is brought forward by as much.
+ */
+import type { Services } from "../services.ts";
+import { Signal } from "../signals.ts";
+import { bringForward } from "../store/due_times.ts";
+import { Loop } from "./loop.ts";
+
+const LOOK_MS = 1_000;
+/** Less than this is not worth a write; clocks are corrected all the time. */
+const WORTH_MS = 2_000;
+
+export class ClockWatch {
+  readonly #services: Pick<Services, "deps" | "db" | "signals">;
+  readonly #loop: Loop;
+  /** Between the time of day and the clock that never goes back. */
+  #offset: number;
+
+  constructor(services: Pick<Services, "deps" | "db" | "signals">) {
+    const { deps } = services;
+    this.#services = services;
+    this.#offset = this.#currentOffset();
+    this.#loop = new Loop({
+      name: "clock",
+      deps,
+      signal: new Signal(),
+      idleMs: LOOK_MS,
+      step: () => this.#look(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+  }
+
+  #currentOffset(): number {
+    const { clock } = this.#services.deps;
+    return clock.now() - clock.monotonic();
+  }
+
+  async #look(): Promise<number> {
+    const { db, deps, signals } = this.#services;
+    const offset = this.#currentOffset();
+    const ms = Math.round(this.#offset - offset);
+    if (ms > WORTH_MS) {
+      deps.log.warn("clock_went_back", { ms });
+      await db.write((tx) => bringForward(tx, deps.clock.now(), ms));
+      signals.images.notify();
+      signals.deliveries.notify();
+    }
+    this.#offset = offset;
+    return LOOK_MS;
+  }
+}

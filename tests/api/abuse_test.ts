@@ -1,0 +1,268 @@
+/** Limits that keep one client from taking the service away from another. */
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { type Clock, systemClock } from "../../src/deps.ts";
+import { boot, codeOf, product, type TestApp, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { Host } from "../support/host.ts";
+import { ImageHost } from "../support/image_host.ts";
+
+const BULK = "/seller_api/bulk_products?v=1.1";
+/** However long a test takes, no bucket fills up meanwhile. */
+const STOPPED: Clock = { ...systemClock, monotonic: () => 0 };
+
+/** Posts whose bodies have begun and do not end until they are let go. */
+class SlowPosts implements AsyncDisposable {
+  readonly #app: TestApp;
+  readonly #ends: (() => void)[] = [];
+  readonly #answers: Promise<number>[] = [];
+
+  constructor(app: TestApp) {
+    this.#app = app;
+  }
+
+  begin(count: number, key: string, path = BULK): void {
+    for (let i = 0; i < count; i++) {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          controller.enqueue(new TextEncoder().encode("<products>"));
+          this.#ends.push(() => controller.close());
+        },
+      });
+      const call = this.#app.call(path, { method: "POST", key, body });
+      this.#answers.push(call.then(({ status }) => status));
+    }
+  }
+
+  /** Ends every body; answers the statuses. */
+  async end(): Promise<number[]> {
+    for (const end of this.#ends.splice(0)) end();
+    return await Promise.all(this.#answers.splice(0));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+}
+
+Deno.test("a seller has 16 uploads in progress at most, and all have 64", async () => {
+  await using app = await boot();
+  const others = await Promise.all(
+    ["b", "c", "d", "e"].map((name) => app.addSeller(name)),
+  );
+  await using slow = new SlowPosts(app);
+  const upload = (key: string) =>
+    app.call(BULK, { key, method: "POST", body: "<products/>" });
+  slow.begin(16, app.key);
+  await until(async () => (await upload(app.key)).status === 429, "the limit");
+  const over = await upload(app.key);
+  assertEquals([over.status, codeOf(over)], [429, "rate_limited"]);
+  assertEquals(over.headers.get("retry-after"), "1");
+  assertEquals((await upload(others[0])).status, 422, "others are let in");
+  assertEquals((await app.call("/seller_api/webhooks")).status, 200);
+
+  for (const key of others.slice(0, 3)) slow.begin(16, key);
+  await until(
+    async () => (await upload(others[3])).status === 503,
+    "the limit of all",
+  );
+  const full = await upload(others[3]);
+  assertEquals([full.status, codeOf(full)], [503, "unavailable"]);
+  assertEquals(full.headers.get("retry-after"), "1");
+  const other = await app.call("/seller_api/webhooks", { key: others[3] });
+  assertEquals(other.status, 200, "what is no upload goes on");
+
+  assertEquals((await slow.end()).filter((status) => status !== 400), []);
+  assertEquals((await upload(app.key)).status, 422, "places are given back");
+  assertEquals((await upload(others[3])).status, 422);
+});
+
+Deno.test("an upload keeps its place until it is answered", async () => {
+  const answer = Promise.withResolvers<Response>();
+  await using images = new Host(() => answer.promise.then((r) => r.clone()));
+  await using app = await boot();
+  const upload = (n: number) =>
+    app.upload(
+      product(`A-${n}`, `<images><image>${images.url}/a.png</image></images>`),
+    );
+  const uploads = Array.from({ length: 17 }, (_, n) => upload(n));
+  const first = await Promise.race(uploads);
+  assertEquals(first.status, 429);
+  answer.resolve(new Response());
+  const statuses = (await Promise.all(uploads)).map(({ status }) => status);
+  assertEquals(statuses.filter((status) => status === 200).length, 16);
+});
+
+Deno.test("a seller has 32 bodies on their way at most", async () => {
+  await using app = await boot();
+  const other = await app.addSeller("other");
+  await using slow = new SlowPosts(app);
+  const path = "/seller_api/webhooks";
+  const post = (key: string) =>
+    app.call(path, { key, method: "POST", body: "<webhook/>" });
+  slow.begin(32, app.key, path);
+  await until(async () => (await post(app.key)).status === 429, "the limit");
+  assertEquals((await post(other)).status, 422);
+  assertEquals((await app.call(path)).status, 200);
+  assertEquals((await slow.end()).filter((status) => status !== 400), []);
+  assertEquals((await post(app.key)).status, 422);
+});
+
+Deno.test("a seller has 64 requests waiting at most, streams among them", async () => {
+  await using images = new ImageHost();
+  await using app = await boot({ config: { roles: ["api", "images"] } });
+  const other = await app.addSeller("other");
+  const uploaded = await app.upload(
+    product("A", `<images><image>${images.url}/hang/a.png</image></images>`),
+  );
+  const id = textAt(uploaded.xml, "transaction_id");
+  const path = `/seller_api/bulk_products/${id}`;
+  const gone = new AbortController();
+  const streams = Array.from({ length: 32 }, () =>
+    fetch(app.url + path, {
+      headers: { "X-Service-Auth": app.key, Accept: "text/event-stream" },
+      signal: gone.signal,
+    }));
+  const statuses = (await Promise.all(streams)).map(({ status }) => status);
+  assertEquals(new Set(statuses), new Set([200]));
+  const waiting = Array.from(
+    { length: 32 },
+    () => app.call(`${path}?wait=30`).then(({ status }) => status),
+  );
+  const refused = async () => (await app.call(`${path}?wait=1`)).status === 429;
+  await until(refused, "the limit");
+  assertEquals((await app.call(path)).status, 200, "a look does not wait");
+  const others = await app.call(`${path}?wait=1`, { key: other });
+  assertEquals(others.status, 404, "nobody else is held up");
+  gone.abort();
+  await until(async () => !await refused(), "the places of the streams");
+  images.release();
+  assertEquals(new Set(await Promise.all(waiting)), new Set([200]));
+});
+
+Deno.test("a seller at its limits does not slow another one", async () => {
+  await using app = await boot({ config: { rateLimit: 600 } });
+  const other = await app.addSeller("other");
+  await using slow = new SlowPosts(app);
+  slow.begin(16, app.key);
+  const over = new AbortController();
+  const flooding = Array.from({ length: 8 }, async () => {
+    const statuses: number[] = [];
+    while (!over.signal.aborted) {
+      statuses.push((await app.call("/seller_api/webhooks")).status);
+    }
+    return statuses;
+  });
+  await until(
+    async () => (await app.call("/seller_api/webhooks")).status === 429,
+    "the rate",
+  );
+  const times: number[] = [];
+  for (let n = 0; n < 10; n++) {
+    const begun = performance.now();
+    const answer = await app.call(BULK, {
+      key: other,
+      method: "POST",
+      body: `<products>${product(`B-${n}`)}</products>`,
+    });
+    assertEquals(answer.status, 200, answer.text);
+    times.push(performance.now() - begun);
+  }
+  over.abort();
+  const statuses = new Set((await Promise.all(flooding)).flat());
+  assert(statuses.has(429));
+  times.sort((a, b) => a - b);
+  assertLess(times[5], 1_000, `${times}`);
+});
+
+Deno.test("an address that tries keys is told 429, and a good key goes on", async () => {
+  let now = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  await using app = await boot({
+    deps: { clock },
+    config: { operatorKey: "operator-key" },
+  });
+  const guess = (path = "/seller_api/webhooks", key = "guessed") =>
+    app.call(path, { key });
+  const paths = ["/seller_api/webhooks", "/operator_api/events", "/readyz"];
+  for (let n = 0; n < 300; n++) {
+    assertEquals((await guess(paths[n % 3])).status, 401);
+  }
+  const loud = app.log.filter(({ level }) => level !== "debug").length;
+  for (const path of paths) {
+    const answer = await guess(path);
+    assertEquals([answer.status, codeOf(answer)], [429, "rate_limited"]);
+    assertEquals(answer.headers.get("retry-after"), "1");
+  }
+  assertEquals((await app.call("/nowhere", { key: null })).status, 404);
+  assertEquals(
+    app.log.filter(({ level }) => level !== "debug").length,
+    loud,
+    "nothing more is logged",
+  );
+  assertEquals((await app.call("/seller_api/webhooks")).status, 200);
+  const status = await guess("/readyz", "operator-key");
+  assertEquals(status.status, 200);
+  now += 200; // five a second come back
+  assertEquals((await guess()).status, 401);
+  assertEquals((await guess()).status, 429);
+});
+
+Deno.test("behind declared proxies, clients are told apart by what those say", async () => {
+  await using app = await boot({
+    deps: { clock: STOPPED },
+    config: { trustProxy: 2 },
+  });
+  const guess = async (forwarded: string) => {
+    const headers = { "X-Forwarded-For": forwarded };
+    const call = { key: "guessed", headers };
+    return (await app.call("/seller_api/webhooks", call)).status;
+  };
+  for (let n = 0; n < 300; n++) {
+    // What the client made up stands before what the proxies saw.
+    assertEquals(await guess(`10.9.8.${n % 256}, 198.51.100.7, 10.0.0.2`), 401);
+  }
+  assertEquals(await guess("198.51.100.7, 10.0.0.2"), 429);
+  assertEquals(await guess("198.51.100.7:5123, 10.0.0.3"), 429);
+  assertEquals(await guess("198.51.100.8, 10.0.0.2"), 401);
+  assertEquals(await guess("10.0.0.2"), 401, "by the connection's address");
+  assertEquals(await guess("198.51.100.7, nonsense, 10.0.0.2"), 401);
+  const clients = new Set(app.log.map(({ client }) => client));
+  assertEquals([...clients].sort(), [
+    "127.0.0.1",
+    "198.51.100.7",
+    "198.51.100.8",
+  ]);
+});
+
+Deno.test("without a declared proxy nobody's word is taken for an address", async () => {
+  await using app = await boot({ deps: { clock: STOPPED } });
+  let status = 0;
+  for (let n = 0; n <= 300; n++) {
+    const headers = { "X-Forwarded-For": `198.51.100.${n % 256}` };
+    const call = { key: "guessed", headers };
+    status = (await app.call("/seller_api/webhooks", call)).status;
+  }
+  assertEquals(status, 429);
+});
+
+Deno.test("log lines bear who, what, how it went, how long and how much", async () => {
+  await using app = await boot();
+  const body = `<products>${product("A")}</products>`;
+  const answer = await app.call(BULK, { method: "POST", body });
+  const id = answer.headers.get("x-request-id");
+  const line = app.log.find(({ request_id }) => request_id === id)!;
+  const { time: _, ms, ...rest } = line;
+  assert(typeof ms === "number" && ms >= 0);
+  assertEquals(rest, {
+    level: "debug",
+    event: "request",
+    request_id: id,
+    client: "127.0.0.1",
+    seller: "acme",
+    method: "POST",
+    route: "/seller_api/bulk_products",
+    status: 200,
+    bytes_in: body.length,
+    bytes_out: answer.text.length,
+  });
+});

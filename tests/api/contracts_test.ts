@@ -1,0 +1,432 @@
+/** The published contracts, held together with the code. */
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { type AnswerName, ANSWERS } from "../../src/contracts/answers.ts";
+import { ENDPOINTS } from "../../src/contracts/endpoints.ts";
+import {
+  ANSWER_EXAMPLES,
+  EVENT_EXAMPLE,
+  PRODUCTS_EXAMPLE,
+  WEBHOOK_EXAMPLE,
+} from "../../src/contracts/examples.ts";
+import { DETAIL_CODES, ERROR_STATUS } from "../../src/domain/errors.ts";
+import { IMAGE_CODES } from "../../src/domain/image.ts";
+import { SCALARS } from "../../src/domain/product.ts";
+import { TRIGGERS } from "../../src/domain/webhook.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { type Answer, boot, product, textAt } from "../support/app.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { validateProducts, validateResponse } from "../support/schemas.ts";
+
+const SCHEMAS = "/seller_api/schemas";
+
+Deno.test("every route is documented, with its method and its key, and no other", () => {
+  // The page and what it and the documentation are made of are for browsers.
+  const unlisted = ["/", "/assets/:name", "/docs.css"];
+  const line = ({ method, path, access }: typeof ENDPOINTS[number]) =>
+    `${method} ${path} ${access}`;
+  assertEquals(
+    ENDPOINTS.map(line).sort(),
+    ROUTES.filter(({ path }) => !unlisted.includes(path))
+      .map((route) => line(route as never)).sort(),
+  );
+});
+
+Deno.test("every example is valid, and every kind of answer has one", () => {
+  assertEquals(Object.keys(ANSWER_EXAMPLES), Object.keys(ANSWERS));
+  for (const [name, example] of Object.entries(ANSWER_EXAMPLES)) {
+    assertEquals(validateResponse(example), null, name);
+  }
+  for (const { example, title } of ENDPOINTS) {
+    if (example !== undefined) {
+      assertEquals(validateResponse(example), null, title);
+    }
+  }
+  assertEquals(validateProducts(PRODUCTS_EXAMPLE), null);
+  for (
+    const wrong of [
+      "<service><transaction_id>1</transaction_id></service>",
+      "<service><success>yes</success></service>",
+      "<service><unknown/></service>",
+      "<services/>",
+      ANSWER_EXAMPLES.transaction.replace("<progress>", "<progress>x"),
+      ANSWER_EXAMPLES.error.replace("image_unavailable", "unheard_of"),
+      ANSWER_EXAMPLES.sellers.replace("<keys>1</keys>", ""),
+    ]
+  ) {
+    assert(validateResponse(wrong) !== null, wrong);
+  }
+});
+
+Deno.test("the examples of what is sent are accepted", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({ config: { operatorKey: "op" } });
+  await app.upload(product("MUG-2"));
+  const products = PRODUCTS_EXAMPLE
+    .replace("https://cdn.example/mug.png", `${host.url}/good/mug.png`);
+  const uploaded = await app.call("/seller_api/bulk_products?v=1.1", {
+    method: "POST",
+    body: products,
+  });
+  assertEquals(uploaded.status, 200, uploaded.text);
+  const webhook = await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: WEBHOOK_EXAMPLE.replace("https://seller.example", host.url),
+  });
+  assertEquals(webhook.status, 200, webhook.text);
+  const event = await app.call("/operator_api/events", {
+    method: "POST",
+    key: "op",
+    body: EVENT_EXAMPLE,
+  });
+  assertEquals(event.status, 200, event.text);
+});
+
+Deno.test("every kind of answer of the running service is valid", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({
+    config: { operatorKey: "op", roles: ["api", "images", "webhooks"] },
+  });
+  const seen: Record<string, Answer[]> = {};
+  const note = (kind: AnswerName, answer: Answer) => {
+    (seen[kind] ??= []).push(answer);
+    return answer;
+  };
+  const get = async (
+    kind: AnswerName,
+    path: string,
+    key: string | null = app.key,
+  ) => note(kind, await app.call(path, { key }));
+  const post = async (
+    kind: AnswerName,
+    path: string,
+    body = "",
+    key = app.key,
+  ) => note(kind, await app.call(path, { method: "POST", body, key }));
+
+  const image = (path: string) => `<image alt="x">${host.url}${path}</image>`;
+  const document = product(
+    "A",
+    `<description>\r x</description><images>${image("/good/a.png")}${
+      image("/missing/b.png")
+    }${image("/hang/c.png")}</images>`,
+  );
+  note("dry_run", await app.upload(document, "&dry_run=true"));
+  const uploaded = note("upload", await app.upload(document));
+  const id = textAt(uploaded.xml, "transaction_id");
+  await get("transaction", `/seller_api/bulk_products/${id}`);
+  await get("product", "/seller_api/products/A");
+  host.release();
+  await get("transaction", `/seller_api/bulk_products/${id}?wait=10`);
+  await post("images_retry", `/seller_api/bulk_products/${id}/images/retry`);
+  await app.upload(product("B"));
+  await get("transactions", "/seller_api/bulk_products?limit=1");
+  await get("product", "/seller_api/products/A");
+  await get("products", "/seller_api/products?limit=1");
+  await get("products", "/seller_api/products?q=none");
+
+  const hooks = "/seller_api/webhooks";
+  await get("webhooks", hooks);
+  for (const trigger of ["order_created", "order_paid"]) {
+    const url = `${host.url}/hook`;
+    await post(
+      "success",
+      hooks,
+      `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
+    );
+  }
+  await app.app.db.write((tx) =>
+    tx.run(
+      "UPDATE webhooks SET disabled_at = 5, failing_since = 4, failures = 9 WHERE trigger_name = 'order_paid'",
+    )
+  );
+  await get("webhooks", hooks);
+  const tried = await post("delivery", `${hooks}/order_created/test`);
+  const delivery = textAt(tried.xml, "delivery/id");
+  await get("deliveries", `${hooks}/order_created/deliveries`);
+  await post(
+    "delivery",
+    `${hooks}/order_created/deliveries/${delivery}/replay`,
+  );
+  await get("deliveries", `${hooks}/order_created/deliveries?limit=1`);
+  const event = (trigger: string) =>
+    `<event><seller>acme</seller><trigger>${trigger}</trigger>` +
+    `<reference>${trigger}</reference></event>`;
+  for (const trigger of ["order_created", "payout_paid"]) {
+    await post("event", "/operator_api/events", event(trigger), "op");
+  }
+  await get("products", "/operator_api/products?limit=1", "op");
+  await get("sellers", "/operator_api/sellers", "op");
+  await get("status", "/operator_api/status", "op");
+  note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));
+  await get("health", "/healthz", null);
+  await get("health", "/readyz", null);
+  await get("health", "/readyz", "op");
+
+  for (const [kind, answers] of Object.entries(seen)) {
+    for (const { status, text } of answers) {
+      assertEquals([status, kind], [200, kind], text);
+      assertEquals(validateResponse(text), null, `${kind}: ${text}`);
+    }
+  }
+  note("error", await app.call("/nowhere"));
+  note("error", await app.call("/seller_api/products/none"));
+  note("error", await app.call("/seller_api/products", { key: null }));
+  note("error", await app.call("/seller_api/products?limit=x&after=y"));
+  note("error", await app.upload(product("A", "<x/>") + "<product/>"));
+  note("error", await app.upload("<a/>".repeat(1_500)));
+  note("error", await app.upload(new TextEncoder().encode("<products>&")));
+  for (const { status, text } of seen.error) {
+    assert(status >= 400, text);
+    assertEquals(validateResponse(text), null, text);
+  }
+  assertEquals(Object.keys(seen).sort(), Object.keys(ANSWERS).sort());
+});
+
+/** Documents that are right, in ways that a strict schema could miss. */
+const ACCEPTED: readonly string[] = [
+  product("A"),
+  product("A", "<!-- comment --><brand> b </brand>"),
+  "<product><quantity>5</quantity><price currency=' SEK '>1</price>" +
+  "<title>t</title><sku>A</sku></product>",
+  product("A", "<description/><compare_at_price/><gtin> </gtin><images/>"),
+  product(
+    "A",
+    "<attributes><attribute name=' a '> b </attribute></attributes>",
+  ),
+  product("A", "<vat_rate>0025</vat_rate>").replace("0025", "025"),
+  "<product created_at='x' updated_at=''>" + product("A").slice(9),
+  product(
+    "A",
+    "<availability> preorder\n</availability>" +
+      "<available_at>\t2028-02-29 </available_at>",
+  ),
+  product("A", "<gtin>96385074</gtin><condition/><status/><parent_sku/>"),
+  product("A", `<description>${"x".repeat(5_000)}</description>`),
+  product("A", `<brand>${"\u{1F600}".repeat(100)}</brand>`),
+];
+
+/** Documents that are wrong in their structure. */
+const REFUSED: readonly string[] = [
+  "",
+  "stray",
+  product("A") + "stray",
+  product("A", "stray"),
+  product("A", "<titel>x</titel>"),
+  product("A", "<title>again</title>"),
+  product("A", "<brand lang='x'>b</brand>"),
+  product("A", "<brand><b>b</b></brand>"),
+  product("A", "<images><img>x</img></images>"),
+  product("A", "<images><image src='x'>https://x.example/</image></images>"),
+  product("A", "<images>x</images>"),
+  product("A", "<attributes><attribute>x</attribute></attributes>"),
+  product("A", "<categories><category/></categories>"),
+  product(
+    "A",
+    `<categories>${"<category>x</category>".repeat(6)}</categories>`,
+  ),
+  "<product sku='A'/>",
+  "<prodct/>",
+  product("A").replace(' currency="SEK"', ""),
+  product("A").replace("199.00", "199,00"),
+  product("A").replace("<title>Title of A", "<title>"),
+  product("A", "<status>gone</status>"),
+  product("A", "<available_at>2027-02-29</available_at>"),
+  product("A", "<gtin>123</gtin>"),
+  product("A", `<brand>${"x".repeat(101)}</brand>`),
+];
+
+Deno.test("what the schema of uploads refuses is refused, what is accepted is valid", async () => {
+  await using app = await boot();
+  const accepts = async (document: string) => {
+    const answer = await app.upload(document, "&dry_run=true");
+    return answer.status === 200;
+  };
+  for (const document of ACCEPTED) {
+    assert(await accepts(document), document);
+    assertEquals(
+      validateProducts(`<products>${document}</products>`),
+      null,
+      document,
+    );
+  }
+  for (const document of REFUSED) {
+    assert(!await accepts(document), document);
+    assert(
+      validateProducts(`<products>${document}</products>`) !== null,
+      document,
+    );
+  }
+  assert(validateProducts("<catalog/>") !== null);
+});
+
+const FULL = product(
+  "A",
+  "<description>d</description><compare_at_price>200</compare_at_price>" +
+    "<vat_rate>25</vat_rate><availability>preorder</availability>" +
+    "<available_at>2030-01-31</available_at><gtin>4006381333931</gtin>" +
+    "<brand>b</brand><mpn>m</mpn><condition>used</condition>" +
+    "<status>paused</status><parent_sku>P</parent_sku>" +
+    "<categories><category>c</category></categories>" +
+    '<attributes><attribute name="n">v</attribute></attributes>',
+);
+
+/** The same numbers in every run. */
+function* numbers(): Generator<number, never> {
+  for (let n = 1;;) {
+    n = n * 48_271 % 2_147_483_647;
+    yield n;
+  }
+}
+
+/** A document with one to three of its parts lost, doubled, moved or changed. */
+function spoiled(random: Generator<number, never>): string {
+  const next = (below: number) => random.next().value % below;
+  const parts = FULL.match(/<[^>]+>|[^<]+/g)!;
+  const elements = FULL.match(/<(\w+)[^>]*>[^<]*<\/\1>/g)!;
+  let text = FULL;
+  for (let changes = 1 + next(3); changes > 0; changes--) {
+    const element = elements[next(elements.length)];
+    const other = elements[next(elements.length)];
+    const part = parts[1 + next(parts.length - 2)];
+    const change = [
+      () => text.replace(element, ""),
+      () => text.replace(element, element + element),
+      () => text.replace(element, other + element),
+      () => text.replace(element, element.replace(/>[^<]*</, "><")),
+      () => text.replace(element, element.replace(/>[^<]*</, "> \n <")),
+      () => text.replace(element, element.replace(/>[^<]*</, ">0<")),
+      () => text.replace(element, element.replace(/>[^<]*</, ">-1.5<")),
+      () => text.replace(element, element.replaceAll(/(<\/?)\w+/g, "$1other")),
+      () => text.replace(part, part.replace(/ \w+=/, " other=")),
+      () => text.replace(element, `<!--${element}-->`),
+    ][next(10)];
+    text = change();
+  }
+  return text;
+}
+
+Deno.test("of 400 spoiled documents the service accepts none that the schema refuses", async () => {
+  await using app = await boot();
+  const random = numbers();
+  const outcomes = { both: 0, service: 0, neither: 0 };
+  for (let i = 0; i < 400; i++) {
+    const document = spoiled(random);
+    const valid = validateProducts(`<products>${document}</products>`);
+    const answer = await app.upload(document, "&dry_run=true");
+    if (answer.status === 200) {
+      assertEquals(valid, null, document);
+      outcomes.both++;
+    } else if (valid === null) outcomes.service++;
+    else outcomes.neither++;
+  }
+  // The test sees all of them: also what only the service can know is wrong.
+  for (const [name, count] of Object.entries(outcomes)) {
+    assert(count > 20, `${name}: ${count}`);
+  }
+});
+
+Deno.test("the schemas name every field of the code's table", async () => {
+  await using app = await boot();
+  const schema = await app.call(`${SCHEMAS}/products-1.1.xsd`, { key: null });
+  assertEquals(schema.status, 200);
+  assertEquals(
+    schema.headers.get("content-type"),
+    "application/xml; charset=utf-8",
+  );
+  for (const field of Object.keys(SCALARS)) {
+    assertStringIncludes(schema.text, `<xs:element name="${field}"`);
+  }
+  const responses = await app.call(`${SCHEMAS}/responses-1.1.xsd`, {
+    key: "wrong",
+  });
+  assertEquals(responses.status, 200);
+  for (
+    const code of [...Object.keys(ERROR_STATUS), ...Object.keys(DETAIL_CODES)]
+  ) {
+    assertStringIncludes(responses.text, `<xs:enumeration value="${code}"/>`);
+  }
+});
+
+Deno.test("only the schemas themselves need no key below /seller_api", async () => {
+  await using app = await boot();
+  const refused: [string, string][] = [
+    ["POST", `${SCHEMAS}/products-1.1.xsd`],
+    ["GET", `${SCHEMAS}/other.xsd`],
+    ["GET", `${SCHEMAS}/%zz`],
+    ["GET", SCHEMAS],
+  ];
+  for (const [method, path] of refused) {
+    const answer = await app.call(path, { method, key: null });
+    assertEquals(answer.status, 401, `${method} ${path}`);
+  }
+  const etag = (await app.call("/openapi.json")).headers.get("etag")!;
+  const again = await app.call("/openapi.json", {
+    headers: { "if-none-match": etag },
+  });
+  assertEquals([again.status, again.text], [304, ""]);
+});
+
+Deno.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint", async () => {
+  await using app = await boot();
+  const answer = await app.call("/openapi.json", { key: null });
+  assertEquals(
+    answer.headers.get("content-type"),
+    "application/json; charset=utf-8",
+  );
+  const description = JSON.parse(answer.text);
+  const { valid, errors } = await new Validator().validate(
+    structuredClone(description),
+  );
+  assert(valid, JSON.stringify(errors));
+  assertMatch(description.openapi, /^3\.1\./);
+  for (const { method, path, operation } of ENDPOINTS) {
+    const found = description.paths[path.replace(/:(\w+)\??/g, "{$1}")];
+    assertEquals(found[method.toLowerCase()].operationId, operation);
+  }
+  const references = answer.text.matchAll(
+    /"\$ref":"#\/components\/schemas\/(\w+)"/g,
+  );
+  for (const [, name] of references) {
+    assert(name in description.components.schemas, name);
+  }
+});
+
+Deno.test("/docs has everything, and nothing from elsewhere or inline", async () => {
+  await using app = await boot();
+  const { text, headers } = await app.call("/docs", { key: null });
+  assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
+  assertMatch(
+    headers.get("content-security-policy")!,
+    /^default-src 'none'; style-src 'self';/,
+  );
+  assert(!/<script|<style|\sstyle=|\son\w+=|<img|<iframe/i.test(text));
+  assert(!/(?:src|href)="(?:https?:)?\/\//.test(text), "no other host");
+  const names = [
+    ...ENDPOINTS.map(({ path }) => path.replace("?", "")),
+    ...Object.keys(ERROR_STATUS),
+    ...Object.keys(DETAIL_CODES),
+    ...Object.keys(IMAGE_CODES),
+    ...Object.keys(SCALARS),
+    ...TRIGGERS,
+  ];
+  for (const name of names) {
+    assertMatch(text, new RegExp(`>${RegExp.escape(name)}<`));
+  }
+  const ids = [...text.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+  assertEquals(new Set(ids).size, ids.length, "ids are unique");
+  for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) {
+    assert(ids.includes(target), target);
+  }
+  const style = /<link rel="stylesheet" href="([^"]+)">/.exec(text)![1];
+  const sheet = await app.call(style, { key: null });
+  assertEquals([sheet.status, sheet.headers.get("content-type")], [
+    200,
+    "text/css; charset=utf-8",
+  ]);
+});

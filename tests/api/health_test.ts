@@ -1,0 +1,95 @@
+/** `/healthz` and `/readyz`. */
+import { assertEquals } from "@std/assert";
+import { type Clock, systemClock } from "../../src/deps.ts";
+import { type Answer, boot, child, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+
+const OPERATOR = "operator-key";
+
+function statusIn(answer: Answer): [number, string] {
+  return [answer.status, textAt(answer.xml, "status")];
+}
+
+Deno.test("whoever asks is told whether it lives and is ready, and no more", async () => {
+  await using app = await boot({ config: { operatorKey: OPERATOR } });
+  for (
+    const [path, status] of [["/healthz", "alive"], ["/readyz", "ready"]]
+  ) {
+    const answer = await app.call(path, { key: null });
+    assertEquals(statusIn(answer), [200, status]);
+    assertEquals(answer.xml.children.map(({ name }) => name), ["status"]);
+    assertEquals(answer.headers.get("cache-control"), "no-store");
+    const head = await app.call(path, { key: null, method: "HEAD" });
+    assertEquals([head.status, head.text], [200, ""]);
+    assertEquals((await app.call(path, { method: "POST" })).status, 405);
+  }
+});
+
+Deno.test("the operator sees each check and the backlog", async () => {
+  await using app = await boot({
+    config: { operatorKey: OPERATOR, roles: ["api", "images", "webhooks"] },
+  });
+  const ask = (key: string | null) => app.call("/readyz", { key });
+  await until(async () => (await ask(OPERATOR)).status === 200, "readiness");
+  const { xml } = await ask(OPERATOR);
+  assertEquals(
+    child(xml, "checks").children.map(({ name, text }) => [name, text]),
+    [["database", "ok"], ["images", "ok"], ["webhooks", "ok"]],
+  );
+  assertEquals(
+    child(xml, "backlog").children.map(({ name, text }) => [name, text]),
+    [["images", "0"], ["deliveries", "0"], ["oldest_due_seconds", "0"]],
+  );
+  assertEquals((await ask("guessed")).status, 401);
+  assertEquals((await ask(app.key)).status, 401, "a seller is no operator");
+});
+
+Deno.test("a database that cannot be written makes it unavailable, not dead", async () => {
+  let now = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  await using app = await boot({
+    config: { operatorKey: OPERATOR },
+    deps: { clock },
+  });
+  const ask = (key: string | null = null) => app.call("/readyz", { key });
+  await app.app.db.write((tx) =>
+    tx.run(
+      "CREATE TRIGGER broken BEFORE UPDATE ON health " +
+        "BEGIN SELECT RAISE(ABORT, 'no'); END",
+    )
+  );
+  assertEquals(statusIn(await ask()), [200, "ready"]); // the row is inserted
+  now += 999;
+  assertEquals(statusIn(await ask()), [200, "ready"], "remembered");
+  now += 1;
+  assertEquals(statusIn(await ask()), [503, "unavailable"]);
+  const detailed = await ask(OPERATOR);
+  assertEquals(textAt(detailed.xml, "checks/database"), "failed");
+  assertEquals((await app.call("/healthz", { key: null })).status, 200);
+  await app.app.db.write((tx) => tx.run("DROP TRIGGER broken"));
+  now += 1_000;
+  assertEquals(statusIn(await ask()), [200, "ready"]);
+  const changes = app.log.filter(({ level }) => level !== "debug")
+    .map(({ event, failed }) => [event, failed]);
+  assertEquals(changes, [["not_ready", "database"], [
+    "ready_again",
+    undefined,
+  ]]);
+});
+
+Deno.test("however many strangers ask, the database is looked at once a second", async () => {
+  let now = 0;
+  const clock: Clock = { ...systemClock, now: () => now, monotonic: () => now };
+  await using app = await boot({ deps: { clock } });
+  const seen = new Set<number>();
+  for (now = 5_000; now < 7_000; now += 100) {
+    await Promise.all(
+      Array.from({ length: 5 }, () => app.call("/readyz", { key: null })),
+    );
+    const row = await app.app.db.read((sql) =>
+      sql.get<{ looked_at: number }>("SELECT looked_at FROM health")
+    );
+    seen.add(row!.looked_at);
+  }
+  assertEquals([...seen], [5_000, 6_000]);
+});

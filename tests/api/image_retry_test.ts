@@ -1,0 +1,53 @@
+import { assertEquals } from "@std/assert";
+import { boot, child, type TestApp, textAt } from "../support/app.ts";
+import { ImageHost } from "../support/image_host.ts";
+
+function product(url: string): string {
+  return `<product><sku>A</sku><title>t</title><price currency="SEK">1</price>` +
+    `<quantity>1</quantity><images><image>${url}</image></images></product>`;
+}
+
+/** Uploads a product whose one image fails; answers the transaction's id. */
+async function failedUpload(app: TestApp, url: string): Promise<string> {
+  const uploaded = await app.upload(product(url));
+  const status = await app.status(uploaded, "?wait=10");
+  assertEquals(textAt(status, "status"), "completed_with_errors");
+  return textAt(uploaded.xml, "transaction_id");
+}
+
+const retry = (app: TestApp, id: string, key?: string) =>
+  app.call(`/seller_api/bulk_products/${id}/images/retry`, {
+    method: "POST",
+    ...(key !== undefined && { key }),
+  });
+
+Deno.test("images/retry: what failed is fetched again", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({ config: { roles: ["api", "images"] } });
+  const path = "/missing/a.png";
+  const id = await failedUpload(app, host.url + path);
+  const good = await fetch(`${host.url}/good/a.png`);
+  const bytes = await good.arrayBuffer();
+  host.answers.set(path, () => new Response(bytes));
+  const answer = await retry(app, id);
+  assertEquals(answer.status, 200);
+  assertEquals(textAt(answer.xml, "transaction_id"), id);
+  assertEquals(textAt(child(answer.xml, "images"), "retried"), "1");
+  const { xml } = await app.call(`/seller_api/bulk_products/${id}?wait=10`);
+  const status = child(xml, "transaction");
+  assertEquals(textAt(status, "status"), "completed");
+  assertEquals(textAt(child(status, "images"), "stored"), "1");
+  assertEquals(
+    textAt(child((await retry(app, id)).xml, "images"), "retried"),
+    "0",
+  );
+});
+
+Deno.test("images/retry: another seller's transaction does not exist", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({ config: { roles: ["api", "images"] } });
+  const id = await failedUpload(app, `${host.url}/missing/a.png`);
+  const other = await app.addSeller("other");
+  assertEquals((await retry(app, id, other)).status, 404);
+  assertEquals((await retry(app, "none")).status, 404);
+});

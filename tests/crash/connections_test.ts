@@ -1,0 +1,51 @@
+/** Many connections that do nothing, or next to nothing. */
+import { assert, assertEquals, assertLess } from "@std/assert";
+import {
+  runProgram,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
+
+const CONNECTIONS = 1_000;
+
+/** What each of them sends before it falls silent; a third sends nothing. */
+const BEGINNINGS = [
+  "",
+  "GET /seller_api/webhooks HTTP/1.1\r\nHost: x\r\nX-Serv",
+  "POST /seller_api/bulk_products HTTP/1.1\r\nHost: x\r\n" +
+  "Content-Type: text/xml\r\nContent-Length: 1000\r\n\r\n<prod",
+];
+
+Deno.test("a thousand silent connections keep nobody else waiting", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  const { stdout } = await runProgram(["seller", "add", "acme", data]);
+  const key = /^api_key: (\S+)$/m.exec(stdout)![1];
+  await using program = await startProgram(["serve", "--port=0", data]);
+  const { hostname, port } = new URL(program.url);
+  const connections: Deno.Conn[] = [];
+  try {
+    for (let n = 0; n < CONNECTIONS; n++) {
+      const connection = await Deno.connect({ hostname, port: Number(port) });
+      connections.push(connection);
+      const beginning = BEGINNINGS[n % BEGINNINGS.length];
+      await connection.write(new TextEncoder().encode(beginning));
+    }
+    const times: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      const begun = performance.now();
+      const response = await fetch(`${program.url}/seller_api/webhooks`, {
+        headers: { "x-service-auth": key },
+      });
+      assertEquals(response.status, 200);
+      await response.body?.cancel();
+      times.push(performance.now() - begun);
+    }
+    times.sort((a, b) => a - b);
+    assertLess(times[10], 1_000, `${times}`);
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+  const { code } = await program.stop();
+  assert(code === 0, "it stops as ever");
+});

@@ -1,0 +1,255 @@
+/**
+ * Kills the real program at random moments while uploads, attribute updates,
+ * images and events go on, and looks each time whether it kept its word.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { systemClock, systemIds } from "../../src/deps.ts";
+import { addSeller } from "../../src/store/sellers.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { ImageHost } from "../support/image_host.ts";
+import {
+  killWhileStarting,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
+import { Random } from "../support/random.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+import { Inspector } from "./inspect.ts";
+import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
+
+const OPERATOR = "operator-key";
+/** Longest time between the start of the writers and the kill. */
+const LIFE_MS = 500;
+/** Longest time between the start of the program and a kill that early. */
+const START_MS = 600;
+/** One kill in so many comes while the program is still starting. */
+const WHILE_STARTING = 6;
+
+export interface CrashOptions {
+  kills: number;
+  seed: number;
+  /** Ends leases of the dead by hand, to save the 15 s that they last. */
+  hasten?: boolean;
+  /** How long everything may take to settle after the last start. */
+  settleMs: number;
+  progress?: (kill: number) => void;
+}
+
+export interface CrashFigures {
+  kills: number;
+  uploads: number;
+  updates: number;
+  events: number;
+  /** Deliveries that came more than once, under the same id. */
+  repeated: number;
+  images: number;
+}
+
+/** Throws at the first promise that was not kept. */
+export async function crash(options: CrashOptions): Promise<CrashFigures> {
+  await using folder = await temporaryFolder();
+  await using images = new ImageHost();
+  await using sink = new WebhookSink();
+  const run = await CrashRun.create(folder.path, images, sink);
+  const random = new Random(options.seed);
+  for (let kill = 1; kill <= options.kills; kill++) {
+    if (random.below(WHILE_STARTING) === 0) {
+      await run.dieStarting(random.below(START_MS));
+    } else {
+      await run.live(random.below(LIFE_MS));
+    }
+    options.progress?.(kill);
+  }
+  if (options.hasten) await run.endLeases();
+  const stored = await run.settle(options.settleMs);
+  return { kills: options.kills, ...run.figures(), images: stored };
+}
+
+class CrashRun {
+  readonly #folder: string;
+  readonly #key: string;
+  readonly #sink: WebhookSink;
+  readonly #uploaders: readonly Uploader[];
+  readonly #setters: readonly Setter[];
+  readonly #emitters: readonly Emitter[];
+
+  constructor(
+    folder: string,
+    key: string,
+    images: ImageHost,
+    sink: WebhookSink,
+  ) {
+    this.#folder = folder;
+    this.#key = key;
+    this.#sink = sink;
+    const three = [1, 2, 3];
+    this.#uploaders = three.map((n) => new Uploader(`up${n}`, images.url));
+    this.#setters = three.map((n) => new Setter(`set${n}`));
+    this.#emitters = three.map((n) => new Emitter(`order${n}`, OPERATOR));
+  }
+
+  static async create(
+    folder: string,
+    images: ImageHost,
+    sink: WebhookSink,
+  ): Promise<CrashRun> {
+    const db = openSqlite(`${folder}/seller.db`);
+    const deps = { clock: systemClock, ids: systemIds };
+    const { apiKey } = await db.write((tx) => addSeller(tx, deps, "acme"));
+    await db.close();
+    const run = new CrashRun(folder, apiKey, images, sink);
+    await run.#prepare();
+    return run;
+  }
+
+  get #writers(): Writer[] {
+    return [...this.#uploaders, ...this.#setters, ...this.#emitters];
+  }
+
+  #arguments(): [string[], { env: Record<string, string> }] {
+    return [["serve", "--port=0", `--data=${this.#folder}`], {
+      env: {
+        SELLER_OPERATOR_KEY: OPERATOR,
+        SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+        SELLER_RATE_LIMIT: "0",
+      },
+    }];
+  }
+
+  /** A webhook, and the products whose quantities are going to be set. */
+  async #prepare(): Promise<void> {
+    await using program = await startProgram(...this.#arguments());
+    const post = async (path: string, body: string) => {
+      const response = await fetch(`${program.url}/seller_api/${path}`, {
+        method: "POST",
+        headers: { "content-type": "text/xml", "x-service-auth": this.#key },
+        body,
+      });
+      assertEquals(response.status, 200, await response.text());
+    };
+    await post(
+      "webhooks",
+      "<webhook><trigger>order_created</trigger>" +
+        `<url>${this.#sink.url()}</url></webhook>`,
+    );
+    const products = this.#setters.map(({ name }) =>
+      `<product><sku>${name}</sku><title>t</title>` +
+      '<price currency="SEK">1</price><quantity>0</quantity></product>'
+    );
+    await post("bulk_products", `<products>${products.join("")}</products>`);
+  }
+
+  async dieStarting(ms: number): Promise<void> {
+    const [args, options] = this.#arguments();
+    await killWhileStarting(args, ms, options);
+  }
+
+  /** One life: what the last one left is looked at, then written on. */
+  async live(ms: number): Promise<void> {
+    await using program = await startProgram(...this.#arguments());
+    this.#look();
+    const writing = this.#writers.map((writer) =>
+      writer.writeAll(program.url, this.#key)
+    );
+    const early = Promise.all(writing).then(() => {
+      throw new Error("the service died by itself");
+    });
+    const lived = new Promise((done) => setTimeout(done, ms));
+    await Promise.race([lived, early]);
+    program.kill("SIGKILL");
+    await program.ended();
+    await Promise.all(writing);
+    early.catch(() => {}); // now it has died as it should
+  }
+
+  #look(): void {
+    using inspector = new Inspector(this.#folder);
+    inspector.snapshot(() => {
+      inspector.checkFile();
+      this.#uploaders.forEach((one) => inspector.checkUploader(one));
+      this.#setters.forEach((one) => inspector.checkSetter(one));
+      inspector.checkEvents(this.#eventIds());
+      inspector.checkCounters();
+    });
+  }
+
+  #eventIds(): string[] {
+    return this.#emitters.flatMap(({ events }) => [...events.values()]);
+  }
+
+  /** As if the time had gone by in which nobody renewed them. */
+  async endLeases(): Promise<void> {
+    const db = openSqlite(`${this.#folder}/seller.db`);
+    await db.write((tx) =>
+      tx.run("UPDATE images SET due_at = 0 WHERE lease_id IS NOT NULL")
+    );
+    await db.close();
+  }
+
+  /** What is in doubt is asked again; then everything has to come to its end. */
+  async settle(withinMs: number): Promise<number> {
+    await using program = await startProgram(...this.#arguments());
+    this.#look();
+    await Promise.all(
+      this.#writers.filter(({ inDoubt }) => inDoubt !== null)
+        .map((writer) => writer.writeOnce(program.url, this.#key)),
+    );
+    using inspector = new Inspector(this.#folder);
+    const unsettled = () =>
+      inspector.count("SELECT SUM(images_pending) FROM transactions") +
+      inspector.count(
+        "SELECT COUNT(*) FROM deliveries WHERE state <> 'delivered'",
+      );
+    const deadline = performance.now() + withinMs;
+    while (unsettled() > 0) {
+      assert(performance.now() < deadline, `${unsettled()} have not settled`);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    this.#look();
+    this.#checkArrivals();
+    this.#checkTransactions(inspector);
+    return await inspector.checkImages();
+  }
+
+  /** Every event came, each under one id and no other. */
+  #checkArrivals(): void {
+    const ids = new Map<string, Set<string>>();
+    for (const { text, headers } of this.#sink.received) {
+      const reference = /<order>(.*)<\/order>/.exec(text)![1];
+      const seen = ids.get(reference) ?? new Set();
+      ids.set(reference, seen.add(headers.get("webhook-id")!));
+    }
+    for (const { events } of this.#emitters) {
+      for (const [reference, id] of events) {
+        assertEquals([...ids.get(reference) ?? []], [id], reference);
+      }
+    }
+    assertEquals(ids.size, this.#eventIds().length);
+  }
+
+  /** Every upload was done once, however often it was asked for. */
+  #checkTransactions(inspector: Inspector): void {
+    const versions = this.#uploaders.reduce(
+      (sum, { acknowledged }) => sum + acknowledged,
+      0,
+    );
+    const prepared = 1;
+    const transactions = inspector.count("SELECT COUNT(*) FROM transactions");
+    assertEquals(transactions, versions + prepared);
+    const failed = inspector.count(
+      "SELECT COUNT(*) FROM transaction_images WHERE status = 'failed'",
+    );
+    assertEquals(failed, 0, "images that failed");
+  }
+
+  figures(): Omit<CrashFigures, "kills" | "images"> {
+    const sum = (writers: readonly Writer[]) =>
+      writers.reduce((total, { acknowledged }) => total + acknowledged, 0);
+    return {
+      uploads: sum(this.#uploaders),
+      updates: sum(this.#setters),
+      events: sum(this.#emitters),
+      repeated: this.#sink.received.length - this.#eventIds().length,
+    };
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Clients that write without a pause and remember what was acknowledged. Each
+ * writes in versions, one after the other; when the service dies under a
+ * request, its version is in doubt until the same request is answered later.
+ */
+
+/** One client and what it knows of its rows. */
+export abstract class Writer {
+  /** The last version that was acknowledged; 0 is the state at the start. */
+  acknowledged = 0;
+  /** What was asked for and not answered. */
+  inDoubt: number | null = null;
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** What the service may hold now. */
+  get possible(): number[] {
+    return this.inDoubt === null
+      ? [this.acknowledged]
+      : [this.acknowledged, this.inDoubt];
+  }
+
+  /** Writes until the service is gone. */
+  async writeAll(url: string, key: string): Promise<void> {
+    while (await this.writeOnce(url, key));
+  }
+
+  /**
+   * Writes what is in doubt, or else the next version; false when the service
+   * died. Throws at any answer but success.
+   */
+  async writeOnce(url: string, key: string): Promise<boolean> {
+    const version = this.inDoubt ??= this.acknowledged + 1;
+    let status: number;
+    let text: string;
+    try {
+      const response = await this.write(url, key, version);
+      status = response.status;
+      text = await response.text();
+    } catch {
+      return false;
+    }
+    if (status !== 200 && status !== 204) {
+      throw new Error(`${this.name} was answered ${status}: ${text}`);
+    }
+    this.note(version, text);
+    this.acknowledged = version;
+    this.inDoubt = null;
+    return true;
+  }
+
+  protected abstract write(
+    url: string,
+    key: string,
+    version: number,
+  ): Promise<Response>;
+
+  protected note(_version: number, _answer: string): void {}
+}
+
+/** Products of one upload. */
+export const UPLOAD_SIZE = 8;
+
+/** Posts the same products with another title, quantity and images each time. */
+export class Uploader extends Writer {
+  /** By version. */
+  readonly transactions = new Map<number, string>();
+  readonly #images: string | null;
+
+  /** `images`: where an image host listens; null does without images. */
+  constructor(name: string, images: string | null) {
+    super(name);
+    this.#images = images;
+  }
+
+  sku(n: number): string {
+    return `${this.name}-${n}`;
+  }
+
+  protected override write(url: string, key: string, version: number) {
+    const products = Array.from({ length: UPLOAD_SIZE }, (_, n) => {
+      return `<product><sku>${this.sku(n)}</sku><title>v${version}</title>` +
+        `<price currency="SEK">1</price><quantity>${version}</quantity>` +
+        `${this.#imagesOf(n, version)}</product>`;
+    });
+    return fetch(`${url}/seller_api/bulk_products?v=1.1`, {
+      method: "POST",
+      headers: {
+        "content-type": "text/xml",
+        "x-service-auth": key,
+        "idempotency-key": `${this.name} ${version}`,
+      },
+      body: `<products>${products.join("")}</products>`,
+    });
+  }
+
+  #imagesOf(n: number, version: number): string {
+    if (this.#images === null || n > 2) return "";
+    const path = `${n === 1 ? "flaky" : "good"}/${this.sku(n)}-${version}.png`;
+    return `<images><image>${this.#images}/${path}</image></images>`;
+  }
+
+  protected override note(version: number, answer: string): void {
+    const id = /<transaction_id>(.*)<\/transaction_id>/.exec(answer)![1];
+    this.transactions.set(version, id);
+  }
+}
+
+/** Sets the quantity of one product, higher each time. */
+export class Setter extends Writer {
+  protected override write(url: string, key: string, version: number) {
+    const path = `${this.name}/attribute/quantity/${version}`;
+    return fetch(`${url}/seller_api/products/${path}`, {
+      method: "PUT",
+      headers: { "x-service-auth": key },
+    });
+  }
+}
+
+/** Hands in one event after the other. */
+export class Emitter extends Writer {
+  /** Event ids by reference. */
+  readonly events = new Map<string, string>();
+  readonly #operatorKey: string;
+
+  constructor(name: string, operatorKey: string) {
+    super(name);
+    this.#operatorKey = operatorKey;
+  }
+
+  protected override write(url: string, _key: string, version: number) {
+    const reference = `${this.name}-${version}`;
+    return fetch(`${url}/operator_api/events`, {
+      method: "POST",
+      headers: {
+        "content-type": "text/xml",
+        "x-service-auth": this.#operatorKey,
+      },
+      body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+        `<reference>${reference}</reference>` +
+        `<data><order>${reference}</order></data></event>`,
+    });
+  }
+
+  protected override note(version: number, answer: string): void {
+    const id = /<event_id>(.*)<\/event_id>/.exec(answer)![1];
+    this.events.set(`${this.name}-${version}`, id);
+  }
+}

@@ -1,0 +1,173 @@
+/** Every view is usable by everybody: axe finds nothing, nothing is cut off. */
+import { assertEquals } from "@std/assert";
+import axe from "axe-core";
+import type { Browser } from "playwright-core";
+import { boot, product } from "../support/app.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+import { browserPath, launchBrowser, openTab, type Tab } from "./browser.ts";
+import { catalogue, choose, pictured, signIn } from "./page.ts";
+
+interface Place {
+  name: string;
+  /** Comes to the view from the one before. */
+  come(tab: Tab): Promise<void>;
+}
+
+const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
+  {
+    name: "upload",
+    come: ({ page }) => page.getByText("Drop an XML file").waitFor(),
+  },
+  {
+    name: "problems",
+    async come({ page }) {
+      await choose(page, catalogue(product("A-1", "<colour>red</colour>")));
+      await page.getByRole("button", { name: "unknown_element" }).click();
+    },
+  },
+  {
+    name: "ready",
+    async come({ page }) {
+      await page.getByRole("button", { name: "Another file" }).click();
+      const images = [`${urls.host}/good/a.png`, `${urls.host}/gone/b.png`];
+      await choose(page, catalogue(pictured("A-1", ...images)));
+      await page.getByText("No problems.").waitFor();
+    },
+  },
+  {
+    name: "result",
+    async come({ page }) {
+      await page.getByRole("button", { name: "Upload 1 product" }).click();
+      await page.getByText("completed with errors").waitFor();
+      await page.locator("td img").waitFor();
+    },
+  },
+  {
+    name: "history",
+    async come({ page }) {
+      await page.getByRole("link", { name: "History" }).click();
+      await page.getByRole("cell", { name: "completed" }).waitFor();
+    },
+  },
+  {
+    name: "products",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Products" }).click();
+      await page.getByRole("link", { name: "A-1" }).waitFor();
+    },
+  },
+  {
+    name: "product",
+    async come({ page }) {
+      await page.getByRole("link", { name: "A-1" }).click();
+      await page.getByRole("button", { name: "Change Price" }).click();
+      await page.getByRole("textbox", { name: "Price" }).fill("x");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("record_invalid").waitFor();
+    },
+  },
+  {
+    name: "webhooks",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Webhooks" }).click();
+      await page.getByLabel("Address").fill(urls.sink);
+      await page.getByRole("button", { name: "Register" }).click();
+      await page.getByRole("button", { name: "Remove" }).click();
+    },
+  },
+  {
+    name: "deliveries",
+    async come({ page }) {
+      await page.getByRole("button", { name: "Test order_created" }).click();
+      await page.getByText("delivered").waitFor();
+    },
+  },
+  {
+    name: "sign-in",
+    async come({ page }) {
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("API key").fill("wrong");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("unauthorized").waitFor();
+    },
+  },
+  {
+    name: "operator",
+    async come({ page }) {
+      await page.getByLabel("API key").fill("operator");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("cell", { name: "acme" }).waitFor();
+    },
+  },
+];
+
+const LOOKS = [
+  { colorScheme: "dark", width: 1280 },
+  { colorScheme: "light", width: 360 },
+] as const;
+
+const TAGS = [
+  "wcag2a",
+  "wcag2aa",
+  "wcag21a",
+  "wcag21aa",
+  "wcag22aa",
+  "best-practice",
+];
+
+/** What axe complains of and what does not fit, as lines that say where. */
+async function complaints({ page }: Tab): Promise<string[]> {
+  if (!await page.evaluate("'axe' in globalThis")) {
+    await page.evaluate(axe.source);
+  }
+  const cutOff = await page.evaluate<number>(
+    "document.documentElement.scrollWidth - innerWidth",
+  );
+  const complained = await page.evaluate<string[]>(
+    `axe.run({ runOnly: ${JSON.stringify(TAGS)} })
+      .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) =>
+          [id, html, failureSummary].join(" "))))`,
+  );
+  return cutOff > 0 ? [...complained, `${cutOff} pixels cut off`] : complained;
+}
+
+let browser: Browser;
+
+if (browserPath !== null) {
+  Deno.test.beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  Deno.test.afterAll(() => browser.close());
+}
+
+Deno.test({
+  name: "axe finds nothing in any view, light and dark, and all of it fits",
+  ignore: browserPath === null,
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    await using host = new ImageHost();
+    await using sink = new WebhookSink();
+    await using app = await boot({
+      config: { roles: ["api", "images", "webhooks"], operatorKey: "operator" },
+    });
+    await using tab = await openTab(browser, { width: 360 });
+    const { page } = tab;
+    await signIn(tab, app.url, app.key);
+    const found: Record<string, unknown> = {};
+    const views = SELLER_VIEWS({ host: host.url, sink: sink.url() });
+    for (const { name, come } of views) {
+      await come(tab);
+      for (const { colorScheme, width } of LOOKS) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        const said = await complaints(tab);
+        if (said.length > 0) found[`${name}, ${colorScheme}`] = said;
+      }
+    }
+    assertEquals(found, {});
+    assertEquals(tab.faults, []);
+  },
+});

@@ -1,0 +1,37 @@
+/** What a person does on the page, and documents to do it with. */
+import { Buffer } from "node:buffer";
+import type { Page } from "playwright-core";
+import { product } from "../support/app.ts";
+import type { Tab } from "./browser.ts";
+
+/** Opens the page and signs in; a wrong key never gets there. */
+export async function signIn(
+  { page }: Tab,
+  url: string,
+  key: string,
+): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel("API key").fill(key);
+  await page.getByLabel("API key").press("Enter");
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+}
+
+/** Chooses a file `catalogue.xml` to upload. */
+export function choose(page: Page, xml: string): Promise<void> {
+  return page.getByLabel("File with products").setInputFiles({
+    name: "catalogue.xml",
+    mimeType: "text/xml",
+    buffer: Buffer.from(xml),
+  });
+}
+
+/** A document of products, each on a line of its own from the second on. */
+export function catalogue(...products: string[]): string {
+  return `<products>\n${products.join("\n")}\n</products>\n`;
+}
+
+/** A product with images. */
+export function pictured(sku: string, ...urls: string[]): string {
+  const images = urls.map((url) => `<image>${url}</image>`).join("");
+  return product(sku, `<images>${images}</images>`);
+}

@@ -1,0 +1,382 @@
+/** The page in a real browser, against the real service. */
+import {
+  assert,
+  assertEquals,
+  assertLess,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import type { Browser, Page } from "playwright-core";
+import { systemClock, systemIds } from "../../src/deps.ts";
+import { addKey, listKeys, revokeKey } from "../../src/store/sellers.ts";
+import {
+  boot,
+  type BootOptions,
+  product,
+  type TestApp,
+} from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+import { browserPath, launchBrowser, openTab } from "./browser.ts";
+import { Door } from "./door.ts";
+import { catalogue, choose, pictured, signIn } from "./page.ts";
+
+let browser: Browser;
+
+if (browserPath === null) {
+  console.log("no Chromium is found: the tests of the page are left out");
+} else {
+  Deno.test.beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  Deno.test.afterAll(() => browser.close());
+}
+
+/** The browser outlives each test, so nothing of it is a leak. */
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({
+    name: `the page: ${name}`,
+    fn,
+    ignore: browserPath === null,
+    sanitizeOps: false,
+    sanitizeResources: false,
+  });
+}
+
+function bootAll({ config, ...options }: BootOptions = {}): Promise<TestApp> {
+  return boot({
+    ...options,
+    config: {
+      roles: ["api", "images", "webhooks"],
+      operatorKey: "operator",
+      ...config,
+    },
+  });
+}
+
+/** How far what is on the page jumped by itself; 0.1 is what good pages keep. */
+function watchJumps(page: Page): Promise<() => Promise<number>> {
+  return page.addInitScript(`
+    globalThis.jumped = 0;
+    new PerformanceObserver((list) => {
+      for (const { hadRecentInput, value } of list.getEntries()) {
+        if (!hadRecentInput) globalThis.jumped += value;
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  `).then(() => () => page.evaluate<number>("globalThis.jumped"));
+}
+
+test("a file is checked, uploaded and watched to its end", async () => {
+  await using host = new ImageHost();
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  const jumped = await watchJumps(page);
+  await signIn(tab, app.url, app.key);
+  await choose(
+    page,
+    catalogue(
+      pictured("A-1", `${host.url}/good/a.png`, `${host.url}/hang/b.png`),
+      pictured("A-2", `${host.url}/gone/c.png`),
+      product("A-3"),
+    ),
+  );
+  await page.getByText("No problems.").waitFor();
+  await page.getByRole("button", { name: "Upload 3 products" }).click();
+
+  await page.getByText("processing").waitFor();
+  const bar = page.getByRole("progressbar", { name: "Images settled" });
+  await until(async () => await bar.getAttribute("value") === "66");
+  host.release();
+  await page.getByText("completed with errors").waitFor();
+  assertEquals(await bar.getAttribute("value"), "100");
+  const loaded = `[...document.querySelectorAll("td img")]
+    .filter((image) => image.complete && image.naturalWidth > 0).length`;
+  await until(async () => await page.evaluate(loaded) === 2);
+  const failure = page.locator(".failure");
+  assertStringIncludes(await failure.innerText(), "/gone/c.png");
+  assertStringIncludes(await failure.innerText(), "410");
+
+  host.answers.set("/gone/c.png", () => fetch(`${host.url}/good/c.png`));
+  await page.getByRole("button", { name: "Retry failed images" }).click();
+  await page.getByText("completed", { exact: true }).waitFor();
+  await until(async () => await page.evaluate(loaded) === 3);
+
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByRole("cell", { name: "completed" }).waitFor();
+  assertLess(await jumped(), 0.1);
+  assertEquals(tab.faults, []);
+});
+
+test("each problem leads to its line in the source", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const filler = Array.from({ length: 200 }, (_, i) => product(`F-${i}`));
+  await choose(
+    page,
+    catalogue(
+      ...filler,
+      product("A-1", "<gtin>4006381333932</gtin>"),
+      product("A-2", "<colour>red</colour>"),
+    ),
+  );
+  await page.getByText("2 problems in 2 products.").waitFor();
+  const facts = await page.getByRole("alert").innerText();
+  assertMatch(facts, /record_invalid · 422 · request [0-9a-f-]{36}/);
+  // The lines before are too many to be drawn before one goes there.
+  assertEquals(await page.locator("[data-line='202']").count(), 0);
+  await page.getByRole("button", { name: "bad_check_digit" }).click();
+  const line = page.locator("[data-line='202']");
+  await line.waitFor();
+  assertStringIncludes(await line.innerText(), "4006381333932");
+  assertMatch((await line.getAttribute("class"))!, /marked current/);
+  assertEquals(app.log.filter(({ status }) => status === 500), []);
+  const stored = await app.call("/seller_api/bulk_products");
+  assertStringIncludes(stored.text, "<transactions/>");
+});
+
+test("a document that is no XML shows where it breaks", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(page, "<products>\n <product><title>Cups & saucers</title>");
+  await page.getByRole("button", { name: /line 2/ }).click();
+  assertStringIncludes(
+    await page.locator(".line.current").innerText(),
+    "Cups & saucers",
+  );
+});
+
+test("a webhook is registered, tested, sent again and removed", async () => {
+  await using sink = new WebhookSink();
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  const address = page.getByLabel("Address");
+  await address.fill("http://127.0.0.1:1/hook");
+  await page.getByRole("button", { name: "Register" }).click();
+  await page.getByText("bad_url").waitFor();
+
+  await address.fill(sink.url());
+  await page.getByRole("button", { name: "Register" }).click();
+  await page.getByRole("button", { name: "Test order_created" }).click();
+  await page.getByText("delivered").waitFor();
+  assertStringIncludes(sink.received[0].text, 'test="true"');
+  await page.getByRole("button", { name: /^Send again event/ }).click();
+  await until(() => sink.received.length === 2);
+  assertEquals(
+    sink.received[1].headers.get("webhook-id"),
+    sink.received[0].headers.get("webhook-id"),
+  );
+  await page.getByRole("cell", { name: "2", exact: true }).waitFor();
+
+  await page.getByRole("link", { name: "All webhooks" }).click();
+  await page.getByRole("button", { name: "Remove" }).click();
+  const sure = page.getByRole("group", { name: "Remove order_created?" });
+  await sure.getByRole("button", { name: "Remove" }).click();
+  await page.getByText("There are none yet.").waitFor();
+  const left = await app.call("/seller_api/webhooks");
+  assert(!left.text.includes("order_created"));
+});
+
+const HOSTILE = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;
+
+test("what a seller writes is shown, never run", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  const sku = `<b>/..\\?#%"'`;
+  const text = (raw: string) =>
+    raw.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const uploaded = await app.upload(
+    `<product><sku>${text(sku)}</sku><title>${text(HOSTILE)}</title>` +
+      `<description>${text(HOSTILE)}</description>` +
+      `<price currency="SEK">1</price><quantity>1</quantity>` +
+      `<brand>${text(HOSTILE)}</brand>` +
+      `<categories><category>${text(HOSTILE)}</category></categories>` +
+      `<attributes><attribute name="${
+        text(HOSTILE).replaceAll('"', "&quot;")
+          .slice(0, 40)
+      }">${text(HOSTILE)}</attribute></attributes></product>`,
+  );
+  assertEquals(uploaded.status, 200, uploaded.text);
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Products" }).click();
+  await page.getByRole("cell", { name: HOSTILE }).waitFor();
+  await page.getByRole("link", { name: sku }).click();
+  await page.getByRole("heading", { name: HOSTILE }).waitFor();
+  await page.getByText(HOSTILE).nth(3).waitFor();
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByRole("cell", { name: "completed" }).waitFor();
+  await page.locator("td a").first().click();
+  await page.getByRole("link", { name: sku }).waitFor();
+  assertEquals(await page.evaluate("typeof pwned"), "undefined");
+  assertEquals(tab.faults, []);
+});
+
+test("an attribute is changed in place", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await app.upload(product("A/1"));
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Products" }).click();
+  await page.getByLabel("SKU or title").fill("a/1");
+  await page.getByLabel("SKU or title").press("Enter");
+  await page.getByRole("link", { name: "A/1" }).click();
+
+  await page.getByRole("button", { name: "Change Price" }).click();
+  const price = page.getByRole("textbox", { name: "Price" });
+  await price.fill("1,50");
+  await price.press("Enter");
+  assertStringIncludes(
+    await page.getByRole("alert").innerText(),
+    "record_invalid",
+  );
+  await price.fill("1.50");
+  await price.press("Enter");
+  await page.getByText("1.5 SEK").waitFor();
+  const focused = "document.activeElement.getAttribute('aria-label')";
+  await until(async () => await page.evaluate(focused) === "Change Price");
+
+  await page.getByRole("button", { name: "Change Availability" }).click();
+  await page.getByRole("combobox", { name: "Availability" })
+    .selectOption("out_of_stock");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("out_of_stock").waitFor();
+  const read = await app.call("/seller_api/products/A%2F1");
+  assertStringIncludes(read.text, ">1.5</price>");
+  assertStringIncludes(read.text, "<availability>out_of_stock</availability>");
+});
+
+test("a key that is revoked in the middle loses no file", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(page, catalogue(product("A-1")));
+  const send = page.getByRole("button", { name: "Upload 1 product" });
+  await send.waitFor();
+
+  const deps = { clock: systemClock, ids: systemIds };
+  const { apiKey } = await app.app.db.write(async (tx) => {
+    for (const { id } of await listKeys(tx, app.sellerId)) {
+      await revokeKey(tx, deps, id);
+    }
+    return addKey(tx, deps, app.sellerId);
+  });
+  await until(async () =>
+    (await app.call("/seller_api/webhooks")).status === 401
+  );
+  await send.click();
+  assertStringIncludes(
+    await page.getByRole("alert").innerText(),
+    "revoked or replaced",
+  );
+  await page.getByText("catalogue.xml").waitFor();
+  assertEquals(await page.evaluate("sessionStorage.length"), 0);
+
+  await page.getByLabel("API key").fill(apiKey);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await send.click();
+  await page.getByText("completed", { exact: true }).waitFor();
+});
+
+test("an upload whose answer is lost is not done twice", async () => {
+  await using host = new ImageHost();
+  await using first = await bootAll();
+  await using door = new Door(first.url);
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, door.url, first.key);
+  await choose(page, catalogue(pictured("A-1", `${host.url}/hang/a.png`)));
+  const send = page.getByRole("button", { name: "Upload 1 product" });
+  await send.waitFor();
+
+  // The upload waits for its HEAD while the connection breaks.
+  const head = Promise.withResolvers<void>();
+  const checked = Promise.withResolvers<void>();
+  host.answers.set("/hang/a.png", async () => {
+    checked.resolve();
+    await head.promise;
+    host.answers.delete("/hang/a.png");
+    return new Response(null, { headers: { etag: '"a.png"' } });
+  });
+  await send.click();
+  await checked.promise;
+  door.shut();
+  await page.getByText("The upload is tried again by itself.").waitFor();
+  head.resolve();
+  const transactions = async () =>
+    (await first.app.db.read((sql) => sql.all("SELECT id FROM transactions")))
+      .length;
+  await until(async () => await transactions() === 1);
+  await first.app.close();
+
+  await using second = await bootAll({
+    config: { dataDir: first.config.dataDir },
+    seller: { id: first.sellerId, key: first.key },
+  });
+  door.lead(second.url);
+  await page.getByText("processing").waitFor();
+  const stored = await second.app.db.read((sql) =>
+    sql.all("SELECT id FROM transactions")
+  );
+  assertEquals(stored.length, 1);
+
+  // The stream of the progress breaks, too.
+  door.shut();
+  await page.getByText("the connection was lost").waitFor();
+  host.release();
+  door.lead(second.url);
+  await page.getByText("completed", { exact: true }).waitFor();
+});
+
+test("the operator sees sellers, backlog and the last day", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await app.addSeller("<i>globex</i>");
+  await app.upload(product("A-1"));
+  await signIn(tab, app.url, "operator");
+  await page.getByRole("cell", { name: "<i>globex</i>" }).waitFor();
+  await page.getByRole("img", { name: /^Uploads of the last 24 hours: 1 / })
+    .waitFor();
+  assertEquals(tab.faults, []);
+});
+
+test("a wrong key is refused with what helps to report it", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await page.goto(app.url);
+  await page.getByLabel("API key").fill("nobody's-key");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  assertMatch(
+    await page.getByRole("alert").innerText(),
+    /unauthorized · 401 · request [0-9a-f-]{36}/,
+  );
+});
+
+test("a view that comes too early for the rate limit waits", async () => {
+  // Six requests at once, then one a second.
+  await using app = await bootAll({ config: { rateLimit: 60 } });
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  for (let i = 0; i < 4; i++) {
+    await page.getByRole("link", { name: "History" }).click();
+    await page.getByRole("heading", { name: "History of uploads" }).waitFor();
+    await page.getByRole("link", { name: "Products" }).click();
+    await page.getByRole("heading", { name: "Products" }).waitFor();
+  }
+  await page.getByText("There are no products yet.").waitFor();
+  assert(app.log.some(({ code }) => code === "rate_limited"));
+  assertEquals(await page.getByRole("alert").count(), 0);
+});

