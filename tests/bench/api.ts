@@ -15,13 +15,18 @@ import {
   startProgram,
   temporaryFolder,
 } from "../support/process.ts";
-import { load, requestBytes } from "./load.ts";
+import { Connection, load, requestBytes } from "./load.ts";
 
 const ROUNDS = Number(Deno.args[0] ?? 5);
 const XML = { "Content-Type": "text/xml" };
 
 /** A document of about `bytes` bytes with 250 products. */
-function document(prefix: string, products = 250, bytes = 300_000): Uint8Array {
+function document(
+  prefix: string,
+  images: string | null = null,
+  products = 250,
+  bytes = 300_000,
+): Uint8Array {
   const words = "A sturdy chair of oiled oak with a woven seat. ";
   const text = words.repeat(Math.ceil(bytes / products / words.length))
     .slice(0, Math.floor(bytes / products) - 560);
@@ -36,7 +41,11 @@ function document(prefix: string, products = 250, bytes = 300_000): Uint8Array {
   <gtin>4006381333931</gtin>
   <brand>Chairs &amp; Co</brand>
   <categories><category>Home &gt; Chairs</category></categories>
-  <attributes><attribute name="color">Oak</attribute><attribute name="size">M</attribute></attributes>
+  <attributes><attribute name="color">Oak</attribute><attribute name="size">M</attribute></attributes>${
+      images === null
+        ? ""
+        : `<images><image>${images}/${prefix}-${i}.png</image></images>`
+    }
 </product>`);
   return new TextEncoder().encode(`<products>${rows.join("\n")}</products>`);
 }
@@ -130,9 +139,17 @@ const env = {
   SELLER_PORT: "0",
   SELLER_RATE_LIMIT: "0",
   SELLER_LOG: "warn",
+  SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+  // Downloads have a benchmark of their own, images.ts.
+  SELLER_ROLES: "api",
 };
-const added = await runProgram(["seller", "add", "bench"], { env });
-const key = /api_key: (\S+)/.exec(added.stdout)![1];
+async function addSeller(name: string): Promise<string> {
+  const { stdout } = await runProgram(["seller", "add", name], { env });
+  return /api_key: (\S+)/.exec(stdout)![1];
+}
+
+const key = await addSeller("bench");
+const otherKey = await addSeller("beside");
 const auth = { "X-Service-Auth": key };
 const startedAt = performance.now();
 await using service = await startProgram(["serve"], { env });
@@ -158,6 +175,61 @@ const put = (n: number) =>
   );
 const get = requestBytes("GET", "/seller_api/webhooks", auth);
 
+/** A host whose images answer a HEAD after `delay` ms; its process and URL. */
+async function imageHost(delay: number) {
+  const script = `Deno.serve({ port: 0, hostname: "127.0.0.1",
+    onListen: ({ port }) => console.log(port) }, async () => {
+      if (${delay} > 0) await new Promise((done) => setTimeout(done, ${delay}));
+      return new Response(null, { headers: { etag: '"1"' } });
+    });`;
+  const file = `${folder.path}/host-${delay}.ts`;
+  await Deno.writeTextFile(file, script);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-config", "--allow-net", file],
+    stdout: "piped",
+  }).spawn();
+  const { value } = await child.stdout.getReader().read();
+  const port = new TextDecoder().decode(value).trim();
+  return { child, url: `http://127.0.0.1:${port}` };
+}
+
+/** The id of the transaction that an upload was answered with. */
+async function transactionOf(body: Uint8Array): Promise<string> {
+  const connection = await Connection.open(service.url);
+  await connection.send(upload(body));
+  connection.close();
+  return /<transaction_id>(.*?)</.exec(connection.answer)![1];
+}
+
+/** Attribute updates of one seller while another uploads on four connections. */
+async function updatesBesideUploads(round: number): Promise<void> {
+  const bodies = Array.from(
+    { length: 40 },
+    (_, i) => document(`b${round}-${i}`),
+  );
+  const beside = requestBytes.bind(null, "POST", "/seller_api/bulk_products", {
+    ...XML,
+    "X-Service-Auth": otherKey,
+  });
+  const [updates] = await Promise.all([
+    load({
+      url: service.url,
+      connections: 4,
+      ms: 1_000,
+      request: put,
+      expect: 204,
+    }),
+    load({
+      url: service.url,
+      connections: 4,
+      ms: 1_000,
+      request: (n) => beside(bodies[n % bodies.length]),
+      expect: 200,
+    }),
+  ]);
+  note("PUT attribute beside four uploads: p99", "ms", updates.p99);
+}
+
 /** Time of one upload on a connection of its own. */
 async function bulk(name: string, bodies: Uint8Array[], connections = 1) {
   const requests = bodies.map(upload);
@@ -178,6 +250,9 @@ await bulk("warm-up", [document("warm")]);
 for (let round = 0; round < 5; round++) {
   await bulk("warm-up", [document(`w${round}`)]);
 }
+const hosts = [await imageHost(0), await imageHost(20)];
+const final = await transactionOf(document("final"));
+const status = requestBytes("GET", `/seller_api/bulk_products/${final}`, auth);
 for (let round = 0; round < ROUNDS; round++) {
   const fresh = Array.from({ length: 8 }, (_, i) => document(`r${round}-${i}`));
   note("SAX pass over 300 KB", "ms", saxPass(fresh[0]));
@@ -209,6 +284,24 @@ for (let round = 0; round < ROUNDS; round++) {
     note(`PUT attribute, ${connections} connections`, "/s", result.rate);
     note(`PUT attribute, ${connections} connections: p99`, "ms", result.p99);
   }
+  await updatesBesideUploads(round);
+  for (const [index, ms] of [0, 20].entries()) {
+    await bulk(
+      `bulk with an image each, host at ${ms} ms`,
+      Array.from(
+        { length: 4 },
+        (_, i) => document(`i${ms}-${round}-${i}`, hosts[index].url),
+      ),
+    );
+  }
+  const polled = await load({
+    url: service.url,
+    connections: 16,
+    ms: 500,
+    request: () => status,
+    expect: 200,
+  });
+  note("status of 250 products, 16 connections", "/s", polled.rate);
   const listed = await load({
     url: service.url,
     connections: 16,
@@ -231,4 +324,5 @@ for (const { name, unit, values } of measures.values()) {
   );
 }
 sqlite.close();
+for (const { child } of hosts) child.kill();
 await bare.shutdown();
