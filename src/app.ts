@@ -2,7 +2,7 @@
  * Builds everything once, starts the roles, and closes in reverse order.
  */
 import { join } from "node:path";
-import type { Config } from "./config.ts";
+import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { FinalRecords } from "./final_records.ts";
 import { Health } from "./health.ts";
@@ -14,7 +14,15 @@ import type { SandboxPage, Services } from "./services.ts";
 import { newSignals } from "./signals.ts";
 import { type Db, DbError } from "./store/db.ts";
 import { openSqlite } from "./store/sqlite.ts";
+import {
+  bringDeliveriesForward,
+  type BringForward,
+  bringImagesForward,
+} from "./store/due_times.ts";
+import { Turns } from "./turns.ts";
+import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./work/clock_watch.ts";
+import { takeRole } from "./work/role_lock.ts";
 import { ImageRole } from "./work/images.ts";
 import { WebhookRole } from "./work/webhooks.ts";
 
@@ -22,7 +30,7 @@ import { WebhookRole } from "./work/webhooks.ts";
 const HEADS_PER_ORIGIN = 128;
 const HEADS_IN_ALL = 256;
 /** How long requests in flight may take to end when the service stops. */
-const DRAIN_MS = 7_000;
+const DRAIN_MS = 4_000;
 
 export interface App {
   /** Where the API listens; null when this process does not serve it. */
@@ -63,6 +71,7 @@ export async function openApp(
     allowPrivate: config.allowPrivate,
     perOrigin: HEADS_PER_ORIGIN,
     total: HEADS_IN_ALL,
+    userAgent: USER_AGENT,
   });
   stack.defer(() => outbound.close());
   const services: Services = {
@@ -72,46 +81,73 @@ export async function openApp(
     signals: newSignals(),
     finalRecords: new FinalRecords(),
     keysInProgress: new Set(),
+    decoding: new Turns(),
     health: new Health(db, deps),
     outbound,
     sandbox,
   };
-  const clockWatch = new ClockWatch(services);
-  clockWatch.start();
-  stack.defer(() => clockWatch.stop());
-  if (config.roles.includes("images")) {
-    const images = new ImageRole(services);
-    images.start();
-    services.health.watch("images", () => images.healthy());
-    stack.defer(() => images.stop());
-  }
-  if (config.roles.includes("webhooks")) {
-    const webhooks = new WebhookRole(services);
-    webhooks.start();
-    services.health.watch("webhooks", () => webhooks.healthy());
-    stack.defer(() => webhooks.stop());
-  }
+  if (config.roles.includes("images")) startImages(services, stack);
+  if (config.roles.includes("webhooks")) startWebhooks(services, stack);
   const url = config.roles.includes("api") ? listen(services, stack) : null;
   const opened = stack.move();
   return { url, db, close: () => opened.disposeAsync() };
 }
 
+function startImages(services: Services, stack: AsyncDisposableStack): void {
+  const images = new ImageRole(services);
+  images.start();
+  services.health.watch("images", () => images.healthy());
+  stack.defer(() => images.stop());
+  if (isAlone(services, "images", stack)) {
+    watchClock(services, bringImagesForward, stack);
+  }
+}
+
+function startWebhooks(services: Services, stack: AsyncDisposableStack): void {
+  const alone = isAlone(services, "webhooks", stack);
+  const webhooks = new WebhookRole(services, { shared: !alone });
+  webhooks.start();
+  services.health.watch("webhooks", () => webhooks.healthy());
+  stack.defer(() => webhooks.stop());
+  if (alone) watchClock(services, bringDeliveriesForward, stack);
+}
+
+/** Whether no other process has this role on the data folder. */
+function isAlone(
+  { config }: Services,
+  role: Role,
+  stack: AsyncDisposableStack,
+): boolean {
+  const lock = takeRole(config.dataDir, role);
+  if (lock !== null) stack.defer(() => lock.close());
+  return lock !== null;
+}
+
+function watchClock(
+  services: Services,
+  bringForward: BringForward,
+  stack: AsyncDisposableStack,
+): void {
+  const watch = new ClockWatch(services, bringForward);
+  watch.start();
+  stack.defer(() => watch.stop());
+}
+
 function listen(services: Services, stack: AsyncDisposableStack): string {
   const { config, deps } = services;
   const stopping = new AbortController();
-  const killing = new AbortController();
   const handler = new RequestHandler(services, ROUTES, stopping.signal);
   const server = Deno.serve({
     hostname: config.host,
     port: config.port,
-    signal: killing.signal,
     onListen: () => {},
   }, (request, origin) => handler.handle(request, origin));
   stack.defer(async () => {
     stopping.abort();
-    const cancel = deps.clock.after(DRAIN_MS, () => killing.abort());
-    await server.shutdown();
-    await server.finished;
+    const late = Promise.withResolvers<void>();
+    const cancel = deps.clock.after(DRAIN_MS, late.resolve);
+    // What is still under way then ends with the process.
+    await Promise.race([server.shutdown(), late.promise]);
     cancel();
   });
   const { hostname, port } = server.addr;

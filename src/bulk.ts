@@ -33,7 +33,12 @@ import {
   updateProducts,
 } from "./store/products.ts";
 import { insertTransaction, setImageCounts } from "./store/transactions.ts";
-import { decodeProducts } from "./xml/products.ts";
+import { PIECE } from "./xml/decode.ts";
+import {
+  decodeProducts,
+  decodeProductsInPieces,
+  type ProductsDocument,
+} from "./xml/products.ts";
 
 /** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
@@ -112,7 +117,7 @@ async function carryThrough(
 ): Promise<UploadOutcome> {
   const { db, deps } = services;
   const { seller, dryRun } = upload;
-  const document = decodeProducts(upload.body);
+  const document = await decode(services, upload);
   const heads = await askImages(services, document);
   const now = deps.clock.now();
   const plan = (sql: Sql) =>
@@ -121,7 +126,7 @@ async function carryThrough(
   const known = [...document.problems, ...imageProblems(document, heads)];
   if (dryRun || known.length > 0) {
     const { problems, counts } = await db.read(plan);
-    refuse([...known, ...problems]);
+    refuse([...known, ...problems], document.moreProblems);
     return { dryRun: counts };
   }
   return await db.write(async (tx) => {
@@ -133,11 +138,28 @@ async function carryThrough(
   });
 }
 
+/**
+ * Decodes the document. Of a seller's long ones one is read at a time, piece by
+ * piece, so that other requests are answered meanwhile.
+ */
+async function decode(
+  { decoding, deps }: Services,
+  { seller, body }: Upload,
+): Promise<ProductsDocument> {
+  if (body.length <= PIECE) return decodeProducts(body);
+  const pause = () =>
+    new Promise<void>((resolve) => deps.clock.after(0, resolve));
+  return await decoding.take(
+    seller.id,
+    () => decodeProductsInPieces(body, pause),
+  );
+}
+
 /** Throws what is wrong with the request, in document order. */
-function refuse(problems: Detail[]): void {
+function refuse(problems: Detail[], more = 0): void {
   if (problems.length === 0) return;
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  throw recordInvalid(problems);
+  throw recordInvalid(problems, more);
 }
 
 interface Decided {

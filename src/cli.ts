@@ -1,5 +1,5 @@
 /** The command line: words in, exit code out. */
-import manifest from "../deno.json" with { type: "json" };
+import { VERSION } from "./version.ts";
 import { parseCommandLine } from "./cli/arguments.ts";
 import { type Command, UsageError } from "./cli/command.ts";
 import { COMMANDS } from "./cli/commands.ts";
@@ -26,13 +26,13 @@ export async function runCommandLine(
   const request = parseCommandLine(words, COMMANDS);
   switch (request.kind) {
     case "version":
-      print(`${PROGRAM} ${manifest.version}`);
+      print(`${PROGRAM} ${VERSION}`);
       return OK;
     case "help":
       print(help(request.commands));
       return OK;
     case "mistakes": {
-      const settings = readConfig().mistakes;
+      const settings = readConfig(request.flags).mistakes;
       return refuse([...request.mistakes, ...settings], request.commands);
     }
     case "run": {

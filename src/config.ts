@@ -107,8 +107,8 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: "trust-proxy",
     placeholder: "N",
     fallback: "",
-    meaning: "proxies in front that append to X-Forwarded-For, 1 to 8",
-    parse: (text) => text === "" ? 0 : wholeNumber(text, 1, 8),
+    meaning: "proxies in front that append to X-Forwarded-For, at most 8",
+    parse: (text) => text === "" ? 0 : wholeNumber(text, 0, 8),
   },
   bodyLimit: {
     variable: "SELLER_BODY_LIMIT",

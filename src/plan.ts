@@ -143,6 +143,8 @@ function unknownId(row: ProductRow): Detail {
   };
 }
 
+type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
+
 /** Who takes which SKU, and which stored product, in this document. */
 class Claims {
   readonly #stored: Stored;
@@ -162,48 +164,46 @@ class Claims {
   }
 
   /** Notes a row's claims, or says which earlier one they clash with. */
-  claim(
-    row: ProductRow,
-    current: Product | null,
-  ): Pick<Detail, "line" | "field" | "code" | "message"> | null {
-    const sku = row.sku ?? current?.sku;
-    const earlier = sku === undefined ? undefined : this.#skus.get(sku);
+  claim(row: ProductRow, current: Product | null): Clash | null {
+    const sku = row.sku ?? current!.sku;
     const field = row.sku === null ? "id" : "sku";
     const line = row.lines.get(field) ?? row.line;
-    if (earlier !== undefined) {
+    const namesake = this.#skus.get(sku);
+    const twin = current === null ? undefined : this.#targets.get(current.id);
+    if (namesake !== undefined && (row.sku !== null || twin === undefined)) {
       return {
         line,
         field,
         code: "duplicate_sku",
-        message:
-          `sku "${sku}" is that of product ${earlier.product} already, ` +
-          `on line ${earlier.line}; a document may name a SKU only once.`,
+        message: `sku ${quote(sku)} is that of product ${namesake.product} ` +
+          `already, on line ${namesake.line}; a document may name a SKU only ` +
+          "once.",
       };
     }
-    if (sku !== undefined) this.#skus.set(sku, row);
-    if (current === null) return null;
-    const twin = this.#targets.get(current.id);
     if (twin !== undefined) {
       return {
         line,
         field,
         code: "duplicate_product",
-        message: `The product with id ${current.id} is product ` +
-          `${twin.product} already, on line ${twin.line}.`,
+        message: `This is the product with the id ${current!.id}, which is ` +
+          `product ${twin.product} already, on line ${twin.line}; a SKU that ` +
+          "becomes free can be given to a new product in the next request.",
       };
     }
+    this.#skus.set(sku, row);
+    if (current === null) return null;
     this.#targets.set(current.id, row);
-    const owner = this.#stored.bySku.get(sku!);
-    if (owner && owner.id !== current.id && !this.#leaving.has(owner.id)) {
-      return {
-        line,
-        field,
-        code: "sku_taken",
-        message: `sku "${sku}" belongs to another product of yours, with the ` +
-          `id ${owner.id}.`,
-      };
+    const owner = this.#stored.bySku.get(sku);
+    if (!owner || owner.id === current.id || this.#leaving.has(owner.id)) {
+      return null;
     }
-    return null;
+    return {
+      line,
+      field,
+      code: "sku_taken",
+      message: `sku ${quote(sku)} belongs to another product of yours, with ` +
+        `the id ${owner.id}.`,
+    };
   }
 }
 

@@ -6,6 +6,7 @@ import type { Health } from "./health.ts";
 import type { Outbound } from "./net/outbound.ts";
 import type { Signals } from "./signals.ts";
 import type { Db } from "./store/db.ts";
+import type { Turns } from "./turns.ts";
 
 export interface Services {
   config: Config;
@@ -16,6 +17,8 @@ export interface Services {
   finalRecords: FinalRecords;
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
+  /** Long documents, by seller. */
+  decoding: Turns;
   /** Whether this process can do its work. */
   health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */

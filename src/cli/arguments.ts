@@ -8,7 +8,13 @@ export type Request =
   | { kind: "version" }
   /** Of the one command, of a group's commands, or of all. */
   | { kind: "help"; commands: readonly Command[] }
-  | { kind: "mistakes"; commands: readonly Command[]; mistakes: string[] }
+  | {
+    kind: "mistakes";
+    commands: readonly Command[];
+    mistakes: string[];
+    /** Those that could be read: settings among them are judged too. */
+    flags: Record<string, string | undefined>;
+  }
   | {
     kind: "run";
     command: Command;
@@ -39,7 +45,8 @@ export function parseCommandLine(
   }
   if (chosen.command === null) {
     const mistakes = [chosen.mistake];
-    return { kind: "mistakes", commands: chosen.candidates, mistakes };
+    const { candidates } = chosen;
+    return { kind: "mistakes", commands: candidates, mistakes, flags: {} };
   }
   const command = chosen.command;
   const flags = readFlags(options, command);
@@ -50,7 +57,8 @@ export function parseCommandLine(
     ...flags.unknown ? [] : checkArguments(values, command),
   ];
   if (mistakes.length > 0) {
-    return { kind: "mistakes", commands: [command], mistakes };
+    const known = flags.values;
+    return { kind: "mistakes", commands: [command], mistakes, flags: known };
   }
   return { kind: "run", command, arguments: values, flags: flags.values };
 }

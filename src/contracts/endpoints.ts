@@ -242,17 +242,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: "listDeliveries",
     title: "Recent deliveries",
     about: "The newest first, with every try.",
-    parameters: [
-      {
-        name: "cursor",
-        about: "goes on behind an earlier page: what its <next> held",
-      },
-      {
-        name: "limit",
-        about: "entries of a page, 1 to 100; 20 when left out",
-        schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-      },
-    ],
+    parameters: [AFTER, LIMIT],
     answers: ["deliveries"],
     errors: ["not_found", "record_invalid"],
   },

@@ -78,6 +78,8 @@ export const DETAIL_LIMIT = 1000;
 
 export interface ServiceErrorOptions {
   details?: Detail[];
+  /** How many details there are that were only counted. */
+  more?: number;
   headers?: Record<string, string>;
   cause?: unknown;
 }
@@ -101,7 +103,7 @@ export class ServiceError extends Error {
     const details = options.details ?? [];
     this.code = code;
     this.details = details.slice(0, DETAIL_LIMIT);
-    this.more = details.length - this.details.length;
+    this.more = details.length - this.details.length + (options.more ?? 0);
     this.headers = options.headers ?? {};
   }
 
@@ -111,8 +113,11 @@ export class ServiceError extends Error {
 }
 
 /** The error of every record that is not acceptable: 422, "Record Invalid". */
-export function recordInvalid(details: Detail[]): ServiceError {
-  return new ServiceError("record_invalid", "Record Invalid", { details });
+export function recordInvalid(details: Detail[], more = 0): ServiceError {
+  return new ServiceError("record_invalid", "Record Invalid", {
+    details,
+    more,
+  });
 }
 
 /** 404: `what` as in "transaction"; never tells whose it may be. */

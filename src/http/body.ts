@@ -9,11 +9,18 @@ import type { Clock } from "../deps.ts";
 /** A body must be complete after this time (design: "Responses"). */
 export const BODY_TIMEOUT_MS = 30_000;
 
-/** Reads an XML body of at most `limit` bytes, inflating gzip. */
+export interface BodyLimits {
+  /** Bytes, after inflating. */
+  limit: number;
+  clock: Clock;
+  /** Fires when the service stops, which cuts bodies off. */
+  stopping: AbortSignal;
+}
+
+/** Reads an XML body within its limits, inflating gzip. */
 export async function readXmlBody(
   request: Request,
-  limit: number,
-  clock: Clock,
+  { limit, clock, stopping }: BodyLimits,
 ): Promise<Uint8Array> {
   checkMediaType(request.headers.get("content-type"));
   const gzip = isGzip(request.headers.get("content-encoding"));
@@ -37,6 +44,14 @@ export async function readXmlBody(
       // What is left of the body is not wanted.
       reader.cancel().catch(() => {});
       throw error;
+    }
+    if (stopping.aborted) {
+      throw new ServiceError(
+        "unavailable",
+        "The service is stopping; nothing of this request was stored. Send it " +
+          "again.",
+        { headers: { "Retry-After": "5" } },
+      );
     }
     throw new ServiceError(
       "malformed_request",

@@ -61,7 +61,11 @@ export class Call implements RequestContext {
       ? () => {}
       : this.#options.bodies.take(this.owner.id);
     try {
-      const bytes = await readXmlBody(this.request, limit, deps.clock);
+      const bytes = await readXmlBody(this.request, {
+        limit,
+        clock: deps.clock,
+        stopping: this.#options.stopping,
+      });
       this.received = bytes.length;
       return bytes;
     } finally {

@@ -1,7 +1,7 @@
 /** The published contracts: schemas, OpenAPI, documentation. No key is needed. */
+import { VERSION } from "../version.ts";
 import { ifNoneMatch } from "@std/http/etag";
 import { createHash } from "node:crypto";
-import manifest from "../../deno.json" with { type: "json" };
 import { docsPage } from "../contracts/docs.ts";
 import style from "../contracts/docs.css" with { type: "text" };
 import { openApi } from "../contracts/openapi.ts";
@@ -27,7 +27,7 @@ export const getDocsStyle = published("text/css", () => style);
 /** `GET /openapi.json` */
 export const getOpenApi = published(
   "application/json",
-  () => openApi(manifest.version),
+  () => openApi(VERSION),
 );
 
 /** `GET /seller_api/schemas/products-1.1.xsd` */

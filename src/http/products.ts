@@ -12,12 +12,13 @@ const KEY_LENGTH = 255;
 /** Interface 4.1. */
 export async function bulkUpload(context: RequestContext): Promise<Reply> {
   const { request, query, seller, services } = context;
+  const body = await context.body();
   checkVersion(query);
   const dryRun = readDryRun(query);
   const key = readIdempotencyKey(request);
   const outcome = await uploadProducts(services, {
     seller,
-    body: await context.body(),
+    body,
     dryRun,
     idempotency: key === null
       ? null

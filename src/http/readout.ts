@@ -6,6 +6,7 @@ import {
   type ProductFilter,
   shownImages,
 } from "../store/catalogue.ts";
+import { fits, readDate } from "../domain/values.ts";
 import { findBySkuOrId } from "../store/products.ts";
 import { listTransactions as transactionsOf } from "../store/transactions.ts";
 import { productNode } from "../xml/product_node.ts";
@@ -61,7 +62,7 @@ function readFilter(reader: QueryReader): ProductFilter {
     ),
     text: reader.read(
       "q",
-      (text) => text.length <= SEARCH_MAX ? text.trim() : null,
+      (text) => fits(text, SEARCH_MAX) ? text.trim() : null,
       "too_long",
       `a text of at most ${SEARCH_MAX} characters`,
     ) || null,
@@ -73,7 +74,7 @@ const TIME =
 
 /** Unix milliseconds of a time in ISO 8601; a "+" not escaped is a space. */
 function parseTime(text: string): number | null {
-  if (!TIME.test(text)) return null;
+  if (!TIME.test(text) || "problem" in readDate(text.slice(0, 10))) return null;
   const time = Date.parse(text.replace(" ", "+"));
   return Number.isNaN(time) ? null : time;
 }

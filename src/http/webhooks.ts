@@ -24,6 +24,7 @@ import {
 import { parseTree, type XmlElement } from "../xml/decode.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import { readFields } from "../xml/fields.ts";
+import { QueryReader } from "./paging.ts";
 import type { Handler } from "./context.ts";
 
 /** Bytes of a webhook document at most. */
@@ -80,13 +81,13 @@ export const testWebhook: Handler = async ({ services, seller, params }) => {
   };
 };
 
-const PAGE = 20;
-const PAGE_MAX = 100;
-
 /** `GET /seller_api/webhooks/:trigger/deliveries` */
 export const listDeliveries: Handler = async (context) => {
   const { services, seller, params, query } = context;
-  const { limit, cursor } = readPage(query);
+  const reader = new QueryReader(query);
+  const after = reader.idCursor() ?? undefined;
+  const limit = reader.limit();
+  reader.finish();
   const { page, attempts } = await services.db.read(async (sql) => {
     const trigger = params.trigger;
     if (await findWebhook(sql, seller.id, trigger) === undefined) {
@@ -95,7 +96,7 @@ export const listDeliveries: Handler = async (context) => {
     const page = await loggedDeliveries(sql, {
       sellerId: seller.id,
       trigger,
-      before: cursor,
+      before: after,
       limit: limit + 1,
     });
     const ids = page.slice(0, limit).map(({ id }) => id);
@@ -202,29 +203,6 @@ async function reachable(
       problem: { code, message: `is ${quote(url)}. ${error.message}` },
     };
   }
-}
-
-function readPage(query: URLSearchParams) {
-  const details: Detail[] = [];
-  const limit = Number(query.get("limit") ?? PAGE);
-  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
-    details.push({
-      field: "limit",
-      code: "out_of_range",
-      message: `limit is ${quote(query.get("limit") ?? "")}; it must be a ` +
-        `whole number from 1 to ${PAGE_MAX}.`,
-    });
-  }
-  const cursor = query.get("cursor") ?? undefined;
-  if (cursor !== undefined && !/^[0-9a-f-]{36}$/.test(cursor)) {
-    details.push({
-      field: "cursor",
-      code: "not_allowed",
-      message: "cursor is none that this list gave out; use what <next> held.",
-    });
-  }
-  if (details.length > 0) throw recordInvalid(details);
-  return { limit, cursor };
 }
 
 function deliveryXml(

@@ -302,11 +302,14 @@ class SqliteDb implements Db {
 
   /** Runs groups of writes until none waits. */
   async #writeWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#gather();
-      await this.#writeGroup(this.#waiting.splice(0, GROUP_LIMIT));
+    try {
+      while (this.#waiting.length > 0) {
+        await this.#gather();
+        await this.#writeGroup(this.#waiting.splice(0, GROUP_LIMIT));
+      }
+    } finally {
+      this.#writing = null;
     }
-    this.#writing = null;
   }
 
   /**
@@ -330,14 +333,23 @@ class SqliteDb implements Db {
       this.#writer.exec("COMMIT");
     } catch (error) {
       // Nothing of the group is on disk: a full disk, or the lock not had.
-      if (this.#writer.inTransaction) this.#writer.exec("ROLLBACK");
       for (const write of group) write.reject(error);
+      this.#rollBack();
       return;
     }
     for (const { write, value, error, failed, afterCommit } of finished) {
       if (failed) write.reject(error);
       else write.resolve(value);
-      for (const fn of afterCommit) fn();
+      // Not called here: what fails in one must not keep others from theirs.
+      for (const fn of afterCommit) queueMicrotask(fn);
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#writer.inTransaction) this.#writer.exec("ROLLBACK");
+    } catch {
+      // The next BEGIN says what is wrong with the connection.
     }
   }
 

@@ -13,8 +13,6 @@ export interface ListOf<T> {
   /** The name of a row's element. */
   row: string;
   read(element: Element): T;
-  /** The parameter that takes what `<next>` held. */
-  cursor: "after" | "cursor";
 }
 
 export interface Rows<T> {
@@ -68,14 +66,14 @@ export function useRows<T>(client: Client, list: ListOf<T>): Rows<T> {
 
 async function loadPage<T>(
   client: Client,
-  { path, list, row, read, cursor }: ListOf<T>,
+  { path, list, row, read }: ListOf<T>,
   after: string | null,
   signal: AbortSignal,
 ): Promise<{ rows: T[]; next: string | null }> {
   const mark = path.includes("?") ? "&" : "?";
   const query = after === null
     ? ""
-    : `${mark}${cursor}=${encodeURIComponent(after)}`;
+    : `${mark}after=${encodeURIComponent(after)}`;
   const root = await client.read(path + query, { signal });
   const around = list === "" ? root : find(root, list);
   return {

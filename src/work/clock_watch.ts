@@ -4,7 +4,7 @@
  */
 import type { Services } from "../services.ts";
 import { Signal } from "../signals.ts";
-import { bringForward } from "../store/due_times.ts";
+import type { BringForward } from "../store/due_times.ts";
 import { Loop } from "./loop.ts";
 
 const LOOK_MS = 1_000;
@@ -13,13 +13,19 @@ const WORTH_MS = 2_000;
 
 export class ClockWatch {
   readonly #services: Pick<Services, "deps" | "db" | "signals">;
+  readonly #bringForward: BringForward;
   readonly #loop: Loop;
   /** Between the time of day and the clock that never goes back. */
   #offset: number;
 
-  constructor(services: Pick<Services, "deps" | "db" | "signals">) {
+  /** One process of a role watches; two would move its rows twice. */
+  constructor(
+    services: Pick<Services, "deps" | "db" | "signals">,
+    bringForward: BringForward,
+  ) {
     const { deps } = services;
     this.#services = services;
+    this.#bringForward = bringForward;
     this.#offset = this.#currentOffset();
     this.#loop = new Loop({
       name: "clock",
@@ -49,7 +55,7 @@ export class ClockWatch {
     const ms = Math.round(this.#offset - offset);
     if (ms > WORTH_MS) {
       deps.log.warn("clock_went_back", { ms });
-      await db.write((tx) => bringForward(tx, deps.clock.now(), ms));
+      await db.write((tx) => this.#bringForward(tx, deps.clock.now(), ms));
       signals.images.notify();
       signals.deliveries.notify();
     }

@@ -6,6 +6,7 @@
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "../deps.ts";
 import { Outbound } from "../net/outbound.ts";
+import { USER_AGENT } from "../version.ts";
 import type { ImageResult } from "../store/image_outcomes.ts";
 import { ImageFetcher } from "./image_fetch.ts";
 import { makeFolders } from "./image_files.ts";
@@ -46,6 +47,7 @@ function start(settings: ImageWorkerSettings): void {
     allowPrivate: settings.allowPrivate,
     perOrigin: 16,
     total: 64,
+    userAgent: USER_AGENT,
   });
   fetcher = new ImageFetcher(outbound, settings, systemClock);
   makeFolders(settings.folder);

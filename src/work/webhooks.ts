@@ -23,6 +23,7 @@ import {
   settleDelivery,
 } from "../store/delivery_outcomes.ts";
 import { type Flight, IN_ALL, InFlight, type Turn } from "./in_flight.ts";
+import { USER_AGENT } from "../version.ts";
 import { Loop } from "./loop.ts";
 import { sendParcel } from "./parcel.ts";
 
@@ -74,7 +75,7 @@ export class WebhookRole {
       perOrigin: IN_ALL,
       total: IN_ALL,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      userAgent: "seller-interface",
+      userAgent: USER_AGENT,
     });
     this.#loop = new Loop({
       name: "webhooks",

@@ -5,6 +5,7 @@
  */
 import { SaxesParser } from "saxes";
 import { ServiceError } from "../domain/errors.ts";
+import { codePoints } from "../domain/values.ts";
 
 export interface XmlLimits {
   /** Nested elements, the root counted. */
@@ -52,6 +53,22 @@ export function parseXml(
   new Reader(decodeUtf8(bytes), handlers, limits).read();
 }
 
+/** Characters that are read in one go: at worst some fifty milliseconds. */
+export const PIECE = 512 * 1024;
+
+/**
+ * As `parseXml`, with a pause between the pieces of a long document: reading
+ * 16 MiB of the worst takes more than a second, in which others want answers.
+ */
+export async function parseXmlInPieces(
+  bytes: Uint8Array,
+  handlers: XmlHandlers,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const reader = new Reader(decodeUtf8(bytes), handlers, XML_LIMITS);
+  for (const _ of reader.pieces()) await pause();
+}
+
 interface OpenElement {
   name: string;
   line: number;
@@ -83,6 +100,11 @@ class Reader {
   }
 
   read(): void {
+    for (const _ of this.pieces());
+  }
+
+  /** Reads the document, and yields where it may be left for a while. */
+  *pieces(): Generator<void, void> {
     if (this.#source.trim() === "") {
       throw malformed("The body is empty; an XML document is expected.", {
         line: 1,
@@ -90,7 +112,11 @@ class Reader {
       });
     }
     this.#listen();
-    this.#parser.write(this.#source).close();
+    for (let at = 0; at < this.#source.length; at += PIECE) {
+      if (at > 0) yield;
+      this.#parser.write(this.#source.slice(at, at + PIECE));
+    }
+    this.#parser.close();
   }
 
   /**
@@ -290,12 +316,17 @@ function badReference(source: string, end: number): number {
 
 /** Line and column of an index, both from 1; the column in code points. */
 function placeOf(source: string, index: number): Place {
-  const before = source.slice(0, Math.max(0, index));
-  const lines = before.split(/\r\n|\r|\n/);
+  const end = Math.max(0, index);
+  let start = end;
+  while (start > 0 && !isLineEnd(source.charCodeAt(start - 1))) start--;
   return {
-    line: lines.length,
-    column: [...lines[lines.length - 1]].length + 1,
+    line: lineEnds(source, 0, start) + 1,
+    column: codePoints(source.slice(start, end)) + 1,
   };
+}
+
+function isLineEnd(code: number): boolean {
+  return code === 10 || code === 13;
 }
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
@@ -329,32 +360,29 @@ function brokenEncoding(bytes: Uint8Array): ServiceError {
   );
 }
 
-/** Halves the part that holds the first byte that is not valid UTF-8. */
+/** Where the first byte stands that does not go on as UTF-8. */
 function brokenPlace(bytes: Uint8Array): Place {
-  let good = 0;
-  let bad = bytes.length;
-  let text = "";
-  while (good < bad) {
-    const middle = (good + bad + 1) >> 1;
-    const decoded = decodePrefix(bytes.subarray(0, middle));
-    if (decoded === null) {
-      bad = middle - 1;
-    } else {
-      good = middle;
-      text = decoded;
-    }
+  let end = 0;
+  for (let length = -1; length !== 0; end += length) {
+    length = sequenceLength(bytes, end);
   }
+  const text = strictUtf8.decode(bytes.subarray(0, end));
   return placeOf(text, text.length);
 }
 
-/** The text of a prefix, null when it is broken; an unfinished end is none. */
-function decodePrefix(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true })
-      .decode(bytes, { stream: true });
-  } catch {
-    return null;
+/** Bytes of the character at `at`; 0 for none (Unicode, table 3-7). */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at];
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (!(bytes[at + 1] >= least && bytes[at + 1] <= most)) return 0;
+  const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  for (let i = at + 2; i < at + length; i++) {
+    if ((bytes[i] & 0xc0) !== 0x80) return 0;
   }
+  return length;
 }
 
 /** An element as a tree, for small documents. */

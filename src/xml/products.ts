@@ -6,6 +6,7 @@
 import { closestString } from "@std/text/closest-string";
 import {
   type Detail,
+  DETAIL_LIMIT,
   type DetailCode,
   ServiceError,
 } from "../domain/errors.ts";
@@ -23,7 +24,7 @@ import {
 } from "../domain/product.ts";
 import { parseSellerUrl } from "../domain/url.ts";
 import { type Problem, quote, type Reader } from "../domain/values.ts";
-import { parseXml, type XmlAttributes } from "./decode.ts";
+import { parseXml, parseXmlInPieces, type XmlAttributes } from "./decode.ts";
 
 /** The most products that one document may hold (interface.md, section 8). */
 export const PRODUCTS_LIMIT = 250;
@@ -56,6 +57,8 @@ export interface ProductsDocument {
   rows: ProductRow[];
   /** Problems that can be told without looking at what is stored. */
   problems: Detail[];
+  /** How many more there are than an error tells. */
+  moreProblems: number;
 }
 
 type ListField = keyof typeof LIST_LIMITS;
@@ -99,6 +102,16 @@ export function decodeProducts(bytes: Uint8Array): ProductsDocument {
   return decoder.finish();
 }
 
+/** As `decodeProducts`, with a pause between the pieces of a long document. */
+export async function decodeProductsInPieces(
+  bytes: Uint8Array,
+  pause: () => Promise<void>,
+): Promise<ProductsDocument> {
+  const decoder = new Decoder();
+  await parseXmlInPieces(bytes, decoder, pause);
+  return decoder.finish();
+}
+
 /** Where the reader stands. */
 enum Level {
   Outside,
@@ -110,7 +123,9 @@ enum Level {
 
 class Decoder {
   readonly #rows: ProductRow[] = [];
+  /** At most as many as an error tells: a document can hold millions. */
   readonly #problems: Detail[] = [];
+  #moreProblems = 0;
   #level = Level.Outside;
   #rootLine = 1;
   /** Depth inside an element that is not known; its content is not looked at. */
@@ -136,7 +151,11 @@ class Decoder {
       const row = this.#rows[(problem.product ?? 0) - 1];
       if (row !== undefined && row.sku !== null) problem.sku = row.sku;
     }
-    return { rows: this.#rows, problems: this.#problems };
+    return {
+      rows: this.#rows,
+      problems: this.#problems,
+      moreProblems: this.#moreProblems,
+    };
   }
 
   open(name: string, attributes: XmlAttributes, line: number): void {
@@ -232,8 +251,8 @@ class Decoder {
       images: [],
     };
     this.#rows.push(this.#row);
-    this.#checkAttributes("product", attributes, line, "");
     this.#level = Level.Product;
+    this.#checkAttributes("product", attributes, line, "");
   }
 
   #openField(name: string, attributes: XmlAttributes, line: number): void {
@@ -272,18 +291,23 @@ class Decoder {
     }
     this.#refuseText(this.#fieldLine, field);
     this.#item++;
+    if (this.#item > LIST_LIMITS[field]) return this.#overLimit(field, line);
     this.#itemLine = line;
     this.#attributes = attributes;
     this.#checkAttributes(name, attributes, line, this.#itemPath());
     this.#text = "";
     this.#level = Level.Item;
-    if (this.#item === LIST_LIMITS[field] + 1) {
-      this.#problem(
-        "too_many",
-        `${field} holds more than the ${LIST_LIMITS[field]} entries allowed.`,
-        { line, field: this.#itemPath() },
-      );
-    }
+  }
+
+  /** Complains of the first entry too many; the others are not looked at. */
+  #overLimit(field: ListField, line: number): void {
+    this.#skipping = 1;
+    if (this.#item > LIST_LIMITS[field] + 1) return;
+    this.#problem(
+      "too_many",
+      `${field} holds more than the ${LIST_LIMITS[field]} entries allowed.`,
+      { line, field: this.#itemPath() },
+    );
   }
 
   /** Markup inside a text field: what HTML in a description ends up as. */
@@ -347,10 +371,7 @@ class Decoder {
   }
 
   #closeItem(): void {
-    const field = this.#field as ListField;
-    // Entries over the limit have been complained of once.
-    if (this.#item > LIST_LIMITS[field]) return;
-    switch (field) {
+    switch (this.#field as ListField) {
       case "categories":
         return this.#closeCategory();
       case "attributes":
@@ -459,6 +480,7 @@ class Decoder {
     line: number,
     field: string,
   ): void {
+    if (this.#isFull()) return;
     this.#problem(
       "unknown_attribute",
       `The XML attribute ${quote(attribute)} is not known here` +
@@ -473,6 +495,8 @@ class Decoder {
     path: string,
     known: readonly string[],
   ): void {
+    this.#skipping = 1;
+    if (this.#isFull()) return;
     const field = path === "" ? name : `${path}/${name}`;
     this.#problem(
       "unknown_element",
@@ -480,7 +504,6 @@ class Decoder {
         suggestion(name, known, (near) => `<${near}>`),
       { line, field: field.slice(0, 200) },
     );
-    this.#skipping = 1;
   }
 
   #refuseText(line: number, element: string): void {
@@ -506,11 +529,19 @@ class Decoder {
     this.#problem(problem.code, `${field} ${problem.message}`, { line, field });
   }
 
+  /** Counts a problem that is one too many to be told. */
+  #isFull(): boolean {
+    if (this.#problems.length < DETAIL_LIMIT) return false;
+    this.#moreProblems++;
+    return true;
+  }
+
   #problem(
     code: DetailCode,
     message: string,
     place: { line: number; field: string },
   ): void {
+    if (this.#isFull()) return;
     const inProduct = this.#level >= Level.Product;
     const detail: Detail = { ...place, code, message };
     if (inProduct) detail.product = this.#row.product;

@@ -168,7 +168,7 @@ Deno.test("clashes of SKUs and ids are refused, each naming the first", async ()
     ],
     [
       `<product><id>${a}</id></product><product><id>${a}</id></product>`,
-      ["2 A 1 id duplicate_sku"],
+      ["2 A 1 id duplicate_product"],
     ],
     ["<product><id>nope</id></product>", ["1 - 1 id unknown_id"]],
   ];
@@ -201,6 +201,9 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   ]],
   [product("A", "<brand lang='x'>b</brand>"), [
     "1 A 1 brand/@lang unknown_attribute",
+  ]],
+  ["<product bogus='1'>" + product("A").slice("<product>".length), [
+    "1 A 1 @bogus unknown_attribute",
   ]],
   [product("A", "stray"), ["1 A 1 product unexpected_text"]],
   ["stray" + product("A"), ["- - 1 products unexpected_text"]],
@@ -331,6 +334,22 @@ Deno.test("past 1,000 details the rest is counted", async () => {
   assertEquals(textAt(answer.xml, "error/details/more"), "500");
 });
 
+Deno.test("a document of nothing but mistakes is counted, not collected", async () => {
+  await using app = await boot();
+  const many = Array.from({ length: 64 }, (_, i) => `a${i}=""`).join(" ");
+  const answer = await app.upload(
+    product("A", `<images>${`<image ${many}/>`.repeat(5_000)}</images>`) +
+      `<x/>`.repeat(40_000),
+  );
+  assertEquals(answer.status, 422);
+  assertEquals(detailsOf(answer).length, 1_000);
+  // Ten images with 65 mistakes each, one list too long, the elements <x>.
+  assertEquals(
+    textAt(answer.xml, "error/details/more"),
+    String(10 * 65 + 1 + 40_000 - 1_000),
+  );
+});
+
 Deno.test("v must be 1.1 where it is given", async () => {
   await using app = await boot();
   const body = `<products>${product("A")}</products>`;
@@ -343,6 +362,12 @@ Deno.test("v must be 1.1 where it is given", async () => {
     assertEquals([answer.status, codeOf(answer)], [400, "unsupported_version"]);
     assertStringIncludes(answer.text, "1.1");
   }
+  const text = await app.call("/seller_api/bulk_products?v=2", {
+    method: "POST",
+    body,
+    headers: { "Content-Type": "text/plain" },
+  });
+  assertEquals(text.status, 415, "the media type is judged first");
 });
 
 Deno.test("a dry run tells everything and stores nothing", async () => {
@@ -463,6 +488,20 @@ Deno.test("each distinct image URL gets one HEAD; any answer but 200 is 422", as
     ["HEAD /missing", "HEAD /moved", "HEAD /ok"],
   );
   assertEquals(await storedCount(app), 0);
+});
+
+Deno.test("requests that go out say who asks", async () => {
+  const agents: (string | null)[] = [];
+  await using host = new Host((request) => {
+    agents.push(request.headers.get("user-agent"));
+    return new Response();
+  });
+  await using app = await boot();
+  await app.upload(
+    product("A", `<images><image>${host.url}/a.jpg</image></images>`),
+  );
+  assertEquals(agents.length, 1);
+  assertMatch(agents[0] ?? "", /^seller-interface\/\d/);
 });
 
 Deno.test("an image on a private address is refused without a connection", async () => {

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { findBySkus } from "../../src/store/products.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { readCorpus, readCorpusJson } from "../support/corpus.ts";
-import { raw, statusOf } from "../support/raw.ts";
+import { raw, statusesOf, statusOf } from "../support/raw.ts";
 import { escapeXml } from "../support/xml.ts";
 
 interface RawRequest {
@@ -12,35 +12,6 @@ interface RawRequest {
   embeddedRequests?: number;
   /** What a bare `Deno.serve` answered. */
   denoServe: { statuses: number[]; closed: boolean };
-}
-
-/** How long a socket is listened to after it went silent. */
-const SILENCE_MS = 300;
-
-/** The statuses of all answers that come before the server is silent or gone. */
-async function answersTo(url: string, request: Uint8Array): Promise<number[]> {
-  const { hostname, port } = new URL(url);
-  const connection = await Deno.connect({ hostname, port: Number(port) });
-  let timer = setTimeout(() => connection.close(), SILENCE_MS);
-  const chunk = new Uint8Array(65_536);
-  let text = "";
-  try {
-    await connection.write(request);
-    for (;;) {
-      const size = await connection.read(chunk);
-      if (size === null) break;
-      text += new TextDecoder("latin1").decode(chunk.subarray(0, size));
-      clearTimeout(timer);
-      timer = setTimeout(() => connection.close(), SILENCE_MS);
-    }
-    connection.close();
-  } catch {
-    // Silent for long enough, or hung up on with a reset.
-  }
-  clearTimeout(timer);
-  return [...text.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)].map(([, status]) =>
-    Number(status)
-  );
 }
 
 /** The same bytes, asking for an upload with a good key. */
@@ -59,7 +30,7 @@ async function checkRequest(
   { file, expected, denoServe }: RawRequest,
   request: Uint8Array,
 ): Promise<void> {
-  const answers = await answersTo(app.url, request);
+  const answers = await statusesOf(app.url, request);
   const label = `${file}: ${answers}, bare ${denoServe.statuses}`;
   assert(answers.every((status) => status < 500), label);
   // A refusal may come before the body is looked at; but nothing behind what
@@ -88,7 +59,7 @@ Deno.test("malformed requests with a good key store nothing", async () => {
   await using app = await boot();
   const tried = index.map(async ({ file }) => {
     const request = asUpload(readCorpus(`http/${file}`)!, app.key);
-    const answers = await answersTo(app.url, request);
+    const answers = await statusesOf(app.url, request);
     assert(answers.every((status) => status >= 400 && status < 500), file);
   });
   await Promise.all(tried);

@@ -202,13 +202,13 @@ Deno.test("a seller sees the recent deliveries of a webhook, in pages", async ()
   assert(Date.parse(textAt(delivery, "next_attempt_at")) > Date.now());
   assert(!first.text.includes("secret words"));
   const rest = await app.call(
-    `${path}?limit=2&cursor=${textAt(first.xml, "next")}`,
+    `${path}?limit=2&after=${textAt(first.xml, "next")}`,
   );
   assertEquals(rest.xml.children.length, 1);
   assertEquals(rest.xml.children[0].children.length, 1);
 
   assertEquals((await app.call(`${path}?limit=0`)).status, 422);
-  assertEquals((await app.call(`${path}?cursor=x`)).status, 422);
+  assertEquals((await app.call(`${path}?after=x`)).status, 422);
   assertEquals(
     (await app.call(`${WEBHOOKS}/order_paid/deliveries`)).status,
     404,

@@ -129,6 +129,32 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
+Deno.test("a body that is still arriving when the service stops is told to come again", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  const key = value("api_key", await addSeller("acme", data));
+  await using program = await startProgram([
+    "serve",
+    "--port=0",
+    "--log=debug",
+    data,
+  ]);
+  const { hostname, port } = new URL(program.url);
+  using connection = await Deno.connect({ hostname, port: Number(port) });
+  await connection.write(new TextEncoder().encode(
+    "POST /seller_api/bulk_products HTTP/1.1\r\nHost: x\r\n" +
+      `X-Service-Auth: ${key}\r\nContent-Type: text/xml\r\n` +
+      "Content-Length: 1000\r\n\r\n<products>",
+  ));
+  // Another request that is answered shows that the first has been taken.
+  assertEquals(await statusFor(program, key), 200);
+  const begun = performance.now();
+  const { code, stderr } = await program.stop();
+  assertEquals(code, 0, stderr);
+  assertLess(performance.now() - begun, 10_000);
+  assertEquals(stderr.includes("malformed_request"), false, stderr);
+});
+
 Deno.test("every mistake is reported at once, with exit code 2, and nothing starts", async () => {
   await using folder = await temporaryFolder();
   const env = {

@@ -39,3 +39,38 @@ function isWhole(answer: string): boolean {
 export function statusOf(answer: string): number {
   return Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1] ?? 0);
 }
+
+/** How long a socket is listened to after it went silent. */
+const SILENCE_MS = 300;
+
+/**
+ * The statuses of all answers that come before the server is silent or gone;
+ * for requests that may be answered once, many times, or never.
+ */
+export async function statusesOf(
+  url: string,
+  request: Uint8Array,
+  silenceMs = SILENCE_MS,
+): Promise<number[]> {
+  const { hostname, port } = new URL(url);
+  const connection = await Deno.connect({ hostname, port: Number(port) });
+  let timer = setTimeout(() => connection.close(), silenceMs);
+  const chunk = new Uint8Array(65_536);
+  let text = "";
+  try {
+    await connection.write(request);
+    for (;;) {
+      const size = await connection.read(chunk);
+      if (size === null) break;
+      text += new TextDecoder("latin1").decode(chunk.subarray(0, size));
+      clearTimeout(timer);
+      timer = setTimeout(() => connection.close(), silenceMs);
+    }
+    connection.close();
+  } catch {
+    // Silent for long enough, or hung up on with a reset.
+  }
+  clearTimeout(timer);
+  return [...text.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)]
+    .map(([, status]) => Number(status));
+}

@@ -73,7 +73,6 @@ function deliveriesAt(path: string): ListOf<Delivery> {
     list: "deliveries",
     row: "delivery",
     read: readDelivery,
-    cursor: "cursor",
   };
 }
 

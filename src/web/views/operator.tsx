@@ -135,7 +135,6 @@ const SELLERS: ListOf<Seller> = {
   list: "sellers",
   row: "seller",
   read: readSeller,
-  cursor: "after",
 };
 
 const SELLER: readonly Column<Seller>[] = [

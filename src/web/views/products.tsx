@@ -86,7 +86,6 @@ function productsLike({ q, status }: Search): ListOf<Product> {
     list: "products",
     row: "product",
     read: readProduct,
-    cursor: "after",
   };
 }
 

@@ -11,7 +11,6 @@ const UPLOADS: ListOf<Transaction> = {
   list: "transactions",
   row: "transaction",
   read: readTransaction,
-  cursor: "after",
 };
 
 const COLUMNS: readonly Column<Transaction>[] = [

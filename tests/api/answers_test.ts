@@ -1,0 +1,211 @@
+/**
+ * Every kind of answer is XML to parsers that are not ours: libxml2 as a
+ * module, and its command xmllint where the machine has it.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { XmlDocument } from "libxml2-wasm";
+import { systemClock } from "../../src/deps.ts";
+import { ERROR_STATUS } from "../../src/domain/errors.ts";
+import { type Answer, boot, product, type TestApp } from "../support/app.ts";
+import { Host } from "../support/host.ts";
+import { raw } from "../support/raw.ts";
+
+/** Bodies by what was asked; each was parsed once already. */
+type Bodies = Map<string, string>;
+
+const NAMESPACE = 'xmlns:x="urn:x"';
+/** Text as sent, of what an answer has to escape or may get wrong. */
+const NAUGHTY = "]]&gt; &amp;lt; &lt;/brand&gt; \u2028\u{1F600}\u202e' &quot;";
+
+function check(bodies: Bodies, name: string, body: string): void {
+  using document = XmlDocument.fromString(body);
+  assertEquals(document.root.name, "service", name);
+  assert(body.startsWith('<?xml version="1.0" encoding="UTF-8"?>'), name);
+  bodies.set(name, body);
+}
+
+function keep(bodies: Bodies, name: string, answer: Answer): Answer {
+  const type = answer.headers.get("content-type");
+  assertEquals(type, "text/xml; charset=utf-8", name);
+  check(bodies, `${name}, ${answer.status}`, answer.text);
+  return answer;
+}
+
+/** `xmllint --noout` over all of them; without the command nothing is said. */
+async function lint(bodies: Bodies): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const files = [...bodies.values()].map((body, i) => {
+      Deno.writeTextFileSync(`${folder}/${i}.xml`, body);
+      return `${folder}/${i}.xml`;
+    });
+    const command = new Deno.Command("xmllint", {
+      args: ["--noout", "--nonet", ...files],
+      stderr: "piped",
+    });
+    const { stderr } = await command.output();
+    assertEquals(new TextDecoder().decode(stderr), "");
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    console.log("not tried: there is no xmllint");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function askForSuccess(app: TestApp, host: Host, bodies: Bodies) {
+  const ask = async (
+    name: string,
+    path: string,
+    call: Parameters<TestApp["call"]>[1] = {},
+  ) => keep(bodies, name, await app.call(path, call));
+  const images = ["good", "bad?a=1&amp;b=%3C"].map((path) =>
+    `<image alt="${NAUGHTY}">${host.url}/${path}</image>`
+  );
+  const naughty = product(
+    "A&amp;&lt;",
+    `<brand>${NAUGHTY}</brand>` +
+      `<description>${NAUGHTY}\u0085&#13;&#10;</description>` +
+      `<images>${images.join("")}</images>`,
+  );
+  keep(bodies, "dry run", await app.upload(naughty, "&dry_run=true"));
+  const uploaded = keep(bodies, "upload", await app.upload(naughty));
+  const id = uploaded.text.match(/<transaction_id>(.*?)<\//)![1];
+  const transaction = `/seller_api/bulk_products/${id}`;
+  await ask("status", transaction);
+  const events = await app.call(transaction, {
+    headers: { Accept: "text/event-stream" },
+  });
+  const data = [...events.text.matchAll(/^data: (.*)$/gm)];
+  assert(data.length > 0);
+  for (const [, xml] of data) XmlDocument.fromString(xml).dispose();
+  await ask("status of a failed image", `${transaction}?wait=20`);
+  await ask("retry", `${transaction}/images/retry`, { method: "POST" });
+  await ask("transactions", "/seller_api/bulk_products");
+  await ask("products", "/seller_api/products");
+  await ask("product", "/seller_api/products/A%26%3C");
+  const webhook = `<webhook><trigger>order_created</trigger>` +
+    `<url>${host.url}/hook?a=1&amp;b=2</url></webhook>`;
+  const post = { method: "POST", body: webhook };
+  await ask("webhook", "/seller_api/webhooks", post);
+  await ask("webhooks", "/seller_api/webhooks");
+  const operator = { key: "operator-key" };
+  await ask("event", "/operator_api/events", {
+    ...operator,
+    method: "POST",
+    body: "<event><seller>acme</seller>" +
+      "<trigger>order_created</trigger><reference>r-1</reference>" +
+      `<data><x:a ${NAMESPACE}><![CDATA[&]]></x:a></data></event>`,
+  });
+  const hook = "/seller_api/webhooks/order_created";
+  await ask("test", `${hook}/test`, { method: "POST" });
+  const deliveries = await ask("deliveries", `${hook}/deliveries`);
+  const delivery = deliveries.text.match(/<id>(.*?)<\//)![1];
+  const replay = `${hook}/deliveries/${delivery}/replay`;
+  await ask("replay", replay, { method: "POST" });
+  await ask("feed", "/operator_api/products", operator);
+  await ask("sellers", "/operator_api/sellers", operator);
+  await ask("figures", "/operator_api/status", operator);
+  await ask("readiness", "/readyz", operator);
+  await ask("deletion", hook, { method: "DELETE" });
+  await ask("no webhooks", "/seller_api/webhooks");
+}
+
+async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
+  const upload = async (name: string, products: string, query = "") =>
+    keep(bodies, name, await app.upload(products, query));
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    app.call("/seller_api/bulk_products", { method: "POST", body, headers });
+  await upload("bare ampersand", "<product>&</product>");
+  await upload("control character", "<product>\u0001</product>");
+  await upload(
+    "too many details",
+    product("A", "<zz>\u0085</zz>".repeat(1100)),
+  );
+  await upload(
+    "odd names",
+    `<product><x:ü ${NAMESPACE} a="&#13;&#10;&lt;"/>` +
+      `<sku>${NAUGHTY}\u0085&#9;x</sku></product>`,
+  );
+  await upload("too many", product("A").repeat(251));
+  await upload("version", product("A"), "&v=%00%EF%BF%BE%01%3C");
+  await upload("dry run unclear", product("A"), "&dry_run=%1B%3C%0D");
+  await upload("broken query", product("A"), "&x=%FF");
+  const keyed = { "Idempotency-Key": "k" };
+  assertEquals((await app.upload(product("K"), "", keyed)).status, 200);
+  keep(bodies, "conflict", await app.upload(product("L"), "", keyed));
+  keep(bodies, "media type", await post("x", { "Content-Type": 'a/b;"<&' }));
+  const long = " ".repeat(app.config.bodyLimit + 1);
+  keep(bodies, "too large", await post(long));
+  for (
+    const [name, path, method] of [
+      ["no such attribute", "/seller_api/products/K/attribute/%00%0D%3C/x"],
+      ["bad value", "/seller_api/products/K/attribute/brand/%EF%BF%BF%0B%0D"],
+      ["no such product", "/seller_api/products/%EF%BF%BE/attribute/brand/x"],
+      ["no such route", "/seller_api/%3C%00"],
+      ["no such method", "/seller_api/webhooks", "PATCH"],
+    ]
+  ) {
+    keep(bodies, name, await app.call(path, { method: method ?? "PUT" }));
+  }
+  const key = "\u00e9<&]]>";
+  keep(bodies, "no key", await app.call("/seller_api/webhooks", { key }));
+}
+
+/** The body of a raw answer that came without its length being looked at. */
+function bodyOf(answer: string): string {
+  return answer.slice(answer.indexOf("\r\n\r\n") + 4);
+}
+
+/** 408, 429, 500 and 503, which take some doing. */
+async function askForFailures(bodies: Bodies): Promise<void> {
+  const late = Promise.withResolvers<() => void>();
+  const clock = {
+    ...systemClock,
+    after(ms: number, fn: () => void) {
+      if (ms !== 30_000) return systemClock.after(ms, fn);
+      late.resolve(fn);
+      return () => {};
+    },
+  };
+  // A tenth of the rate at once: three requests.
+  await using app = await boot({ deps: { clock }, config: { rateLimit: 30 } });
+  const half = raw(
+    app.url,
+    "POST /seller_api/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n" +
+      `Content-Type: text/xml\r\nX-Service-Auth: ${app.key}\r\n\r\n<web`,
+  );
+  (await late.promise)();
+  check(bodies, "late body, 408", bodyOf(await half));
+  await app.app.db.write((tx) => tx.run("DROP TABLE webhooks"));
+  keep(bodies, "failure", await app.call("/seller_api/webhooks"));
+  await app.app.db.close();
+  keep(bodies, "no database", await app.call("/seller_api/webhooks"));
+  keep(bodies, "rate", await app.call("/seller_api/webhooks"));
+}
+
+Deno.test("independent parsers accept every kind of answer", async () => {
+  const bodies: Bodies = new Map();
+  await using host = new Host(({ method }) =>
+    method === "HEAD" ? new Response() : new Response("no image\u0001")
+  );
+  await using app = await boot({
+    config: {
+      roles: ["api", "images"],
+      operatorKey: "operator-key",
+      bodyLimit: 200_000,
+    },
+  });
+  await askForSuccess(app, host, bodies);
+  await askForErrors(app, bodies);
+  await askForFailures(bodies);
+  const seen = [...bodies.values()]
+    .map((body) => /<error><code>(\w+)</.exec(body)?.[1])
+    .filter((code) => code !== undefined);
+  assertEquals([...new Set(seen)].sort(), Object.keys(ERROR_STATUS).sort());
+  for (const [name] of bodies) {
+    const refused = /, [45]\d\d$/.test(name);
+    assertEquals(refused, bodies.get(name)!.includes("<error>"), name);
+  }
+  await lint(bodies);
+});

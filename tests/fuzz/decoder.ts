@@ -1,0 +1,123 @@
+/** What must hold for whatever bytes the decoder is given. */
+import { assert, assertEquals } from "@std/assert";
+import { ParseOption, XmlDocument } from "libxml2-wasm";
+import { ServiceError } from "../../src/domain/errors.ts";
+import {
+  decodeProducts,
+  PRODUCTS_LIMIT,
+  type ProductsDocument,
+} from "../../src/xml/products.ts";
+import type { Random } from "../support/random.ts";
+import { generateDocument, generateText, mutate, spell } from "./documents.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/** The document, or the error; anything else that is thrown is a failure. */
+export function decode(bytes: Uint8Array): ProductsDocument | ServiceError {
+  try {
+    return decodeProducts(bytes);
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+}
+
+/** A generated document's mistakes are told, all of them, at their places. */
+export function checkMistakes(random: Random): void {
+  const { xml, mistakes } = generateDocument(random);
+  const document = decode(encode(xml));
+  assert(!(document instanceof ServiceError), xml);
+  assertEquals(
+    document.problems.map(({ product, line, field, code }) => ({
+      product,
+      line,
+      field,
+      code,
+    })),
+    mistakes,
+    xml,
+  );
+  for (const { product, sku } of document.problems) {
+    assertEquals(sku, `S-${product}`);
+  }
+}
+
+/** A text is read as it was meant, however it is spelt. */
+export function checkSpelling(random: Random): void {
+  const text = generateText(random);
+  const xml = "<products><product><description>" + spell(random, text) +
+    "</description></product></products>";
+  const document = decode(encode(xml));
+  assert(!(document instanceof ServiceError), xml);
+  const expected = text.trim() === "" ? null : text;
+  assertEquals(document.rows[0].patch.description, expected, xml);
+}
+
+/** A mutated document is refused with a place in it, or read. */
+export function checkMutated(random: Random): void {
+  const bytes = mutate(random, encode(generateDocument(random).xml));
+  const document = decode(bytes);
+  const text = new TextDecoder().decode(bytes);
+  if (document instanceof ServiceError) checkRefusal(document, text);
+  else checkRows(document, text);
+  checkAgainstLibxml(document, bytes, text);
+}
+
+function checkRefusal({ code, details }: ServiceError, text: string): void {
+  assert(["malformed_xml", "record_invalid"].includes(code), code);
+  assertEquals(details.length, 1, text);
+  const [{ line, column = 1, message }] = details;
+  const lines = text.split(/\r\n|\r|\n/);
+  assert(line! >= 1 && line! <= lines.length, `line ${line}: ${text}`);
+  assert(column >= 1, `column ${column}: ${text}`);
+  assert(
+    column <= [...lines[line! - 1]].length + 2,
+    `column ${column}: ${text}`,
+  );
+  assert(/^[A-Z].*\.$/s.test(message) && message.length < 600, message);
+}
+
+function checkRows({ rows, problems }: ProductsDocument, text: string): void {
+  assert(rows.length <= PRODUCTS_LIMIT);
+  const opened = text.match(/<product[\s/>]/g) ?? [];
+  assert(rows.length <= opened.length, text);
+  const lines = text.split(/\r\n|\r|\n/).length;
+  for (const { line, field, message } of problems) {
+    assert(line! >= 1 && line! <= lines && field !== undefined, text);
+    assert(message.length < 600, message);
+  }
+}
+
+/** Both readers find a document well-formed, or neither does. */
+function checkAgainstLibxml(
+  document: ProductsDocument | ServiceError,
+  bytes: Uint8Array,
+  text: string,
+): void {
+  // What the service refuses although XML allows it.
+  if (/<!DOCTYPE|<\?/.test(text)) return;
+  const isError = document instanceof ServiceError;
+  // Another root ends the reading, whatever comes behind it.
+  if (isError && document.code !== "malformed_xml") return;
+  const judgement = judgeByLibxml(bytes);
+  if (judgement === "namespaces") return;
+  assertEquals(isError ? "malformed" : "well-formed", judgement, text);
+}
+
+/** Behind a mistake in namespaces alone libxml2 does not tell every other one. */
+function judgeByLibxml(
+  bytes: Uint8Array,
+): "well-formed" | "malformed" | "namespaces" {
+  try {
+    XmlDocument.fromBuffer(bytes, { option: ParseOption.XML_PARSE_NONET })
+      .dispose();
+    return "well-formed";
+  } catch (error) {
+    const lines = (error as Error).message.trim().split("\n");
+    return lines.every((line) =>
+        /^(Namespace |xmlns|Failed to parse QName)/.test(line)
+      )
+      ? "namespaces"
+      : "malformed";
+  }
+}

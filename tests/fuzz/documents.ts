@@ -1,0 +1,226 @@
+/** Generated documents of products, with and without mistakes. */
+import type { DetailCode } from "../../src/domain/errors.ts";
+import type { Random } from "../support/random.ts";
+
+/** A mistake's place and kind, as a detail must tell it. */
+export interface Mistake {
+  product: number;
+  line: number;
+  field: string;
+  code: DetailCode;
+}
+
+export interface Generated {
+  xml: string;
+  /** In document order. */
+  mistakes: Mistake[];
+}
+
+/** Lines that are right, but for what only the stored products can tell. */
+const GOOD: readonly string[] = [
+  "<title> A &amp; <![CDATA[<b>]]> </title>",
+  "<description><![CDATA[<p>\u{1F600}]]>&#13;]]&gt;</description>",
+  "<price currency='SEK'>0199.00</price>",
+  "<quantity><!-- five -->5</quantity>",
+  "<vat_rate>12.5</vat_rate>",
+  "<brand/>",
+  "<mpn>M&#x2d;1</mpn>",
+  "<gtin>4006381333931</gtin>",
+  "<status>paused</status>",
+  "<categories><category>a</category><category>b</category></categories>",
+  '<attributes ><attribute name="&#34;">\u2028x</attribute></attributes>',
+  "<images><image alt=''>http://127.0.0.1:1025/a.png</image></images>",
+];
+
+/** Lines with one mistake each: what stands there, its field, its code. */
+const BAD: readonly (readonly [string, string, DetailCode])[] = [
+  ["<titel>x</titel>", "titel", "unknown_element"],
+  ["<Sku>x</Sku>", "Sku", "unknown_element"],
+  ["<__proto__>x</__proto__>", "__proto__", "unknown_element"],
+  ["<constructor/>", "constructor", "unknown_element"],
+  ["<x:title>x</x:title>", "x:title", "unknown_element"],
+  ["<availability/>", "availability", "required"],
+  ["<availability>yes</availability>", "availability", "not_in_list"],
+  ["<id> </id>", "id", "required"],
+  [
+    "<compare_at_price>1,5</compare_at_price>",
+    "compare_at_price",
+    "not_a_number",
+  ],
+  [
+    "<compare_at_price>1e3</compare_at_price>",
+    "compare_at_price",
+    "not_a_number",
+  ],
+  [
+    "<compare_at_price>0.0</compare_at_price>",
+    "compare_at_price",
+    "out_of_range",
+  ],
+  ["<available_at>2026-02-30</available_at>", "available_at", "not_a_date"],
+  ["<condition>neu</condition>", "condition", "not_in_list"],
+  ["<parent_sku>..</parent_sku>", "parent_sku", "not_allowed"],
+  ["<parent_sku>a&#9;b</parent_sku>", "parent_sku", "not_one_line"],
+  [`<parent_sku>${"x".repeat(65)}</parent_sku>`, "parent_sku", "too_long"],
+  ["<condition toString='1'/>", "condition/@toString", "unknown_attribute"],
+  ["<parent_sku><b>x</b></parent_sku>", "parent_sku/b", "unknown_element"],
+];
+
+export function pick<T>(random: Random, list: readonly T[]): T {
+  return list[random.below(list.length)];
+}
+
+function shuffled<T>(random: Random, list: readonly T[]): T[] {
+  return list.map((item) => ({ item, at: random.next() }))
+    .sort((a, b) => a.at - b.at).map(({ item }) => item);
+}
+
+/** A line of a product and, where it has one, its mistake. */
+interface Line {
+  text: string;
+  field?: string;
+  code?: DetailCode;
+}
+
+function productLines(random: Random, sku: string): Line[] {
+  const good = shuffled(random, GOOD).slice(0, random.below(GOOD.length));
+  const bad = shuffled(random, BAD).slice(0, random.below(4));
+  return withRepetitions(shuffled<Line>(random, [
+    { text: `<sku>${sku}</sku>` },
+    ...good.map((text) => ({ text })),
+    ...bad.map(([text, field, code]) => ({ text, field, code })),
+  ]));
+}
+
+/** Of a known element that stands there again nothing else is told. */
+function withRepetitions(lines: readonly Line[]): Line[] {
+  const seen = new Set<string>();
+  return lines.map((line) => {
+    const name = /^<([^\s/>]+)/.exec(line.text)![1];
+    if (line.field === name && line.code === "unknown_element") return line;
+    if (seen.has(name)) {
+      return { ...line, field: name, code: "repeated_element" };
+    }
+    seen.add(name);
+    return line;
+  });
+}
+
+/** A document of one line per element, line ends of every kind, and comments. */
+export function generateDocument(random: Random): Generated {
+  const mistakes: Mistake[] = [];
+  let line = 1;
+  let xml = "";
+  const put = (text: string) => {
+    const comment = random.below(3) === 0 ? "<!-- & \r -->\r\n" : "";
+    xml += text + comment + pick(random, ["\n", "\r\n", "\r"]);
+    line += comment === "" ? 1 : 3;
+    xml += " ".repeat(random.below(3));
+  };
+  put(pick(random, ["<?xml version='1.0'?><products>", "<products>"]));
+  const count = 1 + random.below(6);
+  for (let product = 1; product <= count; product++) {
+    put("<product>");
+    for (const { text, field, code } of productLines(random, `S-${product}`)) {
+      if (field !== undefined && code !== undefined) {
+        mistakes.push({ product, line, field, code });
+      }
+      put(text);
+    }
+    put("</product>");
+  }
+  return { xml: `${xml}</products>`, mistakes };
+}
+
+/** Characters that a reader may get wrong, all of which XML can carry. */
+const CHARACTERS = [
+  ..."aZ0 <>&\"'\t\n\r;#]-",
+  "]]>",
+  "-->",
+  "&amp;",
+  "\u007f\u0085\u00a0\u00e9e\u0301\u2028\u202e\ud7ff\ue000\ufeff\ufffd",
+  "\u{10000}\u{1F600}\u{10FFFF}",
+];
+
+export function generateText(random: Random, pieces = 30): string {
+  let text = "";
+  for (let n = random.below(pieces); n > 0; n--) {
+    text += pick(random, CHARACTERS);
+  }
+  return text;
+}
+
+/** A text as XML, each character in one of its spellings at random. */
+export function spell(random: Random, text: string): string {
+  return [...text].map((char) => {
+    const code = char.codePointAt(0)!;
+    const spellings = [`&#${code};`, `&#x${code.toString(16)};`];
+    if (char !== "\r") spellings.push(`<![CDATA[${char}]]>`);
+    if (!"<&>\r".includes(char)) spellings.push(char, char, char);
+    return pick(random, spellings);
+  }).join("");
+}
+
+const TOKENS = [
+  ..."<>&\"'/=;:!?-[]#\u0000\n\r\t ",
+  "]]>",
+  "<![CDATA[",
+  "<!--",
+  "-->",
+  "--",
+  "<?xml version='1.0'?>",
+  "<?xml version='1.1' encoding='utf-16'?>",
+  "<?x y?>",
+  "<!DOCTYPE a [<!ENTITY x 'y'>]>",
+  "&x;",
+  "&#0;",
+  "&#xD800;",
+  "&#x110000;",
+  "&#99999999999999999999;",
+  "&lt;",
+  "&nbsp;",
+  "\ufeff",
+  "\uffff",
+  "</product>",
+  "<product>",
+  "<product/>",
+  "</products>",
+  " a='1'",
+  " xmlns:a=''",
+  "<a:b xmlns:a='x'>",
+  "<images><image>",
+].map((token) => new TextEncoder().encode(token));
+
+/** Bytes that are no UTF-8: a stray one, overlong, a surrogate, too high. */
+const BROKEN = [
+  [0x80],
+  [0xff],
+  [0xc3],
+  [0xc0, 0xaf],
+  [0xed, 0xa0, 0x80],
+  [0xf4, 0x90, 0x80, 0x80],
+].map((bytes) => Uint8Array.from(bytes));
+
+/** One to four changes: cut, insert, repeat, replace. */
+export function mutate(
+  random: Random,
+  bytes: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  let changed = new Uint8Array(bytes);
+  for (let n = 1 + random.below(4); n > 0; n--) {
+    const from = random.below(changed.length + 1);
+    const to = Math.min(changed.length, from + random.below(12));
+    const inserted = random.below(8) === 0
+      ? pick(random, BROKEN)
+      : random.below(3) === 0
+      ? changed.slice(to, to + random.below(60))
+      : pick(random, TOKENS);
+    const kept = random.below(2) === 0 ? from : to;
+    changed = Uint8Array.from([
+      ...changed.subarray(0, from),
+      ...(random.below(4) === 0 ? [] : inserted),
+      ...changed.subarray(kept),
+    ]);
+  }
+  return changed;
+}
