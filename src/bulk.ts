@@ -118,7 +118,7 @@ async function carryThrough(
   const { db, deps } = services;
   const { seller, dryRun } = upload;
   const document = await decode(services, upload);
-  const heads = await askImages(services, document);
+  const heads = await askImages(services, document, seller.id);
   const now = deps.clock.now();
   const plan = (sql: Sql) =>
     makePlan(sql, seller.id, document, { now, uuid: deps.ids.uuid });

@@ -16,10 +16,11 @@ export type Head = { validator: string | null } | {
   seen: string;
 };
 
-/** Asks each distinct image URL once. */
+/** Asks each distinct image URL once, in the turn of the seller `owner`. */
 export async function askImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
   document: ProductsDocument,
+  owner: string,
 ): Promise<Map<string, Head>> {
   const urls = new Set<string>();
   for (const row of document.rows) {
@@ -27,11 +28,12 @@ export async function askImages(
   }
   if (urls.size === 0) return new Map();
   const deadline = new AbortController();
+  const { signal } = deadline;
   const cancel = deps.clock.after(HEADS_TIMEOUT_MS, () => deadline.abort());
   try {
     return new Map(
       await Promise.all([...urls].map(async (url) => {
-        return [url, await askImage(outbound, url, deadline.signal)] as const;
+        return [url, await askImage(outbound, url, { signal, owner })] as const;
       })),
     );
   } finally {
@@ -42,11 +44,11 @@ export async function askImages(
 async function askImage(
   outbound: Services["outbound"],
   url: string,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; owner: string },
 ): Promise<Head> {
   try {
     const timeoutMs = HEAD_TIMEOUT_MS;
-    const answer = await outbound.head(url, { timeoutMs, signal });
+    const answer = await outbound.head(url, { timeoutMs, ...options });
     if (answer.status === 200) {
       return { validator: validatorOf(answer.headers) };
     }

@@ -28,7 +28,7 @@ export interface OutboundOptions {
   allowPrivate: readonly string[];
   /** Requests in flight to one origin (scheme, host, port). */
   perOrigin: number;
-  /** Requests in flight in all. */
+  /** Requests in flight in all; at most half of them for one owner. */
   total: number;
   /** For the look-up, and again for TCP and TLS together; 5,000 by default. */
   connectTimeoutMs?: number;
@@ -48,6 +48,11 @@ export interface RequestOptions {
   timeoutMs: number;
   /** Aborts at any time, also while waiting for a slot. */
   signal?: AbortSignal;
+  /**
+   * For whom it is: owners take turns, so that one whose hosts are silent keeps
+   * no other waiting. Requests without one are together an owner without bound.
+   */
+  owner?: string;
 }
 
 export interface GetOptions extends RequestOptions {
@@ -116,7 +121,8 @@ export class Outbound {
       clock: this.#clock,
     });
     const { perOrigin, total } = options;
-    this.#slots = new Slots({ perKey: perOrigin, total });
+    const perOwner = Math.ceil(total / 2);
+    this.#slots = new Slots({ perKey: perOrigin, perOwner, total });
     this.#pool = new Pool(total, this.#clock);
     const { userAgent } = options;
     this.#headers = headerLines({
@@ -216,14 +222,15 @@ export class Outbound {
   }
 
   async #begin(url: string, options: RequestOptions): Promise<Call> {
-    const call = new Call(allowedUrl(url), this.#clock, options.signal);
+    const { owner, signal, timeoutMs } = options;
+    const call = new Call(allowedUrl(url), this.#clock, signal);
     this.#calls.add(call);
     call.onEnd(() => this.#calls.delete(call));
     try {
       if (this.#closed) call.cancel();
-      await this.#slots.acquire(call.origin, call.signal);
-      call.onEnd(() => this.#slots.release(call.origin));
-      call.start(options.timeoutMs);
+      await this.#slots.acquire(call.origin, call.signal, owner);
+      call.onEnd(() => this.#slots.release(call.origin, owner));
+      call.start(timeoutMs);
       return call;
     } catch (error) {
       throw this.#failed(call, error);

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { ParseOption, XmlDocument } from "libxml2-wasm";
 import { ServiceError } from "../../src/domain/errors.ts";
+import { PIECE } from "../../src/xml/decode.ts";
 import {
   decodeProducts,
   PRODUCTS_LIMIT,
@@ -61,6 +62,31 @@ export function checkMutated(random: Random): void {
   if (document instanceof ServiceError) checkRefusal(document, text);
   else checkRows(document, text);
   checkAgainstLibxml(document, bytes, text);
+}
+
+/** Where a long document is cut into pieces makes no difference. */
+export function checkPieces(random: Random): void {
+  const { xml } = generateDocument(random);
+  const text = random.below(2) === 0
+    ? xml
+    : new TextDecoder().decode(mutate(random, encode(xml)));
+  const start = text.indexOf("<products>") + "<products>".length;
+  if (start < "<products>".length) return;
+  const cut = start + random.below(text.length - start + 1);
+  const padding = " ".repeat(PIECE - cut);
+  const padded = text.slice(0, start) + padding + text.slice(start);
+  assertEquals(
+    withoutColumn(decode(encode(padded))),
+    withoutColumn(decode(encode(text))),
+    text,
+  );
+}
+
+/** The padding moves what stands on the first line. */
+function withoutColumn(document: ProductsDocument | ServiceError) {
+  if (!(document instanceof ServiceError)) return document;
+  const { code: error, details: [{ column, ...detail }] } = document;
+  return { error, ...detail, column: detail.line === 1 ? null : column };
 }
 
 function checkRefusal({ code, details }: ServiceError, text: string): void {

@@ -5,7 +5,12 @@
  */
 import { assert } from "@std/assert";
 import { Random, seedFrom } from "../support/random.ts";
-import { checkMistakes, checkMutated, checkSpelling } from "./decoder.ts";
+import {
+  checkMistakes,
+  checkMutated,
+  checkPieces,
+  checkSpelling,
+} from "./decoder.ts";
 import { bootForFuzz, REQUEST_CHECKS } from "./requests.ts";
 
 const DOCUMENT_CHECKS = [checkMistakes, checkSpelling, checkMutated];
@@ -34,6 +39,8 @@ try {
       }
       documents += DOCUMENT_CHECKS.length;
     }
+    checkPieces(new Random(seed));
+    documents++;
     for (const check of REQUEST_CHECKS) {
       await check(app, new Random(seed));
       requests++;

@@ -1,5 +1,10 @@
 /** The decoder under documents that are made up; `deno task fuzz` goes on. */
-import { checkMistakes, checkMutated, checkSpelling } from "../fuzz/decoder.ts";
+import {
+  checkMistakes,
+  checkMutated,
+  checkPieces,
+  checkSpelling,
+} from "../fuzz/decoder.ts";
 import { Random } from "../support/random.ts";
 
 for (
@@ -15,6 +20,7 @@ for (
       checkMutated,
       3_000,
     ],
+    ["it makes no difference where a long document is cut", checkPieces, 150],
   ] as const
 ) {
   Deno.test(name, () => {
