@@ -1,5 +1,5 @@
 /** A copy of the database while the service runs. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type Command, UsageError } from "./command.ts";
 import { exists, withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
@@ -18,6 +18,9 @@ export const backupCommand: Command = {
     const part = `${target}.part`;
     await withDatabase(config, async (db) => {
       if (await exists(part)) await Deno.remove(part);
+      if (!await exists(dirname(target))) {
+        throw new UsageError(`There is no folder ${dirname(target)}.`);
+      }
       await db.backup(part);
       await sync(part);
       await Deno.rename(part, target);

@@ -75,24 +75,20 @@ const FIELD_NAMES: ReadonlySet<string> = new Set([
   ...Object.keys(LIST_ITEM),
 ]);
 
-/**
- * XML attributes that each element knows. Those of a read-out which only the
- * service knows are accepted and ignored, so that it can be posted back.
- */
-const XML_ATTRIBUTES: Record<string, readonly string[]> = {
-  product: ["created_at", "updated_at"],
+/** XML attributes that a seller gives an element. */
+const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
   price: ["currency"],
   attribute: ["name"],
-  image: [
-    "alt",
-    "status",
-    "href",
-    "type",
-    "width",
-    "height",
-    "code",
-    "message",
-  ],
+  image: ["alt"],
+};
+
+/**
+ * XML attributes of a read-out which only the service knows: accepted and
+ * ignored, so that what was read can be posted back.
+ */
+const READ_ATTRIBUTES: Record<string, readonly string[]> = {
+  product: ["created_at", "updated_at"],
+  image: ["status", "href", "type", "width", "height", "code", "message"],
 };
 
 /** Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. */
@@ -467,10 +463,11 @@ class Decoder {
     path: string,
   ): void {
     for (const attribute in attributes) {
-      const known = XML_ATTRIBUTES[element] ?? [];
-      if (known.includes(attribute)) continue;
+      const sent = SENT_ATTRIBUTES[element] ?? [];
+      if (sent.includes(attribute)) continue;
+      if (READ_ATTRIBUTES[element]?.includes(attribute)) continue;
       const field = path === "" ? `@${attribute}` : `${path}/@${attribute}`;
-      this.#unknownAttribute(attribute, known, line, field);
+      this.#unknownAttribute(attribute, sent, line, field);
     }
   }
 
