@@ -14,13 +14,13 @@ export const backupCommand: Command = {
     if (await exists(target)) {
       throw new UsageError(`${target} exists; name a file that does not.`);
     }
+    if (!await exists(dirname(target))) {
+      throw new UsageError(`There is no folder ${dirname(target)}.`);
+    }
     // Under its own name only when it is whole, whatever happens meanwhile.
     const part = `${target}.part`;
     await withDatabase(config, async (db) => {
       if (await exists(part)) await Deno.remove(part);
-      if (!await exists(dirname(target))) {
-        throw new UsageError(`There is no folder ${dirname(target)}.`);
-      }
       await db.backup(part);
       await sync(part);
       await Deno.rename(part, target);
