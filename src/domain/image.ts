@@ -10,11 +10,19 @@
  *        └──────► suspect    whoever worked on it died twice: tried again, but
  *                            only one suspect at a time; else like `pending`
  *     stored, failed ──► pending   a newer transaction needs it fetched anew
+ *     stored, failed ──► pruned    nothing needs it, and its copy was given up;
+ *                                  as if it had never been fetched
+ *     pruned ──► pending           a transaction needs it again
  *
  * A job that is worked on is `pending` or `suspect` with a lease.
  */
 
-export type ImageState = "pending" | "suspect" | "stored" | "failed";
+export type ImageState =
+  | "pending"
+  | "suspect"
+  | "stored"
+  | "failed"
+  | "pruned";
 
 /** What one transaction sees of an image. */
 export type ImageStatus = "pending" | "stored" | "reused" | "failed";

@@ -47,14 +47,14 @@ function checkVersion(query: URLSearchParams): void {
   }
 }
 
-/** A misspelt `dry_run` must not become a real upload. */
+/** A misspelt or contradictory `dry_run` must not become a real upload. */
 function readDryRun(query: URLSearchParams): boolean {
-  const value = query.get("dry_run");
-  if (value === null || value === "false") return false;
-  if (value === "true") return true;
+  const values = [...new Set(query.getAll("dry_run"))].join(", ");
+  if (values === "true") return true;
+  if (values === "false" || !query.has("dry_run")) return false;
   throw new ServiceError(
     "malformed_request",
-    `dry_run is "${value.slice(0, 40)}"; it must be true or false.`,
+    `dry_run is "${values.slice(0, 40)}"; it must be true or false.`,
   );
 }
 

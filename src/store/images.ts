@@ -120,7 +120,7 @@ function isCurrent(
 }
 
 function isSettled({ state }: KnownImage): boolean {
-  return state === "stored" || state === "failed";
+  return state !== "pending" && state !== "suspect";
 }
 
 /**

@@ -3,16 +3,21 @@
  * `<lease>.part` for what is being written.
  */
 import { createHash } from "node:crypto";
+import { basename, extname } from "node:path";
 import { imageFile } from "../domain/image.ts";
 import type { Db } from "../store/db.ts";
 import {
   copiesUnder,
+  forgetUnneeded,
+  neededCopiesUnder,
   refetchCopies,
   type StoredCopy,
 } from "../store/image_copies.ts";
 import { heldLeases } from "../store/image_queue.ts";
 
 const PART = ".part";
+/** Ends the name of a file that is about to be removed. */
+const ASIDE = ".unneeded";
 const STORED = /^[0-9a-f]{64}\.[a-z]+$/;
 /** `00` … `ff`. */
 const PREFIXES = Array.from(
@@ -116,7 +121,7 @@ async function judge(
 }
 
 export interface PruneReport {
-  /** Files, relative to `images/`, that nothing refers to. */
+  /** Files, relative to `images/`, that nothing needs. */
   files: string[];
   /** What they take together. */
   bytes: number;
@@ -132,9 +137,10 @@ export interface PruneOptions {
 }
 
 /**
- * Finds files of images that no URL refers to, and half-written ones that
- * nobody is at, and removes them unless it is a dry run. May be called while
- * the service runs; files just written are then left for the next time.
+ * Finds the files of images that no product shows and no unfinished upload
+ * waits for, and half-written ones that nobody is at; removes them unless it is
+ * a dry run. May be called while the service runs; while that fetches images,
+ * files of the last ten minutes are left for the next time.
  */
 export async function pruneImages(
   db: Db,
@@ -143,32 +149,121 @@ export async function pruneImages(
 ): Promise<PruneReport> {
   const folder = imageFolder(dataDir);
   const report: PruneReport = { files: [], bytes: 0, removed: !dryRun };
-  const consider = async (name: string, since: number) => {
-    const { size, mtime } = await Deno.lstat(`${folder}/${name}`);
-    if (mtime !== null && mtime.getTime() > since) return;
+  const note = ({ name, bytes }: ImageFile) => {
     report.files.push(name);
-    report.bytes += size;
-    if (!dryRun) await removeFile(`${folder}/${name}`);
+    report.bytes += bytes;
   };
-  const unclaimed = await unclaimedParts(db, folder);
-  for (const name of unclaimed) await consider(name, Infinity);
+  for (const name of await unclaimedParts(db, folder)) {
+    const part = await lookAt(folder, name);
+    if (part === null) continue;
+    if (!dryRun) await removeFile(`${folder}/${name}`);
+    note(part);
+  }
   for (const prefix of PREFIXES) {
-    const names = (await filesIn(`${folder}/${prefix}`))
-      .filter((name) => STORED.test(name));
-    if (names.length === 0) continue;
-    // One snapshot, taken after the look at the files: what has a file but no
-    // row yet is still under a lease in it.
-    const { used, busy } = await db.read(async (sql) => ({
-      used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
-      busy: (await heldLeases(sql)).size > 0,
-    }));
-    for (const name of names.map((name) => `${prefix}/${name}`)) {
-      if (!used.has(name)) {
-        await consider(name, busy ? now - YOUNG_MS : Infinity);
-      }
-    }
+    if (!dryRun) await putBackLeftOver(folder, prefix);
+    const unneeded = await unneededFiles(db, folder, prefix, now);
+    const found = dryRun || unneeded.length === 0
+      ? unneeded
+      : await removeUnneeded(db, folder, prefix, unneeded, now);
+    found.forEach(note);
   }
   return report;
+}
+
+interface ImageFile {
+  /** Relative to the folder of the images. */
+  name: string;
+  bytes: number;
+  /** When it was written, Unix milliseconds. */
+  written: number;
+}
+
+async function unneededFiles(
+  db: Db,
+  folder: string,
+  prefix: string,
+  now: number,
+): Promise<ImageFile[]> {
+  const names = (await filesIn(`${folder}/${prefix}`))
+    .filter((name) => STORED.test(name));
+  if (names.length === 0) return [];
+  // One snapshot, taken after the look at the files: what has a file but no row
+  // yet is still under a lease in it.
+  const { needed, busy } = await db.read(async (sql) => ({
+    needed: new Set((await neededCopiesUnder(sql, prefix)).map(imageFile)),
+    busy: (await heldLeases(sql)).size > 0,
+  }));
+  const files: ImageFile[] = [];
+  for (const name of names.map((name) => `${prefix}/${name}`)) {
+    if (needed.has(name)) continue;
+    const file = await lookAt(folder, name);
+    if (file === null || (busy && isYoung(file, now))) continue;
+    files.push(file);
+  }
+  return files;
+}
+
+/**
+ * Has the rows give up these files, then removes them. An upload may want one
+ * at any moment, and a download write it anew. So each is set aside first, and
+ * looked up after that: what is wanted again then goes back to its place.
+ */
+async function removeUnneeded(
+  db: Db,
+  folder: string,
+  prefix: string,
+  files: readonly ImageFile[],
+  now: number,
+): Promise<ImageFile[]> {
+  const sha256s = files.map(({ name }) => basename(name, extname(name)));
+  await db.write((tx) => forgetUnneeded(tx, sha256s));
+  for (const { name } of files) {
+    await moveFile(`${folder}/${name}`, `${folder}/${name}${ASIDE}`);
+  }
+  const { used, busy } = await db.read(async (sql) => ({
+    used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
+    busy: (await heldLeases(sql)).size > 0,
+  }));
+  const removed: ImageFile[] = [];
+  for (const file of files) {
+    const { name } = file;
+    const aside = await lookAt(folder, name + ASIDE);
+    if (aside === null) continue;
+    if (used.has(name) || (busy && isYoung(aside, now))) {
+      await putBack(folder, name);
+    } else {
+      await removeFile(`${folder}/${name}${ASIDE}`);
+      removed.push(file);
+    }
+  }
+  return removed;
+}
+
+/** What was set aside by somebody who then died. */
+async function putBackLeftOver(folder: string, prefix: string): Promise<void> {
+  for (const name of await filesIn(`${folder}/${prefix}`)) {
+    if (!name.endsWith(ASIDE)) continue;
+    await putBack(folder, `${prefix}/${name.slice(0, -ASIDE.length)}`);
+  }
+}
+
+/** Gives a file that was set aside its name again, unless a newer one has it. */
+async function putBack(folder: string, name: string): Promise<void> {
+  const path = `${folder}/${name}`;
+  if (await lookAt(folder, name) === null) await moveFile(path + ASIDE, path);
+  else await removeFile(path + ASIDE);
+}
+
+/** It may be of an image that is being fetched and has no row yet. */
+function isYoung({ written }: ImageFile, now: number): boolean {
+  return written > now - YOUNG_MS;
+}
+
+/** A file below the folder; null if it is not there any more. */
+async function lookAt(folder: string, name: string): Promise<ImageFile | null> {
+  const found = await unlessGone(Deno.lstat(`${folder}/${name}`));
+  if (found === null) return null;
+  return { name, bytes: found.size, written: found.mtime?.getTime() ?? 0 };
 }
 
 async function unclaimedParts(db: Db, folder: string): Promise<string[]> {
@@ -193,9 +288,19 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 async function removeFile(path: string): Promise<void> {
+  await unlessGone(Deno.remove(path));
+}
+
+async function moveFile(from: string, to: string): Promise<void> {
+  await unlessGone(Deno.rename(from, to));
+}
+
+/** What came of looking at a file or moving it; null if there was none. */
+async function unlessGone<T>(done: Promise<T>): Promise<T | null> {
   try {
-    await Deno.remove(path);
+    return await done;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
   }
 }

@@ -83,7 +83,10 @@ async function askForSuccess(app: TestApp, host: Host, bodies: Bodies) {
   await ask("retry", `${transaction}/images/retry`, { method: "POST" });
   await ask("transactions", "/seller_api/bulk_products");
   await ask("products", "/seller_api/products");
-  await ask("product", "/seller_api/products/A%26%3C");
+  const read = await ask("product", "/seller_api/products/A%26%3C");
+  using document = XmlDocument.fromString(read.text);
+  const description = document.get("//description")!.content;
+  assert(description.endsWith("' \"\u0085\r\n"), JSON.stringify(description));
   const webhook = `<webhook><trigger>order_created</trigger>` +
     `<url>${host.url}/hook?a=1&amp;b=2</url></webhook>`;
   const post = { method: "POST", body: webhook };

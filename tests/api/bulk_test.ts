@@ -386,8 +386,10 @@ Deno.test("a dry run tells everything and stores nothing", async () => {
   assertEquals(await storedCount(app), 1);
   const refused = await app.upload(product("B", "<x/>"), "&dry_run=true");
   assertEquals(refused.status, 422);
-  const misspelt = await app.upload(product("B"), "&dry_run=yes");
-  assertEquals([misspelt.status, codeOf(misspelt)], [400, "malformed_request"]);
+  for (const unclear of ["yes", "", "TRUE", "false&dry_run=true"]) {
+    const answer = await app.upload(product("B"), `&dry_run=${unclear}`);
+    assertEquals([answer.status, codeOf(answer)], [400, "malformed_request"]);
+  }
 });
 
 Deno.test("an Idempotency-Key gives the first answer again", async () => {

@@ -24,7 +24,7 @@ const GOOD: readonly string[] = [
   "<quantity><!-- five -->5</quantity>",
   "<vat_rate>12.5</vat_rate>",
   "<brand/>",
-  "<mpn>M&#x2d;1</mpn>",
+  "<mpn\n\r\n>M&#x2d;1</mpn>",
   "<gtin>4006381333931</gtin>",
   "<status>paused</status>",
   "<categories><category>a</category><category>b</category></categories>",
@@ -32,8 +32,11 @@ const GOOD: readonly string[] = [
   "<images><image alt=''>http://127.0.0.1:1025/a.png</image></images>",
 ];
 
-/** Lines with one mistake each: what stands there, its field, its code. */
-const BAD: readonly (readonly [string, string, DetailCode])[] = [
+/**
+ * One mistake each: what stands there, its field, its code, and how many lines
+ * further down it is.
+ */
+const BAD: readonly (readonly [string, string, DetailCode, number?])[] = [
   ["<titel>x</titel>", "titel", "unknown_element"],
   ["<Sku>x</Sku>", "Sku", "unknown_element"],
   ["<__proto__>x</__proto__>", "__proto__", "unknown_element"],
@@ -62,6 +65,25 @@ const BAD: readonly (readonly [string, string, DetailCode])[] = [
   ["<parent_sku>..</parent_sku>", "parent_sku", "not_allowed"],
   ["<parent_sku>a&#9;b</parent_sku>", "parent_sku", "not_one_line"],
   [`<parent_sku>${"x".repeat(65)}</parent_sku>`, "parent_sku", "too_long"],
+  [
+    "<categories\n>\r\n<category>a</category>\r<category\n/></categories>",
+    "categories/category[2]",
+    "required",
+    3,
+  ],
+  [
+    "<attributes>\n<attribute\n name='a'>1</attribute>\n" +
+    "<attribute name='a'>2</attribute></attributes>",
+    "attributes/attribute[2]",
+    "repeated_value",
+    3,
+  ],
+  [
+    "<images>\r<image>ftp://a.example/a.png</image></images>",
+    "images/image[1]",
+    "bad_url",
+    1,
+  ],
   ["<condition toString='1'/>", "condition/@toString", "unknown_attribute"],
   ["<parent_sku><b>x</b></parent_sku>", "parent_sku/b", "unknown_element"],
 ];
@@ -75,38 +97,38 @@ function shuffled<T>(random: Random, list: readonly T[]): T[] {
     .sort((a, b) => a.at - b.at).map(({ item }) => item);
 }
 
-/** A line of a product and, where it has one, its mistake. */
-interface Line {
+/** What stands in a product and, where it has one, its mistake. */
+interface Part {
   text: string;
   field?: string;
   code?: DetailCode;
+  below?: number;
 }
 
-function productLines(random: Random, sku: string): Line[] {
+function productParts(random: Random, sku: string): Part[] {
   const good = shuffled(random, GOOD).slice(0, random.below(GOOD.length));
   const bad = shuffled(random, BAD).slice(0, random.below(4));
-  return withRepetitions(shuffled<Line>(random, [
+  return withRepetitions(shuffled<Part>(random, [
     { text: `<sku>${sku}</sku>` },
     ...good.map((text) => ({ text })),
-    ...bad.map(([text, field, code]) => ({ text, field, code })),
+    ...bad.map(([text, field, code, below]) => ({ text, field, code, below })),
   ]));
 }
 
 /** Of a known element that stands there again nothing else is told. */
-function withRepetitions(lines: readonly Line[]): Line[] {
+function withRepetitions(parts: readonly Part[]): Part[] {
   const seen = new Set<string>();
-  return lines.map((line) => {
-    const name = /^<([^\s/>]+)/.exec(line.text)![1];
-    if (line.field === name && line.code === "unknown_element") return line;
-    if (seen.has(name)) {
-      return { ...line, field: name, code: "repeated_element" };
-    }
+  return parts.map((part) => {
+    const { text, field, code } = part;
+    const name = /^<([^\s/>]+)/.exec(text)![1];
+    if (field === name && code === "unknown_element") return part;
+    if (seen.has(name)) return { text, field: name, code: "repeated_element" };
     seen.add(name);
-    return line;
+    return part;
   });
 }
 
-/** A document of one line per element, line ends of every kind, and comments. */
+/** A document with line ends of every kind, comments, and mistakes. */
 export function generateDocument(random: Random): Generated {
   const mistakes: Mistake[] = [];
   let line = 1;
@@ -114,16 +136,17 @@ export function generateDocument(random: Random): Generated {
   const put = (text: string) => {
     const comment = random.below(3) === 0 ? "<!-- & \r -->\r\n" : "";
     xml += text + comment + pick(random, ["\n", "\r\n", "\r"]);
-    line += comment === "" ? 1 : 3;
+    line += text.split(/\r\n|\r|\n/).length + (comment === "" ? 0 : 2);
     xml += " ".repeat(random.below(3));
   };
   put(pick(random, ["<?xml version='1.0'?><products>", "<products>"]));
   const count = 1 + random.below(6);
   for (let product = 1; product <= count; product++) {
     put("<product>");
-    for (const { text, field, code } of productLines(random, `S-${product}`)) {
+    for (const part of productParts(random, `S-${product}`)) {
+      const { text, field, code, below = 0 } = part;
       if (field !== undefined && code !== undefined) {
-        mistakes.push({ product, line, field, code });
+        mistakes.push({ product, line: line + below, field, code });
       }
       put(text);
     }

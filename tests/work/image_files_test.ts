@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { Db } from "../../src/store/db.ts";
 import {
   imageFolder,
   pruneImages,
@@ -12,14 +13,26 @@ import { ImageHost } from "../support/image_host.ts";
 const STRAY = `00/${"00".repeat(32)}.png`;
 const LATER = Date.UTC(2100, 0);
 
-/** A folder with two stored images; answers their files. */
+/** A folder with two stored images that a product shows; answers their files. */
 async function stock(bench: ImageBench): Promise<string[]> {
   await using host = new ImageHost();
   bench.startRole();
   const urls = ["a", "b"].map((name) => `${host.url}/good/${name}.png`);
   await bench.finished(await bench.upload(urls));
   await bench.stopRoles();
+  await show(bench.db);
   return bench.files();
+}
+
+/** Has a product show every image there is. */
+function show(db: Db): Promise<unknown> {
+  return db.write((tx) =>
+    tx.run(
+      `INSERT INTO product_images (image_id, product_id)
+       SELECT id, 'a product' FROM images WHERE TRUE
+       ON CONFLICT (image_id, product_id) DO NOTHING`,
+    )
+  );
 }
 
 Deno.test("images verify: sound, missing and damaged files are told apart", async () => {

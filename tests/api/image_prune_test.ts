@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { pruneImages } from "../../src/work/image_files.ts";
+import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
+import { ImageHost } from "../support/image_host.ts";
+
+/** Uploads the product with this image; answers the count of `outcome`. */
+async function show(app: TestApp, url: string, outcome: string) {
+  const images = `<images><image>${url}</image></images>`;
+  const uploaded = await app.upload(product("A", images));
+  const status = await app.status(uploaded, "?wait=10");
+  return textAt(child(status, "images"), outcome);
+}
+
+/** Where the read-out says that the product's image is. */
+async function shown(app: TestApp): Promise<string> {
+  const { text } = await app.call("/seller_api/products/A");
+  const found = /<image[^>]* href="([^"]+)"/.exec(text);
+  if (found === null) throw new Error(text);
+  return found[1];
+}
+
+async function statusOf(app: TestApp, href: string): Promise<number> {
+  return (await app.call(href, { key: null })).status;
+}
+
+Deno.test("images prune: a replaced image goes, and comes back when it is asked for", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({ config: { roles: ["api", "images"] } });
+  const [first, second] = ["a", "b"].map((name) =>
+    `${host.url}/good/${name}.png`
+  );
+  const prune = async () => {
+    const now = Date.UTC(2100, 0);
+    const options = { dryRun: false, now };
+    return (await pruneImages(app.app.db, app.config.dataDir, options)).files;
+  };
+  assertEquals(await show(app, first, "stored"), "1");
+  const href = await shown(app);
+  assertEquals(await prune(), []);
+
+  assertEquals(await show(app, second, "stored"), "1");
+  assertEquals(await statusOf(app, href), 200);
+  assertEquals(await prune(), [href.replace("/images/", "")]);
+  assertEquals(await statusOf(app, href), 404);
+  assertEquals(await statusOf(app, await shown(app)), 200);
+
+  assertEquals(await show(app, first, "stored"), "1");
+  assertEquals(await shown(app), href);
+  assertEquals(await statusOf(app, href), 200);
+  assertEquals(await show(app, first, "reused"), "1");
+});
