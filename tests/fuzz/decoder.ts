@@ -70,8 +70,8 @@ export function checkPieces(random: Random): void {
   const text = random.below(2) === 0
     ? xml
     : new TextDecoder().decode(mutate(random, encode(xml)));
-  const start = text.indexOf("<products>") + "<products>".length;
-  if (start < "<products>".length) return;
+  const start = /^(<\?xml version='1.0'\?>)?<products>/.exec(text)?.[0].length;
+  if (start === undefined) return;
   const cut = start + random.below(text.length - start + 1);
   const padding = " ".repeat(PIECE - cut);
   const padded = text.slice(0, start) + padding + text.slice(start);
