@@ -17,6 +17,7 @@ import {
   settledDeliveries,
 } from "../store/delivery_log.ts";
 import { sellerByName } from "../store/sellers.ts";
+import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
@@ -303,7 +304,7 @@ function sinceFlag(text: string | undefined, mistakes: string[]): number {
 }
 
 function time(milliseconds: number | null): string {
-  return milliseconds === null ? "-" : new Date(milliseconds).toISOString();
+  return milliseconds === null ? "-" : isoTime(milliseconds);
 }
 
 /** Rows as lines, each column as wide as its widest cell. */

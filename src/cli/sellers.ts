@@ -7,6 +7,7 @@ import {
   revokeKey,
   sellerByName,
 } from "../store/sellers.ts";
+import { isoTime } from "../xml/encode.ts";
 import { type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
@@ -35,7 +36,9 @@ export const sellerCommands: readonly Command[] = [
         for (const seller of await db.read(listSellers)) {
           const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
           print(
-            [seller.id, time(seller.createdAt), keys, seller.name].join("  "),
+            [seller.id, isoTime(seller.createdAt), keys, seller.name].join(
+              "  ",
+            ),
           );
         }
       }),
@@ -67,8 +70,8 @@ export const sellerCommands: readonly Command[] = [
         for (const { id, createdAt, revokedAt } of keys) {
           const state = revokedAt === null
             ? "active"
-            : `revoked ${time(revokedAt)}`;
-          print([id, time(createdAt), state].join("  "));
+            : `revoked ${isoTime(revokedAt)}`;
+          print([id, isoTime(createdAt), state].join("  "));
         }
       }),
   },
@@ -90,7 +93,3 @@ export const sellerCommands: readonly Command[] = [
       }),
   },
 ];
-
-function time(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}

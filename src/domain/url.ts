@@ -4,6 +4,7 @@
  * Whether its host may be reached is not decided here, since that takes a name
  * look-up; this says only whether the text is a URL we would ever try.
  */
+import { codePoints, quote } from "./values.ts";
 
 /** Longest accepted URL, in Unicode code points. */
 export const MAX_URL_LENGTH = 2_000;
@@ -66,7 +67,7 @@ function misshapen(text: string): string | undefined {
   }
   if (scheme !== "http" && scheme !== "https") {
     return `The URL's scheme is ${
-      shortened(scheme)
+      quote(scheme)
     }; it must be http or https, as in ${EXAMPLE}.`;
   }
   const authority = /^[^:]+:\/\/([^/?#]*)/.exec(text)?.[1];
@@ -81,7 +82,7 @@ function misshapen(text: string): string | undefined {
 function unparsable(text: string): string {
   const host = text.split(/[/?#]/, 3)[2];
   return `The URL's host ${
-    shortened(host)
+    quote(host)
   } is not a valid host name, address or port; it must be like ${EXAMPLE}.`;
 }
 
@@ -97,18 +98,6 @@ function nameOf(char: string): string {
   if (char === "\\") return "a backslash";
   const code = char.codePointAt(0) ?? 0;
   return `the character U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-}
-
-function shortened(text: string): string {
-  const chars = [...text];
-  const shown = chars.length > 60 ? chars.slice(0, 60).join("") + "…" : text;
-  return `"${shown}"`;
-}
-
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
 }
 
 function grouped(count: number): string {

@@ -22,7 +22,7 @@ import {
   putWebhook,
 } from "../store/webhooks.ts";
 import { parseTree, type XmlElement } from "../xml/decode.ts";
-import type { XmlNode } from "../xml/encode.ts";
+import { isoTime, type XmlNode } from "../xml/encode.ts";
 import { readFields } from "../xml/fields.ts";
 import { QueryReader } from "./paging.ts";
 import type { Handler } from "./context.ts";
@@ -50,7 +50,7 @@ export const listWebhooks: Handler = async ({ services, seller }) => {
       webhook: webhooks.map(({ trigger, url, disabledAt }) => ({
         trigger,
         url,
-        disabled_at: disabledAt === null ? undefined : time(disabledAt),
+        disabled_at: disabledAt === null ? undefined : isoTime(disabledAt),
       })),
     },
   };
@@ -213,8 +213,8 @@ function deliveryXml(
     id: delivery.id,
     event_id: delivery.eventId,
     state: delivery.state,
-    created_at: time(delivery.createdAt),
-    next_attempt_at: delivery.dueAt === null ? null : time(delivery.dueAt),
+    created_at: isoTime(delivery.createdAt),
+    next_attempt_at: delivery.dueAt === null ? null : isoTime(delivery.dueAt),
     attempts: {
       attempt: attempts
         .filter(({ deliveryId }) => deliveryId === delivery.id)
@@ -228,13 +228,9 @@ function attemptXml(attempt: LoggedAttempt): XmlNode {
   return {
     number: attempt.number,
     url: attempt.url,
-    started_at: time(attempt.startedAt),
+    started_at: isoTime(attempt.startedAt),
     duration_ms: attempt.durationMs,
     status: attempt.status,
     error: attempt.error,
   };
-}
-
-function time(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
