@@ -19,6 +19,7 @@ import {
   type BringForward,
   bringImagesForward,
 } from "./store/due_times.ts";
+import { breathe } from "./event_loop.ts";
 import { Turns } from "./turns.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./work/clock_watch.ts";
@@ -44,14 +45,14 @@ export interface App {
  * Opens the data folder's database, making both where they are missing. Throws
  * a `DbError`.
  */
-export function openDatabase(dataDir: string): Db {
+export function openDatabase(dataDir: string, heavy?: Turns): Db {
   try {
     // The database holds webhook secrets: nobody else on the machine reads it.
     Deno.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new DbError("readonly", `${dataDir} cannot be made.`, error);
   }
-  return openSqlite(join(dataDir, "seller.db"));
+  return openSqlite(join(dataDir, "seller.db"), { heavy });
 }
 
 /**
@@ -65,7 +66,8 @@ export async function openApp(
 ): Promise<App> {
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
-  const db = openDatabase(config.dataDir);
+  const heavy = new Turns(breathe);
+  const db = openDatabase(config.dataDir, heavy);
   stack.defer(() => db.close());
   const outbound = new Outbound({
     allowPrivate: config.allowPrivate,
@@ -82,6 +84,7 @@ export async function openApp(
     finalRecords: new FinalRecords(),
     keysInProgress: new Set(),
     decoding: new Turns(),
+    heavy,
     health: new Health(db, deps),
     outbound,
     sandbox,

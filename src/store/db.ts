@@ -31,16 +31,21 @@ export interface Tx extends Sql {
   onCommit(fn: () => void): void;
 }
 
+export interface WriteOptions {
+  /** It is about hundreds of rows. */
+  heavy?: boolean;
+}
+
 export interface Db {
   /** Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`. */
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Runs `fn` in a transaction; resolves after the commit is on disk. Throwing
    * undoes what `fn` wrote and nothing else. Writes are applied in the order in
-   * which they were asked for; those that wait together share one commit. `fn`
-   * must await nothing but its `Tx`.
+   * which they were asked for, but that heavy ones let others by; those that
+   * wait together share one commit. `fn` must await nothing but its `Tx`.
    */
-  write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** A consistent copy while the service runs. Refuses an existing `file`. */
   backup(file: string): Promise<void>;
   close(): Promise<void>;
