@@ -8,6 +8,7 @@ import { FinalRecords } from "./final_records.ts";
 import { Health } from "./health.ts";
 import { RequestHandler } from "./http/server.ts";
 import { ROUTES } from "./http/routes.ts";
+import { imageStoreSettings, openImageStore } from "./images/open.ts";
 import { tryGuard } from "./net/guard.ts";
 import { Outbound } from "./net/outbound.ts";
 import type { SandboxPage, Services } from "./services.ts";
@@ -84,6 +85,7 @@ export async function openApp(
     decoding: new Turns(),
     health: new Health(db, deps),
     outbound,
+    images: openImageStore(imageStoreSettings(config), deps.clock),
     sandbox,
   };
   if (config.roles.includes("images")) startImages(services, stack);

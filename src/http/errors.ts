@@ -1,11 +1,12 @@
 /** The one place where a failure becomes a status and an XML body. */
 import { type Detail, type ErrorCode, ServiceError } from "../domain/errors.ts";
+import { StoreError } from "../images/store.ts";
 import { DbError } from "../store/db.ts";
 import { serviceDocument, type XmlNode } from "../xml/encode.ts";
 
 /**
- * What a client is told of any failure. A database that cannot be written just
- * now is 503; whatever else was not foreseen is 500 and says nothing.
+ * What a client is told of any failure. A database that cannot be written, or
+ * a store of images that cannot be read, just now is 503; whatever else was not foreseen is 500 and says nothing.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -14,6 +15,13 @@ export function toServiceError(error: unknown): ServiceError {
       "unavailable",
       "The service cannot store anything at the moment; nothing of this " +
         "request was stored. Send it again later.",
+      { cause: error, headers: { "Retry-After": "5" } },
+    );
+  }
+  if (error instanceof StoreError) {
+    return new ServiceError(
+      "unavailable",
+      "The service cannot reach its images at the moment. Ask again later.",
       { cause: error, headers: { "Retry-After": "5" } },
     );
   }

@@ -61,6 +61,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     config: {
       ...config,
       dataDir,
+      // SELLER_IMAGE_STORE may name that of a real service.
+      imageStore: null,
       roles: ROLES,
       operatorKey: OPERATOR_KEY,
       allowPrivate: [...config.allowPrivate, `${LOOPBACK}/32`],

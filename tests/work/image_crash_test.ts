@@ -1,7 +1,9 @@
 /** The real program with the image role, killed, and split in two. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
+import { readConfig } from "../../src/config.ts";
 import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
+import { imageStoreSettings, openImageStore } from "../../src/images/open.ts";
 import { newSignals } from "../../src/signals.ts";
 import { addSeller } from "../../src/store/sellers.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
@@ -124,23 +126,20 @@ Deno.test("images: the image role may run in a process of its own", async () => 
   );
   const id = await service.upload(program, urls);
   const db = openSqlite(join(folder.path, "seller.db"));
+  const { config } = readConfig({}, (name) =>
+    ({
+      SELLER_DATA_DIR: folder.path,
+      SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+      SELLER_IMAGE_LIMIT: "100000",
+      SELLER_ROLES: "images",
+    })[name]);
+  if (config === null) throw new Error("the settings are wrong");
   const role = new ImageRole({
-    config: {
-      host: "",
-      port: 0,
-      dataDir: folder.path,
-      operatorKey: null,
-      allowPrivate: ["127.0.0.0/8"],
-      rateLimit: 0,
-      trustProxy: 0,
-      bodyLimit: 1,
-      imageLimit: 100_000,
-      roles: ["images"],
-      logLevel: "error",
-    },
+    config,
     deps: { clock: systemClock, ids: systemIds, log: jsonLog("error") },
     db,
     signals: newSignals(),
+    images: openImageStore(imageStoreSettings(config), systemClock),
   });
   role.start();
   try {
