@@ -155,6 +155,23 @@ Deno.test("object storage: silence ends after ten seconds, a slow PUT after thir
   release.resolve(null);
 });
 
+Deno.test("object storage: a body that stops coming ends after two minutes", async () => {
+  await using server = new S3Server();
+  const drip = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(BODY),
+  });
+  const headers = { "content-length": "1000" };
+  server.meddle = () => new Response(drip, { headers });
+  const clock = new TestClock(Date.now());
+  const store = new S3Store(new S3Door(settingsOf(server), clock), "/nowhere");
+  const image = await store.read(FILE);
+  const reader = image!.body.getReader();
+  assertEquals((await reader.read()).value, BODY);
+  const rest = assertRejects(() => reader.read());
+  clock.advance(120_000);
+  await rest;
+});
+
 Deno.test("object storage: what is given up is given up at once", async () => {
   await using server = new S3Server();
   const release = Promise.withResolvers<null>();
