@@ -334,7 +334,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
       "At the path that a product's href says. It never changes; a range " +
       "of its bytes can be had.",
     answers: { type: "image/*" },
-    errors: ["not_found", "unavailable"],
+    errors: ["not_found"],
   },
   {
     method: "GET",
