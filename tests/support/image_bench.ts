@@ -16,7 +16,7 @@ import {
   unsettledImages,
 } from "../../src/store/images.ts";
 import { addSeller } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openStore } from "./engine.ts";
 import {
   findTransaction,
   insertTransaction,
@@ -61,6 +61,8 @@ export class ImageBench implements AsyncDisposable {
     this.config = {
       host: "127.0.0.1",
       port: 0,
+      databaseUrl: null,
+      databasePool: 6,
       operatorKey: null,
       allowPrivate: ["127.0.0.0/8"],
       rateLimit: 0,
@@ -72,7 +74,7 @@ export class ImageBench implements AsyncDisposable {
       ...options.config,
       dataDir: this.dataDir,
     };
-    this.db = openSqlite(`${this.dataDir}/seller.db`);
+    this.db = openStore(this.dataDir);
   }
 
   /** Starts an image role, as another process would. */

@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 import { openPostgres } from "../../src/store/postgres.ts";
 
 const USER = "postgres";
+/** SQLSTATE duplicate_database. */
+const DUPLICATE = "42P04";
 
 export class PostgresServer implements AsyncDisposable {
   readonly #folder: string;
@@ -135,7 +137,9 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** Makes a database on the server of a URL; answers the new one's URL. */
+/**
+ * Makes a database on the server of a URL, unless it is there; answers its URL.
+ */
 export async function makeDatabase(
   url: string,
   name: string,
@@ -152,8 +156,15 @@ export async function makeDatabase(
   });
   await client.connect();
   const template = empty ? "template0" : "schema";
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  await client.end();
+  try {
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== DUPLICATE) {
+      throw error;
+    }
+  } finally {
+    await client.end();
+  }
   return url.replace(/\/[^/]*$/, `/${name}`);
 }
 
@@ -250,6 +261,8 @@ async function unpack(): Promise<string> {
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(({ isDirectory }) => isDirectory, () =>
-    false);
+  return await Deno.stat(path).then(
+    ({ isDirectory }) => isDirectory,
+    () => false,
+  );
 }

@@ -129,6 +129,8 @@ Deno.test("images: the image role may run in a process of its own", async () => 
       host: "",
       port: 0,
       dataDir: folder.path,
+      databaseUrl: null,
+      databasePool: 2,
       operatorKey: null,
       allowPrivate: ["127.0.0.0/8"],
       rateLimit: 0,
