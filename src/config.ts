@@ -25,6 +25,10 @@ export interface Config {
   readonly s3Region: string;
   readonly s3AccessKey: string | null;
   readonly s3SecretKey: string | null;
+  /** `postgres://…`; null: `seller.db` in the data folder. */
+  readonly databaseUrl: string | null;
+  /** Connections of this process to a database server. */
+  readonly databasePool: number;
   /** null: the operator API does not exist. */
   readonly operatorKey: string | null;
   /** CIDRs that outbound requests may reach although they are private. */
@@ -129,6 +133,22 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     secret: true,
     parse: headerValue,
   },
+  databaseUrl: {
+    variable: "SELLER_DATABASE_URL",
+    placeholder: "URL",
+    fallback: "",
+    meaning: "postgres://USER:PASSWORD@HOST/DATABASE, in place of seller.db",
+    secret: true,
+    parse: databaseUrl,
+  },
+  databasePool: {
+    variable: "SELLER_DATABASE_POOL",
+    flag: "database-pool",
+    placeholder: "N",
+    fallback: "10",
+    meaning: "connections of this process to PostgreSQL, from 2",
+    parse: (text) => wholeNumber(text, 2, 1_000),
+  },
   operatorKey: {
     variable: "SELLER_OPERATOR_KEY",
     placeholder: "KEY",
@@ -223,11 +243,6 @@ export function readConfig(
       mistakes.push(`${name}: ${error.message}`);
     }
   }
-  if (env("SELLER_DATABASE_URL")) {
-    mistakes.push(
-      "SELLER_DATABASE_URL: this version keeps its database in seller.db in the data folder; leave the variable unset.",
-    );
-  }
   mistakes.push(...missingKeys(values));
   if (mistakes.length > 0) return { config: null, mistakes };
   return { config: Object.freeze(values) as unknown as Config, mistakes };
@@ -300,6 +315,36 @@ function cidr(text: string): string {
   if (rest.length === 0 && length >= 0 && length <= bits) return text;
   throw new SettingError(
     `${quoted(text)} is not a CIDR such as 10.0.0.0/8 or fd00::/8.`,
+  );
+}
+
+const SSL_PARAMETERS = ["sslmode", "sslrootcert"];
+const SSL_MODES = ["disable", "require", "verify-full"];
+
+/** The value holds a password, so no message repeats any of it. */
+function databaseUrl(text: string): string | null {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  const wellFormed = url !== null &&
+    ["postgres:", "postgresql:"].includes(url.protocol) &&
+    url.hostname !== "" && url.username !== "" &&
+    /^\/[^/]+$/.test(url.pathname);
+  if (!wellFormed) {
+    throw new SettingError(
+      "the value is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE; " +
+        "special characters in it are percent-encoded.",
+    );
+  }
+  const parameters = url.searchParams;
+  const known = [...parameters.keys()].every((name) =>
+    SSL_PARAMETERS.includes(name)
+  );
+  if (known && SSL_MODES.includes(parameters.get("sslmode") ?? "disable")) {
+    return text;
+  }
+  throw new SettingError(
+    `behind the "?" only sslmode (${SSL_MODES.join(", ")}) and sslrootcert ` +
+      "(a file of certificates) are known.",
   );
 }
 

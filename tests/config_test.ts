@@ -15,6 +15,8 @@ Deno.test("without settings every default holds", () => {
     host: "127.0.0.1",
     port: 8080,
     dataDir: `${Deno.cwd()}/data`,
+    databaseUrl: null,
+    databasePool: 10,
     imageStore: null,
     s3Endpoint: null,
     s3Region: "us-east-1",

@@ -4,6 +4,9 @@ import { StoreError } from "../images/store.ts";
 import { DbError } from "../store/db.ts";
 import { serviceDocument, type XmlNode } from "../xml/encode.ts";
 
+/** Seconds after which a client had better ask again. */
+const RETRY_AFTER = { "Retry-After": "5" };
+
 /**
  * What a client is told of any failure. A database that cannot be written, or
  * a store of images that cannot be read, just now is 503; whatever else was not foreseen is 500 and says nothing.
@@ -15,7 +18,16 @@ export function toServiceError(error: unknown): ServiceError {
       "unavailable",
       "The service cannot store anything at the moment; nothing of this " +
         "request was stored. Send it again later.",
-      { cause: error, headers: { "Retry-After": "5" } },
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  if (error instanceof DbError && error.kind === "unsure") {
+    return new ServiceError(
+      "unavailable",
+      "The database went away while this request was being stored; whether it " +
+        "was stored is not known. Send it again later, with the same " +
+        "Idempotency-Key if it had one.",
+      { cause: error, headers: RETRY_AFTER },
     );
   }
   if (error instanceof StoreError) {
@@ -35,6 +47,7 @@ export function toServiceError(error: unknown): ServiceError {
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   "full",
   "busy",
+  "away",
   "readonly",
   "closed",
 ]);

@@ -266,6 +266,8 @@ class SqliteDb implements Db {
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Other processes look at the file again by themselves. */
+  readonly wakeUps = null;
 
   constructor(writer: DatabaseSync, reader: DatabaseSync) {
     this.#writer = new Connection(writer);

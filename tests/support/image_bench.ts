@@ -18,7 +18,7 @@ import {
   unsettledImages,
 } from "../../src/store/images.ts";
 import { addSeller } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openStore } from "./engine.ts";
 import {
   findTransaction,
   insertTransaction,
@@ -69,6 +69,8 @@ export class ImageBench implements AsyncDisposable {
       s3Region: "us-east-1",
       s3AccessKey: null,
       s3SecretKey: null,
+      databaseUrl: null,
+      databasePool: 6,
       operatorKey: null,
       allowPrivate: ["127.0.0.0/8"],
       rateLimit: 0,
@@ -80,7 +82,7 @@ export class ImageBench implements AsyncDisposable {
       ...options.config,
       dataDir: this.dataDir,
     };
-    this.db = openSqlite(`${this.dataDir}/seller.db`);
+    this.db = openStore(this.dataDir);
     this.images = openImageStore(
       imageStoreSettings(this.config),
       this.deps.clock,

@@ -71,8 +71,9 @@ class Unneeded implements AsyncDisposable {
 }
 
 /** The database, with something happening before or after one of its calls. */
-function meddled(db: Db, meddle: Partial<Db>): Db {
+function meddled(db: Db, meddle: Partial<Omit<Db, "wakeUps">>): Db {
   return {
+    wakeUps: null,
     read: (fn) => db.read(fn),
     write: (fn) => db.write(fn),
     backup: (file) => db.backup(file),
