@@ -56,6 +56,8 @@ Deno.test("every variable is read", () => {
     host: "::1",
     port: 0,
     dataDir: "/srv/seller",
+    databaseUrl: null,
+    databasePool: 10,
     imageStore: { kind: "s3", bucket: "pictures", prefix: "shop/images" },
     s3Endpoint: "http://10.0.0.5:9000",
     s3Region: "eu-north-1",

@@ -16,13 +16,7 @@ export async function migratePostgres(
   url: string,
   migrations: readonly Migration[],
 ): Promise<void> {
-  const client = new pg.Client(connectionOf(url));
-  client.on("error", () => {});
-  try {
-    await client.connect();
-  } catch (error) {
-    throw toDbError(error);
-  }
+  const client = await connect(url);
   try {
     await send(client, "BEGIN");
     await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
@@ -74,4 +68,34 @@ async function schemaVersion(client: pg.Client): Promise<number> {
   await send(client, "CREATE TABLE schema_version (n BIGINT NOT NULL)");
   await send(client, "INSERT INTO schema_version (n) VALUES (0)");
   return 0;
+}
+
+/**
+ * Whether a process of ours is connected to the database, as far as this user
+ * may know. Throws a `DbError`.
+ */
+export async function isPostgresInUse(url: string): Promise<boolean> {
+  const client = await connect(url);
+  try {
+    const { rows } = await send(
+      client,
+      `SELECT 1 FROM pg_stat_activity
+       WHERE application_name = current_setting('application_name')
+         AND datname = current_database() AND pid <> pg_backend_pid() LIMIT 1`,
+    );
+    return rows.length > 0;
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(connectionOf(url));
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    throw toDbError(error);
+  }
 }

@@ -47,6 +47,26 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Db {
   }
 }
 
+/**
+ * Whether any other connection has the file open, in whatever process: a lock
+ * on all of it cannot be had then. Throws a `DbError`.
+ */
+export function isSqliteInUse(file: string): boolean {
+  const connection = guarded(() => new DatabaseSync(file, { timeout: 0 }));
+  try {
+    guarded(() => {
+      connection.exec("PRAGMA locking_mode = EXCLUSIVE");
+      connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get();
+    });
+    return false;
+  } catch (error) {
+    if (error instanceof DbError && error.kind === "busy") return true;
+    throw error;
+  } finally {
+    connection.close();
+  }
+}
+
 function connect(file: string, readOnly: boolean): DatabaseSync {
   return guarded(() => {
     const connection = new DatabaseSync(file, {
