@@ -101,7 +101,10 @@ class PostgresDb implements Db {
   ) {
     this.#writersLimit = Math.ceil(connections / 2);
     this.#writers = openPool(url, this.#writersLimit);
-    this.#readers = openPool(url, Math.max(1, connections - this.#writersLimit));
+    this.#readers = openPool(
+      url,
+      Math.max(1, connections - this.#writersLimit),
+    );
     this.#clock = clock;
     this.wakeUps = new PostgresWakeUps(url, this.#readers, clock, ids.uuid());
   }
