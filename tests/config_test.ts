@@ -15,6 +15,8 @@ Deno.test("without settings every default holds", () => {
     host: "127.0.0.1",
     port: 8080,
     dataDir: `${Deno.cwd()}/data`,
+    databaseUrl: null,
+    databasePool: 10,
     operatorKey: null,
     allowPrivate: [],
     rateLimit: 1200,
@@ -31,6 +33,9 @@ Deno.test("every variable is read", () => {
     SELLER_HOST: "::1",
     SELLER_PORT: "0",
     SELLER_DATA_DIR: "/srv/seller",
+    SELLER_DATABASE_URL:
+      "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
+    SELLER_DATABASE_POOL: "20",
     SELLER_OPERATOR_KEY: "op-key",
     SELLER_ALLOW_PRIVATE: "127.0.0.0/8, fd00::/8",
     SELLER_RATE_LIMIT: "0",
@@ -44,6 +49,8 @@ Deno.test("every variable is read", () => {
     host: "::1",
     port: 0,
     dataDir: "/srv/seller",
+    databaseUrl: "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
+    databasePool: 20,
     operatorKey: "op-key",
     allowPrivate: ["127.0.0.0/8", "fd00::/8"],
     rateLimit: 0,
@@ -88,11 +95,13 @@ Deno.test("all mistakes are reported at once, by name", () => {
     SELLER_LOG: "loud",
     SELLER_OPERATOR_KEY: "with space",
     SELLER_DATABASE_URL: "postgres://db/seller",
+    SELLER_DATABASE_POOL: "1",
   });
   assertEquals(config, null);
   assertEquals(mistakes.map((text) => text.split(":")[0]).sort(), [
     "SELLER_ALLOW_PRIVATE",
     "SELLER_BODY_LIMIT",
+    "SELLER_DATABASE_POOL",
     "SELLER_DATABASE_URL",
     "SELLER_HOST",
     "SELLER_IMAGE_LIMIT",
@@ -110,6 +119,26 @@ Deno.test("a mistaken operator key is not repeated", () => {
   assertEquals(mistakes.length, 1);
   assert(!mistakes[0].includes("hush"));
 });
+
+for (
+  const url of [
+    "mysql://seller:hush@db/seller",
+    "postgres:/seller:hush@db/seller",
+    "postgres://:hush@db/seller",
+    "postgres://seller:hush@db",
+    "postgres://seller:hush@db/a/b",
+    "postgres://seller:hush@db/seller?sslmode=hush",
+    "postgres://seller:hu?sh@db/seller",
+    "postgres://seller@db/seller?password=hush",
+  ]
+) {
+  Deno.test(`${url} is no database, and not repeated`, () => {
+    const { mistakes } = read({ SELLER_DATABASE_URL: url });
+    assertEquals(mistakes.length, 1);
+    assertStringIncludes(mistakes[0], "SELLER_DATABASE_URL: ");
+    assert(!mistakes[0].includes("hu"), mistakes[0]);
+  });
+}
 
 for (
   const cidr of [
