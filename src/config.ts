@@ -18,6 +18,10 @@ export interface Config {
   readonly port: number;
   /** Holds `seller.db` and `images/`. */
   readonly dataDir: string;
+  /** `postgres://…`; null: `seller.db` in the data folder. */
+  readonly databaseUrl: string | null;
+  /** Connections of this process to a database server. */
+  readonly databasePool: number;
   /** Where images are kept; null for `images/` in the data folder. */
   readonly imageStore: ImagePlace | null;
   /** Of object storage, without a slash at its end; null for Amazon's own. */
@@ -25,10 +29,6 @@ export interface Config {
   readonly s3Region: string;
   readonly s3AccessKey: string | null;
   readonly s3SecretKey: string | null;
-  /** `postgres://…`; null: `seller.db` in the data folder. */
-  readonly databaseUrl: string | null;
-  /** Connections of this process to a database server. */
-  readonly databasePool: number;
   /** null: the operator API does not exist. */
   readonly operatorKey: string | null;
   /** CIDRs that outbound requests may reach although they are private. */
@@ -95,6 +95,22 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     meaning: "folder of seller.db and images/",
     parse: (text) => resolve(text),
   },
+  databaseUrl: {
+    variable: "SELLER_DATABASE_URL",
+    placeholder: "URL",
+    fallback: "",
+    meaning: "postgres://USER:PASSWORD@HOST/DATABASE, in place of seller.db",
+    secret: true,
+    parse: databaseUrl,
+  },
+  databasePool: {
+    variable: "SELLER_DATABASE_POOL",
+    flag: "database-pool",
+    placeholder: "N",
+    fallback: "10",
+    meaning: "connections of this process to PostgreSQL, from 2",
+    parse: (text) => wholeNumber(text, 2, 1_000),
+  },
   imageStore: {
     variable: "SELLER_IMAGE_STORE",
     flag: "image-store",
@@ -132,22 +148,6 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     meaning: "the key for the bucket",
     secret: true,
     parse: headerValue,
-  },
-  databaseUrl: {
-    variable: "SELLER_DATABASE_URL",
-    placeholder: "URL",
-    fallback: "",
-    meaning: "postgres://USER:PASSWORD@HOST/DATABASE, in place of seller.db",
-    secret: true,
-    parse: databaseUrl,
-  },
-  databasePool: {
-    variable: "SELLER_DATABASE_POOL",
-    flag: "database-pool",
-    placeholder: "N",
-    fallback: "10",
-    meaning: "connections of this process to PostgreSQL, from 2",
-    parse: (text) => wholeNumber(text, 2, 1_000),
   },
   operatorKey: {
     variable: "SELLER_OPERATOR_KEY",

@@ -38,6 +38,9 @@ Deno.test("every variable is read", () => {
     SELLER_HOST: "::1",
     SELLER_PORT: "0",
     SELLER_DATA_DIR: "/srv/seller",
+    SELLER_DATABASE_URL:
+      "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
+    SELLER_DATABASE_POOL: "20",
     SELLER_IMAGE_STORE: "s3://pictures/shop/images/",
     SELLER_S3_ENDPOINT: "http://10.0.0.5:9000/",
     SELLER_S3_REGION: "eu-north-1",
@@ -56,8 +59,8 @@ Deno.test("every variable is read", () => {
     host: "::1",
     port: 0,
     dataDir: "/srv/seller",
-    databaseUrl: null,
-    databasePool: 10,
+    databaseUrl: "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
+    databasePool: 20,
     imageStore: { kind: "s3", bucket: "pictures", prefix: "shop/images" },
     s3Endpoint: "http://10.0.0.5:9000",
     s3Region: "eu-north-1",
@@ -110,11 +113,13 @@ Deno.test("all mistakes are reported at once, by name", () => {
     SELLER_LOG: "loud",
     SELLER_OPERATOR_KEY: "with space",
     SELLER_DATABASE_URL: "postgres://db/seller",
+    SELLER_DATABASE_POOL: "1",
   });
   assertEquals(config, null);
   assertEquals(mistakes.map((text) => text.split(":")[0]).sort(), [
     "SELLER_ALLOW_PRIVATE",
     "SELLER_BODY_LIMIT",
+    "SELLER_DATABASE_POOL",
     "SELLER_DATABASE_URL",
     "SELLER_HOST",
     "SELLER_IMAGE_LIMIT",
@@ -160,6 +165,26 @@ for (
   Deno.test(`${place} is no place for images`, () => {
     const { mistakes } = read({ SELLER_IMAGE_STORE: place });
     assertStringIncludes(mistakes[0], "SELLER_IMAGE_STORE");
+  });
+}
+
+for (
+  const url of [
+    "mysql://seller:hush@db/seller",
+    "postgres:/seller:hush@db/seller",
+    "postgres://:hush@db/seller",
+    "postgres://seller:hush@db",
+    "postgres://seller:hush@db/a/b",
+    "postgres://seller:hush@db/seller?sslmode=hush",
+    "postgres://seller:hu?sh@db/seller",
+    "postgres://seller@db/seller?password=hush",
+  ]
+) {
+  Deno.test(`${url} is no database, and not repeated`, () => {
+    const { mistakes } = read({ SELLER_DATABASE_URL: url });
+    assertEquals(mistakes.length, 1);
+    assertStringIncludes(mistakes[0], "SELLER_DATABASE_URL: ");
+    assert(!mistakes[0].includes("hu"), mistakes[0]);
   });
 }
 

@@ -83,13 +83,17 @@ export function toValue(param: Param): Param {
   }
 }
 
-const INTEGERS = new Set([20, 21, 23, 1700]);
-const BYTEA = 17;
+const READERS = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === "t" ? 1 : 0], // boolean
+  [17, bytesOf], // bytea
+  [20, Number], // bigint
+  [23, Number], // integer
+  [1700, Number], // numeric
+]);
 
 /** How a column of a type (its OID) is read from its text. */
 export function readerOf(type: number): (text: string) => unknown {
-  if (INTEGERS.has(type)) return Number;
-  return type === BYTEA ? bytesOf : (text) => text;
+  return READERS.get(type) ?? ((text) => text);
 }
 
 /** From `\x00ff…`. */

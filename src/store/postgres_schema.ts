@@ -54,12 +54,12 @@ async function schemaVersion(client: pg.Client): Promise<number> {
        EXISTS (SELECT 1 FROM pg_tables
                WHERE schemaname = current_schema()) AS used`,
   );
-  const [{ made, used }] = rows as { made: string; used: string }[];
-  if (made === "t") {
+  const [{ made, used }] = rows as { made: number; used: number }[];
+  if (made) {
     const found = await send(client, "SELECT n FROM schema_version");
     return (found.rows as { n: number }[])[0].n;
   }
-  if (used === "t") {
+  if (used) {
     throw new DbError(
       "corrupt",
       "it holds tables of another program; name a database of its own",

