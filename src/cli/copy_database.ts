@@ -34,6 +34,9 @@ export const copyDatabaseCommand: Command = {
     await using stack = new AsyncDisposableStack();
     const sourceDb = await open(source);
     stack.defer(() => sourceDb.close());
+    if (!await hasSellers(sourceDb)) {
+      throw new UsageError("FROM holds no seller: it is not what you mean.");
+    }
     const targetDb = await open(target);
     stack.defer(() => targetDb.close());
     await copy(sourceDb, targetDb, print);
@@ -63,6 +66,11 @@ async function copy(
     rows += summary.rows;
   });
   print(`FROM and TO hold the same ${rows} rows`);
+}
+
+async function hasSellers(db: Db): Promise<boolean> {
+  const row = await db.read((sql) => sql.get("SELECT id FROM sellers LIMIT 1"));
+  return row !== undefined;
 }
 
 /** One of the two databases, as it was named. */

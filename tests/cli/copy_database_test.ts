@@ -68,9 +68,12 @@ Deno.test("copy-database: what cannot be copied is said in one line", async () =
   const [one, other] = [`${folder.path}/one.db`, `${folder.path}/other.db`];
   await makeFilled(one, 3);
   await makeFilled(other, 3, "t");
+  const empty = `${folder.path}/empty.db`;
+  await makeFilled(empty, 0);
   const cases: [string, string, number, string][] = [
     [one, one, 2, "same database"],
     [`${folder.path}/none`, one, 2, "FROM: there is no"],
+    [empty, `${folder.path}/new.db`, 2, "FROM holds no seller"],
     [one, other, 2, "neither empty nor a copy"],
     [one, "postgres://host/", 2, "TO: the value is not of the form"],
     [one, "SELLER_DATABASE_URL", 2, "TO: SELLER_DATABASE_URL is not set"],

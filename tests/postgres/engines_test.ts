@@ -11,6 +11,8 @@ const TESTS = [
   "tests/store/deliveries_test.ts",
   "tests/store/events_test.ts",
   "tests/store/images_test.ts",
+  "tests/work/image_prune_test.ts",
+  "tests/work/image_s3_test.ts",
   "tests/work/images_test.ts",
   "tests/work/webhook_leases_test.ts",
   "tests/work/webhook_limits_test.ts",
