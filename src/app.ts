@@ -21,6 +21,7 @@ import {
   type BringForward,
   bringImagesForward,
 } from "./store/due_times.ts";
+import { breathe } from "./event_loop.ts";
 import { Turns } from "./turns.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./work/clock_watch.ts";
@@ -48,7 +49,10 @@ type Place = Pick<Config, "dataDir" | "databaseUrl" | "databasePool">;
  * Opens the database, making its schema where it is missing, and the data
  * folder too. Throws a `DbError`.
  */
-export async function openDatabase(place: Place): Promise<Db> {
+export async function openDatabase(
+  place: Place,
+  heavy?: Turns,
+): Promise<Db> {
   const { dataDir, databaseUrl: url, databasePool: connections } = place;
   try {
     // The database holds webhook secrets: nobody else on the machine reads it.
@@ -57,7 +61,7 @@ export async function openDatabase(place: Place): Promise<Db> {
     throw new DbError("readonly", `${dataDir} cannot be made.`, error);
   }
   return url === null
-    ? openSqlite(join(dataDir, "seller.db"))
+    ? openSqlite(join(dataDir, "seller.db"), { heavy })
     : await openPostgres({ url, connections });
 }
 
@@ -72,7 +76,8 @@ export async function openApp(
 ): Promise<App> {
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
-  const db = await openDatabase(config);
+  const heavy = new Turns(breathe);
+  const db = await openDatabase(config, heavy);
   stack.defer(() => db.close());
   const outbound = new Outbound({
     allowPrivate: config.allowPrivate,
@@ -89,6 +94,7 @@ export async function openApp(
     finalRecords: new FinalRecords(),
     keysInProgress: new Set(),
     decoding: new Turns(),
+    heavy,
     health: new Health(db, deps),
     outbound,
     images: openImageStore(imageStoreSettings(config), deps.clock),

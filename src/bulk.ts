@@ -40,6 +40,8 @@ import {
   type ProductsDocument,
 } from "./xml/products.ts";
 
+/** A document of so many bytes takes no more time than other requests. */
+const LIGHT = 16 * 1024;
 /** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
@@ -135,23 +137,27 @@ async function carryThrough(
     const planned = await plan(tx);
     refuse(planned.problems);
     return await carryOut(services, tx, { seller, planned, heads, use, now });
-  }, { order: seller.id });
+  }, { order: seller.id, heavy: upload.body.length > LIGHT });
 }
 
 /**
- * Decodes the document. Of a seller's long ones one is read at a time, piece by
- * piece, so that other requests are answered meanwhile.
+ * Decodes the document without keeping other requests waiting: one that takes
+ * milliseconds in its turn, and a long one piece by piece, of a seller's long
+ * ones one at a time.
  */
 async function decode(
-  { decoding, deps }: Services,
+  { decoding, deps, heavy }: Services,
   { seller, body }: Upload,
 ): Promise<ProductsDocument> {
-  if (body.length <= PIECE) return decodeProducts(body);
+  if (body.length <= LIGHT) return decodeProducts(body);
+  if (body.length <= PIECE) {
+    return await heavy.take(() => Promise.try(decodeProducts, body));
+  }
   const pause = () =>
     new Promise<void>((resolve) => deps.clock.after(0, resolve));
   return await decoding.take(
-    seller.id,
     () => decodeProductsInPieces(body, pause),
+    seller.id,
   );
 }
 

@@ -20,6 +20,8 @@ export interface Services {
   keysInProgress: Set<string>;
   /** Long documents, by seller. */
   decoding: Turns;
+  /** Whatever takes milliseconds of this thread; small requests get between. */
+  heavy: Turns;
   /** Whether this process can do its work. */
   health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */

@@ -95,6 +95,7 @@ Deno.test("the binary holds everything, with the permissions of the tasks", asyn
       "[fd00:ec2::254]",
     ],
     allow_read: [],
+    allow_sys: ["setPriority"],
     allow_write: [],
   });
   assertEquals(description.otel_config.tracing_enabled, false);

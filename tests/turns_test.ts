@@ -1,23 +1,42 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { breathe } from "../src/event_loop.ts";
 import { Turns } from "../src/turns.ts";
 
 Deno.test("turns under a key come one after the other, failed or not", async () => {
   const turns = new Turns();
   const seen: string[] = [];
   const gate = Promise.withResolvers<void>();
-  const first = turns.take("a", async () => {
+  const first = turns.take(async () => {
     seen.push("a1");
     await gate.promise;
     throw new Error("a1 failed");
-  });
-  const second = turns.take("a", () => {
+  }, "a");
+  const second = turns.take(() => {
     seen.push("a2");
     return Promise.resolve("a2");
-  });
-  assertEquals(await turns.take("b", () => Promise.resolve("b1")), "b1");
+  }, "a");
+  assertEquals(await turns.take(() => Promise.resolve("b1"), "b"), "b1");
   assertEquals(seen, ["a1"]);
   gate.resolve();
   await assertRejects(() => first, Error, "a1 failed");
   assertEquals(await second, "a2");
-  assertEquals(await turns.take("a", () => Promise.resolve("a3")), "a3");
+  assertEquals(await turns.take(() => Promise.resolve("a3"), "a"), "a3");
+});
+
+Deno.test("what has come on a socket is read between heavy turns", async () => {
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  using client = await Deno.connect({ port: listener.addr.port });
+  using server = await listener.accept();
+  const turns = new Turns(breathe);
+  const seen: string[] = [];
+  const read = server.read(new Uint8Array(1)).then(() => seen.push("read"));
+  await client.write(new Uint8Array(1));
+  await Promise.all(Array.from({ length: 30 }, () =>
+    turns.take(() => {
+      seen.push("turn");
+      return Promise.resolve();
+    })));
+  await read;
+  const turn = seen.indexOf("read");
+  assert(turn < 20, `it was read after ${turn} turns`);
 });

@@ -82,8 +82,8 @@ export interface Answer {
 export interface StreamedAnswer extends Answer {
   /**
    * To be read once and to its end, or else cancelled (leaving a `for await`
-   * does that); it holds a slot until then, at most until the time-out. The
-   * pieces are the reader's to keep. Throws {@linkcode OutboundError}.
+   * does that); it holds a slot until then, at most until the time-out. Each
+   * piece is the reader's until the next. Throws {@linkcode OutboundError}.
    */
   body: AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** Gives up the body. */

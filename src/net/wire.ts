@@ -76,6 +76,8 @@ export function encodeRequest(
 export class Wire {
   readonly #conn: Deno.Conn;
   readonly #scratch = new Uint8Array(HEAD_READ);
+  /** Every piece of a body lies here: making new room costs as much as reading. */
+  #bodySpace: Uint8Array<ArrayBuffer> | undefined;
   #unread: Uint8Array = NOTHING;
   #ahead: Promise<Uint8Array | null> | undefined;
   #idle = false;
@@ -116,8 +118,8 @@ export class Wire {
   }
 
   /**
-   * The body, in pieces that the caller may keep. It ends where the framing
-   * says; a connection that breaks before is an error.
+   * The body, in pieces, each the caller's until the next is asked for. It ends
+   * where the framing says; a connection that breaks before is an error.
    *
    * @throws {OutboundError} `reset`, `protocol`
    */
@@ -283,7 +285,8 @@ export class Wire {
 
   async #take(most: number): Promise<Uint8Array<ArrayBuffer> | null> {
     if (this.#unread.length === 0) {
-      return await this.#read(new Uint8Array(Math.min(most, BODY_READ)));
+      this.#bodySpace ??= new Uint8Array(BODY_READ);
+      return await this.#read(this.#bodySpace.subarray(0, most));
     }
     const piece = this.#unread.slice(0, most);
     this.#unread = this.#unread.subarray(piece.length);

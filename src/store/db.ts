@@ -34,9 +34,12 @@ export interface Tx extends Sql {
 export interface WriteOptions {
   /**
    * Writes of one `order` are applied one after the other, whichever process
-   * asks; those of one process in the order in which they were asked for.
+   * asks; those of one process in the order in which they were asked for, but
+   * that heavy ones may let others by.
    */
   order?: string;
+  /** It is about hundreds of rows: an engine with one writer makes it wait. */
+  heavy?: boolean;
 }
 
 export interface Db {
@@ -49,12 +52,12 @@ export interface Db {
    * another transaction came between.
    *
    * An engine with one writer applies all writes in the order in which they
-   * were asked for. With several, what one reads may be changed by another
-   * before it commits, unless both have the same `order` or it is locked: by an
-   * UPDATE, or by a SELECT that ends in `FOR UPDATE` or `FOR SHARE`, written as
-   * a comment (`dialect.ts`). Rows are locked in this order: deliveries,
-   * webhooks, images by URL or id, transactions, `hourly_counts`,
-   * `change_counter`, products.
+   * were asked for, but that heavy ones let others by. With several, what one
+   * reads may be changed by another before it commits, unless both have the
+   * same `order` or it is locked: by an UPDATE, or by a SELECT that ends in
+   * `FOR UPDATE` or `FOR SHARE`, written as a comment (`dialect.ts`). Rows are
+   * locked in this order: deliveries, webhooks, images, transactions,
+   * `hourly_counts`, `change_counter`, products.
    */
   write<T>(
     fn: (tx: Tx) => Promise<T>,

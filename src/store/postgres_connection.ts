@@ -23,12 +23,12 @@ import {
 /** To connect, and to wait for a connection that is free. */
 const CONNECT_MS = 5_000;
 /** For a lock that another transaction holds. */
-const LOCK_MS = 10_000;
-const STATEMENT_MS = 20_000;
+const LOCK_MS = 5_000;
+const STATEMENT_MS = 10_000;
 /** Until the server ends a transaction whose process says nothing. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /** Until a server that says nothing is given up. */
-const SILENCE_MS = 25_000;
+const SILENCE_MS = 12_000;
 
 /** The driver's settings for a `postgres://` URL that `config.ts` accepted. */
 export function connectionOf(url: string): pg.ClientConfig {

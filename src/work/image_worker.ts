@@ -3,6 +3,7 @@
  * images and reports what came of them. The main thread tells it what to fetch
  * and starts it anew whenever it dies.
  */
+import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "../deps.ts";
 import { openImageStore } from "../images/open.ts";
@@ -17,6 +18,8 @@ import type {
   ToImageWorker,
 } from "./image_messages.ts";
 
+/** Niceness of this thread, and of those that write its files. */
+const NICENESS = 10;
 /** Results are sent together: after this long, or when there are so many. */
 const GATHER_MS = 10;
 const GATHER = 64;
@@ -39,6 +42,8 @@ parentPort?.on("message", (message: ToImageWorker) => {
   }
 });
 
+giveWay();
+
 let fetcher: ImageFetcher | null = null;
 let outbound: Outbound | null = null;
 
@@ -53,6 +58,16 @@ function start(settings: ImageWorkerSettings): void {
   store.prepare();
   fetcher = new ImageFetcher(outbound, store, settings, systemClock);
   post({ type: "beat" });
+}
+
+/** Requests come first where there are not cores for everybody. */
+function giveWay(): void {
+  try {
+    // Linux: of this thread alone, and of those that it starts.
+    setPriority(NICENESS);
+  } catch {
+    // Not permitted, or not known here: then all are equal.
+  }
 }
 
 function fetchAll(tasks: readonly ImageTask[]): void {

@@ -3,71 +3,19 @@
  * `Deno.serve`, bare `node:sqlite` with the same rows and durability, a SAX
  * pass over the same document.
  *
- *   deno task bench
+ *   deno task bench [rounds]
  *
  * The service is a process of its own; rounds of all workloads take turns, so
  * that a machine that slows down slows all of them. Medians are quoted.
  */
 import { DatabaseSync } from "node:sqlite";
 import { SaxesParser } from "saxes";
-import {
-  runProgram,
-  startProgram,
-  temporaryFolder,
-} from "../support/process.ts";
-import { Connection, load, requestBytes } from "./load.ts";
+import { type Load, load } from "./load.ts";
+import { BenchHost, BenchService, document } from "./service.ts";
+import { Table } from "./table.ts";
 
 const ROUNDS = Number(Deno.args[0] ?? 5);
-const XML = { "Content-Type": "text/xml" };
-
-/** A document of about `bytes` bytes with 250 products. */
-function document(
-  prefix: string,
-  images: string | null = null,
-  products = 250,
-  bytes = 300_000,
-): Uint8Array {
-  const words = "A sturdy chair of oiled oak with a woven seat. ";
-  const text = words.repeat(Math.ceil(bytes / products / words.length))
-    .slice(0, Math.floor(bytes / products) - 560);
-  const rows = Array.from({ length: products }, (_, i) =>
-    `<product>
-  <sku>${prefix}-${i}</sku>
-  <title>Chair number ${i} of ${prefix}</title>
-  <description><![CDATA[<p>${text}</p>]]></description>
-  <price currency="SEK">${100 + i}.50</price>
-  <vat_rate>25</vat_rate>
-  <quantity>${i}</quantity>
-  <gtin>4006381333931</gtin>
-  <brand>Chairs &amp; Co</brand>
-  <categories><category>Home &gt; Chairs</category></categories>
-  <attributes><attribute name="color">Oak</attribute><attribute name="size">M</attribute></attributes>${
-      images === null
-        ? ""
-        : `<images><image>${images}/${prefix}-${i}.png</image></images>`
-    }
-</product>`);
-  return new TextEncoder().encode(`<products>${rows.join("\n")}</products>`);
-}
-
-interface Measure {
-  name: string;
-  unit: string;
-  values: number[];
-}
-
-const measures = new Map<string, Measure>();
-
-function note(name: string, unit: string, value: number): void {
-  const measure = measures.get(name) ?? { name, unit, values: [] };
-  measure.values.push(value);
-  measures.set(name, measure);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
-}
+const table = new Table();
 
 function saxPass(bytes: Uint8Array): number {
   const started = performance.now();
@@ -94,6 +42,7 @@ class BareSqlite {
     this.#database = database;
   }
 
+  /** Milliseconds. */
   upserts(round: number): number {
     const statement = this.#database.prepare(
       "INSERT INTO p VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (seller, sku) " +
@@ -110,6 +59,7 @@ class BareSqlite {
     return performance.now() - started;
   }
 
+  /** A second. */
   oneRowCommits(ms: number): number {
     const statement = this.#database.prepare(
       "UPDATE p SET quantity = quantity + 1 WHERE seller = 's' AND sku = '0-1'",
@@ -128,111 +78,35 @@ class BareSqlite {
   }
 }
 
-async function memoryMiB(pid: number): Promise<number> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024;
+function limits(round: number, example: Uint8Array): void {
+  table.note("SAX pass over 300 KB", "ms", saxPass(example));
+  table.note("bare SQLite, 250 upserts", "ms", sqlite.upserts(round));
+  table.note("bare SQLite, one-row commits", "/s", sqlite.oneRowCommits(500));
 }
 
-await using folder = await temporaryFolder();
-const env = {
-  SELLER_DATA_DIR: folder.path,
-  SELLER_PORT: "0",
-  SELLER_RATE_LIMIT: "0",
-  SELLER_LOG: "warn",
-  SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
-  // Downloads have a benchmark of their own, images.ts.
-  SELLER_ROLES: "api",
-};
-async function addSeller(name: string): Promise<string> {
-  const { stdout } = await runProgram(["seller", "add", name], { env });
-  return /api_key: (\S+)/.exec(stdout)![1];
-}
-
-const key = await addSeller("bench");
-const otherKey = await addSeller("beside");
-const auth = { "X-Service-Auth": key };
-const startedAt = performance.now();
-await using service = await startProgram(["serve"], { env });
-note("start to `listening on`", "ms", performance.now() - startedAt);
-
-const bare = Deno.serve(
-  { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-  () => new Response("<service/>"),
-);
-const bareUrl = `http://127.0.0.1:${bare.addr.port}`;
-const sqlite = new BareSqlite(`${folder.path}/bare.db`);
-
-const upload = (body: Uint8Array) =>
-  requestBytes("POST", "/seller_api/bulk_products?v=1.1", {
-    ...auth,
-    ...XML,
-  }, body);
-const put = (n: number) =>
-  requestBytes(
-    "PUT",
-    `/seller_api/products/warm-${n % 250}/attribute/quantity/${n % 1_000}`,
-    auth,
-  );
-const get = requestBytes("GET", "/seller_api/webhooks", auth);
-
-/** A host whose images answer a HEAD after `delay` ms; its process and URL. */
-async function imageHost(delay: number) {
-  const script = `Deno.serve({ port: 0, hostname: "127.0.0.1",
-    onListen: ({ port }) => console.log(port) }, async () => {
-      if (${delay} > 0) await new Promise((done) => setTimeout(done, ${delay}));
-      return new Response(null, { headers: { etag: '"1"' } });
-    });`;
-  const file = `${folder.path}/host-${delay}.ts`;
-  await Deno.writeTextFile(file, script);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-config", "--allow-net", file],
-    stdout: "piped",
-  }).spawn();
-  const { value } = await child.stdout.getReader().read();
-  const port = new TextDecoder().decode(value).trim();
-  return { child, url: `http://127.0.0.1:${port}` };
-}
-
-/** The id of the transaction that an upload was answered with. */
-async function transactionOf(body: Uint8Array): Promise<string> {
-  const connection = await Connection.open(service.url);
-  await connection.send(upload(body));
-  connection.close();
-  return /<transaction_id>(.*?)</.exec(connection.answer)![1];
-}
-
-/** Attribute updates of one seller while another uploads on four connections. */
-async function updatesBesideUploads(round: number): Promise<void> {
-  const bodies = Array.from(
-    { length: 40 },
-    (_, i) => document(`b${round}-${i}`),
-  );
-  const beside = requestBytes.bind(null, "POST", "/seller_api/bulk_products", {
-    ...XML,
-    "X-Service-Auth": otherKey,
+/** One request again and again on 16 connections. */
+async function steady(
+  name: string,
+  url: string,
+  request: Uint8Array,
+): Promise<void> {
+  const { rate } = await load({
+    url,
+    connections: 16,
+    ms: 500,
+    request: () => request,
+    expect: 200,
   });
-  const [updates] = await Promise.all([
-    load({
-      url: service.url,
-      connections: 4,
-      ms: 1_000,
-      request: put,
-      expect: 204,
-    }),
-    load({
-      url: service.url,
-      connections: 4,
-      ms: 1_000,
-      request: (n) => beside(bodies[n % bodies.length]),
-      expect: 200,
-    }),
-  ]);
-  note("PUT attribute beside four uploads: p99", "ms", updates.p99);
+  table.note(name, "/s", rate);
 }
 
-/** Time of one upload on a connection of its own. */
-async function bulk(name: string, bodies: Uint8Array[], connections = 1) {
-  const requests = bodies.map(upload);
+/** Uploads these documents, so many at once. */
+async function bulk(
+  name: string,
+  bodies: Uint8Array[],
+  connections = 1,
+): Promise<void> {
+  const requests = bodies.map((body) => service.upload("bench", body));
   const started = performance.now();
   const { p50 } = await load({
     url: service.url,
@@ -242,87 +116,94 @@ async function bulk(name: string, bodies: Uint8Array[], connections = 1) {
     expect: 200,
   });
   const seconds = (performance.now() - started) / 1_000;
-  note(`${name}: each`, "ms", p50);
-  note(`${name}`, "products/s", requests.length * 250 / seconds);
+  if (connections === 1) table.note(`${name}: each`, "ms", p50);
+  table.note(name, "products/s", requests.length * 250 / seconds);
 }
 
-await bulk("warm-up", [document("warm")]);
-for (let round = 0; round < 5; round++) {
-  await bulk("warm-up", [document(`w${round}`)]);
+function putAttribute(n: number): Uint8Array {
+  const path = `products/warm-${n % 250}/attribute/quantity/${n % 1_000}`;
+  return service.request("bench", "PUT", path);
 }
-const hosts = [await imageHost(0), await imageHost(20)];
-const final = await transactionOf(document("final"));
-const status = requestBytes("GET", `/seller_api/bulk_products/${final}`, auth);
-for (let round = 0; round < ROUNDS; round++) {
-  const fresh = Array.from({ length: 8 }, (_, i) => document(`r${round}-${i}`));
-  note("SAX pass over 300 KB", "ms", saxPass(fresh[0]));
-  note("bare SQLite, 250 upserts in a commit", "ms", sqlite.upserts(round));
-  note("bare SQLite, one-row commits", "/s", sqlite.oneRowCommits(500));
-  const served = await load({
-    url: bareUrl,
-    connections: 16,
-    ms: 500,
-    request: () => get,
-    expect: 200,
-  });
-  note("bare Deno.serve, 16 connections", "/s", served.rate);
+
+function updates(connections: number, ms: number): Promise<Load> {
+  const { url } = service;
+  return load({ url, connections, ms, request: putAttribute, expect: 204 });
+}
+
+/** Attribute updates of one seller while another uploads on four connections. */
+async function updatesBesideUploads(round: number): Promise<void> {
+  const bodies = Array.from(
+    { length: 40 },
+    (_, i) => service.upload("beside", document(`b${round}-${i}`)),
+  );
+  const [besides] = await Promise.all([
+    updates(4, 1_000),
+    load({
+      url: service.url,
+      connections: 4,
+      ms: 1_000,
+      request: (n) => bodies[n % bodies.length],
+      expect: 200,
+    }),
+  ]);
+  table.note("PUT attribute beside four uploads: p99", "ms", besides.p99);
+}
+
+async function round(n: number): Promise<void> {
+  const fresh = documents(`r${n}`, 8);
+  limits(n, fresh[0]);
+  await steady("bare Deno.serve, 16 connections", bareUrl, list);
   await bulk("bulk, 250 new products, 300 KB", fresh);
   await bulk("bulk, the same again", fresh);
-  await bulk(
-    "bulk, four at once",
-    Array.from({ length: 12 }, (_, i) => document(`f${round}-${i}`)),
-    4,
-  );
+  await bulk("bulk, four at once", documents(`f${n}`, 12), 4);
   for (const connections of [1, 16, 64]) {
-    const result = await load({
-      url: service.url,
-      connections,
-      ms: 1_000,
-      request: put,
-      expect: 204,
-    });
-    note(`PUT attribute, ${connections} connections`, "/s", result.rate);
-    note(`PUT attribute, ${connections} connections: p99`, "ms", result.p99);
+    const { rate, p99 } = await updates(connections, 1_000);
+    table.note(`PUT attribute, ${connections} connections`, "/s", rate);
+    table.note(`PUT attribute, ${connections} connections: p99`, "ms", p99);
   }
-  await updatesBesideUploads(round);
-  for (const [index, ms] of [0, 20].entries()) {
+  await updatesBesideUploads(n);
+  for (const [ms, { url }] of hosts) {
+    const images = (prefix: string) => (i: number) => [`${url}/${prefix}-${i}`];
     await bulk(
       `bulk with an image each, host at ${ms} ms`,
-      Array.from(
-        { length: 4 },
-        (_, i) => document(`i${ms}-${round}-${i}`, hosts[index].url),
-      ),
+      Array.from({ length: 4 }, (_, i) => `i${ms}-${n}-${i}`)
+        .map((prefix) => document(prefix, { images: images(prefix) })),
     );
   }
-  const polled = await load({
-    url: service.url,
-    connections: 16,
-    ms: 500,
-    request: () => status,
-    expect: 200,
-  });
-  note("status of 250 products, 16 connections", "/s", polled.rate);
-  const listed = await load({
-    url: service.url,
-    connections: 16,
-    ms: 500,
-    request: () => get,
-    expect: 200,
-  });
-  note("list of webhooks, 16 connections", "/s", listed.rate);
+  await steady("status of 250 products, 16 connections", service.url, status);
+  await steady("list of ten webhooks, 16 connections", service.url, list);
 }
-note("memory after all of it", "MiB", await memoryMiB(service.pid));
 
-console.log(`${navigator.hardwareConcurrency} cores, ${ROUNDS} rounds`);
-for (const { name, unit, values } of measures.values()) {
-  const low = Math.min(...values).toFixed(1);
-  const high = Math.max(...values).toFixed(1);
-  console.log(
-    `${name.padEnd(52)} ${median(values).toFixed(1).padStart(10)} ${
-      unit.padEnd(10)
-    } (${low} – ${high})`,
-  );
+function documents(prefix: string, count: number): Uint8Array[] {
+  return Array.from({ length: count }, (_, i) => document(`${prefix}-${i}`));
 }
+
+// Downloads have a benchmark of their own, images.ts.
+await using service = await BenchService.start({
+  roles: "api",
+  sellers: ["bench", "beside"],
+});
+table.note("start to `listening on`", "ms", service.startMs);
+const bare = Deno.serve(
+  { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+  () => new Response("<service/>"),
+);
+const bareUrl = `http://127.0.0.1:${bare.addr.port}`;
+const sqlite = new BareSqlite(`${service.folder}/bare.db`);
+await using slow = await BenchHost.start(20);
+await using prompt = await BenchHost.start(0);
+const hosts: [number, BenchHost][] = [[0, prompt], [20, slow]];
+
+await bulk("warm-up", [document("warm"), ...documents("w", 5)]);
+await service.addWebhooks("bench", prompt.url);
+const final = await service.transactionOf("bench", document("final"));
+const status = service.request("bench", "GET", `bulk_products/${final}`);
+const list = service.request("bench", "GET", "webhooks");
+for (let n = 0; n < ROUNDS; n++) await round(n);
+table.note("memory after all of it", "MiB", await service.memoryMiB());
+table.forget("warm-up");
+
+table.print();
+await table.keep("api");
 sqlite.close();
-for (const { child } of hosts) child.kill();
 await bare.shutdown();

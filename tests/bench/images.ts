@@ -1,172 +1,139 @@
 /**
- * 2,000 images of 100 KB from a host on this machine to disk, hashed, recorded,
- * against `curl --parallel` and `sha256sum`; and what attribute updates cost
- * meanwhile. Run with `deno run -A tests/bench/images.ts`; needs curl.
+ * Images from a host on this machine to disk, hashed and recorded, by the
+ * running service: from the POST to the final transaction, against
+ * `curl --parallel` and `sha256sum`; and what attribute updates cost meanwhile.
+ *
+ *   deno run -A tests/bench/images.ts [rounds]      (needs curl)
  */
-import { ImageBench } from "../support/image_bench.ts";
-import { boot } from "../support/app.ts";
+import { Connection } from "./load.ts";
+import { BenchHost, BenchService, document } from "./service.ts";
+import { quantile, Table } from "./table.ts";
 
+const ROUNDS = Number(Deno.args[0] ?? 5);
 const IMAGES = 2_000;
-const BYTES = 100_000;
-const ROUNDS = 3;
+const PER_PRODUCT = 10;
 
-/** A host in a process of its own; prints its port. */
-const HOST = `
-const image = new Uint8Array(${BYTES});
-image.set([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82]);
-image.set([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0], 16);
-image.set([0, 1, 134, 100, 73, 68, 65, 84], 33);
-Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: ({ port }) => console.log(port) }, (request) => {
-  const name = new URL(request.url).pathname;
-  const headers = { "content-type": "image/png", "etag": '"' + name + '"' };
-  if (request.method === "HEAD") return new Response(null, { headers });
-  const body = image.slice();
-  new DataView(body.buffer).setFloat64(100, Number(name.slice(1)));
-  return new Response(body, { headers });
-});`;
+const table = new Table();
+let next = 0;
 
-async function startHost(): Promise<{ url: string; stop: () => void }> {
-  const file = await Deno.makeTempFile({ suffix: ".ts" });
-  await Deno.writeTextFile(file, HOST);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-config", "--allow-net", file],
-    stdout: "piped",
-  }).spawn();
-  const { value } = await child.stdout.getReader().read();
-  const port = new TextDecoder().decode(value).trim();
-  return {
-    url: `http://127.0.0.1:${port}`,
-    stop: () => {
-      child.kill();
-      Deno.removeSync(file);
-    },
-  };
+/** URLs that nobody has asked for before. */
+function fresh(host: BenchHost, count: number): string[] {
+  return Array.from({ length: count }, () => `${host.url}/${next++}.png`);
 }
 
-/** Milliseconds of curl and of sha256sum after it. */
-async function curl(url: string): Promise<[number, number]> {
-  const folder = await Deno.makeTempDir({ dir: work });
-  const list = Array.from(
-    { length: IMAGES },
-    (_, n) => `url = "${url}/${n}"\noutput = "${folder}/${n}.png"`,
+/** Milliseconds of curl and of sha256sum after it, on the service's disk. */
+async function curl(urls: string[]): Promise<void> {
+  const folder = await Deno.makeTempDir({ dir: service.folder });
+  const list = urls.map((url, n) =>
+    `url = "${url}"\noutput = "${folder}/${n}"`
   );
   await Deno.writeTextFile(`${folder}/list`, list.join("\n"));
   const begun = performance.now();
-  await run("curl", [
-    "--silent",
-    "--parallel",
-    "--parallel-max",
-    "64",
-    "--config",
-    `${folder}/list`,
-  ]);
+  const config = `${folder}/list`;
+  await run("curl", "-s", "--parallel", "--parallel-max", "64", "-K", config);
   const fetched = performance.now();
-  await run("sh", ["-c", `sha256sum ${folder}/*.png > ${folder}/sums`]);
+  await run("sh", "-c", `sha256sum ${folder}/[0-9]* > ${folder}/sums`);
   const hashed = performance.now();
-  return [fetched - begun, hashed - fetched];
+  table.note("curl --parallel", "ms", fetched - begun);
+  table.note("sha256sum", "ms", hashed - fetched);
+  table.note("curl and sha256sum", "ms", hashed - begun);
 }
 
-async function run(command: string, args: string[]): Promise<void> {
+async function run(command: string, ...args: string[]): Promise<void> {
   const { success } = await new Deno.Command(command, { args }).output();
   if (!success) throw new Error(`${command} failed`);
 }
 
-/** Milliseconds from the commit of the upload to its end. */
-async function service(url: string): Promise<number> {
-  const bench = new ImageBench({
-    config: { dataDir: await Deno.makeTempDir({ dir: work }) },
+function productsWith(prefix: string, urls: string[]): Uint8Array {
+  return document(prefix, {
+    products: urls.length / PER_PRODUCT,
+    bytes: 0,
+    images: (n) => urls.slice(n * PER_PRODUCT, (n + 1) * PER_PRODUCT),
   });
-  const role = bench.startRole();
-  while (!role.healthy()) await pause(5);
-  const begun = performance.now();
-  const id = await bench.upload(
-    Array.from({ length: IMAGES }, (_, n) => `${url}/${n}`),
-  );
+}
+
+/** Uploads and waits for the end; answers the status. */
+async function untilFinal(prefix: string, urls: string[]): Promise<string> {
+  return await final(await upload(prefix, urls), urls.length);
+}
+
+function upload(prefix: string, urls: string[]): Promise<string> {
+  return service.transactionOf("acme", productsWith(prefix, urls));
+}
+
+async function final(id: string, images: number): Promise<string> {
   for (;;) {
-    const since = bench.signals.progress.count;
-    const { finished, stored } = await bench.counts(id);
-    if (finished && stored !== IMAGES) throw new Error(`${stored} stored`);
-    if (finished) {
-      const ms = performance.now() - begun;
-      await bench.close();
-      return ms;
-    }
-    await bench.signals.progress.wait(bench.deps.clock, 100, {
-      key: id,
-      since,
-    });
+    const path = `bulk_products/${id}?wait=30`;
+    const answer = await service.ask(service.request("acme", "GET", path));
+    if (!/<status>completed/.test(answer)) continue;
+    const stored = Number(/<stored>(\d+)</.exec(answer)?.[1]);
+    if (stored !== images) throw new Error(answer.slice(0, 2_000));
+    return answer;
   }
 }
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+async function timed(
+  name: string,
+  prefix: string,
+  urls: string[],
+): Promise<void> {
+  const begun = performance.now();
+  const answer = await untilFinal(prefix, urls);
+  table.note(`${name}, POST until final`, "ms", performance.now() - begun);
+  const at = (element: string) =>
+    Date.parse(new RegExp(`<${element}>(.*?)<`).exec(answer)![1]);
+  const recorded = at("finished_at") - at("created_at");
+  table.note(`${name}, commit until final`, "ms", recorded);
+}
 
-/** Attribute updates one after the other; the 99th percentile of their ms. */
-async function p99(
-  put: (n: number) => Promise<void>,
-  more: (n: number) => boolean,
-): Promise<number> {
+/** Milliseconds of attribute updates, one after the other, while `more`. */
+async function updates(more: (n: number) => boolean): Promise<number[]> {
+  const connection = await Connection.open(service.url);
   const times: number[] = [];
   for (let n = 0; more(n); n++) {
+    const path = `products/p-0/attribute/quantity/${n}`;
+    const request = service.request("beside", "PUT", path);
     const begun = performance.now();
-    await put(n);
+    const status = await connection.send(request);
+    if (status !== 204) throw new Error(connection.answer);
     times.push(performance.now() - begun);
-    await pause(2);
+    await new Promise((done) => setTimeout(done, 2));
   }
-  times.sort((a, b) => a - b);
-  console.log(
-    `    ${times.length} updates, median ${
-      times[times.length >> 1].toFixed(1)
-    } ms, 99th ${times[Math.floor(times.length * 0.99)].toFixed(1)} ms`,
-  );
-  return times[Math.floor(times.length * 0.99)];
+  connection.close();
+  return times;
 }
 
-async function latency(url: string): Promise<void> {
-  await using app = await boot({ config: { roles: ["api", "images"] } });
-  const product = (sku: string, images: string) =>
-    `<product><sku>${sku}</sku><title>t</title><price currency="SEK">1</price>` +
-    `<quantity>1</quantity>${images}</product>`;
-  await app.upload(product("p", ""));
-  const put = async (n: number) => {
-    const path = `/seller_api/products/p/attribute/quantity/${n}`;
-    const { status } = await app.call(path, { method: "PUT" });
-    if (status !== 204) throw new Error(String(status));
-  };
-  await p99(put, (n) => n < 200);
-  console.log("  attribute updates, idle:");
-  const idle = await p99(put, (n) => n < 500);
-  const products = Array.from({ length: IMAGES / 10 }, (_, n) => {
-    const images = Array.from(
-      { length: 10 },
-      (_, m) => `<image>${url}/${n * 10 + m}</image>`,
-    );
-    return product(`i${n}`, `<images>${images.join("")}</images>`);
-  });
-  const uploaded = await app.upload(products.join(""));
+async function latency(round: number): Promise<void> {
+  const idle = await updates((n) => n < 500);
+  const id = await upload(`l${round}`, fresh(host, IMAGES));
   let busy = true;
-  const end = app.status(uploaded, "?wait=30").then(() => busy = false);
-  console.log("  while the images arrive:");
-  const loaded = await p99(put, () => busy);
+  const end = final(id, IMAGES).finally(() => busy = false);
+  const loaded = await updates(() => busy);
   await end;
-  console.log(`  ratio of the 99th percentiles: ${(loaded / idle).toFixed(2)}`);
+  const p99 = (times: number[]) => quantile(times, 0.99);
+  table.note("attribute update, idle: p99", "ms", p99(idle));
+  table.note("attribute update during downloads: p99", "ms", p99(loaded));
+  table.note("its ratio", "×", p99(loaded) / p99(idle));
 }
 
-// Everything is removed at the end: ext4 is slow to make files for some seconds
-// after others were removed.
-const work = await Deno.makeTempDir();
-const host = await startHost();
-try {
-  for (let round = 0; round < ROUNDS; round++) {
-    const [fetched, hashed] = await curl(host.url);
-    const all = await service(host.url);
-    console.log(
-      `round ${round + 1}: curl ${fetched.toFixed(0)} ms + sha256sum ` +
-        `${hashed.toFixed(0)} ms = ${(fetched + hashed).toFixed(0)} ms; ` +
-        `the service ${all.toFixed(0)} ms`,
-    );
-  }
-  await latency(host.url);
-} finally {
-  host.stop();
-  await Deno.remove(work, { recursive: true });
+await using service = await BenchService.start({
+  roles: "api,images",
+  sellers: ["acme", "beside"],
+});
+await using host = await BenchHost.start();
+await service.ask(
+  service.upload("beside", document("p", { products: 1, bytes: 0 })),
+);
+await untilFinal("warm", fresh(host, 500));
+for (let round = 0; round < ROUNDS; round++) {
+  await curl(fresh(host, IMAGES));
+  await timed("2,000 images", `a${round}`, fresh(host, IMAGES));
+  await timed("1,000 images", `b${round}`, fresh(host, 1_000));
+  await latency(round);
 }
+table.note("memory after all of it", "MiB", await service.memoryMiB());
+table.print();
+const ratio = table.median("2,000 images, commit until final") /
+  table.median("curl and sha256sum");
+console.log(`service / (curl + sha256sum): ${ratio.toFixed(2)}`);
+await table.keep("images");

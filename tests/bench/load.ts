@@ -2,6 +2,7 @@
  * A load generator that costs little: each connection writes a prepared
  * request, reads the answer, and goes on. `fetch` would be the bottleneck.
  */
+import { quantile } from "./table.ts";
 
 export interface Load {
   /** Requests a second. */
@@ -68,18 +69,12 @@ export async function load(options: LoadOptions): Promise<Load> {
     }),
   );
   const seconds = (performance.now() - started) / 1_000;
-  latencies.sort((a, b) => a - b);
   return {
     rate: latencies.length / seconds,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     requests: latencies.length,
   };
-}
-
-/** Of sorted values. */
-export function quantile(sorted: readonly number[], q: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
 }
 
 /** One kept connection, one request at a time. */

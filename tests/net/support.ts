@@ -181,7 +181,7 @@ export async function bytesOf(
   body: AsyncIterable<Uint8Array>,
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of body) pieces.push(piece);
+  for await (const piece of body) pieces.push(piece.slice());
   return new Uint8Array(pieces.flatMap((piece) => [...piece]));
 }
 

@@ -31,8 +31,13 @@ export class PostgresServer implements AsyncDisposable {
     this.#child = child;
   }
 
-  /** Resolves when it takes connections. */
-  static async start(): Promise<PostgresServer> {
+  /**
+   * Resolves when it takes connections. `files` are put into its data folder
+   * before, by name.
+   */
+  static async start(
+    files: Readonly<Record<string, string>> = {},
+  ): Promise<PostgresServer> {
     const folder = await Deno.makeTempDir({ prefix: "seller-postgres-" });
     await Deno.chmod(folder, 0o755);
     const binaries = await unpack();
@@ -49,6 +54,11 @@ export class PostgresServer implements AsyncDisposable {
       "--encoding=UTF8",
       "--no-locale",
     ]);
+    for (const [name, text] of Object.entries(files)) {
+      const file = join(data, name);
+      await Deno.writeTextFile(file, text, { mode: 0o600 });
+      if (Deno.uid() === 0) await run(["chown", `${UNPRIVILEGED}`, file]);
+    }
     const port = freePort();
     const server = new PostgresServer(
       folder,

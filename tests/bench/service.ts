@@ -1,0 +1,221 @@
+/** The real program as a benchmark sees it, and image hosts beside it. */
+import { TRIGGERS } from "../../src/domain/webhook.ts";
+import {
+  type Program,
+  runProgram,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
+import { Connection, requestBytes } from "./load.ts";
+
+export interface BenchOptions {
+  /** `SELLER_ROLES`. */
+  roles: string;
+  /** Names of sellers. */
+  sellers: string[];
+  /** Fills the data folder before the service starts. */
+  fill?: (dataDir: string) => Promise<void>;
+}
+
+/** A running service with its data in a folder of its own. */
+export class BenchService implements AsyncDisposable {
+  readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  readonly #program: Program;
+  readonly #keys: ReadonlyMap<string, string>;
+  /** Milliseconds from its start to `listening on`. */
+  readonly startMs: number;
+
+  private constructor(
+    folder: Awaited<ReturnType<typeof temporaryFolder>>,
+    program: Program,
+    keys: ReadonlyMap<string, string>,
+    startMs: number,
+  ) {
+    this.#folder = folder;
+    this.#program = program;
+    this.#keys = keys;
+    this.startMs = startMs;
+  }
+
+  static async start(
+    { roles, sellers, fill }: BenchOptions,
+  ): Promise<BenchService> {
+    const folder = await temporaryFolder();
+    const env = {
+      SELLER_DATA_DIR: folder.path,
+      SELLER_PORT: "0",
+      SELLER_RATE_LIMIT: "0",
+      SELLER_LOG: "warn",
+      SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+      SELLER_ROLES: roles,
+    };
+    const keys = new Map<string, string>();
+    for (const name of sellers) {
+      const { stdout } = await runProgram(["seller", "add", name], { env });
+      keys.set(name, /api_key: (\S+)/.exec(stdout)![1]);
+    }
+    await fill?.(folder.path);
+    const begun = performance.now();
+    const program = await startProgram(["serve"], { env });
+    const startMs = performance.now() - begun;
+    return new BenchService(folder, program, keys, startMs);
+  }
+
+  get url(): string {
+    return this.#program.url;
+  }
+
+  /** Its data, and room for what else is to lie on the same disk. */
+  get folder(): string {
+    return this.#folder.path;
+  }
+
+  /** A request of one seller. */
+  request(
+    seller: string,
+    method: string,
+    path: string,
+    body?: Uint8Array,
+  ): Uint8Array {
+    const headers: Record<string, string> = {
+      "X-Service-Auth": this.#keys.get(seller)!,
+    };
+    if (body !== undefined) headers["Content-Type"] = "text/xml";
+    return requestBytes(method, `/seller_api/${path}`, headers, body);
+  }
+
+  upload(seller: string, body: Uint8Array): Uint8Array {
+    return this.request(seller, "POST", "bulk_products?v=1.1", body);
+  }
+
+  /** Ten webhooks of the seller. */
+  async addWebhooks(seller: string, url: string): Promise<void> {
+    for (const trigger of TRIGGERS.slice(0, 10)) {
+      const body = new TextEncoder().encode(
+        `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
+      );
+      await this.ask(this.request(seller, "POST", "webhooks", body));
+    }
+  }
+
+  /** One request on a connection of its own; the whole answer, of status 200. */
+  async ask(request: Uint8Array): Promise<string> {
+    const connection = await Connection.open(this.url);
+    try {
+      const status = await connection.send(request);
+      if (status !== 200) throw new Error(connection.answer);
+      return connection.answer;
+    } finally {
+      connection.close();
+    }
+  }
+
+  /** Uploads; the id of the transaction. */
+  async transactionOf(seller: string, body: Uint8Array): Promise<string> {
+    const answer = await this.ask(this.upload(seller, body));
+    return /<transaction_id>(.*?)</.exec(answer)![1];
+  }
+
+  /** Resident memory of the process. */
+  async memoryMiB(): Promise<number> {
+    const status = await Deno.readTextFile(`/proc/${this.#program.pid}/status`);
+    return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#program[Symbol.asyncDispose]();
+    await this.#folder[Symbol.asyncDispose]();
+  }
+}
+
+/** A host of images in a process of its own. */
+export class BenchHost implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #file: string;
+  readonly url: string;
+
+  private constructor(child: Deno.ChildProcess, file: string, url: string) {
+    this.#child = child;
+    this.#file = file;
+    this.url = url;
+  }
+
+  /**
+   * Answers every path with a PNG of its own, of `bytes` bytes, and HEADs after
+   * `headMs` milliseconds.
+   */
+  static async start(headMs = 0, bytes = 100_000): Promise<BenchHost> {
+    const file = await Deno.makeTempFile({ suffix: ".ts" });
+    await Deno.writeTextFile(file, hostScript(headMs, bytes));
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-config", "--allow-net", file],
+      stdout: "piped",
+    }).spawn();
+    const reader = child.stdout.getReader();
+    const { value } = await reader.read();
+    await reader.cancel();
+    const port = new TextDecoder().decode(value).trim();
+    return new BenchHost(child, file, `http://127.0.0.1:${port}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill();
+    await this.#child.status;
+    await Deno.remove(this.#file);
+  }
+}
+
+function hostScript(headMs: number, bytes: number): string {
+  return `
+const image = new Uint8Array(${bytes});
+image.set([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82]);
+image.set([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0], 16);
+image.set([0, 1, 134, 100, 73, 68, 65, 84], 33);
+const onListen = ({ port }) => console.log(port);
+Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, async (request) => {
+  const { pathname } = new URL(request.url);
+  const headers = { "content-type": "image/png", etag: '"' + pathname + '"' };
+  if (request.method === "HEAD") {
+    if (${headMs} > 0) await new Promise((done) => setTimeout(done, ${headMs}));
+    return new Response(null, { headers });
+  }
+  const body = image.slice();
+  body.set(new TextEncoder().encode(pathname).subarray(0, 60), 100);
+  return new Response(body, { headers });
+});`;
+}
+
+/** A document of about `bytes` bytes. */
+export function document(
+  prefix: string,
+  { products = 250, bytes = 300_000, images }: {
+    products?: number;
+    bytes?: number;
+    /** The URLs of one product's images. */
+    images?: (product: number) => string[];
+  } = {},
+): Uint8Array {
+  const words = "A sturdy chair of oiled oak with a woven seat. ";
+  const room = Math.max(0, Math.floor(bytes / products) - 560);
+  const text = words.repeat(Math.ceil(room / words.length)).slice(0, room);
+  const rows = Array.from({ length: products }, (_, i) =>
+    `<product>
+  <sku>${prefix}-${i}</sku>
+  <title>Chair number ${i} of ${prefix}</title>
+  <description><![CDATA[<p>${text}</p>]]></description>
+  <price currency="SEK">${100 + i}.50</price>
+  <vat_rate>25</vat_rate>
+  <quantity>${i}</quantity>
+  <gtin>4006381333931</gtin>
+  <brand>Chairs &amp; Co</brand>
+  <categories><category>Home &gt; Chairs</category></categories>
+  <attributes><attribute name="color">Oak</attribute><attribute name="size">M</attribute></attributes>${
+      images === undefined
+        ? ""
+        : `<images>${
+          images(i).map((url) => `<image>${url}</image>`).join("")
+        }</images>`
+    }
+</product>`);
+  return new TextEncoder().encode(`<products>${rows.join("\n")}</products>`);
+}
