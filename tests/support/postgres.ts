@@ -198,6 +198,12 @@ function launch(
     port,
     fsync: "off",
     full_page_writes: "off",
+    synchronous_commit: "off",
+    wal_level: "minimal",
+    max_wal_senders: 0,
+    max_wal_size: "4GB",
+    checkpoint_timeout: "1h",
+    autovacuum: "off",
     max_connections: 300,
     shared_buffers: "64MB",
   };
