@@ -8,11 +8,13 @@ import { FinalRecords } from "./final_records.ts";
 import { Health } from "./health.ts";
 import { RequestHandler } from "./http/server.ts";
 import { ROUTES } from "./http/routes.ts";
+import { imageStoreSettings, openImageStore } from "./images/open.ts";
 import { tryGuard } from "./net/guard.ts";
 import { Outbound } from "./net/outbound.ts";
 import type { SandboxPage, Services } from "./services.ts";
 import { newSignals } from "./signals.ts";
 import { type Db, DbError } from "./store/db.ts";
+import { openPostgres } from "./store/postgres.ts";
 import { openSqlite } from "./store/sqlite.ts";
 import {
   bringDeliveriesForward,
@@ -41,18 +43,26 @@ export interface App {
   close(): Promise<void>;
 }
 
+type Place = Pick<Config, "dataDir" | "databaseUrl" | "databasePool">;
+
 /**
- * Opens the data folder's database, making both where they are missing. Throws
- * a `DbError`.
+ * Opens the database, making its schema where it is missing, and the data
+ * folder too. Throws a `DbError`.
  */
-export function openDatabase(dataDir: string, heavy?: Turns): Db {
+export async function openDatabase(
+  place: Place,
+  heavy?: Turns,
+): Promise<Db> {
+  const { dataDir, databaseUrl: url, databasePool: connections } = place;
   try {
     // The database holds webhook secrets: nobody else on the machine reads it.
     Deno.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new DbError("readonly", `${dataDir} cannot be made.`, error);
   }
-  return openSqlite(join(dataDir, "seller.db"), { heavy });
+  return url === null
+    ? openSqlite(join(dataDir, "seller.db"), { heavy })
+    : await openPostgres({ url, connections });
 }
 
 /**
@@ -67,7 +77,7 @@ export async function openApp(
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
   const heavy = new Turns(breathe);
-  const db = openDatabase(config.dataDir, heavy);
+  const db = await openDatabase(config, heavy);
   stack.defer(() => db.close());
   const outbound = new Outbound({
     allowPrivate: config.allowPrivate,
@@ -80,13 +90,14 @@ export async function openApp(
     config,
     deps,
     db,
-    signals: newSignals(),
+    signals: newSignals(db.wakeUps),
     finalRecords: new FinalRecords(),
     keysInProgress: new Set(),
     decoding: new Turns(),
     heavy,
     health: new Health(db, deps),
     outbound,
+    images: openImageStore(imageStoreSettings(config), deps.clock),
     sandbox,
   };
   if (config.roles.includes("images")) startImages(services, stack);
@@ -115,12 +126,16 @@ function startWebhooks(services: Services, stack: AsyncDisposableStack): void {
   if (alone) watchClock(services, bringDeliveriesForward, stack);
 }
 
-/** Whether no other process has this role on the data folder. */
+/**
+ * Whether no other process has this role on the database; of a server nobody
+ * can tell.
+ */
 function isAlone(
   { config }: Services,
   role: Role,
   stack: AsyncDisposableStack,
 ): boolean {
+  if (config.databaseUrl !== null) return false;
   const lock = takeRole(config.dataDir, role);
   if (lock !== null) stack.defer(() => lock.close());
   return lock !== null;

@@ -72,7 +72,7 @@ export async function uploadProducts(
       .update(body).digest("hex"),
   };
   // A key in progress is known to this process alone; two processes that take
-  // the same key at once meet again in the write.
+  // the same key at once meet again in the write, in the seller's order.
   const name = `${seller.id} ${use.key}`;
   if (services.keysInProgress.has(name)) throw keyInProgress();
   services.keysInProgress.add(name);
@@ -137,7 +137,7 @@ async function carryThrough(
     const planned = await plan(tx);
     refuse(planned.problems);
     return await carryOut(services, tx, { seller, planned, heads, use, now });
-  }, { heavy: upload.body.length > LIGHT });
+  }, { order: seller.id, heavy: upload.body.length > LIGHT });
 }
 
 /**
@@ -188,8 +188,6 @@ async function carryOut(
     if (before === null) created.push(product);
     else if (result === "updated") updated.push({ before, after: product });
   }
-  await updateProducts(tx, updated);
-  await insertProducts(tx, seller.id, created);
 
   const transactionId = deps.ids.uuid();
   const images = collectImages(products, heads);
@@ -211,11 +209,10 @@ async function carryOut(
     });
     const finishedAt = asked.pending === 0 ? now : null;
     await setImageCounts(tx, transactionId, asked, finishedAt);
-    if (asked.pending > 0) tx.onCommit(() => signals.images.notify());
+    if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
     imageIds = asked.ids;
   }
   await linkImages(tx, products, imageIds);
-  await countInHour(tx, now, "uploads");
   if (use !== null) {
     await forgetExpiredKeys(tx, now);
     await keepUsedKey(tx, seller.id, use.key, {
@@ -223,6 +220,10 @@ async function carryOut(
       transaction_id: transactionId,
     }, now + KEY_LIFETIME_MS);
   }
+  // What every upload has to wait for comes last.
+  await countInHour(tx, now, "uploads");
+  await updateProducts(tx, updated);
+  await insertProducts(tx, seller.id, created);
   return { transactionId };
 }
 

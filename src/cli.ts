@@ -83,8 +83,9 @@ function refuse(
 }
 
 /** What went wrong and what would help, without a word about the inside. */
-function failure(error: unknown, { host, port, dataDir }: Config): string {
-  if (error instanceof DbError) return databaseFailure(error, dataDir);
+function failure(error: unknown, config: Config): string {
+  const { host, port } = config;
+  if (error instanceof DbError) return databaseFailure(error, config);
   if (error instanceof Deno.errors.AddrInUse) {
     return `port ${port} of ${host} is taken; stop the program that holds it, or choose another with --port or SELLER_PORT.`;
   }
@@ -94,16 +95,28 @@ function failure(error: unknown, { host, port, dataDir }: Config): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function databaseFailure({ kind, message }: DbError, dataDir: string): string {
+function databaseFailure(
+  { kind, message }: DbError,
+  { dataDir, databaseUrl }: Config,
+): string {
+  const database = databaseUrl === null
+    ? `the database in ${dataDir}`
+    : "the database that SELLER_DATABASE_URL names";
   switch (kind) {
+    case "away":
+      return `${database} cannot be reached (${message}).`;
     case "busy":
-      return `another process holds the database in ${dataDir}; try again.`;
+      return `another process holds ${database}; try again.`;
     case "full":
-      return `the disk that holds ${dataDir} is full or failing (${message}).`;
+      return databaseUrl === null
+        ? `the disk that holds ${dataDir} is full or failing (${message}).`
+        : `the disk of ${database} is full or failing (${message}).`;
     case "readonly":
-      return `this user cannot open or write the database in ${dataDir}.`;
+      return databaseUrl === null
+        ? `this user cannot open or write ${database}.`
+        : `its user cannot write ${database} (${message}).`;
     case "corrupt":
-      return `the database in ${dataDir} cannot be used (${message}).`;
+      return `${database} cannot be used (${message}).`;
     default:
       return message;
   }

@@ -18,6 +18,17 @@ export interface Config {
   readonly port: number;
   /** Holds `seller.db` and `images/`. */
   readonly dataDir: string;
+  /** `postgres://…`; null: `seller.db` in the data folder. */
+  readonly databaseUrl: string | null;
+  /** Connections of this process to a database server. */
+  readonly databasePool: number;
+  /** Where images are kept; null for `images/` in the data folder. */
+  readonly imageStore: ImagePlace | null;
+  /** Of object storage, without a slash at its end; null for Amazon's own. */
+  readonly s3Endpoint: string | null;
+  readonly s3Region: string;
+  readonly s3AccessKey: string | null;
+  readonly s3SecretKey: string | null;
   /** null: the operator API does not exist. */
   readonly operatorKey: string | null;
   /** CIDRs that outbound requests may reach although they are private. */
@@ -33,6 +44,12 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
 }
+
+export type ImagePlace =
+  /** An absolute path. */
+  | { kind: "folder"; folder: string }
+  /** `prefix` has no slash at its ends; "" for none. */
+  | { kind: "s3"; bucket: string; prefix: string };
 
 export interface Setting<T> {
   variable: string;
@@ -77,6 +94,60 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: "./data",
     meaning: "folder of seller.db and images/",
     parse: (text) => resolve(text),
+  },
+  databaseUrl: {
+    variable: "SELLER_DATABASE_URL",
+    placeholder: "URL",
+    fallback: "",
+    meaning: "postgres://USER:PASSWORD@HOST/DATABASE, in place of seller.db",
+    secret: true,
+    parse: databaseUrl,
+  },
+  databasePool: {
+    variable: "SELLER_DATABASE_POOL",
+    flag: "database-pool",
+    placeholder: "N",
+    fallback: "10",
+    meaning: "connections of this process to PostgreSQL, from 2",
+    parse: (text) => wholeNumber(text, 2, 1_000),
+  },
+  imageStore: {
+    variable: "SELLER_IMAGE_STORE",
+    flag: "image-store",
+    placeholder: "PLACE",
+    fallback: "",
+    meaning: "folder of the images, or s3://BUCKET/PREFIX",
+    parse: imagePlace,
+  },
+  s3Endpoint: {
+    variable: "SELLER_S3_ENDPOINT",
+    placeholder: "URL",
+    fallback: "",
+    meaning: "object storage to talk to; without one, Amazon's of the region",
+    parse: endpoint,
+  },
+  s3Region: {
+    variable: "SELLER_S3_REGION",
+    placeholder: "REGION",
+    fallback: "us-east-1",
+    meaning: "region of the bucket",
+    parse: regionName,
+  },
+  s3AccessKey: {
+    variable: "SELLER_S3_ACCESS_KEY",
+    placeholder: "ID",
+    fallback: "",
+    meaning: "id of the key for the bucket",
+    secret: true,
+    parse: headerValue,
+  },
+  s3SecretKey: {
+    variable: "SELLER_S3_SECRET_KEY",
+    placeholder: "KEY",
+    fallback: "",
+    meaning: "the key for the bucket",
+    secret: true,
+    parse: headerValue,
   },
   operatorKey: {
     variable: "SELLER_OPERATOR_KEY",
@@ -172,13 +243,21 @@ export function readConfig(
       mistakes.push(`${name}: ${error.message}`);
     }
   }
-  if (env("SELLER_DATABASE_URL")) {
-    mistakes.push(
-      "SELLER_DATABASE_URL: this version keeps its database in seller.db in the data folder; leave the variable unset.",
-    );
-  }
+  mistakes.push(...missingKeys(values));
   if (mistakes.length > 0) return { config: null, mistakes };
   return { config: Object.freeze(values) as unknown as Config, mistakes };
+}
+
+/** Object storage lets nobody in without a key. */
+function missingKeys(values: Record<string, unknown>): string[] {
+  const { imageStore } = values as Partial<Config>;
+  if (imageStore?.kind !== "s3") return [];
+  return (["s3AccessKey", "s3SecretKey"] as const)
+    .filter((key) => values[key] === null)
+    .map((key) =>
+      `${SETTINGS[key].variable}: it is needed for the images in ` +
+      `s3://${imageStore.bucket}.`
+    );
 }
 
 function quoted(text: string): string {
@@ -239,10 +318,79 @@ function cidr(text: string): string {
   );
 }
 
+const SSL_PARAMETERS = ["sslmode", "sslrootcert"];
+const SSL_MODES = ["disable", "require", "verify-full"];
+
+/** The value holds a password, so no message repeats any of it. */
+function databaseUrl(text: string): string | null {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  const wellFormed = url !== null &&
+    ["postgres:", "postgresql:"].includes(url.protocol) &&
+    url.hostname !== "" && url.username !== "" &&
+    /^\/[^/]+$/.test(url.pathname);
+  if (!wellFormed) {
+    throw new SettingError(
+      "the value is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE; " +
+        "special characters in it are percent-encoded.",
+    );
+  }
+  const parameters = url.searchParams;
+  const known = [...parameters.keys()].every((name) =>
+    SSL_PARAMETERS.includes(name)
+  );
+  if (known && SSL_MODES.includes(parameters.get("sslmode") ?? "disable")) {
+    return text;
+  }
+  throw new SettingError(
+    `behind the "?" only sslmode (${SSL_MODES.join(", ")}) and sslrootcert ` +
+      "(a file of certificates) are known.",
+  );
+}
+
 function headerValue(text: string): string | null {
   if (text === "") return null;
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new SettingError(
     "the key is not made of visible ASCII characters without spaces alone.",
+  );
+}
+
+function imagePlace(text: string): ImagePlace | null {
+  if (text === "") return null;
+  if (!/^[a-z0-9]+:\/\//i.test(text)) {
+    return { kind: "folder", folder: resolve(text) };
+  }
+  // The characters that no server and no signature takes for anything else.
+  const match =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9._-]+)*)\/?$/
+      .exec(text);
+  const prefix = (match?.[2] ?? "").slice(1);
+  const walks = prefix.split("/").some((part) => /^\.{1,2}$/.test(part));
+  if (match !== null && !walks && prefix.length <= 500) {
+    return { kind: "s3", bucket: match[1], prefix };
+  }
+  throw new SettingError(
+    `${
+      quoted(text)
+    } is neither a folder nor s3://BUCKET/PREFIX, with a prefix of letters, digits and ._-/ alone.`,
+  );
+}
+
+function endpoint(text: string): string | null {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  const plain = url !== null && /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === "";
+  if (plain) return url.href.replace(/\/+$/, "");
+  throw new SettingError(
+    "it is not an http or https URL without user, query and fragment.",
+  );
+}
+
+function regionName(text: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return text;
+  throw new SettingError(
+    `${quoted(text)} is not the name of a region such as eu-north-1.`,
   );
 }

@@ -19,7 +19,7 @@ import type { Db, Sql, Tx } from "./store/db.ts";
 import { insertDelivery } from "./store/deliveries.ts";
 import { findEvent, insertEvent } from "./store/events.ts";
 import { sellerByName, SellerNameError } from "./store/sellers.ts";
-import { findWebhook } from "./store/webhooks.ts";
+import { lockWebhook } from "./store/webhooks.ts";
 import {
   malformedElement,
   parseTree,
@@ -237,7 +237,7 @@ async function record(
 ): Promise<Ingested> {
   const { eventId, sellerId, trigger, reference, data } = event;
   const createdAt = clock.now();
-  const webhook = await findWebhook(tx, sellerId, trigger);
+  const webhook = await lockWebhook(tx, sellerId, trigger);
   const deliveryId = webhook === undefined ? null : ids.uuid();
   const body = eventBody({
     id: eventId,
@@ -292,7 +292,7 @@ export function pingWebhook(
   trigger: Trigger,
 ): Promise<Pinged | null> {
   return db.write(async (tx) => {
-    const webhook = await findWebhook(tx, sellerId, trigger);
+    const webhook = await lockWebhook(tx, sellerId, trigger);
     if (webhook === undefined) return null;
     const { eventId, deliveryId } = await record(tx, deps, {
       eventId: deps.ids.uuid(),

@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import type { FinalRecords } from "./final_records.ts";
 import type { Health } from "./health.ts";
+import type { ImageStore } from "./images/store.ts";
 import type { Outbound } from "./net/outbound.ts";
 import type { Signals } from "./signals.ts";
 import type { Db } from "./store/db.ts";
@@ -25,6 +26,8 @@ export interface Services {
   health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */
   outbound: Outbound;
+  /** Where the bytes of images are kept. */
+  images: ImageStore;
   /** What the page of a sandbox is told; a real service has none. */
   sandbox?: SandboxPage;
 }

@@ -1,9 +1,11 @@
 /**
- * Wake-ups inside one process. A signal carries no data: it only says "look at
- * the rows again". Whoever waits also looks again by itself after a while, as
- * another process may have changed the rows.
+ * Wake-ups inside one process and, where the database can carry them, between
+ * processes. A signal carries no data: it only says "look at the rows again".
+ * Whoever waits also looks again by itself after a while, as another process
+ * may have changed the rows and a wake-up may be lost.
  */
 import type { Clock } from "./deps.ts";
+import type { WakeUps } from "./store/db.ts";
 
 export interface WaitOptions {
   key?: string;
@@ -13,14 +15,26 @@ export interface WaitOptions {
 
 export class Signal {
   readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #share: (key: string) => void;
   #count = 0;
+
+  /** `share` hands on to other processes what is announced. */
+  constructor(share: (key: string) => void = () => {}) {
+    this.#share = share;
+  }
 
   /** How often it was notified: remember it, look, then wait `since` it. */
   get count(): number {
     return this.#count;
   }
 
-  /** Wakes everybody who waits for `key`. */
+  /** Wakes everybody who waits for `key`, in every process. */
+  announce(key = ""): void {
+    this.notify(key);
+    this.#share(key);
+  }
+
+  /** Wakes everybody in this process who waits for `key`. */
   notify(key = ""): void {
     this.#count++;
     const waiting = this.#waiting.get(key);
@@ -66,10 +80,22 @@ export interface Signals {
   progress: Signal;
 }
 
-export function newSignals(): Signals {
-  return {
-    images: new Signal(),
-    deliveries: new Signal(),
-    progress: new Signal(),
+/** Signals that reach other processes by `wakeUps`, and hear of theirs. */
+export function newSignals(wakeUps: WakeUps | null = null): Signals {
+  const shared = (topic: keyof Signals) =>
+    new Signal((key) => wakeUps?.send(topic, key));
+  const signals: Signals = {
+    images: shared("images"),
+    deliveries: shared("deliveries"),
+    progress: shared("progress"),
   };
+  wakeUps?.listen((wakeUp) => {
+    if (wakeUp === null) {
+      signals.images.notify();
+      signals.deliveries.notify();
+    } else if (wakeUp.topic in signals) {
+      signals[wakeUp.topic as keyof Signals].notify(wakeUp.key);
+    }
+  });
+  return signals;
 }

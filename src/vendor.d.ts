@@ -127,3 +127,72 @@ declare module "@libs/xml/stringify" {
     options?: StringifyOptions,
   ): string;
 }
+
+declare module "pg" {
+  export interface ClientConfig {
+    host?: string;
+    port?: number;
+    user?: string;
+    password?: string;
+    database?: string;
+    ssl?: false | { rejectUnauthorized: boolean; ca?: string };
+    application_name?: string;
+    connectionTimeoutMillis?: number;
+    statement_timeout?: number;
+    lock_timeout?: number;
+    idle_in_transaction_session_timeout?: number;
+    /** Milliseconds after which the client gives up and disconnects. */
+    query_timeout?: number;
+    keepAlive?: boolean;
+    /** Sends a query without waiting for the answer to the one before. */
+    pipeline?: boolean;
+    types?: { getTypeParser(oid: number): (text: string) => unknown };
+  }
+  export interface PoolConfig extends ClientConfig {
+    max?: number;
+    idleTimeoutMillis?: number;
+  }
+  export interface QueryConfig {
+    /** Prepared under it, once for each connection. */
+    name?: string;
+    text: string;
+    values?: readonly unknown[];
+  }
+  export interface QueryResult {
+    /** Such as `COMMIT`. */
+    command: string;
+    rowCount: number | null;
+    rows: unknown[];
+  }
+  export interface Notification {
+    payload?: string;
+  }
+  export class Client {
+    constructor(config: ClientConfig);
+    connect(): Promise<unknown>;
+    query(query: string | QueryConfig): Promise<QueryResult>;
+    on(event: "error", fn: (error: Error) => void): void;
+    on(event: "end", fn: () => void): void;
+    on(event: "notification", fn: (message: Notification) => void): void;
+    end(): Promise<void>;
+  }
+  export interface PoolClient extends Client {
+    /** With `true` the connection is closed. */
+    release(destroy?: boolean): void;
+  }
+  export class Pool {
+    constructor(config: PoolConfig);
+    connect(): Promise<PoolClient>;
+    query(query: string | QueryConfig): Promise<QueryResult>;
+    on(event: "error", fn: (error: Error) => void): void;
+    on(event: "connect", fn: (client: PoolClient) => void): void;
+    end(): Promise<void>;
+  }
+  /** What the server said. */
+  export class DatabaseError extends Error {
+    /** SQLSTATE. */
+    code?: string;
+    /** `ERROR`, or `FATAL` when the connection is over. */
+    severity?: string;
+  }
+}

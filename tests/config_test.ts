@@ -15,6 +15,13 @@ Deno.test("without settings every default holds", () => {
     host: "127.0.0.1",
     port: 8080,
     dataDir: `${Deno.cwd()}/data`,
+    databaseUrl: null,
+    databasePool: 10,
+    imageStore: null,
+    s3Endpoint: null,
+    s3Region: "us-east-1",
+    s3AccessKey: null,
+    s3SecretKey: null,
     operatorKey: null,
     allowPrivate: [],
     rateLimit: 1200,
@@ -31,6 +38,14 @@ Deno.test("every variable is read", () => {
     SELLER_HOST: "::1",
     SELLER_PORT: "0",
     SELLER_DATA_DIR: "/srv/seller",
+    SELLER_DATABASE_URL:
+      "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
+    SELLER_DATABASE_POOL: "20",
+    SELLER_IMAGE_STORE: "s3://pictures/shop/images/",
+    SELLER_S3_ENDPOINT: "http://10.0.0.5:9000/",
+    SELLER_S3_REGION: "eu-north-1",
+    SELLER_S3_ACCESS_KEY: "id",
+    SELLER_S3_SECRET_KEY: "hush",
     SELLER_OPERATOR_KEY: "op-key",
     SELLER_ALLOW_PRIVATE: "127.0.0.0/8, fd00::/8",
     SELLER_RATE_LIMIT: "0",
@@ -44,6 +59,13 @@ Deno.test("every variable is read", () => {
     host: "::1",
     port: 0,
     dataDir: "/srv/seller",
+    databaseUrl: "postgres://seller:p%40ss@db:6432/seller?sslmode=require",
+    databasePool: 20,
+    imageStore: { kind: "s3", bucket: "pictures", prefix: "shop/images" },
+    s3Endpoint: "http://10.0.0.5:9000",
+    s3Region: "eu-north-1",
+    s3AccessKey: "id",
+    s3SecretKey: "hush",
     operatorKey: "op-key",
     allowPrivate: ["127.0.0.0/8", "fd00::/8"],
     rateLimit: 0,
@@ -79,6 +101,9 @@ Deno.test("all mistakes are reported at once, by name", () => {
   const { config, mistakes } = read({
     SELLER_HOST: "two words",
     SELLER_PORT: "65536",
+    SELLER_IMAGE_STORE: "s3://pictures/../other",
+    SELLER_S3_ENDPOINT: "ftp://storage.example",
+    SELLER_S3_REGION: "no where",
     SELLER_ALLOW_PRIVATE: "10.0.0.0/33",
     SELLER_RATE_LIMIT: "-1",
     SELLER_TRUST_PROXY: "yes",
@@ -88,19 +113,24 @@ Deno.test("all mistakes are reported at once, by name", () => {
     SELLER_LOG: "loud",
     SELLER_OPERATOR_KEY: "with space",
     SELLER_DATABASE_URL: "postgres://db/seller",
+    SELLER_DATABASE_POOL: "1",
   });
   assertEquals(config, null);
   assertEquals(mistakes.map((text) => text.split(":")[0]).sort(), [
     "SELLER_ALLOW_PRIVATE",
     "SELLER_BODY_LIMIT",
+    "SELLER_DATABASE_POOL",
     "SELLER_DATABASE_URL",
     "SELLER_HOST",
     "SELLER_IMAGE_LIMIT",
+    "SELLER_IMAGE_STORE",
     "SELLER_LOG",
     "SELLER_OPERATOR_KEY",
     "SELLER_PORT",
     "SELLER_RATE_LIMIT",
     "SELLER_ROLES",
+    "SELLER_S3_ENDPOINT",
+    "SELLER_S3_REGION",
     "SELLER_TRUST_PROXY",
   ]);
 });
@@ -110,6 +140,53 @@ Deno.test("a mistaken operator key is not repeated", () => {
   assertEquals(mistakes.length, 1);
   assert(!mistakes[0].includes("hush"));
 });
+
+Deno.test("a folder of images may lie anywhere; object storage needs a key", () => {
+  const folder = read({ SELLER_IMAGE_STORE: "/mnt/images" }).config?.imageStore;
+  assertEquals(folder, { kind: "folder", folder: "/mnt/images" });
+  const { mistakes } = read({ SELLER_IMAGE_STORE: "s3://pictures" });
+  assertEquals(mistakes.map((text) => text.split(":")[0]), [
+    "SELLER_S3_ACCESS_KEY",
+    "SELLER_S3_SECRET_KEY",
+  ]);
+});
+
+for (
+  const place of [
+    "s3://",
+    "s3://UPPER",
+    "s3://a",
+    "s3://bucket//twice",
+    "s3://bucket/a+b",
+    "s3://bucket/..",
+    "https://bucket",
+  ]
+) {
+  Deno.test(`${place} is no place for images`, () => {
+    const { mistakes } = read({ SELLER_IMAGE_STORE: place });
+    assertStringIncludes(mistakes[0], "SELLER_IMAGE_STORE");
+  });
+}
+
+for (
+  const url of [
+    "mysql://seller:hush@db/seller",
+    "postgres:/seller:hush@db/seller",
+    "postgres://:hush@db/seller",
+    "postgres://seller:hush@db",
+    "postgres://seller:hush@db/a/b",
+    "postgres://seller:hush@db/seller?sslmode=hush",
+    "postgres://seller:hu?sh@db/seller",
+    "postgres://seller@db/seller?password=hush",
+  ]
+) {
+  Deno.test(`${url} is no database, and not repeated`, () => {
+    const { mistakes } = read({ SELLER_DATABASE_URL: url });
+    assertEquals(mistakes.length, 1);
+    assertStringIncludes(mistakes[0], "SELLER_DATABASE_URL: ");
+    assert(!mistakes[0].includes("hu"), mistakes[0]);
+  });
+}
 
 for (
   const cidr of [

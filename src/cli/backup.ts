@@ -10,6 +10,12 @@ export const backupCommand: Command = {
   arguments: [{ name: "FILE" }],
   flags: [dataFlag],
   async run({ config, arguments: [file], print }) {
+    if (config.databaseUrl !== null) {
+      throw new UsageError(
+        "The database is PostgreSQL, of which pg_dump makes a consistent copy " +
+          "while the service runs; backup copies a seller.db.",
+      );
+    }
     const target = resolve(file);
     if (await exists(target)) {
       throw new UsageError(`${target} exists; name a file that does not.`);

@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. The first is the default. */
 import { backupCommand } from "./backup.ts";
 import type { Command } from "./command.ts";
+import { copyDatabaseCommand } from "./copy_database.ts";
 import { deliveryCommands } from "./deliveries.ts";
 import { eventCommands } from "./events.ts";
 import { imageCommands } from "./images.ts";
@@ -13,5 +14,6 @@ export const COMMANDS: readonly Command[] = [
   ...eventCommands,
   ...deliveryCommands,
   backupCommand,
+  copyDatabaseCommand,
   ...imageCommands,
 ];

@@ -6,22 +6,22 @@ import type { Db } from "../store/db.ts";
 import { UsageError } from "./command.ts";
 
 /**
- * Runs `fn` on the database of the data folder. Unless it may be `created`,
- * one that does not exist is a mistake in the setting, not an empty database.
+ * Runs `fn` on the database. Unless it may be `created`, a data folder without
+ * one is a mistake in the setting, not an empty database.
  */
 export async function withDatabase<T>(
-  { dataDir }: Config,
+  config: Config,
   fn: (db: Db) => Promise<T>,
   { created = false } = {},
 ): Promise<T> {
-  const file = join(dataDir, "seller.db");
-  if (!created && !await exists(file)) {
+  const file = join(config.dataDir, "seller.db");
+  if (config.databaseUrl === null && !created && !await exists(file)) {
     throw new UsageError(
       `There is no ${file}: name the folder of the service with --data or ` +
         "SELLER_DATA_DIR, or create the first seller.",
     );
   }
-  const db = openDatabase(dataDir);
+  const db = await openDatabase(config);
   try {
     return await fn(db);
   } finally {

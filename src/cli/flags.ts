@@ -13,3 +13,6 @@ export const allSettingFlags = settingFlags(Object.values(SETTINGS));
 
 /** `--data FOLDER`, for commands that only need the database. */
 export const [dataFlag] = settingFlags([SETTINGS.dataDir]);
+
+/** `--image-store PLACE`, for commands that look after the images. */
+export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);

@@ -1,18 +1,26 @@
 /** The commands that look after the stored image files. */
 import { pruneImages, verifyImages } from "../work/image_files.ts";
+import type { Config } from "../config.ts";
+import type { Deps } from "../deps.ts";
+import { imageStoreSettings, openImageStore } from "../images/open.ts";
+import type { ImageStore } from "../images/store.ts";
 import type { Command } from "./command.ts";
 import { withDatabase } from "./database.ts";
-import { dataFlag } from "./flags.ts";
+import { dataFlag, imageStoreFlag } from "./flags.ts";
+
+function storeOf(config: Config, { clock }: Deps): ImageStore {
+  return openImageStore(imageStoreSettings(config), clock);
+}
 
 export const imageCommands: readonly Command[] = [
   {
     name: "images verify",
     summary: "read every stored image and compare it with its hash",
     arguments: [],
-    flags: [dataFlag],
-    run: ({ config, print }) =>
+    flags: [dataFlag, imageStoreFlag],
+    run: ({ config, deps, print }) =>
       withDatabase(config, async (db) => {
-        const report = await verifyImages(db, config.dataDir);
+        const report = await verifyImages(db, storeOf(config, deps));
         for (const file of report.missing) print(`missing: ${file}`);
         for (const file of report.damaged) print(`damaged: ${file}`);
         print(`checked: ${report.checked}`);
@@ -30,12 +38,16 @@ export const imageCommands: readonly Command[] = [
     name: "images prune",
     summary: "list the image files that no product needs any more",
     arguments: [],
-    flags: [{ name: "delete", meaning: "remove them" }, dataFlag],
+    flags: [
+      { name: "delete", meaning: "remove them" },
+      dataFlag,
+      imageStoreFlag,
+    ],
     run: ({ config, deps, flags, print }) =>
       withDatabase(config, async (db) => {
-        const report = await pruneImages(db, config.dataDir, {
+        const report = await pruneImages(db, storeOf(config, deps), {
           dryRun: flags.delete === undefined,
-          now: deps.clock.now(),
+          clock: deps.clock,
         });
         for (const file of report.files) print(file);
         const verb = report.removed ? "removed" : "unused";

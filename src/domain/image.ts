@@ -77,6 +77,8 @@ export interface ImageFailure {
   transient: boolean;
   /** The answer's `Retry-After`, as it was sent. */
   retryAfter?: string | null;
+  /** Why nothing could be stored, for the log alone. */
+  cause?: string;
 }
 
 /** What the bytes on disk are. */

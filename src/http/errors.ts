@@ -1,11 +1,15 @@
 /** The one place where a failure becomes a status and an XML body. */
 import { type Detail, type ErrorCode, ServiceError } from "../domain/errors.ts";
+import { StoreError } from "../images/store.ts";
 import { DbError } from "../store/db.ts";
 import { serviceDocument, type XmlNode } from "../xml/encode.ts";
 
+/** Seconds after which a client had better ask again. */
+const RETRY_AFTER = { "Retry-After": "5" };
+
 /**
- * What a client is told of any failure. A database that cannot be written just
- * now is 503; whatever else was not foreseen is 500 and says nothing.
+ * What a client is told of any failure. A database that cannot be written, or
+ * a store of images that cannot be read, just now is 503; whatever else was not foreseen is 500 and says nothing.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -14,6 +18,22 @@ export function toServiceError(error: unknown): ServiceError {
       "unavailable",
       "The service cannot store anything at the moment; nothing of this " +
         "request was stored. Send it again later.",
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  if (error instanceof DbError && error.kind === "unsure") {
+    return new ServiceError(
+      "unavailable",
+      "The database went away while this request was being stored; whether it " +
+        "was stored is not known. Send it again later, with the same " +
+        "Idempotency-Key if it had one.",
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  if (error instanceof StoreError) {
+    return new ServiceError(
+      "unavailable",
+      "The service cannot reach its images at the moment. Ask again later.",
       { cause: error, headers: { "Retry-After": "5" } },
     );
   }
@@ -27,6 +47,7 @@ export function toServiceError(error: unknown): ServiceError {
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   "full",
   "busy",
+  "away",
   "readonly",
   "closed",
 ]);

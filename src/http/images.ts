@@ -18,11 +18,11 @@ export async function retryImages(context: RequestContext): Promise<Reply> {
     const references = await retryFailed(tx, id, seller.id, deps.clock.now());
     if (references > 0) {
       tx.onCommit(() => {
-        signals.images.notify();
-        signals.progress.notify(id);
+        signals.images.announce();
+        signals.progress.announce(id);
       });
     }
     return references;
-  });
+  }, { order: seller.id });
   return { xml: { transaction_id: id, images: { retried } } };
 }

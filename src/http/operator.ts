@@ -11,7 +11,7 @@ export const ingestEvent: Handler = async ({ services, body }) => {
     db,
     deps,
     draft,
-    () => signals.deliveries.notify(),
+    () => signals.deliveries.announce(),
   );
   return {
     xml: {

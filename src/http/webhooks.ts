@@ -37,7 +37,7 @@ export const createWebhook: Handler = async ({ services, seller, body }) => {
   const { trigger, url } = await readWebhook(root, outbound);
   await db.write(async (tx) => {
     await putWebhook(tx, deps, seller.id, trigger, url);
-    tx.onCommit(() => signals.deliveries.notify());
+    tx.onCommit(() => signals.deliveries.announce());
   });
   return { xml: { success: true } };
 };
@@ -75,7 +75,7 @@ export const testWebhook: Handler = async ({ services, seller, params }) => {
     : null;
   if (pinged === null) throw notFound("webhook");
   const { eventId, deliveryId, state } = pinged;
-  signals.deliveries.notify();
+  signals.deliveries.announce();
   return {
     xml: { delivery: { id: deliveryId, event_id: eventId, state } },
   };
@@ -128,7 +128,7 @@ export const replayDelivery: Handler = ({ services, seller, params }) => {
     }
     const replay = await sendAnew(tx, id, deps.clock.now());
     if (replay === "no_webhook") throw notFound("webhook");
-    if (replay === "due") tx.onCommit(() => signals.deliveries.notify());
+    if (replay === "due") tx.onCommit(() => signals.deliveries.announce());
     const { eventId, state } = await findDelivery(tx, id) ?? before;
     return { xml: { delivery: { id, event_id: eventId, state } } };
   });

@@ -44,7 +44,9 @@ export interface Sandbox {
 /** Starts the image host and the sink. Throws a `SandboxFolderError`. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { config, deps, print } = options;
-  if (options.dataDir !== null) await refuseRealSellers(options.dataDir);
+  if (options.dataDir !== null) {
+    await refuseRealSellers(config, options.dataDir);
+  }
   let service: { url: string; db: Db } | null = null;
   const sink = webhookSink({
     clock: deps.clock,
@@ -61,6 +63,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     config: {
       ...config,
       dataDir,
+      // SELLER_IMAGE_STORE may name that of a real service.
+      imageStore: null,
+      databaseUrl: null,
       roles: ROLES,
       operatorKey: OPERATOR_KEY,
       allowPrivate: [...config.allowPrivate, `${LOOPBACK}/32`],
@@ -151,8 +156,11 @@ async function webhookSecrets(sql: Sql): Promise<string[]> {
   return row === undefined ? [] : [row.secret];
 }
 
-async function refuseRealSellers(dataDir: string): Promise<void> {
-  const db = openDatabase(dataDir);
+async function refuseRealSellers(
+  config: Config,
+  dataDir: string,
+): Promise<void> {
+  const db = await openDatabase({ ...config, dataDir, databaseUrl: null });
   try {
     const sellers = await db.read(listSellers);
     const real = sellers.find(({ name }) => name !== SELLER);

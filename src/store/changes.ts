@@ -1,8 +1,10 @@
 /**
  * The order of change of the catalogue. Every write that changes what a
- * product shows gives it the next number, in the same write, and takes that
- * number before it touches or reads anything else: whoever waits for it then
- * sees all that was done under the numbers before.
+ * product shows gives it the next number, in the same write. Numbers become
+ * visible in their order, as the row that counts them stays locked until the
+ * commit; so a write takes one as late as it can, and only then looks for the
+ * products that it is to have: it sees all that was done under the numbers
+ * before.
  */
 import type { Product } from "../domain/product.ts";
 import { inLists, marks, type Param, type Tx } from "./db.ts";
@@ -97,7 +99,7 @@ function leaveRest(tx: Tx, imageIds: readonly string[]): Promise<void> {
   return tx.runMany(
     `INSERT INTO changed_images (image_id, product_id) VALUES (?, '')
      ON CONFLICT (image_id) DO UPDATE SET product_id = ''`,
-    imageIds.map((id) => [id]),
+    Array.from(new Set(imageIds), (id) => [id]),
   );
 }
 

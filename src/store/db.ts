@@ -32,7 +32,18 @@ export interface Tx extends Sql {
 }
 
 export interface WriteOptions {
-  /** It is about hundreds of rows. */
+  /**
+   * Writes of one `order` are applied one after the other, whichever process
+   * asks; those of one process in the order in which they were asked for, but
+   * that heavy ones may let others by.
+   */
+  order?: string;
+  /**
+   * It may share a transaction with others of its order that say so too: it is
+   * small, and asks for no lock that comes before one that they hold.
+   */
+  shared?: boolean;
+  /** It is about hundreds of rows: an engine with one writer makes it wait. */
   heavy?: boolean;
 }
 
@@ -41,14 +52,35 @@ export interface Db {
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Runs `fn` in a transaction; resolves after the commit is on disk. Throwing
-   * undoes what `fn` wrote and nothing else. Writes are applied in the order in
-   * which they were asked for, but that heavy ones let others by; those that
-   * wait together share one commit. `fn` must await nothing but its `Tx`.
+   * undoes what `fn` wrote and nothing else. Writes that wait together may share
+   * a commit. `fn` must await nothing but its `Tx`, and is called again where
+   * another transaction came between.
+   *
+   * An engine with one writer applies all writes in the order in which they
+   * were asked for, but that heavy ones let others by. With several, what one
+   * reads may be changed by another before it commits, unless both have the
+   * same `order` or it is locked: by an UPDATE, or by a SELECT that ends in
+   * `FOR UPDATE` or `FOR SHARE`, written as a comment (`dialect.ts`). Rows are
+   * locked in this order: deliveries, webhooks, images, transactions,
+   * `hourly_counts`, `change_counter`, products.
    */
-  write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
+  write<T>(
+    fn: (tx: Tx) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T>;
+  /** Tells other processes to look again; null where they can only poll. */
+  readonly wakeUps: WakeUps | null;
   /** A consistent copy while the service runs. Refuses an existing `file`. */
   backup(file: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Wake-ups between processes; one may be lost, so nobody relies on them. */
+export interface WakeUps {
+  /** Tells every other process that listens. */
+  send(topic: string, key: string): void;
+  /** Is told what others send; `null` after some may have been missed. */
+  listen(heard: (wakeUp: { topic: string; key: string } | null) => void): void;
 }
 
 export type DbErrorKind =
@@ -56,6 +88,8 @@ export type DbErrorKind =
   | "constraint" // any other constraint did
   | "full" // no room on the disk
   | "busy" // another process holds the lock
+  | "away" // the server cannot be reached, or turns us away
+  | "unsure" // the server went away during the commit
   | "readonly" // the file or folder cannot be written
   | "corrupt" // not a database of ours, or a damaged one
   | "newer" // made by a newer version of this program

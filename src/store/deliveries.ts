@@ -188,7 +188,7 @@ export async function claimDeliveries(
        lease_id = ?, lease_until = ?, attempts = attempts + 1
      WHERE id IN (SELECT id FROM deliveries
                   WHERE webhook_id = ? AND due_at <= ?
-                  ORDER BY due_at, id LIMIT ?)
+                  ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
        AND ${stateIn(MOVES.claim)}
        AND EXISTS (SELECT 1 FROM webhooks WHERE id = ? AND url = ?)
      RETURNING id, attempts AS attempt`,

@@ -132,7 +132,7 @@ export async function replayDelivery(
      FROM deliveries JOIN webhooks
        ON webhooks.seller_id = deliveries.seller_id
        AND webhooks.trigger_name = deliveries.trigger_name
-     WHERE deliveries.id = ?`,
+     WHERE deliveries.id = ? /* FOR SHARE OF webhooks */`,
     [id],
   );
   if (webhook === undefined) return "no_webhook";
@@ -184,7 +184,8 @@ export async function sweepDeliveries(tx: Tx, now: number): Promise<number> {
   for (const [state, kept] of Object.entries(RETENTION)) {
     const old = await tx.all<{ id: string; eventId: string }>(
       `SELECT id, event_id AS "eventId" FROM deliveries
-       WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?`,
+       WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?
+       /* FOR UPDATE SKIP LOCKED */`,
       [state, now - kept, SWEEP_ROWS],
     );
     if (old.length === 0) continue;
@@ -205,7 +206,7 @@ export async function sweepDeliveries(tx: Tx, now: number): Promise<number> {
     `UPDATE events SET body = NULL WHERE id IN (
        SELECT id FROM events
        WHERE delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?
-       ORDER BY created_at LIMIT ?)`,
+       ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
     [now - RETENTION.delivered, SWEEP_ROWS],
   );
 }

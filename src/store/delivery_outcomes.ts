@@ -45,8 +45,13 @@ export interface Settlement {
 interface Claimed {
   failures: number;
   webhookId: string;
+  /** Where it was sent. */
   url: string;
-  currentUrl: string | null;
+}
+
+/** The webhook as it is now; url is null when it was deleted. */
+interface Current {
+  url: string | null;
   disabledAt: number | null;
 }
 
@@ -80,13 +85,12 @@ export async function settleDelivery(
 ): Promise<Settled | null> {
   const claimed = await tx.get<Claimed>(
     `SELECT deliveries.failures, deliveries.webhook_id AS "webhookId",
-       delivery_attempts.url, webhooks.url AS "currentUrl",
-       webhooks.disabled_at AS "disabledAt"
+       delivery_attempts.url
      FROM deliveries
      JOIN delivery_attempts ON delivery_attempts.delivery_id = deliveries.id
        AND delivery_attempts.number = deliveries.attempts
-     LEFT JOIN webhooks ON webhooks.id = deliveries.webhook_id
-     WHERE deliveries.id = ? AND deliveries.lease_id = ?`,
+     WHERE deliveries.id = ? AND deliveries.lease_id = ?
+     /* FOR UPDATE OF deliveries */`,
     [claim.id, claim.leaseId],
   );
   if (claimed === undefined) return null;
@@ -126,32 +130,48 @@ async function notAccepted(
   outcome: Outcome,
   { now, fraction }: Settlement,
 ): Promise<Next> {
-  if (outcome.error === INTERRUPTED.error) return interrupted(claimed, now);
+  const current = await lockWebhook(tx, claimed.webhookId);
+  if (outcome.error === INTERRUPTED.error) {
+    return interrupted(claimed, current, now);
+  }
   const failures = claimed.failures + 1;
-  const replaced = claimed.currentUrl !== claimed.url;
+  const replaced = current.url !== claimed.url;
   // What a former URL did says nothing about the one that took its place.
   const webhook = replaced
     ? UNHARMED
     : await countFailure(tx, claimed.webhookId, outcome.status, now);
   const stay = { failures, dueAt: null, webhook };
-  if (claimed.currentUrl === null) return { move: MOVES.cancel, ...stay };
+  if (current.url === null) return { move: MOVES.cancel, ...stay };
   const delay = retryDelay(failures, fraction, outcome.retryAfter);
   if (delay === null) return { move: MOVES.exhaust, ...stay };
-  if (claimed.disabledAt !== null || webhook.webhookDisabled) {
+  if (current.disabledAt !== null || webhook.webhookDisabled) {
     return { move: MOVES.hold, ...stay };
   }
   const dueAt = replaced ? now : now + delay;
   return { move: MOVES.retry, failures, dueAt, webhook };
 }
 
-function interrupted(claimed: Claimed, now: number): Next {
-  const stay = {
-    failures: claimed.failures,
-    dueAt: null,
-    webhook: UNHARMED,
-  };
-  if (claimed.currentUrl === null) return { move: MOVES.cancel, ...stay };
-  if (claimed.disabledAt !== null) return { move: MOVES.hold, ...stay };
+/**
+ * Locks the webhook, so that it can be neither deleted nor disabled between
+ * this look and the commit: what goes back into its queue is then seen by
+ * whoever empties or holds that queue.
+ */
+async function lockWebhook(tx: Tx, webhookId: string): Promise<Current> {
+  return await tx.get<Current>(
+    `SELECT url, disabled_at AS "disabledAt" FROM webhooks WHERE id = ?
+     /* FOR NO KEY UPDATE */`,
+    [webhookId],
+  ) ?? { url: null, disabledAt: null };
+}
+
+function interrupted(
+  { failures }: Claimed,
+  current: Current,
+  now: number,
+): Next {
+  const stay = { failures, dueAt: null, webhook: UNHARMED };
+  if (current.url === null) return { move: MOVES.cancel, ...stay };
+  if (current.disabledAt !== null) return { move: MOVES.hold, ...stay };
   return { ...stay, move: MOVES.release, dueAt: now };
 }
 

@@ -45,7 +45,7 @@ export async function forgetExpiredKeys(tx: Tx, now: number): Promise<void> {
   await tx.run(
     `DELETE FROM idempotency_keys WHERE (seller_id, key) IN (
        SELECT seller_id, key FROM idempotency_keys WHERE expires_at <= ?
-       ORDER BY expires_at LIMIT 100)`,
+       ORDER BY expires_at LIMIT 100 /* FOR UPDATE SKIP LOCKED */)`,
     [now],
   );
 }

@@ -100,7 +100,6 @@ export async function refetchCopies(
       `SELECT id FROM images WHERE ${gone} ORDER BY id`,
       list,
     );
-    await touchProductsOf(tx, images.map(({ id }) => id));
     urls += await tx.run(
       `UPDATE images SET state = 'pending', due_at = ?, attempts = 0,
          crashes = 0, code = NULL, message = NULL
@@ -111,6 +110,7 @@ export async function refetchCopies(
       `UPDATE images SET ${NO_COPY} WHERE ${gone}`,
       list,
     );
+    await touchProductsOf(tx, images.map(({ id }) => id));
   }
   return urls;
 }

@@ -91,16 +91,17 @@ export async function settleImages(
       endings.set(id, endingOf(row, lease, attempts, outcome));
     }
   }
-  const visible = [...endings].filter(([, ending]) => ending.visible);
-  await touchProductsOf(tx, visible.map(([id]) => id));
   await tx.runMany(
     `UPDATE images SET lease_id = NULL, due_at = ?, attempts = ?, code = ?,
        message = ? WHERE id = ? AND lease_id = ?`,
     retried,
   );
   await endJobs(tx, results, endings, options.at);
+  const told = await tellWaiting(tx, endings, options.at);
   await countEndings(tx, endings, options.at);
-  return await tellWaiting(tx, endings, options.at);
+  const visible = [...endings].filter(([, ending]) => ending.visible);
+  await touchProductsOf(tx, visible.map(([id]) => id));
+  return told;
 }
 
 function endingOf(
@@ -140,6 +141,10 @@ async function countEndings(
   await countInHour(tx, at, "images_stored", endings.size - failed);
 }
 
+/**
+ * Locks the rows: nobody can ask for one of these images between this look and
+ * the commit without being told.
+ */
 async function leasedRows(
   tx: Tx,
   results: readonly ImageResult[],
@@ -148,7 +153,8 @@ async function leasedRows(
   for (const list of inLists(results.map(({ id }) => id))) {
     const rows = await tx.all<LeasedRow>(
       `SELECT id, lease_id, attempts, sha256, validator FROM images
-       WHERE id IN (${marks(list.length)}) AND lease_id IS NOT NULL`,
+       WHERE id IN (${marks(list.length)}) AND lease_id IS NOT NULL
+       ORDER BY url /* FOR UPDATE */`,
       list,
     );
     for (const row of rows) found.set(row.id, row);
@@ -277,7 +283,7 @@ async function moveCounters(
        images_failed = images_failed + ?,
        finished_at = CASE WHEN images_pending = ? THEN ? ELSE finished_at END
      WHERE id = ?`,
-    Array.from(moved, ([id, { stored, reused, failed }]) => {
+    [...moved].sort().map(([id, { stored, reused, failed }]) => {
       const settled = stored + reused + failed;
       return [settled, stored, reused, failed, settled, at, id];
     }),

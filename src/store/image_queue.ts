@@ -172,7 +172,9 @@ export async function claimImage(
 ): Promise<boolean> {
   const changed = await tx.run(
     `UPDATE images SET lease_id = ?, due_at = ?
-     WHERE id = ? AND state = ? AND lease_id IS NULL AND due_at <= ?`,
+     WHERE id = (SELECT id FROM images
+                 WHERE id = ? AND state = ? AND lease_id IS NULL AND due_at <= ?
+                 /* FOR UPDATE SKIP LOCKED */)`,
     [job.lease, until, job.id, job.suspect ? "suspect" : "pending", now],
   );
   return changed === 1;

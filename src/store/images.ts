@@ -48,7 +48,8 @@ export async function requestImages(
   tx: Tx,
   request: ImageRequest,
 ): Promise<{ pending: number; reused: number; ids: Map<string, string> }> {
-  const { transactionId, sellerId, at, uuid, images } = request;
+  const { transactionId, sellerId, at, uuid } = request;
+  const images = request.images.toSorted(byUrl);
   const known = await takeKnown(tx, sellerId, images.map(({ url }) => url));
   const fresh: Param[][] = [];
   const restarted: Param[][] = [];
@@ -73,6 +74,11 @@ export async function requestImages(
   await tx.runMany(RESTART, restarted);
   await tx.runMany(INSERT_WAITING, rows);
   return { ...counts, ids };
+}
+
+/** In the order of their URLs, so that no two uploads wait for each other. */
+function byUrl(a: { url: string }, b: { url: string }): number {
+  return a.url < b.url ? -1 : a.url > b.url ? 1 : 0;
 }
 
 const INSERT_IMAGE =
@@ -140,6 +146,7 @@ export async function retryImages(
     [transactionId],
   );
   if (failed.length === 0) return 0;
+  failed.sort(byUrl);
   const known = await takeKnown(tx, sellerId, failed.map(({ url }) => url));
   const settled = [...known.values()].filter(isSettled);
   await tx.runMany(RESTART, settled.map(({ id }) => [at, id]));

@@ -6,6 +6,8 @@
 export interface Migration {
   name: string;
   sql: string;
+  /** For PostgreSQL, where `dialect.ts` cannot translate `sql`. */
+  postgres?: string;
 }
 
 export const MIGRATIONS: readonly Migration[] = [

@@ -69,6 +69,26 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Db {
   }
 }
 
+/**
+ * Whether any other connection has the file open, in whatever process: a lock
+ * on all of it cannot be had then. Throws a `DbError`.
+ */
+export function isSqliteInUse(file: string): boolean {
+  const connection = guarded(() => new DatabaseSync(file, { timeout: 0 }));
+  try {
+    guarded(() => {
+      connection.exec("PRAGMA locking_mode = EXCLUSIVE");
+      connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get();
+    });
+    return false;
+  } catch (error) {
+    if (error instanceof DbError && error.kind === "busy") return true;
+    throw error;
+  } finally {
+    connection.close();
+  }
+}
+
 function connect(file: string, readOnly: boolean): DatabaseSync {
   return guarded(() => {
     const connection = new DatabaseSync(file, {
@@ -313,6 +333,8 @@ class SqliteDb implements Db {
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Other processes look at the file again by themselves. */
+  readonly wakeUps = null;
 
   constructor(writer: DatabaseSync, reader: DatabaseSync, heavy: Turns) {
     this.#heavy = heavy;

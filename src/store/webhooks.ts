@@ -57,6 +57,22 @@ export function listWebhooks(sql: Sql, sellerId: string): Promise<Webhook[]> {
   );
 }
 
+/**
+ * The webhook of a seller for a trigger, locked: until the commit it can be
+ * neither deleted nor disabled, so what joins its queue is not overlooked.
+ */
+export function lockWebhook(
+  tx: Tx,
+  sellerId: string,
+  trigger: string,
+): Promise<Webhook | undefined> {
+  return tx.get<Webhook>(
+    `SELECT ${COLUMNS} FROM webhooks WHERE seller_id = ? AND trigger_name = ?
+     /* FOR SHARE */`,
+    [sellerId, trigger],
+  );
+}
+
 /** The webhook of a seller for a trigger. */
 export function findWebhook(
   sql: Sql,

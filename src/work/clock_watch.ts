@@ -56,8 +56,8 @@ export class ClockWatch {
     if (ms > WORTH_MS) {
       deps.log.warn("clock_went_back", { ms });
       await db.write((tx) => this.#bringForward(tx, deps.clock.now(), ms));
-      signals.images.notify();
-      signals.deliveries.notify();
+      signals.images.announce();
+      signals.deliveries.announce();
     }
     this.#offset = offset;
     return LOOK_MS;

@@ -1,6 +1,6 @@
 /**
- * One download, as the image worker does it: from the host through the door to
- * a temporary file, hashed on the way, judged, flushed, renamed.
+ * One download, as the image worker does it: from the host through the door,
+ * hashed on the way, judged, stored.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../deps.ts";
@@ -18,9 +18,12 @@ import {
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../net/outbound.ts";
+import {
+  type ImageStore,
+  type IncomingImage,
+  StoreError,
+} from "../images/store.ts";
 import { Slots } from "../net/slots.ts";
-import { partFile } from "./image_files.ts";
-import { PartFile } from "./part_file.ts";
 import {
   HEAD_BYTES,
   ImageRefusal,
@@ -35,31 +38,35 @@ const TOTAL_MS = 60_000;
 const PACE_MS = 10_000;
 const PACE_BYTES = 16 * 1024;
 
-type FetchSettings = Pick<
-  ImageWorkerSettings,
-  "folder" | "imageLimit" | "answerMs"
->;
+type FetchSettings = Pick<ImageWorkerSettings, "imageLimit" | "answerMs">;
 
 /** Downloads images, at most 16 at once from one origin and 64 in all. */
 export class ImageFetcher {
   readonly #outbound: Outbound;
+  readonly #store: ImageStore;
   readonly #settings: FetchSettings;
   readonly #clock: Clock;
   readonly #slots = new Slots({ perKey: 16, total: 64 });
 
-  constructor(outbound: Outbound, settings: FetchSettings, clock: Clock) {
+  constructor(
+    outbound: Outbound,
+    store: ImageStore,
+    settings: FetchSettings,
+    clock: Clock,
+  ) {
     this.#outbound = outbound;
+    this.#store = store;
     this.#settings = settings;
     this.#clock = clock;
   }
 
   /** Throws only when `abort` fires; nothing is left half-written in any case. */
   async fetch(task: ImageTask, abort: AbortSignal): Promise<ImageOutcome> {
-    const part = new PartFile(partFile(this.#settings.folder, task.lease));
+    const part = this.#store.receive(task.lease);
     try {
       const received = await this.#download(task, part, abort);
       if ("kind" in received) return received;
-      return await this.#store(part, received);
+      return await keep(part, received, abort);
     } catch (error) {
       abort.throwIfAborted();
       return { kind: "failed", ...failureOf(error) };
@@ -70,17 +77,18 @@ export class ImageFetcher {
 
   async #download(
     task: ImageTask,
-    part: PartFile,
+    part: IncomingImage,
     abort: AbortSignal,
   ): Promise<Received | ImageOutcome> {
     const { origin } = new URL(task.url);
+    const headers = await this.#condition(task);
     await this.#slots.acquire(origin, abort);
     const pace = new Pace(this.#clock, this.#settings.answerMs);
     try {
       const answer = await this.#outbound.get(task.url, {
         timeoutMs: TOTAL_MS,
         maxBytes: this.#settings.imageLimit,
-        headers: await this.#condition(task),
+        headers,
         signal: AbortSignal.any([abort, pace.signal]),
       });
       pace.begin();
@@ -103,20 +111,11 @@ export class ImageFetcher {
   async #condition({ copy }: ImageTask): Promise<Record<string, string>> {
     if (copy === null || copy.validator === null) return {};
     try {
-      await Deno.stat(`${this.#settings.folder}/${imageFile(copy)}`);
-      return conditionOf(copy.validator);
+      const found = await this.#store.look(imageFile(copy));
+      return found === null ? {} : conditionOf(copy.validator);
     } catch {
       return {};
     }
-  }
-
-  async #store(part: PartFile, received: Received): Promise<ImageOutcome> {
-    const { sha256, validator } = received;
-    const { type, width, height } = inspectImage(await part.content());
-    const file = `${this.#settings.folder}/${imageFile({ sha256, type })}`;
-    await part.keep(file);
-    const { bytes } = part;
-    return { kind: "stored", sha256, type, bytes, width, height, validator };
   }
 }
 
@@ -128,7 +127,7 @@ interface Received {
 /** Takes the body in, refusing it early by its first bytes. */
 async function receive(
   answer: StreamedAnswer,
-  part: PartFile,
+  part: IncomingImage,
   pace: Pace,
 ): Promise<Received> {
   const hash = createHash("sha256");
@@ -146,6 +145,18 @@ async function receive(
     name === "content-length" ? String(part.bytes) : answer.headers(name)
   );
   return { sha256: hash.digest("hex"), validator };
+}
+
+/** Judges and stores what was received. */
+async function keep(
+  part: IncomingImage,
+  { sha256, validator }: Received,
+  abort: AbortSignal,
+): Promise<ImageOutcome> {
+  const { type, width, height } = inspectImage(await part.content());
+  await part.keep(imageFile({ sha256, type }), abort);
+  const { bytes } = part;
+  return { kind: "stored", sha256, type, bytes, width, height, validator };
 }
 
 /** Gives up on a host that is silent, or sends next to nothing. */
@@ -235,12 +246,15 @@ function failureOf(error: unknown): ImageFailure {
 const NO_ROOM = /os error (?:28|69|122)\)/;
 
 function storageFailure(error: unknown): ImageFailure {
-  const full = NO_ROOM.test(String(error));
+  const full = error instanceof StoreError
+    ? error.kind === "full"
+    : NO_ROOM.test(String(error));
   return {
     code: full ? "image_storage_full" : "image_storage_failed",
     message: full
       ? "The service has no room for the image at the moment; nothing is wrong with the image."
       : "The service could not write the image; nothing is wrong with the image.",
     transient: true,
+    cause: String(error).slice(0, 500),
   };
 }

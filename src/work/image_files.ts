@@ -1,10 +1,14 @@
 /**
- * The folder of stored images: `<first two digits>/<SHA-256>.<type>`, and
- * `<lease>.part` for what is being written.
+ * What keeps the stored images and the rows that tell of them together: what
+ * was left half-written, what is missing or damaged, what nothing needs.
  */
 import { createHash } from "node:crypto";
 import { basename, extname } from "node:path";
+import type { Clock } from "../deps.ts";
 import { imageFile } from "../domain/image.ts";
+import { leasesOfParts, lookAtPart, removePart } from "../images/folder.ts";
+import { inParallel } from "../images/parallel.ts";
+import { type ImageFile, type ImageStore, PREFIXES } from "../images/store.ts";
 import type { Db } from "../store/db.ts";
 import {
   copiesUnder,
@@ -15,43 +19,22 @@ import {
 } from "../store/image_copies.ts";
 import { heldLeases } from "../store/image_queue.ts";
 
-const PART = ".part";
-/** Ends the name of a file that is about to be removed. */
-const ASIDE = ".unneeded";
-const STORED = /^[0-9a-f]{64}\.[a-z]+$/;
-/** `00` … `ff`. */
-const PREFIXES = Array.from(
-  { length: 256 },
-  (_, n) => n.toString(16).padStart(2, "0"),
-);
 /** While images are being fetched, a file as young as this may be one of them. */
 const YOUNG_MS = 10 * 60_000;
-
-/** Where images lie below the data folder. */
-export function imageFolder(dataDir: string): string {
-  return `${dataDir}/images`;
-}
-
-/** Where a download is written before it has its name. */
-export function partFile(folder: string, lease: string): string {
-  return `${folder}/${lease}${PART}`;
-}
-
-/** Makes the folder and those in it, so that no download has to. */
-export function makeFolders(folder: string): void {
-  for (const prefix of PREFIXES) {
-    Deno.mkdirSync(`${folder}/${prefix}`, { recursive: true });
-  }
-}
+/** Files that are looked at or read at once. */
+const AT_ONCE = 8;
+/** How often, and how long, `images prune` looks whether downloads have ended. */
+const LOOK_AGAIN_MS = 500;
+const WAIT_MS = 2 * 60_000;
 
 /**
  * Removes half-written files of attempts that nobody is at any more. Answers
  * how many there were.
  */
 export async function sweepParts(db: Db, folder: string): Promise<number> {
-  const parts = await unclaimedParts(db, folder);
-  for (const name of parts) await removeFile(`${folder}/${name}`);
-  return parts.length;
+  const leases = await unclaimedParts(db, folder);
+  for (const lease of leases) await removePart(folder, lease);
+  return leases.length;
 }
 
 /**
@@ -60,7 +43,7 @@ export async function sweepParts(db: Db, folder: string): Promise<number> {
  */
 export async function refetchMissing(
   db: Db,
-  folder: string,
+  store: ImageStore,
   at: number,
   abort: AbortSignal,
 ): Promise<number> {
@@ -70,9 +53,8 @@ export async function refetchMissing(
     const copies = await db.read((sql) => copiesUnder(sql, prefix));
     if (copies.length === 0) continue;
     // Looked up after the rows: a file is there before its row is.
-    const files = new Set(await filesIn(`${folder}/${prefix}`));
-    const missing = copies
-      .filter(({ sha256, type }) => !files.has(`${sha256}.${type}`))
+    const files = new Set(await store.names(prefix));
+    const missing = copies.filter((copy) => !files.has(imageFile(copy)))
       .map(({ sha256 }) => sha256);
     if (missing.length === 0) continue;
     urls += await db.write((tx) => refetchCopies(tx, missing, at));
@@ -83,7 +65,7 @@ export async function refetchMissing(
 export interface VerifyReport {
   /** How many stored images there are, each counted once. */
   checked: number;
-  /** Files, relative to `images/`, that are not there. */
+  /** Files, as `imageFile()` writes them, that are not there. */
   missing: string[];
   /** Files whose bytes are not those that were stored. */
   damaged: string[];
@@ -92,36 +74,38 @@ export interface VerifyReport {
 /** Reads every stored image and compares its SHA-256. Changes nothing. */
 export async function verifyImages(
   db: Db,
-  dataDir: string,
+  store: ImageStore,
 ): Promise<VerifyReport> {
   const report: VerifyReport = { checked: 0, missing: [], damaged: [] };
   for (const prefix of PREFIXES) {
-    for (const copy of await db.read((sql) => copiesUnder(sql, prefix))) {
-      report.checked++;
-      const found = await judge(imageFolder(dataDir), copy);
-      if (found !== "sound") report[found].push(imageFile(copy));
+    const copies = await db.read((sql) => copiesUnder(sql, prefix));
+    const found = await inParallel(
+      AT_ONCE,
+      copies,
+      (copy) => judge(store, copy),
+    );
+    report.checked += copies.length;
+    for (const [n, copy] of copies.entries()) {
+      const verdict = found[n];
+      if (verdict !== "sound") report[verdict].push(imageFile(copy));
     }
   }
   return report;
 }
 
 async function judge(
-  folder: string,
+  store: ImageStore,
   copy: StoredCopy,
 ): Promise<"sound" | "missing" | "damaged"> {
-  try {
-    using file = await Deno.open(`${folder}/${imageFile(copy)}`);
-    const hash = createHash("sha256");
-    for await (const piece of file.readable) hash.update(piece);
-    return hash.digest("hex") === copy.sha256 ? "sound" : "damaged";
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "missing";
-    throw error;
-  }
+  const image = await store.read(imageFile(copy));
+  if (image === null) return "missing";
+  const hash = createHash("sha256");
+  for await (const piece of image.body) hash.update(piece);
+  return hash.digest("hex") === copy.sha256 ? "sound" : "damaged";
 }
 
 export interface PruneReport {
-  /** Files, relative to `images/`, that nothing needs. */
+  /** Files, relative to where images are kept, that nothing needs. */
   files: string[];
   /** What they take together. */
   bytes: number;
@@ -132,8 +116,7 @@ export interface PruneReport {
 export interface PruneOptions {
   /** Only find, remove nothing. */
   dryRun: boolean;
-  /** Unix milliseconds. */
-  now: number;
+  clock: Clock;
 }
 
 /**
@@ -144,48 +127,42 @@ export interface PruneOptions {
  */
 export async function pruneImages(
   db: Db,
-  dataDir: string,
-  { dryRun, now }: PruneOptions,
+  store: ImageStore,
+  { dryRun, clock }: PruneOptions,
 ): Promise<PruneReport> {
-  const folder = imageFolder(dataDir);
   const report: PruneReport = { files: [], bytes: 0, removed: !dryRun };
   const note = ({ name, bytes }: ImageFile) => {
     report.files.push(name);
     report.bytes += bytes;
   };
-  for (const name of await unclaimedParts(db, folder)) {
-    const part = await lookAt(folder, name);
-    if (part === null) continue;
-    if (!dryRun) await removeFile(`${folder}/${name}`);
-    note(part);
+  const { partFolder } = store;
+  for (const lease of await unclaimedParts(db, partFolder)) {
+    const part = dryRun
+      ? await lookAtPart(partFolder, lease)
+      : await removePart(partFolder, lease);
+    if (part !== null) note(part);
   }
   for (const prefix of PREFIXES) {
-    if (!dryRun) await putBackLeftOver(folder, prefix);
-    const unneeded = await unneededFiles(db, folder, prefix, now);
+    if (!dryRun) await store.mend(prefix);
+    const unneeded = await unneededFiles(db, store, prefix, clock.now());
     const found = dryRun || unneeded.length === 0
       ? unneeded
-      : await removeUnneeded(db, folder, prefix, unneeded, now);
+      : await removeUnneeded(db, store, prefix, unneeded, clock);
     found.forEach(note);
+  }
+  if (!dryRun && !store.removesSafely) {
+    await refetchRemoved(db, store, report.files, clock);
   }
   return report;
 }
 
-interface ImageFile {
-  /** Relative to the folder of the images. */
-  name: string;
-  bytes: number;
-  /** When it was written, Unix milliseconds. */
-  written: number;
-}
-
 async function unneededFiles(
   db: Db,
-  folder: string,
+  store: ImageStore,
   prefix: string,
   now: number,
 ): Promise<ImageFile[]> {
-  const names = (await filesIn(`${folder}/${prefix}`))
-    .filter((name) => STORED.test(name));
+  const names = await store.names(prefix);
   if (names.length === 0) return [];
   // One snapshot, taken after the look at the files: what has a file but no row
   // yet is still under a lease in it.
@@ -193,65 +170,70 @@ async function unneededFiles(
     needed: new Set((await neededCopiesUnder(sql, prefix)).map(imageFile)),
     busy: (await heldLeases(sql)).size > 0,
   }));
-  const files: ImageFile[] = [];
-  for (const name of names.map((name) => `${prefix}/${name}`)) {
-    if (needed.has(name)) continue;
-    const file = await lookAt(folder, name);
-    if (file === null || (busy && isYoung(file, now))) continue;
-    files.push(file);
-  }
-  return files;
+  const unneeded = names.filter((name) => !needed.has(name));
+  const files = await inParallel(AT_ONCE, unneeded, (name) => store.look(name));
+  return files.filter((file) => file !== null)
+    .filter((file) => !busy || !isYoung(file, now));
 }
 
 /**
- * Has the rows give up these files, then removes them. An upload may want one
- * at any moment, and a download write it anew. So each is set aside first, and
- * looked up after that: what is wanted again then goes back to its place.
+ * Has the rows give up these files, then removes them, but for those that an
+ * upload has come to want, or a download has written anew, meanwhile.
  */
 async function removeUnneeded(
   db: Db,
-  folder: string,
+  store: ImageStore,
   prefix: string,
   files: readonly ImageFile[],
-  now: number,
+  clock: Clock,
 ): Promise<ImageFile[]> {
-  const sha256s = files.map(({ name }) => basename(name, extname(name)));
-  await db.write((tx) => forgetUnneeded(tx, sha256s));
-  for (const { name } of files) {
-    await moveFile(`${folder}/${name}`, `${folder}/${name}${ASIDE}`);
-  }
-  const { used, busy } = await db.read(async (sql) => ({
-    used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
-    busy: (await heldLeases(sql)).size > 0,
-  }));
-  const removed: ImageFile[] = [];
-  for (const file of files) {
-    const { name } = file;
-    const aside = await lookAt(folder, name + ASIDE);
-    if (aside === null) continue;
-    if (used.has(name) || (busy && isYoung(aside, now))) {
-      await putBack(folder, name);
-    } else {
-      await removeFile(`${folder}/${name}${ASIDE}`);
-      removed.push(file);
+  await db.write((tx) => forgetUnneeded(tx, files.map(sha256Of)));
+  return await store.remove(files, async (files) => {
+    const { used, busy } = await db.read(async (sql) => ({
+      used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
+      busy: (await heldLeases(sql)).size > 0,
+    }));
+    return files.filter((file) =>
+      !used.has(file.name) && !(busy && isYoung(file, clock.now()))
+    );
+  });
+}
+
+/**
+ * Between the last look at a file and its removal a download may have written
+ * it anew. Its row comes before its lease ends; so once the leases of now have
+ * ended, whatever has a row and no file is known, and is fetched again.
+ */
+async function refetchRemoved(
+  db: Db,
+  store: ImageStore,
+  names: readonly string[],
+  clock: Clock,
+): Promise<void> {
+  const removed = new Set(names);
+  if (removed.size === 0) return;
+  await leasesEnded(db, clock);
+  for (const prefix of new Set(names.map((name) => name.slice(0, 2)))) {
+    const copies = (await db.read((sql) => copiesUnder(sql, prefix)))
+      .filter((copy) => removed.has(imageFile(copy)));
+    for (const copy of copies) {
+      if (await store.look(imageFile(copy)) !== null) continue;
+      const at = clock.now();
+      await db.write((tx) => refetchCopies(tx, [copy.sha256], at));
     }
   }
-  return removed;
 }
 
-/** What was set aside by somebody who then died. */
-async function putBackLeftOver(folder: string, prefix: string): Promise<void> {
-  for (const name of await filesIn(`${folder}/${prefix}`)) {
-    if (!name.endsWith(ASIDE)) continue;
-    await putBack(folder, `${prefix}/${name.slice(0, -ASIDE.length)}`);
+/** Waits until none of the leases that are held now is held any more. */
+async function leasesEnded(db: Db, clock: Clock): Promise<void> {
+  const leases = await db.read((sql) => heldLeases(sql));
+  const deadline = clock.monotonic() + WAIT_MS;
+  for (;;) {
+    const held = await db.read((sql) => heldLeases(sql));
+    if (leases.isDisjointFrom(held)) return;
+    if (clock.monotonic() > deadline) return;
+    await new Promise<void>((resolve) => clock.after(LOOK_AGAIN_MS, resolve));
   }
-}
-
-/** Gives a file that was set aside its name again, unless a newer one has it. */
-async function putBack(folder: string, name: string): Promise<void> {
-  const path = `${folder}/${name}`;
-  if (await lookAt(folder, name) === null) await moveFile(path + ASIDE, path);
-  else await removeFile(path + ASIDE);
 }
 
 /** It may be of an image that is being fetched and has no row yet. */
@@ -259,48 +241,14 @@ function isYoung({ written }: ImageFile, now: number): boolean {
   return written > now - YOUNG_MS;
 }
 
-/** A file below the folder; null if it is not there any more. */
-async function lookAt(folder: string, name: string): Promise<ImageFile | null> {
-  const found = await unlessGone(Deno.lstat(`${folder}/${name}`));
-  if (found === null) return null;
-  return { name, bytes: found.size, written: found.mtime?.getTime() ?? 0 };
+function sha256Of({ name }: ImageFile): string {
+  return basename(name, extname(name));
 }
 
 async function unclaimedParts(db: Db, folder: string): Promise<string[]> {
-  const parts = (await filesIn(folder)).filter((name) => name.endsWith(PART));
-  if (parts.length === 0) return [];
+  const leases = await leasesOfParts(folder);
+  if (leases.length === 0) return [];
   // Looked up after the files: whoever began later is not among them.
   const held = await db.read((sql) => heldLeases(sql));
-  return parts.filter((name) => !held.has(name.slice(0, -PART.length)));
-}
-
-/** Names of the files in a folder, in order; none if there is no folder. */
-async function filesIn(folder: string): Promise<string[]> {
-  const names: string[] = [];
-  try {
-    for await (const entry of Deno.readDir(folder)) {
-      if (entry.isFile) names.push(entry.name);
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  return names.sort();
-}
-
-async function removeFile(path: string): Promise<void> {
-  await unlessGone(Deno.remove(path));
-}
-
-async function moveFile(from: string, to: string): Promise<void> {
-  await unlessGone(Deno.rename(from, to));
-}
-
-/** What came of looking at a file or moving it; null if there was none. */
-async function unlessGone<T>(done: Promise<T>): Promise<T | null> {
-  try {
-    return await done;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
-    throw error;
-  }
+  return leases.filter((lease) => !held.has(lease));
 }

@@ -1,12 +1,12 @@
 /** What the main thread and the image worker say to each other. */
 
+import type { ImageStoreSettings } from "../images/open.ts";
 import type { ImageResult } from "../store/image_outcomes.ts";
 import type { ClaimedImage } from "../store/image_queue.ts";
 
 /** Sent to the worker once, when it starts. */
 export interface ImageWorkerSettings {
-  /** The folder of the stored images. */
-  folder: string;
+  store: ImageStoreSettings;
   /** Bytes of one image. */
   imageLimit: number;
   allowPrivate: readonly string[];

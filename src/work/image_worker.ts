@@ -6,11 +6,11 @@
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "../deps.ts";
+import { openImageStore } from "../images/open.ts";
 import { Outbound } from "../net/outbound.ts";
 import { USER_AGENT } from "../version.ts";
 import type { ImageResult } from "../store/image_outcomes.ts";
 import { ImageFetcher } from "./image_fetch.ts";
-import { makeFolders } from "./image_files.ts";
 import type {
   FromImageWorker,
   ImageTask,
@@ -54,8 +54,9 @@ function start(settings: ImageWorkerSettings): void {
     total: 64,
     userAgent: USER_AGENT,
   });
-  fetcher = new ImageFetcher(outbound, settings, systemClock);
-  makeFolders(settings.folder);
+  const store = openImageStore(settings.store, systemClock);
+  store.prepare();
+  fetcher = new ImageFetcher(outbound, store, settings, systemClock);
   post({ type: "beat" });
 }
 

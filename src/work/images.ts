@@ -12,6 +12,7 @@ import {
   retryDelay,
 } from "../domain/image.ts";
 import { retryAfter } from "../domain/webhook.ts";
+import { imageStoreSettings } from "../images/open.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../store/db.ts";
 import {
@@ -26,12 +27,7 @@ import {
   releaseImages,
   renewLeases,
 } from "../store/image_queue.ts";
-import {
-  imageFolder,
-  makeFolders,
-  refetchMissing,
-  sweepParts,
-} from "./image_files.ts";
+import { refetchMissing, sweepParts } from "./image_files.ts";
 import { firstTurn, type Picked, pickImages } from "./image_pick.ts";
 import { ImageSlots } from "./image_slots.ts";
 import { ImageThread } from "./image_thread.ts";
@@ -65,11 +61,15 @@ interface HeldImage extends ClaimedImage {
   since: number;
 }
 
+type RoleServices = Pick<
+  Services,
+  "config" | "deps" | "db" | "signals" | "images"
+>;
+
 const NOTHING: Picked = { jobs: [], expired: [], nextDue: Infinity };
 
 export class ImageRole {
-  readonly #services: Pick<Services, "config" | "deps" | "db" | "signals">;
-  readonly #folder: string;
+  readonly #services: RoleServices;
   readonly #loop: Loop;
   readonly #thread: ImageThread;
   readonly #slots = new ImageSlots();
@@ -85,15 +85,18 @@ export class ImageRole {
   #unused: HeldImage[] = [];
   #renewAt = 0;
   #sweepAt = 0;
+  /** Whether every stored image was looked for; tried until it succeeds. */
+  #missingSought = false;
+  /** What was last logged of a store that cannot be written. */
+  #storeTrouble: string | null = null;
   #upkeep: Promise<void> = Promise.resolve();
 
   constructor(
-    services: Pick<Services, "config" | "deps" | "db" | "signals">,
+    services: RoleServices,
     options: ImageRoleOptions = {},
   ) {
     const { config, deps, signals } = services;
     this.#services = services;
-    this.#folder = imageFolder(config.dataDir);
     this.#loop = new Loop({
       name: "images",
       deps,
@@ -105,7 +108,7 @@ export class ImageRole {
       deps,
       module: options.module ?? new URL("./image_worker.ts", import.meta.url),
       settings: {
-        folder: this.#folder,
+        store: imageStoreSettings(config),
         imageLimit: config.imageLimit,
         allowPrivate: config.allowPrivate,
         answerMs: options.answerMs ?? 10_000,
@@ -118,12 +121,11 @@ export class ImageRole {
     });
   }
 
-  /** Throws when the folder of the images cannot be made. */
+  /** Throws when a folder that is needed cannot be made. */
   start(): void {
-    makeFolders(this.#folder);
+    this.#services.images.prepare();
     this.#thread.start();
     this.#loop.start();
-    this.#keepUp(() => this.#refetchMissing());
   }
 
   /**
@@ -255,7 +257,7 @@ export class ImageRole {
   #announce(tx: Tx, transactions: readonly string[]): void {
     const { progress } = this.#services.signals;
     tx.onCommit(() => {
-      for (const id of transactions) progress.notify(id);
+      for (const id of transactions) progress.announce(id);
     });
   }
 
@@ -266,8 +268,23 @@ export class ImageRole {
       this.#results.push(result);
       this.#slots.free(job);
       this.#slots.note(job.origin, isAnswered(result.outcome));
+      this.#noteStore(result.outcome);
     }
     this.#services.signals.images.notify();
+  }
+
+  /** Has the operator told once why nothing can be stored, and that it can. */
+  #noteStore(outcome: ImageOutcome): void {
+    const { log } = this.#services.deps;
+    if (outcome.kind === "stored" && this.#storeTrouble !== null) {
+      this.#storeTrouble = null;
+      log.info("image_store_works_again");
+    }
+    if (outcome.kind !== "failed" || outcome.cause === undefined) return;
+    if (this.#storeTrouble === outcome.code) return;
+    this.#storeTrouble = outcome.code;
+    const { code, cause } = outcome;
+    log.error("image_store_failed", { code, error: cause });
   }
 
   /** What is held and has not ended, in one way or another. */
@@ -295,21 +312,23 @@ export class ImageRole {
     if (now < this.#sweepAt) return;
     this.#sweepAt = now + SWEEP_MS;
     this.#keepUp(async () => {
-      const parts = await sweepParts(this.#services.db, this.#folder);
-      if (parts > 0) {
-        this.#services.deps.log.info("image_parts_swept", { parts });
-      }
+      const { db, deps, images } = this.#services;
+      const parts = await sweepParts(db, images.partFolder);
+      if (parts > 0) deps.log.info("image_parts_swept", { parts });
     });
+    this.#keepUp(() => this.#refetchMissing());
   }
 
   async #refetchMissing(): Promise<void> {
-    const { db, deps, signals } = this.#services;
+    if (this.#missingSought) return;
+    const { db, deps, signals, images } = this.#services;
     const urls = await refetchMissing(
       db,
-      this.#folder,
+      images,
       deps.clock.now(),
       this.#stopping.signal,
     );
+    this.#missingSought = true;
     if (urls === 0) return;
     deps.log.warn("image_files_missing", { urls });
     signals.images.notify();
@@ -329,11 +348,11 @@ async function claimAll(
   claims: readonly HeldImage[],
   now: number,
 ): Promise<HeldImage[]> {
-  const claimed: HeldImage[] = [];
-  for (const claim of claims) {
-    if (await claimImage(tx, claim, now, now + LEASE_MS)) claimed.push(claim);
-  }
-  return claimed;
+  // Asked for all at once, which costs one round trip to a server.
+  const claimed = await Promise.all(
+    claims.map((claim) => claimImage(tx, claim, now, now + LEASE_MS)),
+  );
+  return claims.filter((_, i) => claimed[i]);
 }
 
 /** Whether the host has shown itself alive, in whatever way. */

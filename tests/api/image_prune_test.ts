@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import { systemClock } from "../../src/deps.ts";
+import { imageStoreSettings, openImageStore } from "../../src/images/open.ts";
 import { pruneImages } from "../../src/work/image_files.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
@@ -30,9 +32,10 @@ Deno.test("images prune: a replaced image goes, and comes back when it is asked 
     `${host.url}/good/${name}.png`
   );
   const prune = async () => {
-    const now = Date.UTC(2100, 0);
-    const options = { dryRun: false, now };
-    return (await pruneImages(app.app.db, app.config.dataDir, options)).files;
+    const clock = { ...systemClock, now: () => Date.UTC(2100, 0) };
+    const store = openImageStore(imageStoreSettings(app.config), clock);
+    const options = { dryRun: false, clock };
+    return (await pruneImages(app.app.db, store, options)).files;
   };
   assertEquals(await show(app, first, "stored"), "1");
   const href = await shown(app);

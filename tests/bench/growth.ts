@@ -3,12 +3,13 @@
  *
  *   deno run -A tests/bench/growth.ts [most products]     (2,000,000; 2 GB)
  */
-import { openDatabase } from "../../src/app.ts";
+import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import type { Product } from "../../src/domain/product.ts";
 import type { Db } from "../../src/store/db.ts";
 import { insertProducts } from "../../src/store/products.ts";
 import { addSeller, sellerByName } from "../../src/store/sellers.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
 import { load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
@@ -128,7 +129,7 @@ function stocked({ products, sellers }: Stock): Promise<BenchService> {
     roles: "api",
     sellers: ["bench"],
     fill: async (dataDir) => {
-      const db = openDatabase(dataDir);
+      const db = openSqlite(join(dataDir, "seller.db"));
       await fill(db, products, sellers);
       await db.close();
     },

@@ -12,7 +12,7 @@ async function run(bench: WebhookBench, ...words: string[]): Promise<string[]> {
   if (request.kind !== "run") throw new Error(request.kind);
   const lines: string[] = [];
   await request.command.run({
-    config: { dataDir: bench.dataDir } as unknown as Config,
+    config: { dataDir: bench.dataDir, databaseUrl: null } as unknown as Config,
     deps: bench.deps,
     arguments: request.arguments,
     flags: request.flags,

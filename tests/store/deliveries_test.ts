@@ -1,19 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
-import type { Param, Tx } from "../../src/store/db.ts";
-import {
-  cancelDeliveries,
-  claimDeliveries,
-  endedLeases,
-  freeDeliveries,
-  hastenDeliveries,
-  holdDeliveries,
-  queueHeads,
-} from "../../src/store/deliveries.ts";
-import {
-  listDeliveries,
-  settledDeliveries,
-  sweepDeliveries,
-} from "../../src/store/delivery_log.ts";
+import { assertEquals } from "@std/assert";
+import { sweepDeliveries } from "../../src/store/delivery_log.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
 const SECOND = 1_000;
@@ -55,61 +41,4 @@ Deno.test("a sweep deletes what was kept long enough, and knows the reference st
     assertEquals(await bench.emit(`order-${i + 1}`), event);
   }
   assertEquals(await bench.emit("order-3", "order_paid"), unheard);
-});
-
-/** What the engine plans for every statement that `fn` runs. */
-async function plans(
-  bench: WebhookBench,
-  fn: (tx: Tx) => Promise<unknown>,
-): Promise<string[]> {
-  const details: string[] = [];
-  await bench.db.write(async (tx) => {
-    const explain = async (text: string, params?: readonly Param[]) => {
-      const rows = await tx.all<{ detail: string }>(
-        `EXPLAIN QUERY PLAN ${text}`,
-        params,
-      );
-      details.push(...rows.map(({ detail }) => detail));
-    };
-    await fn({
-      all: async (text, params) => (await explain(text, params), []),
-      get: async (text, params) => (await explain(text, params), undefined),
-      run: async (text, params) => (await explain(text, params), 0),
-      runMany: () => Promise.resolve(),
-      onCommit: () => {},
-    });
-  });
-  return details;
-}
-
-Deno.test("no statement of the queue looks at every delivery", async () => {
-  await using bench = await WebhookBench.open();
-  const claim = {
-    webhookId: "w",
-    url: "u",
-    limit: 4,
-    leaseId: "l",
-    leaseUntil: 0,
-    now: 0,
-  };
-  const statements: ((tx: Tx) => Promise<unknown>)[] = [
-    (tx) => queueHeads(tx, 0),
-    (tx) => claimDeliveries(tx, claim),
-    (tx) => endedLeases(tx, 0),
-    (tx) => hastenDeliveries(tx, "w", 0),
-    (tx) => holdDeliveries(tx, "w", 0),
-    (tx) => freeDeliveries(tx, "w", 0),
-    (tx) => cancelDeliveries(tx, "w", 0),
-    (tx) => sweepDeliveries(tx, 0),
-    (tx) => settledDeliveries(tx, "exhausted", 0, 1),
-    (tx) => listDeliveries(tx, { sellerId: "s", trigger: "t", limit: 1 }),
-  ];
-  for (const statement of statements) {
-    const details = await plans(bench, statement);
-    assert(details.length > 0);
-    const scans = details.filter((detail) =>
-      /^SCAN (deliveries|events|delivery_attempts)/.test(detail)
-    );
-    assertEquals(scans, [], String(statement));
-  }
 });

@@ -318,35 +318,3 @@ Deno.test("images: sellers and origins are found one after the other", async () 
     { origin: HOST, due },
   ]);
 });
-
-Deno.test("images: no look goes through the whole queue", async () => {
-  await using hand = new Hand();
-  await hand.upload([A]);
-  const plans = await hand.db.read(async (sql) => {
-    const seen: string[] = [];
-    const spy = {
-      get: sql.get.bind(sql),
-      all: async <T>(text: string, params?: readonly (string | number)[]) => {
-        const plan = await sql.all<{ detail: string }>(
-          `EXPLAIN QUERY PLAN ${text}`,
-          params,
-        );
-        seen.push(...plan.map(({ detail }) => detail));
-        return [] as T[];
-      },
-    } as typeof sql;
-    await pendingSellers(spy, "", 1);
-    await pendingLanes(spy, "x", "", 1);
-    await dueImages(spy, "x", "y", 1, 1);
-    await dueSuspect(spy, 1);
-    return seen;
-  });
-  const onImages = plans.filter((detail) => /\b(images|i)\b/.test(detail));
-  assert(onImages.length >= 6, plans.join("\n"));
-  for (const detail of onImages) {
-    assert(
-      /^SEARCH .* USING (COVERING )?INDEX images_queue/.test(detail),
-      detail,
-    );
-  }
-});

@@ -9,6 +9,7 @@ import {
   systemIds,
 } from "../../src/deps.ts";
 import { addSeller } from "../../src/store/sellers.ts";
+import { databaseUrlOf } from "./engine.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 
 export interface Call {
@@ -133,10 +134,18 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
     log: jsonLog("debug", (line) => log.push(JSON.parse(line))),
     ...options.deps,
   };
+  const dataDir = options.config?.dataDir ?? await Deno.makeTempDir();
   const config: Config = {
     host: "127.0.0.1",
     port: 0,
-    dataDir: await Deno.makeTempDir(),
+    imageStore: null,
+    s3Endpoint: null,
+    s3Region: "us-east-1",
+    s3AccessKey: null,
+    s3SecretKey: null,
+    dataDir,
+    databaseUrl: await databaseUrlOf(dataDir),
+    databasePool: 6,
     operatorKey: null,
     allowPrivate: ["127.0.0.0/8"],
     rateLimit: 0,

@@ -8,6 +8,8 @@ import {
   systemIds,
 } from "../../src/deps.ts";
 import type { ImageCounts } from "../../src/domain/transaction.ts";
+import { imageStoreSettings, openImageStore } from "../../src/images/open.ts";
+import type { ImageStore } from "../../src/images/store.ts";
 import { newSignals, type Signals } from "../../src/signals.ts";
 import type { Db } from "../../src/store/db.ts";
 import {
@@ -16,7 +18,7 @@ import {
   unsettledImages,
 } from "../../src/store/images.ts";
 import { addSeller } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openStore } from "./engine.ts";
 import {
   findTransaction,
   insertTransaction,
@@ -45,6 +47,7 @@ export class ImageBench implements AsyncDisposable {
   readonly log: LogFields[] = [];
   readonly signals: Signals = newSignals();
   readonly config: Config;
+  readonly images: ImageStore;
   readonly #roles: ImageRole[] = [];
   readonly #sellers = new Map<string, Promise<string>>();
   readonly #options: ImageBenchOptions;
@@ -61,6 +64,13 @@ export class ImageBench implements AsyncDisposable {
     this.config = {
       host: "127.0.0.1",
       port: 0,
+      imageStore: null,
+      s3Endpoint: null,
+      s3Region: "us-east-1",
+      s3AccessKey: null,
+      s3SecretKey: null,
+      databaseUrl: null,
+      databasePool: 6,
       operatorKey: null,
       allowPrivate: ["127.0.0.0/8"],
       rateLimit: 0,
@@ -72,7 +82,11 @@ export class ImageBench implements AsyncDisposable {
       ...options.config,
       dataDir: this.dataDir,
     };
-    this.db = openSqlite(`${this.dataDir}/seller.db`);
+    this.db = openStore(this.dataDir);
+    this.images = openImageStore(
+      imageStoreSettings(this.config),
+      this.deps.clock,
+    );
   }
 
   /** Starts an image role, as another process would. */

@@ -158,6 +158,19 @@ export async function killWhileStarting(
   await Promise.all([child.status, ...outputs.map(({ ended }) => ended)]);
 }
 
+/** Starts the program and kills it when it prints such a line. */
+export async function killAtLine(
+  args: readonly string[],
+  pattern: RegExp,
+  options: RunOptions = {},
+): Promise<void> {
+  const child = (await command(args, options)).spawn();
+  const [output, errors] = [new Output(child.stdout), new Output(child.stderr)];
+  await output.line(pattern);
+  child.kill("SIGKILL");
+  await Promise.all([child.status, output.ended, errors.ended]);
+}
+
 /** The lines of a stream as they come. */
 class Output {
   readonly lines: string[] = [];

@@ -1,5 +1,4 @@
 /** A database, a clock, a sink and the delivery role, without the HTTP side. */
-import { join } from "node:path";
 import type { Config } from "../../src/config.ts";
 import { type Deps, jsonLog, systemIds } from "../../src/deps.ts";
 import type { Trigger } from "../../src/domain/webhook.ts";
@@ -13,7 +12,7 @@ import {
   type LoggedDelivery,
 } from "../../src/store/delivery_log.ts";
 import { addSeller } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openStore } from "./engine.ts";
 import { listWebhooks, putWebhook } from "../../src/store/webhooks.ts";
 import { WebhookRole } from "../../src/work/webhooks.ts";
 import { TestClock, until } from "./clock.ts";
@@ -46,7 +45,7 @@ export class WebhookBench implements AsyncDisposable {
 
   static async open(): Promise<WebhookBench> {
     const dataDir = await Deno.makeTempDir();
-    const db = openSqlite(join(dataDir, "seller.db"));
+    const db = openStore(dataDir);
     const clock = new TestClock();
     const { seller, webhookSecret } = await db.write((tx) =>
       addSeller(tx, { clock, ids: systemIds }, "acme")

@@ -62,7 +62,7 @@ if (parentPort !== null) {
 
 parentPort?.on("message", (message: ToImageWorker) => {
   if (message.type === "start") {
-    fullFlag = `${message.settings.folder}/../disk-full`;
+    fullFlag = `${message.settings.store.folder}/../disk-full`;
   }
   if (message.type !== "fetch") return;
   for (const { id, url } of message.tasks) {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { type Clock, systemClock } from "../../src/deps.ts";
 import type { Db } from "../../src/store/db.ts";
 import {
-  imageFolder,
   pruneImages,
   sweepParts,
   verifyImages,
@@ -12,6 +12,11 @@ import { ImageHost } from "../support/image_host.ts";
 
 const STRAY = `00/${"00".repeat(32)}.png`;
 const LATER = Date.UTC(2100, 0);
+
+/** A clock that shows this time. */
+function at(now: number): Clock {
+  return { ...systemClock, now: () => now };
+}
 
 /** A folder with two stored images that a product shows; answers their files. */
 async function stock(bench: ImageBench): Promise<string[]> {
@@ -38,7 +43,7 @@ function show(db: Db): Promise<unknown> {
 Deno.test("images verify: sound, missing and damaged files are told apart", async () => {
   await using bench = new ImageBench();
   const [first, second] = await stock(bench);
-  const verify = () => verifyImages(bench.db, bench.dataDir);
+  const verify = () => verifyImages(bench.db, bench.images);
   assertEquals(await verify(), { checked: 2, missing: [], damaged: [] });
   Deno.writeTextFileSync(`${bench.dataDir}/images/${first}`, "something else");
   Deno.removeSync(`${bench.dataDir}/images/${second}`);
@@ -52,13 +57,13 @@ Deno.test("images verify: sound, missing and damaged files are told apart", asyn
 Deno.test("images prune: finds what nothing refers to, removes it when told to", async () => {
   await using bench = new ImageBench();
   const files = await stock(bench);
-  const folder = imageFolder(bench.dataDir);
+  const folder = bench.images.partFolder;
   Deno.writeTextFileSync(`${folder}/${STRAY}`, "stray");
   Deno.writeTextFileSync(`${folder}/left-over.part`, "part");
   Deno.writeTextFileSync(`${folder}/notes.txt`, "not ours");
   const found = { files: ["left-over.part", STRAY], bytes: 9 };
   const prune = (dryRun: boolean) =>
-    pruneImages(bench.db, bench.dataDir, { dryRun, now: LATER });
+    pruneImages(bench.db, bench.images, { dryRun, clock: at(LATER) });
   assertEquals(await prune(true), { ...found, removed: false });
   assertEquals(await prune(false), { ...found, removed: true });
   assertEquals(bench.files(), [...files, "notes.txt"].sort());
@@ -72,10 +77,10 @@ Deno.test("images prune: leaves alone what a running download may just have writ
   bench.startRole();
   await bench.upload([`${host.url}/hang/a.png`]);
   await until(() => host.count("/hang/a.png") === 1, "the GET");
-  const folder = imageFolder(bench.dataDir);
+  const folder = bench.images.partFolder;
   Deno.writeTextFileSync(`${folder}/${STRAY}`, "young");
   const prune = (now: number) =>
-    pruneImages(bench.db, bench.dataDir, { dryRun: true, now });
+    pruneImages(bench.db, bench.images, { dryRun: true, clock: at(now) });
   assertEquals((await prune(Date.now())).files, []);
   assertEquals((await prune(LATER)).files, [STRAY]);
 });
@@ -87,7 +92,7 @@ Deno.test("images: half-written files are swept, but not those being written", a
   await bench.db.write((tx) =>
     tx.run("UPDATE images SET lease_id = 'held' WHERE state = 'pending'")
   );
-  const folder = imageFolder(bench.dataDir);
+  const folder = bench.images.partFolder;
   Deno.writeTextFileSync(`${folder}/held.part`, "");
   Deno.writeTextFileSync(`${folder}/dead.part`, "");
   assertEquals(await sweepParts(bench.db, folder), 1);
@@ -100,7 +105,7 @@ Deno.test("images: half-written files are swept, but not those being written", a
 Deno.test("images: the sweep happens at the start", async () => {
   await using bench = new ImageBench();
   await stock(bench);
-  Deno.writeTextFileSync(`${imageFolder(bench.dataDir)}/dead.part`, "");
+  Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
   bench.startRole();
   await until(() => !bench.files().includes("dead.part"), "the sweep");
 });

@@ -1,5 +1,6 @@
 /** What `images prune` takes for unneeded, and what comes into use meanwhile. */
 import { assertEquals } from "@std/assert";
+import { systemClock } from "../../src/deps.ts";
 import type { Db } from "../../src/store/db.ts";
 import { pruneImages } from "../../src/work/image_files.ts";
 import { ImageBench } from "../support/image_bench.ts";
@@ -50,8 +51,9 @@ class Unneeded implements AsyncDisposable {
 
   /** Files that were removed (would be, in a dry run). */
   async prune(dryRun = false, db: Db = this.bench.db): Promise<string[]> {
-    const options = { dryRun, now: LATER };
-    return (await pruneImages(db, this.bench.dataDir, options)).files;
+    const clock = { ...systemClock, now: () => LATER };
+    const options = { dryRun, clock };
+    return (await pruneImages(db, this.bench.images, options)).files;
   }
 
   async state(): Promise<unknown> {
@@ -69,8 +71,9 @@ class Unneeded implements AsyncDisposable {
 }
 
 /** The database, with something happening before or after one of its calls. */
-function meddled(db: Db, meddle: Partial<Db>): Db {
+function meddled(db: Db, meddle: Partial<Omit<Db, "wakeUps">>): Db {
   return {
+    wakeUps: null,
     read: (fn) => db.read(fn),
     write: (fn) => db.write(fn),
     backup: (file) => db.backup(file),

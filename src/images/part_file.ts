@@ -38,7 +38,7 @@ export class PartFile {
   }
 
   /** The whole content; not to be changed, nor used after `discard`. */
-  async content(): Promise<Uint8Array> {
+  async content(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#file === null) return this.#buffer.subarray(0, this.#filled);
     await this.#flush();
     return await Deno.readFile(this.#path);

@@ -1,0 +1,162 @@
+/** Moves a stopped service from one database to another. */
+import { dirname, join, resolve } from "node:path";
+import { type Config, SETTINGS } from "../config.ts";
+import type { Clock } from "../deps.ts";
+import { compareDatabases, copyDatabase, CopyRefused } from "../store/copy.ts";
+import { type Db, DbError } from "../store/db.ts";
+import { openPostgres } from "../store/postgres.ts";
+import { isPostgresInUse } from "../store/postgres_schema.ts";
+import { isSqliteInUse, openSqlite } from "../store/sqlite.ts";
+import { type Command, UsageError } from "./command.ts";
+import { exists } from "./database.ts";
+
+/** To a server; half of them read. */
+const CONNECTIONS = 4;
+/** How long a connection may still be seen whose process has ended. */
+const LEAVE_MS = 2_000;
+
+export const copyDatabaseCommand: Command = {
+  name: "copy-database",
+  summary: "copy a stopped service's database into another, and compare them",
+  arguments: [{ name: "FROM" }, { name: "TO" }],
+  flags: [],
+  async run({ config, deps, arguments: [from, to], print }) {
+    const source = await placeOf("FROM", from, config);
+    const target = await placeOf("TO", to, config);
+    if (source.address === target.address) {
+      throw new UsageError("FROM and TO are the same database.");
+    }
+    if (source.kind === "sqlite" && !await exists(source.address)) {
+      throw new UsageError(`FROM: there is no ${source.address}.`);
+    }
+    await refuseInUse(source, deps.clock);
+    await refuseInUse(target, deps.clock);
+    await using stack = new AsyncDisposableStack();
+    const sourceDb = await open(source);
+    stack.defer(() => sourceDb.close());
+    if (!await hasSellers(sourceDb)) {
+      throw new UsageError("FROM holds no seller: it is not what you mean.");
+    }
+    const targetDb = await open(target);
+    stack.defer(() => targetDb.close());
+    await copy(sourceDb, targetDb, print);
+  },
+};
+
+async function copy(
+  source: Db,
+  target: Db,
+  print: (line: string) => void,
+): Promise<void> {
+  try {
+    await copyDatabase(source, target, (table, rows) => {
+      print(`copied: ${table}, ${rows} rows`);
+    });
+  } catch (error) {
+    if (error instanceof CopyRefused) throw new UsageError(error.message);
+    if (!(error instanceof DbError)) throw error;
+    throw new Error(
+      `the copy stopped (${error.message}); the same command goes on with it.`,
+      { cause: error },
+    );
+  }
+  let rows = 0;
+  await compareDatabases(source, target, (summary) => {
+    print(`equal: ${summary.table}, ${summary.rows} rows, ${summary.hash}`);
+    rows += summary.rows;
+  });
+  print(`FROM and TO hold the same ${rows} rows`);
+}
+
+async function hasSellers(db: Db): Promise<boolean> {
+  const row = await db.read((sql) => sql.get("SELECT id FROM sellers LIMIT 1"));
+  return row !== undefined;
+}
+
+/** One of the two databases, as it was named. */
+interface Place {
+  argument: "FROM" | "TO";
+  kind: "sqlite" | "postgres";
+  /** A file's absolute path, or a URL, which holds a password. */
+  address: string;
+}
+
+async function placeOf(
+  argument: Place["argument"],
+  text: string,
+  { databaseUrl }: Config,
+): Promise<Place> {
+  if (text === SETTINGS.databaseUrl.variable) {
+    if (databaseUrl !== null) return { argument, ...server(databaseUrl) };
+    throw new UsageError(`${argument}: ${text} is not set.`);
+  }
+  if (/^postgres(ql)?:/.test(text)) {
+    try {
+      SETTINGS.databaseUrl.parse(text);
+    } catch (error) {
+      throw new UsageError(`${argument}: ${(error as Error).message}`);
+    }
+    return { argument, ...server(text) };
+  }
+  const path = resolve(text.replace(/^sqlite:(\/\/)?/, ""));
+  const address = await isFile(path) ? path : join(path, "seller.db");
+  return { argument, kind: "sqlite", address };
+}
+
+function server(address: string): Pick<Place, "kind" | "address"> {
+  return { kind: "postgres", address };
+}
+
+/** What is not there yet is a file when its name ends as one. */
+async function isFile(path: string): Promise<boolean> {
+  if (!await exists(path)) return path.endsWith(".db");
+  return (await Deno.stat(path)).isFile;
+}
+
+async function refuseInUse(place: Place, clock: Clock): Promise<void> {
+  if (!await isInUse(place)) return;
+  await new Promise<void>((resolve) => clock.after(LEAVE_MS, resolve));
+  if (!await isInUse(place)) return;
+  throw new UsageError(
+    `${place.argument} is in use: stop every process of the service first.`,
+  );
+}
+
+async function isInUse(place: Place): Promise<boolean> {
+  const { kind, address } = place;
+  return await told(
+    place,
+    async () =>
+      kind === "postgres"
+        ? await isPostgresInUse(address)
+        : await exists(address) && isSqliteInUse(address),
+  );
+}
+
+/** Opens it, making what is missing of the folder, the file and the schema. */
+async function open(place: Place): Promise<Db> {
+  const { kind, address } = place;
+  return await told(place, async () => {
+    if (kind === "postgres") {
+      return await openPostgres({ url: address, connections: CONNECTIONS });
+    }
+    // It holds webhook secrets: nobody else on the machine reads it.
+    await Deno.mkdir(dirname(address), { recursive: true, mode: 0o700 });
+    return openSqlite(address);
+  });
+}
+
+/** Has a failure say which of the two it is about. */
+async function told<T>(
+  { argument }: Place,
+  doing: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await doing();
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    throw new Error(`${argument} cannot be used: ${error.message}`, {
+      cause: error,
+    });
+  }
+}

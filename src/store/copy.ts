@@ -1,0 +1,214 @@
+/**
+ * Copies one database into another, whatever their engines are.
+ *
+ * Nothing is noted about how far a copy came: a target is an unfinished copy
+ * when, table by table, what it holds is how the source begins. So one that was
+ * killed goes on from where it is, a finished one is only compared, and a
+ * database with anything else in it is refused.
+ */
+import { createHash, type Hash } from "node:crypto";
+import { type Db, marks, type Param, type Row } from "./db.ts";
+
+interface Table {
+  name: string;
+  /** The primary key. */
+  key: readonly string[];
+  /** Rows that are read and written at a time; `PAGE` by default. */
+  page?: number;
+  /** The schema makes its rows; so they are written over. */
+  seeded?: boolean;
+}
+
+const PAGE = 256;
+
+/**
+ * Every table, each after those that it refers to. Keys come last, so that a
+ * copy which is not finished lets nobody in.
+ */
+export const TABLES: readonly Table[] = [
+  { name: "sellers", key: ["id"] },
+  { name: "products", key: ["id"] },
+  { name: "transactions", key: ["id"] },
+  { name: "images", key: ["id"] },
+  { name: "transaction_images", key: ["transaction_id", "ordinal"] },
+  { name: "product_images", key: ["image_id", "product_id"] },
+  { name: "changed_images", key: ["image_id"] },
+  { name: "webhooks", key: ["id"] },
+  { name: "idempotency_keys", key: ["seller_id", "key"] },
+  // A body has up to 256 KiB.
+  { name: "events", key: ["id"], page: 32 },
+  { name: "deliveries", key: ["id"] },
+  { name: "delivery_attempts", key: ["delivery_id", "number"] },
+  { name: "hourly_counts", key: ["hour", "name"] },
+  { name: "change_counter", key: ["id"], seeded: true },
+  { name: "api_keys", key: ["id"] },
+];
+
+/** Its one row says when somebody last looked, and is written at every look. */
+export const NOT_COPIED: readonly string[] = ["health"];
+
+/** The target holds what the source does not begin with. */
+export class CopyRefused extends Error {
+  override readonly name = "CopyRefused";
+}
+
+/** After copying, the two are not the same. */
+export class CopyDiffers extends Error {
+  override readonly name = "CopyDiffers";
+}
+
+export interface TableSummary {
+  table: string;
+  rows: number;
+  /** SHA-256 over the rows in the order of their keys, hexadecimal. */
+  hash: string;
+}
+
+/**
+ * Copies what the target lacks; tells of each table how many rows that were.
+ * Throws a `CopyRefused`, before anything is written, or a `DbError`.
+ */
+export async function copyDatabase(
+  source: Db,
+  target: Db,
+  copied: (table: string, rows: number) => void,
+): Promise<void> {
+  for (const table of TABLES) await refuseOthers(source, target, table);
+  for (const table of TABLES) {
+    const rows = await copyTable(source, target, table);
+    if (rows > 0) copied(table.name, rows);
+  }
+}
+
+/**
+ * Reads both as a whole; answers what each table holds. Throws a `CopyDiffers`
+ * that names every table in which they differ.
+ */
+export async function compareDatabases(
+  source: Db,
+  target: Db,
+  compared: (summary: TableSummary) => void,
+): Promise<void> {
+  const different: string[] = [];
+  for (const table of TABLES) {
+    const [from, to] = await Promise.all([
+      summarize(source, table),
+      summarize(target, table),
+    ]);
+    if (from.hash === to.hash && from.rows === to.rows) compared(to);
+    else different.push(`${table.name} (${from.rows} and ${to.rows} rows)`);
+  }
+  if (different.length === 0) return;
+  throw new CopyDiffers(`The two differ in ${different.join(", ")}.`);
+}
+
+async function refuseOthers(
+  source: Db,
+  target: Db,
+  table: Table,
+): Promise<void> {
+  if (table.seeded) return;
+  const rows = rowsOf(source, table);
+  for await (const held of rowsOf(target, table)) {
+    const { value } = await rows.next();
+    if (value !== undefined && textOf(held) === textOf(value)) continue;
+    throw new CopyRefused(
+      `The target is neither empty nor a copy of this source: ${table.name} ` +
+        "holds other rows. Name an empty database.",
+    );
+  }
+}
+
+async function copyTable(
+  source: Db,
+  target: Db,
+  table: Table,
+): Promise<number> {
+  const { name, key, seeded } = table;
+  let copied = 0;
+  const last = seeded ? null : await lastKey(target, table);
+  for await (const rows of pagesOf(source, table, last)) {
+    const columns = Object.keys(rows[0]);
+    const others = columns.filter((column) => !key.includes(column));
+    const sets = others.map((column) => `${column} = excluded.${column}`);
+    const over = seeded
+      ? ` ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${sets.join(", ")}`
+      : "";
+    const insert = `INSERT INTO ${name} (${columns.join(", ")})
+       VALUES (${marks(columns.length)})${over}`;
+    const values = rows.map((row) => columns.map((column) => row[column]));
+    await target.write((tx) => tx.runMany(insert, values));
+    copied += rows.length;
+  }
+  return seeded ? 0 : copied;
+}
+
+async function summarize(db: Db, table: Table): Promise<TableSummary> {
+  const hash: Hash = createHash("sha256");
+  let rows = 0;
+  for await (const row of rowsOf(db, table)) {
+    hash.update(textOf(row)).update("\n");
+    rows++;
+  }
+  return { table: table.name, rows, hash: hash.digest("hex") };
+}
+
+type CopiedRow = Record<string, Param>;
+
+async function* rowsOf(db: Db, table: Table): AsyncGenerator<CopiedRow> {
+  for await (const rows of pagesOf(db, table, null)) yield* rows;
+}
+
+/** The rows behind a key, in its order; from the first with null. */
+async function* pagesOf(
+  db: Db,
+  { name, key, page = PAGE }: Table,
+  after: Param[] | null,
+): AsyncGenerator<CopiedRow[]> {
+  const columns = key.join(", ");
+  for (;;) {
+    const behind = after === null
+      ? ""
+      : `WHERE (${columns}) > (${marks(key.length)})`;
+    const rows = await db.read((sql) =>
+      sql.all<CopiedRow>(
+        `SELECT * FROM ${name} ${behind} ORDER BY ${columns} LIMIT ${page}`,
+        after ?? [],
+      )
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < page) return;
+    after = keyOf(rows[rows.length - 1], key);
+  }
+}
+
+async function lastKey(
+  db: Db,
+  { name, key }: Table,
+): Promise<Param[] | null> {
+  const order = key.map((column) => `${column} DESC`).join(", ");
+  const row = await db.read((sql) =>
+    sql.get<CopiedRow>(
+      `SELECT ${key.join(", ")} FROM ${name} ORDER BY ${order} LIMIT 1`,
+    )
+  );
+  return row === undefined ? null : keyOf(row, key);
+}
+
+function keyOf(row: CopiedRow, key: readonly string[]): Param[] {
+  return key.map((column) => row[column]);
+}
+
+/**
+ * A row as both engines tell it: columns by name, bytes in hexadecimal, U+0000
+ * as U+FFFE, which is how PostgreSQL has to keep it (`dialect.ts`).
+ */
+function textOf(row: Row): string {
+  const columns = Object.keys(row).sort();
+  return JSON.stringify(columns.map((column) => {
+    const value = row[column];
+    if (value instanceof Uint8Array) return [column, { hex: value.toHex() }];
+    if (typeof value !== "string") return [column, value];
+    return [column, value.replaceAll("\0", "\uFFFE")];
+  }));
+}

@@ -1,0 +1,143 @@
+/**
+ * What PostgreSQL says otherwise than SQLite: the whole list. The queries are
+ * written once, for both; this file turns them, the migrations and the error
+ * codes into what PostgreSQL knows.
+ *
+ * - `?` is `$1`, `$2`, …
+ * - A row lock stands in a query as a comment, `/` + `* FOR UPDATE *` + `/`,
+ *   which SQLite, with its single writer, reads as one.
+ * - Text is ordered by its bytes (`COLLATE "C"`), as SQLite orders it: places
+ *   in lists are cursors.
+ * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
+ *   either of them, so both are found nowhere and shown nowhere.
+ */
+import type { DbErrorKind, Param } from "./db.ts";
+
+/** A query as PostgreSQL is given it; prepared under its name. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+const statements = new Map<string, Statement>();
+
+/** The statement of a portable query; made once for each. */
+export function toStatement(sql: string): Statement {
+  let statement = statements.get(sql);
+  if (statement === undefined) {
+    statement = { name: `s${statements.size}`, text: toPostgres(sql) };
+    statements.set(sql, statement);
+  }
+  return statement;
+}
+
+const LOCK = /\/\* (FOR (?:UPDATE|SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
+const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
+
+function toPostgres(sql: string): string {
+  let n = 0;
+  return sql.replace(LOCK, "$1").replace(
+    QUOTED_OR_MARK,
+    (part) => part === "?" ? `$${++n}` : part,
+  );
+}
+
+/** Rows of one INSERT at most: a prepared one takes memory for each value. */
+export const ROWS_LIMIT = 64;
+
+const INSERT = /^(\s*INSERT INTO\s[^]*?\sVALUES\s*)(\([^()]*\))([^]*)$/;
+
+/**
+ * The statement that inserts `n` rows at once; null when the query does not
+ * insert a row of values.
+ */
+export function insertOf(sql: string, n: number): string | null {
+  const parts = INSERT.exec(sql);
+  if (parts === null) return null;
+  const [, head, row, tail] = parts;
+  return head + Array(n).fill(row).join(", ") + tail;
+}
+
+/** The schema as PostgreSQL is given it. */
+export function toPostgresSchema(sql: string): string {
+  return sql
+    .replace(/\bINTEGER\b/g, "BIGINT")
+    .replace(/\bBLOB\b/g, "BYTEA")
+    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replace(/\)\s*STRICT(\s*,\s*WITHOUT ROWID)?\s*;/g, ");");
+}
+
+/** A value as the driver is to send it; throws what would be bound wrongly. */
+export function toValue(param: Param): Param {
+  switch (typeof param) {
+    case "string":
+      return param.includes("\0") ? param.replaceAll("\0", "\uFFFE") : param;
+    case "number":
+    case "bigint":
+      return param;
+    default:
+      if (param === null || param instanceof Uint8Array) return param;
+      throw new TypeError(
+        `cannot bind ${Object.prototype.toString.call(param)}`,
+      );
+  }
+}
+
+const READERS = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === "t" ? 1 : 0], // boolean
+  [17, bytesOf], // bytea
+  [20, Number], // bigint
+  [23, Number], // integer
+  [1700, Number], // numeric
+]);
+
+/** How a column of a type (its OID) is read from its text. */
+export function readerOf(type: number): (text: string) => unknown {
+  return READERS.get(type) ?? ((text) => text);
+}
+
+/** From `\x00ff…`. */
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.fromHex(text.slice(2));
+}
+
+/**
+ * SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) as
+ * our kinds; `retry` is what the same transaction may not meet again.
+ */
+export function errorKind(code: string): DbErrorKind | "retry" {
+  switch (code) {
+    case "23505":
+      return "unique";
+    case "40001": // serialization_failure
+    case "40P01": // deadlock_detected
+      return "retry";
+    case "53100": // disk_full
+    case "58030": // io_error
+      return "full";
+    case "25006": // read_only_sql_transaction: a standby
+    case "42501": // insufficient_privilege
+      return "readonly";
+    case "55P03": // lock_not_available
+    case "57014": // query_canceled: the statement took too long
+      return "busy";
+    case "25P03": // idle_in_transaction_session_timeout
+    case "25P04": // transaction_timeout
+    case "3D000": // no such database
+      return "away";
+    case "XX001": // data_corrupted
+    case "XX002": // index_corrupted
+      return "corrupt";
+  }
+  switch (code.slice(0, 2)) {
+    case "23":
+      return "constraint";
+    case "08": // connection_exception
+    case "28": // invalid_authorization
+    case "53": // insufficient_resources: connections, memory
+    case "57": // operator_intervention: shutting down, starting up
+      return "away";
+    default:
+      return "other";
+  }
+}

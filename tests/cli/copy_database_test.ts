@@ -1,0 +1,90 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { makeFilled } from "../support/filled.ts";
+import {
+  type Finished,
+  killAtLine,
+  runProgram,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
+
+function copy(from: string, to: string): Promise<Finished> {
+  return runProgram(["copy-database", from, to]);
+}
+
+Deno.test("copy-database: copies, compares, and tells both", async () => {
+  await using folder = await temporaryFolder();
+  await makeFilled(`${folder.path}/seller.db`, 10);
+  const target = `${folder.path}/new/folder`;
+  const first = await copy(folder.path, target);
+  assertEquals(first.code, 0, first.stderr);
+  assertMatch(first.stdout, /^copied: sellers, 10 rows$/m);
+  assertMatch(first.stdout, /^equal: sellers, 10 rows, [0-9a-f]{64}$/m);
+  assertMatch(first.stdout, /\nFROM and TO hold the same 141 rows\n$/);
+  assertEquals((await Deno.stat(target)).mode! & 0o777, 0o700);
+  const second = await copy(
+    `sqlite:${folder.path}/seller.db`,
+    `sqlite:${target}/seller.db`,
+  );
+  assertEquals(second.code, 0, second.stderr);
+  assertEquals(second.stdout.includes("copied:"), false);
+});
+
+Deno.test("copy-database: killed in the middle, the next one finishes it", async () => {
+  await using folder = await temporaryFolder();
+  await makeFilled(`${folder.path}/seller.db`, 2_000);
+  const target = `${folder.path}/copy.db`;
+  for (const table of ["sellers", "transactions", "images"]) {
+    await killAtLine(
+      ["copy-database", folder.path, target],
+      new RegExp(`^copied: ${table},`),
+    );
+  }
+  const { code, stdout, stderr } = await copy(folder.path, target);
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stdout, "copied: api_keys, 2000 rows");
+  assertStringIncludes(stdout, "hold the same 28001 rows");
+});
+
+Deno.test("copy-database: a database in use is refused, FROM and TO", async () => {
+  await using folder = await temporaryFolder();
+  const data = `${folder.path}/data`;
+  await makeFilled(`${folder.path}/other.db`, 1);
+  await using program = await startProgram(
+    ["serve", "--port=0", `--data=${data}`],
+    { env: { SELLER_ROLES: "api" } },
+  );
+  const from = await copy(data, `${folder.path}/copy.db`);
+  assertEquals(from.code, 2);
+  assertStringIncludes(from.stderr, "FROM is in use");
+  const to = await copy(`${folder.path}/other.db`, data);
+  assertEquals(to.code, 2);
+  assertStringIncludes(to.stderr, "TO is in use");
+  await program.stop();
+});
+
+Deno.test("copy-database: what cannot be copied is said in one line", async () => {
+  await using folder = await temporaryFolder();
+  const [one, other] = [`${folder.path}/one.db`, `${folder.path}/other.db`];
+  await makeFilled(one, 3);
+  await makeFilled(other, 3, "t");
+  const empty = `${folder.path}/empty.db`;
+  await makeFilled(empty, 0);
+  const cases: [string, string, number, string][] = [
+    [one, one, 2, "same database"],
+    [`${folder.path}/none`, one, 2, "FROM: there is no"],
+    [empty, `${folder.path}/new.db`, 2, "FROM holds no seller"],
+    [one, other, 2, "neither empty nor a copy"],
+    [one, "postgres://host/", 2, "TO: the value is not of the form"],
+    [one, "SELLER_DATABASE_URL", 2, "TO: SELLER_DATABASE_URL is not set"],
+  ];
+  for (const [from, to, code, says] of cases) {
+    const done = await copy(from, to);
+    assertEquals([done.code, done.stdout], [code, ""], done.stderr);
+    assertStringIncludes(done.stderr, says);
+  }
+  await Deno.writeTextFile(`${folder.path}/text.db`, "no database at all");
+  const text = await copy(one, `${folder.path}/text.db`);
+  assertEquals(text.code, 1);
+  assertStringIncludes(text.stderr, "TO cannot be used");
+});

@@ -1,0 +1,204 @@
+/** A server that goes away, comes back, or cuts connections. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { systemClock } from "../../src/deps.ts";
+import { DbError } from "../../src/store/db.ts";
+import { openPostgres } from "../../src/store/postgres.ts";
+import { type Answer, codeOf, product, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { PostgresServer } from "../support/postgres.ts";
+import { bootReplicas } from "../support/replicas.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+
+const EVENT = "/operator_api/events";
+
+function event(reference: string) {
+  return {
+    method: "POST",
+    key: "operator",
+    body: `<event><seller>acme</seller><trigger>order_created</trigger>` +
+      `<reference>${reference}</reference></event>`,
+  };
+}
+
+Deno.test("while the server is away it is 503 for all, and then everything goes on", async () => {
+  await using server = await PostgresServer.start();
+  await using images = new ImageHost();
+  await using sink = new WebhookSink();
+  // Answers of `/readyz` stand for a second, of which no test needs to know.
+  let looks = 0;
+  const clock = { ...systemClock, monotonic: () => looks += 1_000 };
+  await using service = await bootReplicas(server, [
+    { roles: ["api"] },
+    { roles: ["api", "images"] },
+    { roles: ["webhooks"] },
+  ], { config: { operatorKey: "operator" }, deps: { clock } });
+  const [api, other] = service.apps;
+  const image = (path: string) =>
+    `<images><image>${images.url}${path}</image></images>`;
+  await api.call("/seller_api/webhooks", {
+    method: "POST",
+    body: `<webhook><trigger>order_created</trigger>` +
+      `<url>${sink.url()}</url></webhook>`,
+  });
+  const before = await api.upload(product("before", image("/hang/a.png")));
+  await until(() => images.count("/hang/a.png") === 1, "a download");
+  assertEquals((await api.call(EVENT, event("before"))).status, 200);
+
+  await server.stop();
+  const key = { "Idempotency-Key": "one" };
+  const asked: (() => Promise<Answer>)[] = [
+    () => api.upload(product("meanwhile"), "", key),
+    () => other.upload(product("meanwhile"), "", key),
+    () => api.call("/seller_api/webhooks"),
+    () =>
+      api.call("/seller_api/products/before/attribute/brand/B", {
+        method: "PUT",
+      }),
+    () => api.call(EVENT, event("meanwhile")),
+  ];
+  for (const answer of await Promise.all(asked.map((ask) => ask()))) {
+    assertEquals([answer.status, codeOf(answer)], [503, "unavailable"]);
+    assertEquals(answer.headers.get("retry-after"), "5");
+    assert(!/postgres|connect|127\.0/i.test(answer.text), answer.text);
+  }
+  assertEquals((await api.call("/readyz", { key: null })).status, 503);
+  assertEquals((await api.call("/healthz", { key: null })).status, 200);
+  images.release();
+
+  await server.start();
+  const ready = async () =>
+    (await api.call("/readyz", { key: null })).status === 200;
+  await until(ready, "readiness");
+  for (const ask of asked) {
+    const { status } = await ask();
+    assert(status === 200 || status === 204, `${status}`);
+  }
+  const record = await api.status(before, "?wait=30");
+  assertEquals(textAt(record, "images/stored"), "1");
+  await until(() => sink.received.length >= 2, "both events");
+  const after = await other.upload(product("after", image("/good/b.png")));
+  assertEquals(
+    textAt(await api.status(after, "?wait=30"), "status"),
+    "completed",
+  );
+  const count = await service.row<{ products: number; transactions: number }>(
+    `SELECT (SELECT COUNT(*) FROM products) AS products,
+       (SELECT COUNT(*) FROM transactions) AS transactions`,
+  );
+  assertEquals(count, { products: 3, transactions: 3 });
+});
+
+Deno.test("whatever connections are cut, each upload is stored once or refused", async () => {
+  await using server = await PostgresServer.start();
+  await using service = await bootReplicas(server, [
+    { roles: ["api"] },
+    { roles: ["api"] },
+  ]);
+  let over = false;
+  let cut = 0;
+  const cutting = (async () => {
+    while (!over) {
+      cut += (await server.sql(
+        "postgres",
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'seller-interface'`,
+      )).length;
+      await new Promise((done) => setTimeout(done, 15));
+    }
+  })();
+  const refused: number[] = [];
+  const uploadUntilStored = async (i: number) => {
+    for (let tries = 0;; tries++) {
+      const { status } = await service.apps[(i + tries) % 2].upload(
+        Array.from({ length: 20 }, (_, n) => product(`A-${i}-${n}`)).join(""),
+        "",
+        { "Idempotency-Key": `key-${i}` },
+      );
+      if (status === 200) return;
+      refused.push(status);
+      assert(status === 503 || status === 409, `${status}`);
+    }
+  };
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(
+      Array.from({ length: 8 }, (_, n) => uploadUntilStored(round * 8 + n)),
+    );
+  }
+  over = true;
+  await cutting;
+  assert(cut > 50, `only ${cut} connections were cut`);
+  const counts = await service.row(
+    `SELECT COUNT(*) AS uploads, SUM(products_created) AS created,
+       SUM(products_unchanged) AS unchanged,
+       (SELECT COUNT(*) FROM products) AS products FROM transactions`,
+  );
+  assertEquals(counts, {
+    uploads: 80,
+    created: 1_600,
+    unchanged: 0,
+    products: 1_600,
+  });
+});
+
+Deno.test("many processes may start on an empty database at once", async () => {
+  await using server = await PostgresServer.start();
+  const url = await server.database({ empty: true });
+  const all = await Promise.all(
+    Array.from({ length: 5 }, () => openPostgres({ url, connections: 2 })),
+  );
+  for (const db of all) await db.close();
+});
+
+Deno.test("a database of another program, a wrong name and a wrong port are refused", async () => {
+  await using server = await PostgresServer.start();
+  const url = await server.database({ empty: true });
+  await server.sql(
+    new URL(url).pathname.slice(1),
+    "CREATE TABLE theirs (x int)",
+  );
+  const kindOf = async (url: string) =>
+    (await assertRejects(() => openPostgres({ url }), DbError)).kind;
+  assertEquals(await kindOf(url), "corrupt");
+  assertEquals(await kindOf(server.url("nowhere")), "away");
+  assertEquals(await kindOf("postgres://u:p@127.0.0.1:1/d"), "away");
+});
+
+Deno.test("a wake-up reaches other processes, also after the connection broke", async () => {
+  await using server = await PostgresServer.start();
+  const url = await server.database();
+  const one = await openPostgres({ url, connections: 2 });
+  const two = await openPostgres({ url, connections: 2 });
+  try {
+    const heard: string[] = [];
+    const deaf: string[] = [];
+    const noting = (list: string[]): Parameters<
+      NonNullable<typeof one.wakeUps>["listen"]
+    >[0] =>
+    (wakeUp) =>
+      list.push(wakeUp === null ? "look" : `${wakeUp.topic} ${wakeUp.key}`);
+    one.wakeUps!.listen(noting(deaf));
+    two.wakeUps!.listen(noting(heard));
+    await until(() => heard.length + deaf.length === 2, "both listen");
+    assertEquals([heard, deaf], [["look"], ["look"]]);
+    one.wakeUps!.send("progress", "t1");
+    one.wakeUps!.send("progress", "t1");
+    for (let i = 2; i <= 250; i++) one.wakeUps!.send("progress", `t${i}`);
+    await until(() => heard.length >= 251, "what was sent");
+    assertEquals(
+      heard.slice(1),
+      Array.from({ length: 250 }, (_, i) => `progress t${i + 1}`),
+    );
+    assertEquals(deaf, ["look"], "nobody wakes himself");
+    await server.sql(
+      "postgres",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'",
+    );
+    await until(() => heard.at(-1) === "look", "that some were missed");
+    one.wakeUps!.send("images", "");
+    await until(() => heard.at(-1) === "images ", "the next");
+  } finally {
+    await one.close();
+    await two.close();
+  }
+});

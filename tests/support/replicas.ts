@@ -1,0 +1,48 @@
+/** Several processes of the service on one PostgreSQL database. */
+import type { Config } from "../../src/config.ts";
+import { boot, type BootOptions, type TestApp } from "./app.ts";
+import type { PostgresServer } from "./postgres.ts";
+
+/**
+ * Boots as many applications as there are configurations, all with the same
+ * new database, data folder and seller.
+ */
+export async function bootReplicas(
+  server: PostgresServer,
+  configs: readonly Partial<Config>[],
+  options: BootOptions = {},
+): Promise<Replicas> {
+  const databaseUrl = await server.database();
+  const dataDir = await Deno.makeTempDir();
+  const apps: TestApp[] = [];
+  for (const config of configs) {
+    const [first] = apps;
+    apps.push(
+      await boot({
+        ...options,
+        config: { ...options.config, databaseUrl, dataDir, ...config },
+        seller: first && { id: first.sellerId, key: first.key },
+      }),
+    );
+  }
+  return new Replicas(apps);
+}
+
+export class Replicas implements AsyncDisposable {
+  readonly apps: readonly TestApp[];
+
+  constructor(apps: readonly TestApp[]) {
+    this.apps = apps;
+  }
+
+  /** One row of a query. */
+  async row<T>(sql: string): Promise<T> {
+    const found = await this.apps[0].app.db.read((one) => one.get<T>(sql));
+    if (found === undefined) throw new Error(`no row: ${sql}`);
+    return found;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.apps.map((app) => app[Symbol.asyncDispose]()));
+  }
+}
