@@ -12,12 +12,14 @@ import { inLists, marks, type Param, type Tx } from "./db.ts";
 /** Products that one write gives a number to because of their images. */
 const TOUCH_LIMIT = 1_000;
 
-/** The next number. */
-export async function takeChange(tx: Tx): Promise<number> {
-  const row = await tx.get<{ n: number }>(
-    "UPDATE change_counter SET n = n + 1 RETURNING n",
-  );
-  return row!.n;
+/** The next number; one for all writes that become visible together. */
+export function takeChange(tx: Tx): Promise<number> {
+  return tx.once("change", async () => {
+    const row = await tx.get<{ n: number }>(
+      "UPDATE change_counter SET n = n + 1 RETURNING n",
+    );
+    return row!.n;
+  });
 }
 
 /** A product as it was, null for a new one, and as it is now. */

@@ -27,6 +27,8 @@ export interface Tx extends Sql {
   run(sql: string, params?: readonly Param[]): Promise<number>;
   /** Runs one statement for each row of parameters, in order. */
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
+  /** What `make` answered; called once for all writes that share the commit. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T>;
   /** Calls `fn` after the commit is on disk, never when it is not. */
   onCommit(fn: () => void): void;
 }

@@ -34,6 +34,7 @@ import {
   takeConnection,
 } from "./postgres_connection.ts";
 import { migratePostgres } from "./postgres_schema.ts";
+import { SharedValues } from "./shared_values.ts";
 import { PostgresWakeUps } from "./postgres_wake_ups.ts";
 
 /** How long a transaction takes in more writes. */
@@ -117,7 +118,9 @@ class PostgresDb implements Db {
       const client = await takeConnection(this.#readers);
       send(client, BEGIN_READ);
       try {
-        const value = await fn(new PostgresTx(client));
+        const value = await fn(
+          new PostgresTx(client, new SharedValues(new Map())),
+        );
         send(client, "COMMIT");
         client.release();
         return value;
@@ -215,12 +218,14 @@ class PostgresDb implements Db {
   ): Promise<void> {
     const opened = open(client, lane.order);
     const until = this.#clock.monotonic() + SHARE_MS;
+    const values = new Map<string, unknown>();
     for (;;) {
       const write = lane.waiting.shift();
       if (write === undefined) return;
       write.tries++;
       if (called.length > 0) send(client, "SAVEPOINT one");
-      const one = await call(client, write, opened);
+      const shared = new SharedValues(values);
+      const one = await call(client, write, opened, shared);
       if (!one.ok && (isLost(one.error) || called.length === 0)) {
         called.push(one);
         throw one.error;
@@ -272,13 +277,15 @@ async function call(
   client: pg.Client,
   write: WaitingWrite,
   opened: Promise<unknown>,
+  shared: SharedValues,
 ): Promise<Called> {
-  const tx = new PostgresTx(client);
+  const tx = new PostgresTx(client, shared);
   try {
     const value = await write.fn(tx);
     await opened;
     return { ok: true, write, value, tx };
   } catch (error) {
+    shared.forget();
     // What came after a failed beginning only says that it failed.
     const first = await opened.then(() => error, (reason) => reason);
     return { ok: false, write, error: first };

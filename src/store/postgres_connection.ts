@@ -19,6 +19,7 @@ import {
   toStatement,
   toValue,
 } from "./dialect.ts";
+import type { SharedValues } from "./shared_values.ts";
 
 /** To connect, and to wait for a connection that is free. */
 const CONNECT_MS = 5_000;
@@ -126,10 +127,12 @@ export function send(
 /** The queries of one transaction. */
 export class PostgresTx implements Tx, Sql {
   readonly #client: pg.Client;
+  readonly #shared: SharedValues;
   readonly afterCommit: (() => void)[] = [];
 
-  constructor(client: pg.Client) {
+  constructor(client: pg.Client, shared: SharedValues) {
     this.#client = client;
+    this.#shared = shared;
   }
 
   #send(sql: string, params: readonly Param[]): Promise<pg.QueryResult> {
@@ -171,6 +174,10 @@ export class PostgresTx implements Tx, Sql {
     for (const row of rows.slice(start)) answers.push(this.#send(sql, row));
     // The first that failed tells why; those after it only that one did.
     for (const answer of answers) await answer;
+  }
+
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    return this.#shared.once(name, make);
   }
 
   onCommit(fn: () => void): void {

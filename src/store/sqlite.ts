@@ -23,6 +23,7 @@ import {
   type WriteOptions,
 } from "./db.ts";
 import { type Migration, MIGRATIONS } from "./migrations.ts";
+import { SharedValues } from "./shared_values.ts";
 
 declare module "node:sqlite" {
   interface StatementSync {
@@ -407,7 +408,11 @@ class SqliteDb implements Db {
     const finished: FinishedWrite[] = [];
     try {
       this.#writer.exec("BEGIN IMMEDIATE");
-      for (const write of group) finished.push(await this.#writeOne(write));
+      const values = new Map<string, unknown>();
+      for (const write of group) {
+        const shared = new SharedValues(values);
+        finished.push(await this.#writeOne(write, shared));
+      }
       this.#writer.exec("COMMIT");
     } catch (error) {
       // Nothing of the group is on disk: a full disk, or the lock not had.
@@ -431,8 +436,11 @@ class SqliteDb implements Db {
     }
   }
 
-  async #writeOne(write: WaitingWrite): Promise<FinishedWrite> {
-    const tx = new SqliteTx(this.#writer);
+  async #writeOne(
+    write: WaitingWrite,
+    shared: SharedValues,
+  ): Promise<FinishedWrite> {
+    const tx = new SqliteTx(this.#writer, shared);
     this.#writer.exec("SAVEPOINT one");
     try {
       const value = await write.fn(tx);
@@ -443,6 +451,7 @@ class SqliteDb implements Db {
       if (!this.#writer.inTransaction) throw error;
       this.#writer.exec("ROLLBACK TO one");
       this.#writer.exec("RELEASE one");
+      shared.forget();
       return { write, error, failed: true, afterCommit: [] };
     }
   }
@@ -466,10 +475,12 @@ class SqliteDb implements Db {
 
 class SqliteTx implements Tx {
   readonly #connection: Connection;
+  readonly #shared: SharedValues;
   readonly afterCommit: (() => void)[] = [];
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, shared: SharedValues) {
     this.#connection = connection;
+    this.#shared = shared;
   }
 
   all<T>(sql: string, params?: readonly Param[]): Promise<T[]> {
@@ -491,6 +502,10 @@ class SqliteTx implements Tx {
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     this.#connection.runManyNow(sql, rows);
+  }
+
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    return this.#shared.once(name, make);
   }
 
   onCommit(fn: () => void): void {

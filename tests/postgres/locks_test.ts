@@ -85,6 +85,7 @@ class Two implements AsyncDisposable {
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         run: tx.run.bind(tx),
         runMany: tx.runMany.bind(tx),
+        once: tx.once.bind(tx),
         onCommit: tx.onCommit.bind(tx),
       });
     });

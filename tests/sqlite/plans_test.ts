@@ -74,6 +74,7 @@ async function plans(
       get: async (text, params) => (await explain(text, params), undefined),
       run: async (text, params) => (await explain(text, params), 0),
       runMany: () => Promise.resolve(),
+      once: (_, make) => make(),
       onCommit: () => {},
     });
   });

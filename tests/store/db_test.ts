@@ -114,6 +114,38 @@ onEach("a write that throws undoes its own work and no other's", async (db) => {
   assertEquals(await valueOf(db), 111);
 });
 
+onEach(
+  "what writes of a commit share is made once, and again when undone",
+  async (db) => {
+    const made: number[] = [];
+    const next = (tx: Tx) =>
+      tx.once("next", async () => {
+        await add()(tx);
+        const row = await tx.get<{ n: number }>("SELECT n FROM counters");
+        made.push(row!.n);
+        return row!.n;
+      });
+    const together = { order: "one", shared: true };
+    const writes = await Promise.allSettled([
+      // The first may have a commit of its own.
+      db.write(next, together),
+      db.write(async (tx) => {
+        await next(tx);
+        throw new Error("no");
+      }, together),
+      ...Array.from({ length: 8 }, () => db.write(next, together)),
+    ]);
+    const values = writes.flatMap((write) =>
+      write.status === "fulfilled" ? [write.value] : []
+    );
+    assertEquals(values.length, 9);
+    assertEquals(values, values.toSorted((a, b) => a - b));
+    assert(values.every((value) => made.includes(value)));
+    assert(made.length < 9, `made ${made.length} times`);
+    assertEquals(await valueOf(db), values.at(-1));
+  },
+);
+
 onEach("writes of one order are applied as they were asked for", async (db) => {
   const seen: number[] = [];
   await Promise.all(
