@@ -1,10 +1,14 @@
 /** The second use case: one attribute of one product gets a new value. */
-import { notFound, recordInvalid, type ServiceError } from "./domain/errors.ts";
+import {
+  fieldDetail,
+  type FieldProblem,
+  notFound,
+  recordInvalid,
+  type ServiceError,
+} from "./domain/errors.ts";
 import {
   applyPatch,
   ATTRIBUTE_NAMES,
-  fieldDetail,
-  type FieldProblem,
   type Product,
   type ProductPatch,
   readScalar,

@@ -4,7 +4,12 @@
  * is sent before its commit.
  */
 import type { Deps } from "./deps.ts";
-import { type Detail, recordInvalid, ServiceError } from "./domain/errors.ts";
+import {
+  type Detail,
+  fieldDetail,
+  recordInvalid,
+  ServiceError,
+} from "./domain/errors.ts";
 import {
   DATA_DEPTH,
   EVENT_LIMIT,
@@ -12,7 +17,6 @@ import {
   readReference,
   readTrigger,
 } from "./domain/event.ts";
-import { fieldDetail } from "./domain/product.ts";
 import { quote, type Read } from "./domain/values.ts";
 import type { DeliveryState, Trigger } from "./domain/webhook.ts";
 import type { Db, Sql, Tx } from "./store/db.ts";

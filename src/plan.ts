@@ -2,10 +2,9 @@
  * What each row of a document does to what is stored, or what is wrong with
  * that. Looks at stored products, writes nothing.
  */
-import type { Detail } from "./domain/errors.ts";
+import { type Detail, fieldDetail } from "./domain/errors.ts";
 import {
   applyPatch,
-  fieldDetail,
   type Product,
   type ProductFields,
   sameFields,

@@ -73,6 +73,27 @@ export interface Detail {
   message: string;
 }
 
+/** What is wrong with a value, whatever field it stands in. */
+export interface Problem {
+  code: DetailCode;
+  /** What was wrong and what would be right; starts without the field's name. */
+  message: string;
+}
+
+/** A problem of one field; a stored value can be at fault, so no line here. */
+export interface FieldProblem extends Problem {
+  field: string;
+}
+
+/** A field's problem as a detail: "price is …" with its place. */
+export function fieldDetail(
+  problem: FieldProblem,
+  place: Pick<Detail, "product" | "sku" | "line">,
+): Detail {
+  const { field, code, message } = problem;
+  return { ...place, field, code, message: `${field} ${message}` };
+}
+
 /** How many details an error lists; the rest is only counted. */
 export const DETAIL_LIMIT = 1000;
 

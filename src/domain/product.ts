@@ -2,7 +2,7 @@
  * A product: its fields, the rule of each, and the rules between them. Bulk,
  * the attribute update and the published schema all read this one table.
  */
-import type { Detail } from "./errors.ts";
+import type { FieldProblem } from "./errors.ts";
 import {
   compareDecimals,
   type Form,
@@ -10,7 +10,6 @@ import {
   integerReader,
   lineReader,
   PRICE_DIGITS,
-  type Problem,
   RATE_DIGITS,
   type Read,
   readCurrency,
@@ -230,11 +229,6 @@ export function readScalar(
   return rule.read(rule.verbatim ? text : trimmed);
 }
 
-/** A problem of one field; a stored value can be at fault, so no line here. */
-export interface FieldProblem extends Problem {
-  field: string;
-}
-
 const REQUIRED: readonly (keyof ProductFields)[] = ["sku", "title", "price"];
 
 const NONE: ReadonlySet<string> = new Set();
@@ -422,13 +416,4 @@ function sameList<T>(
   same: (x: T, y: T) => boolean,
 ): boolean {
   return a.length === b.length && a.every((item, i) => same(item, b[i]));
-}
-
-/** A field's problem as a detail: "price is …" with its place. */
-export function fieldDetail(
-  problem: FieldProblem,
-  place: Pick<Detail, "product" | "sku" | "line">,
-): Detail {
-  const { field, code, message } = problem;
-  return { ...place, field, code, message: `${field} ${message}` };
 }

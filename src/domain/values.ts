@@ -3,13 +3,7 @@
  * canonical spelling, or what is wrong with it. Pure; lengths count Unicode
  * code points.
  */
-import type { DetailCode } from "./errors.ts";
-
-export interface Problem {
-  code: DetailCode;
-  /** What was wrong and what would be right; starts without the field's name. */
-  message: string;
-}
+import type { DetailCode, Problem } from "./errors.ts";
 
 /**
  * What a value's text looks like, as the published schema tells it; `max` in

@@ -129,18 +129,6 @@ export function retryDelay(
   );
 }
 
-/**
- * What a `Retry-After` header asks for, in milliseconds from `now`: seconds or
- * an HTTP date (RFC 9110, 10.2.3); 0 when there is none that can be read.
- */
-export function retryAfter(header: string | null, now: number): number {
-  if (header === null) return 0;
-  const text = header.trim();
-  if (/^\d+$/.test(text)) return Number(text) * SECOND;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
-}
-
 /** What is known of a webhook's recent past. */
 export interface WebhookHealth {
   /** Failed tries since the last success or registration. */

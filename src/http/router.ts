@@ -30,7 +30,8 @@ export interface Target {
 }
 
 export type Match =
-  | { route: Route; params: Record<string, string> }
+  /** `params` decodes the path, or throws 400. */
+  | { route: Route; params: () => Record<string, string> }
   /** The path exists, but not for this method. */
   | { allow: string[] }
   | null;
@@ -113,7 +114,8 @@ export class Router {
     if (candidates.length === 0) return null;
     const found = candidates.find(({ route }) => route.method === wanted);
     if (found === undefined) return { allow: allowed(candidates) };
-    return { route: found.route, params: paramsOf(found.segments, segments) };
+    const { route } = found;
+    return { route, params: () => paramsOf(found.segments, segments) };
   }
 }
 

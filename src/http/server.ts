@@ -17,6 +17,7 @@ import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./keys.ts";
 import { Places } from "./places.ts";
 import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
 import {
+  type Match,
   parseQuery,
   parseTarget,
   type Route,
@@ -38,8 +39,6 @@ const XML_TYPE = "text/xml; charset=utf-8";
 export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
-  /** Those routes for which nobody is asked for a key. */
-  readonly #open: Router;
   readonly #keys: SellerKeys;
   readonly #limiter: RateLimiter | null;
   readonly #strangers: Strangers;
@@ -57,7 +56,6 @@ export class RequestHandler {
     const { db, deps, config } = services;
     this.#services = services;
     this.#router = new Router(routes);
-    this.#open = new Router(routes.filter(({ access }) => access === "public"));
     this.#keys = new SellerKeys(db, deps.clock);
     this.#limiter = config.rateLimit === 0 ? null : new RateLimiter({
       perMinute: config.rateLimit,
@@ -103,13 +101,12 @@ export class RequestHandler {
   async #dispatch(call: Call): Promise<Reply> {
     const { request } = call;
     const target = parseTarget(request.url);
-    if (!this.#isOpen(request.method, target)) {
-      await this.#authenticate(call, target);
-    }
-    const { route, params } = this.#findRoute(request.method, target);
+    const match = this.#router.match(request.method, target.segments);
+    if (!isOpen(match)) await this.#authenticate(call, target);
+    const { route, params } = found(match, request.method);
     call.route = route;
     if (call.owner !== null) this.#spend(call, call.owner);
-    call.params = params;
+    call.params = params();
     if (target.query !== "") call.query = parseQuery(target.query);
     if (!route.upload) return await route.handler(call);
     const leave = this.#uploads.take(call.seller.id);
@@ -118,11 +115,6 @@ export class RequestHandler {
     } finally {
       leave();
     }
-  }
-
-  #isOpen(method: string, { segments }: Target): boolean {
-    const match = this.#open.match(method, segments);
-    return match !== null && "route" in match;
   }
 
   /** Asks for the key that everything below a path wants, route or not. */
@@ -137,18 +129,6 @@ export class RequestHandler {
       checkOperatorKey(operatorKey, call.request.headers.get(KEY_HEADER));
       call.operator = true;
     }
-  }
-
-  #findRoute(method: string, target: Target) {
-    const match = this.#router.match(method, target.segments);
-    if (match === null) throw noRoute();
-    if ("route" in match) return match;
-    throw new ServiceError(
-      "method_not_allowed",
-      `This path is not for ${method.slice(0, 20)}; it is for ` +
-        `${match.allow.join(", ")}.`,
-      { headers: { Allow: match.allow.join(", ") } },
-    );
   }
 
   #spend(call: Call, seller: Seller): void {
@@ -202,6 +182,23 @@ export class RequestHandler {
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
+}
+
+/** Whether nobody is asked for a key there. */
+function isOpen(match: Match): boolean {
+  return match !== null && "route" in match && match.route.access === "public";
+}
+
+/** Throws 404 for a path and 405 for a method that is not there. */
+function found(match: Match, method: string) {
+  if (match === null) throw noRoute();
+  if ("route" in match) return match;
+  throw new ServiceError(
+    "method_not_allowed",
+    `This path is not for ${method.slice(0, 20)}; it is for ` +
+      `${match.allow.join(", ")}.`,
+    { headers: { Allow: match.allow.join(", ") } },
+  );
 }
 
 function noRoute(): ServiceError {

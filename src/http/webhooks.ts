@@ -1,12 +1,8 @@
 /** Webhooks of the seller: create, list, delete, and what became of them. */
-import { type Detail, notFound, recordInvalid } from "../domain/errors.ts";
-import { readTrigger } from "../domain/event.ts";
-import { fieldDetail } from "../domain/product.ts";
-import { parseSellerUrl } from "../domain/url.ts";
-import { type Problem, quote, type Read } from "../domain/values.ts";
-import { isTrigger, type Trigger } from "../domain/webhook.ts";
+import { notFound } from "../domain/errors.ts";
+import { isTrigger } from "../domain/webhook.ts";
 import { pingWebhook } from "../events.ts";
-import { type Outbound, OutboundError } from "../net/outbound.ts";
+import { registerWebhook } from "../registration.ts";
 import {
   findDelivery,
   listAttempts,
@@ -19,11 +15,8 @@ import {
   deleteWebhook as removeWebhook,
   findWebhook,
   listWebhooks as webhooksOf,
-  putWebhook,
 } from "../store/webhooks.ts";
-import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
-import { readFields } from "../xml/fields.ts";
 import { QueryReader } from "./paging.ts";
 import type { Handler } from "./context.ts";
 
@@ -32,13 +25,7 @@ const WEBHOOK_LIMIT = 64 * 1024;
 
 /** `POST /seller_api/webhooks` */
 export const createWebhook: Handler = async ({ services, seller, body }) => {
-  const { db, deps, signals, outbound } = services;
-  const root = parseTree(await body(WEBHOOK_LIMIT));
-  const { trigger, url } = await readWebhook(root, outbound);
-  await db.write(async (tx) => {
-    await putWebhook(tx, deps, seller.id, trigger, url);
-    tx.onCommit(() => signals.deliveries.announce());
-  });
+  await registerWebhook(services, seller, await body(WEBHOOK_LIMIT));
   return { xml: { success: true } };
 };
 
@@ -133,77 +120,6 @@ export const replayDelivery: Handler = ({ services, seller, params }) => {
     return { xml: { delivery: { id, event_id: eventId, state } } };
   });
 };
-
-async function readWebhook(
-  root: XmlElement,
-  outbound: Outbound,
-): Promise<{ trigger: Trigger; url: string }> {
-  const { fields, details } = readFields(root, {
-    root: "webhook",
-    texts: ["trigger", "url"],
-  });
-  const problems: Detail[] = [...details];
-  const value = <T>(field: string, read: Read<T>): T | undefined => {
-    if ("value" in read) return read.value;
-    const line = fields.get(field)?.line;
-    problems.push(fieldDetail({ field, ...read.problem }, { line }));
-  };
-  const text = (field: string) => readRequired(fields.get(field));
-  const trigger = value("trigger", chained(text("trigger"), readTrigger));
-  const urlText = value("url", chained(text("url"), readUrl));
-  const url = urlText === undefined
-    ? undefined
-    : value("url", await reachable(urlText, outbound));
-  if (problems.length > 0 || trigger === undefined || url === undefined) {
-    problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-    throw recordInvalid(problems);
-  }
-  return { trigger, url };
-}
-
-function chained<T>(
-  first: Read<string>,
-  read: (text: string) => Read<T>,
-): Read<T> {
-  return "value" in first ? read(first.value) : first;
-}
-
-function readRequired(element: XmlElement | undefined): Read<string> {
-  if (element === undefined) return required("is missing.");
-  const text = element.text.trim();
-  return text === "" ? required("is empty.") : { value: text };
-}
-
-function required(message: string): { problem: Problem } {
-  return { problem: { code: "required", message } };
-}
-
-function readUrl(text: string): Read<string> {
-  const parsed = parseSellerUrl(text);
-  return "url" in parsed ? { value: text } : {
-    problem: {
-      code: parsed.code,
-      message: `cannot be used. ${parsed.problem}`,
-    },
-  };
-}
-
-async function reachable(
-  url: string,
-  outbound: Outbound,
-): Promise<Read<string>> {
-  try {
-    await outbound.check(url);
-    return { value: url };
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    if (error.kind === "aborted") throw error;
-    const code = error.kind === "blocked" ? "url_blocked" : "unresolved";
-    return {
-      problem: { code, message: `is ${quote(url)}. ${error.message}` },
-    };
-  }
-}
 
 function deliveryXml(
   delivery: LoggedDelivery,

@@ -11,7 +11,7 @@ import {
   type ImageOutcome,
   retryDelay,
 } from "../domain/image.ts";
-import { retryAfter } from "../domain/webhook.ts";
+import { retryAfter } from "../domain/retry_after.ts";
 import { imageStoreSettings } from "../images/open.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../store/db.ts";

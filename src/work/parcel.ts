@@ -1,6 +1,7 @@
 /** One try to deliver: signs, sends, and says how it ended. */
 import type { Clock } from "../deps.ts";
-import { retryAfter, webhookSignature } from "../domain/webhook.ts";
+import { retryAfter } from "../domain/retry_after.ts";
+import { webhookSignature } from "../domain/webhook.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Parcel } from "../store/deliveries.ts";
 import { INTERRUPTED, type Outcome } from "../store/delivery_outcomes.ts";

@@ -8,6 +8,7 @@ import {
   type Detail,
   DETAIL_LIMIT,
   type DetailCode,
+  type Problem,
   ServiceError,
 } from "../domain/errors.ts";
 import {
@@ -23,7 +24,7 @@ import {
   SCALARS,
 } from "../domain/product.ts";
 import { parseSellerUrl } from "../domain/url.ts";
-import { type Problem, quote, type Reader } from "../domain/values.ts";
+import { quote, type Reader } from "../domain/values.ts";
 import { parseXml, parseXmlInPieces, type XmlAttributes } from "./decode.ts";
 
 /** The most products that one document may hold (interface.md, section 8). */

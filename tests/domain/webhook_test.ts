@@ -5,10 +5,10 @@ import {
   isGivenUp,
   MOVES,
   RETRY_DELAYS,
-  retryAfter,
   retryDelay,
   webhookSignature,
 } from "../../src/domain/webhook.ts";
+import { retryAfter } from "../../src/domain/retry_after.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const SECRET = "whsec_" + new Uint8Array(32).fill(7).toBase64();
