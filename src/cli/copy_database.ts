@@ -6,7 +6,8 @@ import { compareDatabases, copyDatabase, CopyRefused } from "../store/copy.ts";
 import { type Db, DbError } from "../store/db.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { isPostgresInUse } from "../store/postgres_schema.ts";
-import { isSqliteInUse, openSqlite } from "../store/sqlite.ts";
+import { openSqlite } from "../store/sqlite.ts";
+import { isSqliteInUse } from "../store/sqlite_schema.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
 

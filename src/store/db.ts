@@ -109,6 +109,11 @@ export class DbError extends Error {
   }
 }
 
+/** The answer to whoever asks after `close()`. */
+export function closed(): DbError {
+  return new DbError("closed", "The database is closed.");
+}
+
 /** `?, ?, ?` for an IN list of `n` values. */
 export function marks(n: number): string {
   return Array(n).fill("?").join(", ");

@@ -19,6 +19,7 @@
 import type pg from "pg";
 import { type Clock, type Ids, systemClock, systemIds } from "../deps.ts";
 import {
+  closed,
   type Db,
   DbError,
   type Sql,
@@ -339,7 +340,3 @@ function isSpoilt(error: unknown): boolean {
 
 /** A server that became a standby goes on answering, and refuses to write. */
 const SPOILT: ReadonlySet<string> = new Set(["away", "unsure", "readonly"]);
-
-function closed(): DbError {
-  return new DbError("closed", "The database is closed.");
-}

@@ -1,16 +1,10 @@
 /**
- * Connections to PostgreSQL; with its neighbours `postgres*.ts` the only file
- * that knows the driver (`pg`).
+ * Connections to PostgreSQL. Only this file and its neighbours `postgres*.ts`
+ * know the driver (`pg`).
  */
 import { readFileSync } from "node:fs";
 import pg from "pg";
-import {
-  DbError,
-  type DbErrorKind,
-  type Param,
-  type Sql,
-  type Tx,
-} from "./db.ts";
+import { DbError, type DbErrorKind, type Param, type Tx } from "./db.ts";
 import {
   errorKind,
   insertOf,
@@ -125,7 +119,7 @@ export function send(
 }
 
 /** The queries of one transaction. */
-export class PostgresTx implements Tx, Sql {
+export class PostgresTx implements Tx {
   readonly #client: pg.Client;
   readonly #shared: SharedValues;
   readonly afterCommit: (() => void)[] = [];
