@@ -1,9 +1,9 @@
 /**
  * Builds everything once, starts the roles, and closes in reverse order.
  */
-import { join } from "node:path";
 import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import { breathe } from "./event_loop.ts";
 import { FinalRecords } from "./final_records.ts";
 import { Health } from "./health.ts";
 import { RequestHandler } from "./http/server.ts";
@@ -13,15 +13,13 @@ import { tryGuard } from "./net/guard.ts";
 import { Outbound } from "./net/outbound.ts";
 import type { SandboxPage, Services } from "./services.ts";
 import { newSignals } from "./signals.ts";
-import { type Db, DbError } from "./store/db.ts";
-import { openPostgres } from "./store/postgres.ts";
-import { openSqlite } from "./store/sqlite.ts";
+import type { Db } from "./store/db.ts";
 import {
   bringDeliveriesForward,
   type BringForward,
   bringImagesForward,
 } from "./store/due_times.ts";
-import { breathe } from "./event_loop.ts";
+import { openDatabase } from "./store/open.ts";
 import { Turns } from "./turns.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./work/clock_watch.ts";
@@ -29,7 +27,7 @@ import { takeRole } from "./work/role_lock.ts";
 import { ImageRole } from "./work/images.ts";
 import { WebhookRole } from "./work/webhooks.ts";
 
-/** HEADs in flight to one origin, and in all (design: "Bulk"). */
+/** HEADs in flight to one origin, and in all. */
 const HEADS_PER_ORIGIN = 128;
 const HEADS_IN_ALL = 256;
 /** How long requests in flight may take to end when the service stops. */
@@ -41,28 +39,6 @@ export interface App {
   db: Db;
   /** Stops taking requests, answers those in flight, closes everything. */
   close(): Promise<void>;
-}
-
-type Place = Pick<Config, "dataDir" | "databaseUrl" | "databasePool">;
-
-/**
- * Opens the database, making its schema where it is missing, and the data
- * folder too. Throws a `DbError`.
- */
-export async function openDatabase(
-  place: Place,
-  heavy?: Turns,
-): Promise<Db> {
-  const { dataDir, databaseUrl: url, databasePool: connections } = place;
-  try {
-    // The database holds webhook secrets: nobody else on the machine reads it.
-    Deno.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new DbError("readonly", `${dataDir} cannot be made.`, error);
-  }
-  return url === null
-    ? openSqlite(join(dataDir, "seller.db"), { heavy })
-    : await openPostgres({ url, connections });
 }
 
 /**

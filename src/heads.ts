@@ -5,7 +5,7 @@ import { OutboundError } from "./net/outbound.ts";
 import type { Services } from "./services.ts";
 import type { ProductsDocument } from "./xml/products.ts";
 
-/** One HEAD may take this long (design: "Bulk"). */
+/** One HEAD may take this long. */
 const HEAD_TIMEOUT_MS = 5_000;
 /** All HEADs of a request together may take this long. */
 const HEADS_TIMEOUT_MS = 25_000;

@@ -1,9 +1,10 @@
 /** Moves a stopped service from one database to another. */
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type Config, SETTINGS } from "../config.ts";
 import type { Clock } from "../deps.ts";
 import { compareDatabases, copyDatabase, CopyRefused } from "../store/copy.ts";
 import { type Db, DbError } from "../store/db.ts";
+import { databaseFile } from "../store/open.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { isPostgresInUse } from "../store/postgres_schema.ts";
 import { openSqlite } from "../store/sqlite.ts";
@@ -100,7 +101,7 @@ async function placeOf(
     return { argument, ...server(text) };
   }
   const path = resolve(text.replace(/^sqlite:(\/\/)?/, ""));
-  const address = await isFile(path) ? path : join(path, "seller.db");
+  const address = await isFile(path) ? path : databaseFile(path);
   return { argument, kind: "sqlite", address };
 }
 

@@ -1,8 +1,7 @@
 /** The database as a command opens it, beside a service that may be running. */
-import { join } from "node:path";
-import { openDatabase } from "../app.ts";
 import type { Config } from "../config.ts";
 import type { Db } from "../store/db.ts";
+import { databaseFile, openDatabase } from "../store/open.ts";
 import { UsageError } from "./command.ts";
 
 /**
@@ -14,7 +13,7 @@ export async function withDatabase<T>(
   fn: (db: Db) => Promise<T>,
   { created = false } = {},
 ): Promise<T> {
-  const file = join(config.dataDir, "seller.db");
+  const file = databaseFile(config.dataDir);
   if (config.databaseUrl === null && !created && !await exists(file)) {
     throw new UsageError(
       `There is no ${file}: name the folder of the service with --data or ` +

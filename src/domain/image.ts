@@ -24,9 +24,6 @@ export type ImageState =
   | "failed"
   | "pruned";
 
-/** What one transaction sees of an image. */
-export type ImageStatus = "pending" | "stored" | "reused" | "failed";
-
 /** What a product shows of an image, whichever job is at work on it. */
 export interface ShownImage {
   status: "pending" | "stored" | "failed";

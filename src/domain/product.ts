@@ -109,8 +109,8 @@ export interface ScalarRule {
   verbatim?: boolean;
 }
 
-export const DESCRIPTION_MAX = 5_000;
-export const QUANTITY_MAX = 10_000_000;
+const DESCRIPTION_MAX = 5_000;
+const QUANTITY_MAX = 10_000_000;
 export const LIST_LIMITS = { categories: 5, attributes: 100, images: 10 };
 
 const readDescription: Reader<string> = (text) => {

@@ -116,7 +116,7 @@ export interface DecimalRule {
 }
 
 /** A decimal without sign or exponent, without needless zeros: `199.00` → `199`. */
-export function decimalReader(rule: DecimalRule): Reader<string> {
+function decimalReader(rule: DecimalRule): Reader<string> {
   return (text) => {
     const match = DECIMAL.exec(text);
     if (match === null) {

@@ -89,8 +89,6 @@ export const MOVES = {
   },
 } as const satisfies Record<string, Move>;
 
-export type MoveName = keyof typeof MOVES;
-
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

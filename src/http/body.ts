@@ -6,8 +6,8 @@ import { createGunzip } from "node:zlib";
 import { ServiceError } from "../domain/errors.ts";
 import type { Clock } from "../deps.ts";
 
-/** A body must be complete after this time (design: "Responses"). */
-export const BODY_TIMEOUT_MS = 30_000;
+/** A body must be complete after this time. */
+const BODY_TIMEOUT_MS = 30_000;
 
 export interface BodyLimits {
   /** Bytes, after inflating. */

@@ -14,7 +14,7 @@ import views from "../web/styles/views.css" with { type: "text" };
 import type { Reply, RequestContext } from "./context.ts";
 
 /** Nothing from elsewhere, nothing inline, text never taken for markup. */
-export const PAGE_POLICY = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

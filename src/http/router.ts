@@ -63,7 +63,7 @@ export function parseTarget(url: string): Target {
 }
 
 /** Percent-decodes, or throws 400. */
-export function decodeSegment(segment: string): string {
+function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);

@@ -123,7 +123,7 @@ export function allowList(cidrs: readonly string[]): AllowList {
 }
 
 /** Allows nothing private, which is the default. */
-export const ALLOW_NONE: AllowList = allowList([]);
+const ALLOW_NONE: AllowList = allowList([]);
 
 /**
  * Whether an IP address must not be dialled. Anything that is not an address

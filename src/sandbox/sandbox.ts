@@ -2,11 +2,11 @@
  * The service to try out: the production code, with a demo seller, an image
  * host and a webhook sink of its own, all on loopback addresses.
  */
-import { openDatabase } from "../app.ts";
 import { type Config, ROLES } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { SandboxPage } from "../services.ts";
 import type { Db, Sql } from "../store/db.ts";
+import { openDatabase } from "../store/open.ts";
 import { addSeller, listSellers } from "../store/sellers.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
 import { guide } from "./guide.ts";

@@ -2,7 +2,7 @@
 import type { Sql } from "./db.ts";
 
 /** Counts stop here, so that a look costs the same however much waits. */
-export const COUNT_LIMIT = 100_000;
+const COUNT_LIMIT = 100_000;
 
 export interface Backlog {
   /** Images to be fetched, those being fetched included. */

@@ -41,7 +41,7 @@ export interface NewSeller extends NewKey {
 }
 
 /** `sk_` and 32 random bytes. */
-export function newApiKey(ids: Deps["ids"]): string {
+function newApiKey(ids: Deps["ids"]): string {
   return `sk_${Buffer.from(ids.random(32)).toString("base64url")}`;
 }
 

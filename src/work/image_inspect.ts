@@ -11,8 +11,8 @@ import { inflateSync } from "node:zlib";
 import { imageMeta } from "image-meta";
 import type { ImageFailure, ImageType } from "../domain/image.ts";
 
-export const PIXEL_LIMIT = 64_000_000;
-export const FRAME_LIMIT = 1_000;
+const PIXEL_LIMIT = 64_000_000;
+const FRAME_LIMIT = 1_000;
 /** Bytes to which the compressed texts of a PNG may inflate together. */
 const TEXT_LIMIT = 1 << 20;
 /** What a text counts at least, so that there cannot be endlessly many. */

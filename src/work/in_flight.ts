@@ -2,13 +2,13 @@
 import type { Claim, QueueHead } from "../store/deliveries.ts";
 
 /** Tries in flight to one URL, whoever registered it. */
-export const PER_ENDPOINT = 4;
+const PER_ENDPOINT = 4;
 /** The same while the webhook is failing. */
-export const PER_FAILING_ENDPOINT = 1;
+const PER_FAILING_ENDPOINT = 1;
 /** Tries in flight in all. */
 export const IN_ALL = 256;
 /** Of these, what failing webhooks may use: the rest is kept for the others. */
-export const FAILING_IN_ALL = 192;
+const FAILING_IN_ALL = 192;
 
 /** A try in flight. */
 export interface Flight {

@@ -102,7 +102,7 @@ function refusal(bytes: Uint8Array): string | null {
   }
 }
 
-/** What is well-formed XML, and refused all the same (design: "XML"). */
+/** What is well-formed XML, and refused all the same. */
 function isAgainstPolicy({ text }: Case): boolean {
   return /<\?(?!xml\s)/.test(text);
 }

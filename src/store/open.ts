@@ -1,0 +1,37 @@
+/** From what the settings say about the database to the engine below it. */
+import { join } from "node:path";
+import type { Turns } from "../turns.ts";
+import { type Db, DbError } from "./db.ts";
+import { openPostgres } from "./postgres.ts";
+import { openSqlite } from "./sqlite.ts";
+
+/** Which database it is; the settings of these names. */
+export interface DatabasePlace {
+  dataDir: string;
+  databaseUrl: string | null;
+  databasePool: number;
+}
+
+/** The file of a data folder, where the database is no server. */
+export function databaseFile(dataDir: string): string {
+  return join(dataDir, "seller.db");
+}
+
+/**
+ * Opens the database, making its schema where it is missing, and the data
+ * folder too. `heavy`: see `SqliteOptions`. Throws a `DbError`.
+ */
+export async function openDatabase(
+  { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
+  heavy?: Turns,
+): Promise<Db> {
+  try {
+    // The database holds webhook secrets: nobody else on the machine reads it.
+    Deno.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new DbError("readonly", `${dataDir} cannot be made.`, error);
+  }
+  return url === null
+    ? openSqlite(databaseFile(dataDir), { heavy })
+    : await openPostgres({ url, connections });
+}
