@@ -26,7 +26,7 @@ import {
   keepUsedKey,
   type UsedKey,
 } from "./store/idempotency.ts";
-import { requestImages } from "./store/images.ts";
+import { type ImageRequest, requestImages } from "./store/images.ts";
 import {
   insertProducts,
   type ProductChange,
@@ -177,7 +177,7 @@ interface Decided {
 }
 
 async function carryOut(
-  { deps, signals }: Services,
+  services: Services,
   tx: Tx,
   { seller, planned, heads, use, now }: Decided,
 ): Promise<UploadOutcome> {
@@ -189,6 +189,7 @@ async function carryOut(
     else if (result === "updated") updated.push({ before, after: product });
   }
 
+  const { deps } = services;
   const transactionId = deps.ids.uuid();
   const images = collectImages(products, heads);
   await insertTransaction(tx, seller.id, {
@@ -198,20 +199,15 @@ async function carryOut(
     products: counts,
     images: { pending: 0, stored: 0, reused: 0, failed: 0 },
   }, images.results);
-  let imageIds: ReadonlyMap<string, string> = new Map();
-  if (images.distinct.length > 0) {
-    const asked = await requestImages(tx, {
+  const imageIds = images.distinct.length === 0
+    ? new Map<string, string>()
+    : await askForImages(services, tx, {
       transactionId,
       sellerId: seller.id,
       at: now,
       uuid: deps.ids.uuid,
       images: images.distinct,
     });
-    const finishedAt = asked.pending === 0 ? now : null;
-    await setImageCounts(tx, transactionId, asked, finishedAt);
-    if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
-    imageIds = asked.ids;
-  }
   await linkImages(tx, products, imageIds);
   if (use !== null) {
     await forgetExpiredKeys(tx, now);
@@ -225,6 +221,20 @@ async function carryOut(
   await updateProducts(tx, updated);
   await insertProducts(tx, seller.id, created);
   return { transactionId };
+}
+
+/** Has the images of a transaction fetched; answers their ids by URL. */
+async function askForImages(
+  { signals }: Services,
+  tx: Tx,
+  request: ImageRequest,
+): Promise<ReadonlyMap<string, string>> {
+  const { transactionId, at } = request;
+  const asked = await requestImages(tx, request);
+  const finishedAt = asked.pending === 0 ? at : null;
+  await setImageCounts(tx, transactionId, asked, finishedAt);
+  if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
+  return asked.ids;
 }
 
 interface DistinctImage {

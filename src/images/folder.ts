@@ -3,7 +3,8 @@
  * `<first two digits>/<SHA-256>.<type>`, and `<lease>.part` for what is being
  * written.
  */
-import { PartFile } from "./part_file.ts";
+import { filesIn, lookAt, unlessGone } from "./files.ts";
+import { receivePart } from "./part_file.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -14,41 +15,10 @@ import {
   PREFIXES,
 } from "./store.ts";
 
-const PART = ".part";
 /** Ends the name of a file that is about to be removed. */
 const ASIDE = ".unneeded";
 /** Bytes read at a time. */
 const CHUNK = 64 * 1024;
-
-/** Where a download is written before it has its name. */
-export function partFile(folder: string, lease: string): string {
-  return `${folder}/${lease}${PART}`;
-}
-
-/** The leases whose downloads have left something half-written here. */
-export async function leasesOfParts(folder: string): Promise<string[]> {
-  return (await filesIn(folder))
-    .filter((name) => name.endsWith(PART))
-    .map((name) => name.slice(0, -PART.length));
-}
-
-/** Removes what a download left half-written; null if it is gone. */
-export async function removePart(
-  folder: string,
-  lease: string,
-): Promise<ImageFile | null> {
-  const part = await lookAtPart(folder, lease);
-  await unlessGone(Deno.remove(partFile(folder, lease)));
-  return part;
-}
-
-/** What a download left half-written; null if it is gone. */
-export function lookAtPart(
-  folder: string,
-  lease: string,
-): Promise<ImageFile | null> {
-  return lookAt(folder, lease + PART);
-}
 
 export class FolderStore implements ImageStore {
   readonly partFolder: string;
@@ -68,16 +38,11 @@ export class FolderStore implements ImageStore {
   }
 
   receive(lease: string): IncomingImage {
-    const part = new PartFile(partFile(this.#folder, lease));
-    return {
-      get bytes() {
-        return part.bytes;
-      },
-      append: (piece) => part.append(piece),
-      content: () => part.content(),
-      keep: (file) => part.keep(`${this.#folder}/${file}`),
-      discard: () => part.discard(),
-    };
+    return receivePart(
+      this.partFolder,
+      lease,
+      (part, file) => part.keep(`${this.#folder}/${file}`),
+    );
   }
 
   look(file: string): Promise<ImageFile | null> {
@@ -143,36 +108,6 @@ export class FolderStore implements ImageStore {
 
   async #removeAside(name: string): Promise<void> {
     await unlessGone(Deno.remove(`${this.#folder}/${name}${ASIDE}`));
-  }
-}
-
-/** A file below the folder; null if it is not there any more. */
-async function lookAt(folder: string, name: string): Promise<ImageFile | null> {
-  const found = await unlessGone(Deno.lstat(`${folder}/${name}`));
-  if (found === null) return null;
-  return { name, bytes: found.size, written: found.mtime?.getTime() ?? 0 };
-}
-
-/** Names of the files in a folder, in order; none if there is no folder. */
-async function filesIn(folder: string): Promise<string[]> {
-  const names: string[] = [];
-  try {
-    for await (const entry of Deno.readDir(folder)) {
-      if (entry.isFile) names.push(entry.name);
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  return names.sort();
-}
-
-/** What came of looking at a file or moving it; null if there was none. */
-async function unlessGone<T>(done: Promise<T>): Promise<T | null> {
-  try {
-    return await done;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
-    throw error;
   }
 }
 

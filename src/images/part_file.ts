@@ -3,14 +3,70 @@
  * judged, larger ones go to a temporary file as they come. Nothing here blocks
  * the thread: making files may take long.
  */
+import { filesIn, lookAt, unlessGone } from "./files.ts";
+import type { ImageFile, IncomingImage } from "./store.ts";
 
+/** Ends the name of what is being written: `<lease>.part`. */
+const PART = ".part";
 const BUFFER_BYTES = 256 * 1024;
 
 /** Buffers to be used again; as many as were ever needed at once. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
+/** Where a download is written before it has its name. */
+function partFile(folder: string, lease: string): string {
+  return `${folder}/${lease}${PART}`;
+}
+
+/** The leases whose downloads have left something half-written here. */
+export async function leasesOfParts(folder: string): Promise<string[]> {
+  return (await filesIn(folder))
+    .filter((name) => name.endsWith(PART))
+    .map((name) => name.slice(0, -PART.length));
+}
+
+/** Removes what a download left half-written; null if it is gone. */
+export async function removePart(
+  folder: string,
+  lease: string,
+): Promise<ImageFile | null> {
+  const part = await lookAtPart(folder, lease);
+  await unlessGone(Deno.remove(partFile(folder, lease)));
+  return part;
+}
+
+/** What a download left half-written; null if it is gone. */
+export function lookAtPart(
+  folder: string,
+  lease: string,
+): Promise<ImageFile | null> {
+  return lookAt(folder, lease + PART);
+}
+
+/** Takes a download in; `keep` stores it under the name of its image. */
+export function receivePart(
+  folder: string,
+  lease: string,
+  keep: (
+    part: PartFile,
+    file: string,
+    abort: AbortSignal,
+  ) => Promise<void>,
+): IncomingImage {
+  const part = new PartFile(partFile(folder, lease));
+  return {
+    get bytes() {
+      return part.bytes;
+    },
+    append: (piece) => part.append(piece),
+    content: () => part.content(),
+    keep: (file, abort) => keep(part, file, abort),
+    discard: () => part.discard(),
+  };
+}
+
 /** One image. `discard` it in the end, whatever happened. */
-export class PartFile {
+class PartFile {
   readonly #path: string;
   readonly #buffer = spare.pop() ?? new Uint8Array(BUFFER_BYTES);
   #filled = 0;

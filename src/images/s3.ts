@@ -4,9 +4,8 @@
  * on this machine until it is complete.
  */
 import { parseTree, type XmlElement } from "../xml/decode.ts";
-import { partFile } from "./folder.ts";
 import { inParallel } from "./parallel.ts";
-import { PartFile } from "./part_file.ts";
+import { receivePart } from "./part_file.ts";
 import type { S3Answer, S3Door } from "./s3_door.ts";
 import {
   type ByteRange,
@@ -15,6 +14,7 @@ import {
   type ImageStore,
   type IncomingImage,
   isStoredName,
+  sha256Of,
   StoreError,
 } from "./store.ts";
 
@@ -38,17 +38,12 @@ export class S3Store implements ImageStore {
   }
 
   receive(lease: string): IncomingImage {
-    const part = new PartFile(partFile(this.partFolder, lease));
-    return {
-      get bytes() {
-        return part.bytes;
-      },
-      append: (piece) => part.append(piece),
-      content: () => part.content(),
-      keep: (file, abort) =>
+    return receivePart(
+      this.partFolder,
+      lease,
+      (part, file, abort) =>
         this.#door.put(file, sha256Of(file), () => part.content(), abort),
-      discard: () => part.discard(),
-    };
+    );
   }
 
   async look(file: string): Promise<ImageFile | null> {
@@ -159,10 +154,6 @@ function pageIn(document: Uint8Array): Page {
 
 function textOf(element: XmlElement, name: string): string | null {
   return element.children.find((one) => one.name === name)?.text || null;
-}
-
-function sha256Of(file: string): string {
-  return file.slice(3, 67);
 }
 
 function lengthOf(answer: S3Answer): number {

@@ -104,3 +104,8 @@ export const PREFIXES: readonly string[] = Array.from(
 export function isStoredName(name: string): boolean {
   return STORED.test(name);
 }
+
+/** What the name of a stored image says of its bytes. */
+export function sha256Of(file: string): string {
+  return file.slice(3, 67);
+}

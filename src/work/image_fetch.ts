@@ -13,16 +13,16 @@ import {
   validatorOf,
 } from "../domain/image.ts";
 import {
+  type ImageStore,
+  type IncomingImage,
+  StoreError,
+} from "../images/store.ts";
+import {
   type Outbound,
   OutboundError,
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../net/outbound.ts";
-import {
-  type ImageStore,
-  type IncomingImage,
-  StoreError,
-} from "../images/store.ts";
 import { Slots } from "../net/slots.ts";
 import {
   HEAD_BYTES,
@@ -31,6 +31,7 @@ import {
   sniffImage,
 } from "./image_inspect.ts";
 import type { ImageTask, ImageWorkerSettings } from "./image_messages.ts";
+import { PER_ORIGIN, TOTAL } from "./image_slots.ts";
 
 /** One image may take this long altogether. */
 const TOTAL_MS = 60_000;
@@ -40,13 +41,13 @@ const PACE_BYTES = 16 * 1024;
 
 type FetchSettings = Pick<ImageWorkerSettings, "imageLimit" | "answerMs">;
 
-/** Downloads images, at most 16 at once from one origin and 64 in all. */
+/** Downloads images, within the limits of one process (`image_slots.ts`). */
 export class ImageFetcher {
   readonly #outbound: Outbound;
   readonly #store: ImageStore;
   readonly #settings: FetchSettings;
   readonly #clock: Clock;
-  readonly #slots = new Slots({ perKey: 16, total: 64 });
+  readonly #slots = new Slots({ perKey: PER_ORIGIN, total: TOTAL });
 
   constructor(
     outbound: Outbound,

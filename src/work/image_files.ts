@@ -3,12 +3,16 @@
  * was left half-written, what is missing or damaged, what nothing needs.
  */
 import { createHash } from "node:crypto";
-import { basename, extname } from "node:path";
 import type { Clock } from "../deps.ts";
 import { imageFile } from "../domain/image.ts";
-import { leasesOfParts, lookAtPart, removePart } from "../images/folder.ts";
 import { inParallel } from "../images/parallel.ts";
-import { type ImageFile, type ImageStore, PREFIXES } from "../images/store.ts";
+import { leasesOfParts, lookAtPart, removePart } from "../images/part_file.ts";
+import {
+  type ImageFile,
+  type ImageStore,
+  PREFIXES,
+  sha256Of,
+} from "../images/store.ts";
 import type { Db } from "../store/db.ts";
 import {
   copiesUnder,
@@ -187,7 +191,8 @@ async function removeUnneeded(
   files: readonly ImageFile[],
   clock: Clock,
 ): Promise<ImageFile[]> {
-  await db.write((tx) => forgetUnneeded(tx, files.map(sha256Of)));
+  const hashes = files.map(({ name }) => sha256Of(name));
+  await db.write((tx) => forgetUnneeded(tx, hashes));
   return await store.remove(files, async (files) => {
     const { used, busy } = await db.read(async (sql) => ({
       used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
@@ -239,10 +244,6 @@ async function leasesEnded(db: Db, clock: Clock): Promise<void> {
 /** It may be of an image that is being fetched and has no row yet. */
 function isYoung({ written }: ImageFile, now: number): boolean {
   return written > now - YOUNG_MS;
-}
-
-function sha256Of({ name }: ImageFile): string {
-  return basename(name, extname(name));
 }
 
 async function unclaimedParts(db: Db, folder: string): Promise<string[]> {

@@ -13,8 +13,9 @@
  * slot.
  */
 
-const PER_ORIGIN = 16;
-const TOTAL = 64;
+/** Downloads in flight to one origin, and in all. */
+export const PER_ORIGIN = 16;
+export const TOTAL = 64;
 const PER_SELLER = 48;
 const UNPROVEN = 24;
 const UNPROVEN_WITH_FIRST = 56;

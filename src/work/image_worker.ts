@@ -8,8 +8,8 @@ import { parentPort } from "node:worker_threads";
 import { systemClock } from "../deps.ts";
 import { openImageStore } from "../images/open.ts";
 import { Outbound } from "../net/outbound.ts";
-import { USER_AGENT } from "../version.ts";
 import type { ImageResult } from "../store/image_outcomes.ts";
+import { USER_AGENT } from "../version.ts";
 import { ImageFetcher } from "./image_fetch.ts";
 import type {
   FromImageWorker,
@@ -17,6 +17,7 @@ import type {
   ImageWorkerSettings,
   ToImageWorker,
 } from "./image_messages.ts";
+import { PER_ORIGIN, TOTAL } from "./image_slots.ts";
 
 /** Niceness of this thread, and of those that write its files. */
 const NICENESS = 10;
@@ -50,8 +51,8 @@ let outbound: Outbound | null = null;
 function start(settings: ImageWorkerSettings): void {
   outbound = new Outbound({
     allowPrivate: settings.allowPrivate,
-    perOrigin: 16,
-    total: 64,
+    perOrigin: PER_ORIGIN,
+    total: TOTAL,
     userAgent: USER_AGENT,
   });
   const store = openImageStore(settings.store, systemClock);
