@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { parseCommandLine } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import type { Config } from "../../src/config.ts";
+import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
 /** Runs a command on the bench's data folder, in this process. */
@@ -12,7 +12,7 @@ async function run(bench: WebhookBench, ...words: string[]): Promise<string[]> {
   if (request.kind !== "run") throw new Error(request.kind);
   const lines: string[] = [];
   await request.command.run({
-    config: { dataDir: bench.dataDir, databaseUrl: null } as unknown as Config,
+    config: testConfig({ dataDir: bench.dataDir }),
     deps: bench.deps,
     arguments: request.arguments,
     flags: request.flags,

@@ -9,6 +9,7 @@ import { systemClock } from "../../src/deps.ts";
 import { imageFile } from "../../src/domain/image.ts";
 import { imageStoreSettings, openImageStore } from "../../src/images/open.ts";
 import type { ImageFile, ImageStore } from "../../src/images/store.ts";
+import { testConfig } from "../support/config.ts";
 import { S3Server } from "../support/s3_server.ts";
 
 /** More than is kept in memory, and no whole number of pieces. */
@@ -54,7 +55,7 @@ function onEach(
 ): void {
   const run = async (place: Partial<Config>) => {
     const dataDir = await Deno.makeTempDir();
-    const config = { dataDir, imageStore: null, ...place } as Config;
+    const config = testConfig({ ...place, dataDir });
     const store = openImageStore(imageStoreSettings(config), systemClock);
     try {
       store.prepare();

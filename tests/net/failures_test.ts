@@ -10,11 +10,10 @@ import {
   bytesOf,
   EMPTY_200,
   Host,
-  ManualClock,
   openDoor,
   textOf,
-  until,
 } from "./support.ts";
+import { TestClock, until } from "../support/clock.ts";
 
 const timeoutMs = 5_000;
 const OK = "HTTP/1.1 200 OK\r\n";
@@ -170,7 +169,7 @@ Deno.test("a host that accepts no connection times out", async () => {
       signal.addEventListener("abort", () => reject(signal.reason))
     );
   };
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ dial, clock });
   const failed = assertFails(
     door.head("http://slow.example/", { timeoutMs: 9_000 }),
@@ -188,7 +187,7 @@ Deno.test("a host that never answers times out, and is not asked again", async (
     asked = await caller.request() !== null;
     await caller.gone();
   });
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ clock });
   const failed = assertFails(
     door.head(host.url(), { timeoutMs }),
@@ -212,7 +211,7 @@ Deno.test("a host that drips its header or body times out", async () => {
       await new Promise((done) => setTimeout(done, 1));
     }
   };
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ clock });
   const options = { timeoutMs, maxBytes: 99 };
 
@@ -241,7 +240,7 @@ Deno.test("a host that drips its header or body times out", async () => {
 
 Deno.test("a reader that dawdles is timed out as well", async () => {
   await using host = new Host(answeringOnce(`${OK}\r\nhello`));
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ clock });
   const got = await door.get(host.url(), { timeoutMs, maxBytes: 9 });
   const dawdle = async () => {
@@ -262,7 +261,7 @@ Deno.test("post() that has a status has an answer, whatever the body does", asyn
     await caller.send(answer);
     await caller.gone();
   });
-  const clock = new ManualClock();
+  const clock = new TestClock();
   let received = 0;
   const dial: Dial = async (hostname, port) => {
     const conn = await Deno.connect({ hostname, port });
@@ -341,7 +340,7 @@ Deno.test("names that do not resolve, or not in time, have their own errors", as
     await assertFails(door.check(url), "unresolved", message);
     await assertFails(door.head(url, { timeoutMs }), "unresolved", message);
   }
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ resolve: () => new Promise(() => {}), clock });
   const failed = assertFails(
     door.check("https://slow.example/"),
@@ -381,7 +380,7 @@ Deno.test("a host with a silent address is reached at another one", async () => 
   await using host = new Host(answering(EMPTY_200));
   let silent = false;
   let given = false;
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({
     resolve: () => Promise.resolve(["127.0.0.9", "127.0.0.1"]),
     dial: (hostname, port, signal) => {

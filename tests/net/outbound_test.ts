@@ -9,11 +9,10 @@ import {
   type Caller,
   EMPTY_200,
   Host,
-  ManualClock,
   openDoor,
   textOf,
-  until,
 } from "./support.ts";
+import { TestClock, until } from "../support/clock.ts";
 
 const timeoutMs = 5_000;
 
@@ -329,7 +328,7 @@ Deno.test("a time-out counts from the request's turn", async () => {
       await caller.send(EMPTY_200);
     }
   });
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ perOrigin: 1, clock });
   const first = door.head(host.url(), { timeoutMs: 100 });
   const second = door.head(host.url(), { timeoutMs: 50 });
@@ -344,7 +343,7 @@ Deno.test("a body that nobody reads gives its slot back", async () => {
   await using host = new Host(
     answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
   );
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ perOrigin: 1, clock });
   const left = await door.get(host.url(), { timeoutMs: 30, maxBytes: 5 });
   const next = door.head(host.url(), { timeoutMs });
@@ -359,7 +358,7 @@ Deno.test("a connection that nobody asks on is closed, and no timer is left", as
     await answering(EMPTY_200)(caller, number);
     gone = true;
   });
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ clock });
   await door.head(host.url(), { timeoutMs });
   assertEquals(clock.waiting, 1);

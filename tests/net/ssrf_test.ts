@@ -7,9 +7,9 @@ import {
   assertFails,
   EMPTY_200,
   Host,
-  ManualClock,
   openDoor,
 } from "./support.ts";
+import { TestClock } from "../support/clock.ts";
 
 const CORPUS = new URL("../../../shared/corpora/ssrf.json", import.meta.url);
 
@@ -110,7 +110,7 @@ Deno.test("one private address among several public ones is enough to refuse", a
 
 Deno.test("a name that changes its address is judged anew", async () => {
   await using host = new Host(answering(EMPTY_200));
-  const clock = new ManualClock();
+  const clock = new TestClock();
   const answers = [["127.0.0.1"], ["10.0.0.1"]];
   let lookups = 0;
   using door = openDoor({
@@ -131,7 +131,7 @@ Deno.test("a name that changes its address is judged anew", async () => {
 
 Deno.test("a kept connection serves only while its address is one of the name's", async () => {
   await using host = new Host(answering(EMPTY_200));
-  const clock = new ManualClock();
+  const clock = new TestClock();
   const answers = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2", "127.0.0.1"]];
   const dialled: string[] = [];
   using door = openDoor({

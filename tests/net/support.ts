@@ -1,7 +1,6 @@
 /** Hosts that answer byte for byte what a test wants, and doors to reach them. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { Clock } from "../../src/deps.ts";
 import {
   Outbound,
   OutboundError,
@@ -187,43 +186,4 @@ export async function bytesOf(
 
 export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return new TextDecoder().decode(await bytesOf(body));
-}
-
-/** A clock that stands still until the test moves it. */
-export class ManualClock implements Clock {
-  #time = 0;
-  readonly #timers = new Set<{ at: number; fn: () => void }>();
-
-  now(): number {
-    return this.#time;
-  }
-
-  monotonic(): number {
-    return this.#time;
-  }
-
-  after(ms: number, fn: () => void): () => void {
-    const timer = { at: this.#time + ms, fn };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
-  }
-
-  /** How many timers are waiting. */
-  get waiting(): number {
-    return this.#timers.size;
-  }
-
-  advance(ms: number): void {
-    this.#time += ms;
-    for (const timer of this.#timers) {
-      if (timer.at > this.#time) continue;
-      this.#timers.delete(timer);
-      timer.fn();
-    }
-  }
-}
-
-/** Resolves as soon as `condition` holds. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((done) => setTimeout(done, 1));
 }

@@ -7,11 +7,10 @@ import {
   assertFails,
   EMPTY_200,
   Host,
-  ManualClock,
   openDoor,
   textOf,
-  until,
 } from "./support.ts";
+import { TestClock, until } from "../support/clock.ts";
 
 const timeoutMs = 10_000;
 const TLS = true;
@@ -97,7 +96,7 @@ Deno.test("a handshake that nobody answers times out as a connection", async () 
     greeted = await caller.receive();
     await caller.gone();
   });
-  const clock = new ManualClock();
+  const clock = new TestClock();
   using door = openDoor({ ca, clock });
   const head = door.head(host.url("/", "images.test", "https"), { timeoutMs });
   const failed = assertFails(

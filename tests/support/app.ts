@@ -9,8 +9,9 @@ import {
   systemIds,
 } from "../../src/deps.ts";
 import { addSeller } from "../../src/store/sellers.ts";
-import { databaseUrlOf } from "./engine.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
+import { testConfig } from "./config.ts";
+import { databaseUrlOf } from "./engine.ts";
 
 export interface Call {
   method?: string;
@@ -135,27 +136,11 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
     ...options.deps,
   };
   const dataDir = options.config?.dataDir ?? await Deno.makeTempDir();
-  const config: Config = {
-    host: "127.0.0.1",
-    port: 0,
-    imageStore: null,
-    s3Endpoint: null,
-    s3Region: "us-east-1",
-    s3AccessKey: null,
-    s3SecretKey: null,
-    dataDir,
+  const config = testConfig({
     databaseUrl: await databaseUrlOf(dataDir),
-    databasePool: 6,
-    operatorKey: null,
-    allowPrivate: ["127.0.0.0/8"],
-    rateLimit: 0,
-    trustProxy: 0,
-    bodyLimit: 16_777_216,
-    imageLimit: 16_777_216,
-    roles: ["api"],
-    logLevel: "debug",
     ...options.config,
-  };
+    dataDir,
+  });
   const app = await openApp(config, deps);
   const seller = options.seller ?? await app.db.write(async (tx) => {
     const added = await addSeller(tx, deps, "acme");

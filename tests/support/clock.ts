@@ -28,6 +28,11 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
+  /** How many timers are waiting. */
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
   /** Moves on, calling what falls due on the way in its order. */
   advance(ms: number): void {
     const end = this.#time + ms;

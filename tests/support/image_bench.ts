@@ -18,7 +18,6 @@ import {
   unsettledImages,
 } from "../../src/store/images.ts";
 import { addSeller } from "../../src/store/sellers.ts";
-import { openStore } from "./engine.ts";
 import {
   findTransaction,
   insertTransaction,
@@ -26,6 +25,8 @@ import {
 } from "../../src/store/transactions.ts";
 import { ImageRole, type ImageRoleOptions } from "../../src/work/images.ts";
 import { until } from "./clock.ts";
+import { testConfig } from "./config.ts";
+import { openStore } from "./engine.ts";
 
 export interface ImageBenchOptions {
   config?: Partial<Config>;
@@ -61,27 +62,11 @@ export class ImageBench implements AsyncDisposable {
       log: jsonLog("debug", (line) => this.log.push(JSON.parse(line))),
       ...options.deps,
     };
-    this.config = {
-      host: "127.0.0.1",
-      port: 0,
-      imageStore: null,
-      s3Endpoint: null,
-      s3Region: "us-east-1",
-      s3AccessKey: null,
-      s3SecretKey: null,
-      databaseUrl: null,
-      databasePool: 6,
-      operatorKey: null,
-      allowPrivate: ["127.0.0.0/8"],
-      rateLimit: 0,
-      trustProxy: 0,
-      bodyLimit: 16_777_216,
-      imageLimit: 16_777_216,
+    this.config = testConfig({
       roles: ["images"],
-      logLevel: "debug",
       ...options.config,
       dataDir: this.dataDir,
-    };
+    });
     this.db = openStore(this.dataDir);
     this.images = openImageStore(
       imageStoreSettings(this.config),

@@ -1,5 +1,4 @@
 /** A database, a clock, a sink and the delivery role, without the HTTP side. */
-import type { Config } from "../../src/config.ts";
 import { type Deps, jsonLog, systemIds } from "../../src/deps.ts";
 import type { Trigger } from "../../src/domain/webhook.ts";
 import { type Ingested, ingestEvent } from "../../src/events.ts";
@@ -12,10 +11,11 @@ import {
   type LoggedDelivery,
 } from "../../src/store/delivery_log.ts";
 import { addSeller } from "../../src/store/sellers.ts";
-import { openStore } from "./engine.ts";
 import { listWebhooks, putWebhook } from "../../src/store/webhooks.ts";
 import { WebhookRole } from "../../src/work/webhooks.ts";
 import { TestClock, until } from "./clock.ts";
+import { testConfig } from "./config.ts";
+import { openStore } from "./engine.ts";
 import { WebhookSink } from "./webhook_sink.ts";
 
 export class WebhookBench implements AsyncDisposable {
@@ -56,8 +56,8 @@ export class WebhookBench implements AsyncDisposable {
 
   /** A role that has not been started. */
   role(shared = false): WebhookRole {
-    const config = { allowPrivate: ["127.0.0.0/8"] } as unknown as Config;
-    const { deps, db, signals } = this;
+    const { dataDir, deps, db, signals } = this;
+    const config = testConfig({ dataDir });
     const role = new WebhookRole({ config, deps, db, signals }, { shared });
     this.#roles.push(role);
     return role;

@@ -1,0 +1,28 @@
+/** The settings of a service that a test starts. */
+import type { Config } from "../../src/config.ts";
+
+/** Those of a service on loopback, but for what is given. */
+export function testConfig(
+  settings: Partial<Config> & Pick<Config, "dataDir">,
+): Config {
+  return {
+    host: "127.0.0.1",
+    port: 0,
+    databaseUrl: null,
+    databasePool: 6,
+    imageStore: null,
+    s3Endpoint: null,
+    s3Region: "us-east-1",
+    s3AccessKey: null,
+    s3SecretKey: null,
+    operatorKey: null,
+    allowPrivate: ["127.0.0.0/8"],
+    rateLimit: 0,
+    trustProxy: 0,
+    bodyLimit: 16_777_216,
+    imageLimit: 16_777_216,
+    roles: ["api"],
+    logLevel: "debug",
+    ...settings,
+  };
+}
