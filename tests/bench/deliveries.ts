@@ -1,8 +1,12 @@
 /**
  * How fast events come in and go out: events ingested a second, deliveries a
  * second, and the time from ingest to receipt, each beside what the machine
- * does without us in the same run. The service is a process of its own, the
- * sink a thread of its own.
+ * does without us in the same run.
+ *
+ *   deno run -A tests/bench/deliveries.ts [rounds]
+ *
+ * The service is a process of its own, new in each round, the sink a thread of
+ * its own.
  */
 import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
@@ -11,19 +15,34 @@ import { Outbound } from "../../src/net/outbound.ts";
 import { addSeller } from "../../src/store/sellers.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { putWebhook } from "../../src/store/webhooks.ts";
-import {
-  type Program,
-  startProgram,
-  temporaryFolder,
-} from "../support/process.ts";
+import { BareSqlite } from "./bare_sqlite.ts";
+import { load, requestBytes } from "./load.ts";
+import { BenchService, OPERATOR_KEY } from "./service.ts";
 import type { Arrival } from "./sink_worker.ts";
+import { quantile, Table } from "./table.ts";
 
-const OPERATOR = "operator-key";
+const ROUNDS = Number(Deno.args[0] ?? 3);
 const ENDPOINTS = 100;
 const EVENTS = 3_000;
+/** Waiting for each dead endpoint while latency is measured again. */
+const DEAD_EVENTS = 1_000;
 /** Events a second while latency is measured: well below what can be done. */
 const PACE = 100;
+const PACE_SECONDS = 10;
+const POSTS = 2_000;
 const BODY = new TextEncoder().encode("<event>" + "x".repeat(500) + "</event>");
+const HEADERS = {
+  "Content-Type": "text/xml",
+  "X-Service-Auth": OPERATOR_KEY,
+};
+
+const COMMITS = "bare SQLite, one-row commits";
+const BARE_POSTS = "bare POSTs, 64 at once";
+const INGEST_ONE = "ingest, one at a time";
+const INGEST_MANY = "ingest, 32 at once";
+const BACKLOG = `deliveries of a backlog to ${ENDPOINTS} endpoints`;
+
+const table = new Table();
 
 interface Target {
   seller: string;
@@ -56,83 +75,54 @@ class Sink {
   }
 }
 
-async function bareCommits(folder: string): Promise<number> {
-  const db = openSqlite(join(folder, "bare.db"), {
-    migrations: [{
-      name: "bare",
-      sql: "CREATE TABLE bare (id TEXT NOT NULL PRIMARY KEY, body BLOB) STRICT",
-    }],
-  });
-  const perSecond = await rate(
-    2_000,
-    1,
-    () =>
-      db.write((tx) =>
-        tx.run("INSERT INTO bare VALUES (?, ?)", [systemIds.uuid(), BODY])
-      ),
-  );
-  await db.close();
-  return perSecond;
-}
-
-async function barePosts(port: number): Promise<number> {
+/** POSTs a second through the door, with nothing before or behind them. */
+async function barePosts(): Promise<number> {
   const outbound = new Outbound({
     allowPrivate: ["127.0.0.0/8"],
     perOrigin: 64,
     total: 64,
   });
-  const perSecond = await rate(
-    2_000,
-    64,
-    () =>
-      outbound.post(`http://127.0.0.1:${port}/`, {
+  const started = performance.now();
+  let left = POSTS;
+  await Promise.all(Array.from({ length: 64 }, async () => {
+    while (left-- > 0) {
+      await outbound.post(`${sinkUrl}/`, {
         headers: { "content-type": "text/xml" },
         body: BODY,
         timeoutMs: 20_000,
         maxAnswerBytes: 1024,
-      }),
-  );
+      });
+    }
+  }));
   outbound.close();
-  return perSecond;
+  return POSTS * 1_000 / (performance.now() - started);
 }
 
-/** Calls a second of `fn`, with so many under way. */
-async function rate(
-  calls: number,
-  concurrency: number,
-  fn: () => Promise<unknown>,
-): Promise<number> {
-  const started = performance.now();
-  let left = calls;
-  await Promise.all(Array.from({ length: concurrency }, async () => {
-    while (left-- > 0) await fn();
-  }));
-  return calls / (performance.now() - started) * 1_000;
+interface Targets {
+  good: Target[];
+  hanging: Target;
+  refusing: Target;
 }
 
 /** Webhooks of several sellers, each with a path of its own. */
-async function registerAll(
-  dataDir: string,
-  port: number,
-): Promise<{ good: Target[]; hanging: Target; refusing: Target }> {
+async function registerAll(dataDir: string): Promise<Targets> {
   const db = openSqlite(join(dataDir, "seller.db"));
   const deps = { clock: systemClock, ids: systemIds };
   const targets: Target[] = [];
   const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const refused = `http://127.0.0.1:${closed.addr.port}/`;
   closed.close();
+  const urlOf = (index: number) => {
+    if (index === ENDPOINTS) return `${sinkUrl}/hang`;
+    return index === ENDPOINTS + 1 ? refused : `${sinkUrl}/${index}`;
+  };
   for (let n = 0; targets.length < ENDPOINTS + 2; n++) {
     const name = `seller-${n}`;
     await db.write(async (tx) => {
       const { seller } = await addSeller(tx, deps, name);
       for (const trigger of TRIGGERS) {
         const index = targets.push({ seller: name, trigger }) - 1;
-        const url = index === ENDPOINTS
-          ? `http://127.0.0.1:${port}/hang`
-          : index === ENDPOINTS + 1
-          ? refused
-          : `http://127.0.0.1:${port}/${index}`;
-        await putWebhook(tx, deps, seller.id, trigger, url);
+        await putWebhook(tx, deps, seller.id, trigger, urlOf(index));
       }
     });
   }
@@ -146,16 +136,39 @@ async function registerAll(
 
 let references = 0;
 
-async function emit(
-  program: Program,
-  { seller, trigger }: Target,
-): Promise<string> {
-  const response = await fetch(`${program.url}/operator_api/events`, {
+/** An event that never was before. */
+function event({ seller, trigger }: Target): string {
+  return `<event><seller>${seller}</seller><trigger>${trigger}</trigger>` +
+    `<reference>${++references}</reference>` +
+    `<data>${"x".repeat(500)}</data></event>`;
+}
+
+/** Emits so many events on so many connections; how many a second. */
+async function ingest(
+  service: BenchService,
+  targets: readonly Target[],
+  count: number,
+  connections: number,
+): Promise<number> {
+  const { rate } = await load({
+    url: service.url,
+    connections,
+    count,
+    request: (n) => {
+      const body = new TextEncoder().encode(event(targets[n % targets.length]));
+      return requestBytes("POST", "/operator_api/events", HEADERS, body);
+    },
+    expect: 200,
+  });
+  return rate;
+}
+
+/** Emits one; the id under which it will arrive. */
+async function emit(service: BenchService, target: Target): Promise<string> {
+  const response = await fetch(`${service.url}/operator_api/events`, {
     method: "POST",
-    headers: { "content-type": "text/xml", "x-service-auth": OPERATOR },
-    body: `<event><seller>${seller}</seller><trigger>${trigger}</trigger>` +
-      `<reference>${++references}</reference>` +
-      `<data>${"x".repeat(500)}</data></event>`,
+    headers: HEADERS,
+    body: event(target),
   });
   const text = await response.text();
   const id = /<event_id>(.*)<\/event_id>/.exec(text)?.[1];
@@ -163,30 +176,30 @@ async function emit(
   return id;
 }
 
-function start(dataDir: string, roles: string): Promise<Program> {
-  return startProgram(["serve", "--port", "0", "--data", dataDir], {
-    env: {
-      SELLER_OPERATOR_KEY: OPERATOR,
-      SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
-      SELLER_ROLES: roles,
-      SELLER_LOG: "error",
-    },
-  });
+/** Deliveries a second of so many events that wait when the role starts. */
+async function deliverBacklog(
+  service: BenchService,
+  backlog: number,
+): Promise<number> {
+  const before = sink.arrived.size;
+  await service.restart("api,webhooks");
+  const started = performance.now();
+  while (sink.arrived.size < before + backlog) await pause(5);
+  return backlog * 1_000 / (performance.now() - started);
 }
 
-/** Emits at a steady pace; milliseconds from the request to the receipt. */
-async function latencies(
-  program: Program,
-  sink: Sink,
+/** Emits at a steady pace; notes the times from the request to the receipt. */
+async function noteLatencies(
+  name: string,
+  service: BenchService,
   targets: readonly Target[],
-  seconds: number,
-): Promise<number[]> {
+): Promise<void> {
   const sent = new Map<string, number>();
   const emitting: Promise<void>[] = [];
-  for (let n = 0; n < seconds * PACE; n++) {
+  for (let n = 0; n < PACE * PACE_SECONDS; n++) {
     const at = performance.timeOrigin + performance.now();
     emitting.push(
-      emit(program, targets[n % targets.length]).then((id) => {
+      emit(service, targets[n % targets.length]).then((id) => {
         sent.set(id, at);
       }),
     );
@@ -194,70 +207,56 @@ async function latencies(
   }
   await Promise.all(emitting);
   while (![...sent.keys()].every((id) => sink.arrived.has(id))) await pause(10);
-  return [...sent].map(([id, at]) => sink.arrived.get(id)! - at)
-    .sort((a, b) => a - b);
+  const times = [...sent].map(([id, at]) => sink.arrived.get(id)! - at);
+  table.note(`${name}: p50`, "ms", quantile(times, 0.5));
+  table.note(`${name}: p99`, "ms", quantile(times, 0.99));
 }
 
 function pause(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
-function percentile(sorted: readonly number[], part: number): string {
-  const index = Math.min(sorted.length - 1, Math.floor(sorted.length * part));
-  return `${sorted[index].toFixed(1)} ms`;
+async function round(): Promise<void> {
+  let targets: Targets | undefined;
+  await using service = await BenchService.start({
+    roles: "api",
+    sellers: [],
+    fill: async (dataDir) => {
+      targets = await registerAll(dataDir);
+    },
+  });
+  const { good, hanging, refusing } = targets!;
+  const sqlite = new BareSqlite(`${service.folder}/bare.db`);
+  // The rows of which the commits change one.
+  sqlite.upserts(0);
+  table.note(COMMITS, "/s", sqlite.oneRowCommits(500));
+  sqlite.close();
+  table.note(BARE_POSTS, "/s", await barePosts());
+
+  const first = EVENTS / 4;
+  table.note(INGEST_ONE, "/s", await ingest(service, good, first, 1));
+  table.note(INGEST_MANY, "/s", await ingest(service, good, EVENTS, 32));
+  table.note(BACKLOG, "/s", await deliverBacklog(service, first + EVENTS));
+
+  await noteLatencies("ingest to receipt, all well", service, good);
+  await ingest(service, [hanging], DEAD_EVENTS, 16);
+  await ingest(service, [refusing], DEAD_EVENTS, 16);
+  await noteLatencies("ingest to receipt, two dead", service, good);
 }
 
-function ratio(ours: number, bare: number): string {
-  return `${Math.round(ours)}/s, ${(ours / bare).toFixed(2)} of bare`;
+const sink = new Sink();
+const sinkUrl = `http://127.0.0.1:${await sink.port}`;
+for (let n = 0; n < ROUNDS; n++) await round();
+sink.close();
+table.print();
+for (
+  const [ours, bare] of [
+    [INGEST_ONE, COMMITS],
+    [INGEST_MANY, COMMITS],
+    [BACKLOG, BARE_POSTS],
+  ]
+) {
+  const ratio = table.median(ours) / table.median(bare);
+  console.log(`${ours} / ${bare}: ${ratio.toFixed(2)}`);
 }
-
-async function main(): Promise<void> {
-  await using folder = await temporaryFolder();
-  const sink = new Sink();
-  const port = await sink.port;
-  const { good, hanging, refusing } = await registerAll(folder.path, port);
-
-  const commits = await bareCommits(folder.path);
-  console.log(`bare one-row commits: ${Math.round(commits)}/s`);
-  const posts = await barePosts(port);
-  console.log(`bare POSTs, 64 at once: ${Math.round(posts)}/s`);
-
-  const ingesting = await start(folder.path, "api");
-  let next = 0;
-  const target = () => good[next++ % good.length];
-  const one = await rate(EVENTS / 4, 1, () => emit(ingesting, target()));
-  console.log(`ingest, one at a time: ${ratio(one, commits)}`);
-  const many = await rate(EVENTS, 32, () => emit(ingesting, target()));
-  console.log(`ingest, 32 at once: ${ratio(many, commits)}`);
-  await ingesting.stop();
-
-  const backlog = references;
-  const before = sink.arrived.size;
-  const delivering = await start(folder.path, "api,webhooks");
-  const started = performance.now();
-  while (sink.arrived.size < before + backlog) await pause(5);
-  const delivered = backlog / (performance.now() - started) * 1_000;
-  console.log(
-    `deliveries of a backlog to ${ENDPOINTS} endpoints: ` +
-      ratio(delivered, posts),
-  );
-
-  const healthy = await latencies(delivering, sink, good, 10);
-  console.log(
-    `ingest to receipt, all well: p50 ${percentile(healthy, 0.5)}, ` +
-      `p99 ${percentile(healthy, 0.99)}`,
-  );
-  for (const dead of [hanging, refusing]) {
-    await rate(1_000, 16, () => emit(delivering, dead));
-  }
-  const harmed = await latencies(delivering, sink, good, 10);
-  console.log(
-    "ingest to receipt, beside one that hangs and one that refuses, 1000 " +
-      `waiting for each: p50 ${percentile(harmed, 0.5)}, ` +
-      `p99 ${percentile(harmed, 0.99)}`,
-  );
-  await delivering.stop();
-  sink.close();
-}
-
-if (import.meta.main) await main();
+await table.keep("deliveries");

@@ -8,6 +8,9 @@ import {
 } from "../support/process.ts";
 import { Connection, requestBytes } from "./load.ts";
 
+/** Of its operator API. */
+export const OPERATOR_KEY = "operator-key";
+
 export interface BenchOptions {
   /** `SELLER_ROLES`. */
   roles: string;
@@ -20,18 +23,21 @@ export interface BenchOptions {
 /** A running service with its data in a folder of its own. */
 export class BenchService implements AsyncDisposable {
   readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  readonly #program: Program;
+  readonly #env: Record<string, string>;
+  #program: Program;
   readonly #keys: ReadonlyMap<string, string>;
   /** Milliseconds from its start to `listening on`. */
   readonly startMs: number;
 
   private constructor(
     folder: Awaited<ReturnType<typeof temporaryFolder>>,
+    env: Record<string, string>,
     program: Program,
     keys: ReadonlyMap<string, string>,
     startMs: number,
   ) {
     this.#folder = folder;
+    this.#env = env;
     this.#program = program;
     this.#keys = keys;
     this.startMs = startMs;
@@ -47,6 +53,7 @@ export class BenchService implements AsyncDisposable {
       SELLER_RATE_LIMIT: "0",
       SELLER_LOG: "warn",
       SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+      SELLER_OPERATOR_KEY: OPERATOR_KEY,
       SELLER_ROLES: roles,
     };
     const keys = new Map<string, string>();
@@ -58,11 +65,18 @@ export class BenchService implements AsyncDisposable {
     const begun = performance.now();
     const program = await startProgram(["serve"], { env });
     const startMs = performance.now() - begun;
-    return new BenchService(folder, program, keys, startMs);
+    return new BenchService(folder, env, program, keys, startMs);
   }
 
   get url(): string {
     return this.#program.url;
+  }
+
+  /** Stops it, and starts it again with other roles. */
+  async restart(roles: string): Promise<void> {
+    await this.#program.stop();
+    const env = { ...this.#env, SELLER_ROLES: roles };
+    this.#program = await startProgram(["serve"], { env });
   }
 
   /** Its data, and room for what else is to lie on the same disk. */
