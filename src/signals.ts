@@ -8,11 +8,15 @@ import type { Clock } from "./deps.ts";
 import type { WakeUps } from "./store/db.ts";
 
 export interface WaitOptions {
+  /** What is waited for; "" by default. */
   key?: string;
+  /** Ends the wait, without an error. */
   abort?: AbortSignal;
+  /** A `count` from before the look at the rows; that of now by default. */
   since?: number;
 }
 
+/** One reason to look again. */
 export class Signal {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #share: (key: string) => void;

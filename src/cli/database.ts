@@ -28,6 +28,7 @@ export async function withDatabase<T>(
   }
 }
 
+/** Whether there is a file or folder of that name. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await Deno.lstat(path);

@@ -20,6 +20,7 @@ const ASIDE = ".unneeded";
 /** Bytes read at a time. */
 const CHUNK = 64 * 1024;
 
+/** Throws `Deno.errors.*` where the folder cannot be read or written. */
 export class FolderStore implements ImageStore {
   readonly partFolder: string;
   readonly removesSafely = true;

@@ -15,6 +15,7 @@ export interface ImageStoreSettings {
   s3: S3Settings | null;
 }
 
+/** Where the settings say that images are kept. */
 export function imageStoreSettings(config: Config): ImageStoreSettings {
   const { imageStore, dataDir } = config;
   const folder = join(dataDir, "images");
@@ -37,6 +38,7 @@ export function imageStoreSettings(config: Config): ImageStoreSettings {
   };
 }
 
+/** Nothing is made or asked before the store is used; see `prepare`. */
 export function openImageStore(
   { folder, s3 }: ImageStoreSettings,
   clock: Clock,

@@ -23,6 +23,7 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 /** Requests of one call at once. */
 const AT_ONCE = 8;
 
+/** Throws a `StoreError` where the storage does not do as it is asked. */
 export class S3Store implements ImageStore {
   readonly partFolder: string;
   readonly removesSafely = false;

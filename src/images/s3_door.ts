@@ -45,6 +45,7 @@ const ERROR_BYTES = 64 * 1024;
 const EMPTY_SHA256 =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+/** The requests of one process, with their limits. */
 export class S3Door {
   readonly #settings: S3Settings;
   readonly #clock: Clock;

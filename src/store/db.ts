@@ -14,7 +14,9 @@ export type Row = Record<string, unknown>;
 
 /** Reads. Inside `Db.read` all of them see one snapshot. */
 export interface Sql {
+  /** All rows, as objects by the names of their columns. */
   all<T = Row>(sql: string, params?: readonly Param[]): Promise<T[]>;
+  /** The first row. */
   get<T = Row>(
     sql: string,
     params?: readonly Param[],
@@ -49,6 +51,7 @@ export interface WriteOptions {
   heavy?: boolean;
 }
 
+/** A database, whatever its engine; what fails in that is a `DbError`. */
 export interface Db {
   /** Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`. */
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
@@ -74,6 +77,7 @@ export interface Db {
   readonly wakeUps: WakeUps | null;
   /** A consistent copy while the service runs. Refuses an existing `file`. */
   backup(file: string): Promise<void>;
+  /** Lets what was asked for end; whatever comes after is refused. */
   close(): Promise<void>;
 }
 

@@ -20,6 +20,7 @@ type Heard = Parameters<WakeUps["listen"]>[0];
 /** As it is sent: who sends, and topics with their keys. */
 type Payload = [sender: string, ...wakeUps: [string, string][]];
 
+/** Those of one process, on a pool and a connection that listens. */
 export class PostgresWakeUps implements WakeUps {
   readonly #url: string;
   readonly #pool: pg.Pool;

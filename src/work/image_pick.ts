@@ -45,6 +45,7 @@ export interface PickOptions {
   suspect: boolean;
 }
 
+/** Picks what is due and has room; its slots are taken. */
 export async function pickImages(
   sql: Sql,
   { now, slots, turn, suspect }: PickOptions,

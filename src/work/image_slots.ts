@@ -13,8 +13,9 @@
  * slot.
  */
 
-/** Downloads in flight to one origin, and in all. */
+/** Downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
+/** Downloads in flight in all. */
 export const TOTAL = 64;
 const PER_SELLER = 48;
 const UNPROVEN = 24;

@@ -5,17 +5,8 @@ import { type Db, DbError, type Sql, type Tx } from "../../src/store/db.ts";
 import type { Migration } from "../../src/store/migrations.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { add, COUNTERS, valueOf } from "../support/counters.ts";
 import { PostgresServer } from "../support/postgres.ts";
-
-const COUNTERS: readonly Migration[] = [{
-  name: "counters",
-  sql: `CREATE TABLE counters (
-    name TEXT NOT NULL PRIMARY KEY,
-    n INTEGER NOT NULL CHECK (n >= 0),
-    body BLOB
-  ) STRICT;
-  INSERT INTO counters (name, n) VALUES ('a', 0);`,
-}];
 
 interface Engine {
   name: string;
@@ -77,16 +68,6 @@ function onEach(
       }
     });
   }
-}
-
-const add = (name = "a", by = 1) => (tx: Tx) =>
-  tx.run("UPDATE counters SET n = n + ? WHERE name = ?", [by, name]);
-
-async function valueOf(db: Db, name = "a"): Promise<number | undefined> {
-  const row = await db.read((sql) =>
-    sql.get<{ n: number }>("SELECT n FROM counters WHERE name = ?", [name])
-  );
-  return row?.n;
 }
 
 onEach("a write that throws undoes its own work and no other's", async (db) => {

@@ -2,15 +2,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type Db, DbError, inLists, type Tx } from "../../src/store/db.ts";
-import type { Migration } from "../../src/store/migrations.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-
-const COUNTERS: readonly Migration[] = [{
-  name: "counters",
-  sql: "CREATE TABLE counters (name TEXT NOT NULL PRIMARY KEY, " +
-    "n INTEGER NOT NULL CHECK (n >= 0)) STRICT; " +
-    "INSERT INTO counters VALUES ('a', 0);",
-}];
+import { add, COUNTERS, valueOf } from "../support/counters.ts";
 
 class Store implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
@@ -26,16 +19,6 @@ class Store implements AsyncDisposable {
     await this.db.close();
     await Deno.remove(this.folder, { recursive: true });
   }
-}
-
-const add = (name = "a", by = 1) => (tx: Tx) =>
-  tx.run("UPDATE counters SET n = n + ? WHERE name = ?", [by, name]);
-
-async function valueOf(db: Db, name = "a"): Promise<number | undefined> {
-  const row = await db.read((sql) =>
-    sql.get<{ n: number }>("SELECT n FROM counters WHERE name = ?", [name])
-  );
-  return row?.n;
 }
 
 Deno.test("a write is on disk when it resolves", async () => {
@@ -85,7 +68,9 @@ Deno.test("a full disk rejects every write of the group and recovers", async () 
     return row!.page_count;
   });
   const fill = (tx: Tx) =>
-    tx.run("INSERT INTO counters VALUES (?, 1)", ["x".repeat(100_000)]);
+    tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
+      "x".repeat(100_000),
+    ]);
   const outcomes = await Promise.allSettled([db.write(add()), db.write(fill)]);
   const kinds = outcomes.map((outcome) =>
     outcome.status === "rejected" && outcome.reason instanceof DbError

@@ -1,0 +1,26 @@
+/** The smallest database that the storage seam is tested with. */
+import type { Db, Tx } from "../../src/store/db.ts";
+import type { Migration } from "../../src/store/migrations.ts";
+
+/** One table; "a" stands at 0. */
+export const COUNTERS: readonly Migration[] = [{
+  name: "counters",
+  sql: `CREATE TABLE counters (
+    name TEXT NOT NULL PRIMARY KEY,
+    n INTEGER NOT NULL CHECK (n >= 0),
+    body BLOB
+  ) STRICT;
+  INSERT INTO counters (name, n) VALUES ('a', 0);`,
+}];
+
+/** A write that counts a counter up. */
+export const add = (name = "a", by = 1) => (tx: Tx) =>
+  tx.run("UPDATE counters SET n = n + ? WHERE name = ?", [by, name]);
+
+/** What a counter stands at. */
+export async function valueOf(db: Db, name = "a"): Promise<number | undefined> {
+  const row = await db.read((sql) =>
+    sql.get<{ n: number }>("SELECT n FROM counters WHERE name = ?", [name])
+  );
+  return row?.n;
+}
