@@ -1,8 +1,9 @@
 /**
  * An image on its way to the disk: small ones are kept in memory until they are
- * judged, larger ones go to a temporary file as they come. Nothing here blocks
- * the thread: making files may take long.
+ * judged, larger ones go to a temporary file as they come. Only what waits for
+ * the disk itself, the flush, is left to another thread.
  */
+import { diskCall } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
 import type { ImageFile, IncomingImage } from "./store.ts";
 
@@ -83,9 +84,9 @@ class PartFile {
     return this.#flushed + this.#filled;
   }
 
-  async append(piece: Uint8Array): Promise<void> {
+  append(piece: Uint8Array): void {
     for (let at = 0; at < piece.length;) {
-      if (this.#filled === BUFFER_BYTES) await this.#flush();
+      if (this.#filled === BUFFER_BYTES) this.#flush();
       const part = piece.subarray(at, at + BUFFER_BYTES - this.#filled);
       this.#buffer.set(part, this.#filled);
       this.#filled += part.length;
@@ -96,15 +97,14 @@ class PartFile {
   /** The whole content; not to be changed, nor used after `discard`. */
   async content(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#file === null) return this.#buffer.subarray(0, this.#filled);
-    await this.#flush();
+    this.#flush();
     return await Deno.readFile(this.#path);
   }
 
   /** Gives it its name, once its bytes are on the disk. */
   async keep(path: string): Promise<void> {
-    const file = await this.#flush();
-    await file.sync();
-    await Deno.rename(this.#path, path);
+    await this.#flush().sync();
+    diskCall(() => Deno.renameSync(this.#path, path));
     this.#kept = true;
   }
 
@@ -121,17 +121,19 @@ class PartFile {
     }
   }
 
-  async #flush(): Promise<Deno.FsFile> {
-    this.#file ??= await Deno.open(this.#path, {
-      write: true,
-      createNew: true,
-      mode: 0o644,
+  #flush(): Deno.FsFile {
+    return diskCall(() => {
+      this.#file ??= Deno.openSync(this.#path, {
+        write: true,
+        createNew: true,
+        mode: 0o644,
+      });
+      for (let at = 0; at < this.#filled;) {
+        at += this.#file.writeSync(this.#buffer.subarray(at, this.#filled));
+      }
+      this.#flushed += this.#filled;
+      this.#filled = 0;
+      return this.#file;
     });
-    for (let at = 0; at < this.#filled;) {
-      at += await this.#file.write(this.#buffer.subarray(at, this.#filled));
-    }
-    this.#flushed += this.#filled;
-    this.#filled = 0;
-    return this.#file;
   }
 }

@@ -42,7 +42,7 @@ export interface ImageStore {
 export interface IncomingImage {
   /** How many came so far. */
   readonly bytes: number;
-  append(piece: Uint8Array): Promise<void>;
+  append(piece: Uint8Array): void;
   /** The whole content; not to be changed, nor used after `discard`. */
   content(): Promise<Uint8Array>;
   /**

@@ -139,7 +139,7 @@ async function receive(
       if (part.bytes + piece.length >= HEAD_BYTES) sniffImage(head);
     }
     hash.update(piece);
-    await part.append(piece);
+    part.append(piece);
     pace.received(piece.length);
   }
   const validator = validatorOf((name) =>

@@ -1,6 +1,7 @@
 /** What the main thread and the image worker say to each other. */
 
 import type { ImageStoreSettings } from "../images/open.ts";
+import type { DiskMark } from "../images/disk_call.ts";
 import type { ImageResult } from "../store/image_outcomes.ts";
 import type { ClaimedImage } from "../store/image_queue.ts";
 
@@ -12,6 +13,8 @@ export interface ImageWorkerSettings {
   allowPrivate: readonly string[];
   /** How long a host may take to begin its answer. */
   answerMs: number;
+  /** Tells that it waits for the disk, which keeps it from giving other signs. */
+  diskMark: DiskMark;
 }
 
 /** A download; also how it is told apart from every other one. */

@@ -5,6 +5,7 @@
  */
 import { Worker } from "node:worker_threads";
 import type { Deps } from "../deps.ts";
+import { isAtDisk, newDiskMark } from "../images/disk_call.ts";
 import type { ImageResult } from "../store/image_outcomes.ts";
 import type {
   FromImageWorker,
@@ -25,7 +26,7 @@ const STOP_MS = 2_000;
 
 export interface ImageThreadOptions {
   deps: Pick<Deps, "clock" | "log">;
-  settings: ImageWorkerSettings;
+  settings: Omit<ImageWorkerSettings, "diskMark">;
   /** How often it is asked for a sign of life. */
   beatMs: number;
   /** The worker's module. */
@@ -41,6 +42,7 @@ export interface ImageThreadOptions {
 
 export class ImageThread {
   readonly #options: ImageThreadOptions;
+  #diskMark = newDiskMark();
   #worker: Worker | null = null;
   #ready = false;
   #missed = 0;
@@ -78,7 +80,9 @@ export class ImageThread {
     worker.on("error", (error: unknown) => died(String(error)));
     worker.on("messageerror", (error: unknown) => died(String(error)));
     worker.on("exit", (code: number) => died(`it ended with code ${code}`));
-    this.#post({ type: "start", settings });
+    this.#diskMark = newDiskMark();
+    const diskMark = this.#diskMark;
+    this.#post({ type: "start", settings: { ...settings, diskMark } });
     this.#watch();
   }
 
@@ -139,7 +143,9 @@ export class ImageThread {
     const { deps, beatMs } = this.#options;
     this.#cancelTimer = deps.clock.after(beatMs, () => {
       const most = this.#ready ? MISSED_BEATS : MISSED_BEATS_AT_START;
-      if (++this.#missed > most) return this.#died("it gave no sign of life");
+      // A disk that stalls would stall the next worker, too.
+      if (!isAtDisk(this.#diskMark)) this.#missed++;
+      if (this.#missed > most) return this.#died("it gave no sign of life");
       // Asked, because out of memory it may lose its ears and live on.
       this.#post({ type: "ping" });
       this.#watch();

@@ -6,6 +6,7 @@
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "../deps.ts";
+import { leaveMarksIn } from "../images/disk_call.ts";
 import { openImageStore } from "../images/open.ts";
 import { Outbound } from "../net/outbound.ts";
 import type { ImageResult } from "../store/image_outcomes.ts";
@@ -49,6 +50,7 @@ let fetcher: ImageFetcher | null = null;
 let outbound: Outbound | null = null;
 
 function start(settings: ImageWorkerSettings): void {
+  leaveMarksIn(settings.diskMark);
   outbound = new Outbound({
     allowPrivate: settings.allowPrivate,
     perOrigin: PER_ORIGIN,

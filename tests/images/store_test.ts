@@ -25,7 +25,7 @@ function fileOf(bytes: Uint8Array): string {
 async function keep(store: ImageStore, bytes: Uint8Array): Promise<string> {
   const incoming = store.receive(crypto.randomUUID());
   for (let at = 0; at < bytes.length; at += 100_000) {
-    await incoming.append(bytes.subarray(at, at + 100_000));
+    incoming.append(bytes.subarray(at, at + 100_000));
   }
   assertEquals(await incoming.content(), bytes);
   await incoming.keep(fileOf(bytes), NEVER);
@@ -113,7 +113,7 @@ onEach("what is not there is not there", async (store) => {
 
 onEach("what is discarded leaves nothing", async (store) => {
   const incoming = store.receive("lease");
-  await incoming.append(LARGE);
+  incoming.append(LARGE);
   assertEquals(parts(store), ["lease.part"]);
   await incoming.discard();
   assertEquals(parts(store), []);

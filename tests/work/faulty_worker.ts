@@ -29,11 +29,18 @@ const FAULTS: Record<string, () => void> = {
 
 // As on a full disk, while there is a file of this name beside the images.
 let fullFlag = "";
-const write = Deno.FsFile.prototype.write;
-Deno.FsFile.prototype.write = function (bytes: Uint8Array): Promise<number> {
-  return exists(fullFlag)
-    ? Promise.reject(new Error("No space left on device (os error 28)"))
-    : write.call(this, bytes);
+// As when the disk does not answer, while there is one of this name.
+let stallFlag = "";
+const write = Deno.FsFile.prototype.writeSync;
+Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
+  if (exists(fullFlag)) {
+    throw new Error("No space left on device (os error 28)");
+  }
+  while (exists(stallFlag)) {
+    Deno.writeTextFileSync(`${stallFlag}-begun`, "");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  }
+  return write.call(this, bytes);
 };
 
 function exists(path: string): boolean {
@@ -62,6 +69,7 @@ if (parentPort !== null) {
 
 parentPort?.on("message", (message: ToImageWorker) => {
   if (message.type === "start") {
+    stallFlag = `${message.settings.store.folder}/../disk-stalls`;
     fullFlag = `${message.settings.store.folder}/../disk-full`;
   }
   if (message.type !== "fetch") return;

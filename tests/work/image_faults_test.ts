@@ -57,6 +57,34 @@ Deno.test("image worker: a hang", () =>
 Deno.test("image worker: out of memory", () =>
   survives("fault-memory", /memory|no sign of life|ended/));
 
+Deno.test("image worker: one that waits for a slow disk is waited for", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    deps: { clock },
+    role: { module: FAULTY, beatMs: 100 },
+  });
+  const flag = `${bench.dataDir}/disk-stalls`;
+  Deno.writeTextFileSync(flag, "");
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/good/a.png`]);
+  await until(() => exists(`${flag}-begun`), "the stall");
+  for (let beat = 0; beat < 30; beat++) clock.advance(100);
+  assertEquals(deaths(bench), []);
+  Deno.removeSync(flag);
+  assertEquals((await bench.finished(id)).stored, 1);
+  assertEquals(deaths(bench), []);
+});
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 Deno.test("image worker: one that forgets a job is replaced in the end", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
