@@ -4,8 +4,9 @@
  * well-formed throws a `malformed_xml` error that names line and column.
  */
 import { SaxesParser } from "saxes";
-import { ServiceError } from "../domain/errors.ts";
-import { codePoints } from "../domain/values.ts";
+import type { ServiceError } from "../domain/errors.ts";
+import { lineEnds, malformed, type Place, placeOf } from "./place.ts";
+import { decodeUtf8 } from "./utf8.ts";
 
 export interface XmlLimits {
   /** Nested elements, the root counted. */
@@ -30,18 +31,6 @@ export interface XmlHandlers {
   /** Text or CDATA; an element's text may come in several pieces. */
   text(text: string): void;
   close(name: string): void;
-}
-
-/** Place in the document, both from 1; the column counts code points. */
-interface Place {
-  line: number;
-  column: number;
-}
-
-function malformed(message: string, place: Place, code?: "limit") {
-  return new ServiceError("malformed_xml", "The body is not usable XML.", {
-    details: [{ ...place, code: code ?? "syntax", message }],
-  });
 }
 
 /** Reads a document, calling the handlers in document order. */
@@ -265,17 +254,6 @@ function sentence(message: string): string {
   return message[0].toUpperCase() + message.slice(1, 200) + end;
 }
 
-/** How many line ends XML sees from `start` to `end`. */
-function lineEnds(source: string, start: number, end: number): number {
-  let count = 0;
-  for (let i = start; i < end; i++) {
-    const code = source.charCodeAt(i);
-    if (code === 10 && source.charCodeAt(i - 1) !== 13) count++;
-    else if (code === 13) count++;
-  }
-  return count;
-}
-
 /** Index of a DOCTYPE before `end`, -1 when there is none. */
 function doctypeIndex(source: string, end: number): number {
   for (let at = source.indexOf("<!"); at !== -1 && at < end;) {
@@ -312,77 +290,6 @@ function badReference(source: string, end: number): number {
       next.lastIndex = closed;
     }
   }
-}
-
-/** Line and column of an index, both from 1; the column in code points. */
-function placeOf(source: string, index: number): Place {
-  const end = Math.max(0, index);
-  let start = end;
-  while (start > 0 && !isLineEnd(source.charCodeAt(start - 1))) start--;
-  return {
-    line: lineEnds(source, 0, start) + 1,
-    column: codePoints(source.slice(start, end)) + 1,
-  };
-}
-
-function isLineEnd(code: number): boolean {
-  return code === 10 || code === 13;
-}
-
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** Decodes UTF-8 (one byte order mark allowed) or says where it is broken. */
-function decodeUtf8(bytes: Uint8Array): string {
-  let text: string;
-  try {
-    text = strictUtf8.decode(bytes);
-  } catch {
-    throw brokenEncoding(bytes);
-  }
-  // The decoder took one; the parser would silently take another.
-  if (text.startsWith("\ufeff")) {
-    throw malformed("The body begins with more than one byte order mark.", {
-      line: 1,
-      column: 1,
-    });
-  }
-  return text;
-}
-
-function brokenEncoding(bytes: Uint8Array): ServiceError {
-  const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) ||
-    (bytes[0] === 0xfe && bytes[1] === 0xff);
-  return malformed(
-    utf16
-      ? "The body is UTF-16; it must be UTF-8."
-      : "The body is not valid UTF-8 at this place; it must be UTF-8.",
-    utf16 ? { line: 1, column: 1 } : brokenPlace(bytes),
-  );
-}
-
-/** Where the first byte stands that does not go on as UTF-8. */
-function brokenPlace(bytes: Uint8Array): Place {
-  let end = 0;
-  for (let length = -1; length !== 0; end += length) {
-    length = sequenceLength(bytes, end);
-  }
-  const text = strictUtf8.decode(bytes.subarray(0, end));
-  return placeOf(text, text.length);
-}
-
-/** Bytes of the character at `at`; 0 for none (Unicode, table 3-7). */
-function sequenceLength(bytes: Uint8Array, at: number): number {
-  const first = bytes[at];
-  if (first < 0x80) return 1;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
-  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
-  if (!(bytes[at + 1] >= least && bytes[at + 1] <= most)) return 0;
-  const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  for (let i = at + 2; i < at + length; i++) {
-    if ((bytes[i] & 0xc0) !== 0x80) return 0;
-  }
-  return length;
 }
 
 /** An element as a tree, for small documents. */

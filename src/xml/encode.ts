@@ -26,23 +26,15 @@ export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** The document `<service>…</service>` with its declaration. */
-export function serviceDocument(content: XmlNode): string {
-  return element("service", content, true);
-}
-
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/** One element; with a declaration when it is a document of its own. */
-export function element(
-  name: string,
-  content: XmlNode,
-  declaration = false,
-): string {
-  return (declaration ? DECLARATION : "") + written(name, content);
+/** The document `<service>…</service>` with its declaration. */
+export function serviceDocument(content: XmlNode): string {
+  return DECLARATION + element("service", content);
 }
 
-function written(name: string, value: XmlValue): string {
+/** One element, without a declaration. */
+export function element(name: string, value: XmlValue): string {
   if (value === null) return `<${name}/>`;
   if (typeof value !== "object") return wrapped(name, "", escaped(value));
   let attributes = "";
@@ -52,13 +44,13 @@ function written(name: string, value: XmlValue): string {
     const child = value[key];
     if (child === undefined) continue;
     if (Array.isArray(child)) {
-      for (const one of child) children += written(key, one);
+      for (const one of child) children += element(key, one);
     } else if (key === "#text") {
       text = escaped(child);
     } else if (key.startsWith("@")) {
       attributes += ` ${key.slice(1)}="${inAttribute(escaped(child))}"`;
     } else {
-      children += written(key, child);
+      children += element(key, child);
     }
   }
   return wrapped(name, attributes, text + children);
