@@ -10,7 +10,6 @@ export interface Load {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  requests: number;
 }
 
 export interface LoadOptions {
@@ -20,7 +19,7 @@ export interface LoadOptions {
   ms?: number;
   count?: number;
   /** The n-th request's bytes; see `requestBytes`. */
-  request: (n: number, connection: number) => Uint8Array;
+  request: (n: number) => Uint8Array;
   /** The status that every answer must have. */
   expect: number;
 }
@@ -54,10 +53,10 @@ export async function load(options: LoadOptions): Promise<Load> {
   const started = performance.now();
   let next = 0;
   await Promise.all(
-    Array.from({ length: connections }, async (_, index) => {
+    Array.from({ length: connections }, async () => {
       const connection = await Connection.open(options.url);
       while (next < count && performance.now() - started < ms) {
-        const request = options.request(next++, index);
+        const request = options.request(next++);
         const sent = performance.now();
         const status = await connection.send(request);
         latencies.push(performance.now() - sent);
@@ -73,7 +72,6 @@ export async function load(options: LoadOptions): Promise<Load> {
     rate: latencies.length / seconds,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
-    requests: latencies.length,
   };
 }
 

@@ -155,12 +155,12 @@ export class BenchHost implements AsyncDisposable {
   }
 
   /**
-   * Answers every path with a PNG of its own, of `bytes` bytes, and HEADs after
+   * Answers every path with a PNG of its own, of 100,000 bytes, and HEADs after
    * `headMs` milliseconds.
    */
-  static async start(headMs = 0, bytes = 100_000): Promise<BenchHost> {
+  static async start(headMs = 0): Promise<BenchHost> {
     const file = await Deno.makeTempFile({ suffix: ".ts" });
-    await Deno.writeTextFile(file, hostScript(headMs, bytes));
+    await Deno.writeTextFile(file, hostScript(headMs));
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "--no-config", "--allow-net", file],
       stdout: "piped",
@@ -179,9 +179,9 @@ export class BenchHost implements AsyncDisposable {
   }
 }
 
-function hostScript(headMs: number, bytes: number): string {
+function hostScript(headMs: number): string {
   return `
-const image = new Uint8Array(${bytes});
+const image = new Uint8Array(100_000);
 image.set([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82]);
 image.set([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0], 16);
 image.set([0, 1, 134, 100, 73, 68, 65, 84], 33);
