@@ -23,7 +23,8 @@ Deno.test("turns under a key come one after the other, failed or not", async () 
   assertEquals(await turns.take(() => Promise.resolve("a3"), "a"), "a3");
 });
 
-Deno.test("what has come on a socket is read between heavy turns", async () => {
+/** After how many of 30 turns a byte is read that has come before the first. */
+async function turnsBeforeRead(): Promise<number> {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   using client = await Deno.connect({ port: listener.addr.port });
   using server = await listener.accept();
@@ -37,6 +38,14 @@ Deno.test("what has come on a socket is read between heavy turns", async () => {
       return Promise.resolve();
     })));
   await read;
-  const turn = seen.indexOf("read");
-  assert(turn < 20, `it was read after ${turn} turns`);
+  return seen.indexOf("read");
+}
+
+Deno.test("what has come on a socket is read between heavy turns", async () => {
+  const found: number[] = [];
+  for (let round = 0; round < 30; round++) found.push(await turnsBeforeRead());
+  // Not always: on a busy machine a pause may be over before the loop looks.
+  // Without such pauses all thirty turns come first in every round.
+  const soon = found.filter((turns) => turns < 20).length;
+  assert(soon >= 10, `it was read after so many turns: ${found}`);
 });

@@ -12,13 +12,18 @@ import {
 
 const ROWS = 600;
 
+let server: PostgresServer;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+
 function lines(stdout: string, start: string): string[] {
   return stdout.split("\n").filter((line) => line.startsWith(start));
 }
 
 Deno.test("copy-database: to PostgreSQL and back, killed on the way", async () => {
   await using folder = await temporaryFolder();
-  await using server = await PostgresServer.start();
   const file = `${folder.path}/seller.db`;
   await makeFilled(file, ROWS);
   const url = await server.database({ empty: true });
@@ -48,7 +53,6 @@ Deno.test("copy-database: to PostgreSQL and back, killed on the way", async () =
 
 Deno.test("copy-database: a PostgreSQL in use, away, or of others is refused", async () => {
   await using folder = await temporaryFolder();
-  await using server = await PostgresServer.start();
   await makeFilled(`${folder.path}/seller.db`, 3);
   const url = await server.database();
   const copy = (to: string) => runProgram(["copy-database", folder.path, to]);
@@ -81,7 +85,6 @@ Deno.test("copy-database: a PostgreSQL in use, away, or of others is refused", a
 
 Deno.test("copy-database: a service goes on from where it was, on PostgreSQL", async () => {
   await using folder = await temporaryFolder();
-  await using server = await PostgresServer.start();
   const data = `--data=${folder.path}`;
   const added = await runProgram(["seller", "add", "acme", data]);
   const key = /^api_key: (\S+)$/m.exec(added.stdout)![1];

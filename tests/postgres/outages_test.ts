@@ -10,6 +10,12 @@ import { PostgresServer } from "../support/postgres.ts";
 import { bootReplicas } from "../support/replicas.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 
+let server: PostgresServer;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+
 const EVENT = "/operator_api/events";
 
 function event(reference: string) {
@@ -22,13 +28,13 @@ function event(reference: string) {
 }
 
 Deno.test("while the server is away it is 503 for all, and then everything goes on", async () => {
-  await using server = await PostgresServer.start();
+  await using falling = await PostgresServer.start();
   await using images = new ImageHost();
   await using sink = new WebhookSink();
   // Answers of `/readyz` stand for a second, of which no test needs to know.
   let looks = 0;
   const clock = { ...systemClock, monotonic: () => looks += 1_000 };
-  await using service = await bootReplicas(server, [
+  await using service = await bootReplicas(falling, [
     { roles: ["api"] },
     { roles: ["api", "images"] },
     { roles: ["webhooks"] },
@@ -45,7 +51,7 @@ Deno.test("while the server is away it is 503 for all, and then everything goes 
   await until(() => images.count("/hang/a.png") === 1, "a download");
   assertEquals((await api.call(EVENT, event("before"))).status, 200);
 
-  await server.stop();
+  await falling.stop();
   const key = { "Idempotency-Key": "one" };
   const asked: (() => Promise<Answer>)[] = [
     () => api.upload(product("meanwhile"), "", key),
@@ -66,7 +72,7 @@ Deno.test("while the server is away it is 503 for all, and then everything goes 
   assertEquals((await api.call("/healthz", { key: null })).status, 200);
   images.release();
 
-  await server.start();
+  await falling.start();
   const ready = async () =>
     (await api.call("/readyz", { key: null })).status === 200;
   await until(ready, "readiness");
@@ -90,7 +96,6 @@ Deno.test("while the server is away it is 503 for all, and then everything goes 
 });
 
 Deno.test("whatever connections are cut, each upload is stored once or refused", async () => {
-  await using server = await PostgresServer.start();
   await using service = await bootReplicas(server, [
     { roles: ["api"] },
     { roles: ["api"] },
@@ -142,7 +147,6 @@ Deno.test("whatever connections are cut, each upload is stored once or refused",
 });
 
 Deno.test("many processes may start on an empty database at once", async () => {
-  await using server = await PostgresServer.start();
   const url = await server.database({ empty: true });
   const all = await Promise.all(
     Array.from({ length: 5 }, () => openPostgres({ url, connections: 2 })),
@@ -151,7 +155,6 @@ Deno.test("many processes may start on an empty database at once", async () => {
 });
 
 Deno.test("a database of another program, a wrong name and a wrong port are refused", async () => {
-  await using server = await PostgresServer.start();
   const url = await server.database({ empty: true });
   await server.sql(
     new URL(url).pathname.slice(1),
@@ -165,7 +168,6 @@ Deno.test("a database of another program, a wrong name and a wrong port are refu
 });
 
 Deno.test("a wake-up reaches other processes, also after the connection broke", async () => {
-  await using server = await PostgresServer.start();
   const url = await server.database();
   const one = await openPostgres({ url, connections: 2 });
   const two = await openPostgres({ url, connections: 2 });

@@ -2,24 +2,54 @@
  * Which engine the tests run on: SQLite, unless `TEST_POSTGRES` holds the URL
  * of a server that `PostgresServer` started.
  */
-import { createHash } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { NOT_COPIED, TABLES } from "../../src/store/copy.ts";
 import type { Db } from "../../src/store/db.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { makeDatabase } from "./postgres.ts";
+import { makeDatabase, runStatements } from "./postgres.ts";
 
 export const POSTGRES = "TEST_POSTGRES";
 
 const server = Deno.env.get(POSTGRES);
 
-/** What stands for the database of a data folder; null: a file in it. */
+/** By data folder: what stands for its database. */
+const databases = new Map<string, Promise<string>>();
+
+/**
+ * What stands for the database of a data folder; null: a file in it. To make
+ * one takes a tenth of a second: one whose data folder is gone is used again.
+ */
 export async function databaseUrlOf(dataDir: string): Promise<string | null> {
   if (server === undefined) return null;
-  const name = `t${
-    createHash("sha256").update(dataDir).digest("hex").slice(0, 24)
-  }`;
-  return await makeDatabase(server, name);
+  let url = databases.get(dataDir);
+  if (url === undefined) {
+    url = takeFree() ??
+      makeDatabase(server, `t${randomBytes(12).toString("hex")}`);
+    databases.set(dataDir, url);
+  }
+  return await url;
+}
+
+function takeFree(): Promise<string> | undefined {
+  for (const [dataDir, url] of databases) {
+    if (existsSync(dataDir)) continue;
+    databases.delete(dataDir);
+    return url.then(emptied);
+  }
+}
+
+/** As the schema left it. */
+async function emptied(url: string): Promise<string> {
+  const tables = TABLES.flatMap(({ name, seeded }) => seeded ? [] : [name]);
+  await runStatements(url, [
+    "SET session_replication_role = replica", // checks no foreign keys
+    ...[...tables, ...NOT_COPIED].map((table) => `DELETE FROM ${table}`),
+    "UPDATE change_counter SET n = 0",
+  ]);
+  return url;
 }
 
 /** The database of a data folder. */

@@ -9,8 +9,6 @@ import { fileURLToPath } from "node:url";
 import { openPostgres } from "../../src/store/postgres.ts";
 
 const USER = "postgres";
-/** SQLSTATE duplicate_database. */
-const DUPLICATE = "42P04";
 
 export class PostgresServer implements AsyncDisposable {
   readonly #folder: string;
@@ -94,23 +92,9 @@ export class PostgresServer implements AsyncDisposable {
     return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Runs statements on a connection of their own; the rows of the last. */
+  /** Runs a statement on a connection of its own; its rows. */
   async sql(database: string, statement: string): Promise<unknown[]> {
-    const client = new pg.Client({
-      host: "127.0.0.1",
-      port: this.port,
-      user: USER,
-      password: "",
-      database,
-      ssl: false,
-    });
-    client.on("error", () => {});
-    await client.connect();
-    try {
-      return (await client.query(statement)).rows;
-    } finally {
-      await client.end();
-    }
+    return await runStatements(this.url(database), [statement]);
   }
 
   /** The URL of a new database; `empty` has no schema. */
@@ -147,35 +131,44 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/**
- * Makes a database on the server of a URL, unless it is there; answers its URL.
- */
+/** Makes a database on the server of a URL; answers its URL. */
 export async function makeDatabase(
   url: string,
   name: string,
   empty = false,
 ): Promise<string> {
-  const { hostname, port, username } = new URL(url);
+  const template = empty ? "template0" : "schema";
+  await runStatements(new URL("/postgres", url).href, [
+    `CREATE DATABASE ${name} TEMPLATE ${template}`,
+  ]);
+  return new URL(`/${name}`, url).href;
+}
+
+/** Runs statements on a connection of their own; the rows of the last. */
+export async function runStatements(
+  url: string,
+  statements: readonly string[],
+): Promise<unknown[]> {
+  const { hostname, port, username, pathname } = new URL(url);
   const client = new pg.Client({
     host: hostname,
     port: Number(port),
     user: username,
     password: "",
-    database: "postgres",
+    database: pathname.slice(1),
     ssl: false,
   });
+  client.on("error", () => {});
   await client.connect();
-  const template = empty ? "template0" : "schema";
   try {
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== DUPLICATE) {
-      throw error;
+    let rows: unknown[] = [];
+    for (const statement of statements) {
+      ({ rows } = await client.query(statement));
     }
+    return rows;
   } finally {
     await client.end();
   }
-  return url.replace(/\/[^/]*$/, `/${name}`);
 }
 
 /** PostgreSQL does not run as root: then `nobody` runs it. */
