@@ -167,7 +167,6 @@ class ClusterCrash {
   async #round({ hasten = false }: ClusterCrashOptions): Promise<void> {
     const cluster = this.#cluster;
     for (let n = 0; n < cluster.size; n++) {
-      await this.#wentOn();
       await this.#kill(n);
       await this.#wentOn();
       await cluster.startDead();
