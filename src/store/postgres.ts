@@ -156,11 +156,9 @@ class PostgresDb implements Db {
 
   #start(lane: Lane): void {
     lane.running++;
-    const running = this.#writeWaiting(lane).finally(() => {
-      this.#running.delete(running);
-      lane.running--;
-      if (lane.running === 0) this.#lanes.delete(lane.order);
-    });
+    const running = this.#writeWaiting(lane).finally(() =>
+      this.#running.delete(running)
+    );
     this.#running.add(running);
   }
 
@@ -172,11 +170,15 @@ class PostgresDb implements Db {
         client = await takeConnection(this.#writers);
       } catch (error) {
         for (const write of lane.waiting.splice(0)) write.reject(error);
-        return;
+        break;
       }
       const lost = await this.#transaction(client, lane);
       client.release(lost);
     }
+    // At once, not when the promise has settled: a write that is asked for
+    // between the two would wait for somebody who has left.
+    lane.running--;
+    if (lane.running === 0) this.#lanes.delete(lane.order);
   }
 
   /** Answers whether the connection is of no more use. */
