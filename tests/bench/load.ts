@@ -14,7 +14,8 @@ export interface Load {
 }
 
 export interface LoadOptions {
-  url: string;
+  /** Several take the connections in turn. */
+  url: string | readonly string[];
   connections: number;
   /** How long to go on, or how many requests to make in all. */
   ms?: number;
@@ -50,12 +51,13 @@ export function requestBytes(
 /** Drives `connections` connections until time or count is up. */
 export async function load(options: LoadOptions): Promise<Load> {
   const { connections, ms = Infinity, count = Infinity } = options;
+  const urls = [options.url].flat();
   const latencies: number[] = [];
   const started = performance.now();
   let next = 0;
   await Promise.all(
     Array.from({ length: connections }, async (_, index) => {
-      const connection = await Connection.open(options.url);
+      const connection = await Connection.open(urls[index % urls.length]);
       while (next < count && performance.now() - started < ms) {
         const request = options.request(next++, index);
         const sent = performance.now();
