@@ -47,7 +47,7 @@ export async function updateAttribute(
     const updated_at = deps.clock.now();
     const after = { ...current, ...fields, updated_at };
     await updateProducts(tx, [{ before: current, after }]);
-  }, { order: seller.id });
+  }, { order: seller.id, shared: true });
 }
 
 function readPatch(

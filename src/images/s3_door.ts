@@ -211,7 +211,7 @@ export class S3Answer {
     return this.#response.headers.get(name);
   }
 
-  /** The whole body. Throws a `StoreError` if it has more bytes than `limit`. */
+  /** The whole body, of `limit` bytes at most. Throws a `StoreError`. */
   async bytes(limit: number): Promise<Uint8Array<ArrayBuffer>> {
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
@@ -224,6 +224,9 @@ export class S3Answer {
         pieces.push(piece);
       }
       return new Uint8Array(await new Blob(pieces).arrayBuffer());
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      throw new StoreError("away", "An answer broke off.", error);
     } finally {
       this.#done();
     }
@@ -252,9 +255,10 @@ export class S3Answer {
     }, { highWaterMark: 0 });
   }
 
+  /** Never rejects: what is not wanted may break. */
   async drop(): Promise<void> {
     this.#done();
-    await this.#response.body?.cancel();
+    await this.#response.body?.cancel().catch(() => {});
   }
 }
 

@@ -38,6 +38,11 @@ export interface WriteOptions {
    * that heavy ones may let others by.
    */
   order?: string;
+  /**
+   * It may share a transaction with others of its order that say so too: it is
+   * small, and asks for no lock that comes before one that they hold.
+   */
+  shared?: boolean;
   /** It is about hundreds of rows: an engine with one writer makes it wait. */
   heavy?: boolean;
 }
@@ -48,7 +53,7 @@ export interface Db {
   /**
    * Runs `fn` in a transaction; resolves after the commit is on disk. Throwing
    * undoes what `fn` wrote and nothing else. Writes that wait together may share
-   * one commit. `fn` must await nothing but its `Tx`, and is called again where
+   * a commit. `fn` must await nothing but its `Tx`, and is called again where
    * another transaction came between.
    *
    * An engine with one writer applies all writes in the order in which they

@@ -12,8 +12,9 @@
  * Reads are one REPEATABLE READ snapshot, on connections of their own, so that
  * writes that wait for each other keep nobody from looking.
  *
- * Writes that wait together share a transaction for a few milliseconds, each in
- * its own savepoint: a commit costs more than a small write does.
+ * Small writes of one order that wait together share a transaction for a few
+ * milliseconds, each in its own savepoint: a commit costs more than they do.
+ * Others do not, as each would hold its locks while the next asks for more.
  */
 import type pg from "pg";
 import { type Clock, type Ids, systemClock, systemIds } from "../deps.ts";
@@ -69,6 +70,7 @@ interface WaitingWrite {
   fn: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
+  shared: boolean;
   tries: number;
 }
 
@@ -129,7 +131,7 @@ class PostgresDb implements Db {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    { order }: WriteOptions = {},
+    { order, shared = false }: WriteOptions = {},
   ): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
     return new Promise<T>((resolve, reject) => {
@@ -138,6 +140,7 @@ class PostgresDb implements Db {
         fn,
         resolve: resolve as (value: unknown) => void,
         reject,
+        shared: order !== undefined && shared,
         tries: 0,
       });
       const limit = lane.order === null ? this.#writersLimit : 1;
@@ -156,10 +159,9 @@ class PostgresDb implements Db {
 
   #start(lane: Lane): void {
     lane.running++;
-    const running = this.#writeWaiting(lane).finally(() =>
-      this.#running.delete(running)
-    );
+    const running = this.#writeWaiting(lane);
     this.#running.add(running);
+    running.finally(() => this.#running.delete(running));
   }
 
   /** Runs transactions until nothing of the lane waits. */
@@ -175,8 +177,8 @@ class PostgresDb implements Db {
       const lost = await this.#transaction(client, lane);
       client.release(lost);
     }
-    // At once, not when the promise has settled: a write that is asked for
-    // between the two would wait for somebody who has left.
+    // In the same turn as the look that found none: nobody waits for a lane
+    // that has just ended.
     lane.running--;
     if (lane.running === 0) this.#lanes.delete(lane.order);
   }
@@ -213,11 +215,6 @@ class PostgresDb implements Db {
   ): Promise<void> {
     const opened = open(client, lane.order);
     const until = this.#clock.monotonic() + SHARE_MS;
-    // Those of no order are shared out among the transactions that run.
-    const share = Math.ceil(lane.waiting.length / lane.running);
-    const limit = lane.order === null
-      ? Math.min(SHARE_LIMIT, share)
-      : SHARE_LIMIT;
     for (;;) {
       const write = lane.waiting.shift();
       if (write === undefined) return;
@@ -235,7 +232,9 @@ class PostgresDb implements Db {
         return;
       }
       called.push(one);
-      if (called.length >= limit || this.#clock.monotonic() > until) return;
+      if (called.length >= SHARE_LIMIT) return;
+      if (!write.shared || !lane.waiting[0]?.shared) return;
+      if (this.#clock.monotonic() > until) return;
     }
   }
 

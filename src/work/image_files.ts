@@ -213,7 +213,7 @@ async function refetchRemoved(
   const removed = new Set(names);
   if (removed.size === 0) return;
   await leasesEnded(db, clock);
-  for (const prefix of PREFIXES) {
+  for (const prefix of new Set(names.map((name) => name.slice(0, 2)))) {
     const copies = (await db.read((sql) => copiesUnder(sql, prefix)))
       .filter((copy) => removed.has(imageFile(copy)));
     for (const copy of copies) {

@@ -3,6 +3,7 @@
  * when to look again.
  */
 import type { Deps } from "../deps.ts";
+import { breathe } from "../event_loop.ts";
 import type { Signal } from "../signals.ts";
 
 export interface LoopOptions {
@@ -45,6 +46,7 @@ export class Loop {
     while (!abort.aborted) {
       // Remembered before the look, so that no wake-up falls between.
       const since = signal.count;
+      await breathe();
       let pause = AFTER_FAILURE_MS;
       try {
         pause = await step();

@@ -41,6 +41,8 @@ const REST_MAX_MS = 1_000;
 const SWEEP_MS = 60 * 60 * 1_000;
 /** Between two small writes of a sweep. */
 const SWEEP_PAUSE_MS = 50;
+/** All outcomes change the row of the hour: better together than in a queue. */
+const SETTLING = "deliveries";
 /** Without a look for this long, something is wrong. */
 const SILENCE_MS = 30_000;
 
@@ -215,11 +217,13 @@ export class WebhookRole {
       clock: deps.clock,
       signal: this.#aborting.signal,
     });
-    const settled = await db.write((tx) =>
-      settleDelivery(tx, flight.claim, outcome, {
-        now: deps.clock.now(),
-        fraction: randomFraction(deps.ids.random(4)),
-      })
+    const settled = await db.write(
+      (tx) =>
+        settleDelivery(tx, flight.claim, outcome, {
+          now: deps.clock.now(),
+          fraction: randomFraction(deps.ids.random(4)),
+        }),
+      { order: SETTLING, shared: true },
     );
     if (settled === null) return;
     this.#log(flight, outcome, settled);

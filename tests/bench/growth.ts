@@ -16,6 +16,7 @@ import { Table } from "./table.ts";
 
 const MOST = Number(Deno.args[0] ?? 2_000_000);
 const UPLOADS = 16;
+const ROUNDS = 5;
 const table = new Table();
 
 function product(sku: string): Product {
@@ -93,30 +94,38 @@ async function uploads(
   return p50;
 }
 
-/** What an upload of so many products takes. */
+/** What uploads of few and of many products take, in turns. */
 async function bySize(): Promise<void> {
-  for (const products of [10, 50, 250]) {
-    await using service = await BenchService.start({
-      roles: "api",
-      sellers: ["bench"],
-    });
-    await uploads(service, "warm");
-    const before = await service.memoryMiB();
-    const name = `upload of ${products} products`;
-    for (let round = 0; round < 5; round++) {
-      const ms = await uploads(service, `r${round}`, products);
+  await using service = await BenchService.start({
+    roles: "api",
+    sellers: ["bench"],
+  });
+  await uploads(service, "warm");
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const products of [10, 50, 250]) {
+      const name = `upload of ${products} products`;
+      const before = await service.memoryMiB();
+      const ms = await uploads(service, `r${round}-${products}`, products);
       table.note(name, "ms", ms);
-      table.note(`${name}: a product`, "µs", ms * 1_000 / products);
+      table.note(`${name}: each product`, "µs", ms * 1_000 / products);
+      table.note(`${name}: memory after`, "MiB", await service.memoryMiB());
+      table.note(
+        `${name}: memory gained`,
+        "MiB",
+        await service.memoryMiB() - before,
+      );
     }
-    const more = await service.memoryMiB() - before;
-    table.note(`${name}: memory gained by ${5 * UPLOADS}`, "MiB", more);
   }
 }
 
-/** What requests take beside so many products of so many sellers. */
-async function byStock(products: number, sellers: number): Promise<void> {
-  const beside = `beside ${products} products of ${sellers} sellers`;
-  await using service = await BenchService.start({
+/** A catalogue that is there before the work begins. */
+interface Stock {
+  products: number;
+  sellers: number;
+}
+
+function stocked({ products, sellers }: Stock): Promise<BenchService> {
+  return BenchService.start({
     roles: "api",
     sellers: ["bench"],
     fill: async (dataDir) => {
@@ -125,41 +134,68 @@ async function byStock(products: number, sellers: number): Promise<void> {
       await db.close();
     },
   });
-  table.note(`start, ${beside}`, "ms", service.startMs);
-  await uploads(service, "warm");
-  const id = await service.transactionOf("bench", document("status"));
+}
+
+/** What requests take beside so many products of so many sellers. */
+async function byStock(
+  service: BenchService,
+  { products, sellers }: Stock,
+  round: number,
+): Promise<void> {
+  const beside = `beside ${products} products of ${sellers} sellers`;
+  const ms = await uploads(service, `r${round}`);
+  table.note(`upload of 250, ${beside}`, "ms", ms);
+  const final = document(`status-${round}`);
+  const id = await service.transactionOf("bench", final);
   const each = Math.ceil(products / sellers);
-  const requests = {
-    "attribute updates, 16 connections": (n: number) => {
-      // A step that visits them in an order of no use to any cache.
-      const sku = `p-${(n * 7_919) % each}`;
-      const path = `products/${sku}/attribute/quantity/${n % 1_000}`;
+  const requests: [string, number, (n: number) => Uint8Array][] = [
+    // By a step that visits them in an order of no use to any cache.
+    ["attribute updates", 204, (n) => {
+      const path = `products/p-${(n * 7_919) % each}/attribute/quantity/${n}`;
       return service.request("bench", "PUT", path);
-    },
-    "status of 250 products, 16 connections": () =>
-      service.request("bench", "GET", `bulk_products/${id}`),
-    "first page of products, 16 connections": () =>
-      service.request("bench", "GET", "products?limit=20"),
-  };
-  for (let round = 0; round < 3; round++) {
-    const ms = await uploads(service, `r${round}`);
-    table.note(`upload of 250, ${beside}`, "ms", ms);
-    for (const [name, request] of Object.entries(requests)) {
-      const { rate } = await load({
-        url: service.url,
-        connections: 16,
-        ms: 700,
-        request,
-        expect: name.startsWith("attribute") ? 204 : 200,
-      });
-      table.note(`${name}, ${beside}`, "/s", rate);
-    }
+    }],
+    [
+      "status of 250 products",
+      200,
+      () => service.request("bench", "GET", `bulk_products/${id}`),
+    ],
+    [
+      "a page of 20 products",
+      200,
+      () => service.request("bench", "GET", "products?limit=20"),
+    ],
+  ];
+  for (const [name, expect, request] of requests) {
+    const { url } = service;
+    const { rate } = await load({
+      url,
+      connections: 16,
+      ms: 700,
+      request,
+      expect,
+    });
+    table.note(`${name}, ${beside}`, "/s", rate);
   }
   table.note(`memory, ${beside}`, "MiB", await service.memoryMiB());
 }
 
 await bySize();
-for (const products of [1_000, 100_000, MOST]) await byStock(products, 10);
-await byStock(100_000, 1_000);
+await using stack = new AsyncDisposableStack();
+const services: [BenchService, Stock][] = [];
+for (
+  const stock of [
+    { products: 1_000, sellers: 10 },
+    { products: 100_000, sellers: 10 },
+    { products: MOST, sellers: 10 },
+    { products: 100_000, sellers: 1_000 },
+  ]
+) {
+  const service = stack.use(await stocked(stock));
+  await uploads(service, "warm");
+  services.push([service, stock]);
+}
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [service, stock] of services) await byStock(service, stock, round);
+}
 table.print();
 await table.keep("growth");

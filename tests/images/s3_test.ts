@@ -220,6 +220,15 @@ for (
   });
 }
 
+Deno.test("object storage: a list that breaks off is no empty list", async () => {
+  await using server = new S3Server();
+  const broken = new ReadableStream({
+    pull: (controller) => controller.error(new Error("broken on purpose")),
+  });
+  server.meddle = () => new Response(broken);
+  await fails(storeOf(server).names("ab"), "away", "");
+});
+
 Deno.test("object storage: what is beside the images is not listed", async () => {
   await using server = new S3Server();
   for (const key of ["notes.txt", `${FILE}.bak`, FILE.slice(3), `x/${FILE}`]) {

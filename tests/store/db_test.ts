@@ -156,6 +156,30 @@ onEach("writes of one order are applied as they were asked for", async (db) => {
   assertEquals(await valueOf(db), 90);
 });
 
+onEach(
+  "small writes of one order share commits, and their mistakes do not",
+  async (db) => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, i) =>
+        db.write(async (tx) => {
+          await add("a", i % 7 === 3 ? -1_000 : 1)(tx);
+          if (i % 7 === 4) throw new Error("no");
+        }, { order: "one", shared: true })),
+    );
+    const done = outcomes.filter(({ status }) => status === "fulfilled");
+    assertEquals(done.length, 72);
+    assertEquals(await valueOf(db), 72);
+  },
+);
+
+onEach("whenever a write is asked for, it is made", async (db) => {
+  for (let turns = 0; turns < 60; turns++) {
+    await db.write(add(), { order: "one", shared: turns % 2 === 0 });
+    for (let turn = 0; turn < turns; turn++) await null;
+  }
+  assertEquals(await valueOf(db), 60);
+});
+
 onEach("onCommit is called after the commit, never without one", async (db) => {
   const calls: string[] = [];
   await Promise.all([

@@ -1,4 +1,4 @@
-/** The storage seam on SQLite. */
+/** What is SQLite's own below the storage seam; `db_test.ts` has the rest. */
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type Db, DbError, inLists, type Tx } from "../../src/store/db.ts";
@@ -58,27 +58,6 @@ Deno.test("the file is kept with WAL and synchronous=FULL", async () => {
   assertEquals(modes.map((row) => Object.values(row!)[0]), ["wal", 2, 1]);
 });
 
-Deno.test("a write that throws undoes its own work and no other's", async () => {
-  await using store = new Store();
-  const { db } = store;
-  const outcomes = await Promise.allSettled([
-    db.write(add()),
-    db.write(async (tx) => {
-      await add("a", 100)(tx);
-      throw new Error("no");
-    }),
-    db.write(add("a", 10)),
-    db.write(add("a", -1_000)),
-  ]);
-  assertEquals(outcomes.map(({ status }) => status), [
-    "fulfilled",
-    "rejected",
-    "fulfilled",
-    "rejected",
-  ]);
-  assertEquals(await valueOf(db), 11);
-});
-
 Deno.test("writes that wait together share a commit, in their order", async () => {
   await using store = new Store();
   const { db } = store;
@@ -95,67 +74,6 @@ Deno.test("writes that wait together share a commit, in their order", async () =
   assertEquals(seen, [...seen.keys()]);
   assertEquals(new Set(commits).size, 1, "all committed after all had run");
   assertEquals(await valueOf(db), 40);
-});
-
-Deno.test("onCommit is called after the commit, and never without one", async () => {
-  await using store = new Store();
-  const { db } = store;
-  const calls: string[] = [];
-  await db.write(async (tx) => {
-    tx.onCommit(() => calls.push("kept"));
-    calls.push("written");
-    await add()(tx);
-  });
-  await assertRejects(() =>
-    db.write((tx) => {
-      tx.onCommit(() => calls.push("undone"));
-      return Promise.reject(new Error("no"));
-    })
-  );
-  assertEquals(calls, ["written", "kept"]);
-});
-
-Deno.test("a read sees one snapshot and never an unfinished write", async () => {
-  await using store = new Store();
-  const { db } = store;
-  const read = db.read(async (sql) => {
-    const values: unknown[] = [];
-    for (let i = 0; i < 50; i++) {
-      values.push((await sql.get<{ n: number }>("SELECT n FROM counters"))?.n);
-    }
-    return new Set(values).size;
-  });
-  const writes = Array.from({ length: 20 }, () => db.write(add()));
-  assertEquals(await read, 1);
-  await Promise.all(writes);
-  assertEquals(await valueOf(db), 20);
-});
-
-Deno.test("errors have a kind that does not depend on the engine", async () => {
-  await using store = new Store();
-  const { db } = store;
-  const kindOf = async (sql: string) =>
-    (await assertRejects(() => db.write((tx) => tx.run(sql)), DbError)).kind;
-  assertEquals(await kindOf("INSERT INTO counters VALUES ('a', 1)"), "unique");
-  assertEquals(
-    await kindOf("INSERT INTO counters VALUES ('b', -1)"),
-    "constraint",
-  );
-  assertEquals(await kindOf("SELEC"), "other");
-  await db.close();
-  const error = await assertRejects(() => db.write(add()), DbError);
-  assertEquals(error.kind, "closed");
-  await store.reopen();
-});
-
-Deno.test("a value that the driver would bind as NULL is refused", async () => {
-  await using store = new Store();
-  const date = new Date() as unknown as string;
-  await assertRejects(
-    () => store.db.read((sql) => sql.get("SELECT ?", [date])),
-    TypeError,
-    "Date",
-  );
 });
 
 Deno.test("a full disk rejects every write of the group and recovers", async () => {
@@ -179,26 +97,6 @@ Deno.test("a full disk rejects every write of the group and recovers", async () 
   assertEquals(await valueOf(db), kinds[0] === "fulfilled" ? 1 : 0);
   await db.write((tx) => tx.get(`PRAGMA max_page_count = ${pages + 1_000}`));
   await db.write(fill);
-});
-
-Deno.test("migrations are applied once, in order, and all or nothing", async () => {
-  await using store = new Store();
-  await store.db.write(add());
-  const more: Migration[] = [...COUNTERS, {
-    name: "more",
-    sql: "INSERT INTO counters SELECT 'b', n FROM counters",
-  }];
-  await store.reopen(more);
-  assertEquals(await valueOf(store.db, "b"), 1);
-  await store.reopen(more);
-  await store.db.close();
-  const broken = [...more, {
-    name: "broken",
-    sql: "DELETE FROM counters; INSERT INTO nowhere VALUES (1)",
-  }];
-  assertThrows(() => openSqlite(store.file, { migrations: broken }), DbError);
-  store.db = openSqlite(store.file, { migrations: more });
-  assertEquals(await valueOf(store.db, "b"), 1);
 });
 
 Deno.test("a newer, a foreign and a broken file are refused, each by name", async () => {

@@ -63,6 +63,17 @@ export class S3Server implements AsyncDisposable {
     } satisfies Partial<Config>;
   }
 
+  /** The same, as a process of its own is told. */
+  env(): Record<string, string> {
+    return {
+      SELLER_IMAGE_STORE: `s3://${BUCKET}/shop/images`,
+      SELLER_S3_ENDPOINT: this.url,
+      SELLER_S3_REGION: REGION,
+      SELLER_S3_ACCESS_KEY: ACCESS_KEY,
+      SELLER_S3_SECRET_KEY: SECRET_KEY,
+    };
+  }
+
   put(key: string, bytes: Uint8Array<ArrayBuffer>, written = Date.now()): void {
     this.objects.set(key, { bytes, written });
   }

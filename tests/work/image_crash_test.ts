@@ -8,8 +8,10 @@ import { newSignals } from "../../src/signals.ts";
 import { addSeller } from "../../src/store/sellers.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { ImageRole } from "../../src/work/images.ts";
+import { verifyImages } from "../../src/work/image_files.ts";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { S3Server } from "../support/s3_server.ts";
 import {
   type Program,
   startProgram,
@@ -33,9 +35,12 @@ class Service {
     return new Service(dataDir, apiKey);
   }
 
-  start(roles: string): Promise<Program> {
+  start(
+    roles: string,
+    env: Record<string, string> = {},
+  ): Promise<Program> {
     return startProgram(["serve", "--port", "0", "--data", this.#dataDir], {
-      env: { SELLER_ALLOW_PRIVATE: "127.0.0.0/8", SELLER_ROLES: roles },
+      env: { SELLER_ALLOW_PRIVATE: "127.0.0.0/8", SELLER_ROLES: roles, ...env },
     });
   }
 
@@ -111,6 +116,47 @@ Deno.test("images: a killed process loses no image and fetches none twice", asyn
     failed: 0,
   });
   for (const path of good) assertEquals(host.count(path), 1, path);
+});
+
+Deno.test("images: a process killed while it sends to object storage loses none", async () => {
+  await using folder = await temporaryFolder();
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  const service = await Service.create(folder.path);
+  const urls = Array.from(
+    { length: 40 },
+    (_, n) => `${host.url}/good/${n}.png`,
+  );
+  const released = Promise.withResolvers<null>();
+  let sent = 0;
+  server.meddle = ({ method }) =>
+    method === "PUT" && ++sent > 20 ? released.promise : null;
+  let id: string;
+  {
+    await using program = await service.start("api,images", server.env());
+    id = await service.upload(program, urls);
+    await until(() => sent > 30, "images on their way");
+    program.kill("SIGKILL");
+  }
+  released.resolve(null);
+  const db = openSqlite(join(folder.path, "seller.db"));
+  await db.write((tx) =>
+    tx.run("UPDATE images SET due_at = 0 WHERE lease_id IS NOT NULL")
+  );
+  await using program = await service.start("api,images", server.env());
+  await until(
+    async () => (await service.counts(program, id)).stored === 40,
+    "the rest",
+  );
+  assertEquals(server.objects.size, 40);
+  const { config } = readConfig({}, (name) => server.env()[name]);
+  const store = openImageStore(imageStoreSettings(config!), systemClock);
+  assertEquals(await verifyImages(db, store), {
+    checked: 40,
+    missing: [],
+    damaged: [],
+  });
+  await db.close();
 });
 
 Deno.test("images: the image role may run in a process of its own", async () => {

@@ -230,7 +230,10 @@ Deno.test("images: a file that is gone is fetched again at the next start", asyn
   Deno.removeSync(`${bench.dataDir}/images/${file}`);
   bench.startRole();
   await until(() => bench.files().includes(file), "the file");
-  assert(bench.log.some(({ event }) => event === "image_files_missing"));
+  await until(
+    () => bench.log.some(({ event }) => event === "image_files_missing"),
+    "the line in the log, written when all were looked for",
+  );
 });
 
 Deno.test("images: hosts that hang do not delay the images of others", async () => {
