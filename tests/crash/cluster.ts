@@ -13,6 +13,9 @@ import {
 
 export const OPERATOR = "operator-key";
 
+/** How often a process may fail to start: a busy machine lets nobody connect. */
+const STARTS = 3;
+
 /** One of the processes; null while it is dead. */
 interface Place {
   readonly role: Role;
@@ -95,18 +98,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #start(n: number, place: Place): Promise<void> {
-    const program = await startProgram(["serve"], {
-      env: {
-        SELLER_PORT: "0",
-        SELLER_DATA_DIR: `${this.#folder}/data-${n}`,
-        SELLER_DATABASE_URL: this.#databaseUrl,
-        SELLER_IMAGE_STORE: this.images,
-        SELLER_ROLES: place.role,
-        SELLER_OPERATOR_KEY: OPERATOR,
-        SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
-        SELLER_RATE_LIMIT: "0",
-      },
-    });
+    const program = await this.#supervised(n, place.role);
     place.program = program;
     program.ended().then(({ code, stderr }) => {
       this.log.push(...stderr.split("\n"));
@@ -114,6 +106,28 @@ export class Cluster implements AsyncDisposable {
       place.program = null;
       this.suicides.push(`${place.role} ended with ${code}: ${stderr}`);
     });
+  }
+
+  /** As a supervisor does: what could not start is started again. */
+  async #supervised(n: number, role: Role): Promise<Program> {
+    for (let tries = 1;; tries++) {
+      try {
+        return await startProgram(["serve"], {
+          env: {
+            SELLER_PORT: "0",
+            SELLER_DATA_DIR: `${this.#folder}/data-${n}`,
+            SELLER_DATABASE_URL: this.#databaseUrl,
+            SELLER_IMAGE_STORE: this.images,
+            SELLER_ROLES: role,
+            SELLER_OPERATOR_KEY: OPERATOR,
+            SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+            SELLER_RATE_LIMIT: "0",
+          },
+        });
+      } catch (error) {
+        if (tries === STARTS) throw error;
+      }
+    }
   }
 
   async kill(n: number): Promise<void> {
