@@ -108,6 +108,7 @@ async function updates(
 
 await using server = await PostgresServer.start({}, {
   fsync: "on",
+  synchronous_commit: "on",
   full_page_writes: "on",
   shared_buffers: "256MB",
   max_wal_size: "2GB",

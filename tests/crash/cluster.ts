@@ -55,7 +55,10 @@ export class Cluster implements AsyncDisposable {
   /** A server, a database with one seller, and a process for each role. */
   static async start(roles: readonly Role[]): Promise<Cluster> {
     await using stack = new AsyncDisposableStack();
-    const server = stack.use(await PostgresServer.start());
+    // What was acknowledged has to survive the server's death, too.
+    const server = stack.use(
+      await PostgresServer.start({}, { synchronous_commit: "on" }),
+    );
     const { path } = stack.use(await temporaryFolder());
     const url = await server.database();
     const db = await openPostgres({ url, connections: 2 });
