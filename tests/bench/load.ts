@@ -13,13 +13,14 @@ export interface Load {
 }
 
 export interface LoadOptions {
-  url: string;
+  /** Several take the connections in turn. */
+  url: string | readonly string[];
   connections: number;
   /** How long to go on, or how many requests to make in all. */
   ms?: number;
   count?: number;
-  /** The n-th request's bytes; see `requestBytes`. */
-  request: (n: number) => Uint8Array;
+  /** The n-th request's bytes, see `requestBytes`, on which connection. */
+  request: (n: number, connection: number) => Uint8Array;
   /** The status that every answer must have. */
   expect: number;
 }
@@ -49,14 +50,15 @@ export function requestBytes(
 /** Drives `connections` connections until time or count is up. */
 export async function load(options: LoadOptions): Promise<Load> {
   const { connections, ms = Infinity, count = Infinity } = options;
+  const urls = [options.url].flat();
   const latencies: number[] = [];
   const started = performance.now();
   let next = 0;
   await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const connection = await Connection.open(options.url);
+    Array.from({ length: connections }, async (_, index) => {
+      const connection = await Connection.open(urls[index % urls.length]);
       while (next < count && performance.now() - started < ms) {
-        const request = options.request(next++);
+        const request = options.request(next++, index);
         const sent = performance.now();
         const status = await connection.send(request);
         latencies.push(performance.now() - sent);

@@ -18,13 +18,17 @@ export interface BenchOptions {
   sellers: string[];
   /** Fills the data folder before the service starts. */
   fill?: (dataDir: string) => Promise<void>;
+  /** `SELLER_DATABASE_URL`. */
+  databaseUrl?: string;
+  /** How many processes there are of it; one unless told. */
+  processes?: number;
 }
 
 /** A running service with its data in a folder of its own. */
 export class BenchService implements AsyncDisposable {
   readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
   readonly #env: Record<string, string>;
-  #program: Program;
+  #programs: readonly Program[];
   readonly #keys: ReadonlyMap<string, string>;
   /** Milliseconds from its start to `listening on`. */
   readonly startMs: number;
@@ -32,19 +36,19 @@ export class BenchService implements AsyncDisposable {
   private constructor(
     folder: Awaited<ReturnType<typeof temporaryFolder>>,
     env: Record<string, string>,
-    program: Program,
+    programs: readonly Program[],
     keys: ReadonlyMap<string, string>,
     startMs: number,
   ) {
     this.#folder = folder;
     this.#env = env;
-    this.#program = program;
+    this.#programs = programs;
     this.#keys = keys;
     this.startMs = startMs;
   }
 
   static async start(
-    { roles, sellers, fill }: BenchOptions,
+    { roles, sellers, fill, databaseUrl = "", processes = 1 }: BenchOptions,
   ): Promise<BenchService> {
     const folder = await temporaryFolder();
     const env = {
@@ -55,6 +59,7 @@ export class BenchService implements AsyncDisposable {
       SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
       SELLER_OPERATOR_KEY: OPERATOR_KEY,
       SELLER_ROLES: roles,
+      SELLER_DATABASE_URL: databaseUrl,
     };
     const keys = new Map<string, string>();
     for (const name of sellers) {
@@ -63,20 +68,28 @@ export class BenchService implements AsyncDisposable {
     }
     await fill?.(folder.path);
     const begun = performance.now();
-    const program = await startProgram(["serve"], { env });
+    const programs = await Promise.all(
+      Array.from({ length: processes }, () => startProgram(["serve"], { env })),
+    );
     const startMs = performance.now() - begun;
-    return new BenchService(folder, env, program, keys, startMs);
+    return new BenchService(folder, env, programs, keys, startMs);
   }
 
+  /** Of the first process. */
   get url(): string {
-    return this.#program.url;
+    return this.#programs[0].url;
   }
 
-  /** Stops it, and starts it again with other roles. */
+  /** Of every process. */
+  get urls(): string[] {
+    return this.#programs.map(({ url }) => url);
+  }
+
+  /** Stops every process, and starts one with other roles. */
   async restart(roles: string): Promise<void> {
-    await this.#program.stop();
+    await Promise.all(this.#programs.map((program) => program.stop()));
     const env = { ...this.#env, SELLER_ROLES: roles };
-    this.#program = await startProgram(["serve"], { env });
+    this.#programs = [await startProgram(["serve"], { env })];
   }
 
   /** Its data, and room for what else is to lie on the same disk. */
@@ -100,6 +113,19 @@ export class BenchService implements AsyncDisposable {
 
   upload(seller: string, body: Uint8Array): Uint8Array {
     return this.request(seller, "POST", "bulk_products?v=1.1", body);
+  }
+
+  /** An event that the operator hands in; `data` is XML. */
+  event(seller: string, reference: string, data: string): Uint8Array {
+    const body = `<event><seller>${seller}</seller>` +
+      `<trigger>${TRIGGERS[0]}</trigger><reference>${reference}</reference>` +
+      `<data>${data}</data></event>`;
+    const headers = {
+      "X-Service-Auth": OPERATOR_KEY,
+      "Content-Type": "text/xml",
+    };
+    const bytes = new TextEncoder().encode(body);
+    return requestBytes("POST", "/operator_api/events", headers, bytes);
   }
 
   /** Ten webhooks of the seller. */
@@ -130,14 +156,15 @@ export class BenchService implements AsyncDisposable {
     return /<transaction_id>(.*?)</.exec(answer)![1];
   }
 
-  /** Resident memory of the process. */
+  /** Resident memory of the first process. */
   async memoryMiB(): Promise<number> {
-    const status = await Deno.readTextFile(`/proc/${this.#program.pid}/status`);
+    const [{ pid }] = this.#programs;
+    const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#program[Symbol.asyncDispose]();
+    for (const program of this.#programs) await program[Symbol.asyncDispose]();
     await this.#folder[Symbol.asyncDispose]();
   }
 }

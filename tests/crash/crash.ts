@@ -132,8 +132,8 @@ class CrashRun {
       "<webhook><trigger>order_created</trigger>" +
         `<url>${this.#sink.url()}</url></webhook>`,
     );
-    const products = this.#setters.map(({ name }) =>
-      `<product><sku>${name}</sku><title>t</title>` +
+    const products = this.#setters.map(({ sku }) =>
+      `<product><sku>${sku}</sku><title>t</title>` +
       '<price currency="SEK">1</price><quantity>0</quantity></product>'
     );
     await post("bulk_products", `<products>${products.join("")}</products>`);

@@ -4,6 +4,21 @@ import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { type Setter, UPLOAD_SIZE, type Uploader } from "./writers.ts";
 
+/** Transactions whose counters are not those of their rows. */
+export const WRONG_COUNTERS =
+  `SELECT id, images_pending, images_stored, images_failed, finished_at
+   FROM transactions t
+   WHERE images_pending <> (SELECT COALESCE(SUM(refs), 0)
+       FROM transaction_images
+       WHERE transaction_id = t.id AND status = 'pending')
+     OR images_stored <> (SELECT COALESCE(SUM(refs), 0)
+       FROM transaction_images
+       WHERE transaction_id = t.id AND status = 'stored')
+     OR images_failed <> (SELECT COALESCE(SUM(refs), 0)
+       FROM transaction_images
+       WHERE transaction_id = t.id AND status = 'failed')
+     OR (finished_at IS NULL) <> (images_pending > 0)`;
+
 export class Inspector implements Disposable {
   readonly #folder: string;
   readonly #database: DatabaseSync;
@@ -75,14 +90,14 @@ export class Inspector implements Disposable {
     }
   }
 
-  checkSetter({ name, possible }: Setter): void {
-    const [row] = this.#rows<{ quantity: number }>(
-      "SELECT quantity FROM products WHERE sku = ?",
-      name,
+  checkSetter({ name, sku, attribute, possible }: Setter): void {
+    const [{ value }] = this.#rows<{ value: number }>(
+      `SELECT ${attribute} AS value FROM products WHERE sku = ?`,
+      sku,
     );
     assert(
-      possible.includes(row.quantity),
-      `${name} is at ${row.quantity}, and was acknowledged ${possible}`,
+      possible.includes(value),
+      `${name} is at ${value}, and was acknowledged ${possible}`,
     );
   }
 
@@ -98,21 +113,7 @@ export class Inspector implements Disposable {
 
   /** The counters of every transaction are those of its rows. */
   checkCounters(): void {
-    const wrong = this.#rows(
-      `SELECT id, images_pending, images_stored, images_failed, finished_at
-       FROM transactions t
-       WHERE images_pending <> (SELECT COALESCE(SUM(refs), 0)
-           FROM transaction_images
-           WHERE transaction_id = t.id AND status = 'pending')
-         OR images_stored <> (SELECT COALESCE(SUM(refs), 0)
-           FROM transaction_images
-           WHERE transaction_id = t.id AND status = 'stored')
-         OR images_failed <> (SELECT COALESCE(SUM(refs), 0)
-           FROM transaction_images
-           WHERE transaction_id = t.id AND status = 'failed')
-         OR (finished_at IS NULL) <> (images_pending > 0)`,
-    );
-    assertEquals(wrong, []);
+    assertEquals(this.#rows(WRONG_COUNTERS), []);
   }
 
   /** Every stored image is on the disk, with the bytes that its name says. */

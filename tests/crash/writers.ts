@@ -10,6 +10,10 @@ export abstract class Writer {
   acknowledged = 0;
   /** What was asked for and not answered. */
   inDoubt: number | null = null;
+  /** Answers that say to come back later. */
+  refused = 0;
+  /** Requests that were not answered at all. */
+  unanswered = 0;
   readonly name: string;
 
   constructor(name: string) {
@@ -30,9 +34,14 @@ export abstract class Writer {
 
   /**
    * Writes what is in doubt, or else the next version; false when the service
-   * died. Throws at any answer but success.
+   * died, or answered 503 where such answers are `awaited`. Throws at any other
+   * answer but success.
    */
-  async writeOnce(url: string, key: string): Promise<boolean> {
+  async writeOnce(
+    url: string,
+    key: string,
+    awaited: 503 | null = null,
+  ): Promise<boolean> {
     const version = this.inDoubt ??= this.acknowledged + 1;
     let status: number;
     let text: string;
@@ -41,6 +50,11 @@ export abstract class Writer {
       status = response.status;
       text = await response.text();
     } catch {
+      this.unanswered++;
+      return false;
+    }
+    if (status === awaited) {
+      this.refused++;
       return false;
     }
     if (status !== 200 && status !== 204) {
@@ -69,11 +83,20 @@ export class Uploader extends Writer {
   /** By version. */
   readonly transactions = new Map<number, string>();
   readonly #images: string | null;
+  readonly #kinds: readonly string[];
 
-  /** `images`: where an image host listens; null does without images. */
-  constructor(name: string, images: string | null) {
+  /**
+   * `images`: where an image host listens; null does without images. Of the
+   * first products each has an image of one of the `kinds` that the host knows.
+   */
+  constructor(
+    name: string,
+    images: string | null,
+    kinds: readonly string[] = ["good", "flaky", "good"],
+  ) {
     super(name);
     this.#images = images;
+    this.#kinds = kinds;
   }
 
   sku(n: number): string {
@@ -98,8 +121,9 @@ export class Uploader extends Writer {
   }
 
   #imagesOf(n: number, version: number): string {
-    if (this.#images === null || n > 2) return "";
-    const path = `${n === 1 ? "flaky" : "good"}/${this.sku(n)}-${version}.png`;
+    const kind = this.#kinds[n];
+    if (this.#images === null || kind === undefined) return "";
+    const path = `${kind}/${this.sku(n)}-${version}.png`;
     return `<images><image>${this.#images}/${path}</image></images>`;
   }
 
@@ -109,10 +133,19 @@ export class Uploader extends Writer {
   }
 }
 
-/** Sets the quantity of one product, higher each time. */
+/** Sets one attribute of one product to a higher number each time. */
 export class Setter extends Writer {
+  readonly sku: string;
+  readonly attribute: "quantity" | "mpn";
+
+  constructor(sku: string, attribute: Setter["attribute"] = "quantity") {
+    super(`${sku} ${attribute}`);
+    this.sku = sku;
+    this.attribute = attribute;
+  }
+
   protected override write(url: string, key: string, version: number) {
-    const path = `${this.name}/attribute/quantity/${version}`;
+    const path = `${this.sku}/attribute/${this.attribute}/${version}`;
     return fetch(`${url}/seller_api/products/${path}`, {
       method: "PUT",
       headers: { "x-service-auth": key },

@@ -127,6 +127,34 @@ onEach(
   },
 );
 
+onEach(
+  "a write may follow another at any moment after its commit",
+  async (db) => {
+    const order = "one";
+    for (let hops = 0; hops < 12; hops++) {
+      let write = async () => {
+        await db.write(add(), { order });
+      };
+      // Each layer lets one more turn of the microtask queue go by.
+      for (let hop = 0; hop < hops; hop++) {
+        const inner = write;
+        write = async () => await inner();
+      }
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(
+        () => late.reject(new Error(`forgotten after ${hops} hops`)),
+        10_000,
+      );
+      try {
+        await Promise.race([write().then(write), late.promise]);
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+    assertEquals(await valueOf(db), 24);
+  },
+);
+
 onEach("writes of one order are applied as they were asked for", async (db) => {
   const seen: number[] = [];
   await Promise.all(

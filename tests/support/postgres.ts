@@ -1,7 +1,7 @@
 /**
  * A real PostgreSQL server for a test: the binaries are a package of npm, so
  * nothing has to be installed. It listens on a free port of 127.0.0.1 and keeps
- * nothing: its data are in a temporary folder, without fsync.
+ * nothing: its data are in a temporary folder, unless told without fsync.
  */
 import pg from "pg";
 import { join } from "node:path";
@@ -12,29 +12,29 @@ const USER = "postgres";
 
 export class PostgresServer implements AsyncDisposable {
   readonly #folder: string;
-  readonly #binaries: string;
+  readonly #launch: () => Deno.ChildProcess;
   #child: Deno.ChildProcess;
   readonly port: number;
   #databases = 0;
 
   private constructor(
     folder: string,
-    binaries: string,
     port: number,
-    child: Deno.ChildProcess,
+    launch: () => Deno.ChildProcess,
   ) {
     this.#folder = folder;
-    this.#binaries = binaries;
     this.port = port;
-    this.#child = child;
+    this.#launch = launch;
+    this.#child = launch();
   }
 
   /**
    * Resolves when it takes connections. `files` are put into its data folder
-   * before, by name.
+   * before, by name; `settings` win over those below.
    */
   static async start(
     files: Readonly<Record<string, string>> = {},
+    settings: Readonly<Record<string, string>> = {},
   ): Promise<PostgresServer> {
     const folder = await Deno.makeTempDir({ prefix: "seller-postgres-" });
     await Deno.chmod(folder, 0o755);
@@ -60,9 +60,8 @@ export class PostgresServer implements AsyncDisposable {
     const port = freePort();
     const server = new PostgresServer(
       folder,
-      binaries,
       port,
-      launch(binaries, folder, port),
+      () => launch(binaries, folder, port, settings),
     );
     await server.#ready();
     await server.#makeTemplate();
@@ -116,7 +115,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Starts it again after `stop`. */
   async start(): Promise<void> {
-    this.#child = launch(this.#binaries, this.#folder, this.port);
+    this.#child = this.#launch();
     await this.#ready();
   }
 
@@ -184,6 +183,7 @@ function launch(
   binaries: string,
   folder: string,
   port: number,
+  own: Readonly<Record<string, string>>,
 ): Deno.ChildProcess {
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -199,6 +199,7 @@ function launch(
     autovacuum: "off",
     max_connections: 300,
     shared_buffers: "64MB",
+    ...own,
   };
   const [command, ...args] = [
     ...asUser(),

@@ -1,7 +1,8 @@
 /** Runs the real program as a process of its own. */
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const STARTED = /^listening on (\S+)$/;
+/** Without an address when it does not serve the API. */
+const STARTED = /^(?:listening on (\S+)|ready: .+)$/;
 
 export interface Finished {
   code: number;
@@ -70,6 +71,7 @@ export async function runProgram(
 
 /** A running service. */
 export class Program implements AsyncDisposable {
+  /** Of its API; empty when it does not serve one. */
   readonly url: string;
   readonly #child: Deno.ChildProcess;
   readonly #output: Output;
@@ -128,7 +130,7 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** Starts the program and waits until it listens. */
+/** Starts the program and waits until it says that it is ready. */
 export async function startProgram(
   args: readonly string[],
   options: RunOptions = {},
@@ -138,7 +140,7 @@ export async function startProgram(
   const errors = new Output(child.stderr);
   try {
     const line = await output.line(STARTED);
-    return new Program(STARTED.exec(line)![1], child, output, errors);
+    return new Program(STARTED.exec(line)![1] ?? "", child, output, errors);
   } catch {
     await Promise.all([child.status, errors.ended]);
     throw new Error(`the program did not start:\n${errors.lines.join("\n")}`);

@@ -1,0 +1,162 @@
+/** Processes of the real program, with one role each, on one PostgreSQL server. */
+import { systemClock, systemIds } from "../../src/deps.ts";
+import type { Role } from "../../src/config.ts";
+import type { Db } from "../../src/store/db.ts";
+import { openPostgres } from "../../src/store/postgres.ts";
+import { addSeller } from "../../src/store/sellers.ts";
+import { PostgresServer } from "../support/postgres.ts";
+import {
+  type Program,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
+
+export const OPERATOR = "operator-key";
+
+/** How often a process may fail to start: a busy machine lets nobody connect. */
+const STARTS = 3;
+
+/** One of the processes; null while it is dead. */
+interface Place {
+  readonly role: Role;
+  program: Program | null;
+}
+
+export class Cluster implements AsyncDisposable {
+  readonly server: PostgresServer;
+  /** Of the one seller. */
+  readonly key: string;
+  /** For looks at the rows. */
+  readonly db: Db;
+  #stack = new AsyncDisposableStack();
+  readonly #folder: string;
+  readonly #databaseUrl: string;
+  readonly #places: readonly Place[];
+  /** Lines of the logs of processes that have ended. */
+  readonly log: string[] = [];
+  /** Processes that ended without being killed. */
+  readonly suicides: string[] = [];
+  #turn = 0;
+
+  private constructor(
+    fixed: Pick<Cluster, "server" | "key" | "db">,
+    folder: string,
+    databaseUrl: string,
+    roles: readonly Role[],
+  ) {
+    this.server = fixed.server;
+    this.key = fixed.key;
+    this.db = fixed.db;
+    this.#folder = folder;
+    this.#databaseUrl = databaseUrl;
+    this.#places = roles.map((role) => ({ role, program: null }));
+  }
+
+  /** A server, a database with one seller, and a process for each role. */
+  static async start(roles: readonly Role[]): Promise<Cluster> {
+    await using stack = new AsyncDisposableStack();
+    // What was acknowledged has to survive the server's death, too.
+    const server = stack.use(
+      await PostgresServer.start({}, { synchronous_commit: "on" }),
+    );
+    const { path } = stack.use(await temporaryFolder());
+    const url = await server.database();
+    const db = await openPostgres({ url, connections: 2 });
+    stack.defer(() => db.close());
+    const deps = { clock: systemClock, ids: systemIds };
+    const { apiKey } = await db.write((tx) => addSeller(tx, deps, "acme"));
+    const fixed = { server, key: apiKey, db };
+    const cluster = new Cluster(fixed, path, url, roles);
+    stack.defer(() => cluster.killAll());
+    await cluster.startDead();
+    cluster.#stack = stack.move();
+    return cluster;
+  }
+
+  get size(): number {
+    return this.#places.length;
+  }
+
+  roleOf(n: number): Role {
+    return this.#places[n].role;
+  }
+
+  /** All of them keep their images here. */
+  get images(): string {
+    return `${this.#folder}/images`;
+  }
+
+  /** Where the next request goes, as a balancer would send it; null if nowhere. */
+  nextUrl(): string | null {
+    const urls = this.#places.map(({ program }) => program?.url)
+      .filter((url) => url !== undefined && url !== "");
+    return urls.length === 0 ? null : urls[this.#turn++ % urls.length]!;
+  }
+
+  /** Starts whatever is dead; resolves when all of it is ready. */
+  async startDead(): Promise<void> {
+    const dead = [...this.#places.entries()]
+      .filter(([, { program }]) => program === null);
+    await Promise.all(dead.map(([n, place]) => this.#start(n, place)));
+  }
+
+  async #start(n: number, place: Place): Promise<void> {
+    const program = await this.#supervised(n, place.role);
+    place.program = program;
+    program.ended().then(({ code, stderr }) => {
+      this.log.push(...stderr.split("\n"));
+      if (place.program !== program) return;
+      place.program = null;
+      this.suicides.push(`${place.role} ended with ${code}: ${stderr}`);
+    });
+  }
+
+  /** As a supervisor does: what could not start is started again. */
+  async #supervised(n: number, role: Role): Promise<Program> {
+    for (let tries = 1;; tries++) {
+      try {
+        return await startProgram(["serve"], {
+          env: {
+            SELLER_PORT: "0",
+            SELLER_DATA_DIR: `${this.#folder}/data-${n}`,
+            SELLER_DATABASE_URL: this.#databaseUrl,
+            SELLER_IMAGE_STORE: this.images,
+            SELLER_ROLES: role,
+            SELLER_OPERATOR_KEY: OPERATOR,
+            SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+            SELLER_RATE_LIMIT: "0",
+          },
+        });
+      } catch (error) {
+        if (tries === STARTS) throw error;
+      }
+    }
+  }
+
+  async kill(n: number): Promise<void> {
+    const place = this.#places[n];
+    const { program } = place;
+    if (program === null) return;
+    place.program = null;
+    program.kill("SIGKILL");
+    await program.ended();
+  }
+
+  async killAll(): Promise<void> {
+    await Promise.all(this.#places.map((_, n) => this.kill(n)));
+  }
+
+  /** Cuts every connection of the processes; answers how many there were. */
+  async cut(): Promise<number> {
+    const rows = await this.server.sql(
+      "postgres",
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'seller-interface'`,
+    );
+    return rows.length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack[Symbol.asyncDispose]();
+  }
+}
