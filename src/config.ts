@@ -328,24 +328,44 @@ function databaseUrl(text: string): string | null {
   const wellFormed = url !== null &&
     ["postgres:", "postgresql:"].includes(url.protocol) &&
     url.hostname !== "" && url.username !== "" &&
-    /^\/[^/]+$/.test(url.pathname);
+    /^\/[^/]+$/.test(url.pathname) &&
+    [url.username, url.password, url.pathname].every(isPercentEncoded);
   if (!wellFormed) {
     throw new SettingError(
       "the value is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE; " +
         "special characters in it are percent-encoded.",
     );
   }
-  const parameters = url.searchParams;
-  const known = [...parameters.keys()].every((name) =>
-    SSL_PARAMETERS.includes(name)
-  );
-  if (known && SSL_MODES.includes(parameters.get("sslmode") ?? "disable")) {
-    return text;
+  checkEncryption(url.searchParams);
+  return text;
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
   }
-  throw new SettingError(
-    `behind the "?" only sslmode (${SSL_MODES.join(", ")}) and sslrootcert ` +
-      "(a file of certificates) are known.",
-  );
+}
+
+function checkEncryption(parameters: URLSearchParams): void {
+  const names = [...parameters.keys()];
+  const known = names.every((name) => SSL_PARAMETERS.includes(name)) &&
+    new Set(names).size === names.length;
+  const mode = parameters.get("sslmode") ?? "disable";
+  if (!known || !SSL_MODES.includes(mode)) {
+    throw new SettingError(
+      `behind the "?" only sslmode (${SSL_MODES.join(", ")}) and sslrootcert ` +
+        "(a file of certificates) are known, each once.",
+    );
+  }
+  // Who names certificates believes that they are asked for.
+  if (parameters.has("sslrootcert") && mode !== "verify-full") {
+    throw new SettingError(
+      "sslrootcert is for sslmode=verify-full; nothing else looks at it.",
+    );
+  }
 }
 
 function headerValue(text: string): string | null {

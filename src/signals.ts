@@ -97,7 +97,7 @@ export function newSignals(wakeUps: WakeUps | null = null): Signals {
     if (wakeUp === null) {
       signals.images.notify();
       signals.deliveries.notify();
-    } else if (wakeUp.topic in signals) {
+    } else if (Object.hasOwn(signals, wakeUp.topic)) {
       signals[wakeUp.topic as keyof Signals].notify(wakeUp.key);
     }
   });

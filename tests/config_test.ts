@@ -178,6 +178,10 @@ for (
     "postgres://seller:hush@db/seller?sslmode=hush",
     "postgres://seller:hu?sh@db/seller",
     "postgres://seller@db/seller?password=hush",
+    "postgres://seller:hu%sh@db/seller",
+    "postgres://seller:hush@db/%hu",
+    "postgres://seller:hush@db/seller?sslrootcert=hush.pem",
+    "postgres://seller:hush@db/seller?sslmode=disable&sslmode=verify-full",
   ]
 ) {
   Deno.test(`${url} is no database, and not repeated`, () => {

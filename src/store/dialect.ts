@@ -10,6 +10,8 @@
  *   in lists are cursors.
  * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
  *   either of them, so both are found nowhere and shown nowhere.
+ * - An entry of an ordered index has 2,704 bytes at most, and the URL of an
+ *   image may have 8,000: it is found by a hash, and unique by its MD5.
  */
 import type { DbErrorKind, Param } from "./db.ts";
 
@@ -36,7 +38,8 @@ const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 
 function toPostgres(sql: string): string {
   let n = 0;
-  return sql.replace(LOCK, "$1").replace(
+  const unique = sql.replace("ON CONFLICT (url)", "ON CONFLICT (md5(url))");
+  return unique.replace(LOCK, "$1").replace(
     QUOTED_OR_MARK,
     (part) => part === "?" ? `$${++n}` : part,
   );

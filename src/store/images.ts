@@ -26,7 +26,7 @@ export interface ImageRequest {
 }
 
 /** The row of a URL, as far as a request has to know it. */
-interface KnownImage {
+interface TakenImage {
   id: string;
   url: string;
   state: ImageState;
@@ -34,8 +34,6 @@ interface KnownImage {
   sha256: string | null;
   validator: string | null;
 }
-
-const KNOWN = "id, url, state, lease_id, sha256, validator";
 
 /**
  * Registers the images of a transaction whose row was just inserted. What is
@@ -50,41 +48,57 @@ export async function requestImages(
 ): Promise<{ pending: number; reused: number; ids: Map<string, string> }> {
   const { transactionId, sellerId, at, uuid } = request;
   const images = request.images.toSorted(byUrl);
-  const known = await takeKnown(tx, sellerId, images.map(({ url }) => url));
-  const fresh: Param[][] = [];
+  // A URL that is known keeps the id that it has.
+  await tx.runMany(
+    TAKE,
+    images.map(({ url }) => [
+      uuid(),
+      url,
+      new URL(url).origin,
+      sellerId,
+      at,
+      at,
+    ]),
+  );
+  const taken = await imagesByUrl(tx, images.map(({ url }) => url));
   const restarted: Param[][] = [];
   const rows: Param[][] = [];
   const ids = new Map<string, string>();
   const counts = { pending: 0, reused: 0 };
   for (const { ordinal, url, refs, validator } of images) {
-    const image = known.get(url);
-    const id = image?.id ?? uuid();
+    const image = taken.get(url)!;
+    const { id, lease_id: lease } = image;
     ids.set(url, id);
     const status = isCurrent(image, validator) ? "reused" : "pending";
-    if (image === undefined) {
-      fresh.push([id, url, new URL(url).origin, sellerId, at, at]);
-    } else if (status === "pending" && isSettled(image)) {
-      restarted.push([at, id]);
-    }
-    const lease = image?.lease_id ?? null;
+    if (status === "pending" && isSettled(image)) restarted.push([at, id]);
     rows.push([transactionId, ordinal, id, refs, status, validator, lease, at]);
     counts[status] += refs;
   }
-  await tx.runMany(INSERT_IMAGE, fresh);
   await tx.runMany(RESTART, restarted);
   await tx.runMany(INSERT_WAITING, rows);
   return { ...counts, ids };
 }
 
-/** In the order of their URLs, so that no two uploads wait for each other. */
+/**
+ * Rows are inserted and locked in the order of their URLs, new or known, so
+ * that no two uploads wait for each other.
+ */
 function byUrl(a: { url: string }, b: { url: string }): number {
   return a.url < b.url ? -1 : a.url > b.url ? 1 : 0;
 }
 
-const INSERT_IMAGE =
-  `INSERT INTO images (id, url, origin, seller_id, state, due_at,
+/**
+ * Makes the row of a URL, or locks it, and makes the seller its asker: jobs are
+ * shared out fairly among sellers. No job can settle then between the look at
+ * the row and the request's commit.
+ */
+const TAKE = `INSERT INTO images (id, url, origin, seller_id, state, due_at,
      attempts, crashes, created_at)
-   VALUES (?, ?, ?, ?, 'pending', ?, 0, 0, ?)`;
+   VALUES (?, ?, ?, ?, 'pending', ?, 0, 0, ?)
+   ON CONFLICT (url) DO UPDATE SET seller_id = excluded.seller_id`;
+
+/** The same for a URL that is known. */
+const TAKE_KNOWN = "UPDATE images SET seller_id = ? WHERE url = ?";
 
 const RESTART = `UPDATE images SET state = 'pending', due_at = ?,
     attempts = 0, crashes = 0, code = NULL, message = NULL
@@ -95,37 +109,31 @@ const INSERT_WAITING =
      status, attempts, validator, lease_id, created_at)
    VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?)`;
 
-/**
- * The rows of URLs that are known, and makes the seller their asker: jobs are
- * shared out fairly among sellers. An UPDATE also where only a look is needed,
- * so that no job can settle between this look and the request's commit.
- */
-async function takeKnown(
+async function imagesByUrl(
   tx: Tx,
-  sellerId: string,
   urls: readonly string[],
-): Promise<Map<string, KnownImage>> {
-  const known = new Map<string, KnownImage>();
+): Promise<Map<string, TakenImage>> {
+  const found = new Map<string, TakenImage>();
   for (const list of inLists(urls)) {
-    const rows = await tx.all<KnownImage>(
-      `UPDATE images SET seller_id = ? WHERE url IN (${marks(list.length)})
-       RETURNING ${KNOWN}`,
-      [sellerId, ...list],
+    const rows = await tx.all<TakenImage>(
+      `SELECT id, url, state, lease_id, sha256, validator FROM images
+       WHERE url IN (${marks(list.length)})`,
+      list,
     );
-    for (const row of rows) known.set(row.url, row);
+    for (const row of rows) found.set(row.url, row);
   }
-  return known;
+  return found;
 }
 
 function isCurrent(
-  image: KnownImage | undefined,
+  image: TakenImage,
   validator: string | null,
 ): boolean {
-  return image !== undefined && image.sha256 !== null &&
-    validator !== null && image.validator === validator;
+  return image.sha256 !== null && validator !== null &&
+    image.validator === validator;
 }
 
-function isSettled({ state }: KnownImage): boolean {
+function isSettled({ state }: TakenImage): boolean {
   return state !== "pending" && state !== "suspect";
 }
 
@@ -147,15 +155,16 @@ export async function retryImages(
   );
   if (failed.length === 0) return 0;
   failed.sort(byUrl);
-  const known = await takeKnown(tx, sellerId, failed.map(({ url }) => url));
-  const settled = [...known.values()].filter(isSettled);
+  await tx.runMany(TAKE_KNOWN, failed.map(({ url }) => [sellerId, url]));
+  const taken = await imagesByUrl(tx, failed.map(({ url }) => url));
+  const settled = [...taken.values()].filter(isSettled);
   await tx.runMany(RESTART, settled.map(({ id }) => [at, id]));
   await tx.runMany(
     `UPDATE transaction_images SET status = 'pending', attempts = 0,
        code = NULL, message = NULL, lease_id = ?
      WHERE transaction_id = ? AND ordinal = ?`,
     failed.map(({ ordinal, url }) => [
-      known.get(url)?.lease_id ?? null,
+      taken.get(url)?.lease_id ?? null,
       transactionId,
       ordinal,
     ]),

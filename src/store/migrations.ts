@@ -263,4 +263,13 @@ CREATE TABLE health (
 ) STRICT;
 `,
   },
+  {
+    name: "image URLs as long as they may be",
+    sql: "-- SQLite takes them as they are",
+    postgres: `
+ALTER TABLE images DROP CONSTRAINT images_url_key;
+CREATE UNIQUE INDEX images_url_once ON images (md5(url));
+CREATE INDEX images_url ON images USING hash (url);
+`,
+  },
 ];

@@ -10,7 +10,8 @@ const LOCK = 0x53454c4c;
 
 /**
  * Applies what is missing, in one transaction, while other processes wait.
- * Throws a `DbError`: `newer`, `corrupt` for tables of another program, `away`.
+ * Throws a `DbError`: `newer`, `away`, `corrupt` for tables of another program
+ * or an encoding that has not every character.
  */
 export async function migratePostgres(
   url: string,
@@ -20,11 +21,29 @@ export async function migratePostgres(
   try {
     await send(client, "BEGIN");
     await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
+    await refuseEncoding(client);
     await migrate(client, migrations);
     await send(client, "COMMIT");
   } finally {
     await client.end();
   }
+}
+
+/** The second takes bytes as they come, and those that come are UTF-8. */
+const ENCODINGS = ["UTF8", "SQL_ASCII"];
+
+async function refuseEncoding(client: pg.Client): Promise<void> {
+  const { rows } = await send(
+    client,
+    "SELECT current_setting('server_encoding') AS encoding",
+  );
+  const [{ encoding }] = rows as { encoding: string }[];
+  if (ENCODINGS.includes(encoding)) return;
+  throw new DbError(
+    "corrupt",
+    `its encoding is ${encoding}, which lacks characters; make one with ` +
+      "ENCODING 'UTF8'",
+  );
 }
 
 async function migrate(

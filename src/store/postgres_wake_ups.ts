@@ -79,7 +79,9 @@ export class PostgresWakeUps implements WakeUps {
     };
     client.on("error", end);
     client.on("notification", ({ payload }) => {
-      const [sender, ...wakeUps] = JSON.parse(payload ?? "[]") as Payload;
+      const sent = readPayload(payload);
+      if (sent === null) return heard(null);
+      const [sender, ...wakeUps] = sent;
       if (sender === this.#me) return;
       for (const [topic, key] of wakeUps) heard({ topic, key });
     });
@@ -103,5 +105,17 @@ export class PostgresWakeUps implements WakeUps {
     this.#closed = true;
     this.#cancel();
     await this.#listener?.end().catch(() => {});
+  }
+}
+
+/** null: not ours; whoever may connect to the database may send one. */
+function readPayload(text = ""): Payload | null {
+  try {
+    const payload: unknown[] = JSON.parse(text);
+    const [sender, ...wakeUps] = payload;
+    const ours = typeof sender === "string" && wakeUps.every(Array.isArray);
+    return ours ? payload as Payload : null;
+  } catch {
+    return null;
   }
 }

@@ -161,7 +161,7 @@ export interface ProductChange {
   after: Product;
 }
 
-/** Writes the columns that changed; a `unique` DbError where an SKU is taken. */
+/** Writes what changed; a `unique` DbError where an SKU is taken. */
 export async function updateProducts(
   tx: Tx,
   changes: readonly ProductChange[],
@@ -200,15 +200,28 @@ async function freeSkus(
   );
 }
 
+/**
+ * Columns that are written together when one of them changed. Each statement is
+ * kept prepared, so there may only be few, whatever sellers change at once.
+ */
+const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
+  ["sku"],
+  ["price", "currency", "compare_at_price", "vat_rate"],
+  ["quantity", "availability", "available_at"],
+  ["title", "gtin", "brand", "mpn", "condition", "status", "parent_sku"],
+  ["description", "categories", "attributes", "images"],
+  ["updated_at"],
+];
+
 /** Products that change the same columns share a statement. */
 function byChangedColumns(
   changes: readonly ProductChange[],
 ): Iterable<[Column[], Product[]]> {
   const groups = new Map<string, [Column[], Product[]]>();
   for (const { before, after } of changes) {
-    const columns = COLUMNS.filter((column) =>
-      before[column] !== after[column]
-    );
+    const changed = (column: Column) => before[column] !== after[column];
+    const columns = WRITTEN_TOGETHER
+      .filter((together) => together.some(changed)).flat();
     const name = columns.join();
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [columns, [after]]);

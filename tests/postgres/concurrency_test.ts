@@ -5,6 +5,7 @@ import { codeOf, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { PostgresServer } from "../support/postgres.ts";
+import { Random } from "../support/random.ts";
 import { bootReplicas } from "../support/replicas.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 
@@ -255,4 +256,37 @@ Deno.test("the same new URLs can be asked for by two processes at once", async (
     "SELECT COUNT(*) AS n FROM images WHERE state = 'stored'",
   );
   assertEquals(n, 10);
+});
+
+Deno.test("sellers that bring the same new images at once all have their way", async () => {
+  await using service = await bootReplicas(server, [API, API, API]);
+  await using host = new ImageHost();
+  const keys = await Promise.all(
+    times(9, (i) => service.apps[0].addSeller(`s${i}`)),
+  );
+  const random = new Random(1);
+  const asked = new Set<string>();
+  for (let round = 0; round < 4; round++) {
+    const answers = await Promise.all(keys.map((key, i) => {
+      const some = times(30, (n) => n).filter(() => random.below(2) === 0);
+      const products = some.map((n) => {
+        const url = `${host.url}/good/${round}-${n}.png`;
+        asked.add(url);
+        return product(
+          `A-${round}-${n}`,
+          `<images><image>${url}</image></images>`,
+        );
+      });
+      return service.apps[i % 3].call("/seller_api/bulk_products", {
+        method: "POST",
+        key,
+        body: `<products>${products.join("")}</products>`,
+      });
+    }));
+    assertEquals(answers.map(({ status }) => status), Array(9).fill(200));
+  }
+  const { images } = await service.row<{ images: number }>(
+    "SELECT COUNT(*) AS images FROM images",
+  );
+  assertEquals(images, asked.size);
 });

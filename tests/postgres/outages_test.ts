@@ -154,7 +154,7 @@ Deno.test("many processes may start on an empty database at once", async () => {
   for (const db of all) await db.close();
 });
 
-Deno.test("a database of another program, a wrong name and a wrong port are refused", async () => {
+Deno.test("a database of another program, a wrong name, port or encoding are refused", async () => {
   const url = await server.database({ empty: true });
   await server.sql(
     new URL(url).pathname.slice(1),
@@ -165,6 +165,11 @@ Deno.test("a database of another program, a wrong name and a wrong port are refu
   assertEquals(await kindOf(url), "corrupt");
   assertEquals(await kindOf(server.url("nowhere")), "away");
   assertEquals(await kindOf("postgres://u:p@127.0.0.1:1/d"), "away");
+  await server.sql(
+    "postgres",
+    "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0",
+  );
+  assertEquals(await kindOf(server.url("latin")), "corrupt");
 });
 
 Deno.test("a wake-up reaches other processes, also after the connection broke", async () => {
@@ -199,6 +204,13 @@ Deno.test("a wake-up reaches other processes, also after the connection broke", 
     await until(() => heard.at(-1) === "look", "that some were missed");
     one.wakeUps!.send("images", "");
     await until(() => heard.at(-1) === "images ", "the next");
+    const name = new URL(url).pathname.slice(1);
+    const before = heard.length;
+    for (const strange of ["hello", "5", "[0, 1]"]) {
+      await server.sql(name, `NOTIFY seller_interface, '${strange}'`);
+    }
+    await until(() => heard.length === before + 3, "that somebody called");
+    assertEquals(heard.slice(before), ["look", "look", "look"]);
   } finally {
     await one.close();
     await two.close();
