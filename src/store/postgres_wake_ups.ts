@@ -14,6 +14,8 @@ const CHANNEL = "seller_interface";
 const IN_ONE = 100;
 /** Before the connection that listens is made again. */
 const AGAIN_MS = 1_000;
+/** The connection that listens is asked so often whether it is still one. */
+const LOOK_MS = 10_000;
 
 type Heard = Parameters<WakeUps["listen"]>[0];
 
@@ -74,6 +76,7 @@ export class PostgresWakeUps implements WakeUps {
     const end = () => {
       if (over) return;
       over = true;
+      this.#cancel();
       client.end().catch(() => {});
       this.#again(heard);
     };
@@ -92,7 +95,23 @@ export class PostgresWakeUps implements WakeUps {
       return end();
     }
     client.on("end", end);
+    this.#watch(client, end);
     heard(null);
+  }
+
+  /**
+   * A connection that the network has dropped without a word brings nothing,
+   * and whoever only listens does not notice: so it is asked for an answer.
+   */
+  #watch(client: pg.Client, end: () => void): void {
+    let answered = true;
+    const look = () => {
+      if (!answered) return end();
+      answered = false;
+      client.query("SELECT 1").then(() => answered = true, end);
+      this.#cancel = this.#clock.after(LOOK_MS, look);
+    };
+    if (!this.#closed) this.#cancel = this.#clock.after(LOOK_MS, look);
   }
 
   #again(heard: Heard): void {
