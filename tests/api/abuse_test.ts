@@ -152,19 +152,23 @@ Deno.test("a seller has 64 requests waiting at most, streams among them", async 
     }));
   const statuses = (await Promise.all(streams)).map(({ status }) => status);
   assertEquals(new Set(statuses), new Set([200]));
-  const waiting = Array.from(
-    { length: 32 },
-    () => app.call(`${path}?wait=30`).then(({ status }) => status),
-  );
+  const wait = () => app.call(`${path}?wait=30`).then(({ status }) => status);
+  const waiting = Array.from({ length: 32 }, wait);
   const refused = async () => (await app.call(`${path}?wait=1`)).status === 429;
-  await until(refused, "the limit");
+  await until(async () => {
+    if (await refused()) return true;
+    waiting.push(wait()); // the question may have had the place of one
+    return false;
+  }, "the limit");
   assertEquals((await app.call(path)).status, 200, "a look does not wait");
   const others = await app.call(`${path}?wait=1`, { key: other });
   assertEquals(others.status, 404, "nobody else is held up");
   gone.abort();
   await until(async () => !await refused(), "the places of the streams");
   images.release();
-  assertEquals(new Set(await Promise.all(waiting)), new Set([200]));
+  const answers = await Promise.all(waiting);
+  assert(answers.filter((status) => status === 200).length >= 32, `${answers}`);
+  assert(answers.every((status) => [200, 429].includes(status)), `${answers}`);
 });
 
 Deno.test("a seller at its limits does not slow another one", async () => {
