@@ -8,6 +8,7 @@
  */
 import type { ImageState, ImageType, StoredFile } from "../domain/image.ts";
 import type { Sql, Tx } from "./db.ts";
+import { byUrl } from "./images.ts";
 
 /** A job that is due, or claimed. */
 export interface ImageJob {
@@ -180,9 +181,9 @@ export async function claimImage(
   return changed === 1;
 }
 
-type Held = Pick<ClaimedImage, "id" | "lease">;
+type Held = Pick<ClaimedImage, "id" | "lease" | "url">;
 
-/** Extends leases that are still held. */
+/** Extends leases that are still held, in the order in which uploads lock. */
 export async function renewLeases(
   tx: Tx,
   held: Iterable<Held>,
@@ -190,7 +191,7 @@ export async function renewLeases(
 ): Promise<void> {
   await tx.runMany(
     "UPDATE images SET due_at = ? WHERE id = ? AND lease_id = ?",
-    Array.from(held, ({ id, lease }) => [until, id, lease]),
+    [...held].sort(byUrl).map(({ id, lease }) => [until, id, lease]),
   );
 }
 
@@ -203,7 +204,7 @@ export async function releaseImages(
   await tx.runMany(
     `UPDATE images SET lease_id = NULL, due_at = ?
      WHERE id = ? AND lease_id = ?`,
-    Array.from(held, ({ id, lease }) => [at, id, lease]),
+    [...held].sort(byUrl).map(({ id, lease }) => [at, id, lease]),
   );
 }
 

@@ -83,7 +83,7 @@ export async function requestImages(
  * Rows are inserted and locked in the order of their URLs, new or known, so
  * that no two uploads wait for each other.
  */
-function byUrl(a: { url: string }, b: { url: string }): number {
+export function byUrl(a: { url: string }, b: { url: string }): number {
   return a.url < b.url ? -1 : a.url > b.url ? 1 : 0;
 }
 

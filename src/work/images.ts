@@ -171,25 +171,34 @@ export class ImageRole {
     const crashed = [...this.#crashed];
     const unused = [...this.#unused];
     const ended = [...results, ...crashed, ...unused];
-    const renew = now >= this.#renewAt && this.#held.size > 0;
-    if (ended.length + claims.length + picked.expired.length > 0 || renew) {
+    if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
+    if (ended.length + claims.length + picked.expired.length > 0) {
       const claimed = await this.#write(claims, async (tx) => {
         await this.#settle(tx, results);
         await this.#recordCrashes(tx, [...crashed, ...picked.expired]);
         await releaseImages(tx, unused, now);
-        if (renew) await renewLeases(tx, this.#held.values(), now + LEASE_MS);
         return await claimAll(tx, claims, now);
       });
       this.#results = this.#results.slice(results.length);
       this.#crashed = this.#crashed.slice(crashed.length);
       this.#unused = this.#unused.slice(unused.length);
       for (const { lease } of ended) this.#held.delete(lease);
-      if (renew) this.#renewAt = now + RENEW_MS;
       this.#handOver(claims, claimed);
     }
     if (picked.expired.length + crashed.length + unused.length > 0) return 0;
     const renewIn = this.#held.size > 0 ? this.#renewAt - now : IDLE_MS;
     return Math.max(1, Math.min(picked.nextDue - now, renewIn, IDLE_MS));
+  }
+
+  /**
+   * A write of its own: what one that settles holds already, an upload that has
+   * asked for one of these images may be waiting for.
+   */
+  async #renew(now: number): Promise<void> {
+    await this.#services.db.write((tx) =>
+      renewLeases(tx, this.#held.values(), now + LEASE_MS)
+    );
+    this.#renewAt = now + RENEW_MS;
   }
 
   async #pick(now: number): Promise<Picked> {

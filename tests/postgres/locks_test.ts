@@ -13,7 +13,11 @@ import {
 import { insertEvent } from "../../src/store/events.ts";
 import { settleDelivery } from "../../src/store/delivery_outcomes.ts";
 import { recordCrashes, settleImages } from "../../src/store/image_outcomes.ts";
-import { type ClaimedImage, claimImage } from "../../src/store/image_queue.ts";
+import {
+  type ClaimedImage,
+  claimImage,
+  renewLeases,
+} from "../../src/store/image_queue.ts";
 import { requestImages } from "../../src/store/images.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { addSeller } from "../../src/store/sellers.ts";
@@ -105,7 +109,7 @@ class Two implements AsyncDisposable {
   }
 
   /** An upload that asks for one image. */
-  async upload(tx: Tx): Promise<void> {
+  async upload(tx: Tx, url = URL_A): Promise<void> {
     const id = deps.ids.uuid();
     const none = { created: 0, updated: 0, unchanged: 0 };
     await insertTransaction(tx, this.seller, {
@@ -120,7 +124,7 @@ class Two implements AsyncDisposable {
       sellerId: this.seller,
       at: 0,
       uuid: deps.ids.uuid,
-      images: [{ ordinal: 0, url: URL_A, refs: 1, validator: null }],
+      images: [{ ordinal: 0, url, refs: 1, validator: null }],
     });
     await setImageCounts(tx, id, counts, null);
   }
@@ -205,6 +209,33 @@ Deno.test("an image is settled once, however late its first holder reports", asy
     await both.rows("SELECT images_pending, images_stored FROM transactions"),
     [{ images_pending: 0, images_stored: 1 }],
   );
+});
+
+Deno.test("renewing leases and asking for their images do not block each other", async () => {
+  await using both = await Two.open();
+  const urls = ["a", "b"].map((name) => `https://images.example/${name}.png`);
+  let calls = 0;
+  const ask = async (tx: Tx) => {
+    calls++;
+    for (const url of urls) await both.upload(tx, url);
+  };
+  await both.one.write(async (tx) => {
+    await ask(tx);
+    await tx.run("UPDATE images SET lease_id = 'lease'");
+  });
+  const rows = await both.rows("SELECT id, url FROM images ORDER BY url DESC");
+  const held = (rows as { id: string; url: string }[])
+    .map((row) => ({ ...row, lease: "lease" }));
+  await both.interleave(
+    ask,
+    (sql) => sql.includes("FROM images"),
+    () =>
+      both.two.write((tx) => {
+        calls++;
+        return renewLeases(tx, held, 9);
+      }),
+  );
+  assertEquals(calls, 3, "nobody had to begin again");
 });
 
 async function emit(tx: Tx, seller: string, webhookId: string): Promise<void> {

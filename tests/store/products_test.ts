@@ -69,7 +69,7 @@ async function written(after: Product): Promise<Map<string, unknown[]>> {
 
 Deno.test("every column that changed is written", async () => {
   for (const column of COLUMNS) {
-    if (!(column in AFTER)) continue;
+    if (column === "id" || column === "created_at") continue;
     const after = { ...BEFORE, [column]: AFTER[column] };
     const [[sql, values]] = await written(after);
     const columns = [...sql.matchAll(/(\w+) = \?/g)].map(([, name]) => name);
