@@ -11,7 +11,8 @@
  * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
  *   either of them, so both are found nowhere and shown nowhere.
  * - An entry of an ordered index has 2,704 bytes at most, and the URL of an
- *   image may have 8,000: it is found by a hash, and unique by its MD5.
+ *   image may have 8,000: it is found by a hash, and unique by two MD5s; of one
+ *   alone, a seller could make two URLs that have it in common.
  */
 import type { DbErrorKind, Param } from "./db.ts";
 
@@ -36,9 +37,11 @@ export function toStatement(sql: string): Statement {
 const LOCK = /\/\* (FOR (?:UPDATE|SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 
+const URL_ONCE = "md5(url), md5(reverse(url))";
+
 function toPostgres(sql: string): string {
   let n = 0;
-  const unique = sql.replace("ON CONFLICT (url)", "ON CONFLICT (md5(url))");
+  const unique = sql.replace("ON CONFLICT (url)", `ON CONFLICT (${URL_ONCE})`);
   return unique.replace(LOCK, "$1").replace(
     QUOTED_OR_MARK,
     (part) => part === "?" ? `$${++n}` : part,

@@ -268,7 +268,7 @@ CREATE TABLE health (
     sql: "-- SQLite takes them as they are",
     postgres: `
 ALTER TABLE images DROP CONSTRAINT images_url_key;
-CREATE UNIQUE INDEX images_url_once ON images (md5(url));
+CREATE UNIQUE INDEX images_url_once ON images (md5(url), md5(reverse(url)));
 CREATE INDEX images_url ON images USING hash (url);
 `,
   },
