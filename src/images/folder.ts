@@ -13,6 +13,7 @@ import {
   type IncomingImage,
   isStoredName,
   PREFIXES,
+  StoreError,
 } from "./store.ts";
 
 /** Ends the name of a file that is about to be removed. */
@@ -33,8 +34,17 @@ export class FolderStore implements ImageStore {
 
   /** So that no download has to make one. */
   prepare(): void {
-    for (const prefix of PREFIXES) {
-      Deno.mkdirSync(`${this.#folder}/${prefix}`, { recursive: true });
+    try {
+      for (const prefix of PREFIXES) {
+        Deno.mkdirSync(`${this.#folder}/${prefix}`, { recursive: true });
+      }
+    } catch (error) {
+      throw new StoreError(
+        "unusable",
+        `images cannot be kept in ${this.#folder} (${reasonOf(error)}); ` +
+          "SELLER_IMAGE_STORE names the folder, or it is images/ in the data folder.",
+        error,
+      );
     }
   }
 
@@ -133,4 +143,10 @@ function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
     },
     cancel: () => file.close(),
   }, { highWaterMark: 0 });
+}
+
+/** As the system says it, without the call. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/: mkdir .*$/s, "");
 }

@@ -14,8 +14,8 @@ export interface ImageStore {
    */
   readonly removesSafely: boolean;
   /**
-   * Makes the folders that are needed on this machine. Throws
-   * `Deno.errors.*`; a store elsewhere is not asked.
+   * Makes the folders that are needed on this machine; a store elsewhere is not
+   * asked. Throws a `StoreError` for a folder, otherwise `Deno.errors.*`.
    */
   prepare(): void;
   /** Takes one download in; `lease` names what is half-written. */

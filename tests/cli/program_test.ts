@@ -240,6 +240,24 @@ Deno.test("a file that is no database is one clear line and exit code 1", async 
   );
 });
 
+Deno.test("a folder where no images can be kept is one clear line and exit code 1", async () => {
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/file`;
+  await Deno.writeTextFile(file, "");
+  const { code, stderr } = await runProgram(["serve"], {
+    env: {
+      SELLER_DATA_DIR: `${folder.path}/data`,
+      SELLER_PORT: "0",
+      SELLER_IMAGE_STORE: file,
+    },
+  });
+  assertEquals(code, 1, stderr);
+  assertMatch(
+    stderr,
+    /^error: images cannot be kept in \S+ \([^\n]*\); SELLER_IMAGE_STORE [^\n]*\n$/,
+  );
+});
+
 Deno.test("--version and --help answer without reading settings", async () => {
   const env = { SELLER_PORT: "wrong" };
   const version = await runProgram(["seller", "add", "--version"], { env });
