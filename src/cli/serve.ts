@@ -33,11 +33,8 @@ export const serveCommand: Command = {
 async function serve({ config, deps, print }: CommandContext): Promise<void> {
   const stop = stopSignal(deps);
   const app = await openApp(config, deps);
-  print(
-    app.url === null
-      ? `ready: ${config.roles.join(", ")}`
-      : `listening on ${app.url}`,
-  );
+  if (app.url !== null) print(`listening on ${app.url}`);
+  print(`ready: ${config.roles.join(", ")}`);
   await stop;
   await closeInTime(deps, () => app.close());
 }

@@ -125,7 +125,10 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const { code, stdout } = await program.stop(signal);
     assertEquals(code, 0);
     assertLess(performance.now() - begun, 10_000);
-    assertEquals(stdout, `listening on ${program.url}`);
+    assertEquals(
+      stdout,
+      `listening on ${program.url}\nready: api, images, webhooks`,
+    );
   });
 }
 
