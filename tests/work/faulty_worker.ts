@@ -17,8 +17,12 @@ const FAULTS: Record<string, () => void> = {
     Promise.reject(new Error("rejected on purpose"));
   },
   "fault-exit": () => Deno.exit(7),
+  // A busy loop the first time; the others cost no time of the processor.
   "fault-hang": () => {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+    if (exists(hangFlag)) return void pause(3_000);
+    Deno.writeTextFileSync(hangFlag, "");
+    const end = performance.now() + 3_000;
+    while (performance.now() < end);
   },
   "fault-memory": () => {
     const hoard: unknown[] = [];
@@ -26,6 +30,12 @@ const FAULTS: Record<string, () => void> = {
   },
 };
 
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+// Says that a worker has hung already.
+let hangFlag = "";
 // As on a full disk, while there is a file of this name beside the images.
 let fullFlag = "";
 // As when the disk does not answer, while there is one of this name.
@@ -37,7 +47,7 @@ Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
   }
   while (exists(stallFlag)) {
     Deno.writeTextFileSync(`${stallFlag}-begun`, "");
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    pause(10);
   }
   return write.call(this, bytes);
 };
@@ -68,6 +78,7 @@ if (parentPort !== null) {
 
 parentPort?.on("message", (message: ToImageWorker) => {
   if (message.type === "start") {
+    hangFlag = `${message.settings.store.folder}/../has-hung`;
     stallFlag = `${message.settings.store.folder}/../disk-stalls`;
     fullFlag = `${message.settings.store.folder}/../disk-full`;
   }
