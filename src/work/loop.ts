@@ -3,7 +3,6 @@
  * when to look again.
  */
 import type { Deps } from "../deps.ts";
-import { breathe } from "../event_loop.ts";
 import type { Signal } from "../signals.ts";
 
 export interface LoopOptions {
@@ -46,7 +45,6 @@ export class Loop {
     while (!abort.aborted) {
       // Remembered before the look, so that no wake-up falls between.
       const since = signal.count;
-      await breathe();
       let pause = AFTER_FAILURE_MS;
       try {
         pause = await step();
