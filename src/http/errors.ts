@@ -8,8 +8,9 @@ import { serviceDocument, type XmlNode } from "../xml/encode.ts";
 const RETRY_AFTER = { "Retry-After": "5" };
 
 /**
- * What a client is told of any failure. A database that cannot be written, or
- * a store of images that cannot be read, just now is 503; whatever else was not foreseen is 500 and says nothing.
+ * What a client is told of any failure. A database that cannot be written, or a
+ * store of images that cannot be read, just now is 503; whatever else was not
+ * foreseen is 500 and says nothing.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -34,7 +35,7 @@ export function toServiceError(error: unknown): ServiceError {
     return new ServiceError(
       "unavailable",
       "The service cannot reach its images at the moment. Ask again later.",
-      { cause: error, headers: { "Retry-After": "5" } },
+      { cause: error, headers: RETRY_AFTER },
     );
   }
   return new ServiceError(
