@@ -30,6 +30,7 @@ import { type Migration, MIGRATIONS } from "./migrations.ts";
 import {
   openPool,
   PostgresError,
+  PostgresSql,
   PostgresTx,
   send,
   takeConnection,
@@ -119,9 +120,7 @@ class PostgresDb implements Db {
       const client = await takeConnection(this.#readers);
       send(client, BEGIN_READ);
       try {
-        const value = await fn(
-          new PostgresTx(client, new SharedValues(new Map())),
-        );
+        const value = await fn(new PostgresSql(client));
         send(client, "COMMIT");
         client.release();
         return value;

@@ -4,7 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import pg from "pg";
-import { DbError, type DbErrorKind, type Param, type Tx } from "./db.ts";
+import {
+  DbError,
+  type DbErrorKind,
+  type Param,
+  type Sql,
+  type Tx,
+} from "./db.ts";
 import {
   errorKind,
   insertOf,
@@ -118,35 +124,46 @@ export function send(
   return answer;
 }
 
-/** The queries of one transaction. */
-export class PostgresTx implements Tx {
+/** The queries of one transaction that only reads. */
+export class PostgresSql implements Sql {
   readonly #client: pg.Client;
-  readonly #shared: SharedValues;
-  readonly afterCommit: (() => void)[] = [];
 
-  constructor(client: pg.Client, shared: SharedValues) {
+  constructor(client: pg.Client) {
     this.#client = client;
-    this.#shared = shared;
   }
 
-  #send(sql: string, params: readonly Param[]): Promise<pg.QueryResult> {
+  protected send(
+    sql: string,
+    params: readonly Param[],
+  ): Promise<pg.QueryResult> {
     const values = params.map(toValue);
     return send(this.#client, { ...toStatement(sql), values });
   }
 
   async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
-    return (await this.#send(sql, params)).rows as T[];
+    return (await this.send(sql, params)).rows as T[];
   }
 
   async get<T>(
     sql: string,
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
-    return (await this.#send(sql, params)).rows[0] as T | undefined;
+    return (await this.send(sql, params)).rows[0] as T | undefined;
+  }
+}
+
+/** The queries of one write. */
+export class PostgresTx extends PostgresSql implements Tx {
+  readonly #shared: SharedValues;
+  readonly afterCommit: (() => void)[] = [];
+
+  constructor(client: pg.Client, shared: SharedValues) {
+    super(client);
+    this.#shared = shared;
   }
 
   async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    return (await this.#send(sql, params)).rowCount ?? 0;
+    return (await this.send(sql, params)).rowCount ?? 0;
   }
 
   /** All of it is under way before the first answer: one round trip. */
@@ -161,11 +178,11 @@ export class PostgresTx implements Tx {
       if (insert === null) break;
       for (; rows.length - start >= size; start += size) {
         answers.push(
-          this.#send(insert, rows.slice(start, start + size).flat()),
+          this.send(insert, rows.slice(start, start + size).flat()),
         );
       }
     }
-    for (const row of rows.slice(start)) answers.push(this.#send(sql, row));
+    for (const row of rows.slice(start)) answers.push(this.send(sql, row));
     // The first that failed tells why; those after it only that one did.
     for (const answer of answers) await answer;
   }
