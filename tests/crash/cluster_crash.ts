@@ -10,6 +10,7 @@ import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { Cluster, OPERATOR } from "./cluster.ts";
 import { ClusterInspector } from "./cluster_inspect.ts";
+import { checkArrivals, prepareRows } from "./promises.ts";
 import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
 
 const ROLES: readonly Role[] = [
@@ -111,28 +112,10 @@ class ClusterCrash {
     return [...this.#uploaders, ...this.#setters, ...this.#emitters];
   }
 
-  /** A webhook, and the products of which attributes are going to be set. */
-  async prepare(): Promise<void> {
-    const post = async (path: string, body: string) => {
-      const url = `${this.#cluster.nextUrl()}/seller_api/${path}`;
-      const headers = {
-        "content-type": "text/xml",
-        "x-service-auth": this.#cluster.key,
-      };
-      const response = await fetch(url, { method: "POST", headers, body });
-      assertEquals(response.status, 200, await response.text());
-    };
-    await post(
-      "webhooks",
-      "<webhook><trigger>order_created</trigger>" +
-        `<url>${this.#sink.url()}</url></webhook>`,
-    );
-    const products = [...new Set(this.#setters.map(({ sku }) => sku))]
-      .map((sku) =>
-        `<product><sku>${sku}</sku><title>t</title>` +
-        '<price currency="SEK">1</price><quantity>0</quantity></product>'
-      );
-    await post("bulk_products", `<products>${products.join("")}</products>`);
+  prepare(): Promise<void> {
+    const cluster = this.#cluster;
+    const url = `${cluster.nextUrl()}`;
+    return prepareRows(url, cluster.key, this.#sink, this.#setters);
   }
 
   async live(options: ClusterCrashOptions): Promise<void> {
@@ -232,7 +215,7 @@ class ClusterCrash {
       await new Promise((done) => setTimeout(done, 50));
     }
     await this.#look();
-    this.#checkArrivals();
+    checkArrivals(this.#sink, this.#emitters);
     const count = (writers: readonly Writer[]) =>
       writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
     const uploads = count(this.#uploaders);
@@ -251,21 +234,6 @@ class ClusterCrash {
       refused: this.#writers.reduce((sum, one) => sum + one.refused, 0),
       unanswered: this.#writers.reduce((sum, one) => sum + one.unanswered, 0),
     });
-  }
-
-  /** Every event came, each under one id and no other. */
-  #checkArrivals(): void {
-    const ids = new Map<string, Set<string>>();
-    for (const { text, headers } of this.#sink.received) {
-      const reference = /<order>(.*)<\/order>/.exec(text)![1];
-      const seen = ids.get(reference) ?? new Set();
-      ids.set(reference, seen.add(headers.get("webhook-id")!));
-    }
-    const sent = new Map(this.#emitters.flatMap(({ events }) => [...events]));
-    for (const [reference, id] of sent) {
-      assertEquals([...ids.get(reference) ?? []], [id], reference);
-    }
-    assertEquals(ids.size, sent.size);
   }
 
   #told(): string {

@@ -15,6 +15,7 @@ import {
 import { Random } from "../support/random.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { Inspector } from "./inspect.ts";
+import { checkArrivals, prepareRows } from "./promises.ts";
 import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
 
 const OPERATOR = "operator-key";
@@ -116,27 +117,9 @@ class CrashRun {
     }];
   }
 
-  /** A webhook, and the products whose quantities are going to be set. */
   async #prepare(): Promise<void> {
     await using program = await startProgram(...this.#arguments());
-    const post = async (path: string, body: string) => {
-      const response = await fetch(`${program.url}/seller_api/${path}`, {
-        method: "POST",
-        headers: { "content-type": "text/xml", "x-service-auth": this.#key },
-        body,
-      });
-      assertEquals(response.status, 200, await response.text());
-    };
-    await post(
-      "webhooks",
-      "<webhook><trigger>order_created</trigger>" +
-        `<url>${this.#sink.url()}</url></webhook>`,
-    );
-    const products = this.#setters.map(({ sku }) =>
-      `<product><sku>${sku}</sku><title>t</title>` +
-      '<price currency="SEK">1</price><quantity>0</quantity></product>'
-    );
-    await post("bulk_products", `<products>${products.join("")}</products>`);
+    await prepareRows(program.url, this.#key, this.#sink, this.#setters);
   }
 
   async dieStarting(ms: number): Promise<void> {
@@ -206,25 +189,9 @@ class CrashRun {
       await new Promise((done) => setTimeout(done, 50));
     }
     this.#look();
-    this.#checkArrivals();
+    checkArrivals(this.#sink, this.#emitters);
     this.#checkTransactions(inspector);
     return await inspector.checkImages();
-  }
-
-  /** Every event came, each under one id and no other. */
-  #checkArrivals(): void {
-    const ids = new Map<string, Set<string>>();
-    for (const { text, headers } of this.#sink.received) {
-      const reference = /<order>(.*)<\/order>/.exec(text)![1];
-      const seen = ids.get(reference) ?? new Set();
-      ids.set(reference, seen.add(headers.get("webhook-id")!));
-    }
-    for (const { events } of this.#emitters) {
-      for (const [reference, id] of events) {
-        assertEquals([...ids.get(reference) ?? []], [id], reference);
-      }
-    }
-    assertEquals(ids.size, this.#eventIds().length);
   }
 
   /** Every upload was done once, however often it was asked for. */

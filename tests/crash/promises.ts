@@ -1,0 +1,49 @@
+/** What every run begins with, and what every event has to come to. */
+import { assertEquals } from "@std/assert";
+import type { WebhookSink } from "../support/webhook_sink.ts";
+import type { Emitter, Setter } from "./writers.ts";
+
+/** A webhook, and the products of which attributes are going to be set. */
+export async function prepareRows(
+  url: string,
+  key: string,
+  sink: WebhookSink,
+  setters: readonly Setter[],
+): Promise<void> {
+  const post = async (path: string, body: string) => {
+    const response = await fetch(`${url}/seller_api/${path}`, {
+      method: "POST",
+      headers: { "content-type": "text/xml", "x-service-auth": key },
+      body,
+    });
+    assertEquals(response.status, 200, await response.text());
+  };
+  await post(
+    "webhooks",
+    "<webhook><trigger>order_created</trigger>" +
+      `<url>${sink.url()}</url></webhook>`,
+  );
+  const products = [...new Set(setters.map(({ sku }) => sku))].map((sku) =>
+    `<product><sku>${sku}</sku><title>t</title>` +
+    '<price currency="SEK">1</price><quantity>0</quantity></product>'
+  );
+  await post("bulk_products", `<products>${products.join("")}</products>`);
+}
+
+/** Every event came, each under one id and no other. */
+export function checkArrivals(
+  sink: WebhookSink,
+  emitters: readonly Emitter[],
+): void {
+  const ids = new Map<string, Set<string>>();
+  for (const { text, headers } of sink.received) {
+    const reference = /<order>(.*)<\/order>/.exec(text)![1];
+    const seen = ids.get(reference) ?? new Set();
+    ids.set(reference, seen.add(headers.get("webhook-id")!));
+  }
+  const sent = new Map(emitters.flatMap(({ events }) => [...events]));
+  for (const [reference, id] of sent) {
+    assertEquals([...ids.get(reference) ?? []], [id], reference);
+  }
+  assertEquals(ids.size, sent.size);
+}
