@@ -8,6 +8,7 @@ import type {
   FromImageWorker,
   ToImageWorker,
 } from "../../src/work/image_messages.ts";
+import { exists } from "../support/files.ts";
 
 const FAULTS: Record<string, () => void> = {
   "fault-throw": () => {
@@ -51,15 +52,6 @@ Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
   }
   return write.call(this, bytes);
 };
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 // Never reports what becomes of a URL with "fault-lost" in it.
 const lost = new Set<string>();

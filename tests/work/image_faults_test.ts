@@ -1,6 +1,7 @@
 /** What ends the image worker takes neither the service nor a job with it. */
 import { assert, assertEquals } from "@std/assert";
 import { TestClock, until } from "../support/clock.ts";
+import { exists } from "../support/files.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { ImageHost } from "../support/image_host.ts";
 
@@ -75,15 +76,6 @@ Deno.test("image worker: one that waits for a slow disk is waited for", async ()
   assertEquals((await bench.finished(id)).stored, 1);
   assertEquals(deaths(bench), []);
 });
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 Deno.test("image worker: one that forgets a job is replaced in the end", async () => {
   const clock = new TestClock(Date.now());
