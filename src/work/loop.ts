@@ -13,7 +13,10 @@ export interface LoopOptions {
   signal: Signal;
   /** Looks again after this long at the latest (another process's rows). */
   idleMs: number;
-  /** Does what is due; answers in how many ms it wants to be called again. */
+  /**
+   * Does what is due; answers how many ms after its beginning, of which its
+   * look at the rows tells, it wants to be called again.
+   */
   step: () => Promise<number>;
 }
 
@@ -41,23 +44,21 @@ export class Loop {
 
   async #run(): Promise<void> {
     const { deps, signal, idleMs, name, step } = this.#options;
+    const { clock, log } = deps;
     const abort = this.#stopping.signal;
     while (!abort.aborted) {
       // Remembered before the look, so that no wake-up falls between.
       const since = signal.count;
-      let pause = AFTER_FAILURE_MS;
+      const began = clock.monotonic();
+      let nextAt: number;
       try {
-        pause = await step();
+        nextAt = began + Math.min(await step(), idleMs);
       } catch (error) {
-        deps.log.error("loop_step_failed", {
-          loop: name,
-          error: String(error),
-        });
+        log.error("loop_step_failed", { loop: name, error: String(error) });
+        nextAt = clock.monotonic() + Math.min(AFTER_FAILURE_MS, idleMs);
       }
-      if (pause > 0) {
-        const ms = Math.min(pause, idleMs);
-        await signal.wait(deps.clock, ms, { abort, since });
-      }
+      const pause = nextAt - clock.monotonic();
+      if (pause > 0) await signal.wait(clock, pause, { abort, since });
     }
   }
 }

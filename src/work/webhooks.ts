@@ -217,6 +217,7 @@ export class WebhookRole {
       clock: deps.clock,
       signal: this.#aborting.signal,
     });
+    const endedAt = deps.clock.monotonic();
     const settled = await db.write(
       (tx) =>
         settleDelivery(tx, flight.claim, outcome, {
@@ -227,15 +228,16 @@ export class WebhookRole {
     );
     if (settled === null) return;
     this.#log(flight, outcome, settled);
-    await this.#rest(settled.webhookFailures);
+    await this.#rest(settled.webhookFailures, endedAt);
   }
 
   /** Keeps a backlog from being tried on a dead endpoint without a pause. */
-  async #rest(failures: number): Promise<void> {
-    if (failures === 0) return;
-    const ms = Math.min(REST_MAX_MS, REST_MS * failures);
+  async #rest(failures: number, since: number): Promise<void> {
+    const { clock } = this.#services.deps;
+    const until = since + Math.min(REST_MAX_MS, REST_MS * failures);
+    const ms = until - clock.monotonic();
     const abort = this.#aborting.signal;
-    await new Signal().wait(this.#services.deps.clock, ms, { abort });
+    if (ms > 0) await new Signal().wait(clock, ms, { abort });
   }
 
   #log({ claim, webhookId }: Flight, outcome: Outcome, settled: Settled): void {

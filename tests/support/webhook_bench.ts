@@ -129,14 +129,16 @@ export class WebhookBench implements AsyncDisposable {
     return webhook;
   }
 
+  /** Stops a role; the time passes that it grants to what hangs. */
+  async stopped(role: WebhookRole): Promise<void> {
+    const stopped = role.stop();
+    const moving = setInterval(() => this.clock.advance(1_000), 5);
+    await stopped;
+    clearInterval(moving);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const role of this.#roles) {
-      const stopped = role.stop();
-      // What hangs is given back without waiting for it.
-      const moving = setInterval(() => this.clock.advance(1_000), 5);
-      await stopped;
-      clearInterval(moving);
-    }
+    for (const role of this.#roles) await this.stopped(role);
     await this.sink[Symbol.asyncDispose]();
     await this.db.close();
     await Deno.remove(this.dataDir, { recursive: true });
