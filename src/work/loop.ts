@@ -50,14 +50,14 @@ export class Loop {
       // Remembered before the look, so that no wake-up falls between.
       const since = signal.count;
       const began = clock.monotonic();
-      let nextAt: number;
+      let pause: number;
       try {
-        nextAt = began + Math.min(await step(), idleMs);
+        const nextAt = began + Math.min(await step(), idleMs);
+        pause = nextAt - clock.monotonic();
       } catch (error) {
         log.error("loop_step_failed", { loop: name, error: String(error) });
-        nextAt = clock.monotonic() + Math.min(AFTER_FAILURE_MS, idleMs);
+        pause = Math.min(AFTER_FAILURE_MS, idleMs);
       }
-      const pause = nextAt - clock.monotonic();
       if (pause > 0) await signal.wait(clock, pause, { abort, since });
     }
   }

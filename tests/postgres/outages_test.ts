@@ -1,6 +1,5 @@
 /** A server that goes away, comes back, or cuts connections. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { systemClock } from "../../src/deps.ts";
 import { DbError } from "../../src/store/db.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { type Answer, codeOf, product, textAt } from "../support/app.ts";
@@ -31,14 +30,11 @@ Deno.test("while the server is away it is 503 for all, and then everything goes 
   await using falling = await PostgresServer.start();
   await using images = new ImageHost();
   await using sink = new WebhookSink();
-  // Answers of `/readyz` stand for a second, of which no test needs to know.
-  let looks = 0;
-  const clock = { ...systemClock, monotonic: () => looks += 1_000 };
   await using service = await bootReplicas(falling, [
     { roles: ["api"] },
     { roles: ["api", "images"] },
     { roles: ["webhooks"] },
-  ], { config: { operatorKey: "operator" }, deps: { clock } });
+  ], { config: { operatorKey: "operator" } });
   const [api, other] = service.apps;
   const image = (path: string) =>
     `<images><image>${images.url}${path}</image></images>`;
