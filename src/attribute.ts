@@ -19,7 +19,7 @@ import { quote } from "./domain/values.ts";
 import type { Seller } from "./domain/seller.ts";
 import type { Services } from "./services.ts";
 import type { Tx } from "./store/db.ts";
-import { findBySkuOrId, findBySkus, updateProducts } from "./store/products.ts";
+import { findBySkus, findShort, updateProducts } from "./store/products.ts";
 
 export interface AttributeUpdate {
   seller: Seller;
@@ -39,7 +39,7 @@ export async function updateAttribute(
 ): Promise<void> {
   const read = readPatch(attribute, value);
   await db.write(async (tx) => {
-    const current = await findBySkuOrId(tx, seller.id, skuOrId);
+    const current = await findShort(tx, seller.id, skuOrId);
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     const { fields, problems } = applyPatch(current, read.patch);

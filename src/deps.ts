@@ -3,7 +3,6 @@
  * only file that names `Date.now`, `setTimeout`, randomness or the console, so
  * that a test can hand in its own and never has to sleep.
  */
-import { generate } from "@std/uuid/v7";
 
 export interface Clock {
   /** Unix time in milliseconds. */
@@ -50,9 +49,19 @@ export const systemClock: Clock = {
 };
 
 export const systemIds: Ids = {
-  uuid: () => generate(),
+  uuid: uuidV7,
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
 };
+
+/**
+ * The time in milliseconds, then random bits (RFC 9562, 5.7): those of a UUID of
+ * version 4, which the engine makes in a twentieth of what other sources take.
+ */
+function uuidV7(): string {
+  const time = Date.now().toString(16).padStart(12, "0");
+  const random = crypto.randomUUID().slice("xxxxxxxx-xxxx-4".length);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random}`;
+}
 
 const LEVELS: LogLevel[] = ["error", "warn", "info", "debug"];
 

@@ -84,12 +84,6 @@ declare module "@std/assert" {
   export function equal(a: unknown, b: unknown): boolean;
 }
 
-declare module "@std/uuid/v7" {
-  /** A UUID version 7 (RFC 9562) for a time in Unix milliseconds. */
-  export function generate(timestamp?: number): string;
-  export function validate(id: string): boolean;
-}
-
 declare module "@std/http/negotiation" {
   export function accepts(request: Request, ...types: string[]): string;
   /** The best of these that the client takes; undefined when it takes none. */

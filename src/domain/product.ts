@@ -247,7 +247,9 @@ export function applyPatch(
   const missing = current === null ? missingFields(patch, unread) : [];
   const fields = merge(current, patch);
   if (patch.availability === undefined) followQuantity(fields, patch);
-  const unsure = new Set([...unread, ...missing.map(({ field }) => field)]);
+  const unsure = missing.length === 0
+    ? unread
+    : new Set([...unread, ...missing.map(({ field }) => field)]);
   const conflicts = fieldConflicts(current, patch, fields, unsure);
   return { fields, problems: [...missing, ...conflicts] };
 }

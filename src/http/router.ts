@@ -109,13 +109,16 @@ export class Router {
   /** HEAD is answered by the route of GET. */
   match(method: string, segments: readonly string[]): Match {
     const wanted = method === "HEAD" ? "GET" : method;
-    const candidates = (this.#bySize.get(segments.length) ?? [])
-      .filter((candidate) => fits(candidate.segments, segments));
-    if (candidates.length === 0) return null;
-    const found = candidates.find(({ route }) => route.method === wanted);
-    if (found === undefined) return { allow: allowed(candidates) };
-    const { route } = found;
-    return { route, params: () => paramsOf(found.segments, segments) };
+    const others: Compiled[] = [];
+    for (const candidate of this.#bySize.get(segments.length) ?? []) {
+      if (!fits(candidate.segments, segments)) continue;
+      const { route, segments: pattern } = candidate;
+      if (route.method === wanted) {
+        return { route, params: () => paramsOf(pattern, segments) };
+      }
+      others.push(candidate);
+    }
+    return others.length === 0 ? null : { allow: allowed(others) };
   }
 }
 

@@ -59,7 +59,8 @@ export interface Db {
    * Runs `fn` in a transaction; resolves after the commit is on disk. Throwing
    * undoes what `fn` wrote and nothing else. Writes that wait together may share
    * a commit. `fn` must await nothing but its `Tx`, and is called again where
-   * another transaction came between.
+   * another transaction came between, or another write spoilt the commit that
+   * they were to share.
    *
    * An engine with one writer applies all writes in the order in which they
    * were asked for, but that heavy ones let others by. With several, what one

@@ -28,8 +28,39 @@ export const COLUMNS = [
   "created_at",
   "updated_at",
 ] as const;
+type Column = typeof COLUMNS[number];
 
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
+
+/** The statements that look up one product of a seller. */
+interface Lookup {
+  bySku: string;
+  byId: string;
+}
+
+function lookup(select: string): Lookup {
+  return {
+    bySku: `${select} WHERE seller_id = ? AND sku = ?`,
+    byId: `${select} WHERE seller_id = ? AND id = ?`,
+  };
+}
+
+/** Stands for what is long and no attribute update changes. */
+const LEFT_OUT: Partial<Record<Column, string>> = {
+  description: "NULL",
+  categories: "'[]'",
+  attributes: "'[]'",
+  images: "'[]'",
+};
+
+const WHOLE = lookup(SELECT);
+const SHORT = lookup(
+  `SELECT ${
+    COLUMNS.map((column) =>
+      column in LEFT_OUT ? `${LEFT_OUT[column]} AS ${column}` : column
+    ).join(", ")
+  } FROM products`,
+);
 
 /** A row with these columns. */
 export type ProductRow =
@@ -114,26 +145,68 @@ async function findBy(
 }
 
 /** The product with this SKU, else the one with this id; null when none. */
-export async function findBySkuOrId(
+export function findBySkuOrId(
   sql: Sql,
   sellerId: string,
   skuOrId: string,
 ): Promise<Product | null> {
-  const row = await sql.get<ProductRow>(
-    `${SELECT} WHERE seller_id = ? AND sku = ?`,
-    [sellerId, skuOrId],
-  ) ?? await sql.get<ProductRow>(
-    `${SELECT} WHERE seller_id = ? AND id = ?`,
-    [sellerId, skuOrId],
-  );
-  return row === undefined ? null : toProduct(row);
+  return findOne(sql, WHOLE, sellerId, skuOrId);
 }
 
-type Column = typeof COLUMNS[number];
+/**
+ * As `findBySkuOrId`, without description and lists: only good for changing
+ * something else.
+ */
+export function findShort(
+  sql: Sql,
+  sellerId: string,
+  skuOrId: string,
+): Promise<Product | null> {
+  return findOne(sql, SHORT, sellerId, skuOrId);
+}
+
+async function findOne(
+  sql: Sql,
+  { bySku, byId }: Lookup,
+  sellerId: string,
+  skuOrId: string,
+): Promise<Product | null> {
+  const row = await sql.get<ProductRow>(bySku, [sellerId, skuOrId]) ??
+    await sql.get<ProductRow>(byId, [sellerId, skuOrId]);
+  return row === undefined ? null : toProduct(row);
+}
 
 function columnValue(product: Product, column: Column): Param {
   const value = product[column];
   return Array.isArray(value) ? listJson(value) : value;
+}
+
+/** In the order of `COLUMNS`; spelt out, as it is made for every new product. */
+function valuesOf(product: Product): Param[] {
+  return [
+    product.id,
+    product.sku,
+    product.title,
+    product.description,
+    product.price,
+    product.currency,
+    product.compare_at_price,
+    product.vat_rate,
+    product.quantity,
+    product.availability,
+    product.available_at,
+    product.gtin,
+    product.brand,
+    product.mpn,
+    product.condition,
+    product.status,
+    product.parent_sku,
+    listJson(product.categories),
+    listJson(product.attributes),
+    listJson(product.images),
+    product.created_at,
+    product.updated_at,
+  ];
 }
 
 /** Inserts new products; a `unique` DbError where an SKU is taken. */
@@ -147,11 +220,7 @@ export async function insertProducts(
   await tx.runMany(
     `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +
       `VALUES (${marks(COLUMNS.length + 2)})`,
-    products.map((product) => [
-      sellerId,
-      change,
-      ...COLUMNS.map((column) => columnValue(product, column)),
-    ]),
+    products.map((product) => [sellerId, change, ...valuesOf(product)]),
   );
 }
 
@@ -169,10 +238,9 @@ export async function updateProducts(
   if (changes.length === 0) return;
   const change = await takeChange(tx);
   await freeSkus(tx, changes);
-  for (const [columns, products] of byChangedColumns(changes)) {
-    const assignments = columns.map((column) => `${column} = ?`).join(", ");
+  for (const [{ columns, sql }, products] of byUpdate(changes)) {
     await tx.runMany(
-      `UPDATE products SET change_no = ?, ${assignments} WHERE id = ?`,
+      sql,
       products.map((product) => [
         change,
         ...columns.map((column) => columnValue(product, column)),
@@ -213,19 +281,40 @@ const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
   ["updated_at"],
 ];
 
+/** The statement that writes some of these groups. */
+interface Update {
+  columns: Column[];
+  sql: string;
+}
+
+/** By the groups that it writes, as a number of a bit for each. */
+const UPDATES = Array.from(
+  { length: 2 ** WRITTEN_TOGETHER.length },
+  (_, groups): Update => {
+    const columns = WRITTEN_TOGETHER.flatMap((together, i) =>
+      groups & 1 << i ? together : []
+    );
+    const assignments = ["change_no", ...columns].map((name) => `${name} = ?`);
+    const sql = `UPDATE products SET ${assignments.join(", ")} WHERE id = ?`;
+    return { columns, sql };
+  },
+);
+
 /** Products that change the same columns share a statement. */
-function byChangedColumns(
+function byUpdate(
   changes: readonly ProductChange[],
-): Iterable<[Column[], Product[]]> {
-  const groups = new Map<string, [Column[], Product[]]>();
+): ReadonlyMap<Update, Product[]> {
+  const products = new Map<Update, Product[]>();
   for (const { before, after } of changes) {
     const changed = (column: Column) => before[column] !== after[column];
-    const columns = WRITTEN_TOGETHER
-      .filter((together) => together.some(changed)).flat();
-    const name = columns.join();
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [columns, [after]]);
-    else group[1].push(after);
+    let groups = 0;
+    for (let i = 0; i < WRITTEN_TOGETHER.length; i++) {
+      if (WRITTEN_TOGETHER[i].some(changed)) groups |= 1 << i;
+    }
+    const update = UPDATES[groups];
+    const same = products.get(update);
+    if (same === undefined) products.set(update, [after]);
+    else same.push(after);
   }
-  return groups.values();
+  return products;
 }

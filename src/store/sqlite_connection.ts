@@ -47,6 +47,8 @@ export function openFile(file: string, readOnly: boolean): DatabaseSync {
 /** A statement, and what makes an object of the values of a row. */
 interface Prepared {
   statement: StatementSync;
+  /** It may change something. */
+  writes: boolean;
   toRow: (values: unknown) => Row;
 }
 
@@ -61,13 +63,16 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
     `${JSON.stringify(name)}: values[${index}]`
   );
   const toRow = new Function("values", `return { ${fields.join(", ")} };`);
-  return { statement, toRow: toRow as Prepared["toRow"] };
+  const writes = !/^\s*SELECT\b/.test(sql);
+  return { statement, writes, toRow: toRow as Prepared["toRow"] };
 }
 
 /** The queries of a connection, with its prepared statements. */
 export class SqliteConnection implements Sql {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
+  /** How many statements were asked for that may change something. */
+  writes = 0;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -80,6 +85,7 @@ export class SqliteConnection implements Sql {
       prepared = guarded(() => prepare(this.#database, sql));
       this.#statements.set(sql, prepared);
     }
+    if (prepared.writes) this.writes++;
     return prepared;
   }
 

@@ -129,3 +129,31 @@ Deno.test("inLists() gives every value, in nine lengths", () => {
     for (const list of lists) assert(Number.isInteger(Math.log2(list.length)));
   }
 });
+
+Deno.test("SQLite: a write that fails before it wrote costs the others nothing", async () => {
+  await using store = new Store();
+  let calls = 0;
+  const good = () => {
+    calls++;
+    return add();
+  };
+  const callsBeside = async (bad: (tx: Tx) => Promise<unknown>) => {
+    calls = 0;
+    const failing = async (tx: Tx) => {
+      await bad(tx);
+      throw new Error("no");
+    };
+    await Promise.allSettled([
+      store.db.write((tx) => good()(tx)),
+      store.db.write(failing),
+      store.db.write((tx) => good()(tx)),
+    ]);
+    return calls;
+  };
+  assertEquals(await callsBeside((tx) => tx.get("SELECT 1")), 2);
+  // The first was undone with what failed, and called again.
+  assertEquals(await callsBeside(add("a", 100)), 3);
+  const returning = "UPDATE counters SET n = n + 100 RETURNING n";
+  assertEquals(await callsBeside((tx) => tx.get(returning)), 3);
+  assertEquals(await valueOf(store.db), 6);
+});
