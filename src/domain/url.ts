@@ -100,6 +100,23 @@ function nameOf(char: string): string {
   return `the character U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+/**
+ * The origin (scheme, host, port) of each of these URLs, which were accepted.
+ * Most images of an upload are of one host, whose name is read once.
+ */
+export function originsOf(urls: readonly string[]): string[] {
+  const origins = new Map<string, string>();
+  return urls.map((url) => {
+    const [beginning] = /^[^:]+:\/\/[^/?#]*/.exec(url)!;
+    let origin = origins.get(beginning);
+    if (origin === undefined) {
+      origin = new URL(beginning).origin;
+      origins.set(beginning, origin);
+    }
+    return origin;
+  });
+}
+
 function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }

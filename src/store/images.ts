@@ -4,6 +4,7 @@
  * job is in `image_queue.ts` and `image_outcomes.ts`.
  */
 import type { ImageState } from "../domain/image.ts";
+import { originsOf } from "../domain/url.ts";
 import { inLists, marks, type Param, type Sql, type Tx } from "./db.ts";
 
 /** One distinct URL of a transaction. */
@@ -48,19 +49,14 @@ export async function requestImages(
 ): Promise<{ pending: number; reused: number; ids: Map<string, string> }> {
   const { transactionId, sellerId, at, uuid } = request;
   const images = request.images.toSorted(byUrl);
+  const urls = images.map(({ url }) => url);
+  const origins = originsOf(urls);
   // A URL that is known keeps the id that it has.
   await tx.runMany(
     TAKE,
-    images.map(({ url }) => [
-      uuid(),
-      url,
-      new URL(url).origin,
-      sellerId,
-      at,
-      at,
-    ]),
+    urls.map((url, i) => [uuid(), url, origins[i], sellerId, at, at]),
   );
-  const taken = await imagesByUrl(tx, images.map(({ url }) => url));
+  const taken = await imagesByUrl(tx, urls);
   const restarted: Param[][] = [];
   const rows: Param[][] = [];
   const ids = new Map<string, string>();

@@ -1,5 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { MAX_URL_LENGTH, parseSellerUrl } from "../../src/domain/url.ts";
+import {
+  MAX_URL_LENGTH,
+  originsOf,
+  parseSellerUrl,
+} from "../../src/domain/url.ts";
 
 function problemOf(text: string): { code: string; problem: string } {
   const parsed = parseSellerUrl(text);
@@ -33,6 +37,13 @@ for (const [text, href] of ACCEPTED) {
     assertEquals(parsed.url.href, href);
   });
 }
+
+Deno.test("originsOf() reads what a URL parser reads", () => {
+  const urls = ACCEPTED.map(([text]) => text);
+  const again = [...urls, ...urls.map((url) => url.replace(/#.*$/, "") + "x")]
+    .filter((url) => URL.canParse(url));
+  assertEquals(originsOf(again), again.map((url) => new URL(url).origin));
+});
 
 const REFUSED: [text: string, says: RegExp][] = [
   ["", /is empty/],
