@@ -248,9 +248,12 @@ async function replayAll(
       settledDeliveries(sql, state, since, REPLAY_ROWS, after)
     );
     if (ids.length === 0) return counts;
-    await db.write(async (tx) => {
-      for (const id of ids) counts[await replayDelivery(tx, id, now)]++;
+    const replays = await db.write(async (tx) => {
+      const replays: Replay[] = [];
+      for (const id of ids) replays.push(await replayDelivery(tx, id, now));
+      return replays;
     });
+    for (const replay of replays) counts[replay]++;
     after = ids[ids.length - 1];
   }
 }
