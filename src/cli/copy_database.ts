@@ -4,7 +4,7 @@ import { type Config, SETTINGS } from "../config.ts";
 import type { Clock } from "../deps.ts";
 import { compareDatabases, copyDatabase, CopyRefused } from "../store/copy.ts";
 import { type Db, DbError } from "../store/db.ts";
-import { databaseFile } from "../store/open.ts";
+import { databaseFile, makeDataFolder } from "../store/open.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { isPostgresInUse } from "../store/postgres_schema.ts";
 import { openSqlite } from "../store/sqlite.ts";
@@ -142,8 +142,7 @@ async function open(place: Place): Promise<Db> {
     if (kind === "postgres") {
       return await openPostgres({ url: address, connections: CONNECTIONS });
     }
-    // It holds webhook secrets: nobody else on the machine reads it.
-    await Deno.mkdir(dirname(address), { recursive: true, mode: 0o700 });
+    makeDataFolder(dirname(address));
     return openSqlite(address);
   });
 }

@@ -34,7 +34,11 @@ export async function exists(path: string): Promise<boolean> {
     await Deno.lstat(path);
     return true;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    // Of the second kind are names below a file.
+    const { NotFound, NotADirectory } = Deno.errors;
+    if (error instanceof NotFound || error instanceof NotADirectory) {
+      return false;
+    }
     throw error;
   }
 }

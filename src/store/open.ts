@@ -17,6 +17,16 @@ export function databaseFile(dataDir: string): string {
   return join(dataDir, "seller.db");
 }
 
+/** Makes the folder of a database where it is missing. Throws a `DbError`. */
+export function makeDataFolder(folder: string): void {
+  try {
+    // The database holds webhook secrets: nobody else on the machine reads it.
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new DbError("readonly", `${folder} cannot be made.`, error);
+  }
+}
+
 /**
  * Opens the database, making its schema where it is missing, and the data
  * folder too. `heavy`: see `SqliteOptions`. Throws a `DbError`.
@@ -25,12 +35,7 @@ export async function openDatabase(
   { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
   heavy?: Turns,
 ): Promise<Db> {
-  try {
-    // The database holds webhook secrets: nobody else on the machine reads it.
-    Deno.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new DbError("readonly", `${dataDir} cannot be made.`, error);
-  }
+  makeDataFolder(dataDir);
   return url === null
     ? openSqlite(databaseFile(dataDir), { heavy })
     : await openPostgres({ url, connections });

@@ -84,7 +84,9 @@ Deno.test("copy-database: what cannot be copied is said in one line", async () =
     assertStringIncludes(done.stderr, says);
   }
   await Deno.writeTextFile(`${folder.path}/text.db`, "no database at all");
-  const text = await copy(one, `${folder.path}/text.db`);
-  assertEquals(text.code, 1);
-  assertStringIncludes(text.stderr, "TO cannot be used");
+  for (const to of ["text.db", "text.db/below/new.db"]) {
+    const done = await copy(one, `${folder.path}/${to}`);
+    assertEquals(done.code, 1);
+    assertStringIncludes(done.stderr, "TO cannot be used");
+  }
 });
