@@ -4,10 +4,10 @@
  * One connection writes, another reads. Writes queue; all that wait at the
  * same moment run in one `BEGIN IMMEDIATE … COMMIT`, and each promise resolves
  * after the commit is on disk (`synchronous=FULL`). Where one fails that had
- * begun to write, all are undone and each is run again in a transaction of its
- * own: that is seldom, while a savepoint for each costs a sixth of a small
- * write. A heavy write waits for its turn first, so that light ones come
- * between.
+ * begun to write, all are undone; those before it are run again together, then
+ * it alone, then those after it: that is seldom, while a savepoint for each
+ * costs a sixth of a small write. A heavy write waits for its turn first, so
+ * that light ones come between.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
@@ -55,7 +55,7 @@ interface FinishedWrite {
   value?: unknown;
   error?: unknown;
   failed: boolean;
-  /** Whether it ran statements that may have changed something. */
+  /** Whether the transaction may be another than before it. */
   wrote: boolean;
   afterCommit: (() => void)[];
 }
@@ -146,7 +146,7 @@ class SqliteDb implements Db {
       const shared = new SharedValues(new Map());
       for (const write of group) {
         const one = await this.#writeOne(write, shared);
-        if (one.failed && one.wrote) return await this.#undo(group, one.error);
+        if (one.failed && one.wrote) return await this.#undo(group, one);
         finished.push(one);
       }
       this.#writer.exec("COMMIT");
@@ -172,19 +172,29 @@ class SqliteDb implements Db {
     const before = this.#writer.writes;
     try {
       const value = await write.fn(tx);
+      this.#writer.checkTransaction();
       const { afterCommit } = tx;
       return { write, value, failed: false, wrote: true, afterCommit };
     } catch (error) {
-      const wrote = this.#writer.writes > before;
+      const { writes, inTransaction } = this.#writer;
+      // A failed read can undo the whole transaction: it needs room in a full
+      // cache, and what would have to be written for that finds none on disk.
+      const wrote = writes > before || !inTransaction;
       return { write, error, failed: true, wrote, afterCommit: [] };
     }
   }
 
-  /** Undoes a group of which one failed, and does without that one. */
-  async #undo(group: readonly WaitingWrite[], error: unknown): Promise<void> {
+  /** Undoes a group in which a write failed, and does without that one. */
+  async #undo(
+    group: readonly WaitingWrite[],
+    { write, error }: FinishedWrite,
+  ): Promise<void> {
     this.#rollBack();
-    if (group.length === 1) return group[0].reject(error);
-    for (const write of group) await this.#writeGroup([write]);
+    if (group.length === 1) return write.reject(error);
+    const at = group.indexOf(write);
+    for (const part of [group.slice(0, at), [write], group.slice(at + 1)]) {
+      if (part.length > 0) await this.#writeGroup(part);
+    }
   }
 
   #rollBack(): void {

@@ -3,7 +3,7 @@
  * know the driver (`node:sqlite`, built into Deno).
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Param, Row, Sql, Tx } from "./db.ts";
+import { DbError, type Param, type Row, type Sql, type Tx } from "./db.ts";
 import type { SharedValues } from "./shared_values.ts";
 import { guarded, toDbError } from "./sqlite_errors.ts";
 
@@ -85,8 +85,25 @@ export class SqliteConnection implements Sql {
       prepared = guarded(() => prepare(this.#database, sql));
       this.#statements.set(sql, prepared);
     }
-    if (prepared.writes) this.writes++;
     return prepared;
+  }
+
+  /**
+   * Of a transaction. Some failures (a full disk) undo the whole of it by
+   * themselves: what wrote after one would commit on its own.
+   */
+  #query(sql: string): Prepared {
+    const prepared = this.#prepared(sql);
+    if (!prepared.writes) return prepared;
+    this.checkTransaction();
+    this.writes++;
+    return prepared;
+  }
+
+  /** Throws where there is no transaction any more. */
+  checkTransaction(): void {
+    if (this.inTransaction) return;
+    throw new DbError("other", "The transaction was undone.");
   }
 
   /** A statement without parameters; unlike `exec`, its errors have codes. */
@@ -101,7 +118,7 @@ export class SqliteConnection implements Sql {
 
   // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
   async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
-    const { statement, toRow } = this.#prepared(sql);
+    const { statement, toRow } = this.#query(sql);
     const rows = guarded(() => statement.all(...bindable(params)));
     return rows.map((values) => toRow(values) as T);
   }
@@ -111,18 +128,18 @@ export class SqliteConnection implements Sql {
     sql: string,
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
-    const { statement, toRow } = this.#prepared(sql);
+    const { statement, toRow } = this.#query(sql);
     const values = guarded(() => statement.get(...bindable(params)));
     return values === undefined ? undefined : toRow(values) as T;
   }
 
   runNow(sql: string, params: readonly Param[]): number {
-    const { statement } = this.#prepared(sql);
+    const { statement } = this.#query(sql);
     return guarded(() => Number(statement.run(...bindable(params)).changes));
   }
 
   runManyNow(sql: string, rows: readonly (readonly Param[])[]): void {
-    const { statement } = this.#prepared(sql);
+    const { statement } = this.#query(sql);
     guarded(() => {
       for (const row of rows) statement.run(...bindable(row));
     });

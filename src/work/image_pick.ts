@@ -16,8 +16,6 @@ import type { ImageSlots } from "./image_slots.ts";
 /** How many sellers, and origins of each, one look goes through. */
 const SELLERS = 64;
 const LANES = 64;
-/** If a look did not reach the end, the next one follows after this long. */
-const NEXT_LOOK_MS = 50;
 
 /** Where the next look begins, so that everybody has their turn. */
 export interface Turn {
@@ -33,9 +31,18 @@ export interface Picked {
   jobs: ImageJob[];
   /** Their holders died. */
   expired: ExpiredImage[];
-  /** When something may be due that was not picked; Unix milliseconds. */
+  /** When something is due that was not picked; Unix milliseconds. */
   nextDue: number;
+  /** Whether there may be more that was not looked at. */
+  more: boolean;
 }
+
+export const nothingPicked = (): Picked => ({
+  jobs: [],
+  expired: [],
+  nextDue: Infinity,
+  more: false,
+});
 
 export interface PickOptions {
   now: number;
@@ -50,7 +57,7 @@ export async function pickImages(
   sql: Sql,
   { now, slots, turn, suspect }: PickOptions,
 ): Promise<Picked> {
-  const picked: Picked = { jobs: [], expired: [], nextDue: Infinity };
+  const picked: Picked = nothingPicked();
   if (slots.full) return picked;
   if (suspect) {
     const due = await dueSuspect(sql, now);
@@ -91,7 +98,7 @@ async function queueOf(
     turn.origins.delete(sellerId);
   }
   if (lanes.length === LANES || after !== "") {
-    picked.nextDue = Math.min(picked.nextDue, now + NEXT_LOOK_MS);
+    picked.more = true;
   }
   const jobs: ImageJob[][] = [];
   for (const { origin, due } of lanes) {

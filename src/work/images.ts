@@ -28,13 +28,20 @@ import {
   renewLeases,
 } from "../store/image_queue.ts";
 import { refetchMissing, sweepParts } from "./image_files.ts";
-import { firstTurn, type Picked, pickImages } from "./image_pick.ts";
+import {
+  firstTurn,
+  nothingPicked,
+  type Picked,
+  pickImages,
+} from "./image_pick.ts";
 import { ImageSlots } from "./image_slots.ts";
 import { ImageThread } from "./image_thread.ts";
 import { Loop } from "./loop.ts";
 
 const LEASE_MS = 15_000;
 const RENEW_MS = 5_000;
+/** If a look did not reach the end, the next one follows after this long. */
+const NEXT_LOOK_MS = 50;
 /** Jobs of another process are seen after this long at the latest. */
 const IDLE_MS = 1_000;
 const SWEEP_MS = 60_000;
@@ -65,8 +72,6 @@ type RoleServices = Pick<
   Services,
   "config" | "deps" | "db" | "signals" | "images"
 >;
-
-const NOTHING: Picked = { jobs: [], expired: [], nextDue: Infinity };
 
 export class ImageRole {
   readonly #services: RoleServices;
@@ -186,8 +191,13 @@ export class ImageRole {
       this.#handOver(claims, claimed);
     }
     if (picked.expired.length + crashed.length + unused.length > 0) return 0;
-    const renewIn = this.#held.size > 0 ? this.#renewAt - now : IDLE_MS;
-    return Math.max(1, Math.min(picked.nextDue - now, renewIn, IDLE_MS));
+    const nextAt = Math.min(
+      picked.nextDue,
+      this.#held.size > 0 ? this.#renewAt : Infinity,
+      // After the look, however long that took: others want their turn.
+      picked.more ? deps.clock.now() + NEXT_LOOK_MS : Infinity,
+    );
+    return Math.max(1, nextAt - now);
   }
 
   /**
@@ -202,7 +212,7 @@ export class ImageRole {
   }
 
   async #pick(now: number): Promise<Picked> {
-    if (!this.#thread.ready) return NOTHING;
+    if (!this.#thread.ready) return nothingPicked();
     const suspect = !this.#inFlight().some((job) => job.suspect);
     const { db } = this.#services;
     return await db.read((sql) =>

@@ -3,6 +3,7 @@
  * when to look again.
  */
 import type { Deps } from "../deps.ts";
+import { breathe } from "../event_loop.ts";
 import type { Signal } from "../signals.ts";
 
 export interface LoopOptions {
@@ -59,6 +60,9 @@ export class Loop {
         pause = Math.min(AFTER_FAILURE_MS, idleMs);
       }
       if (pause > 0) await signal.wait(clock, pause, { abort, since });
+      // On SQLite a step ends without a turn of the event loop: one that is
+      // always late would let in nobody.
+      else await breathe();
     }
   }
 }

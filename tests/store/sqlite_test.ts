@@ -84,6 +84,44 @@ Deno.test("a full disk rejects every write of the group and recovers", async () 
   await db.write(fill);
 });
 
+Deno.test("a full disk that undoes a transaction leaves nothing of it behind", async () => {
+  await using store = new Store();
+  const { db } = store;
+  await db.write(async (tx) => {
+    const row = await tx.get<{ page_count: number }>("PRAGMA page_count");
+    await tx.get(`PRAGMA max_page_count = ${row!.page_count}`);
+  });
+  const fill = (tx: Tx) =>
+    tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
+      "x".repeat(100_000),
+    ]);
+  const beside = async (write: (tx: Tx) => Promise<unknown>) => {
+    const [, { status }] = await Promise.allSettled([
+      db.write(add("a", 1)),
+      db.write(write),
+      db.write(add("a", 100)),
+    ]);
+    return [status, await valueOf(db)];
+  };
+  // What the write asked for beside what failed, or after it.
+  assertEquals(
+    await beside((tx) => Promise.all([fill(tx), add("a", 10)(tx)])),
+    ["rejected", 101],
+  );
+  assertEquals(
+    await beside(async (tx) => {
+      await fill(tx).catch(() => {});
+      await add("a", 10)(tx);
+    }),
+    ["rejected", 202],
+  );
+  // What the others of its commit would do without their transaction.
+  assertEquals(await beside((tx) => fill(tx).catch(() => {})), [
+    "rejected",
+    303,
+  ]);
+});
+
 Deno.test("a newer, a foreign and a broken file are refused, each by name", async () => {
   await using store = new Store();
   await store.db.close();
@@ -156,4 +194,27 @@ Deno.test("SQLite: a write that fails before it wrote costs the others nothing",
   const returning = "UPDATE counters SET n = n + 100 RETURNING n";
   assertEquals(await callsBeside((tx) => tx.get(returning)), 3);
   assertEquals(await valueOf(store.db), 6);
+});
+
+Deno.test("SQLite: what is around a write that fails shares two commits", async () => {
+  await using store = new Store();
+  const { db } = store;
+  let calls = 0;
+  const commits = new Set<number>();
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 100 }, (_, i) =>
+      db.write(async (tx) => {
+        calls++;
+        tx.onCommit(() => commits.add(calls));
+        await add()(tx);
+        if (i === 60) throw new Error("no");
+      })),
+  );
+  const rejected = outcomes.flatMap(({ status }, i) =>
+    status === "rejected" ? [i] : []
+  );
+  assertEquals(rejected, [60]);
+  assertEquals(await valueOf(db), 99);
+  // Sixty twice, what failed twice, the others once.
+  assertEquals([commits.size, calls], [2, 161]);
 });

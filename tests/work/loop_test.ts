@@ -1,5 +1,5 @@
-import { assertEquals } from "@std/assert";
-import { jsonLog } from "../../src/deps.ts";
+import { assert, assertEquals } from "@std/assert";
+import { jsonLog, systemClock } from "../../src/deps.ts";
 import { Signal } from "../../src/signals.ts";
 import { Loop } from "../../src/work/loop.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -45,6 +45,26 @@ Deno.test("a loop's pause is counted from when its step began", () =>
 
 Deno.test("a loop whose step took longer than its pause goes on at once", () =>
   beganAfter([0, 30, 60], [20, 30], 30));
+
+Deno.test("a loop that is always late lets others in", async () => {
+  let steps = 0;
+  const loop = new Loop({
+    name: "test",
+    deps: { clock: systemClock, log: jsonLog("debug", () => {}) },
+    signal: new Signal(),
+    idleMs: 1_000,
+    step: () => {
+      const until = performance.now() + 5;
+      while (performance.now() < until);
+      // Against a test that never ends: this thread is all there is.
+      return ++steps < 500 ? Promise.resolve(2) : Promise.reject(new Error());
+    },
+  });
+  loop.start();
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  assert(steps < 250, `${steps} steps`);
+  await loop.stop();
+});
 
 Deno.test("a loop rests a second after a step that failed", () =>
   beganAfter([0, 1_030, 1_070], [new Error("busy"), 40], 30));
