@@ -1,11 +1,12 @@
 /**
  * Images from a host on this machine to disk, hashed and recorded, by the
  * running service: from the POST to the final transaction, against
- * `curl --parallel` and `sha256sum`; and what attribute updates cost meanwhile.
+ * `curl --parallel` and `sha256sum`; and what attribute updates cost meanwhile,
+ * against a bare server that commits one row, beside curl.
  *
  *   deno run -A tests/bench/images.ts [rounds]      (needs curl)
  */
-import { Connection } from "./load.ts";
+import { Connection, requestBytes } from "./load.ts";
 import { BenchHost, BenchService, document } from "./service.ts";
 import { quantile, Table } from "./table.ts";
 
@@ -21,8 +22,13 @@ function fresh(host: BenchHost, count: number): string[] {
   return Array.from({ length: count }, () => `${host.url}/${next++}.png`);
 }
 
-/** Milliseconds of curl and of sha256sum after it, on the service's disk. */
-async function curl(urls: string[]): Promise<void> {
+interface Curl {
+  fetching: number;
+  hashing: number;
+}
+
+/** curl and sha256sum after it, on the service's disk; in milliseconds. */
+async function curl(urls: string[]): Promise<Curl> {
   const folder = await Deno.makeTempDir({ dir: service.folder });
   const list = urls.map((url, n) =>
     `url = "${url}"\noutput = "${folder}/${n}"`
@@ -34,9 +40,7 @@ async function curl(urls: string[]): Promise<void> {
   const fetched = performance.now();
   await run("sh", "-c", `sha256sum ${folder}/[0-9]* > ${folder}/sums`);
   const hashed = performance.now();
-  table.note("curl --parallel", "ms", fetched - begun);
-  table.note("sha256sum", "ms", hashed - fetched);
-  table.note("curl and sha256sum", "ms", hashed - begun);
+  return { fetching: fetched - begun, hashing: hashed - fetched };
 }
 
 async function run(command: string, ...args: string[]): Promise<void> {
@@ -86,15 +90,23 @@ async function timed(
   table.note(`${name}, commit until final`, "ms", recorded);
 }
 
-/** Milliseconds of attribute updates, one after the other, while `more`. */
-async function updates(more: (n: number) => boolean): Promise<number[]> {
-  const connection = await Connection.open(service.url);
+/** Who is asked, and for what, the n-th time. */
+interface Asked {
+  url: string;
+  request: (n: number) => Uint8Array;
+}
+
+/** Milliseconds of requests, one after the other, while `more`. */
+async function requests(
+  { url, request }: Asked,
+  more: (n: number) => boolean,
+): Promise<number[]> {
+  const connection = await Connection.open(url);
   const times: number[] = [];
   for (let n = 0; more(n); n++) {
-    const path = `products/p-0/attribute/quantity/${n}`;
-    const request = service.request("beside", "PUT", path);
+    const bytes = request(n);
     const begun = performance.now();
-    const status = await connection.send(request);
+    const status = await connection.send(bytes);
     if (status !== 204) throw new Error(connection.answer);
     times.push(performance.now() - begun);
     await new Promise((done) => setTimeout(done, 2));
@@ -103,33 +115,65 @@ async function updates(more: (n: number) => boolean): Promise<number[]> {
   return times;
 }
 
-async function latency(round: number): Promise<void> {
-  const idle = await updates((n) => n < 500);
-  const id = await upload(`l${round}`, fresh(host, IMAGES));
+/**
+ * The p99 of these requests with nothing beside them, and beside what `begin`
+ * begins: it answers how to wait for its end.
+ */
+async function latency(
+  name: string,
+  asked: Asked,
+  begin: () => Promise<() => Promise<unknown>>,
+): Promise<void> {
+  const idle = quantile(await requests(asked, (n) => n < 500), 0.99);
+  const ended = await begin();
   let busy = true;
-  const end = final(id, IMAGES).finally(() => busy = false);
-  const loaded = await updates(() => busy);
+  const end = ended().finally(() => busy = false);
+  const loaded = quantile(await requests(asked, () => busy), 0.99);
   await end;
-  const p99 = (times: number[]) => quantile(times, 0.99);
-  table.note("attribute update, idle: p99", "ms", p99(idle));
-  table.note("attribute update during downloads: p99", "ms", p99(loaded));
-  table.note("its ratio", "×", p99(loaded) / p99(idle));
+  table.note(`${name}, idle: p99`, "ms", idle);
+  table.note(`${name} during downloads: p99`, "ms", loaded);
+  table.note(`${name}: ratio of these`, "×", loaded / idle);
 }
+
+const update: Asked = {
+  get url() {
+    return service.url;
+  },
+  request: (n) =>
+    service.request("beside", "PUT", `products/p-0/attribute/quantity/${n}`),
+};
+const bareCommit: Asked = {
+  get url() {
+    return bare.url;
+  },
+  request: () => requestBytes("PUT", "/", {}),
+};
 
 await using service = await BenchService.start({
   roles: "api,images",
   sellers: ["acme", "beside"],
 });
 await using host = await BenchHost.start();
+await using bare = await BenchHost.startBare(`${service.folder}/bare.db`);
 await service.ask(
   service.upload("beside", document("p", { products: 1, bytes: 0 })),
 );
 await untilFinal("warm", fresh(host, 500));
 for (let round = 0; round < ROUNDS; round++) {
-  await curl(fresh(host, IMAGES));
+  const { fetching, hashing } = await curl(fresh(host, IMAGES));
+  table.note("curl --parallel", "ms", fetching);
+  table.note("sha256sum", "ms", hashing);
+  table.note("curl and sha256sum", "ms", fetching + hashing);
   await timed("2,000 images", `a${round}`, fresh(host, IMAGES));
   await timed("1,000 images", `b${round}`, fresh(host, 1_000));
-  await latency(round);
+  await latency("bare commit", bareCommit, () => {
+    const urls = fresh(host, IMAGES);
+    return Promise.resolve(() => curl(urls));
+  });
+  await latency("attribute update", update, async () => {
+    const id = await upload(`l${round}`, fresh(host, IMAGES));
+    return () => final(id, IMAGES);
+  });
 }
 table.note("memory after all of it", "MiB", await service.memoryMiB());
 table.print();

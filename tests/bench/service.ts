@@ -169,7 +169,7 @@ export class BenchService implements AsyncDisposable {
   }
 }
 
-/** A host of images in a process of its own. */
+/** A server in a process of its own, which is not the service. */
 export class BenchHost implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #file: string;
@@ -185,11 +185,27 @@ export class BenchHost implements AsyncDisposable {
    * Answers every path with a PNG of its own, of 100,000 bytes, and HEADs after
    * `headMs` milliseconds.
    */
-  static async start(headMs = 0): Promise<BenchHost> {
+  static start(headMs = 0): Promise<BenchHost> {
+    return BenchHost.#run(hostScript(headMs));
+  }
+
+  /** Answers 204 after a commit of one row of a database of its own. */
+  static startBare(databaseFile: string): Promise<BenchHost> {
+    return BenchHost.#run(bareScript(databaseFile));
+  }
+
+  static async #run(script: string): Promise<BenchHost> {
     const file = await Deno.makeTempFile({ suffix: ".ts" });
-    await Deno.writeTextFile(file, hostScript(headMs));
+    await Deno.writeTextFile(file, script);
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-config", "--allow-net", file],
+      args: [
+        "run",
+        "--no-config",
+        "--allow-net",
+        "--allow-read",
+        "--allow-write",
+        file,
+      ],
       stdout: "piped",
     }).spawn();
     const reader = child.stdout.getReader();
@@ -204,6 +220,20 @@ export class BenchHost implements AsyncDisposable {
     await this.#child.status;
     await Deno.remove(this.#file);
   }
+}
+
+function bareScript(databaseFile: string): string {
+  return `
+import { DatabaseSync } from "node:sqlite";
+const database = new DatabaseSync(${JSON.stringify(databaseFile)});
+database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+database.exec("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (0)");
+const update = database.prepare("UPDATE t SET n = n + 1");
+const onListen = ({ port }) => console.log(port);
+Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, () => {
+  update.run();
+  return new Response(null, { status: 204 });
+});`;
 }
 
 function hostScript(headMs: number): string {
