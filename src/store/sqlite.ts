@@ -6,8 +6,8 @@
  * after the commit is on disk (`synchronous=FULL`). Where one fails that had
  * begun to write, all are undone; those before it are run again together, then
  * it alone, then those after it: that is seldom, while a savepoint for each
- * costs a sixth of a small write. A heavy write waits for its turn first, so
- * that light ones come between.
+ * would be a twentieth of all that a small write costs. A heavy write waits for
+ * its turn first, so that light ones come between.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
