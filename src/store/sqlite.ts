@@ -55,8 +55,8 @@ interface FinishedWrite {
   value?: unknown;
   error?: unknown;
   failed: boolean;
-  /** Whether the transaction may be another than before it. */
-  wrote: boolean;
+  /** It failed, and the transaction may be another than before it. */
+  spoilt: boolean;
   afterCommit: (() => void)[];
 }
 
@@ -146,7 +146,7 @@ class SqliteDb implements Db {
       const shared = new SharedValues(new Map());
       for (const write of group) {
         const one = await this.#writeOne(write, shared);
-        if (one.failed && one.wrote) return await this.#undo(group, one);
+        if (one.spoilt) return await this.#undo(group, one);
         finished.push(one);
       }
       this.#writer.exec("COMMIT");
@@ -174,13 +174,13 @@ class SqliteDb implements Db {
       const value = await write.fn(tx);
       this.#writer.checkTransaction();
       const { afterCommit } = tx;
-      return { write, value, failed: false, wrote: true, afterCommit };
+      return { write, value, failed: false, spoilt: false, afterCommit };
     } catch (error) {
       const { writes, inTransaction } = this.#writer;
       // A failed read can undo the whole transaction: it needs room in a full
       // cache, and what would have to be written for that finds none on disk.
-      const wrote = writes > before || !inTransaction;
-      return { write, error, failed: true, wrote, afterCommit: [] };
+      const spoilt = writes > before || !inTransaction;
+      return { write, error, failed: true, spoilt, afterCommit: [] };
     }
   }
 

@@ -135,26 +135,21 @@ async function latency(
   table.note(`${name}: ratio of these`, "×", loaded / idle);
 }
 
-const update: Asked = {
-  get url() {
-    return service.url;
-  },
-  request: (n) =>
-    service.request("beside", "PUT", `products/p-0/attribute/quantity/${n}`),
-};
-const bareCommit: Asked = {
-  get url() {
-    return bare.url;
-  },
-  request: () => requestBytes("PUT", "/", {}),
-};
-
 await using service = await BenchService.start({
   roles: "api,images",
   sellers: ["acme", "beside"],
 });
 await using host = await BenchHost.start();
 await using bare = await BenchHost.startBare(`${service.folder}/bare.db`);
+const update: Asked = {
+  url: service.url,
+  request: (n) =>
+    service.request("beside", "PUT", `products/p-0/attribute/quantity/${n}`),
+};
+const bareCommit: Asked = {
+  url: bare.url,
+  request: () => requestBytes("PUT", "/", {}),
+};
 await service.ask(
   service.upload("beside", document("p", { products: 1, bytes: 0 })),
 );

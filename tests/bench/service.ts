@@ -186,26 +186,25 @@ export class BenchHost implements AsyncDisposable {
    * `headMs` milliseconds.
    */
   static start(headMs = 0): Promise<BenchHost> {
-    return BenchHost.#run(hostScript(headMs));
+    return BenchHost.#run(hostScript(headMs), []);
   }
 
   /** Answers 204 after a commit of one row of a database of its own. */
   static startBare(databaseFile: string): Promise<BenchHost> {
-    return BenchHost.#run(bareScript(databaseFile));
+    return BenchHost.#run(bareScript(databaseFile), [
+      "--allow-read",
+      "--allow-write",
+    ]);
   }
 
-  static async #run(script: string): Promise<BenchHost> {
+  static async #run(
+    script: string,
+    permissions: readonly string[],
+  ): Promise<BenchHost> {
     const file = await Deno.makeTempFile({ suffix: ".ts" });
     await Deno.writeTextFile(file, script);
     const child = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--no-config",
-        "--allow-net",
-        "--allow-read",
-        "--allow-write",
-        file,
-      ],
+      args: ["run", "--no-config", "--allow-net", ...permissions, file],
       stdout: "piped",
     }).spawn();
     const reader = child.stdout.getReader();
