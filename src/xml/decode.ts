@@ -25,9 +25,6 @@ export const XML_LIMITS: XmlLimits = {
 
 export type XmlAttributes = Readonly<Record<string, string>>;
 
-/** Most elements have none: spare whoever looks through them. */
-const NO_ATTRIBUTES: XmlAttributes = {};
-
 export interface XmlHandlers {
   /** `line` is the one on which the element starts, from 1. */
   open(name: string, attributes: XmlAttributes, line: number): void;
@@ -138,12 +135,9 @@ class Reader {
         );
       }
     });
-    parser.on("opentag", (tag) => {
-      const attributes = this.#attributes === 0
-        ? NO_ATTRIBUTES
-        : tag.attributes as XmlAttributes;
-      const line = this.#opening(tag.name);
-      this.#handlers.open(tag.name, attributes, line);
+    parser.on("opentag", ({ name, attributes }) => {
+      const line = this.#opening(name);
+      this.#handlers.open(name, attributes as XmlAttributes, line);
     });
     parser.on("text", (text) => this.#text(text));
     parser.on("cdata", (text) => this.#text(text));

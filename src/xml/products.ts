@@ -70,19 +70,11 @@ const LIST_ITEM: Record<ListField, string> = {
   images: "image",
 };
 
-const FIELD_NAMES = [
+const FIELD_NAMES: ReadonlySet<string> = new Set([
   "id",
   ...Object.keys(SCALARS),
   ...Object.keys(LIST_ITEM),
-];
-
-/**
- * The name of a field by itself: a text out of a document is slow to look
- * anything up by, while these the engine knows.
- */
-const FIELDS: ReadonlyMap<string, string> = new Map(
-  FIELD_NAMES.map((name) => [name, name]),
-);
+]);
 
 /** XML attributes that a seller gives an element. */
 const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
@@ -257,35 +249,35 @@ class Decoder {
     };
     this.#rows.push(this.#row);
     this.#level = Level.Product;
-    this.#checkAttributes("product", attributes, line, () => "");
+    this.#checkAttributes("product", attributes, line, "");
   }
 
   #openField(name: string, attributes: XmlAttributes, line: number): void {
-    const field = FIELDS.get(name);
-    if (field === undefined) {
-      return this.#unknownElement(name, line, "", FIELD_NAMES);
+    if (!FIELD_NAMES.has(name)) {
+      return this.#unknownElement(name, line, "", [...FIELD_NAMES]);
     }
     this.#refuseText(this.#row.line, "product");
-    const { lines } = this.#row;
-    if (lines.has(field)) {
-      this.#fieldProblem(field, line, {
+    if (this.#row.lines.has(name)) {
+      this.#fieldProblem(name, line, {
         code: "repeated_element",
-        message: `stands here again; the first is on line ${lines.get(field)}.`,
+        message: `stands here again; the first is on line ${
+          this.#row.lines.get(name)
+        }.`,
       });
       this.#skipping = 1;
       return;
     }
-    lines.set(field, line);
-    this.#checkAttributes(field, attributes, line, () => field);
-    this.#field = field;
+    this.#row.lines.set(name, line);
+    this.#checkAttributes(name, attributes, line, name);
+    this.#field = name;
     this.#fieldLine = line;
     this.#attributes = attributes;
     this.#text = "";
     this.#level = Level.Field;
-    if (!isList(field)) return;
+    if (!isList(name)) return;
     this.#item = 0;
     this.#seen.clear();
-    this.#row.patch[field] = [];
+    this.#row.patch[name] = [];
   }
 
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
@@ -299,7 +291,7 @@ class Decoder {
     if (this.#item > LIST_LIMITS[field]) return this.#overLimit(field, line);
     this.#itemLine = line;
     this.#attributes = attributes;
-    this.#checkAttributes(name, attributes, line, () => this.#itemPath());
+    this.#checkAttributes(name, attributes, line, this.#itemPath());
     this.#text = "";
     this.#level = Level.Item;
   }
@@ -399,7 +391,7 @@ class Decoder {
     );
     const value = this.#itemText(this.#text, readAttributeValue);
     if (name === null || value === null) return;
-    if (this.#isRepeated(name, (name) => `the attribute ${name}`)) return;
+    if (this.#isRepeated(name, `the attribute ${quote(name)}`)) return;
     this.#row.patch.attributes!.push({ name, value });
   }
 
@@ -416,7 +408,7 @@ class Decoder {
         message: `is not usable. ${parsed.problem}`,
       });
     }
-    if (this.#isRepeated(url, () => "this URL")) return;
+    if (this.#isRepeated(url, "this URL")) return;
     this.#row.images.push({
       url,
       line: this.#itemLine,
@@ -448,14 +440,14 @@ class Decoder {
     return null;
   }
 
-  #isRepeated(value: string, what: (quoted: string) => string): boolean {
+  #isRepeated(value: string, what: string): boolean {
     if (!this.#seen.has(value)) {
       this.#seen.add(value);
       return false;
     }
     this.#itemProblem({
       code: "repeated_value",
-      message: `repeats ${what(quote(value))}; it may stand here only once.`,
+      message: `repeats ${what}; it may stand here only once.`,
     });
     return true;
   }
@@ -469,13 +461,12 @@ class Decoder {
     element: string,
     attributes: XmlAttributes,
     line: number,
-    pathOf: () => string,
+    path: string,
   ): void {
     for (const attribute in attributes) {
       const sent = SENT_ATTRIBUTES[element] ?? [];
       if (sent.includes(attribute)) continue;
       if (READ_ATTRIBUTES[element]?.includes(attribute)) continue;
-      const path = pathOf();
       const field = path === "" ? `@${attribute}` : `${path}/@${attribute}`;
       this.#unknownAttribute(attribute, sent, line, field);
     }
