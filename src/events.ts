@@ -24,13 +24,9 @@ import { insertDelivery } from "./store/deliveries.ts";
 import { findEvent, insertEvent } from "./store/events.ts";
 import { sellerByName, SellerNameError } from "./store/sellers.ts";
 import { lockWebhook } from "./store/webhooks.ts";
-import {
-  malformedElement,
-  parseTree,
-  XML_LIMITS,
-  type XmlElement,
-} from "./xml/decode.ts";
+import { malformedElement, parseTree, type XmlElement } from "./xml/decode.ts";
 import { readFields } from "./xml/fields.ts";
+import { XML_LIMITS } from "./xml/handlers.ts";
 import { namespaceProblem } from "./xml/namespaces.ts";
 
 /** An event as it was handed in, not yet judged. */

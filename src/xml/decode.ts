@@ -5,49 +5,45 @@
  */
 import { SaxesParser } from "saxes";
 import type { ServiceError } from "../domain/errors.ts";
+import {
+  XML_LIMITS,
+  type XmlAttributes,
+  type XmlHandlers,
+  type XmlLimits,
+} from "./handlers.ts";
 import { lineEnds, malformed, type Place, placeOf } from "./place.ts";
+import { readPlain } from "./plain.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
-export interface XmlLimits {
-  /** Nested elements, the root counted. */
-  depth: number;
-  /** XML attributes of one element. */
-  attributes: number;
-  /** Elements of the document. */
-  elements: number;
-}
-
-export const XML_LIMITS: XmlLimits = {
-  depth: 32,
-  attributes: 64,
-  elements: 50_000,
-};
-
-export type XmlAttributes = Readonly<Record<string, string>>;
-
-export interface XmlHandlers {
-  /** `line` is the one on which the element starts, from 1. */
-  open(name: string, attributes: XmlAttributes, line: number): void;
-  /** Text or CDATA; an element's text may come in several pieces. */
-  text(text: string): void;
-  close(name: string): void;
-}
-
-/** Reads a document, calling the handlers in document order. */
-export function parseXml(
+/**
+ * Reads a document, calling the handlers in document order. `begin` makes them;
+ * it is called again where the document turns out not to be plain, and the
+ * parser has to begin anew. Answers those that were told all of it.
+ */
+export function readXml<H extends XmlHandlers>(
   bytes: Uint8Array,
-  handlers: XmlHandlers,
-  limits: XmlLimits = XML_LIMITS,
-): void {
-  new Reader(decodeUtf8(bytes), handlers, limits).read();
+  begin: () => H,
+): H {
+  const source = decodeUtf8(bytes);
+  const first = begin();
+  if (readPlain(source, first)) return first;
+  const handlers = begin();
+  parseXml(source, handlers);
+  return handlers;
 }
 
-/** Characters that are read in one go: at worst some fifty milliseconds. */
+/** Has the parser read a decoded document, plain or not. */
+export function parseXml(source: string, handlers: XmlHandlers): void {
+  new Reader(source, handlers, XML_LIMITS).read();
+}
+
+/** Characters that are read in one go: at worst some sixty milliseconds. */
 export const PIECE = 512 * 1024;
 
 /**
  * As `parseXml`, with a pause between the pieces of a long document: reading
  * 16 MiB of the worst takes more than a second, in which others want answers.
+ * Such documents are rare, so the plain reader has not learnt to pause.
  */
 export async function parseXmlInPieces(
   bytes: Uint8Array,
@@ -258,7 +254,7 @@ function sentence(message: string): string {
 function doctypeIndex(source: string, end: number): number {
   for (let at = source.indexOf("<!"); at !== -1 && at < end;) {
     if (source.startsWith("<!DOCTYPE", at)) return at;
-    const commentEnd = source.indexOf("-->", at);
+    const commentEnd = source.indexOf("-->", at + "<!--".length);
     if (commentEnd === -1) return -1;
     at = source.indexOf("<!", commentEnd);
   }

@@ -25,7 +25,8 @@ import {
 } from "../domain/product.ts";
 import { parseSellerUrl } from "../domain/url.ts";
 import { quote, type Reader } from "../domain/values.ts";
-import { parseXml, parseXmlInPieces, type XmlAttributes } from "./decode.ts";
+import { parseXmlInPieces, readXml } from "./decode.ts";
+import type { XmlAttributes } from "./handlers.ts";
 
 /** The most products that one document may hold (interface.md, section 8). */
 export const PRODUCTS_LIMIT = 250;
@@ -94,9 +95,7 @@ const READ_ATTRIBUTES: Record<string, readonly string[]> = {
 
 /** Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. */
 export function decodeProducts(bytes: Uint8Array): ProductsDocument {
-  const decoder = new Decoder();
-  parseXml(bytes, decoder);
-  return decoder.finish();
+  return readXml(bytes, () => new Decoder()).finish();
 }
 
 /** As `decodeProducts`, with a pause between the pieces of a long document. */
@@ -123,6 +122,8 @@ class Decoder {
   /** At most as many as an error tells: a document can hold millions. */
   readonly #problems: Detail[] = [];
   #moreProblems = 0;
+  /** What ends a problem's message: looked for once the document was read. */
+  readonly #suggestions: [problem: Detail, suggest: () => string][] = [];
   #level = Level.Outside;
   #rootLine = 1;
   /** Depth inside an element that is not known; its content is not looked at. */
@@ -143,6 +144,9 @@ class Decoder {
         "<products> holds no <product>; send at least one.",
         { line: this.#rootLine, field: "product" },
       );
+    }
+    for (const [problem, suggest] of this.#suggestions) {
+      problem.message += suggest();
     }
     for (const problem of this.#problems) {
       const row = this.#rows[(problem.product ?? 0) - 1];
@@ -481,9 +485,9 @@ class Decoder {
     if (this.#isFull()) return;
     this.#problem(
       "unknown_attribute",
-      `The XML attribute ${quote(attribute)} is not known here` +
-        suggestion(attribute, known, (name) => name),
+      `The XML attribute ${quote(attribute)} is not known here`,
       { line, field: field.slice(0, 200) },
+      () => suggestion(attribute, known, (name) => name),
     );
   }
 
@@ -498,9 +502,9 @@ class Decoder {
     const field = path === "" ? name : `${path}/${name}`;
     this.#problem(
       "unknown_element",
-      `The element <${name.slice(0, 100)}> is not known here` +
-        suggestion(name, known, (near) => `<${near}>`),
+      `The element <${name.slice(0, 100)}> is not known here`,
       { line, field: field.slice(0, 200) },
+      () => suggestion(name, known, (near) => `<${near}>`),
     );
   }
 
@@ -538,12 +542,14 @@ class Decoder {
     code: DetailCode,
     message: string,
     place: { line: number; field: string },
+    suggest?: () => string,
   ): void {
     if (this.#isFull()) return;
     const inProduct = this.#level >= Level.Product;
     const detail: Detail = { ...place, code, message };
     if (inProduct) detail.product = this.#row.product;
     this.#problems.push(detail);
+    if (suggest !== undefined) this.#suggestions.push([detail, suggest]);
   }
 }
 

@@ -1,17 +1,15 @@
 /** The characters of a document, which has to be UTF-8. */
+import { isUtf8 } from "node:buffer";
 import type { ServiceError } from "../domain/errors.ts";
 import { malformed, type Place, placeOf } from "./place.ts";
 
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8 = new TextDecoder();
 
 /** Decodes UTF-8 (one byte order mark allowed) or says where it is broken. */
 export function decodeUtf8(bytes: Uint8Array): string {
-  let text: string;
-  try {
-    text = strictUtf8.decode(bytes);
-  } catch {
-    throw brokenEncoding(bytes);
-  }
+  // A decoder that refuses by itself takes up to four times as long.
+  if (!isUtf8(bytes)) throw brokenEncoding(bytes);
+  const text = utf8.decode(bytes);
   // The decoder took one; the parser would silently take another.
   if (text.startsWith("\ufeff")) {
     throw malformed("The body begins with more than one byte order mark.", {
@@ -39,7 +37,7 @@ function brokenPlace(bytes: Uint8Array): Place {
   for (let length = -1; length !== 0; end += length) {
     length = sequenceLength(bytes, end);
   }
-  const text = strictUtf8.decode(bytes.subarray(0, end));
+  const text = utf8.decode(bytes.subarray(0, end));
   return placeOf(text, text.length);
 }
 

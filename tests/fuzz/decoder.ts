@@ -2,12 +2,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { ParseOption, XmlDocument } from "libxml2-wasm";
 import { ServiceError } from "../../src/domain/errors.ts";
-import { PIECE } from "../../src/xml/decode.ts";
+import { parseXml, PIECE } from "../../src/xml/decode.ts";
+import type { XmlHandlers } from "../../src/xml/handlers.ts";
+import { readPlain } from "../../src/xml/plain.ts";
 import {
   decodeProducts,
   PRODUCTS_LIMIT,
   type ProductsDocument,
 } from "../../src/xml/products.ts";
+import { decodeUtf8 } from "../../src/xml/utf8.ts";
 import type { Random } from "../support/random.ts";
 import { generateDocument, generateText, mutate, spell } from "./documents.ts";
 
@@ -15,12 +18,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 
 /** The document, or the error; anything else that is thrown is a failure. */
 export function decode(bytes: Uint8Array): ProductsDocument | ServiceError {
-  try {
-    return decodeProducts(bytes);
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
+  return catchRefusal(() => decodeProducts(bytes));
 }
 
 /** A generated document's mistakes are told, all of them, at their places. */
@@ -62,6 +60,54 @@ export function checkMutated(random: Random): void {
   if (document instanceof ServiceError) checkRefusal(document, text);
   else checkRows(document, text);
   checkAgainstLibxml(document, bytes, text);
+}
+
+/** What the plain reader reads, it reads as the parser does. */
+export function checkPlain(random: Random): void {
+  const { xml } = generateDocument(random);
+  readPlainly(encode(xml));
+  readPlainly(mutate(random, encode(xml)));
+}
+
+/**
+ * What the plain reader makes of a document: null where it gives up. Throws
+ * where it reads what the parser refuses, or reads it in another way.
+ */
+export function readPlainly(bytes: Uint8Array): unknown[][] | null {
+  const parsed = recorder();
+  const plain = recorder();
+  const refusal = catchRefusal(() => parseXml(decodeUtf8(bytes), parsed));
+  const isRead = catchRefusal(() => readPlain(decodeUtf8(bytes), plain));
+  if (isRead !== true) return null;
+  const text = new TextDecoder().decode(bytes);
+  assertEquals(refusal, undefined, text);
+  assertEquals(plain.events, parsed.events, text);
+  return plain.events;
+}
+
+/** Keeps what it is told; texts that stand side by side are one. */
+export function recorder(): XmlHandlers & { events: unknown[][] } {
+  const events: unknown[][] = [];
+  return {
+    events,
+    open: (name, attributes, line) =>
+      events.push(["open", name, { ...attributes }, line]),
+    text: (text) => {
+      const last = events.at(-1);
+      if (last?.[0] === "text") last[1] = `${last[1]}${text}`;
+      else if (text !== "") events.push(["text", text]);
+    },
+    close: (name) => events.push(["close", name]),
+  };
+}
+
+function catchRefusal<T>(read: () => T): T | ServiceError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
 }
 
 /** Where a long document is cut into pieces makes no difference. */

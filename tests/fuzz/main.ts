@@ -9,11 +9,17 @@ import {
   checkMistakes,
   checkMutated,
   checkPieces,
+  checkPlain,
   checkSpelling,
 } from "./decoder.ts";
 import { bootForFuzz, REQUEST_CHECKS } from "./requests.ts";
 
-const DOCUMENT_CHECKS = [checkMistakes, checkSpelling, checkMutated];
+const DOCUMENT_CHECKS = [
+  checkMistakes,
+  checkSpelling,
+  checkMutated,
+  checkPlain,
+];
 /** Documents for each request: those take longer. */
 const DOCUMENTS = 10;
 /** Rounds between two looks at the memory. */

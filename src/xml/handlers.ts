@@ -1,0 +1,26 @@
+/** What a reader of XML tells of a document, and within which limits. */
+
+export interface XmlLimits {
+  /** Nested elements, the root counted. */
+  depth: number;
+  /** XML attributes of one element. */
+  attributes: number;
+  /** Elements of the document. */
+  elements: number;
+}
+
+export const XML_LIMITS: XmlLimits = {
+  depth: 32,
+  attributes: 64,
+  elements: 50_000,
+};
+
+export type XmlAttributes = Readonly<Record<string, string>>;
+
+export interface XmlHandlers {
+  /** `line` is the one on which the element starts, from 1. */
+  open(name: string, attributes: XmlAttributes, line: number): void;
+  /** Text or CDATA; an element's text may come in several pieces. */
+  text(text: string): void;
+  close(name: string): void;
+}
