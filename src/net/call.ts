@@ -21,22 +21,15 @@ export class Call {
   address: string | undefined;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
-  readonly #outer: AbortSignal | undefined;
   readonly #cleanUp: ((keep: Wire | undefined) => void)[] = [];
   #started: number;
   #ended = false;
 
-  /**
-   * `outer` aborts the call, also while it waits for its turn.
-   */
-  constructor(url: URL, clock: Clock, outer: AbortSignal | undefined) {
+  constructor(url: URL, clock: Clock) {
     this.url = url;
     this.origin = url.origin;
     this.#clock = clock;
     this.#started = clock.monotonic();
-    this.#outer = outer;
-    if (outer?.aborted) this.cancel();
-    outer?.addEventListener("abort", this.cancel);
   }
 
   /** Aborted by time, by the caller or by the door's closing. */
@@ -62,10 +55,10 @@ export class Call {
     });
   }
 
-  /** Aborts the call. */
-  readonly cancel = (): void => {
+  /** Aborts the call, also while it waits for its turn. */
+  cancel(): void {
     this.#stop("aborted", "The request was cancelled.");
-  };
+  }
 
   /** Whether it was aborted by somebody, and not by its time running out. */
   get cancelled(): boolean {
@@ -96,7 +89,6 @@ export class Call {
   end(keep?: Wire): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#outer?.removeEventListener("abort", this.cancel);
     for (const fn of this.#cleanUp) fn(keep);
   }
 

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from "../deps.ts";
 import { parseSellerUrl } from "../domain/url.ts";
 import { allowList } from "./addresses.ts";
 import { Call } from "./call.ts";
+import { CallsBySignal } from "./calls_by_signal.ts";
 import { connectError, type Dial, dialFirst, dialTcp, secure } from "./dial.ts";
 import { OutboundError } from "./errors.ts";
 import { Names, type Resolver, systemResolver } from "./names.ts";
@@ -108,6 +109,7 @@ export class Outbound {
   /** What every request is sent with. */
   readonly #headers: string;
   readonly #calls = new Set<Call>();
+  readonly #bySignal = new CallsBySignal();
   #closed = false;
 
   /** @throws {TypeError} if `allowPrivate` holds something but CIDRs. */
@@ -223,9 +225,10 @@ export class Outbound {
 
   async #begin(url: string, options: RequestOptions): Promise<Call> {
     const { owner, signal, timeoutMs } = options;
-    const call = new Call(allowedUrl(url), this.#clock, signal);
+    const call = new Call(allowedUrl(url), this.#clock);
     this.#calls.add(call);
     call.onEnd(() => this.#calls.delete(call));
+    if (signal !== undefined) this.#bySignal.add(signal, call);
     try {
       if (this.#closed) call.cancel();
       await this.#slots.acquire(call.origin, call.signal, owner);

@@ -396,6 +396,32 @@ Deno.test("a signal aborts a waiting request and a running one", async () => {
   assertEquals(host.connections, 1);
 });
 
+Deno.test("requests of one signal share a listener, not their end", async () => {
+  await using host = new Host(async (caller) => {
+    const request = await caller.request();
+    if (request?.includes("/kept")) await caller.send(EMPTY_200);
+    else await caller.gone();
+  });
+  using door = openDoor({ perOrigin: 3 });
+  const abort = new AbortController();
+  const { signal } = abort;
+  let listeners = 0;
+  const addEventListener = signal.addEventListener.bind(signal);
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listeners++;
+    addEventListener(...args);
+  };
+  const options = { timeoutMs, signal };
+  const never = [
+    assertFails(door.head(host.url("/never"), options), "aborted"),
+    assertFails(door.head(host.url("/never"), options), "aborted"),
+  ];
+  assertEquals((await door.head(host.url("/kept"), options)).status, 200);
+  assertEquals(listeners, 1);
+  abort.abort();
+  await Promise.all(never);
+});
+
 Deno.test("close() ends what runs, waits, streams or is kept", async () => {
   await using host = new Host(async (caller) => {
     for (;;) {
