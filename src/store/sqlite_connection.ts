@@ -21,8 +21,15 @@ const BUSY_TIMEOUT_MS = 5_000;
  * and again meanwhile, those of indexes above all, then go there once.
  */
 const CHECKPOINT_PAGES = 4_000;
-/** Of each connection; beyond that the operating system's cache serves. */
-const CACHE_KIB = 16_000;
+/**
+ * Of each connection; beyond that the operating system's cache serves. No more,
+ * because SQLite goes through the whole of it at the end of nearly every
+ * transaction: where the balancing of a tree exchanges two pages, one of them
+ * passes by a number beyond the end of the file, and the commit looks for pages
+ * there (`balance_nonroot`, `pcache1Truncate`). With 16,000 that was a sixth of
+ * all that an upload takes.
+ */
+const CACHE_KIB = 4_000;
 /** Pages of one step of a backup: all, so that no write makes it start again. */
 const ALL_PAGES = 2 ** 30;
 
