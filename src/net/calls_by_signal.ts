@@ -1,4 +1,4 @@
-/** Calls that end when a signal of somebody else's is aborted. */
+/** Calls that end when a signal is aborted. */
 
 import type { Call } from "./call.ts";
 

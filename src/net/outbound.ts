@@ -108,9 +108,8 @@ export class Outbound {
   readonly #pool: Pool;
   /** What every request is sent with. */
   readonly #headers: string;
-  readonly #calls = new Set<Call>();
-  readonly #bySignal = new CallsBySignal();
-  #closed = false;
+  readonly #calls = new CallsBySignal();
+  readonly #closing = new AbortController();
 
   /** @throws {TypeError} if `allowPrivate` holds something but CIDRs. */
   constructor(options: OutboundOptions) {
@@ -218,19 +217,16 @@ export class Outbound {
 
   /** Closes every connection; what is pending rejects as `aborted`. */
   close(): void {
-    this.#closed = true;
-    for (const call of this.#calls) call.cancel();
+    this.#closing.abort();
     this.#pool.close();
   }
 
   async #begin(url: string, options: RequestOptions): Promise<Call> {
     const { owner, signal, timeoutMs } = options;
     const call = new Call(allowedUrl(url), this.#clock);
-    this.#calls.add(call);
-    call.onEnd(() => this.#calls.delete(call));
-    if (signal !== undefined) this.#bySignal.add(signal, call);
+    this.#calls.add(this.#closing.signal, call);
+    if (signal !== undefined) this.#calls.add(signal, call);
     try {
-      if (this.#closed) call.cancel();
       await this.#slots.acquire(call.origin, call.signal, owner);
       call.onEnd(() => this.#slots.release(call.origin, owner));
       call.start(timeoutMs);
@@ -268,7 +264,8 @@ export class Outbound {
     call.address = wire.address;
     call.phase = "answer";
     call.onEnd((keep) => {
-      if (keep === wire && !this.#closed) this.#pool.put(call.origin, wire);
+      const isClosed = this.#closing.signal.aborted;
+      if (keep === wire && !isClosed) this.#pool.put(call.origin, wire);
       else wire.close();
     });
     try {
