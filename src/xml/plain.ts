@@ -95,14 +95,12 @@ class PlainReader {
     const space = this.#space(at);
     const blank = space === source.length ||
       source.charCodeAt(space) === LESS_THAN;
-    const end = blank ? space : source.indexOf("<", space);
-    if (this.#open.length === 0) {
-      if (!blank) throw UNUSUAL;
-    } else if (end > at) {
+    const isInRoot = this.#open.length > 0;
+    if (!blank && !isInRoot) throw UNUSUAL;
+    const end = blank ? space : this.#indexOf("<", space);
+    if (isInRoot && end > at) {
       const text = source.slice(at, end);
       this.#handlers.text(blank ? text : characterData(text));
-    } else if (end === -1) {
-      throw UNUSUAL;
     }
     return end;
   }
@@ -152,7 +150,7 @@ class PlainReader {
     const name = source.slice(at + 1, nameEnd);
     const end = this.#readAttributes(nameEnd);
     const isEmpty = source.charCodeAt(end) === SLASH;
-    // Before the handler is called, which may refuse what is well-formed only.
+    // First: what a handler throws counts only if the tag is well-formed.
     const tagEnd = this.#expect(GREATER_THAN, isEmpty ? end + 1 : end);
     this.#handlers.open(name, this.#attributes, this.#lineOf(at));
     if (isEmpty) this.#handlers.close(name);
@@ -171,13 +169,15 @@ class PlainReader {
   /** All that stands between a tag's name and its ">" or "/". */
   #readAttributes(from: number): number {
     const source = this.#source;
-    this.#attributes = NO_ATTRIBUTES;
     let attributes: Record<string, string> | null = null;
     let at = from;
     for (let count = 0;; count++) {
       const start = this.#space(at);
       const code = source.charCodeAt(start);
-      if (code === GREATER_THAN || code === SLASH) return start;
+      if (code === GREATER_THAN || code === SLASH) {
+        this.#attributes = attributes ?? NO_ATTRIBUTES;
+        return start;
+      }
       if (start === at || count === XML_LIMITS.attributes) throw UNUSUAL;
       const nameEnd = this.#name(start);
       const valueStart = this.#expect(EQUALS, nameEnd) + 1;
@@ -186,7 +186,6 @@ class PlainReader {
       attributes ??= Object.create(null) as Record<string, string>;
       if (name in attributes) throw UNUSUAL;
       attributes[name] = resolved(source.slice(valueStart, valueEnd));
-      this.#attributes = attributes;
       at = valueEnd + 1;
     }
   }

@@ -1,11 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Detail, ServiceError } from "../../src/domain/errors.ts";
-import { parseTree, readXml } from "../../src/xml/decode.ts";
+import { parseTree, parseXml } from "../../src/xml/decode.ts";
+import { decodeUtf8 } from "../../src/xml/utf8.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
 function read(bytes: Uint8Array): void {
-  readXml(bytes, () => ({ open() {}, text() {}, close() {} }));
+  parseXml(decodeUtf8(bytes), { open() {}, text() {}, close() {} });
 }
 
 function refusal(document: string | Uint8Array): Detail {
@@ -101,11 +102,11 @@ Deno.test("structural limits are refused, each by its name", () => {
 
 Deno.test("an element's line is that of its <", () => {
   const lines: [string, number][] = [];
-  readXml(encode("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>"), () => ({
+  parseXml("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>", {
     open: (name, _, line) => lines.push([name, line]),
     text() {},
     close() {},
-  }));
+  });
   assertEquals(lines, [["a", 1], ["b", 3], ["c", 6], ["d", 8]]);
 });
 
