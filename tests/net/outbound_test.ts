@@ -405,22 +405,53 @@ Deno.test("requests of one signal share a listener, not their end", async () => 
   using door = openDoor({ perOrigin: 3 });
   const abort = new AbortController();
   const { signal } = abort;
-  let listeners = 0;
-  const addEventListener = signal.addEventListener.bind(signal);
-  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
-    listeners++;
-    addEventListener(...args);
-  };
+  const listeners = countListeners(signal);
   const options = { timeoutMs, signal };
   const never = [
     assertFails(door.head(host.url("/never"), options), "aborted"),
     assertFails(door.head(host.url("/never"), options), "aborted"),
   ];
   assertEquals((await door.head(host.url("/kept"), options)).status, 200);
-  assertEquals(listeners, 1);
+  assertEquals(listeners, { added: 1, removed: 0 });
   abort.abort();
   await Promise.all(never);
+  assertEquals(listeners, { added: 1, removed: 1 });
 });
+
+Deno.test("a signal is listened to for as long as there are requests", async () => {
+  await using host = new Host(async (caller) => {
+    for (;;) {
+      const request = await caller.request();
+      if (request === null) return;
+      await caller.send(EMPTY_200);
+    }
+  });
+  using door = openDoor();
+  const { signal } = new AbortController();
+  const listeners = countListeners(signal);
+  for (const round of [1, 2]) {
+    const head = () => door.head(host.url(), { timeoutMs, signal });
+    await Promise.all([head(), head()]);
+    assertEquals(listeners, { added: round, removed: round });
+  }
+});
+
+/** How often listeners are added to the signal, and removed, from now on. */
+function countListeners(signal: AbortSignal) {
+  const listeners = { added: 0, removed: 0 };
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listeners.added++;
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (
+    ...args: Parameters<typeof removeEventListener>
+  ) => {
+    listeners.removed++;
+    removeEventListener.apply(signal, args);
+  };
+  return listeners;
+}
 
 Deno.test("close() ends what runs, waits, streams or is kept", async () => {
   await using host = new Host(async (caller) => {
