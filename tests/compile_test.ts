@@ -4,13 +4,14 @@
  * cannot run, but everything that would be inside is packed and can be read.
  */
 import { assert, assertEquals } from "@std/assert";
-import { taskPermissions, temporaryFolder } from "./support/process.ts";
+import { taskFlags, temporaryFolder } from "./support/process.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 /** The packed files and their description stand at the end, after the runtime. */
 const TAIL_BYTES = 32 * 1024 * 1024;
 
 interface Description {
+  v8_flags: string[];
   permissions: Record<string, string[] | boolean | null>;
   otel_config: { tracing_enabled: boolean; metrics_enabled: boolean };
   env_vars_from_env_file: Record<string, string>;
@@ -70,7 +71,7 @@ function lastObject(text: string, start: string): Description {
   throw new Error("the object does not end");
 }
 
-Deno.test("the binary holds everything, with the permissions of the tasks", async () => {
+Deno.test("the binary holds everything, with the permissions and settings of the tasks", async () => {
   await using folder = await temporaryFolder();
   const packed = await compile(`${folder.path}/seller-interface`);
   const description = lastObject(packed, '{"argv":');
@@ -101,13 +102,14 @@ Deno.test("the binary holds everything, with the permissions of the tasks", asyn
   assertEquals(description.otel_config.tracing_enabled, false);
   assertEquals(description.otel_config.metrics_enabled, false);
   assertEquals(description.env_vars_from_env_file, {});
+  assertEquals(description.v8_flags.at(-1), "--max-semi-space-size=16");
 });
 
-Deno.test("every task that runs the program gives it the same permissions", async () => {
-  const permissions = await taskPermissions("compile");
-  assert(permissions.includes("--no-prompt"));
-  assert(!permissions.includes("--allow-all"));
+Deno.test("every task that runs the program gives it the same flags", async () => {
+  const flags = await taskFlags("compile");
+  assert(flags.includes("--no-prompt"));
+  assert(!flags.includes("--allow-all"));
   for (const task of ["cli", "start", "dev"]) {
-    assertEquals(await taskPermissions(task), permissions, task);
+    assertEquals(await taskFlags(task), flags, task);
   }
 });

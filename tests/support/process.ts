@@ -17,12 +17,12 @@ export interface RunOptions {
   preload?: string;
 }
 
-/** The permissions that the tasks of deno.json give. */
-export async function taskPermissions(task: string): Promise<string[]> {
+/** What a task of deno.json gives its program: permissions, settings of V8. */
+export async function taskFlags(task: string): Promise<string[]> {
   const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   const words: string[] = tasks[task].command.replaceAll("'", "").split(" ");
   return words.filter((word) =>
-    /^--(no-prompt|(allow|deny|ignore)-)/.test(word)
+    /^--(no-prompt|v8-flags|(allow|deny|ignore)-)/.test(word)
   );
 }
 
@@ -30,11 +30,11 @@ async function command(
   args: readonly string[],
   { env = {}, preload }: RunOptions,
 ): Promise<Deno.Command> {
-  const permissions = await taskPermissions("cli");
+  const flags = await taskFlags("cli");
   return new Deno.Command(Deno.execPath(), {
     args: [
       "run",
-      ...permissions,
+      ...flags,
       "--no-check",
       ...(preload === undefined ? [] : [`--preload=${preload}`]),
       `${ROOT}main.ts`,
