@@ -2,10 +2,10 @@
 
 import type { Call } from "./call.ts";
 
-/** The calls of one signal, and what listens to it on their behalf. */
+/** The calls of one signal, and how to listen to it no more. */
 interface Listening {
   calls: Set<Call>;
-  cancel: () => void;
+  end: () => void;
 }
 
 /**
@@ -18,11 +18,10 @@ export class CallsBySignal {
   /** Has the signal cancel the call, unless that has ended before. */
   add(signal: AbortSignal, call: Call): void {
     if (signal.aborted) return call.cancel();
-    const { calls } = this.#listening.get(signal) ?? this.#listen(signal);
+    const { calls, end } = this.#listening.get(signal) ?? this.#listen(signal);
     calls.add(call);
     call.onEnd(() => {
-      calls.delete(call);
-      if (calls.size === 0) this.#leave(signal);
+      if (calls.delete(call) && calls.size === 0) end();
     });
   }
 
@@ -31,20 +30,15 @@ export class CallsBySignal {
     const cancel = () => {
       for (const call of calls) call.cancel();
     };
+    // A signal made of others (`AbortSignal.any`), as each image has one, is
+    // kept in memory by every one of those while anything listens to it.
+    const end = () => {
+      signal.removeEventListener("abort", cancel);
+      this.#listening.delete(signal);
+    };
     signal.addEventListener("abort", cancel);
-    const listening = { calls, cancel };
+    const listening = { calls, end };
     this.#listening.set(signal, listening);
     return listening;
-  }
-
-  /**
-   * A signal made of others (`AbortSignal.any`) is kept in memory by each of
-   * those for as long as anything listens to it.
-   */
-  #leave(signal: AbortSignal): void {
-    const listening = this.#listening.get(signal);
-    if (listening === undefined) return;
-    signal.removeEventListener("abort", listening.cancel);
-    this.#listening.delete(signal);
   }
 }

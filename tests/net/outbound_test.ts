@@ -16,6 +16,23 @@ import { TestClock, until } from "../support/clock.ts";
 
 const timeoutMs = 5_000;
 
+/** How often listeners are added to the signal, and removed, from now on. */
+function countListeners(signal: AbortSignal) {
+  const listeners = { added: 0, removed: 0 };
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listeners.added++;
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (
+    ...args: Parameters<typeof removeEventListener>
+  ) => {
+    listeners.removed++;
+    removeEventListener.apply(signal, args);
+  };
+  return listeners;
+}
+
 Deno.test("head() dials the checked address and asks for the name", async () => {
   let seen = "";
   await using host = new Host(answering((request) => {
@@ -419,13 +436,7 @@ Deno.test("requests of one signal share a listener, not their end", async () => 
 });
 
 Deno.test("a signal is listened to for as long as there are requests", async () => {
-  await using host = new Host(async (caller) => {
-    for (;;) {
-      const request = await caller.request();
-      if (request === null) return;
-      await caller.send(EMPTY_200);
-    }
-  });
+  await using host = new Host(answering(EMPTY_200));
   using door = openDoor();
   const { signal } = new AbortController();
   const listeners = countListeners(signal);
@@ -435,23 +446,6 @@ Deno.test("a signal is listened to for as long as there are requests", async () 
     assertEquals(listeners, { added: round, removed: round });
   }
 });
-
-/** How often listeners are added to the signal, and removed, from now on. */
-function countListeners(signal: AbortSignal) {
-  const listeners = { added: 0, removed: 0 };
-  const { addEventListener, removeEventListener } = signal;
-  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
-    listeners.added++;
-    addEventListener.apply(signal, args);
-  };
-  signal.removeEventListener = (
-    ...args: Parameters<typeof removeEventListener>
-  ) => {
-    listeners.removed++;
-    removeEventListener.apply(signal, args);
-  };
-  return listeners;
-}
 
 Deno.test("close() ends what runs, waits, streams or is kept", async () => {
   await using host = new Host(async (caller) => {
