@@ -69,7 +69,8 @@ export function receivePart(
 /** One image. `discard` it in the end, whatever happened. */
 class PartFile {
   readonly #path: string;
-  readonly #buffer = spare.pop() ?? new Uint8Array(BUFFER_BYTES);
+  /** Had only while it holds something, so that few of them go around. */
+  #buffer: Uint8Array<ArrayBuffer> | null = null;
   #filled = 0;
   #flushed = 0;
   #file: Deno.FsFile | null = null;
@@ -85,32 +86,35 @@ class PartFile {
   }
 
   append(piece: Uint8Array): void {
+    const buffer = this.#buffer ??= spare.pop() ?? new Uint8Array(BUFFER_BYTES);
     for (let at = 0; at < piece.length;) {
       if (this.#filled === BUFFER_BYTES) this.#flush();
       const part = piece.subarray(at, at + BUFFER_BYTES - this.#filled);
-      this.#buffer.set(part, this.#filled);
+      buffer.set(part, this.#filled);
       this.#filled += part.length;
       at += part.length;
     }
   }
 
-  /** The whole content; not to be changed, nor used after `discard`. */
+  /** The whole content; not to be changed, nor used once it is kept or discarded. */
   async content(): Promise<Uint8Array<ArrayBuffer>> {
-    if (this.#file === null) return this.#buffer.subarray(0, this.#filled);
+    if (this.#file === null) return this.#held();
     this.#flush();
     return await Deno.readFile(this.#path);
   }
 
   /** Gives it its name, once its bytes are on the disk. */
   async keep(path: string): Promise<void> {
-    await this.#flush().sync();
+    const file = this.#flush();
+    this.#giveBack();
+    await file.sync();
     diskCall(() => Deno.renameSync(this.#path, path));
     this.#kept = true;
   }
 
   /** Closes it, and removes it unless it was kept. */
   async discard(): Promise<void> {
-    spare.push(this.#buffer);
+    this.#giveBack();
     if (this.#file === null) return;
     this.#file.close();
     if (this.#kept) return;
@@ -121,6 +125,16 @@ class PartFile {
     }
   }
 
+  /** What is not in the file yet. */
+  #held(): Uint8Array<ArrayBuffer> {
+    return this.#buffer?.subarray(0, this.#filled) ?? new Uint8Array();
+  }
+
+  #giveBack(): void {
+    if (this.#buffer !== null) spare.push(this.#buffer);
+    this.#buffer = null;
+  }
+
   #flush(): Deno.FsFile {
     return diskCall(() => {
       this.#file ??= Deno.openSync(this.#path, {
@@ -128,8 +142,9 @@ class PartFile {
         createNew: true,
         mode: 0o644,
       });
-      for (let at = 0; at < this.#filled;) {
-        at += this.#file.writeSync(this.#buffer.subarray(at, this.#filled));
+      const held = this.#held();
+      for (let at = 0; at < held.length;) {
+        at += this.#file.writeSync(held.subarray(at));
       }
       this.#flushed += this.#filled;
       this.#filled = 0;

@@ -10,6 +10,7 @@ import { imageFile } from "../../src/domain/image.ts";
 import { imageStoreSettings, openImageStore } from "../../src/images/open.ts";
 import type { ImageFile, ImageStore } from "../../src/images/store.ts";
 import { testConfig } from "../support/config.ts";
+import { Random } from "../support/random.ts";
 import { S3Server } from "../support/s3_server.ts";
 
 /** More than is kept in memory, and no whole number of pieces. */
@@ -101,6 +102,35 @@ onEach("the same image twice is one file", async (store) => {
   const file = await keep(store, SMALL);
   assertEquals(await keep(store, SMALL), file);
   assertEquals(await store.names(file.slice(0, 2)), [file]);
+});
+
+onEach("images that come at once do not run into each other", async (store) => {
+  const random = new Random(1);
+  const kept = new Map<string, Uint8Array>();
+  const takeSome = async (lane: number) => {
+    for (let n = 0; n < 6; n++) {
+      const bytes = new Uint8Array(2 + random.below(500_000))
+        .fill(random.below(256)).fill(lane, 0, 1).fill(n, 1, 2);
+      const incoming = store.receive(crypto.randomUUID());
+      for (let at = 0; at < bytes.length;) {
+        const piece = bytes.subarray(at, at + 1 + random.below(100_000));
+        incoming.append(piece);
+        at += piece.length;
+        await Promise.resolve();
+      }
+      if (random.below(4) > 0) {
+        assertEquals(fileOf(await incoming.content()), fileOf(bytes));
+        await incoming.keep(fileOf(bytes), NEVER);
+        kept.set(fileOf(bytes), bytes);
+      }
+      await incoming.discard();
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, lane) => takeSome(lane)));
+  for (const [file, bytes] of kept) {
+    assertEquals(fileOf((await bytesOf(store, file))!), fileOf(bytes));
+  }
+  assertEquals(parts(store), []);
 });
 
 onEach("what is not there is not there", async (store) => {
