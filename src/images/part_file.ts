@@ -96,7 +96,7 @@ class PartFile {
     }
   }
 
-  /** The whole content; not to be changed, nor used once it is kept or discarded. */
+  /** All of it; not to be changed, nor used after `keep` or `discard`. */
   async content(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#file === null) return this.#held();
     this.#flush();

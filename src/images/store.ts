@@ -43,7 +43,7 @@ export interface IncomingImage {
   /** How many came so far. */
   readonly bytes: number;
   append(piece: Uint8Array): void;
-  /** The whole content; not to be changed, nor used once it is kept or discarded. */
+  /** All of it; not to be changed, nor used after `keep` or `discard`. */
   content(): Promise<Uint8Array>;
   /**
    * Stores it; resolves when it will survive a power failure. Throws a
