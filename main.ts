@@ -1,3 +1,3 @@
-import { runCommandLine } from "./src/cli.ts";
+import { runCommandLine } from "./src/cli/main.ts";
 
 Deno.exit(await runCommandLine(Deno.args));

@@ -3,29 +3,29 @@
  */
 import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import { breathe } from "./event_loop.ts";
-import { FinalRecords } from "./final_records.ts";
-import { Health } from "./health.ts";
+import { breathe } from "./lib/yield_to_io.ts";
+import { FinalRecords } from "./catalogue/final_records.ts";
+import { Health } from "./operations/health.ts";
 import { RequestHandler } from "./http/server.ts";
 import { ROUTES } from "./http/routes.ts";
-import { imageStoreSettings, openImageStore } from "./images/open.ts";
+import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { tryGuard } from "./net/guard.ts";
 import { Outbound } from "./net/outbound.ts";
 import type { SandboxPage, Services } from "./services.ts";
-import { newSignals } from "./signals.ts";
-import type { Db } from "./store/db.ts";
+import { newSignals } from "./jobs/signals.ts";
+import type { Db } from "./database/db.ts";
 import {
   bringDeliveriesForward,
   type BringForward,
   bringImagesForward,
-} from "./store/due_times.ts";
-import { openDatabase } from "./store/open.ts";
-import { Turns } from "./turns.ts";
+} from "./operations/due_times.ts";
+import { openDatabase } from "./database/open.ts";
+import { Turns } from "./lib/serial_queue.ts";
 import { USER_AGENT } from "./version.ts";
-import { ClockWatch } from "./work/clock_watch.ts";
-import { takeRole } from "./work/role_lock.ts";
-import { ImageRole } from "./work/images.ts";
-import { WebhookRole } from "./work/webhooks.ts";
+import { ClockWatch } from "./operations/clock_watch.ts";
+import { takeRole } from "./jobs/role_lock.ts";
+import { ImageRole } from "./images/worker/role.ts";
+import { WebhookRole } from "./webhooks/worker/role.ts";
 
 /** HEADs in flight to one origin, and in all. */
 const HEADS_PER_ORIGIN = 128;

@@ -1,13 +1,13 @@
 /** What `app.ts` builds once and hands to handlers and background roles. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import type { FinalRecords } from "./final_records.ts";
-import type { Health } from "./health.ts";
-import type { ImageStore } from "./images/store.ts";
+import type { FinalRecords } from "./catalogue/final_records.ts";
+import type { Health } from "./operations/health.ts";
+import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Outbound } from "./net/outbound.ts";
-import type { Signals } from "./signals.ts";
-import type { Db } from "./store/db.ts";
-import type { Turns } from "./turns.ts";
+import type { Signals } from "./jobs/signals.ts";
+import type { Db } from "./database/db.ts";
+import type { Turns } from "./lib/serial_queue.ts";
 
 export interface Services {
   config: Config;

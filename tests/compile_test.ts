@@ -76,7 +76,7 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   const packed = await compile(`${folder.path}/seller-interface`);
   const description = lastObject(packed, '{"argv":');
   assertEquals(description.entrypoint_key, "main.ts");
-  const worker = await Deno.readFile(`${ROOT}src/work/image_worker.ts`);
+  const worker = await Deno.readFile(`${ROOT}src/images/worker/worker.ts`);
   assert(packed.includes(bytesAsText(worker)), "the worker is missing");
   const page = await Deno.readFile(`${ROOT}src/web/dist/page.js`);
   assert(packed.includes(bytesAsText(page)), "the page is missing");

@@ -3,21 +3,25 @@ import { assertEquals } from "@std/assert";
 
 const ROOT = new URL("../src/", import.meta.url);
 
-/** From the bottom; a file may import from its own folder and from below. */
+/**
+ * From the bottom; a file may import from its own folder and from below.
+ * Features stand side by side: one may use another, but no circle of files.
+ */
 const LAYERS: readonly (readonly string[])[] = [
-  ["deps.ts", "event_loop.ts", "turns.ts", "version.ts", "domain", "web"],
+  ["deps.ts", "version.ts", "lib", "web"],
   ["config.ts", "xml", "net"],
-  ["store", "images"],
-  ["signals.ts", "final_records.ts", "health.ts", "contracts"],
-  ["services.ts"],
-  ["plan.ts", "heads.ts"],
-  ["bulk.ts", "attribute.ts", "registration.ts", "events.ts"],
-  ["http", "work"],
+  ["database"],
+  ["jobs"],
+  ["catalogue", "images", "webhooks", "sellers", "operations", "services.ts"],
+  ["contracts"],
+  ["http"],
   ["app.ts"],
   ["sandbox"],
   ["cli"],
-  ["cli.ts"],
 ];
+
+/** Whose folders may import each other's. */
+const SIDE_BY_SIDE = 4;
 
 /** Modules below a folder, as paths from `src/`. */
 async function* modules(folder = ""): AsyncGenerator<string> {
@@ -30,14 +34,26 @@ async function* modules(folder = ""): AsyncGenerator<string> {
   }
 }
 
-/** Modules of the source that a module imports, as paths from `src/`. */
-async function importsOf(module: string): Promise<string[]> {
+interface Import {
+  from: string;
+  /** Nothing of it is left at run time. */
+  typeOnly: boolean;
+}
+
+/** What a module imports of the source, as paths from `src/`. */
+async function importsOf(module: string): Promise<Import[]> {
   const here = new URL(module, ROOT);
   const text = await Deno.readTextFile(here);
-  return [...text.matchAll(/(?:from|import) "(\.[^"]+)"/g)]
-    .map(([, path]) => new URL(path, here).href)
-    .filter((href) => href.startsWith(ROOT.href))
-    .map((href) => href.slice(ROOT.href.length));
+  return [...text.matchAll(/^(?:import|export) ?(type )?[^;]*?"(\.[^"]+)";/gm)]
+    .map(([, type, path]) => ({
+      from: new URL(path, here).href,
+      typeOnly: type !== undefined,
+    }))
+    .filter(({ from }) => from.startsWith(ROOT.href))
+    .map(({ from, typeOnly }) => ({
+      from: from.slice(ROOT.href.length),
+      typeOnly,
+    }));
 }
 
 function layerOf(module: string): number {
@@ -51,11 +67,48 @@ Deno.test("nothing imports what stands beside or above it", async () => {
   const wrong: string[] = [];
   for await (const module of modules()) {
     const [folder] = module.split("/");
-    for (const imported of await importsOf(module)) {
-      const own = imported.startsWith(`${folder}/`);
-      if (own || layerOf(imported) < layerOf(module)) continue;
-      wrong.push(`${module} imports ${imported}`);
+    const layer = layerOf(module);
+    for (const { from } of await importsOf(module)) {
+      const own = from.startsWith(`${folder}/`);
+      const below = layerOf(from) < layer;
+      const beside = layer === SIDE_BY_SIDE && layerOf(from) === layer;
+      if (!own && !below && !beside) wrong.push(`${module} imports ${from}`);
     }
   }
   assertEquals(wrong, []);
+});
+
+Deno.test("http imports no worker", async () => {
+  const wrong: string[] = [];
+  for await (const module of modules("http/")) {
+    for (const { from } of await importsOf(module)) {
+      if (/\/worker\//.test(from)) wrong.push(`${module} imports ${from}`);
+    }
+  }
+  assertEquals(wrong, []);
+});
+
+Deno.test("no circle of modules", async () => {
+  const graph = new Map<string, string[]>();
+  for await (const module of modules()) {
+    const imports = await importsOf(module);
+    graph.set(
+      module,
+      imports.filter(({ typeOnly }) => !typeOnly).map(({ from }) => from),
+    );
+  }
+  assertEquals(graph.size > 100, true);
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (module: string, path: readonly string[]): void => {
+    if (path.includes(module)) {
+      circles.push([...path.slice(path.indexOf(module)), module].join(" → "));
+      return;
+    }
+    if (done.has(module)) return;
+    for (const next of graph.get(module) ?? []) visit(next, [...path, module]);
+    done.add(module);
+  };
+  for (const module of graph.keys()) visit(module, []);
+  assertEquals(circles, []);
 });

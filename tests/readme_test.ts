@@ -7,9 +7,9 @@ import {
   DETAIL_CODES,
   ERROR_STATUS,
   type ErrorCode,
-} from "../src/domain/errors.ts";
-import { IMAGE_CODES } from "../src/domain/image.ts";
-import { TRIGGERS } from "../src/domain/webhook.ts";
+} from "../src/lib/errors.ts";
+import { IMAGE_CODES } from "../src/images/image.ts";
+import { TRIGGERS } from "../src/webhooks/webhook.ts";
 import { ROUTES } from "../src/http/routes.ts";
 
 const readme = await Deno.readTextFile(

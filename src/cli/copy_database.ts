@@ -2,13 +2,17 @@
 import { dirname, resolve } from "node:path";
 import { type Config, SETTINGS } from "../config.ts";
 import type { Clock } from "../deps.ts";
-import { compareDatabases, copyDatabase, CopyRefused } from "../store/copy.ts";
-import { type Db, DbError } from "../store/db.ts";
-import { databaseFile, makeDataFolder } from "../store/open.ts";
-import { openPostgres } from "../store/postgres.ts";
-import { isPostgresInUse } from "../store/postgres_schema.ts";
-import { openSqlite } from "../store/sqlite.ts";
-import { isSqliteInUse } from "../store/sqlite_schema.ts";
+import {
+  compareDatabases,
+  copyDatabase,
+  CopyRefused,
+} from "../database/copy.ts";
+import { type Db, DbError } from "../database/db.ts";
+import { databaseFile, makeDataFolder } from "../database/open.ts";
+import { openPostgres } from "../database/postgres/engine.ts";
+import { isPostgresInUse } from "../database/postgres/schema.ts";
+import { openSqlite } from "../database/sqlite/engine.ts";
+import { isSqliteInUse } from "../database/sqlite/schema.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
 

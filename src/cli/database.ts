@@ -1,7 +1,7 @@
 /** The database as a command opens it, beside a service that may be running. */
 import type { Config } from "../config.ts";
-import type { Db } from "../store/db.ts";
-import { databaseFile, openDatabase } from "../store/open.ts";
+import type { Db } from "../database/db.ts";
+import { databaseFile, openDatabase } from "../database/open.ts";
 import { UsageError } from "./command.ts";
 
 /**

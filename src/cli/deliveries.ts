@@ -3,9 +3,9 @@ import {
   DELIVERY_STATES,
   type DeliveryState,
   type SettledState,
-} from "../domain/webhook.ts";
-import { readTrigger } from "../domain/event.ts";
-import type { Db } from "../store/db.ts";
+} from "../webhooks/webhook.ts";
+import { readTrigger } from "../webhooks/event.ts";
+import type { Db } from "../database/db.ts";
 import {
   findDelivery,
   listAttempts,
@@ -15,8 +15,8 @@ import {
   type Replay,
   replayDelivery,
   settledDeliveries,
-} from "../store/delivery_log.ts";
-import { sellerByName } from "../store/sellers.ts";
+} from "../webhooks/rows/delivery_log.ts";
+import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";

@@ -1,10 +1,10 @@
 /** The commands that bring events in and send test events. */
-import { ServiceError } from "../domain/errors.ts";
-import { EVENT_LIMIT, readTrigger } from "../domain/event.ts";
-import type { Trigger } from "../domain/webhook.ts";
-import { ingestEvent, pingWebhook, readEventData } from "../events.ts";
-import { sellerByName } from "../store/sellers.ts";
-import { rotateWebhookSecret } from "../store/webhooks.ts";
+import { ServiceError } from "../lib/errors.ts";
+import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
+import type { Trigger } from "../webhooks/webhook.ts";
+import { ingestEvent, pingWebhook, readEventData } from "../webhooks/ingest.ts";
+import { sellerByName } from "../sellers/seller_rows.ts";
+import { rotateWebhookSecret } from "../webhooks/rows/webhooks.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";

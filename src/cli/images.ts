@@ -1,9 +1,9 @@
 /** The commands that look after the stored image files. */
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { imageStoreSettings, openImageStore } from "../images/open.ts";
-import type { ImageStore } from "../images/store.ts";
-import { pruneImages, verifyImages } from "../work/image_files.ts";
+import { imageStoreSettings, openImageStore } from "../images/storage/open.ts";
+import type { ImageStore } from "../images/storage/blob_store.ts";
+import { pruneImages, verifyImages } from "../images/upkeep.ts";
 import type { Command } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag, imageStoreFlag } from "./flags.ts";

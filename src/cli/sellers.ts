@@ -6,7 +6,7 @@ import {
   listSellers,
   revokeKey,
   sellerByName,
-} from "../store/sellers.ts";
+} from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";

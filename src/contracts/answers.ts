@@ -1,8 +1,8 @@
 /** What stands in `<service>`, for every kind of answer. */
-import { DETAIL_CODES, ERROR_STATUS } from "../domain/errors.ts";
-import { IMAGE_CODES } from "../domain/image.ts";
-import { DELIVERY_STATES, TRIGGERS } from "../domain/webhook.ts";
-import { HOURLY } from "../store/hours.ts";
+import { DETAIL_CODES, ERROR_STATUS } from "../lib/errors.ts";
+import { IMAGE_CODES } from "../images/image.ts";
+import { DELIVERY_STATES, TRIGGERS } from "../webhooks/webhook.ts";
+import { HOURLY } from "../operations/hourly_counts.ts";
 import { READ_PRODUCT } from "./documents.ts";
 import {
   BOOLEAN,

@@ -1,11 +1,7 @@
 /** Writes the documentation page: plain HTML, without a script. */
-import {
-  DETAIL_CODES,
-  ERROR_STATUS,
-  type ErrorCode,
-} from "../domain/errors.ts";
-import { IMAGE_CODES } from "../domain/image.ts";
-import { TRIGGERS } from "../domain/webhook.ts";
+import { DETAIL_CODES, ERROR_STATUS, type ErrorCode } from "../lib/errors.ts";
+import { IMAGE_CODES } from "../images/image.ts";
+import { TRIGGERS } from "../webhooks/webhook.ts";
 import { READ_ONLY, SENT_PRODUCT } from "./documents.ts";
 import {
   type Endpoint,

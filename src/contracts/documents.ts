@@ -1,13 +1,13 @@
 /** The documents that are sent to the service. */
-import { TRIGGERS } from "../domain/webhook.ts";
+import { TRIGGERS } from "../webhooks/webhook.ts";
 import {
   LIST_LIMITS,
   type ScalarField,
   SCALARS,
   TEXT_LIMITS,
-} from "../domain/product.ts";
-import { MAX_URL_LENGTH } from "../domain/url.ts";
-import { PRODUCTS_LIMIT } from "../xml/products.ts";
+} from "../catalogue/product.ts";
+import { MAX_URL_LENGTH } from "../lib/url.ts";
+import { PRODUCTS_LIMIT } from "../catalogue/document.ts";
 import {
   type Attribute,
   type Child,

@@ -2,9 +2,9 @@
  * What each route does, for those who call it. A test holds it to the table of
  * routes; examples and schemas are named, not repeated.
  */
-import { ATTRIBUTE_NAMES, STATUSES } from "../domain/product.ts";
-import { TRIGGERS } from "../domain/webhook.ts";
-import type { ErrorCode } from "../domain/errors.ts";
+import { ATTRIBUTE_NAMES, STATUSES } from "../catalogue/product.ts";
+import { TRIGGERS } from "../webhooks/webhook.ts";
+import type { ErrorCode } from "../lib/errors.ts";
 import type { AnswerName } from "./answers.ts";
 import {
   EVENT_EXAMPLE,

@@ -1,5 +1,5 @@
 /** Writes the OpenAPI 3.1 description (https://spec.openapis.org/oas/v3.1.1). */
-import { ERROR_STATUS, type ErrorCode } from "../domain/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../lib/errors.ts";
 import { type AnswerName, ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
 import {

@@ -2,7 +2,7 @@
  * What XML documents look like, as data: the schemas, the OpenAPI description
  * and the documentation are all written from it.
  */
-import type { Form } from "../domain/values.ts";
+import type { Form } from "../lib/values.ts";
 
 /** What a text is; `empty` where it may also be nothing. */
 export type TextForm =

@@ -3,7 +3,7 @@
  * real size, deadline.
  */
 import { createGunzip } from "node:zlib";
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { Clock } from "../deps.ts";
 
 /** A body must be complete after this time. */

@@ -1,5 +1,5 @@
 /** What a handler is given and what it gives back. */
-import type { Seller } from "../domain/seller.ts";
+import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { XmlNode } from "../xml/encode.ts";
 

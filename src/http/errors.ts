@@ -1,7 +1,7 @@
 /** The one place where a failure becomes a status and an XML body. */
-import { type Detail, type ErrorCode, ServiceError } from "../domain/errors.ts";
-import { StoreError } from "../images/store.ts";
-import { DbError } from "../store/db.ts";
+import { type Detail, type ErrorCode, ServiceError } from "../lib/errors.ts";
+import { StoreError } from "../images/storage/blob_store.ts";
+import { DbError } from "../database/db.ts";
 import { serviceDocument, type XmlNode } from "../xml/encode.ts";
 
 /** Seconds after which a client had better ask again. */

@@ -1,7 +1,7 @@
 /** `/healthz` and `/readyz`, for whoever watches the service. */
-import { countBacklog } from "../store/backlog.ts";
-import type { Db } from "../store/db.ts";
-import { queueHeads } from "../store/deliveries.ts";
+import { countBacklog } from "../operations/backlog.ts";
+import type { Db } from "../database/db.ts";
+import { queueHeads } from "../webhooks/rows/queue.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
 

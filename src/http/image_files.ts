@@ -1,8 +1,8 @@
 /** `GET /images/<first two digits>/<SHA-256>.<type>`: stored images, no key. */
 import { ifNoneMatch } from "@std/http/etag";
-import { notFound } from "../domain/errors.ts";
-import { IMAGE_TYPES } from "../domain/image.ts";
-import type { ByteRange, ImageStore } from "../images/store.ts";
+import { notFound } from "../lib/errors.ts";
+import { IMAGE_TYPES } from "../images/image.ts";
+import type { ByteRange, ImageStore } from "../images/storage/blob_store.ts";
 import type { Handler, Reply } from "./context.ts";
 
 /** The only names there are; nothing else is ever looked for. */

@@ -1,7 +1,7 @@
 /** `POST …/bulk_products/:transaction_id/images/retry` (an extension). */
-import { notFound } from "../domain/errors.ts";
-import { retryImages as retryFailed } from "../store/images.ts";
-import { findTransaction } from "../store/transactions.ts";
+import { notFound } from "../lib/errors.ts";
+import { retryImages as retryFailed } from "../images/rows/requests.ts";
+import { findTransaction } from "../catalogue/transaction_rows.ts";
 import type { Reply, RequestContext } from "./context.ts";
 
 /**

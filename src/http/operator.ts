@@ -1,6 +1,9 @@
 /** The operator's API. */
-import { EVENT_LIMIT } from "../domain/event.ts";
-import { ingestEvent as ingest, readEventDocument } from "../events.ts";
+import { EVENT_LIMIT } from "../webhooks/event.ts";
+import {
+  ingestEvent as ingest,
+  readEventDocument,
+} from "../webhooks/ingest.ts";
 import type { Handler } from "./context.ts";
 
 /** `POST /operator_api/events` */

@@ -1,17 +1,17 @@
 /** What the operator reads out: the catalogue, sellers, how things stand. */
-import { countBacklog, failingWebhooks } from "../store/backlog.ts";
+import { countBacklog, failingWebhooks } from "../operations/backlog.ts";
 import {
   type ChangeCursor,
   changedProducts,
   FIRST_CHANGE,
   shownImages,
-} from "../store/catalogue.ts";
-import { REST, touchRest } from "../store/changes.ts";
-import type { Db } from "../store/db.ts";
-import { lastHours } from "../store/hours.ts";
-import { pageOfSellers, type SellerRow } from "../store/sellers.ts";
+} from "../catalogue/product_lists.ts";
+import { REST, touchRest } from "../catalogue/change_feed.ts";
+import type { Db } from "../database/db.ts";
+import { lastHours } from "../operations/hourly_counts.ts";
+import { pageOfSellers, type SellerRow } from "../sellers/seller_rows.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
-import { productNode } from "../xml/product_node.ts";
+import { productNode } from "../catalogue/product_xml.ts";
 import type { Handler } from "./context.ts";
 import { QueryReader } from "./paging.ts";
 

@@ -3,7 +3,7 @@ import { ifNoneMatch } from "@std/http/etag";
 import { acceptsEncodings } from "@std/http/negotiation";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { notFound } from "../domain/errors.ts";
+import { notFound } from "../lib/errors.ts";
 import type { SandboxPage } from "../services.ts";
 import script from "../web/dist/page.js" with { type: "text" };
 import icon from "../web/icon.svg" with { type: "text" };

@@ -1,6 +1,6 @@
 /** What the lists' queries have in common: where to go on, and how far. */
-import { type Detail, recordInvalid } from "../domain/errors.ts";
-import { quote } from "../domain/values.ts";
+import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { quote } from "../lib/values.ts";
 
 const LIMIT = 50;
 const LIMIT_MAX = 250;

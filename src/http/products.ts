@@ -1,8 +1,8 @@
 /** `POST …/bulk_products` and `PUT …/products/…/attribute/…`. */
-import { uploadProducts } from "../bulk.ts";
-import { updateAttribute } from "../attribute.ts";
-import { ServiceError } from "../domain/errors.ts";
-import { type ProductCounts, totalOf } from "../domain/transaction.ts";
+import { uploadProducts } from "../catalogue/upload.ts";
+import { updateAttribute } from "../catalogue/attribute.ts";
+import { ServiceError } from "../lib/errors.ts";
+import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
 

@@ -1,15 +1,15 @@
 /** What a seller reads out: products and recent transactions (extensions). */
-import { notFound } from "../domain/errors.ts";
-import { type Status, STATUSES } from "../domain/product.ts";
+import { notFound } from "../lib/errors.ts";
+import { type Status, STATUSES } from "../catalogue/product.ts";
 import {
   listProducts as productPage,
   type ProductFilter,
   shownImages,
-} from "../store/catalogue.ts";
-import { fits, readDate } from "../domain/values.ts";
-import { findBySkuOrId } from "../store/products.ts";
-import { listTransactions as transactionsOf } from "../store/transactions.ts";
-import { productNode } from "../xml/product_node.ts";
+} from "../catalogue/product_lists.ts";
+import { fits, readDate } from "../lib/values.ts";
+import { findBySkuOrId } from "../catalogue/product_rows.ts";
+import { listTransactions as transactionsOf } from "../catalogue/transaction_rows.ts";
+import { productNode } from "../catalogue/product_xml.ts";
 import type { Handler } from "./context.ts";
 import { QueryReader } from "./paging.ts";
 import { progressRecord } from "./transactions.ts";

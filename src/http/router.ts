@@ -3,7 +3,7 @@
  * then percent-decoded segment by segment, so that a segment may hold `/`, `.`
  * or anything else that a URL parser would normalise away.
  */
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { Handler } from "./context.ts";
 
 /** Whose key a route asks for. */

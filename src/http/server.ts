@@ -6,15 +6,15 @@
  * rate (429) → media type (415) → size (413) → the body.
  */
 import { Buffer } from "node:buffer";
-import { ServiceError } from "../domain/errors.ts";
-import type { Seller } from "../domain/seller.ts";
+import { ServiceError } from "../lib/errors.ts";
+import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { serviceDocument } from "../xml/encode.ts";
-import { Call, type Origin } from "./call.ts";
+import { Call, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
-import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./keys.ts";
-import { Places } from "./places.ts";
+import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./authentication.ts";
+import { Places } from "./concurrency.ts";
 import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
 import {
   type Match,
@@ -24,7 +24,7 @@ import {
   Router,
   type Target,
 } from "./router.ts";
-import { Strangers } from "./strangers.ts";
+import { Strangers } from "./auth_failures.ts";
 
 /** Uploads in progress, from before the body is read until the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };

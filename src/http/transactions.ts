@@ -1,15 +1,15 @@
 /** `GET …/bulk_products/:transaction_id`: once, waiting, or as a stream. */
 import { accepts } from "@std/http/negotiation";
-import { notFound, ServiceError } from "../domain/errors.ts";
+import { notFound, ServiceError } from "../lib/errors.ts";
 import {
   progressOf,
   totalOf,
   type Transaction,
   type TransactionResult,
   transactionStatus,
-} from "../domain/transaction.ts";
-import { unsettledImages } from "../store/images.ts";
-import { findResults, findTransaction } from "../store/transactions.ts";
+} from "../catalogue/transaction.ts";
+import { unsettledImages } from "../images/rows/requests.ts";
+import { findResults, findTransaction } from "../catalogue/transaction_rows.ts";
 import {
   element,
   isoTime,

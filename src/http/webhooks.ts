@@ -1,8 +1,8 @@
 /** Webhooks of the seller: create, list, delete, and what became of them. */
-import { notFound } from "../domain/errors.ts";
-import { isTrigger } from "../domain/webhook.ts";
-import { pingWebhook } from "../events.ts";
-import { registerWebhook } from "../registration.ts";
+import { notFound } from "../lib/errors.ts";
+import { isTrigger } from "../webhooks/webhook.ts";
+import { pingWebhook } from "../webhooks/ingest.ts";
+import { registerWebhook } from "../webhooks/registration.ts";
 import {
   findDelivery,
   listAttempts,
@@ -10,12 +10,12 @@ import {
   type LoggedAttempt,
   type LoggedDelivery,
   replayDelivery as sendAnew,
-} from "../store/delivery_log.ts";
+} from "../webhooks/rows/delivery_log.ts";
 import {
   deleteWebhook as removeWebhook,
   findWebhook,
   listWebhooks as webhooksOf,
-} from "../store/webhooks.ts";
+} from "../webhooks/rows/webhooks.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 import { QueryReader } from "./paging.ts";
 import type { Handler } from "./context.ts";

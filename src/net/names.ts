@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import type { Clock } from "../deps.ts";
 import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
-import { Slots } from "./slots.ts";
+import { Slots } from "./concurrency_limit.ts";
 
 /** All addresses of a host name. Rejects, or gives none, if it has none. */
 export type Resolver = (name: string) => Promise<readonly string[]>;

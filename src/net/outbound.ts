@@ -9,16 +9,22 @@
  */
 
 import { type Clock, systemClock } from "../deps.ts";
-import { parseSellerUrl } from "../domain/url.ts";
+import { parseSellerUrl } from "../lib/url.ts";
 import { allowList } from "./addresses.ts";
-import { Call } from "./call.ts";
-import { CallsBySignal } from "./calls_by_signal.ts";
+import { Call } from "./request.ts";
+import { CallsBySignal } from "./requests_by_signal.ts";
 import { connectError, type Dial, dialFirst, dialTcp, secure } from "./dial.ts";
 import { OutboundError } from "./errors.ts";
 import { Names, type Resolver, systemResolver } from "./names.ts";
 import { Pool } from "./pool.ts";
-import { Slots } from "./slots.ts";
-import { encodeRequest, type Head, headerLines, tokens, Wire } from "./wire.ts";
+import { Slots } from "./concurrency_limit.ts";
+import {
+  encodeRequest,
+  type Head,
+  headerLines,
+  tokens,
+  Wire,
+} from "./http_connection.ts";
 
 export { OutboundError, type OutboundErrorKind } from "./errors.ts";
 export type { Dial, Resolver };

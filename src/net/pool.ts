@@ -1,7 +1,7 @@
 /** Connections that have been answered on and may be used again. */
 
 import type { Clock } from "../deps.ts";
-import type { Wire } from "./wire.ts";
+import type { Wire } from "./http_connection.ts";
 
 // Long enough for a seller who posts page after page. A host that hangs up
 // earlier is noticed by the watch.

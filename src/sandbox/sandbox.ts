@@ -5,9 +5,9 @@
 import { type Config, ROLES } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { SandboxPage } from "../services.ts";
-import type { Db, Sql } from "../store/db.ts";
-import { openDatabase } from "../store/open.ts";
-import { addSeller, listSellers } from "../store/sellers.ts";
+import type { Db, Sql } from "../database/db.ts";
+import { openDatabase } from "../database/open.ts";
+import { addSeller, listSellers } from "../sellers/seller_rows.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
 import { guide } from "./guide.ts";
 import { imageHost } from "./image_host.ts";

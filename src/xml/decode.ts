@@ -4,14 +4,14 @@
  * well-formed throws a `malformed_xml` error that names line and column.
  */
 import { SaxesParser } from "saxes";
-import type { ServiceError } from "../domain/errors.ts";
+import type { ServiceError } from "../lib/errors.ts";
 import {
   XML_LIMITS,
   type XmlAttributes,
   type XmlHandlers,
   type XmlLimits,
 } from "./handlers.ts";
-import { lineEnds, malformed, type Place, placeOf } from "./place.ts";
+import { lineEnds, malformed, type Place, placeOf } from "./position.ts";
 import { readPlain } from "./plain.ts";
 import { decodeUtf8 } from "./utf8.ts";
 

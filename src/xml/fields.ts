@@ -1,6 +1,6 @@
 /** Reads a small document: a root that holds one element for each field. */
 import { closestString } from "@std/text/closest-string";
-import { type Detail, recordInvalid } from "../domain/errors.ts";
+import { type Detail, recordInvalid } from "../lib/errors.ts";
 import type { XmlElement } from "./decode.ts";
 
 export interface DocumentShape {

@@ -1,7 +1,7 @@
 /** The characters of a document, which has to be UTF-8. */
 import { isUtf8 } from "node:buffer";
-import type { ServiceError } from "../domain/errors.ts";
-import { malformed, type Place, placeOf } from "./place.ts";
+import type { ServiceError } from "../lib/errors.ts";
+import { malformed, type Place, placeOf } from "./position.ts";
 
 const utf8 = new TextDecoder();
 

@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
 import { systemClock } from "../../src/deps.ts";
-import { ERROR_STATUS } from "../../src/domain/errors.ts";
+import { ERROR_STATUS } from "../../src/lib/errors.ts";
 import { type Answer, boot, product, type TestApp } from "../support/app.ts";
 import { Host } from "../support/host.ts";
 import { raw } from "../support/raw.ts";

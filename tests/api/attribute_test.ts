@@ -1,6 +1,6 @@
 /** `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { findBySkuOrId } from "../../src/store/products.ts";
+import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
 import {
   boot,
   codeOf,

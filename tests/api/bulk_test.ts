@@ -5,7 +5,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { findBySkuOrId } from "../../src/store/products.ts";
+import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
 import {
   type Answer,
   boot,

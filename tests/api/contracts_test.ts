@@ -14,10 +14,10 @@ import {
   PRODUCTS_EXAMPLE,
   WEBHOOK_EXAMPLE,
 } from "../../src/contracts/examples.ts";
-import { DETAIL_CODES, ERROR_STATUS } from "../../src/domain/errors.ts";
-import { IMAGE_CODES } from "../../src/domain/image.ts";
-import { SCALARS } from "../../src/domain/product.ts";
-import { TRIGGERS } from "../../src/domain/webhook.ts";
+import { DETAIL_CODES, ERROR_STATUS } from "../../src/lib/errors.ts";
+import { IMAGE_CODES } from "../../src/images/image.ts";
+import { SCALARS } from "../../src/catalogue/product.ts";
+import { TRIGGERS } from "../../src/webhooks/webhook.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";

@@ -5,8 +5,8 @@
  * here a second time.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Product } from "../../src/domain/product.ts";
-import { findBySkus } from "../../src/store/products.ts";
+import type { Product } from "../../src/catalogue/product.ts";
+import { findBySkus } from "../../src/catalogue/product_rows.ts";
 import {
   boot,
   child,

@@ -1,6 +1,6 @@
 /** Malformed, smuggled and merely odd requests, as bytes on a socket. */
 import { assert, assertEquals } from "@std/assert";
-import { findBySkus } from "../../src/store/products.ts";
+import { findBySkus } from "../../src/catalogue/product_rows.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { readCorpus, readCorpusJson } from "../support/corpus.ts";
 import { raw, statusesOf, statusOf } from "../support/raw.ts";

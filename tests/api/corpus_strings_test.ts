@@ -1,8 +1,8 @@
 /** The big list of naughty strings, in every text that a seller can send. */
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
-import type { Product } from "../../src/domain/product.ts";
-import { findBySkuOrId, findBySkus } from "../../src/store/products.ts";
+import type { Product } from "../../src/catalogue/product.ts";
+import { findBySkuOrId, findBySkus } from "../../src/catalogue/product_rows.ts";
 import { boot, codeOf, detailsOf, product } from "../support/app.ts";
 import { readCorpusJson } from "../support/corpus.ts";
 import { raw, statusOf } from "../support/raw.ts";

@@ -1,7 +1,7 @@
 /** `GET /operator_api/products`, `…/sellers`, `…/status`. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
-import { refetchCopies } from "../../src/store/image_copies.ts";
+import { refetchCopies } from "../../src/images/rows/copies.ts";
 import {
   boot,
   type BootOptions,

@@ -1,7 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
-import { imageStoreSettings, openImageStore } from "../../src/images/open.ts";
-import { pruneImages } from "../../src/work/image_files.ts";
+import {
+  imageStoreSettings,
+  openImageStore,
+} from "../../src/images/storage/open.ts";
+import { pruneImages } from "../../src/images/upkeep.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 

@@ -10,11 +10,11 @@
  */
 import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { TRIGGERS } from "../../src/domain/webhook.ts";
+import { TRIGGERS } from "../../src/webhooks/webhook.ts";
 import { Outbound } from "../../src/net/outbound.ts";
-import { addSeller } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
-import { putWebhook } from "../../src/store/webhooks.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
+import { putWebhook } from "../../src/webhooks/rows/webhooks.ts";
 import { BareSqlite } from "./bare_sqlite.ts";
 import { load, requestBytes } from "./load.ts";
 import { BenchService, OPERATOR_KEY } from "./service.ts";

@@ -5,11 +5,11 @@
  */
 import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import type { Product } from "../../src/domain/product.ts";
-import type { Db } from "../../src/store/db.ts";
-import { insertProducts } from "../../src/store/products.ts";
-import { addSeller, sellerByName } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import type { Product } from "../../src/catalogue/product.ts";
+import type { Db } from "../../src/database/db.ts";
+import { insertProducts } from "../../src/catalogue/product_rows.ts";
+import { addSeller, sellerByName } from "../../src/sellers/seller_rows.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";

@@ -4,7 +4,7 @@
  *
  *   deno run -A tests/bench/rows.ts [products]
  */
-import { readScalar, type ScalarField } from "../../src/domain/product.ts";
+import { readScalar, type ScalarField } from "../../src/catalogue/product.ts";
 import { readCorpus } from "../support/corpus.ts";
 import { until } from "../support/clock.ts";
 import { PostgresServer } from "../support/postgres.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createHash } from "node:crypto";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { S3Server, SECRET_KEY } from "../support/s3_server.ts";
 import { runProgram, temporaryFolder } from "../support/process.ts";
 

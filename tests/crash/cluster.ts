@@ -1,9 +1,9 @@
 /** Processes of the real program, with one role each, on one PostgreSQL server. */
 import { systemClock, systemIds } from "../../src/deps.ts";
 import type { Role } from "../../src/config.ts";
-import type { Db } from "../../src/store/db.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { addSeller } from "../../src/store/sellers.ts";
+import type { Db } from "../../src/database/db.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import {
   type Program,

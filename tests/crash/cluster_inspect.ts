@@ -1,7 +1,7 @@
 /** Looks at the rows and the images of a cluster, past its processes. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { createHash } from "node:crypto";
-import type { Db, Row, Sql } from "../../src/store/db.ts";
+import type { Db, Row, Sql } from "../../src/database/db.ts";
 import { WRONG_COUNTERS } from "./inspect.ts";
 import { type Setter, UPLOAD_SIZE, type Uploader } from "./writers.ts";
 

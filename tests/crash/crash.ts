@@ -4,8 +4,8 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { addSeller } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import {
   killWhileStarting,

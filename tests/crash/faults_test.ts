@@ -8,8 +8,8 @@ import {
 } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { addSeller } from "../../src/store/sellers.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import {

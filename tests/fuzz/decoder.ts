@@ -1,7 +1,7 @@
 /** What must hold for whatever bytes the decoder is given. */
 import { assert, assertEquals } from "@std/assert";
 import { ParseOption, XmlDocument } from "libxml2-wasm";
-import { ServiceError } from "../../src/domain/errors.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
 import { parseXml, PIECE } from "../../src/xml/decode.ts";
 import type { XmlHandlers } from "../../src/xml/handlers.ts";
 import { readPlain } from "../../src/xml/plain.ts";
@@ -9,7 +9,7 @@ import {
   decodeProducts,
   PRODUCTS_LIMIT,
   type ProductsDocument,
-} from "../../src/xml/products.ts";
+} from "../../src/catalogue/document.ts";
 import { decodeUtf8 } from "../../src/xml/utf8.ts";
 import type { Random } from "../support/random.ts";
 import { generateDocument, generateText, mutate, spell } from "./documents.ts";

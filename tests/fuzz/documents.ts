@@ -1,5 +1,5 @@
 /** Generated documents of products, with and without mistakes. */
-import type { DetailCode } from "../../src/domain/errors.ts";
+import type { DetailCode } from "../../src/lib/errors.ts";
 import type { Random } from "../support/random.ts";
 
 /** A mistake's place and kind, as a detail must tell it. */

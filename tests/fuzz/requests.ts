@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
 import { gzipSync } from "node:zlib";
 import { ROUTES } from "../../src/http/routes.ts";
-import { findBySkuOrId } from "../../src/store/products.ts";
+import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import type { Random } from "../support/random.ts";
 import { raw, statusesOf, statusOf } from "../support/raw.ts";

@@ -8,7 +8,7 @@ import {
   systemClock,
   systemIds,
 } from "../../src/deps.ts";
-import { addSeller } from "../../src/store/sellers.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { testConfig } from "./config.ts";
 import { databaseUrlOf } from "./engine.ts";

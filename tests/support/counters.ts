@@ -1,6 +1,6 @@
 /** The smallest database that the storage seam is tested with. */
-import type { Db, Tx } from "../../src/store/db.ts";
-import type { Migration } from "../../src/store/migrations.ts";
+import type { Db, Tx } from "../../src/database/db.ts";
+import type { Migration } from "../../src/database/migrations.ts";
 
 /** One table; "a" stands at 0. */
 export const COUNTERS: readonly Migration[] = [{

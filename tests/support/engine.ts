@@ -5,10 +5,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { NOT_COPIED, TABLES } from "../../src/store/copy.ts";
-import type { Db } from "../../src/store/db.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
+import type { Db } from "../../src/database/db.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { makeDatabase, runStatements } from "./postgres.ts";
 
 export const POSTGRES = "TEST_POSTGRES";

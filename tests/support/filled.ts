@@ -1,7 +1,7 @@
 /** A SQLite database with rows in every table, made from its own schema. */
-import { NOT_COPIED, TABLES } from "../../src/store/copy.ts";
-import type { Param, Tx } from "../../src/store/db.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
+import type { Param, Tx } from "../../src/database/db.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
 
 interface Column {
   name: string;

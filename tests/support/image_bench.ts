@@ -7,23 +7,29 @@ import {
   systemClock,
   systemIds,
 } from "../../src/deps.ts";
-import type { ImageCounts } from "../../src/domain/transaction.ts";
-import { imageStoreSettings, openImageStore } from "../../src/images/open.ts";
-import type { ImageStore } from "../../src/images/store.ts";
-import { newSignals, type Signals } from "../../src/signals.ts";
-import type { Db } from "../../src/store/db.ts";
+import type { ImageCounts } from "../../src/catalogue/transaction.ts";
+import {
+  imageStoreSettings,
+  openImageStore,
+} from "../../src/images/storage/open.ts";
+import type { ImageStore } from "../../src/images/storage/blob_store.ts";
+import { newSignals, type Signals } from "../../src/jobs/signals.ts";
+import type { Db } from "../../src/database/db.ts";
 import {
   requestImages,
   type UnsettledImage,
   unsettledImages,
-} from "../../src/store/images.ts";
-import { addSeller } from "../../src/store/sellers.ts";
+} from "../../src/images/rows/requests.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
 import {
   findTransaction,
   insertTransaction,
   setImageCounts,
-} from "../../src/store/transactions.ts";
-import { ImageRole, type ImageRoleOptions } from "../../src/work/images.ts";
+} from "../../src/catalogue/transaction_rows.ts";
+import {
+  ImageRole,
+  type ImageRoleOptions,
+} from "../../src/images/worker/role.ts";
 import { until } from "./clock.ts";
 import { testConfig } from "./config.ts";
 import { openStore } from "./engine.ts";

@@ -6,7 +6,7 @@
 import pg from "pg";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
 
 const USER = "postgres";
 

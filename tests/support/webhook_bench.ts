@@ -1,18 +1,18 @@
 /** A database, a clock, a sink and the delivery role, without the HTTP side. */
 import { type Deps, jsonLog, systemIds } from "../../src/deps.ts";
-import type { Trigger } from "../../src/domain/webhook.ts";
-import { type Ingested, ingestEvent } from "../../src/events.ts";
-import { newSignals, type Signals } from "../../src/signals.ts";
-import type { Db } from "../../src/store/db.ts";
+import type { Trigger } from "../../src/webhooks/webhook.ts";
+import { type Ingested, ingestEvent } from "../../src/webhooks/ingest.ts";
+import { newSignals, type Signals } from "../../src/jobs/signals.ts";
+import type { Db } from "../../src/database/db.ts";
 import {
   listAttempts,
   listDeliveries,
   type LoggedAttempt,
   type LoggedDelivery,
-} from "../../src/store/delivery_log.ts";
-import { addSeller } from "../../src/store/sellers.ts";
-import { listWebhooks, putWebhook } from "../../src/store/webhooks.ts";
-import { WebhookRole } from "../../src/work/webhooks.ts";
+} from "../../src/webhooks/rows/delivery_log.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { listWebhooks, putWebhook } from "../../src/webhooks/rows/webhooks.ts";
+import { WebhookRole } from "../../src/webhooks/worker/role.ts";
 import { TestClock, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
 import { openStore } from "./engine.ts";

@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { addKey, listKeys, revokeKey } from "../../src/store/sellers.ts";
+import { addKey, listKeys, revokeKey } from "../../src/sellers/seller_rows.ts";
 import {
   boot,
   type BootOptions,

@@ -8,13 +8,13 @@ import {
 } from "@std/assert";
 import { openApp } from "../../src/app.ts";
 import { systemDeps } from "../../src/deps.ts";
-import { SCALARS } from "../../src/domain/product.ts";
+import { SCALARS } from "../../src/catalogue/product.ts";
 import {
   AVAILABILITIES,
   CONDITIONS,
   STATUSES,
-} from "../../src/domain/product.ts";
-import { TRIGGERS } from "../../src/domain/webhook.ts";
+} from "../../src/catalogue/product.ts";
+import { TRIGGERS } from "../../src/webhooks/webhook.ts";
 import { FIELDS, TRIGGERS as OFFERED } from "../../src/web/fields.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";

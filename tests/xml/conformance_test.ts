@@ -3,7 +3,7 @@
  * service reads at all: no DOCTYPE, UTF-8, XML 1.0 in its fifth edition.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import { ServiceError } from "../../src/domain/errors.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
 import { parseXml } from "../../src/xml/decode.ts";
 import { decodeUtf8 } from "../../src/xml/utf8.ts";
 import { readPlainly } from "../fuzz/decoder.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Detail, ServiceError } from "../../src/domain/errors.ts";
+import { type Detail, ServiceError } from "../../src/lib/errors.ts";
 import { parseTree, parseXml } from "../../src/xml/decode.ts";
 import { decodeUtf8 } from "../../src/xml/utf8.ts";
 

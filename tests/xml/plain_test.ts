@@ -1,6 +1,6 @@
 /** The plain reader: what it reads, and what it leaves to the parser. */
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import { ServiceError } from "../../src/domain/errors.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
 import { readXml } from "../../src/xml/decode.ts";
 import { XML_LIMITS, type XmlHandlers } from "../../src/xml/handlers.ts";
 import { checkPlain, decode, readPlainly, recorder } from "../fuzz/decoder.ts";

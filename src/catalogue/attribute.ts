@@ -1,0 +1,99 @@
+/** The second use case: one attribute of one product gets a new value. */
+import {
+  fieldDetail,
+  type FieldProblem,
+  notFound,
+  recordInvalid,
+  type ServiceError,
+} from "../lib/errors.ts";
+import {
+  applyPatch,
+  ATTRIBUTE_NAMES,
+  type Product,
+  type ProductPatch,
+  readScalar,
+  sameFields,
+  type ScalarField,
+} from "./product.ts";
+import { quote } from "../lib/values.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../database/db.ts";
+import { findBySkus, findShort, updateProducts } from "./product_rows.ts";
+
+export interface AttributeUpdate {
+  seller: Seller;
+  skuOrId: string;
+  attribute: string;
+  /** As it stands in the path, decoded; empty clears. */
+  value: string;
+}
+
+/**
+ * Updates one attribute by the rules of bulk. Throws `not_found` for a product
+ * the seller does not have, 422 for an attribute or a value that will not do.
+ */
+export async function updateAttribute(
+  { db, deps }: Services,
+  { seller, skuOrId, attribute, value }: AttributeUpdate,
+): Promise<void> {
+  const read = readPatch(attribute, value);
+  await db.write(async (tx) => {
+    const current = await findShort(tx, seller.id, skuOrId);
+    if (current === null) throw notFound("product");
+    if ("problem" in read) throw invalid(current, read.problem);
+    const { fields, problems } = applyPatch(current, read.patch);
+    if (problems.length > 0) throw invalid(current, ...problems);
+    if (sameFields(current, fields)) return;
+    if (fields.sku !== current.sku) {
+      await refuseTakenSku(tx, seller, current, fields.sku);
+    }
+    const updated_at = deps.clock.now();
+    const after = { ...current, ...fields, updated_at };
+    await updateProducts(tx, [{ before: current, after }]);
+  }, { order: seller.id, shared: true });
+}
+
+function readPatch(
+  attribute: string,
+  value: string,
+): { patch: ProductPatch } | { problem: FieldProblem } {
+  if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
+    return {
+      problem: {
+        field: attribute.slice(0, 100),
+        code: "unknown_attribute",
+        message: "is no attribute that can be updated; those are " +
+          `${ATTRIBUTE_NAMES.join(", ")}.`,
+      },
+    };
+  }
+  const read = readScalar(attribute as ScalarField, value);
+  return "problem" in read
+    ? { problem: { field: attribute, ...read.problem } }
+    : { patch: { [attribute]: read.value } };
+}
+
+async function refuseTakenSku(
+  tx: Tx,
+  seller: Seller,
+  current: Product,
+  sku: string,
+): Promise<void> {
+  const owner = (await findBySkus(tx, seller.id, [sku])).get(sku);
+  if (owner === undefined) return;
+  throw invalid(current, {
+    field: "sku",
+    code: "sku_taken",
+    message: `${quote(sku)} belongs to another product of yours, with the id ` +
+      `${owner.id}.`,
+  });
+}
+
+function invalid(
+  product: Product,
+  ...problems: FieldProblem[]
+): ServiceError {
+  const place = { sku: product.sku };
+  return recordInvalid(problems.map((problem) => fieldDetail(problem, place)));
+}

@@ -1,0 +1,136 @@
+/**
+ * The order of change of the catalogue. Every write that changes what a
+ * product shows gives it the next number, in the same write. Numbers become
+ * visible in their order, as the row that counts them stays locked until the
+ * commit; so a write takes one as late as it can, and only then looks for the
+ * products that it is to have: it sees all that was done under the numbers
+ * before.
+ */
+import type { Product } from "./product.ts";
+import { inLists, marks, type Param, type Tx } from "../database/db.ts";
+
+/** Products that one write gives a number to because of their images. */
+const TOUCH_LIMIT = 1_000;
+
+/** The next number; one for all writes that become visible together. */
+export function takeChange(tx: Tx): Promise<number> {
+  return tx.once("change", async () => {
+    const row = await tx.get<{ n: number }>(
+      "UPDATE change_counter SET n = n + 1 RETURNING n",
+    );
+    return row!.n;
+  });
+}
+
+/** A product as it was, null for a new one, and as it is now. */
+interface Relinked {
+  before: Product | null;
+  product: Product;
+}
+
+/**
+ * Notes which images these products show now. `imageIds` has the id of every
+ * URL that is new to one of them.
+ */
+export async function linkImages(
+  tx: Tx,
+  products: readonly Relinked[],
+  imageIds: ReadonlyMap<string, string>,
+): Promise<void> {
+  const added: Param[][] = [];
+  const removed: Param[][] = [];
+  for (const { before, product } of products) {
+    if (before?.images === product.images) continue;
+    const former = new Set(before?.images.map(({ url }) => url));
+    for (const { url } of product.images) {
+      if (!former.delete(url)) added.push([imageIds.get(url)!, product.id]);
+    }
+    for (const url of former) removed.push([product.id, url]);
+  }
+  await tx.runMany(
+    `DELETE FROM product_images WHERE product_id = ?
+       AND image_id = (SELECT id FROM images WHERE url = ?)`,
+    removed,
+  );
+  await tx.runMany(
+    `INSERT INTO product_images (image_id, product_id) VALUES (?, ?)
+     ON CONFLICT (image_id, product_id) DO NOTHING`,
+    added,
+  );
+}
+
+/**
+ * Gives the products that show one of these images the next number. Where they
+ * are very many, so that one write would keep all others waiting, the rest is
+ * left for `touchRest`.
+ */
+export async function touchProductsOf(
+  tx: Tx,
+  imageIds: readonly string[],
+): Promise<void> {
+  if (imageIds.length === 0) return;
+  const change = await takeChange(tx);
+  let room = TOUCH_LIMIT;
+  for (const list of inLists(imageIds)) {
+    const links = await tx.all<{ product_id: string }>(
+      `SELECT DISTINCT product_id FROM product_images
+       WHERE image_id IN (${marks(list.length)}) LIMIT ?`,
+      [...list, room + 1],
+    );
+    if (links.length > room) {
+      await leaveRest(tx, list);
+      continue;
+    }
+    room -= links.length;
+    await setChange(tx, change, links.map(({ product_id }) => product_id));
+  }
+}
+
+function setChange(
+  tx: Tx,
+  change: number,
+  productIds: readonly string[],
+): Promise<void> {
+  return tx.runMany(
+    "UPDATE products SET change_no = ? WHERE id = ?",
+    productIds.map((id) => [change, id]),
+  );
+}
+
+function leaveRest(tx: Tx, imageIds: readonly string[]): Promise<void> {
+  return tx.runMany(
+    `INSERT INTO changed_images (image_id, product_id) VALUES (?, '')
+     ON CONFLICT (image_id) DO UPDATE SET product_id = ''`,
+    Array.from(new Set(imageIds), (id) => [id]),
+  );
+}
+
+/** Whether `touchRest` has something to do. */
+export const REST = "SELECT 1 FROM changed_images LIMIT 1";
+
+/** Does one write's worth of what `touchProductsOf` left. */
+export async function touchRest(tx: Tx): Promise<void> {
+  const change = await takeChange(tx);
+  const rest = await tx.get<{ image_id: string; product_id: string }>(
+    `SELECT image_id, product_id FROM changed_images
+     ORDER BY image_id LIMIT 1`,
+  );
+  if (rest === undefined) return;
+  const links = await tx.all<{ product_id: string }>(
+    `SELECT product_id FROM product_images
+     WHERE image_id = ? AND product_id > ? ORDER BY product_id LIMIT ?`,
+    [rest.image_id, rest.product_id, TOUCH_LIMIT],
+  );
+  const ids = links.map(({ product_id }) => product_id);
+  await setChange(tx, change, ids);
+  if (ids.length < TOUCH_LIMIT) {
+    await tx.run("DELETE FROM changed_images WHERE image_id = ?", [
+      rest.image_id,
+    ]);
+  } else {
+    await tx.run(
+      "UPDATE changed_images SET product_id = ? WHERE image_id = ?",
+      [ids[ids.length - 1], rest.image_id],
+    );
+  }
+}

@@ -1,0 +1,570 @@
+/**
+ * Decodes the document of a bulk upload into rows with line numbers. Every
+ * problem of the document is collected; only what is not well-formed, or too
+ * long a list of products, ends the reading at once.
+ */
+import { closestString } from "@std/text/closest-string";
+import {
+  type Detail,
+  DETAIL_LIMIT,
+  type DetailCode,
+  type Problem,
+  ServiceError,
+} from "../lib/errors.ts";
+import {
+  LIST_LIMITS,
+  type ProductPatch,
+  readAlt,
+  readAttributeName,
+  readAttributeValue,
+  readCategory,
+  readCurrency,
+  readScalar,
+  type ScalarField,
+  SCALARS,
+} from "./product.ts";
+import { parseSellerUrl } from "../lib/url.ts";
+import { quote, type Reader } from "../lib/values.ts";
+import { parseXmlInPieces, readXml } from "../xml/decode.ts";
+import type { XmlAttributes } from "../xml/handlers.ts";
+
+/** The most products that one document may hold (interface.md, section 8). */
+export const PRODUCTS_LIMIT = 250;
+
+/** One image reference whose URL may be asked. */
+export interface ImageUse {
+  url: string;
+  line: number;
+  field: string;
+}
+
+/** One `<product>` as sent. */
+export interface ProductRow {
+  /** Position in the document, from 1. */
+  product: number;
+  line: number;
+  id: string | null;
+  /** The readable `<sku>`, null when there is none. */
+  sku: string | null;
+  patch: ProductPatch;
+  /** Fields that were sent but could not be read. */
+  unread: Set<string>;
+  /** Line of each field that was sent. */
+  lines: Map<string, number>;
+  /** The images whose URLs are well formed. */
+  images: ImageUse[];
+}
+
+export interface ProductsDocument {
+  rows: ProductRow[];
+  /** Problems that can be told without looking at what is stored. */
+  problems: Detail[];
+  /** How many more there are than an error tells. */
+  moreProblems: number;
+}
+
+type ListField = keyof typeof LIST_LIMITS;
+
+const LIST_ITEM: Record<ListField, string> = {
+  categories: "category",
+  attributes: "attribute",
+  images: "image",
+};
+
+const FIELD_NAMES: ReadonlySet<string> = new Set([
+  "id",
+  ...Object.keys(SCALARS),
+  ...Object.keys(LIST_ITEM),
+]);
+
+/** XML attributes that a seller gives an element. */
+const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
+  price: ["currency"],
+  attribute: ["name"],
+  image: ["alt"],
+};
+
+/**
+ * XML attributes of a read-out which only the service knows: accepted and
+ * ignored, so that what was read can be posted back.
+ */
+const READ_ATTRIBUTES: Record<string, readonly string[]> = {
+  product: ["created_at", "updated_at"],
+  image: ["status", "href", "type", "width", "height", "code", "message"],
+};
+
+/** Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. */
+export function decodeProducts(bytes: Uint8Array): ProductsDocument {
+  return readXml(bytes, () => new Decoder()).finish();
+}
+
+/** As `decodeProducts`, with a pause between the pieces of a long document. */
+export async function decodeProductsInPieces(
+  bytes: Uint8Array,
+  pause: () => Promise<void>,
+): Promise<ProductsDocument> {
+  const decoder = new Decoder();
+  await parseXmlInPieces(bytes, decoder, pause);
+  return decoder.finish();
+}
+
+/** Where the reader stands. */
+enum Level {
+  Outside,
+  Products,
+  Product,
+  Field,
+  Item,
+}
+
+class Decoder {
+  readonly #rows: ProductRow[] = [];
+  /** At most as many as an error tells: a document can hold millions. */
+  readonly #problems: Detail[] = [];
+  #moreProblems = 0;
+  /** What ends a problem's message: looked for once the document was read. */
+  readonly #suggestions: [problem: Detail, suggest: () => string][] = [];
+  #level = Level.Outside;
+  #rootLine = 1;
+  /** Depth inside an element that is not known; its content is not looked at. */
+  #skipping = 0;
+  #row!: ProductRow;
+  #seen = new Set<string>();
+  #field = "";
+  #fieldLine = 0;
+  #item = 0;
+  #itemLine = 0;
+  #attributes: XmlAttributes = {};
+  #text = "";
+
+  finish(): ProductsDocument {
+    if (this.#rows.length === 0 && this.#problems.length === 0) {
+      this.#problem(
+        "required",
+        "<products> holds no <product>; send at least one.",
+        { line: this.#rootLine, field: "product" },
+      );
+    }
+    for (const [problem, suggest] of this.#suggestions) {
+      problem.message += suggest();
+    }
+    for (const problem of this.#problems) {
+      const row = this.#rows[(problem.product ?? 0) - 1];
+      if (row !== undefined && row.sku !== null) problem.sku = row.sku;
+    }
+    return {
+      rows: this.#rows,
+      problems: this.#problems,
+      moreProblems: this.#moreProblems,
+    };
+  }
+
+  open(name: string, attributes: XmlAttributes, line: number): void {
+    if (this.#skipping > 0) {
+      this.#skipping++;
+      return;
+    }
+    switch (this.#level) {
+      case Level.Outside:
+        return this.#openRoot(name, attributes, line);
+      case Level.Products:
+        return this.#openProduct(name, attributes, line);
+      case Level.Product:
+        return this.#openField(name, attributes, line);
+      case Level.Field:
+        return this.#openItem(name, attributes, line);
+      case Level.Item:
+        return this.#unknownElement(name, line, this.#itemPath(), []);
+    }
+  }
+
+  text(text: string): void {
+    if (this.#skipping === 0) this.#text += text;
+  }
+
+  close(): void {
+    if (this.#skipping > 0) {
+      this.#skipping--;
+      return;
+    }
+    switch (this.#level) {
+      case Level.Item:
+        this.#closeItem();
+        this.#level = Level.Field;
+        break;
+      case Level.Field:
+        this.#closeField();
+        this.#level = Level.Product;
+        break;
+      case Level.Product:
+        this.#refuseText(this.#row.line, "product");
+        this.#level = Level.Products;
+        break;
+      case Level.Products:
+        this.#refuseText(this.#rootLine, "products");
+        this.#level = Level.Outside;
+        break;
+    }
+    this.#text = "";
+  }
+
+  #openRoot(name: string, attributes: XmlAttributes, line: number): void {
+    if (name !== "products") {
+      throw new ServiceError("record_invalid", "Record Invalid", {
+        details: [{
+          line,
+          field: name.slice(0, 100),
+          code: "unknown_element",
+          message: `The root element is <${name.slice(0, 100)}>; it must be ` +
+            "<products>.",
+        }],
+      });
+    }
+    for (const attribute in attributes) {
+      if (!/^(xmlns$|xmlns:|xsi:)/.test(attribute)) {
+        this.#unknownAttribute(attribute, [], line, `products/@${attribute}`);
+      }
+    }
+    this.#rootLine = line;
+    this.#level = Level.Products;
+  }
+
+  #openProduct(name: string, attributes: XmlAttributes, line: number): void {
+    if (name !== "product") {
+      return this.#unknownElement(name, line, "", ["product"]);
+    }
+    if (this.#rows.length === PRODUCTS_LIMIT) {
+      throw new ServiceError(
+        "too_many_products",
+        `The document holds more than ${PRODUCTS_LIMIT} products; split it ` +
+          `into requests of at most ${PRODUCTS_LIMIT}.`,
+      );
+    }
+    this.#refuseText(line, "products");
+    this.#row = {
+      product: this.#rows.length + 1,
+      line,
+      id: null,
+      sku: null,
+      patch: {},
+      unread: new Set(),
+      lines: new Map(),
+      images: [],
+    };
+    this.#rows.push(this.#row);
+    this.#level = Level.Product;
+    this.#checkAttributes("product", attributes, line, "");
+  }
+
+  #openField(name: string, attributes: XmlAttributes, line: number): void {
+    if (!FIELD_NAMES.has(name)) {
+      return this.#unknownElement(name, line, "", [...FIELD_NAMES]);
+    }
+    this.#refuseText(this.#row.line, "product");
+    if (this.#row.lines.has(name)) {
+      this.#fieldProblem(name, line, {
+        code: "repeated_element",
+        message: `stands here again; the first is on line ${
+          this.#row.lines.get(name)
+        }.`,
+      });
+      this.#skipping = 1;
+      return;
+    }
+    this.#row.lines.set(name, line);
+    this.#checkAttributes(name, attributes, line, name);
+    this.#field = name;
+    this.#fieldLine = line;
+    this.#attributes = attributes;
+    this.#text = "";
+    this.#level = Level.Field;
+    if (!isList(name)) return;
+    this.#item = 0;
+    this.#seen.clear();
+    this.#row.patch[name] = [];
+  }
+
+  #openItem(name: string, attributes: XmlAttributes, line: number): void {
+    const field = this.#field;
+    if (!isList(field)) return this.#markup(name, line, field);
+    if (name !== LIST_ITEM[field]) {
+      return this.#unknownElement(name, line, field, [LIST_ITEM[field]]);
+    }
+    this.#refuseText(this.#fieldLine, field);
+    this.#item++;
+    if (this.#item > LIST_LIMITS[field]) return this.#overLimit(field, line);
+    this.#itemLine = line;
+    this.#attributes = attributes;
+    this.#checkAttributes(name, attributes, line, this.#itemPath());
+    this.#text = "";
+    this.#level = Level.Item;
+  }
+
+  /** Complains of the first entry too many; the others are not looked at. */
+  #overLimit(field: ListField, line: number): void {
+    this.#skipping = 1;
+    if (this.#item > LIST_LIMITS[field] + 1) return;
+    this.#problem(
+      "too_many",
+      `${field} holds more than the ${LIST_LIMITS[field]} entries allowed.`,
+      { line, field: this.#itemPath() },
+    );
+  }
+
+  /** Markup inside a text field: what HTML in a description ends up as. */
+  #markup(name: string, line: number, field: string): void {
+    this.#problem(
+      "unknown_element",
+      `The element <${name.slice(0, 100)}> stands in <${field}>, which holds ` +
+        "only text; write markup inside <![CDATA[ … ]]> or escape it (&lt;).",
+      { line, field: `${field}/${name}`.slice(0, 200) },
+    );
+    this.#skipping = 1;
+  }
+
+  #closeField(): void {
+    const field = this.#field;
+    if (isList(field)) return this.#refuseText(this.#fieldLine, field);
+    if (field === "id") return this.#closeId();
+    this.#closeScalar(field as ScalarField);
+  }
+
+  #closeId(): void {
+    const id = this.#text.trim();
+    if (id !== "") {
+      this.#row.id = id;
+      return;
+    }
+    this.#fieldProblem("id", this.#fieldLine, {
+      code: "required",
+      message: "is empty; give the product's id, or leave the element out.",
+    });
+  }
+
+  #closeScalar(field: ScalarField): void {
+    const row = this.#row;
+    const read = readScalar(field, this.#text);
+    if ("problem" in read) {
+      this.#fieldProblem(field, this.#fieldLine, read.problem);
+    } else {
+      (row.patch as Record<string, unknown>)[field] = read.value;
+      if (field === "sku") row.sku = read.value as string;
+    }
+    if (field === "price") this.#readCurrency();
+  }
+
+  #readCurrency(): void {
+    const text = this.#attributes.currency?.trim() ?? "";
+    const read = text === ""
+      ? {
+        problem: {
+          code: "required" as const,
+          message: 'is missing; write <price currency="SEK">, with the ' +
+            "price's currency code of ISO 4217.",
+        },
+      }
+      : readCurrency(text);
+    if ("problem" in read) {
+      this.#fieldProblem("price/@currency", this.#fieldLine, read.problem);
+    } else {
+      this.#row.patch.currency = read.value;
+    }
+  }
+
+  #closeItem(): void {
+    switch (this.#field as ListField) {
+      case "categories":
+        return this.#closeCategory();
+      case "attributes":
+        return this.#closeAttribute();
+      case "images":
+        return this.#closeImage();
+    }
+  }
+
+  #closeCategory(): void {
+    const category = this.#itemText(this.#text, readCategory);
+    if (category !== null) this.#row.patch.categories!.push(category);
+  }
+
+  #closeAttribute(): void {
+    const name = this.#itemText(
+      this.#attributes.name ?? "",
+      readAttributeName,
+      "/@name",
+    );
+    const value = this.#itemText(this.#text, readAttributeValue);
+    if (name === null || value === null) return;
+    if (this.#isRepeated(name, `the attribute ${quote(name)}`)) return;
+    this.#row.patch.attributes!.push({ name, value });
+  }
+
+  #closeImage(): void {
+    const altText = this.#attributes.alt?.trim() ?? "";
+    const alt = altText === "" ? "" : this.#itemText(altText, readAlt, "/@alt");
+    const url = this.#text.trim();
+    const parsed = url === ""
+      ? { code: "required" as const, problem: "It is empty; give a URL." }
+      : parseSellerUrl(url);
+    if ("problem" in parsed) {
+      return this.#itemProblem({
+        code: parsed.code,
+        message: `is not usable. ${parsed.problem}`,
+      });
+    }
+    if (this.#isRepeated(url, "this URL")) return;
+    this.#row.images.push({
+      url,
+      line: this.#itemLine,
+      field: this.#itemPath(),
+    });
+    if (alt === null) return;
+    this.#row.patch.images!.push({ url, alt: alt === "" ? null : alt });
+  }
+
+  /** Reads an entry's text or XML attribute; null when it was refused. */
+  #itemText(
+    text: string,
+    read: Reader<string>,
+    attribute = "",
+  ): string | null {
+    const trimmed = text.trim();
+    const result = trimmed === ""
+      ? {
+        problem: {
+          code: "required" as const,
+          message: attribute === ""
+            ? "is empty; give it a text, or leave it out."
+            : "is missing or empty.",
+        },
+      }
+      : read(trimmed);
+    if ("value" in result) return result.value;
+    this.#itemProblem(result.problem, attribute);
+    return null;
+  }
+
+  #isRepeated(value: string, what: string): boolean {
+    if (!this.#seen.has(value)) {
+      this.#seen.add(value);
+      return false;
+    }
+    this.#itemProblem({
+      code: "repeated_value",
+      message: `repeats ${what}; it may stand here only once.`,
+    });
+    return true;
+  }
+
+  #itemPath(): string {
+    const field = this.#field as ListField;
+    return `${field}/${LIST_ITEM[field]}[${this.#item}]`;
+  }
+
+  #checkAttributes(
+    element: string,
+    attributes: XmlAttributes,
+    line: number,
+    path: string,
+  ): void {
+    for (const attribute in attributes) {
+      const sent = SENT_ATTRIBUTES[element] ?? [];
+      if (sent.includes(attribute)) continue;
+      if (READ_ATTRIBUTES[element]?.includes(attribute)) continue;
+      const field = path === "" ? `@${attribute}` : `${path}/@${attribute}`;
+      this.#unknownAttribute(attribute, sent, line, field);
+    }
+  }
+
+  #unknownAttribute(
+    attribute: string,
+    known: readonly string[],
+    line: number,
+    field: string,
+  ): void {
+    if (this.#isFull()) return;
+    this.#problem(
+      "unknown_attribute",
+      `The XML attribute ${quote(attribute)} is not known here`,
+      { line, field: field.slice(0, 200) },
+      () => suggestion(attribute, known, (name) => name),
+    );
+  }
+
+  #unknownElement(
+    name: string,
+    line: number,
+    path: string,
+    known: readonly string[],
+  ): void {
+    this.#skipping = 1;
+    if (this.#isFull()) return;
+    const field = path === "" ? name : `${path}/${name}`;
+    this.#problem(
+      "unknown_element",
+      `The element <${name.slice(0, 100)}> is not known here`,
+      { line, field: field.slice(0, 200) },
+      () => suggestion(name, known, (near) => `<${near}>`),
+    );
+  }
+
+  #refuseText(line: number, element: string): void {
+    const text = this.#text.trim();
+    this.#text = "";
+    if (text === "") return;
+    this.#problem(
+      "unexpected_text",
+      `The text ${quote(text)} stands in <${element}>, which holds only ` +
+        "elements.",
+      { line, field: element },
+    );
+  }
+
+  #itemProblem(problem: Problem, attribute = ""): void {
+    const field = this.#itemPath() + attribute;
+    this.#row.unread.add(this.#field);
+    this.#fieldProblem(field, this.#itemLine, problem);
+  }
+
+  #fieldProblem(field: string, line: number, problem: Problem): void {
+    this.#row.unread.add(field);
+    this.#problem(problem.code, `${field} ${problem.message}`, { line, field });
+  }
+
+  /** Counts a problem that is one too many to be told. */
+  #isFull(): boolean {
+    if (this.#problems.length < DETAIL_LIMIT) return false;
+    this.#moreProblems++;
+    return true;
+  }
+
+  #problem(
+    code: DetailCode,
+    message: string,
+    place: { line: number; field: string },
+    suggest?: () => string,
+  ): void {
+    if (this.#isFull()) return;
+    const inProduct = this.#level >= Level.Product;
+    const detail: Detail = { ...place, code, message };
+    if (inProduct) detail.product = this.#row.product;
+    this.#problems.push(detail);
+    if (suggest !== undefined) this.#suggestions.push([detail, suggest]);
+  }
+}
+
+function isList(field: string): field is ListField {
+  return field === "images" || field === "attributes" || field === "categories";
+}
+
+/** "; did you mean X?", or the whole list where nothing is near. */
+function suggestion(
+  name: string,
+  known: readonly string[],
+  show: (name: string) => string,
+): string {
+  if (known.length === 0) return ": nothing may stand here.";
+  if (known.length === 1) return `; known is ${show(known[0])}.`;
+  const nearest = closestString(name.slice(0, 100), [...known]);
+  return `; the nearest known name is ${show(nearest)}.`;
+}

@@ -1,0 +1,51 @@
+/** Rows of `idempotency_keys`: used keys and what they were used for. */
+import type { Sql, Tx } from "../database/db.ts";
+
+export interface UsedKey {
+  request_hash: string;
+  transaction_id: string;
+}
+
+/** What the seller's key was used for; null when it is free (again). */
+export async function findUsedKey(
+  sql: Sql,
+  sellerId: string,
+  key: string,
+  now: number,
+): Promise<UsedKey | null> {
+  return await sql.get<UsedKey>(
+    `SELECT request_hash, transaction_id FROM idempotency_keys
+     WHERE seller_id = ? AND key = ? AND expires_at > ?`,
+    [sellerId, key, now],
+  ) ?? null;
+}
+
+/** Keeps a key; an expired use of the same key is written over. */
+export async function keepUsedKey(
+  tx: Tx,
+  sellerId: string,
+  key: string,
+  used: UsedKey,
+  expiresAt: number,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO idempotency_keys
+       (seller_id, key, request_hash, transaction_id, expires_at)
+     VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (seller_id, key) DO UPDATE SET
+       request_hash = excluded.request_hash,
+       transaction_id = excluded.transaction_id,
+       expires_at = excluded.expires_at`,
+    [sellerId, key, used.request_hash, used.transaction_id, expiresAt],
+  );
+}
+
+/** Forgets keys that have expired, a hundred at a time. */
+export async function forgetExpiredKeys(tx: Tx, now: number): Promise<void> {
+  await tx.run(
+    `DELETE FROM idempotency_keys WHERE (seller_id, key) IN (
+       SELECT seller_id, key FROM idempotency_keys WHERE expires_at <= ?
+       ORDER BY expires_at LIMIT 100 /* FOR UPDATE SKIP LOCKED */)`,
+    [now],
+  );
+}

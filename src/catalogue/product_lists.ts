@@ -1,0 +1,202 @@
+/** The catalogue as it is read out: a seller's products, and all in order of change. */
+import type { ImageState, ImageType, ShownImage } from "../images/image.ts";
+import type { Product, Status } from "./product.ts";
+import { inLists, marks, type Param, type Sql } from "../database/db.ts";
+import { COLUMNS, type ProductRow, toProduct } from "./product_rows.ts";
+
+/** Rows that one page of a list looks at, however few of them it wants. */
+export const SCAN_LIMIT = 5_000;
+
+export interface ProductFilter {
+  status: Status | null;
+  /** Unix milliseconds. */
+  updatedSince: number | null;
+  /** Part of the SKU or the title, whatever the case. */
+  text: string | null;
+}
+
+export interface ProductPage {
+  products: Product[];
+  /** Id behind which the list goes on; null at its end. */
+  next: string | null;
+}
+
+/**
+ * The seller's products behind `after` (an id) that pass the filter, in the
+ * order of their creation; a change of a product does not move it. A page ends
+ * after `SCAN_LIMIT` rows, so it may be short, or empty, and not be the last.
+ */
+export async function listProducts(
+  sql: Sql,
+  sellerId: string,
+  filter: ProductFilter,
+  { after, limit }: { after: string; limit: number },
+): Promise<ProductPage> {
+  const scan = await sql.all<{ id: string }>(
+    `SELECT id FROM products WHERE seller_id = ? AND id > ?
+     ORDER BY id LIMIT 1 OFFSET ?`,
+    [sellerId, after, SCAN_LIMIT - 1],
+  );
+  const end = scan.length === 0 ? null : scan[0].id;
+  const ids = await passingIds(sql, sellerId, filter, {
+    after,
+    end,
+    limit: limit + 1,
+  });
+  const page = ids.slice(0, limit);
+  const next = ids.length > limit ? page[limit - 1] : end;
+  const products = await productsByIds(sql, page);
+  return { products: products.map(({ product }) => product), next };
+}
+
+interface Scan {
+  after: string;
+  /** Last id to look at; null for the end of the list. */
+  end: string | null;
+  limit: number;
+}
+
+async function passingIds(
+  sql: Sql,
+  sellerId: string,
+  { status, updatedSince, text }: ProductFilter,
+  { after, end, limit }: Scan,
+): Promise<string[]> {
+  const conditions = ["seller_id = ?", "id > ?"];
+  const params: Param[] = [sellerId, after];
+  const where = (condition: string, param: Param) => {
+    if (param === null) return;
+    conditions.push(condition);
+    params.push(param);
+  };
+  where("id <= ?", end);
+  where("status = ?", status);
+  where("updated_at >= ?", updatedSince);
+  // Which letters are the same is no question that every engine answers alike.
+  const columns = text === null ? "id" : "id, sku, title";
+  const limitation = text === null ? "LIMIT ?" : "";
+  const rows = await sql.all<{ id: string; sku: string; title: string }>(
+    `SELECT ${columns} FROM products WHERE ${conditions.join(" AND ")}
+     ORDER BY id ${limitation}`,
+    text === null ? [...params, limit] : params,
+  );
+  const wanted = text === null ? rows : rows.filter(holds(text));
+  return wanted.slice(0, limit).map(({ id }) => id);
+}
+
+function holds(text: string) {
+  const part = text.toLowerCase();
+  return ({ sku, title }: { sku: string; title: string }) =>
+    sku.toLowerCase().includes(part) || title.toLowerCase().includes(part);
+}
+
+/** A product, and the name of the seller whose it is. */
+export interface OwnedProduct {
+  product: Product;
+  seller: string;
+}
+
+const OWNED = `SELECT sellers.name AS seller, ${
+  COLUMNS.map((column) => `products.${column}`).join(", ")
+} FROM products JOIN sellers ON sellers.id = products.seller_id`;
+
+function toOwned(row: ProductRow & { seller: string }): OwnedProduct {
+  return { product: toProduct(row), seller: row.seller };
+}
+
+/** In the order of the ids. */
+async function productsByIds(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<OwnedProduct[]> {
+  const found = new Map<string, OwnedProduct>();
+  for (const list of inLists(ids)) {
+    const rows = await sql.all<ProductRow & { seller: string }>(
+      `${OWNED} WHERE products.id IN (${marks(list.length)})`,
+      list,
+    );
+    for (const row of rows) found.set(row.id, toOwned(row));
+  }
+  return ids.map((id) => found.get(id)!);
+}
+
+/** A place in the order of change; behind it comes what changed later. */
+export interface ChangeCursor {
+  change: number;
+  productId: string;
+}
+
+/** Before the first change. */
+export const FIRST_CHANGE: ChangeCursor = { change: -1, productId: "" };
+
+/**
+ * The products that changed behind `after`, of all sellers, in the order of
+ * their last change; `next` is null when there are none. A product that
+ * changes moves to the end, so no place is ever skipped.
+ */
+export async function changedProducts(
+  sql: Sql,
+  after: ChangeCursor,
+  limit: number,
+): Promise<{ products: OwnedProduct[]; next: ChangeCursor | null }> {
+  const rows = await sql.all<
+    ProductRow & { seller: string; change_no: number }
+  >(
+    `${OWNED.replace("SELECT", "SELECT products.change_no,")}
+     WHERE (products.change_no, products.id) > (?, ?)
+     ORDER BY products.change_no, products.id LIMIT ?`,
+    [after.change, after.productId, limit],
+  );
+  const last = rows.at(-1);
+  return {
+    products: rows.map(toOwned),
+    next: last === undefined
+      ? null
+      : { change: last.change_no, productId: last.id },
+  };
+}
+
+interface ImageRow {
+  url: string;
+  state: ImageState;
+  sha256: string | null;
+  type: ImageType;
+  width: number;
+  height: number;
+  code: string | null;
+  message: string | null;
+}
+
+/** What became of the images of these products, by URL. */
+export async function shownImages(
+  sql: Sql,
+  products: readonly Product[],
+): Promise<Map<string, ShownImage>> {
+  const urls = new Set(
+    products.flatMap(({ images }) => images.map(({ url }) => url)),
+  );
+  const shown = new Map<string, ShownImage>();
+  for (const list of inLists([...urls])) {
+    const rows = await sql.all<ImageRow>(
+      `SELECT url, state, sha256, type, width, height, code, message
+       FROM images WHERE url IN (${marks(list.length)})`,
+      list,
+    );
+    for (const row of rows) shown.set(row.url, toShown(row));
+  }
+  return shown;
+}
+
+/** A copy is shown until a newer one takes its place, whatever fails meanwhile. */
+function toShown(row: ImageRow): ShownImage {
+  const { state, sha256, type, width, height } = row;
+  if (sha256 !== null) {
+    const copy = { sha256, type, width, height };
+    return { status: "stored", copy, code: null, message: null };
+  }
+  if (state !== "failed") {
+    return { status: "pending", copy: null, code: null, message: null };
+  }
+  const { code, message } = row;
+  return { status: "failed", copy: null, code, message };
+}

@@ -1,0 +1,326 @@
+/** Rows of `products`. */
+import type { Product } from "./product.ts";
+import { takeChange } from "./change_feed.ts";
+import {
+  inLists,
+  marks,
+  type Param,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
+
+/** All that a `Product` holds. */
+export const COLUMNS = [
+  "id",
+  "sku",
+  "title",
+  "description",
+  "price",
+  "currency",
+  "compare_at_price",
+  "vat_rate",
+  "quantity",
+  "availability",
+  "available_at",
+  "gtin",
+  "brand",
+  "mpn",
+  "condition",
+  "status",
+  "parent_sku",
+  "categories",
+  "attributes",
+  "images",
+  "created_at",
+  "updated_at",
+] as const;
+type Column = typeof COLUMNS[number];
+
+const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
+
+/** The statements that look up one product of a seller. */
+interface Lookup {
+  bySku: string;
+  byId: string;
+}
+
+function lookup(select: string): Lookup {
+  return {
+    bySku: `${select} WHERE seller_id = ? AND sku = ?`,
+    byId: `${select} WHERE seller_id = ? AND id = ?`,
+  };
+}
+
+/** Stands for what is long and no attribute update changes. */
+const LEFT_OUT: Partial<Record<Column, string>> = {
+  description: "NULL",
+  categories: "'[]'",
+  attributes: "'[]'",
+  images: "'[]'",
+};
+
+const WHOLE = lookup(SELECT);
+const SHORT = lookup(
+  `SELECT ${
+    COLUMNS.map((column) =>
+      column in LEFT_OUT ? `${LEFT_OUT[column]} AS ${column}` : column
+    ).join(", ")
+  } FROM products`,
+);
+
+/** A row with these columns. */
+export type ProductRow =
+  & Omit<Product, "categories" | "attributes" | "images">
+  & { categories: string; attributes: string; images: string };
+
+/**
+ * Named one by one: the driver's row objects are slow to read and to copy, and
+ * a product is copied wherever it is changed.
+ */
+export function toProduct(row: ProductRow): Product {
+  return {
+    id: row.id,
+    sku: row.sku,
+    title: row.title,
+    description: row.description,
+    price: row.price,
+    currency: row.currency,
+    compare_at_price: row.compare_at_price,
+    vat_rate: row.vat_rate,
+    quantity: row.quantity,
+    availability: row.availability,
+    available_at: row.available_at,
+    gtin: row.gtin,
+    brand: row.brand,
+    mpn: row.mpn,
+    condition: row.condition,
+    status: row.status,
+    parent_sku: row.parent_sku,
+    categories: parseList(row.categories),
+    attributes: parseList(row.attributes),
+    images: parseList(row.images),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+/** Most lists of most products are empty: spare the parser. */
+function parseList<T>(json: string): T[] {
+  return json === "[]" ? [] : JSON.parse(json);
+}
+
+function listJson(list: readonly unknown[]): string {
+  return list.length === 0 ? "[]" : JSON.stringify(list);
+}
+
+/** The seller's products that have one of these SKUs, by SKU. */
+export async function findBySkus(
+  sql: Sql,
+  sellerId: string,
+  skus: readonly string[],
+): Promise<Map<string, Product>> {
+  const found = await findBy(sql, sellerId, "sku", skus);
+  return new Map(found.map((product) => [product.sku, product]));
+}
+
+/** The seller's products that have one of these ids, by id. */
+export async function findByIds(
+  sql: Sql,
+  sellerId: string,
+  ids: readonly string[],
+): Promise<Map<string, Product>> {
+  const found = await findBy(sql, sellerId, "id", ids);
+  return new Map(found.map((product) => [product.id, product]));
+}
+
+async function findBy(
+  sql: Sql,
+  sellerId: string,
+  column: "id" | "sku",
+  values: readonly string[],
+): Promise<Product[]> {
+  const found: Product[] = [];
+  for (const list of inLists(values)) {
+    const rows = await sql.all<ProductRow>(
+      `${SELECT} WHERE seller_id = ? AND ${column} IN (${marks(list.length)})`,
+      [sellerId, ...list],
+    );
+    for (const row of rows) found.push(toProduct(row));
+  }
+  return found;
+}
+
+/** The product with this SKU, else the one with this id; null when none. */
+export function findBySkuOrId(
+  sql: Sql,
+  sellerId: string,
+  skuOrId: string,
+): Promise<Product | null> {
+  return findOne(sql, WHOLE, sellerId, skuOrId);
+}
+
+/**
+ * As `findBySkuOrId`, without description and lists: only good for changing
+ * something else.
+ */
+export function findShort(
+  sql: Sql,
+  sellerId: string,
+  skuOrId: string,
+): Promise<Product | null> {
+  return findOne(sql, SHORT, sellerId, skuOrId);
+}
+
+async function findOne(
+  sql: Sql,
+  { bySku, byId }: Lookup,
+  sellerId: string,
+  skuOrId: string,
+): Promise<Product | null> {
+  const row = await sql.get<ProductRow>(bySku, [sellerId, skuOrId]) ??
+    await sql.get<ProductRow>(byId, [sellerId, skuOrId]);
+  return row === undefined ? null : toProduct(row);
+}
+
+function columnValue(product: Product, column: Column): Param {
+  const value = product[column];
+  return Array.isArray(value) ? listJson(value) : value;
+}
+
+/** In the order of `COLUMNS`; spelt out, as it is made for every new product. */
+function valuesOf(product: Product): Param[] {
+  return [
+    product.id,
+    product.sku,
+    product.title,
+    product.description,
+    product.price,
+    product.currency,
+    product.compare_at_price,
+    product.vat_rate,
+    product.quantity,
+    product.availability,
+    product.available_at,
+    product.gtin,
+    product.brand,
+    product.mpn,
+    product.condition,
+    product.status,
+    product.parent_sku,
+    listJson(product.categories),
+    listJson(product.attributes),
+    listJson(product.images),
+    product.created_at,
+    product.updated_at,
+  ];
+}
+
+/** Inserts new products; a `unique` DbError where an SKU is taken. */
+export async function insertProducts(
+  tx: Tx,
+  sellerId: string,
+  products: readonly Product[],
+): Promise<void> {
+  if (products.length === 0) return;
+  const change = await takeChange(tx);
+  await tx.runMany(
+    `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +
+      `VALUES (${marks(COLUMNS.length + 2)})`,
+    products.map((product) => [sellerId, change, ...valuesOf(product)]),
+  );
+}
+
+/** A product as it is stored and as it is to be. */
+export interface ProductChange {
+  before: Product;
+  after: Product;
+}
+
+/** Writes what changed; a `unique` DbError where an SKU is taken. */
+export async function updateProducts(
+  tx: Tx,
+  changes: readonly ProductChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const change = await takeChange(tx);
+  await freeSkus(tx, changes);
+  for (const [{ columns, sql }, products] of byUpdate(changes)) {
+    await tx.runMany(
+      sql,
+      products.map((product) => [
+        change,
+        ...columns.map((column) => columnValue(product, column)),
+        product.id,
+      ]),
+    );
+  }
+}
+
+/**
+ * SKUs may be swapped within one request, so all that change are given up
+ * first. A control character keeps the placeholder out of sellers' reach.
+ */
+async function freeSkus(
+  tx: Tx,
+  changes: readonly ProductChange[],
+): Promise<void> {
+  const renamed = changes.filter(({ before, after }) =>
+    before.sku !== after.sku
+  );
+  if (renamed.length < 2) return;
+  await tx.runMany(
+    "UPDATE products SET sku = ? WHERE id = ?",
+    renamed.map(({ after: { id } }) => [`\u0001${id}`, id]),
+  );
+}
+
+/**
+ * Columns that are written together when one of them changed. Each statement is
+ * kept prepared, so there may only be few, whatever sellers change at once.
+ */
+const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
+  ["sku"],
+  ["price", "currency", "compare_at_price", "vat_rate"],
+  ["quantity", "availability", "available_at"],
+  ["title", "gtin", "brand", "mpn", "condition", "status", "parent_sku"],
+  ["description", "categories", "attributes", "images"],
+  ["updated_at"],
+];
+
+/** The statement that writes some of these groups. */
+interface Update {
+  columns: Column[];
+  sql: string;
+}
+
+/** By the groups that it writes, as a number of a bit for each. */
+const UPDATES = Array.from(
+  { length: 2 ** WRITTEN_TOGETHER.length },
+  (_, groups): Update => {
+    const columns = WRITTEN_TOGETHER.flatMap((together, i) =>
+      groups & 1 << i ? together : []
+    );
+    const assignments = ["change_no", ...columns].map((name) => `${name} = ?`);
+    const sql = `UPDATE products SET ${assignments.join(", ")} WHERE id = ?`;
+    return { columns, sql };
+  },
+);
+
+/** Products that change the same columns share a statement. */
+function byUpdate(
+  changes: readonly ProductChange[],
+): ReadonlyMap<Update, Product[]> {
+  const products = new Map<Update, Product[]>();
+  for (const { before, after } of changes) {
+    const changed = (column: Column) => before[column] !== after[column];
+    let groups = 0;
+    for (let i = 0; i < WRITTEN_TOGETHER.length; i++) {
+      if (WRITTEN_TOGETHER[i].some(changed)) groups |= 1 << i;
+    }
+    const update = UPDATES[groups];
+    const same = products.get(update);
+    if (same === undefined) products.set(update, [after]);
+    else same.push(after);
+  }
+  return products;
+}

@@ -1,0 +1,70 @@
+/**
+ * Writes a product with the element names of bulk, so that it can be posted
+ * back as it is: what only the service knows stands in XML attributes.
+ */
+import { imageFile, type ShownImage } from "../images/image.ts";
+import {
+  type Product,
+  type ProductImage,
+  type ScalarField,
+  SCALARS,
+} from "./product.ts";
+import { isoTime, type XmlNode } from "../xml/encode.ts";
+
+const FIELDS = Object.keys(SCALARS) as ScalarField[];
+
+/**
+ * A `<product>`; what has no value is left out. `images` says by URL what
+ * became of them, `seller` whose the product is where that is not plain.
+ */
+export function productNode(
+  product: Product,
+  images: ReadonlyMap<string, ShownImage>,
+  seller?: string,
+): XmlNode {
+  const node: XmlNode = {
+    "@seller": seller,
+    "@created_at": isoTime(product.created_at),
+    "@updated_at": isoTime(product.updated_at),
+    id: product.id,
+  };
+  for (const field of FIELDS) node[field] = product[field] ?? undefined;
+  node.price = { "@currency": product.currency, "#text": product.price };
+  node.categories = list("category", product.categories);
+  node.attributes = list(
+    "attribute",
+    product.attributes.map(({ name, value }) => ({
+      "@name": name,
+      "#text": value,
+    })),
+  );
+  node.images = list(
+    "image",
+    product.images.map((image) => imageNode(image, images.get(image.url))),
+  );
+  return node;
+}
+
+function list(name: string, items: (string | XmlNode)[]): XmlNode | undefined {
+  return items.length === 0 ? undefined : { [name]: items };
+}
+
+function imageNode(
+  { url, alt }: ProductImage,
+  shown: ShownImage | undefined,
+): XmlNode {
+  const copy = shown?.copy ?? null;
+  return {
+    "@alt": alt ?? undefined,
+    "@status": shown?.status,
+    ...(copy !== null && {
+      "@href": `/images/${imageFile(copy)}`,
+      "@type": `image/${copy.type}`,
+      "@width": copy.width,
+      "@height": copy.height,
+    }),
+    "@code": shown?.code ?? undefined,
+    "@message": shown?.message ?? undefined,
+    "#text": url,
+  };
+}

@@ -1,0 +1,136 @@
+/** Rows of `transactions`. */
+import type { Transaction, TransactionResult } from "./transaction.ts";
+import type { Sql, Tx } from "../database/db.ts";
+
+/** A stored result: `[id, sku, result, image ordinals]`, to keep rows small. */
+type StoredResult = [
+  string,
+  string,
+  TransactionResult["result"],
+  number[],
+];
+
+/** Records an upload whose images are still to be registered. */
+export async function insertTransaction(
+  tx: Tx,
+  sellerId: string,
+  transaction: Transaction,
+  results: readonly TransactionResult[],
+): Promise<void> {
+  const { products } = transaction;
+  const stored = results.map((
+    { id, sku, result, images },
+  ): StoredResult => [id, sku, result, images]);
+  await tx.run(
+    `INSERT INTO transactions (id, seller_id, created_at, finished_at,
+       products_created, products_updated, products_unchanged,
+       images_pending, images_stored, images_reused, images_failed, results)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
+    [
+      transaction.id,
+      sellerId,
+      transaction.created_at,
+      transaction.finished_at,
+      products.created,
+      products.updated,
+      products.unchanged,
+      JSON.stringify(stored),
+    ],
+  );
+}
+
+/** Sets what the registration of its images came to. */
+export async function setImageCounts(
+  tx: Tx,
+  id: string,
+  counts: { pending: number; reused: number },
+  finishedAt: number | null,
+): Promise<void> {
+  await tx.run(
+    `UPDATE transactions SET images_pending = ?, images_reused = ?,
+       finished_at = ? WHERE id = ?`,
+    [counts.pending, counts.reused, finishedAt, id],
+  );
+}
+
+interface TransactionRow {
+  id: string;
+  created_at: number;
+  finished_at: number | null;
+  products_created: number;
+  products_updated: number;
+  products_unchanged: number;
+  images_pending: number;
+  images_stored: number;
+  images_reused: number;
+  images_failed: number;
+}
+
+const COUNTERS = `id, created_at, finished_at,
+  products_created, products_updated, products_unchanged,
+  images_pending, images_stored, images_reused, images_failed`;
+
+function toTransaction(row: TransactionRow): Transaction {
+  return {
+    id: row.id,
+    created_at: row.created_at,
+    finished_at: row.finished_at,
+    products: {
+      created: row.products_created,
+      updated: row.products_updated,
+      unchanged: row.products_unchanged,
+    },
+    images: {
+      pending: row.images_pending,
+      stored: row.images_stored,
+      reused: row.images_reused,
+      failed: row.images_failed,
+    },
+  };
+}
+
+/** The seller's transaction without its results; null when there is none. */
+export async function findTransaction(
+  sql: Sql,
+  sellerId: string,
+  id: string,
+): Promise<Transaction | null> {
+  const row = await sql.get<TransactionRow>(
+    `SELECT ${COUNTERS} FROM transactions WHERE id = ? AND seller_id = ?`,
+    [id, sellerId],
+  );
+  return row === undefined ? null : toTransaction(row);
+}
+
+/** The seller's transactions before `before` (an id), the newest first. */
+export async function listTransactions(
+  sql: Sql,
+  sellerId: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<Transaction[]> {
+  const older = before === null ? "" : "AND id < ?";
+  const rows = await sql.all<TransactionRow>(
+    `SELECT ${COUNTERS} FROM transactions WHERE seller_id = ? ${older}
+     ORDER BY id DESC LIMIT ?`,
+    [sellerId, ...(before === null ? [] : [before]), limit],
+  );
+  return rows.map(toTransaction);
+}
+
+/** What became of each product, in document order. */
+export async function findResults(
+  sql: Sql,
+  id: string,
+): Promise<TransactionResult[]> {
+  const row = await sql.get<{ results: string }>(
+    "SELECT results FROM transactions WHERE id = ?",
+    [id],
+  );
+  const stored: StoredResult[] = JSON.parse(row?.results ?? "[]");
+  return stored.map(([id, sku, result, images]) => ({
+    id,
+    sku,
+    result,
+    images,
+  }));
+}

@@ -1,0 +1,271 @@
+/**
+ * The main use case: one upload of up to 250 products, all or nothing.
+ *
+ *   decode → HEAD of every distinct image URL → plan against what is stored →
+ *   one write → answer
+ *
+ * Every problem of the request is collected and told at once. The plan is made
+ * inside the write, so that nothing can change between the decision and the
+ * deed; only when the outcome is known beforehand (a problem was found, or it
+ * is a dry run) is it made on a read.
+ */
+import { createHash } from "node:crypto";
+import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
+import type { Product } from "./product.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { ProductCounts, TransactionResult } from "./transaction.ts";
+import { askImages, type Head, imageProblems } from "./image_probe.ts";
+import { makePlan, type Plan, type PlannedProduct } from "./upload_plan.ts";
+import type { Services } from "../services.ts";
+import { linkImages } from "./change_feed.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { countInHour } from "../operations/hourly_counts.ts";
+import {
+  findUsedKey,
+  forgetExpiredKeys,
+  keepUsedKey,
+  type UsedKey,
+} from "./idempotency_rows.ts";
+import { type ImageRequest, requestImages } from "../images/rows/requests.ts";
+import {
+  insertProducts,
+  type ProductChange,
+  updateProducts,
+} from "./product_rows.ts";
+import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
+import { PIECE } from "../xml/decode.ts";
+import {
+  decodeProducts,
+  decodeProductsInPieces,
+  type ProductsDocument,
+} from "./document.ts";
+
+/** A document of so many bytes takes no more time than other requests. */
+const LIGHT = 16 * 1024;
+/** A used Idempotency-Key is remembered this long. */
+const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
+
+export interface Upload {
+  seller: Seller;
+  /** The XML document. */
+  body: Uint8Array;
+  /** Do everything but the write. */
+  dryRun: boolean;
+  /** The Idempotency-Key, and the path and query it came with. */
+  idempotency: { key: string; target: string } | null;
+}
+
+export type UploadOutcome =
+  | { transactionId: string }
+  | { dryRun: ProductCounts };
+
+/** Uploads a document, or throws a `ServiceError` and has stored nothing. */
+export async function uploadProducts(
+  services: Services,
+  upload: Upload,
+): Promise<UploadOutcome> {
+  const { idempotency, seller, body } = upload;
+  if (idempotency === null) return await carryThrough(services, upload, null);
+  const use: KeyUse = {
+    key: idempotency.key,
+    hash: createHash("sha256").update(idempotency.target).update("\0")
+      .update(body).digest("hex"),
+  };
+  // A key in progress is known to this process alone; two processes that take
+  // the same key at once meet again in the write, in the seller's order.
+  const name = `${seller.id} ${use.key}`;
+  if (services.keysInProgress.has(name)) throw keyInProgress();
+  services.keysInProgress.add(name);
+  try {
+    const used = await services.db.read((sql) =>
+      findUsedKey(sql, seller.id, use.key, services.deps.clock.now())
+    );
+    return used === null
+      ? await carryThrough(services, upload, use)
+      : firstAnswer(used, use);
+  } finally {
+    services.keysInProgress.delete(name);
+  }
+}
+
+interface KeyUse {
+  key: string;
+  hash: string;
+}
+
+function keyInProgress(): ServiceError {
+  return new ServiceError(
+    "conflict",
+    "A request with this Idempotency-Key is still in progress; ask again.",
+    { headers: { "Retry-After": "1" } },
+  );
+}
+
+function firstAnswer(used: UsedKey, use: KeyUse): UploadOutcome {
+  if (used.request_hash === use.hash) {
+    return { transactionId: used.transaction_id };
+  }
+  throw new ServiceError(
+    "conflict",
+    "This Idempotency-Key was used for another request; a key belongs to one " +
+      "path, query and body.",
+  );
+}
+
+async function carryThrough(
+  services: Services,
+  upload: Upload,
+  use: KeyUse | null,
+): Promise<UploadOutcome> {
+  const { db, deps } = services;
+  const { seller, dryRun } = upload;
+  const document = await decode(services, upload);
+  const heads = await askImages(services, document, seller.id);
+  const now = deps.clock.now();
+  const plan = (sql: Sql) =>
+    makePlan(sql, seller.id, document, { now, uuid: deps.ids.uuid });
+
+  const known = [...document.problems, ...imageProblems(document, heads)];
+  if (dryRun || known.length > 0) {
+    const { problems, counts } = await db.read(plan);
+    refuse([...known, ...problems], document.moreProblems);
+    return { dryRun: counts };
+  }
+  return await db.write(async (tx) => {
+    const used = use && await findUsedKey(tx, seller.id, use.key, now);
+    if (use && used) return firstAnswer(used, use);
+    const planned = await plan(tx);
+    refuse(planned.problems);
+    return await carryOut(services, tx, { seller, planned, heads, use, now });
+  }, { order: seller.id, heavy: upload.body.length > LIGHT });
+}
+
+/**
+ * Decodes the document without keeping other requests waiting: one that takes
+ * milliseconds in its turn, and a long one piece by piece, of a seller's long
+ * ones one at a time.
+ */
+async function decode(
+  { decoding, deps, heavy }: Services,
+  { seller, body }: Upload,
+): Promise<ProductsDocument> {
+  if (body.length <= LIGHT) return decodeProducts(body);
+  if (body.length <= PIECE) {
+    return await heavy.take(() => Promise.try(decodeProducts, body));
+  }
+  const pause = () =>
+    new Promise<void>((resolve) => deps.clock.after(0, resolve));
+  return await decoding.take(
+    () => decodeProductsInPieces(body, pause),
+    seller.id,
+  );
+}
+
+/** Throws what is wrong with the request, in document order. */
+function refuse(problems: Detail[], more = 0): void {
+  if (problems.length === 0) return;
+  problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  throw recordInvalid(problems, more);
+}
+
+interface Decided {
+  seller: Seller;
+  planned: Plan;
+  heads: ReadonlyMap<string, Head>;
+  use: KeyUse | null;
+  now: number;
+}
+
+async function carryOut(
+  services: Services,
+  tx: Tx,
+  { seller, planned, heads, use, now }: Decided,
+): Promise<UploadOutcome> {
+  const { products, counts } = planned;
+  const created: Product[] = [];
+  const updated: ProductChange[] = [];
+  for (const { before, product, result } of products) {
+    if (before === null) created.push(product);
+    else if (result === "updated") updated.push({ before, after: product });
+  }
+
+  const { deps } = services;
+  const transactionId = deps.ids.uuid();
+  const images = collectImages(products, heads);
+  await insertTransaction(tx, seller.id, {
+    id: transactionId,
+    created_at: now,
+    finished_at: images.distinct.length === 0 ? now : null,
+    products: counts,
+    images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+  }, images.results);
+  const imageIds = images.distinct.length === 0
+    ? new Map<string, string>()
+    : await askForImages(services, tx, {
+      transactionId,
+      sellerId: seller.id,
+      at: now,
+      uuid: deps.ids.uuid,
+      images: images.distinct,
+    });
+  await linkImages(tx, products, imageIds);
+  if (use !== null) {
+    await forgetExpiredKeys(tx, now);
+    await keepUsedKey(tx, seller.id, use.key, {
+      request_hash: use.hash,
+      transaction_id: transactionId,
+    }, now + KEY_LIFETIME_MS);
+  }
+  // What every upload has to wait for comes last.
+  await countInHour(tx, now, "uploads");
+  await updateProducts(tx, updated);
+  await insertProducts(tx, seller.id, created);
+  return { transactionId };
+}
+
+/** Has the images of a transaction fetched; answers their ids by URL. */
+async function askForImages(
+  { signals }: Services,
+  tx: Tx,
+  request: ImageRequest,
+): Promise<ReadonlyMap<string, string>> {
+  const { transactionId, at } = request;
+  const asked = await requestImages(tx, request);
+  const finishedAt = asked.pending === 0 ? at : null;
+  await setImageCounts(tx, transactionId, asked, finishedAt);
+  if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
+  return asked.ids;
+}
+
+interface DistinctImage {
+  ordinal: number;
+  url: string;
+  refs: number;
+  validator: string | null;
+}
+
+/** The distinct URLs, with how often each is used, and each product's share. */
+function collectImages(
+  products: readonly PlannedProduct[],
+  heads: ReadonlyMap<string, Head>,
+): { distinct: DistinctImage[]; results: TransactionResult[] } {
+  const distinct = new Map<string, DistinctImage>();
+  const ordinalOf = (url: string): number => {
+    let image = distinct.get(url);
+    if (image === undefined) {
+      const head = heads.get(url);
+      const validator = head && "validator" in head ? head.validator : null;
+      image = { ordinal: distinct.size, url, refs: 0, validator };
+      distinct.set(url, image);
+    }
+    image.refs++;
+    return image.ordinal;
+  };
+  const results = products.map(({ result, product, asksImages }) => ({
+    id: product.id,
+    sku: product.sku,
+    result,
+    images: asksImages ? product.images.map(({ url }) => ordinalOf(url)) : [],
+  }));
+  return { distinct: [...distinct.values()], results };
+}

@@ -1,0 +1,231 @@
+/**
+ * What each row of a document does to what is stored, or what is wrong with
+ * that. Looks at stored products, writes nothing.
+ */
+import { type Detail, fieldDetail } from "../lib/errors.ts";
+import {
+  applyPatch,
+  type Product,
+  type ProductFields,
+  sameFields,
+} from "./product.ts";
+import type { ProductCounts, ProductResult } from "./transaction.ts";
+import { quote } from "../lib/values.ts";
+import type { Sql } from "../database/db.ts";
+import { findByIds, findBySkus } from "./product_rows.ts";
+import type { ProductRow, ProductsDocument } from "./document.ts";
+
+/** The stored products that a document speaks of. */
+interface Stored {
+  byId: ReadonlyMap<string, Product>;
+  bySku: ReadonlyMap<string, Product>;
+}
+
+async function loadStored(
+  sql: Sql,
+  sellerId: string,
+  { rows }: ProductsDocument,
+): Promise<Stored> {
+  const ids = rows.flatMap(({ id }) => id ?? []);
+  const skus = rows.flatMap(({ sku }) => sku ?? []);
+  return {
+    byId: await findByIds(sql, sellerId, ids),
+    bySku: await findBySkus(sql, sellerId, skus),
+  };
+}
+
+/** What becomes of one product. */
+export interface PlannedProduct {
+  result: ProductResult;
+  /** As stored; null for a new one. */
+  before: Product | null;
+  /** As it is to be. */
+  product: Product;
+  /** Whether the document lists its images. */
+  asksImages: boolean;
+}
+
+/** What becomes of a document; only to be carried out without problems. */
+export interface Plan {
+  problems: Detail[];
+  counts: ProductCounts;
+  products: PlannedProduct[];
+}
+
+/** Where a plan gets its times and ids from. */
+export interface Make {
+  /** Unix milliseconds. */
+  now: number;
+  uuid: () => string;
+}
+
+/** Plans a whole document; `make` gives new products their ids and times. */
+export async function makePlan(
+  sql: Sql,
+  sellerId: string,
+  document: ProductsDocument,
+  make: Make,
+): Promise<Plan> {
+  const stored = await loadStored(sql, sellerId, document);
+  const claims = new Claims(stored, document.rows);
+  const plan: Plan = {
+    problems: [],
+    counts: { created: 0, updated: 0, unchanged: 0 },
+    products: [],
+  };
+  for (const row of document.rows) planRow(plan, row, stored, claims, make);
+  return plan;
+}
+
+function planRow(
+  plan: Plan,
+  row: ProductRow,
+  stored: Stored,
+  claims: Claims,
+  make: Make,
+): void {
+  const target = findTarget(row, stored);
+  if ("problem" in target) {
+    if (target.problem !== null) plan.problems.push(target.problem);
+    return;
+  }
+  const { current } = target;
+  const place = { product: row.product, sku: row.sku ?? current?.sku };
+  const clash = claims.claim(row, current);
+  if (clash !== null) {
+    plan.problems.push({ ...place, ...clash });
+    return;
+  }
+  const { fields, problems } = applyPatch(current, row.patch, row.unread);
+  for (const problem of problems) {
+    const line = row.lines.get(problem.field) ?? row.line;
+    plan.problems.push(fieldDetail(problem, { ...place, line }));
+  }
+  const planned = planProduct(row, current, fields, make);
+  plan.counts[planned.result]++;
+  plan.products.push(planned);
+}
+
+/**
+ * The product that a row addresses, null for a new one; or what is wrong with
+ * the address, null where that has been complained of already.
+ */
+type Target = { current: Product | null } | { problem: Detail | null };
+
+function findTarget(row: ProductRow, { byId, bySku }: Stored): Target {
+  if (row.id !== null) {
+    const current = byId.get(row.id);
+    return current === undefined ? { problem: unknownId(row) } : { current };
+  }
+  if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
+  if (row.unread.has("id") || row.unread.has("sku")) return { problem: null };
+  return {
+    problem: {
+      product: row.product,
+      line: row.line,
+      field: "sku",
+      code: "required",
+      message: "sku is missing; a product is addressed by <sku> or <id>.",
+    },
+  };
+}
+
+function unknownId(row: ProductRow): Detail {
+  return {
+    product: row.product,
+    ...(row.sku !== null && { sku: row.sku }),
+    line: row.lines.get("id") ?? row.line,
+    field: "id",
+    code: "unknown_id",
+    message: `id ${quote(row.id!)} is no product of yours; leave <id> out to ` +
+      "address a product by its SKU.",
+  };
+}
+
+type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
+
+/** Who takes which SKU, and which stored product, in this document. */
+class Claims {
+  readonly #stored: Stored;
+  readonly #skus = new Map<string, ProductRow>();
+  readonly #targets = new Map<string, ProductRow>();
+  /** Ids of the products that give up their SKU in this document. */
+  readonly #leaving = new Set<string>();
+
+  constructor(stored: Stored, rows: readonly ProductRow[]) {
+    this.#stored = stored;
+    for (const { id, sku } of rows) {
+      const current = id === null ? undefined : stored.byId.get(id);
+      if (current && sku !== null && sku !== current.sku) {
+        this.#leaving.add(current.id);
+      }
+    }
+  }
+
+  /** Notes a row's claims, or says which earlier one they clash with. */
+  claim(row: ProductRow, current: Product | null): Clash | null {
+    const sku = row.sku ?? current!.sku;
+    const field = row.sku === null ? "id" : "sku";
+    const line = row.lines.get(field) ?? row.line;
+    const namesake = this.#skus.get(sku);
+    const twin = current === null ? undefined : this.#targets.get(current.id);
+    if (namesake !== undefined && (row.sku !== null || twin === undefined)) {
+      return {
+        line,
+        field,
+        code: "duplicate_sku",
+        message: `sku ${quote(sku)} is that of product ${namesake.product} ` +
+          `already, on line ${namesake.line}; a document may name a SKU only ` +
+          "once.",
+      };
+    }
+    if (twin !== undefined) {
+      return {
+        line,
+        field,
+        code: "duplicate_product",
+        message: `This is the product with the id ${current!.id}, which is ` +
+          `product ${twin.product} already, on line ${twin.line}; a SKU that ` +
+          "becomes free can be given to a new product in the next request.",
+      };
+    }
+    this.#skus.set(sku, row);
+    if (current === null) return null;
+    this.#targets.set(current.id, row);
+    const owner = this.#stored.bySku.get(sku);
+    if (!owner || owner.id === current.id || this.#leaving.has(owner.id)) {
+      return null;
+    }
+    return {
+      line,
+      field,
+      code: "sku_taken",
+      message: `sku ${quote(sku)} belongs to another product of yours, with ` +
+        `the id ${owner.id}.`,
+    };
+  }
+}
+
+function planProduct(
+  row: ProductRow,
+  before: Product | null,
+  fields: ProductFields,
+  make: Make,
+): PlannedProduct {
+  const asksImages = row.patch.images !== undefined;
+  const updated_at = make.now;
+  if (before === null) {
+    const product = {
+      ...fields,
+      id: make.uuid(),
+      created_at: make.now,
+      updated_at,
+    };
+    return { result: "created", before, product, asksImages };
+  }
+  if (sameFields(before, fields)) {
+    return { result: "unchanged", before, product: before, asksImages };
+  }
+  const product = { ...before, ...fields, updated_at };
+  return { result: "updated", before, product, asksImages };
+}

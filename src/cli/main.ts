@@ -1,0 +1,137 @@
+/** The command line: words in, exit code out. */
+import { VERSION } from "../version.ts";
+import { parseCommandLine } from "./arguments.ts";
+import { type Command, UsageError } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { help, PROGRAM } from "./help.ts";
+import { type Config, readConfig } from "../config.ts";
+import { systemDeps } from "../deps.ts";
+import { SandboxFolderError } from "../sandbox/sandbox.ts";
+import { DbError } from "../database/db.ts";
+import { SellerNameError } from "../sellers/seller_rows.ts";
+
+const OK = 0;
+/** It was asked for rightly, and failed. */
+const FAILED = 1;
+/** A mistake in the settings or arguments; nothing was started. */
+const MISTAKE = 2;
+
+/**
+ * Runs what `words` ask for. Answers the exit code: 0; 1 after one line on
+ * standard error that says what failed; 2 after one for each mistake.
+ */
+export async function runCommandLine(
+  words: readonly string[],
+): Promise<number> {
+  const request = parseCommandLine(words, COMMANDS);
+  switch (request.kind) {
+    case "version":
+      print(`${PROGRAM} ${VERSION}`);
+      return OK;
+    case "help":
+      print(help(request.commands));
+      return OK;
+    case "mistakes": {
+      const settings = readConfig(request.flags).mistakes;
+      return refuse([...request.mistakes, ...settings], request.commands);
+    }
+    case "run": {
+      const { config, mistakes } = readConfig(request.flags);
+      if (config === null) return refuse(mistakes, [request.command]);
+      return await run(request, config);
+    }
+  }
+}
+
+async function run(
+  { command, arguments: values, flags }: {
+    command: Command;
+    arguments: string[];
+    flags: Record<string, string | undefined>;
+  },
+  config: Config,
+): Promise<number> {
+  const deps = systemDeps(config.logLevel);
+  try {
+    await command.run({ config, deps, arguments: values, flags, print });
+    return OK;
+  } catch (error) {
+    if (error instanceof UsageError) return refuse(error.mistakes, [command]);
+    if (isMistake(error)) return refuse([error.message], [command]);
+    printError(`error: ${failure(error, config)}`);
+    deps.log.debug("command_failed", {
+      command: command.name,
+      error: error instanceof Error ? error.stack : String(error),
+    });
+    return FAILED;
+  }
+}
+
+function isMistake(error: unknown): error is Error {
+  return error instanceof SellerNameError ||
+    error instanceof SandboxFolderError;
+}
+
+function refuse(
+  mistakes: readonly string[],
+  commands: readonly Command[],
+): number {
+  for (const mistake of mistakes) printError(`error: ${mistake}`);
+  const name = commands.length === 1 ? ` ${commands[0].name}` : "";
+  printError(`\`${PROGRAM}${name} --help\` shows what is accepted.`);
+  return MISTAKE;
+}
+
+/** What went wrong and what would help, without a word about the inside. */
+function failure(error: unknown, config: Config): string {
+  const { host, port } = config;
+  if (error instanceof DbError) return databaseFailure(error, config);
+  if (error instanceof Deno.errors.AddrInUse) {
+    return `port ${port} of ${host} is taken; stop the program that holds it, or choose another with --port or SELLER_PORT.`;
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return `${host} is not an address of this machine; choose another with --host or SELLER_HOST.`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+function databaseFailure(
+  { kind, message }: DbError,
+  { dataDir, databaseUrl }: Config,
+): string {
+  const database = databaseUrl === null
+    ? `the database in ${dataDir}`
+    : "the database that SELLER_DATABASE_URL names";
+  switch (kind) {
+    case "away":
+      return `${database} cannot be reached (${message}).`;
+    case "busy":
+      return `another process holds ${database}; try again.`;
+    case "full":
+      return databaseUrl === null
+        ? `the disk that holds ${dataDir} is full or failing (${message}).`
+        : `the disk of ${database} is full or failing (${message}).`;
+    case "readonly":
+      return databaseUrl === null
+        ? `this user cannot open or write ${database}.`
+        : `its user cannot write ${database} (${message}).`;
+    case "corrupt":
+      return `${database} cannot be used (${message}).`;
+    default:
+      return message;
+  }
+}
+
+function print(line: string): void {
+  write(Deno.stdout, line);
+}
+
+function printError(line: string): void {
+  write(Deno.stderr, line);
+}
+
+/** Writes all of it: a pipe may take less at once. */
+function write(output: typeof Deno.stdout, line: string): void {
+  let bytes = new TextEncoder().encode(`${line}\n`);
+  while (bytes.length > 0) bytes = bytes.subarray(output.writeSync(bytes));
+}

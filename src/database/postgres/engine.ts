@@ -1,0 +1,341 @@
+/**
+ * The PostgreSQL engine below the storage seam, for services of more than one
+ * process.
+ *
+ * Writes run at READ COMMITTED, on purpose: what one decides by is locked, by
+ * the `order` of the write (an advisory lock) or row by row, and each statement
+ * sees what was committed before it got its lock. A stricter level would only
+ * turn waiting into failing: every change of the catalogue takes its number
+ * from one row. What remains (a deadlock, a row that another process inserted
+ * first) is answered by calling the write again, a bounded number of times.
+ *
+ * Reads are one REPEATABLE READ snapshot, on connections of their own, so that
+ * writes that wait for each other keep nobody from looking.
+ *
+ * Small writes of one order that wait together share a transaction for a few
+ * milliseconds, each in its own savepoint: a commit costs more than they do.
+ * Others do not, as each would hold its locks while the next asks for more.
+ */
+import type pg from "pg";
+import { type Clock, type Ids, systemClock, systemIds } from "../../deps.ts";
+import {
+  closed,
+  type Db,
+  DbError,
+  type Sql,
+  type Tx,
+  type WriteOptions,
+} from "../db.ts";
+import { type Migration, MIGRATIONS } from "../migrations.ts";
+import {
+  openPool,
+  PostgresError,
+  PostgresSql,
+  PostgresTx,
+  send,
+  takeConnection,
+} from "./connection.ts";
+import { migratePostgres } from "./schema.ts";
+import { SharedValues } from "../shared_values.ts";
+import { PostgresWakeUps } from "./wake_ups.ts";
+
+/** How long a transaction takes in more writes. */
+const SHARE_MS = 5;
+/** Writes of one transaction at most; the server keeps 64 savepoints cheaply. */
+const SHARE_LIMIT = 32;
+/** How often a write is called while deadlocks undo it. */
+const DEADLOCK_TRIES = 6;
+/** How often when the connection broke before the commit, or a key is taken. */
+const TRIES = 2;
+
+const BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+export interface PostgresOptions {
+  url: string;
+  /** Connections, half of them for writes; one more listens. */
+  connections?: number;
+  migrations?: readonly Migration[];
+  clock?: Clock;
+  ids?: Ids;
+}
+
+/**
+ * Connects, and makes the schema or brings it up to date. Throws a `DbError`:
+ * `away`, `newer`, `corrupt`, `readonly`.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Db> {
+  await migratePostgres(options.url, options.migrations ?? MIGRATIONS);
+  return new PostgresDb(options);
+}
+
+interface WaitingWrite {
+  fn: (tx: Tx) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  shared: boolean;
+  tries: number;
+}
+
+/** Writes of one order, or of none. */
+interface Lane {
+  order: string | null;
+  waiting: WaitingWrite[];
+  /** How many transactions take from it; one where there is an order. */
+  running: number;
+}
+
+/** What became of one write in a transaction that is not over. */
+type Called =
+  | { ok: true; write: WaitingWrite; value: unknown; tx: PostgresTx }
+  | { ok: false; write: WaitingWrite; error: unknown };
+
+class PostgresDb implements Db {
+  readonly #writers: pg.Pool;
+  readonly #readers: pg.Pool;
+  readonly #writersLimit: number;
+  readonly #clock: Clock;
+  readonly #lanes = new Map<string | null, Lane>();
+  readonly #running = new Set<Promise<void>>();
+  readonly wakeUps: PostgresWakeUps;
+  #closed = false;
+
+  constructor(
+    { url, connections = 10, clock = systemClock, ids = systemIds }:
+      PostgresOptions,
+  ) {
+    this.#writersLimit = Math.ceil(connections / 2);
+    this.#writers = openPool(url, this.#writersLimit);
+    this.#readers = openPool(
+      url,
+      Math.max(1, connections - this.#writersLimit),
+    );
+    this.#clock = clock;
+    this.wakeUps = new PostgresWakeUps(url, this.#readers, clock, ids.uuid());
+  }
+
+  async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+    for (let tries = 1;; tries++) {
+      if (this.#closed) throw closed();
+      const client = await takeConnection(this.#readers);
+      send(client, BEGIN_READ);
+      try {
+        const value = await fn(new PostgresSql(client));
+        send(client, "COMMIT");
+        client.release();
+        return value;
+      } catch (error) {
+        send(client, "ROLLBACK");
+        client.release(isSpoilt(error));
+        if (!isLost(error) || tries >= TRIES) throw error;
+      }
+    }
+  }
+
+  write<T>(
+    fn: (tx: Tx) => Promise<T>,
+    { order, shared = false }: WriteOptions = {},
+  ): Promise<T> {
+    if (this.#closed) return Promise.reject(closed());
+    return new Promise<T>((resolve, reject) => {
+      const lane = this.#laneOf(order ?? null);
+      lane.waiting.push({
+        fn,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        shared: order !== undefined && shared,
+        tries: 0,
+      });
+      const limit = lane.order === null ? this.#writersLimit : 1;
+      if (lane.running < limit) this.#start(lane);
+    });
+  }
+
+  #laneOf(order: string | null): Lane {
+    let lane = this.#lanes.get(order);
+    if (lane === undefined) {
+      lane = { order, waiting: [], running: 0 };
+      this.#lanes.set(order, lane);
+    }
+    return lane;
+  }
+
+  #start(lane: Lane): void {
+    lane.running++;
+    const running = this.#writeWaiting(lane);
+    this.#running.add(running);
+    running.finally(() => this.#running.delete(running));
+  }
+
+  /** Runs transactions until nothing of the lane waits. */
+  async #writeWaiting(lane: Lane): Promise<void> {
+    while (lane.waiting.length > 0) {
+      let client: pg.PoolClient;
+      try {
+        client = await takeConnection(this.#writers);
+      } catch (error) {
+        for (const write of lane.waiting.splice(0)) write.reject(error);
+        break;
+      }
+      const lost = await this.#transaction(client, lane);
+      client.release(lost);
+    }
+    // In the same turn as the look that found none: nobody waits for a lane
+    // that has just ended.
+    lane.running--;
+    if (lane.running === 0) this.#lanes.delete(lane.order);
+  }
+
+  /** Answers whether the connection is of no more use. */
+  async #transaction(client: pg.PoolClient, lane: Lane): Promise<boolean> {
+    const called: Called[] = [];
+    try {
+      await this.#callWaiting(client, lane, called);
+      if (called.some(({ ok }) => ok)) await commit(client);
+      else send(client, "ROLLBACK");
+    } catch (error) {
+      send(client, "ROLLBACK");
+      undone(lane, called, error);
+      return isSpoilt(error);
+    }
+    for (const one of called) {
+      if (!one.ok) {
+        one.write.reject(one.error);
+        continue;
+      }
+      one.write.resolve(one.value);
+      // Not called here: what fails in one must not keep others from theirs.
+      for (const fn of one.tx.afterCommit) queueMicrotask(fn);
+    }
+    return false;
+  }
+
+  /** Throws when the transaction cannot be committed any more. */
+  async #callWaiting(
+    client: pg.PoolClient,
+    lane: Lane,
+    called: Called[],
+  ): Promise<void> {
+    const opened = open(client, lane.order);
+    const until = this.#clock.monotonic() + SHARE_MS;
+    const values = new Map<string, unknown>();
+    for (;;) {
+      const write = lane.waiting.shift();
+      if (write === undefined) return;
+      write.tries++;
+      if (called.length > 0) send(client, "SAVEPOINT one");
+      const shared = new SharedValues(values);
+      const one = await call(client, write, opened, shared);
+      if (!one.ok && (isLost(one.error) || called.length === 0)) {
+        called.push(one);
+        throw one.error;
+      }
+      if (!one.ok) send(client, "ROLLBACK TO one");
+      if (called.length > 0) send(client, "RELEASE one");
+      if (!one.ok && isCalledAgain(one)) {
+        lane.waiting.unshift(write);
+        return;
+      }
+      called.push(one);
+      if (called.length >= SHARE_LIMIT) return;
+      if (!write.shared || !lane.waiting[0]?.shared) return;
+      if (this.#clock.monotonic() > until) return;
+    }
+  }
+
+  backup(): Promise<void> {
+    return Promise.reject(
+      new DbError(
+        "other",
+        "The database is PostgreSQL: pg_dump makes a consistent copy of it " +
+          "while the service runs.",
+      ),
+    );
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.all(this.#running);
+    await this.wakeUps.close();
+    await Promise.all([this.#writers.end(), this.#readers.end()]);
+  }
+}
+
+/** Begins; the locks are had when it resolves. */
+function open(client: pg.Client, order: string | null): Promise<unknown> {
+  const begun = send(client, BEGIN_WRITE);
+  if (order === null) return begun;
+  return send(client, {
+    name: "order",
+    text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+    values: [order],
+  });
+}
+
+async function call(
+  client: pg.Client,
+  write: WaitingWrite,
+  opened: Promise<unknown>,
+  shared: SharedValues,
+): Promise<Called> {
+  const tx = new PostgresTx(client, shared);
+  try {
+    const value = await write.fn(tx);
+    await opened;
+    return { ok: true, write, value, tx };
+  } catch (error) {
+    shared.forget();
+    // What came after a failed beginning only says that it failed.
+    const first = await opened.then(() => error, (reason) => reason);
+    return { ok: false, write, error: first };
+  }
+}
+
+async function commit(client: pg.Client): Promise<void> {
+  try {
+    const { command } = await send(client, "COMMIT");
+    if (command !== "COMMIT") {
+      throw new DbError("other", "A failed statement was passed over.");
+    }
+  } catch (error) {
+    if (!isLost(error)) throw error;
+    throw new DbError(
+      "unsure",
+      "The connection broke during the commit.",
+      error,
+    );
+  }
+}
+
+/** Has what a transaction undid called again, or tells why it is not. */
+function undone(lane: Lane, called: readonly Called[], error: unknown): void {
+  const again: WaitingWrite[] = [];
+  for (const one of called) {
+    if (isCalledAgain({ ...one, error })) again.push(one.write);
+    else one.write.reject(error);
+  }
+  lane.waiting.unshift(...again);
+}
+
+function isCalledAgain(
+  { write, error }: { write: WaitingWrite; error: unknown },
+): boolean {
+  if (!(error instanceof PostgresError)) return false;
+  if (error.again) return write.tries < DEADLOCK_TRIES;
+  // A key that another process took between our look and our insert: the next
+  // look sees it.
+  return (error.kind === "unique" || isLost(error)) && write.tries < TRIES;
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof DbError && error.kind === "away";
+}
+
+/** Whether the next attempt had better be made on another connection. */
+function isSpoilt(error: unknown): boolean {
+  return error instanceof DbError && SPOILT.has(error.kind);
+}
+
+/** A server that became a standby goes on answering, and refuses to write. */
+const SPOILT: ReadonlySet<string> = new Set(["away", "unsure", "readonly"]);

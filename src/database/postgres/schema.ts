@@ -1,0 +1,120 @@
+/** Makes the schema of a PostgreSQL database, and brings it up to date. */
+import pg from "pg";
+import { DbError } from "../db.ts";
+import { toPostgresSchema } from "../dialect.ts";
+import type { Migration } from "../migrations.ts";
+import { connectionOf, send, toDbError } from "./connection.ts";
+
+/** Of the advisory lock under which one process migrates: "SELL". */
+const LOCK = 0x53454c4c;
+
+/**
+ * Applies what is missing, in one transaction, while other processes wait.
+ * Throws a `DbError`: `newer`, `away`, `corrupt` for tables of another program
+ * or an encoding that has not every character.
+ */
+export async function migratePostgres(
+  url: string,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const client = await connect(url);
+  try {
+    await send(client, "BEGIN");
+    await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
+    await refuseEncoding(client);
+    await migrate(client, migrations);
+    await send(client, "COMMIT");
+  } finally {
+    await client.end();
+  }
+}
+
+/** The second takes bytes as they come, and those that come are UTF-8. */
+const ENCODINGS = ["UTF8", "SQL_ASCII"];
+
+async function refuseEncoding(client: pg.Client): Promise<void> {
+  const { rows } = await send(
+    client,
+    "SELECT current_setting('server_encoding') AS encoding",
+  );
+  const [{ encoding }] = rows as { encoding: string }[];
+  if (ENCODINGS.includes(encoding)) return;
+  throw new DbError(
+    "corrupt",
+    `its encoding is ${encoding}, which lacks characters; make one with ` +
+      "ENCODING 'UTF8'",
+  );
+}
+
+async function migrate(
+  client: pg.Client,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const version = await schemaVersion(client);
+  if (version > migrations.length) {
+    throw new DbError(
+      "newer",
+      `The database has schema version ${version}, this program knows ` +
+        `${migrations.length}; start the newer program.`,
+    );
+  }
+  if (version === migrations.length) return;
+  for (const { sql, postgres } of migrations.slice(version)) {
+    await send(client, postgres ?? toPostgresSchema(sql));
+  }
+  await send(client, `UPDATE schema_version SET n = ${migrations.length}`);
+}
+
+/** Makes the row of the version where there is nothing at all. */
+async function schemaVersion(client: pg.Client): Promise<number> {
+  const { rows } = await send(
+    client,
+    `SELECT to_regclass('schema_version') IS NOT NULL AS made,
+       EXISTS (SELECT 1 FROM pg_tables
+               WHERE schemaname = current_schema()) AS used`,
+  );
+  const [{ made, used }] = rows as { made: number; used: number }[];
+  if (made) {
+    const found = await send(client, "SELECT n FROM schema_version");
+    return (found.rows as { n: number }[])[0].n;
+  }
+  if (used) {
+    throw new DbError(
+      "corrupt",
+      "it holds tables of another program; name a database of its own",
+    );
+  }
+  await send(client, "CREATE TABLE schema_version (n BIGINT NOT NULL)");
+  await send(client, "INSERT INTO schema_version (n) VALUES (0)");
+  return 0;
+}
+
+/**
+ * Whether a process of ours is connected to the database, as far as this user
+ * may know. Throws a `DbError`.
+ */
+export async function isPostgresInUse(url: string): Promise<boolean> {
+  const client = await connect(url);
+  try {
+    const { rows } = await send(
+      client,
+      `SELECT 1 FROM pg_stat_activity
+       WHERE application_name = current_setting('application_name')
+         AND datname = current_database() AND pid <> pg_backend_pid() LIMIT 1`,
+    );
+    return rows.length > 0;
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(connectionOf(url));
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    throw toDbError(error);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Wake-ups between processes by `NOTIFY` and `LISTEN`. They are sent outside of
+ * transactions, after the commit: a transaction that notifies makes all others
+ * that do wait until its commit is on disk.
+ */
+import { setImmediate } from "node:timers";
+import pg from "pg";
+import type { Clock } from "../../deps.ts";
+import type { WakeUps } from "../db.ts";
+import { connectionOf } from "./connection.ts";
+
+const CHANNEL = "seller_interface";
+/** A payload has 8,000 bytes at most; a wake-up takes about 60. */
+const IN_ONE = 100;
+/** Before the connection that listens is made again. */
+const AGAIN_MS = 1_000;
+/** The connection that listens is asked so often whether it is still one. */
+const LOOK_MS = 10_000;
+
+type Heard = Parameters<WakeUps["listen"]>[0];
+
+/** As it is sent: who sends, and topics with their keys. */
+type Payload = [sender: string, ...wakeUps: [string, string][]];
+
+/** Those of one process, on a pool and a connection that listens. */
+export class PostgresWakeUps implements WakeUps {
+  readonly #url: string;
+  readonly #pool: pg.Pool;
+  readonly #clock: Clock;
+  readonly #me: string;
+  /** Not yet sent, each once. */
+  readonly #waiting = new Map<string, [string, string]>();
+  #listener: pg.Client | null = null;
+  #cancel = () => {};
+  #closed = false;
+
+  /** `me` tells this process apart from all others. */
+  constructor(url: string, pool: pg.Pool, clock: Clock, me: string) {
+    this.#url = url;
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#me = me;
+  }
+
+  send(topic: string, key: string): void {
+    if (this.#waiting.size === 0) setImmediate(() => this.#flush());
+    this.#waiting.set(`${topic} ${key}`, [topic, key]);
+  }
+
+  #flush(): void {
+    const wakeUps = [...this.#waiting.values()];
+    this.#waiting.clear();
+    if (this.#closed) return;
+    for (let start = 0; start < wakeUps.length; start += IN_ONE) {
+      const payload: Payload = [
+        this.#me,
+        ...wakeUps.slice(start, start + IN_ONE),
+      ];
+      this.#pool.query({
+        text: "SELECT pg_notify($1, $2)",
+        values: [CHANNEL, JSON.stringify(payload)],
+      }).catch(() => {
+        // The others look by themselves.
+      });
+    }
+  }
+
+  listen(heard: Heard): void {
+    this.#connect(heard).catch(() => this.#again(heard));
+  }
+
+  async #connect(heard: Heard): Promise<void> {
+    const client = new pg.Client(connectionOf(this.#url));
+    this.#listener = client;
+    let over = false;
+    const end = () => {
+      if (over) return;
+      over = true;
+      this.#cancel();
+      client.end().catch(() => {});
+      this.#again(heard);
+    };
+    client.on("error", end);
+    client.on("notification", ({ payload }) => {
+      const sent = readPayload(payload);
+      if (sent === null) return heard(null);
+      const [sender, ...wakeUps] = sent;
+      if (sender === this.#me) return;
+      for (const [topic, key] of wakeUps) heard({ topic, key });
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+    } catch {
+      return end();
+    }
+    client.on("end", end);
+    this.#watch(client, end);
+    heard(null);
+  }
+
+  /**
+   * A connection that the network has dropped without a word brings nothing,
+   * and whoever only listens does not notice: so it is asked for an answer.
+   */
+  #watch(client: pg.Client, end: () => void): void {
+    let answered = true;
+    const look = () => {
+      if (!answered) return end();
+      answered = false;
+      client.query("SELECT 1").then(() => answered = true, end);
+      this.#cancel = this.#clock.after(LOOK_MS, look);
+    };
+    if (!this.#closed) this.#cancel = this.#clock.after(LOOK_MS, look);
+  }
+
+  #again(heard: Heard): void {
+    if (this.#closed) return;
+    this.#cancel = this.#clock.after(AGAIN_MS, () => this.listen(heard));
+  }
+
+  /** To be called before the pool is closed. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel();
+    await this.#listener?.end().catch(() => {});
+  }
+}
+
+/** null: not ours; whoever may connect to the database may send one. */
+function readPayload(text = ""): Payload | null {
+  try {
+    const payload: unknown[] = JSON.parse(text);
+    const [sender, ...wakeUps] = payload;
+    const ours = typeof sender === "string" && wakeUps.every(Array.isArray);
+    return ours ? payload as Payload : null;
+  } catch {
+    return null;
+  }
+}

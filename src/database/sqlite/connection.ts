@@ -1,0 +1,224 @@
+/**
+ * Connections to a SQLite file. Only this file and its neighbours `sqlite*.ts`
+ * know the driver (`node:sqlite`, built into Deno).
+ */
+import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
+import { DbError, type Param, type Row, type Sql, type Tx } from "../db.ts";
+import type { SharedValues } from "../shared_values.ts";
+import { guarded, toDbError } from "./errors.ts";
+
+declare module "node:sqlite" {
+  interface StatementSync {
+    /** Missing in Deno's types; Node.js has it since 24.0. */
+    setReturnArrays(enabled: boolean): void;
+  }
+}
+
+/** How long to wait for another process's lock before giving up. */
+const BUSY_TIMEOUT_MS = 5_000;
+/**
+ * A log of 16 MiB before its pages go into the database: pages written again
+ * and again meanwhile, those of indexes above all, then go there once.
+ */
+const CHECKPOINT_PAGES = 4_000;
+/**
+ * Of each connection; beyond that the operating system's cache serves. No more,
+ * because SQLite goes through the whole of it at the end of nearly every
+ * transaction: where the balancing of a tree exchanges two pages, one of them
+ * passes by a number beyond the end of the file, and the commit looks for pages
+ * there (`balance_nonroot`, `pcache1Truncate`). With 16,000 that was a sixth of
+ * all that an upload takes.
+ */
+const CACHE_KIB = 4_000;
+/** Pages of one step of a backup: all, so that no write makes it start again. */
+const ALL_PAGES = 2 ** 30;
+
+/** Opens the file, making it unless it is only read. Throws a `DbError`. */
+export function openFile(file: string, readOnly: boolean): DatabaseSync {
+  return guarded(() => {
+    const connection = new DatabaseSync(file, {
+      readOnly,
+      timeout: BUSY_TIMEOUT_MS,
+      enableForeignKeyConstraints: true,
+    });
+    if (!readOnly) {
+      connection.prepare("PRAGMA journal_mode = WAL").get();
+      connection.prepare("PRAGMA synchronous = FULL").get();
+      connection.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    }
+    connection.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    return connection;
+  });
+}
+
+/** A statement, and what makes an object of the values of a row. */
+interface Prepared {
+  statement: StatementSync;
+  /** It may change something. */
+  writes: boolean;
+  toRow: (values: unknown) => Row;
+}
+
+/**
+ * The driver's own row objects are slow to make and to read; an object literal
+ * made of the values takes half the time.
+ */
+function prepare(database: DatabaseSync, sql: string): Prepared {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  const fields = statement.columns().map(({ name }, index) =>
+    `${JSON.stringify(name)}: values[${index}]`
+  );
+  const toRow = new Function("values", `return { ${fields.join(", ")} };`);
+  const writes = !/^\s*SELECT\b/.test(sql);
+  return { statement, writes, toRow: toRow as Prepared["toRow"] };
+}
+
+/** The queries of a connection, with its prepared statements. */
+export class SqliteConnection implements Sql {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, Prepared>();
+  /** How many statements were asked for that may change something. */
+  writes = 0;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Prepares once: a kept statement is two to three times as fast. */
+  #prepared(sql: string): Prepared {
+    let prepared = this.#statements.get(sql);
+    if (prepared === undefined) {
+      prepared = guarded(() => prepare(this.#database, sql));
+      this.#statements.set(sql, prepared);
+    }
+    return prepared;
+  }
+
+  /**
+   * Of a transaction. Some failures (a full disk) undo the whole of it by
+   * themselves: what wrote after one would commit on its own.
+   */
+  #query(sql: string): Prepared {
+    const prepared = this.#prepared(sql);
+    if (!prepared.writes) return prepared;
+    this.checkTransaction();
+    this.writes++;
+    return prepared;
+  }
+
+  /** Throws where there is no transaction any more. */
+  checkTransaction(): void {
+    if (this.inTransaction) return;
+    throw new DbError("other", "The transaction was undone.");
+  }
+
+  /** A statement without parameters; unlike `exec`, its errors have codes. */
+  exec(sql: string): void {
+    const { statement } = this.#prepared(sql);
+    guarded(() => statement.run());
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
+  async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
+    const { statement, toRow } = this.#query(sql);
+    const rows = guarded(() => statement.all(...bindable(params)));
+    return rows.map((values) => toRow(values) as T);
+  }
+
+  // deno-lint-ignore require-await
+  async get<T>(
+    sql: string,
+    params: readonly Param[] = [],
+  ): Promise<T | undefined> {
+    const { statement, toRow } = this.#query(sql);
+    const values = guarded(() => statement.get(...bindable(params)));
+    return values === undefined ? undefined : toRow(values) as T;
+  }
+
+  runNow(sql: string, params: readonly Param[]): number {
+    const { statement } = this.#query(sql);
+    return guarded(() => Number(statement.run(...bindable(params)).changes));
+  }
+
+  runManyNow(sql: string, rows: readonly (readonly Param[])[]): void {
+    const { statement } = this.#query(sql);
+    guarded(() => {
+      for (const row of rows) statement.run(...bindable(row));
+    });
+  }
+
+  /** `VACUUM INTO` would need ATTACH, which Deno forbids without `-A`. */
+  async copyTo(file: string): Promise<void> {
+    try {
+      await backup(this.#database, file, { rate: ALL_PAGES });
+    } catch (error) {
+      throw toDbError(error);
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+}
+
+/** The driver binds a Date as NULL without a word; types do not see it all. */
+function bindable(params: readonly Param[]): Param[] {
+  for (const param of params) {
+    if (
+      typeof param === "object" && param !== null &&
+      !(param instanceof Uint8Array)
+    ) {
+      throw new TypeError(
+        `cannot bind ${Object.prototype.toString.call(param)}`,
+      );
+    }
+  }
+  return params as Param[];
+}
+
+/** The queries of one write. */
+export class SqliteTx implements Tx {
+  readonly #connection: SqliteConnection;
+  readonly #shared: SharedValues;
+  readonly afterCommit: (() => void)[] = [];
+
+  constructor(connection: SqliteConnection, shared: SharedValues) {
+    this.#connection = connection;
+    this.#shared = shared;
+  }
+
+  all<T>(sql: string, params?: readonly Param[]): Promise<T[]> {
+    return this.#connection.all<T>(sql, params);
+  }
+
+  get<T>(sql: string, params?: readonly Param[]): Promise<T | undefined> {
+    return this.#connection.get<T>(sql, params);
+  }
+
+  // deno-lint-ignore require-await
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    return this.#connection.runNow(sql, params);
+  }
+
+  // deno-lint-ignore require-await
+  async runMany(
+    sql: string,
+    rows: readonly (readonly Param[])[],
+  ): Promise<void> {
+    this.#connection.runManyNow(sql, rows);
+  }
+
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    return this.#shared.once(name, make);
+  }
+
+  onCommit(fn: () => void): void {
+    this.afterCommit.push(fn);
+  }
+}

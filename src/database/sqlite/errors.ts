@@ -1,0 +1,59 @@
+/** What SQLite says went wrong, as the storage seam calls it. */
+import { DbError, type DbErrorKind } from "../db.ts";
+
+/** SQLite result codes (https://www.sqlite.org/rescode.html) as our kinds. */
+function errorKind(code: number): DbErrorKind {
+  if (code === 2067 || code === 1555) return "unique";
+  switch (code & 0xff) {
+    case 5: // SQLITE_BUSY
+    case 6: // SQLITE_LOCKED
+      return "busy";
+    case 8: // SQLITE_READONLY
+    case 14: // SQLITE_CANTOPEN
+    case 3: // SQLITE_PERM
+      return "readonly";
+    case 11: // SQLITE_CORRUPT
+    case 26: // SQLITE_NOTADB
+      return "corrupt";
+    case 13: // SQLITE_FULL
+    case 10: // SQLITE_IOERR: what a failing or full disk gives as well
+      return "full";
+    case 19:
+      return "constraint";
+    default:
+      return "other";
+  }
+}
+
+/**
+ * What the driver throws from its constructor and from `exec` has no result
+ * code, only SQLite's fixed English text for it (`sqlite3_errstr`).
+ */
+const CODE_BY_TEXT: readonly (readonly [string, number])[] = [
+  ["unable to open database file", 14],
+  ["file is not a database", 26],
+  ["database disk image is malformed", 11],
+  ["database is locked", 5],
+  ["attempt to write a readonly database", 8],
+  ["database or disk is full", 13],
+  ["disk I/O error", 10],
+];
+
+/** What the driver threw as a `DbError`; anything else as it is. */
+export function toDbError(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  if (error.code !== "ERR_SQLITE_ERROR") return error;
+  const code = "errcode" in error
+    ? Number(error.errcode)
+    : CODE_BY_TEXT.find(([text]) => error.message.includes(text))?.[1] ?? 1;
+  return new DbError(errorKind(code), error.message, error);
+}
+
+/** Calls the driver; what it throws becomes a `DbError`. */
+export function guarded<T>(fn: () => T): T {
+  try {
+    return fn();
+  } catch (error) {
+    throw toDbError(error);
+  }
+}

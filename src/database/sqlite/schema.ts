@@ -1,0 +1,81 @@
+/** Makes the schema of a SQLite file, and brings it up to date. */
+import { DatabaseSync } from "node:sqlite";
+import { DbError } from "../db.ts";
+import type { Migration } from "../migrations.ts";
+import { guarded } from "./errors.ts";
+
+/** Marks a file as ours in its header (`PRAGMA application_id`): "SELL". */
+const APPLICATION_ID = 0x53454c4c;
+
+/**
+ * Applies what is missing, in one transaction. Throws a `DbError`: `newer`,
+ * `corrupt` for a database of another program.
+ */
+export function migrateSqlite(
+  connection: DatabaseSync,
+  file: string,
+  migrations: readonly Migration[],
+): void {
+  guarded(() => migrate(connection, file, migrations));
+}
+
+function migrate(
+  connection: DatabaseSync,
+  file: string,
+  migrations: readonly Migration[],
+): void {
+  connection.exec("BEGIN IMMEDIATE");
+  try {
+    const owner = pragma(connection, "application_id");
+    const version = pragma(connection, "user_version");
+    const empty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1")
+      .get() === undefined;
+    if (owner !== APPLICATION_ID && !empty) {
+      throw new DbError(
+        "corrupt",
+        `${file} is a database of another program; choose another data folder.`,
+      );
+    }
+    if (version > migrations.length) {
+      throw new DbError(
+        "newer",
+        `${file} has schema version ${version}, this program knows ${migrations.length}; ` +
+          "start the newer program, or restore a backup that is as old as this one.",
+      );
+    }
+    for (const migration of migrations.slice(version)) {
+      connection.exec(migration.sql);
+    }
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    connection.exec(`PRAGMA user_version = ${migrations.length}`);
+    connection.exec("COMMIT");
+  } catch (error) {
+    if (connection.isTransaction) connection.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function pragma(connection: DatabaseSync, name: string): number {
+  const row = connection.prepare(`PRAGMA ${name}`).get();
+  return Number(row?.[name] ?? 0);
+}
+
+/**
+ * Whether any other connection has the file open, in whatever process: a lock
+ * on all of it cannot be had then. Throws a `DbError`.
+ */
+export function isSqliteInUse(file: string): boolean {
+  const connection = guarded(() => new DatabaseSync(file, { timeout: 0 }));
+  try {
+    guarded(() => {
+      connection.exec("PRAGMA locking_mode = EXCLUSIVE");
+      connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get();
+    });
+    return false;
+  } catch (error) {
+    if (error instanceof DbError && error.kind === "busy") return true;
+    throw error;
+  } finally {
+    connection.close();
+  }
+}

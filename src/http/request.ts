@@ -1,0 +1,101 @@
+/** One request, from its arrival to the line in the log. */
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { readXmlBody } from "./body.ts";
+import type { Reply, RequestContext } from "./context.ts";
+import { checkOperatorKey, KEY_HEADER } from "./authentication.ts";
+import type { Places } from "./concurrency.ts";
+import type { Quota } from "./rate_limit.ts";
+import type { Route } from "./router.ts";
+import { clientAddress } from "./auth_failures.ts";
+
+const NO_QUERY = new URLSearchParams();
+
+/** Where a request came from; of Deno's information what is used here. */
+export interface Origin {
+  remoteAddr: { hostname: string };
+}
+
+export interface CallOptions {
+  request: Request;
+  origin: Origin;
+  /** Ends what waits or streams. */
+  stopping: AbortSignal;
+  /** Bodies being read. */
+  bodies: Places;
+  /** Requests that wait for something to happen. */
+  waits: Places;
+}
+
+/** One request on its way to an answer: what the handler is given. */
+export class Call implements RequestContext {
+  readonly services: Services;
+  readonly request: Request;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly #options: CallOptions;
+  query = NO_QUERY;
+  params: Readonly<Record<string, string>> = {};
+  route: Route | null = null;
+  /** Whose key it was; null until that is known, and on other routes. */
+  owner: Seller | null = null;
+  /** It came with the operator's key. */
+  operator = false;
+  quota: Quota | null = null;
+  /** Bytes of the body that was read, inflated. */
+  received: number | undefined;
+  /** The body of the answer, unless it is streamed. */
+  sent: Reply["body"];
+
+  constructor(services: Services, options: CallOptions) {
+    this.services = services;
+    this.request = options.request;
+    this.requestId = services.deps.ids.uuid();
+    this.startedAt = services.deps.clock.monotonic();
+    this.#options = options;
+  }
+
+  readonly body = async (limit = this.services.config.bodyLimit) => {
+    const { deps } = this.services;
+    const leave = this.owner === null
+      ? () => {}
+      : this.#options.bodies.take(this.owner.id);
+    try {
+      const bytes = await readXmlBody(this.request, {
+        limit,
+        clock: deps.clock,
+        stopping: this.#options.stopping,
+      });
+      this.received = bytes.length;
+      return bytes;
+    } finally {
+      leave();
+    }
+  };
+
+  readonly startWaiting = () => this.#options.waits.take(this.seller.id);
+
+  readonly isOperator = (): boolean => {
+    const key = this.request.headers.get(KEY_HEADER) ?? "";
+    const { operatorKey } = this.services.config;
+    if (key === "" || operatorKey === null) return false;
+    checkOperatorKey(operatorKey, key);
+    return this.operator = true;
+  };
+
+  /** The address of the client, as far as it is known. */
+  get client(): string {
+    const { hostname } = this.#options.origin.remoteAddr;
+    const { trustProxy } = this.services.config;
+    return clientAddress(this.request, hostname, trustProxy);
+  }
+
+  get seller(): Seller {
+    if (this.owner !== null) return this.owner;
+    throw new Error("this route is not a seller's");
+  }
+
+  get abort(): AbortSignal {
+    return AbortSignal.any([this.request.signal, this.#options.stopping]);
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Images as transactions ask for them and see them: rows of `images` (one for
+ * each URL, whoever uses it) and of `transaction_images`. What becomes of a
+ * job is in `image_queue.ts` and `image_outcomes.ts`.
+ */
+import type { ImageState } from "../image.ts";
+import { originsOf } from "../../lib/url.ts";
+import {
+  inLists,
+  marks,
+  type Param,
+  type Sql,
+  type Tx,
+} from "../../database/db.ts";
+
+/** One distinct URL of a transaction. */
+export interface RequestedImage {
+  ordinal: number;
+  url: string;
+  /** How many references of the transaction are to this URL. */
+  refs: number;
+  /** What the HEAD told about the version; null when nothing. */
+  validator: string | null;
+}
+
+export interface ImageRequest {
+  transactionId: string;
+  sellerId: string;
+  /** Unix milliseconds. */
+  at: number;
+  uuid: () => string;
+  images: readonly RequestedImage[];
+}
+
+/** The row of a URL, as far as a request has to know it. */
+interface TakenImage {
+  id: string;
+  url: string;
+  state: ImageState;
+  lease_id: string | null;
+  sha256: string | null;
+  validator: string | null;
+}
+
+/**
+ * Registers the images of a transaction whose row was just inserted. What is
+ * stored in the version that the HEAD saw is `reused` at once; everything else
+ * waits for the one job of its URL, which is begun, begun anew or joined.
+ * Answers counts of references, which the caller writes to the transaction, and
+ * the id of each URL.
+ */
+export async function requestImages(
+  tx: Tx,
+  request: ImageRequest,
+): Promise<{ pending: number; reused: number; ids: Map<string, string> }> {
+  const { transactionId, sellerId, at, uuid } = request;
+  const images = request.images.toSorted(byUrl);
+  const urls = images.map(({ url }) => url);
+  const origins = originsOf(urls);
+  // A URL that is known keeps the id that it has.
+  await tx.runMany(
+    TAKE,
+    urls.map((url, i) => [uuid(), url, origins[i], sellerId, at, at]),
+  );
+  const taken = await imagesByUrl(tx, urls);
+  const restarted: Param[][] = [];
+  const rows: Param[][] = [];
+  const ids = new Map<string, string>();
+  const counts = { pending: 0, reused: 0 };
+  for (const { ordinal, url, refs, validator } of images) {
+    const image = taken.get(url)!;
+    const { id, lease_id: lease } = image;
+    ids.set(url, id);
+    const status = isCurrent(image, validator) ? "reused" : "pending";
+    if (status === "pending" && isSettled(image)) restarted.push([at, id]);
+    rows.push([transactionId, ordinal, id, refs, status, validator, lease, at]);
+    counts[status] += refs;
+  }
+  await tx.runMany(RESTART, restarted);
+  await tx.runMany(INSERT_WAITING, rows);
+  return { ...counts, ids };
+}
+
+/**
+ * Rows are inserted and locked in the order of their URLs, new or known, so
+ * that no two uploads wait for each other.
+ */
+export function byUrl(a: { url: string }, b: { url: string }): number {
+  return a.url < b.url ? -1 : a.url > b.url ? 1 : 0;
+}
+
+/**
+ * Makes the row of a URL, or locks it, and makes the seller its asker: jobs are
+ * shared out fairly among sellers. No job can settle then between the look at
+ * the row and the request's commit.
+ */
+const TAKE = `INSERT INTO images (id, url, origin, seller_id, state, due_at,
+     attempts, crashes, created_at)
+   VALUES (?, ?, ?, ?, 'pending', ?, 0, 0, ?)
+   ON CONFLICT (url) DO UPDATE SET seller_id = excluded.seller_id`;
+
+/** The same for a URL that is known. */
+const TAKE_KNOWN = "UPDATE images SET seller_id = ? WHERE url = ?";
+
+const RESTART = `UPDATE images SET state = 'pending', due_at = ?,
+    attempts = 0, crashes = 0, code = NULL, message = NULL
+  WHERE id = ?`;
+
+const INSERT_WAITING =
+  `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
+     status, attempts, validator, lease_id, created_at)
+   VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?)`;
+
+async function imagesByUrl(
+  tx: Tx,
+  urls: readonly string[],
+): Promise<Map<string, TakenImage>> {
+  const found = new Map<string, TakenImage>();
+  for (const list of inLists(urls)) {
+    const rows = await tx.all<TakenImage>(
+      `SELECT id, url, state, lease_id, sha256, validator FROM images
+       WHERE url IN (${marks(list.length)})`,
+      list,
+    );
+    for (const row of rows) found.set(row.url, row);
+  }
+  return found;
+}
+
+function isCurrent(
+  image: TakenImage,
+  validator: string | null,
+): boolean {
+  return image.sha256 !== null && validator !== null &&
+    image.validator === validator;
+}
+
+function isSettled({ state }: TakenImage): boolean {
+  return state !== "pending" && state !== "suspect";
+}
+
+/**
+ * Tries the failed images of a transaction again. Answers how many references
+ * that are; 0 when none has failed. The transaction is then unfinished again.
+ */
+export async function retryImages(
+  tx: Tx,
+  transactionId: string,
+  sellerId: string,
+  at: number,
+): Promise<number> {
+  const failed = await tx.all<{ ordinal: number; refs: number; url: string }>(
+    `SELECT t.ordinal, t.refs, i.url FROM transaction_images t
+     JOIN images i ON i.id = t.image_id
+     WHERE t.transaction_id = ? AND t.status = 'failed' ORDER BY t.ordinal`,
+    [transactionId],
+  );
+  if (failed.length === 0) return 0;
+  failed.sort(byUrl);
+  await tx.runMany(TAKE_KNOWN, failed.map(({ url }) => [sellerId, url]));
+  const taken = await imagesByUrl(tx, failed.map(({ url }) => url));
+  const settled = [...taken.values()].filter(isSettled);
+  await tx.runMany(RESTART, settled.map(({ id }) => [at, id]));
+  await tx.runMany(
+    `UPDATE transaction_images SET status = 'pending', attempts = 0,
+       code = NULL, message = NULL, lease_id = ?
+     WHERE transaction_id = ? AND ordinal = ?`,
+    failed.map(({ ordinal, url }) => [
+      taken.get(url)?.lease_id ?? null,
+      transactionId,
+      ordinal,
+    ]),
+  );
+  const refs = failed.reduce((sum, image) => sum + image.refs, 0);
+  await tx.run(
+    `UPDATE transactions SET images_pending = images_pending + ?,
+       images_failed = images_failed - ?, finished_at = NULL WHERE id = ?`,
+    [refs, refs, transactionId],
+  );
+  return refs;
+}
+
+/** An image that is not there (yet), as the status shows it. */
+export interface UnsettledImage {
+  ordinal: number;
+  url: string;
+  status: "pending" | "failed";
+  /** Finished attempts. */
+  attempts: number;
+  /** Of the last attempt; null before the first has ended. */
+  code: string | null;
+  message: string | null;
+}
+
+/** The images of a transaction that are pending or failed, by ordinal. */
+export async function unsettledImages(
+  sql: Sql,
+  transactionId: string,
+): Promise<UnsettledImage[]> {
+  return await sql.all<UnsettledImage>(
+    `SELECT t.ordinal, i.url, t.status,
+       CASE t.status WHEN 'pending' THEN i.attempts ELSE t.attempts END AS attempts,
+       CASE t.status WHEN 'pending' THEN i.code ELSE t.code END AS code,
+       CASE t.status WHEN 'pending' THEN i.message ELSE t.message END AS message
+     FROM transaction_images t JOIN images i ON i.id = t.image_id
+     WHERE t.transaction_id = ? AND t.status IN ('pending', 'failed')
+     ORDER BY t.ordinal`,
+    [transactionId],
+  );
+}

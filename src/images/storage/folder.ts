@@ -1,0 +1,152 @@
+/**
+ * The store that is a folder, on this machine or shared by several:
+ * `<first two digits>/<SHA-256>.<type>`, and `<lease>.part` for what is being
+ * written.
+ */
+import { filesIn, lookAt, unlessGone } from "./files.ts";
+import { receivePart } from "./part_file.ts";
+import {
+  type ByteRange,
+  type ImageBytes,
+  type ImageFile,
+  type ImageStore,
+  type IncomingImage,
+  isStoredName,
+  PREFIXES,
+  StoreError,
+} from "./blob_store.ts";
+
+/** Ends the name of a file that is about to be removed. */
+const ASIDE = ".unneeded";
+/** Bytes read at a time. */
+const CHUNK = 64 * 1024;
+
+/** Throws `Deno.errors.*` where the folder cannot be read or written. */
+export class FolderStore implements ImageStore {
+  readonly partFolder: string;
+  readonly removesSafely = true;
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.partFolder = folder;
+  }
+
+  /** So that no download has to make one. */
+  prepare(): void {
+    try {
+      for (const prefix of PREFIXES) {
+        Deno.mkdirSync(`${this.#folder}/${prefix}`, { recursive: true });
+      }
+    } catch (error) {
+      throw new StoreError(
+        "unusable",
+        `images cannot be kept in ${this.#folder} (${reasonOf(error)}); ` +
+          "SELLER_IMAGE_STORE names the folder, or it is images/ in the data folder.",
+        error,
+      );
+    }
+  }
+
+  receive(lease: string): IncomingImage {
+    return receivePart(
+      this.partFolder,
+      lease,
+      (part, file) => part.keep(`${this.#folder}/${file}`),
+    );
+  }
+
+  look(file: string): Promise<ImageFile | null> {
+    return lookAt(this.#folder, file);
+  }
+
+  async read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
+    const opened = await unlessGone(Deno.open(`${this.#folder}/${file}`));
+    if (opened === null) return null;
+    try {
+      const { start, end } = range ??
+        { start: 0, end: (await opened.stat()).size };
+      await opened.seek(start, Deno.SeekMode.Start);
+      return { bytes: end - start, body: part(opened, end - start) };
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+  }
+
+  async names(prefix: string): Promise<string[]> {
+    return (await filesIn(`${this.#folder}/${prefix}`)).filter(isStoredName)
+      .map((name) => `${prefix}/${name}`);
+  }
+
+  /**
+   * A download may write one of them anew at any moment. So each is set aside
+   * first, and looked up after that: what is wanted again then goes back to
+   * its place.
+   */
+  async remove(
+    files: readonly ImageFile[],
+    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
+  ): Promise<ImageFile[]> {
+    const aside: ImageFile[] = [];
+    for (const { name } of files) {
+      const path = `${this.#folder}/${name}`;
+      await unlessGone(Deno.rename(path, path + ASIDE));
+      const moved = await lookAt(this.#folder, name + ASIDE);
+      if (moved !== null) aside.push({ ...moved, name });
+    }
+    const removed = new Set(await unwanted(aside));
+    for (const file of aside) {
+      if (removed.has(file)) await this.#removeAside(file.name);
+      else await this.#putBack(file.name);
+    }
+    return [...removed];
+  }
+
+  async mend(prefix: string): Promise<void> {
+    for (const name of await filesIn(`${this.#folder}/${prefix}`)) {
+      if (!name.endsWith(ASIDE)) continue;
+      await this.#putBack(`${prefix}/${name.slice(0, -ASIDE.length)}`);
+    }
+  }
+
+  /** Gives a file that was set aside its name again, unless a newer one has it. */
+  async #putBack(name: string): Promise<void> {
+    const path = `${this.#folder}/${name}`;
+    if (await this.look(name) !== null) return await this.#removeAside(name);
+    await unlessGone(Deno.rename(path + ASIDE, path));
+  }
+
+  async #removeAside(name: string): Promise<void> {
+    await unlessGone(Deno.remove(`${this.#folder}/${name}${ASIDE}`));
+  }
+}
+
+/** The next `length` bytes of a file, which is closed behind them. */
+function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
+  let left = length;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const chunk = new Uint8Array(Math.min(CHUNK, left));
+        const read = left === 0 ? null : await file.read(chunk);
+        if (read === null && left > 0) throw new Error("the image is cut off");
+        left -= read ?? 0;
+        if (read !== null) controller.enqueue(chunk.subarray(0, read));
+        if (left > 0) return;
+        file.close();
+        controller.close();
+      } catch (error) {
+        file.close();
+        throw error;
+      }
+    },
+    cancel: () => file.close(),
+  }, { highWaterMark: 0 });
+}
+
+/** As the system says it, without the call. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/: mkdir .*$/s, "");
+}

@@ -1,0 +1,154 @@
+/**
+ * An image on its way to the disk: small ones are kept in memory until they are
+ * judged, larger ones go to a temporary file as they come. Only what waits for
+ * the disk itself, the flush, is left to another thread.
+ */
+import { diskCall } from "./disk_call.ts";
+import { filesIn, lookAt, unlessGone } from "./files.ts";
+import type { ImageFile, IncomingImage } from "./blob_store.ts";
+
+/** Ends the name of what is being written: `<lease>.part`. */
+const PART = ".part";
+const BUFFER_BYTES = 256 * 1024;
+
+/** Buffers to be used again; as many as were ever needed at once. */
+const spare: Uint8Array<ArrayBuffer>[] = [];
+
+/** Where a download is written before it has its name. */
+function partFile(folder: string, lease: string): string {
+  return `${folder}/${lease}${PART}`;
+}
+
+/** The leases whose downloads have left something half-written here. */
+export async function leasesOfParts(folder: string): Promise<string[]> {
+  return (await filesIn(folder))
+    .filter((name) => name.endsWith(PART))
+    .map((name) => name.slice(0, -PART.length));
+}
+
+/** Removes what a download left half-written; null if it is gone. */
+export async function removePart(
+  folder: string,
+  lease: string,
+): Promise<ImageFile | null> {
+  const part = await lookAtPart(folder, lease);
+  await unlessGone(Deno.remove(partFile(folder, lease)));
+  return part;
+}
+
+/** What a download left half-written; null if it is gone. */
+export function lookAtPart(
+  folder: string,
+  lease: string,
+): Promise<ImageFile | null> {
+  return lookAt(folder, lease + PART);
+}
+
+/** Takes a download in; `keep` stores it under the name of its image. */
+export function receivePart(
+  folder: string,
+  lease: string,
+  keep: (
+    part: PartFile,
+    file: string,
+    abort: AbortSignal,
+  ) => Promise<void>,
+): IncomingImage {
+  const part = new PartFile(partFile(folder, lease));
+  return {
+    get bytes() {
+      return part.bytes;
+    },
+    append: (piece) => part.append(piece),
+    content: () => part.content(),
+    keep: (file, abort) => keep(part, file, abort),
+    discard: () => part.discard(),
+  };
+}
+
+/** One image. `discard` it in the end, whatever happened. */
+class PartFile {
+  readonly #path: string;
+  /** Had only while it holds something, so that few of them go around. */
+  #buffer: Uint8Array<ArrayBuffer> | null = null;
+  #filled = 0;
+  #flushed = 0;
+  #file: Deno.FsFile | null = null;
+  #kept = false;
+
+  /** `path`: the temporary file, in the folder where the image will be. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  get bytes(): number {
+    return this.#flushed + this.#filled;
+  }
+
+  append(piece: Uint8Array): void {
+    const buffer = this.#buffer ??= spare.pop() ?? new Uint8Array(BUFFER_BYTES);
+    for (let at = 0; at < piece.length;) {
+      if (this.#filled === BUFFER_BYTES) this.#flush();
+      const part = piece.subarray(at, at + BUFFER_BYTES - this.#filled);
+      buffer.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+    }
+  }
+
+  /** All of it; not to be changed, nor used after `keep` or `discard`. */
+  async content(): Promise<Uint8Array<ArrayBuffer>> {
+    if (this.#file === null) return this.#held();
+    this.#flush();
+    return await Deno.readFile(this.#path);
+  }
+
+  /** Gives it its name, once its bytes are on the disk. */
+  async keep(path: string): Promise<void> {
+    const file = this.#flush();
+    this.#giveBack();
+    await file.sync();
+    diskCall(() => Deno.renameSync(this.#path, path));
+    this.#kept = true;
+  }
+
+  /** Closes it, and removes it unless it was kept. */
+  async discard(): Promise<void> {
+    this.#giveBack();
+    if (this.#file === null) return;
+    this.#file.close();
+    if (this.#kept) return;
+    try {
+      await Deno.remove(this.#path);
+    } catch {
+      // The sweep will find it.
+    }
+  }
+
+  /** What is not in the file yet. */
+  #held(): Uint8Array<ArrayBuffer> {
+    return this.#buffer?.subarray(0, this.#filled) ?? new Uint8Array();
+  }
+
+  #giveBack(): void {
+    if (this.#buffer !== null) spare.push(this.#buffer);
+    this.#buffer = null;
+  }
+
+  #flush(): Deno.FsFile {
+    return diskCall(() => {
+      this.#file ??= Deno.openSync(this.#path, {
+        write: true,
+        createNew: true,
+        mode: 0o644,
+      });
+      const held = this.#held();
+      for (let at = 0; at < held.length;) {
+        at += this.#file.writeSync(held.subarray(at));
+      }
+      this.#flushed += this.#filled;
+      this.#filled = 0;
+      return this.#file;
+    });
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The store that is S3-compatible object storage: one object for each image,
+ * `<prefix>/<first two digits>/<SHA-256>.<type>`. What is being downloaded lies
+ * on this machine until it is complete.
+ */
+import { parseTree, type XmlElement } from "../../xml/decode.ts";
+import { inParallel } from "../../lib/in_parallel.ts";
+import { receivePart } from "./part_file.ts";
+import type { S3Answer, S3Door } from "./s3_client.ts";
+import {
+  type ByteRange,
+  type ImageBytes,
+  type ImageFile,
+  type ImageStore,
+  type IncomingImage,
+  isStoredName,
+  sha256Of,
+  StoreError,
+} from "./blob_store.ts";
+
+/** Of a page of a listing: 1,000 keys of at most 1,024 bytes, escaped. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** Requests of one call at once. */
+const AT_ONCE = 8;
+
+/** Throws a `StoreError` where the storage does not do as it is asked. */
+export class S3Store implements ImageStore {
+  readonly partFolder: string;
+  readonly removesSafely = false;
+  readonly #door: S3Door;
+
+  constructor(door: S3Door, partFolder: string) {
+    this.#door = door;
+    this.partFolder = partFolder;
+  }
+
+  prepare(): void {
+    Deno.mkdirSync(this.partFolder, { recursive: true });
+  }
+
+  receive(lease: string): IncomingImage {
+    return receivePart(
+      this.partFolder,
+      lease,
+      (part, file, abort) =>
+        this.#door.put(file, sha256Of(file), () => part.content(), abort),
+    );
+  }
+
+  async look(file: string): Promise<ImageFile | null> {
+    const answer = await this.#door.send({ method: "HEAD", file });
+    if (answer === null) return null;
+    await answer.drop();
+    return {
+      name: file,
+      bytes: lengthOf(answer),
+      written: timeOf(answer.header("last-modified")),
+    };
+  }
+
+  async read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
+    const headers = range === undefined
+      ? undefined
+      : { range: `bytes=${range.start}-${range.end - 1}` };
+    const answer = await this.#door.send({ method: "GET", file, headers });
+    if (answer === null) return null;
+    const bytes = lengthOf(answer);
+    if (range !== undefined && bytes !== range.end - range.start) {
+      await answer.drop();
+      throw new StoreError("unusable", `GET ${file}: another range came.`);
+    }
+    return { bytes, body: answer.stream() };
+  }
+
+  async names(prefix: string): Promise<string[]> {
+    const below = `${this.#door.keyPrefix}${prefix}/`;
+    const names: string[] = [];
+    let token: string | null = null;
+    do {
+      const page = await this.#page(below, token);
+      if (page.next !== null && page.next === token) {
+        throw new StoreError("unusable", "A listing goes round in circles.");
+      }
+      names.push(...page.keys.map((key) => key.slice(below.length)));
+      token = page.next;
+    } while (token !== null);
+    return names.filter(isStoredName).sort().map((name) => `${prefix}/${name}`);
+  }
+
+  /** What is removed cannot come back; see `removesSafely`. */
+  async remove(
+    files: readonly ImageFile[],
+    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
+  ): Promise<ImageFile[]> {
+    const seen = await inParallel(
+      AT_ONCE,
+      files,
+      ({ name }) => this.look(name),
+    );
+    const going = await unwanted(seen.filter((file) => file !== null));
+    await inParallel(AT_ONCE, going, async ({ name: file }) => {
+      const answer = await this.#door.send({ method: "DELETE", file });
+      await answer?.drop();
+    });
+    return [...going];
+  }
+
+  /** Nothing is ever left halfway here. */
+  mend(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #page(prefix: string, token: string | null): Promise<Page> {
+    const answer = await this.#door.send({
+      method: "GET",
+      file: null,
+      query: {
+        "list-type": "2",
+        prefix,
+        ...token !== null && { "continuation-token": token },
+      },
+    });
+    if (answer === null) throw new StoreError("unusable", "There is no list.");
+    return pageIn(await answer.bytes(PAGE_BYTES));
+  }
+}
+
+interface Page {
+  keys: string[];
+  /** Where to go on; null on the last page. */
+  next: string | null;
+}
+
+/** Reads a `ListBucketResult`. */
+function pageIn(document: Uint8Array): Page {
+  let root: XmlElement;
+  try {
+    root = parseTree(document);
+  } catch (error) {
+    throw new StoreError("unusable", "A listing is not readable XML.", error);
+  }
+  const truncated = textOf(root, "IsTruncated");
+  const next = truncated === "true"
+    ? textOf(root, "NextContinuationToken")
+    : null;
+  if (
+    root.name !== "ListBucketResult" || truncated === null ||
+    (truncated === "true" && next === null)
+  ) {
+    throw new StoreError("unusable", "An answer is no listing of a bucket.");
+  }
+  const contents = root.children.filter(({ name }) => name === "Contents");
+  return { keys: contents.map((one) => textOf(one, "Key") ?? ""), next };
+}
+
+function textOf(element: XmlElement, name: string): string | null {
+  return element.children.find((one) => one.name === name)?.text || null;
+}
+
+function lengthOf(answer: S3Answer): number {
+  const text = answer.header("content-length") ?? "";
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new StoreError("unusable", "An answer does not tell its length.");
+}
+
+function timeOf(text: string | null): number {
+  const time = Date.parse(text ?? "");
+  if (Number.isFinite(time)) return time;
+  throw new StoreError("unusable", "An answer does not tell when it was kept.");
+}

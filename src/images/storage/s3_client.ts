@@ -1,0 +1,282 @@
+/**
+ * The door to object storage: signed requests to the one endpoint that the
+ * operator names, for the keys of one bucket below one prefix, and to nothing
+ * else. It follows no redirect. What sellers name leaves by `net/outbound.ts`.
+ */
+import { AwsV4Signer } from "aws4fetch";
+import type { Clock } from "../../deps.ts";
+import { Slots } from "../../net/concurrency_limit.ts";
+import { StoreError, type StoreErrorKind } from "./blob_store.ts";
+
+export interface S3Settings {
+  /** As in `https://s3.eu-north-1.amazonaws.com`; the bucket follows as path. */
+  endpoint: string;
+  region: string;
+  bucket: string;
+  /** Without slashes at its ends; "" for none. */
+  prefix: string;
+  accessKey: string;
+  secretKey: string;
+}
+
+export interface S3Request {
+  method: "GET" | "HEAD" | "PUT" | "DELETE";
+  /** Below the prefix; null for the bucket. */
+  file: string | null;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: Uint8Array<ArrayBuffer>;
+  /** Lower-case hexadecimal SHA-256 of the body. */
+  sha256?: string;
+  abort?: AbortSignal;
+}
+
+/** Until an answer begins; a body that is sent has `PUT_MS`. */
+const ANSWER_MS = 10_000;
+const PUT_MS = 30_000;
+/** Until the body of an answer has been read. */
+const BODY_MS = 120_000;
+/** Requests that wait for an answer, and of them those that send a body. */
+const IN_ALL = 64;
+const SENDING = 16;
+/** Of an answer that says what is wrong. */
+const ERROR_BYTES = 64 * 1024;
+
+const EMPTY_SHA256 =
+  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** The requests of one process, with their limits. */
+export class S3Door {
+  readonly #settings: S3Settings;
+  readonly #clock: Clock;
+  /** Signing keys by day, as the library keeps them. */
+  readonly #signingKeys = new Map<string, ArrayBuffer>();
+  readonly #slots = new Slots({ perKey: IN_ALL, total: IN_ALL });
+  readonly #sending = new Slots({ perKey: SENDING, total: SENDING });
+
+  constructor(settings: S3Settings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  /** What the names of files begin with, as the bucket has them. */
+  get keyPrefix(): string {
+    const { prefix } = this.#settings;
+    return prefix === "" ? "" : `${prefix}/`;
+  }
+
+  /**
+   * Sends a body once a place is free for it; `body` is asked for it then, so
+   * that those who wait hold none in memory. Throws as `send` does.
+   */
+  async put(
+    file: string,
+    sha256: string,
+    body: () => Promise<Uint8Array<ArrayBuffer>>,
+    abort: AbortSignal,
+  ): Promise<void> {
+    await this.#sending.acquire("", abort);
+    try {
+      const content = { body: await body(), sha256 };
+      const answer = await this.send({
+        method: "PUT",
+        file,
+        abort,
+        ...content,
+      });
+      await answer?.drop();
+    } finally {
+      this.#sending.release("");
+    }
+  }
+
+  /**
+   * The answer, if it is a good one; its body has to be read or dropped. null
+   * if there is no such file. Throws a `StoreError`, or the reason of `abort`.
+   * A connection that broke without an answer is tried once more: whatever is
+   * asked may be asked twice.
+   */
+  async send(request: S3Request): Promise<S3Answer | null> {
+    try {
+      return await this.#sendOnce(request);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      return await this.#sendOnce(request);
+    }
+  }
+
+  async #sendOnce(request: S3Request): Promise<S3Answer | null> {
+    const { abort, method } = request;
+    const limit = method === "PUT" ? PUT_MS : ANSWER_MS;
+    const late = new AbortController();
+    const signals = abort === undefined ? [] : [abort];
+    const signal = AbortSignal.any([late.signal, ...signals]);
+    const cancel = this.#clock.after(limit, () => late.abort());
+    try {
+      const response = await this.#fetch(request, signal);
+      if (!response.ok) return await this.#refused(request, response);
+      const stop = this.#clock.after(BODY_MS, () => late.abort());
+      return new S3Answer(response, stop);
+    } catch (error) {
+      abort?.throwIfAborted();
+      if (error instanceof StoreError) throw error;
+      if (late.signal.aborted) {
+        throw this.#error("away", request, `no answer in ${limit / 1_000} s`);
+      }
+      throw new NoAnswer("away", String(error), error);
+    } finally {
+      cancel();
+    }
+  }
+
+  async #fetch(request: S3Request, signal: AbortSignal): Promise<Response> {
+    const { method, body } = request;
+    await this.#slots.acquire("", signal);
+    try {
+      const { url, headers } = await this.#signed(request);
+      // Not signed, because proxies change it.
+      headers.set("accept-encoding", "identity");
+      const redirect = "manual";
+      return await fetch(url, { method, headers, body, signal, redirect });
+    } finally {
+      this.#slots.release("");
+    }
+  }
+
+  #signed({ method, file, query, headers, sha256 }: S3Request) {
+    const { accessKey, secretKey, region } = this.#settings;
+    return new AwsV4Signer({
+      method,
+      url: this.#url(file, query ?? {}),
+      headers: { ...headers, "x-amz-content-sha256": sha256 ?? EMPTY_SHA256 },
+      accessKeyId: accessKey,
+      secretAccessKey: secretKey,
+      service: "s3",
+      region,
+      cache: this.#signingKeys,
+      datetime: new Date(this.#clock.now()).toISOString()
+        .replace(/[:-]|\.\d{3}/g, ""),
+    }).sign();
+  }
+
+  #url(file: string | null, query: Record<string, string>): string {
+    const { endpoint, bucket } = this.#settings;
+    const key = file === null ? "" : `/${this.keyPrefix}${file}`;
+    const search = new URLSearchParams(query).toString();
+    return `${endpoint}/${bucket}${key}${search === "" ? "" : `?${search}`}`;
+  }
+
+  async #refused(request: S3Request, response: Response): Promise<null> {
+    const { status, headers } = response;
+    const answer = new S3Answer(response, () => {});
+    const code = codeIn(await answer.bytes(ERROR_BYTES));
+    const gone = request.method === "HEAD" || code === "NoSuchKey";
+    if (status === 404 && gone) return null;
+    const region = headers.get("x-amz-bucket-region");
+    const said = [
+      ...code === null ? [] : [code],
+      ...region === null ? [] : [`region ${region}`],
+    ].map((word) => word.slice(0, 100)).join(", ");
+    throw this.#error(
+      kindOf(status, code),
+      request,
+      said === "" ? `answered ${status}` : `answered ${status} (${said})`,
+    );
+  }
+
+  #error(kind: StoreErrorKind, { method, file }: S3Request, what: string) {
+    const { endpoint, bucket } = this.#settings;
+    const { host } = new URL(endpoint);
+    return new StoreError(
+      kind,
+      `${method} ${file ?? "list"} in bucket ${bucket} at ${host}: ${what}.`,
+    );
+  }
+}
+
+/** Nothing came back at all. */
+class NoAnswer extends StoreError {}
+
+/** An answer whose body has to be read, streamed or dropped, once. */
+export class S3Answer {
+  readonly #response: Response;
+  readonly #done: () => void;
+
+  /** `done` is called when the body has ended, in whatever way. */
+  constructor(response: Response, done: () => void) {
+    this.#response = response;
+    this.#done = done;
+  }
+
+  header(name: string): string | null {
+    return this.#response.headers.get(name);
+  }
+
+  /** The whole body, of `limit` bytes at most. Throws a `StoreError`. */
+  async bytes(limit: number): Promise<Uint8Array<ArrayBuffer>> {
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    try {
+      for await (const piece of this.#response.body ?? []) {
+        length += piece.length;
+        if (length > limit) {
+          throw new StoreError("unusable", `An answer is over ${limit} bytes.`);
+        }
+        pieces.push(piece);
+      }
+      return new Uint8Array(await new Blob(pieces).arrayBuffer());
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      throw new StoreError("away", "An answer broke off.", error);
+    } finally {
+      this.#done();
+    }
+  }
+
+  /** The body as it comes. */
+  stream(): ReadableStream<Uint8Array> {
+    const reader = this.#response.body?.getReader();
+    const done = this.#done;
+    return new ReadableStream({
+      async pull(controller) {
+        try {
+          const next = await reader?.read();
+          if (next?.value !== undefined) return controller.enqueue(next.value);
+          done();
+          controller.close();
+        } catch (error) {
+          done();
+          throw error;
+        }
+      },
+      async cancel() {
+        done();
+        await reader?.cancel();
+      },
+    }, { highWaterMark: 0 });
+  }
+
+  /** Never rejects: what is not wanted may break. */
+  async drop(): Promise<void> {
+    this.#done();
+    await this.#response.body?.cancel().catch(() => {});
+  }
+}
+
+/** What the error document names as its code; null without one. */
+function codeIn(document: Uint8Array): string | null {
+  const text = new TextDecoder().decode(document);
+  return /<Code>([A-Za-z0-9._-]{1,100})<\/Code>/.exec(text)?.[1] ?? null;
+}
+
+/** Codes of various servers that have no room left. */
+const NO_ROOM = /full|quota|insufficient|nospace|toomany/i;
+/** Codes with a status of their own that say to come back. */
+const LATER = new Set(["RequestTimeout", "SlowDown"]);
+
+function kindOf(status: number, code: string | null): StoreErrorKind {
+  if (status === 507 || NO_ROOM.test(code ?? "")) return "full";
+  if (status === 401 || status === 403) return "denied";
+  if (status === 408 || status === 429 || status >= 500) return "away";
+  return LATER.has(code ?? "") ? "away" : "unusable";
+}

@@ -1,0 +1,255 @@
+/**
+ * What keeps the stored images and the rows that tell of them together: what
+ * was left half-written, what is missing or damaged, what nothing needs.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../deps.ts";
+import { imageFile } from "./image.ts";
+import { inParallel } from "../lib/in_parallel.ts";
+import { leasesOfParts, lookAtPart, removePart } from "./storage/part_file.ts";
+import {
+  type ImageFile,
+  type ImageStore,
+  PREFIXES,
+  sha256Of,
+} from "./storage/blob_store.ts";
+import type { Db } from "../database/db.ts";
+import {
+  copiesUnder,
+  forgetUnneeded,
+  neededCopiesUnder,
+  refetchCopies,
+  type StoredCopy,
+} from "./rows/copies.ts";
+import { heldLeases } from "./rows/queue.ts";
+
+/** While images are being fetched, a file as young as this may be one of them. */
+const YOUNG_MS = 10 * 60_000;
+/** Files that are looked at or read at once. */
+const AT_ONCE = 8;
+/** How often, and how long, `images prune` looks whether downloads have ended. */
+const LOOK_AGAIN_MS = 500;
+const WAIT_MS = 2 * 60_000;
+
+/**
+ * Removes half-written files of attempts that nobody is at any more. Answers
+ * how many there were.
+ */
+export async function sweepParts(db: Db, folder: string): Promise<number> {
+  const leases = await unclaimedParts(db, folder);
+  for (const lease of leases) await removePart(folder, lease);
+  return leases.length;
+}
+
+/**
+ * Has every image fetched again whose file is gone (after a power failure, say,
+ * or because somebody removed it). Answers how many URLs that are.
+ */
+export async function refetchMissing(
+  db: Db,
+  store: ImageStore,
+  at: number,
+  abort: AbortSignal,
+): Promise<number> {
+  let urls = 0;
+  for (const prefix of PREFIXES) {
+    if (abort.aborted) break;
+    const copies = await db.read((sql) => copiesUnder(sql, prefix));
+    if (copies.length === 0) continue;
+    // Looked up after the rows: a file is there before its row is.
+    const files = new Set(await store.names(prefix));
+    const missing = copies.filter((copy) => !files.has(imageFile(copy)))
+      .map(({ sha256 }) => sha256);
+    if (missing.length === 0) continue;
+    urls += await db.write((tx) => refetchCopies(tx, missing, at));
+  }
+  return urls;
+}
+
+export interface VerifyReport {
+  /** How many stored images there are, each counted once. */
+  checked: number;
+  /** Files, as `imageFile()` writes them, that are not there. */
+  missing: string[];
+  /** Files whose bytes are not those that were stored. */
+  damaged: string[];
+}
+
+/** Reads every stored image and compares its SHA-256. Changes nothing. */
+export async function verifyImages(
+  db: Db,
+  store: ImageStore,
+): Promise<VerifyReport> {
+  const report: VerifyReport = { checked: 0, missing: [], damaged: [] };
+  for (const prefix of PREFIXES) {
+    const copies = await db.read((sql) => copiesUnder(sql, prefix));
+    const found = await inParallel(
+      AT_ONCE,
+      copies,
+      (copy) => judge(store, copy),
+    );
+    report.checked += copies.length;
+    for (const [n, copy] of copies.entries()) {
+      const verdict = found[n];
+      if (verdict !== "sound") report[verdict].push(imageFile(copy));
+    }
+  }
+  return report;
+}
+
+async function judge(
+  store: ImageStore,
+  copy: StoredCopy,
+): Promise<"sound" | "missing" | "damaged"> {
+  const image = await store.read(imageFile(copy));
+  if (image === null) return "missing";
+  const hash = createHash("sha256");
+  for await (const piece of image.body) hash.update(piece);
+  return hash.digest("hex") === copy.sha256 ? "sound" : "damaged";
+}
+
+export interface PruneReport {
+  /** Files, relative to where images are kept, that nothing needs. */
+  files: string[];
+  /** What they take together. */
+  bytes: number;
+  /** Whether they were removed. */
+  removed: boolean;
+}
+
+export interface PruneOptions {
+  /** Only find, remove nothing. */
+  dryRun: boolean;
+  clock: Clock;
+}
+
+/**
+ * Finds the files of images that no product shows and no unfinished upload
+ * waits for, and half-written ones that nobody is at; removes them unless it is
+ * a dry run. May be called while the service runs; while that fetches images,
+ * files of the last ten minutes are left for the next time.
+ */
+export async function pruneImages(
+  db: Db,
+  store: ImageStore,
+  { dryRun, clock }: PruneOptions,
+): Promise<PruneReport> {
+  const report: PruneReport = { files: [], bytes: 0, removed: !dryRun };
+  const note = ({ name, bytes }: ImageFile) => {
+    report.files.push(name);
+    report.bytes += bytes;
+  };
+  const { partFolder } = store;
+  for (const lease of await unclaimedParts(db, partFolder)) {
+    const part = dryRun
+      ? await lookAtPart(partFolder, lease)
+      : await removePart(partFolder, lease);
+    if (part !== null) note(part);
+  }
+  for (const prefix of PREFIXES) {
+    if (!dryRun) await store.mend(prefix);
+    const unneeded = await unneededFiles(db, store, prefix, clock.now());
+    const found = dryRun || unneeded.length === 0
+      ? unneeded
+      : await removeUnneeded(db, store, prefix, unneeded, clock);
+    found.forEach(note);
+  }
+  if (!dryRun && !store.removesSafely) {
+    await refetchRemoved(db, store, report.files, clock);
+  }
+  return report;
+}
+
+async function unneededFiles(
+  db: Db,
+  store: ImageStore,
+  prefix: string,
+  now: number,
+): Promise<ImageFile[]> {
+  const names = await store.names(prefix);
+  if (names.length === 0) return [];
+  // One snapshot, taken after the look at the files: what has a file but no row
+  // yet is still under a lease in it.
+  const { needed, busy } = await db.read(async (sql) => ({
+    needed: new Set((await neededCopiesUnder(sql, prefix)).map(imageFile)),
+    busy: (await heldLeases(sql)).size > 0,
+  }));
+  const unneeded = names.filter((name) => !needed.has(name));
+  const files = await inParallel(AT_ONCE, unneeded, (name) => store.look(name));
+  return files.filter((file) => file !== null)
+    .filter((file) => !busy || !isYoung(file, now));
+}
+
+/**
+ * Has the rows give up these files, then removes them, but for those that an
+ * upload has come to want, or a download has written anew, meanwhile.
+ */
+async function removeUnneeded(
+  db: Db,
+  store: ImageStore,
+  prefix: string,
+  files: readonly ImageFile[],
+  clock: Clock,
+): Promise<ImageFile[]> {
+  const hashes = files.map(({ name }) => sha256Of(name));
+  await db.write((tx) => forgetUnneeded(tx, hashes));
+  return await store.remove(files, async (files) => {
+    const { used, busy } = await db.read(async (sql) => ({
+      used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
+      busy: (await heldLeases(sql)).size > 0,
+    }));
+    return files.filter((file) =>
+      !used.has(file.name) && !(busy && isYoung(file, clock.now()))
+    );
+  });
+}
+
+/**
+ * Between the last look at a file and its removal a download may have written
+ * it anew. Its row comes before its lease ends; so once the leases of now have
+ * ended, whatever has a row and no file is known, and is fetched again.
+ */
+async function refetchRemoved(
+  db: Db,
+  store: ImageStore,
+  names: readonly string[],
+  clock: Clock,
+): Promise<void> {
+  const removed = new Set(names);
+  if (removed.size === 0) return;
+  await leasesEnded(db, clock);
+  for (const prefix of new Set(names.map((name) => name.slice(0, 2)))) {
+    const copies = (await db.read((sql) => copiesUnder(sql, prefix)))
+      .filter((copy) => removed.has(imageFile(copy)));
+    for (const copy of copies) {
+      if (await store.look(imageFile(copy)) !== null) continue;
+      const at = clock.now();
+      await db.write((tx) => refetchCopies(tx, [copy.sha256], at));
+    }
+  }
+}
+
+/** Waits until none of the leases that are held now is held any more. */
+async function leasesEnded(db: Db, clock: Clock): Promise<void> {
+  const leases = await db.read((sql) => heldLeases(sql));
+  const deadline = clock.monotonic() + WAIT_MS;
+  for (;;) {
+    const held = await db.read((sql) => heldLeases(sql));
+    if (leases.isDisjointFrom(held)) return;
+    if (clock.monotonic() > deadline) return;
+    await new Promise<void>((resolve) => clock.after(LOOK_AGAIN_MS, resolve));
+  }
+}
+
+/** It may be of an image that is being fetched and has no row yet. */
+function isYoung({ written }: ImageFile, now: number): boolean {
+  return written > now - YOUNG_MS;
+}
+
+async function unclaimedParts(db: Db, folder: string): Promise<string[]> {
+  const leases = await leasesOfParts(folder);
+  if (leases.length === 0) return [];
+  // Looked up after the files: whoever began later is not among them.
+  const held = await db.read((sql) => heldLeases(sql));
+  return leases.filter((lease) => !held.has(lease));
+}

@@ -1,0 +1,128 @@
+/**
+ * The image worker: a thread of its own, without a database, that downloads
+ * images and reports what came of them. The main thread tells it what to fetch
+ * and starts it anew whenever it dies.
+ */
+import { setPriority } from "node:os";
+import { parentPort } from "node:worker_threads";
+import { systemClock } from "../../deps.ts";
+import { leaveMarksIn } from "../storage/disk_call.ts";
+import { openImageStore } from "../storage/open.ts";
+import { Outbound } from "../../net/outbound.ts";
+import type { ImageResult } from "../rows/outcomes.ts";
+import { USER_AGENT } from "../../version.ts";
+import { ImageFetcher } from "./download.ts";
+import type {
+  FromImageWorker,
+  ImageTask,
+  ImageWorkerSettings,
+  ToImageWorker,
+} from "./messages.ts";
+import { PER_ORIGIN, TOTAL } from "./limits.ts";
+
+/** Niceness of this thread, and of those that write its files. */
+const NICENESS = 10;
+/** Results are sent together: after this long, or when there are so many. */
+const GATHER_MS = 10;
+const GATHER = 64;
+
+const stopping = new AbortController();
+const running = new Set<Promise<void>>();
+let results: ImageResult[] = [];
+let gathering: (() => void) | null = null;
+
+parentPort?.on("message", (message: ToImageWorker) => {
+  switch (message.type) {
+    case "start":
+      return start(message.settings);
+    case "fetch":
+      return fetchAll(message.tasks);
+    case "ping":
+      return post({ type: "beat" });
+    case "stop":
+      return void stop();
+  }
+});
+
+giveWay();
+
+let fetcher: ImageFetcher | null = null;
+let outbound: Outbound | null = null;
+
+function start(settings: ImageWorkerSettings): void {
+  leaveMarksIn(settings.diskMark);
+  outbound = new Outbound({
+    allowPrivate: settings.allowPrivate,
+    perOrigin: PER_ORIGIN,
+    total: TOTAL,
+    userAgent: USER_AGENT,
+  });
+  const store = openImageStore(settings.store, systemClock);
+  store.prepare();
+  fetcher = new ImageFetcher(outbound, store, settings, systemClock);
+  post({ type: "beat" });
+}
+
+/** Requests come first where there are not cores for everybody. */
+function giveWay(): void {
+  try {
+    // Linux: of this thread alone, and of those that it starts.
+    setPriority(NICENESS);
+  } catch {
+    // Not permitted, or not known here: then all are equal.
+  }
+}
+
+function fetchAll(tasks: readonly ImageTask[]): void {
+  for (const task of tasks) {
+    const run = fetchOne(task);
+    running.add(run);
+    run.finally(() => running.delete(run));
+  }
+}
+
+async function fetchOne(task: ImageTask): Promise<void> {
+  if (fetcher === null) return;
+  const { id, lease } = task;
+  try {
+    report({ id, lease, outcome: await fetcher.fetch(task, stopping.signal) });
+  } catch (error) {
+    // Stopped: whoever started this releases the job.
+    if (!stopping.signal.aborted) throw error;
+  }
+}
+
+function report(result: ImageResult): void {
+  results.push(result);
+  if (results.length >= GATHER) send();
+  else gathering ??= systemClock.after(GATHER_MS, send);
+}
+
+function send(): void {
+  gathering?.();
+  gathering = null;
+  if (results.length > 0) post({ type: "done", results });
+  results = [];
+}
+
+async function stop(): Promise<void> {
+  stopping.abort();
+  await Promise.allSettled(running);
+  outbound?.close();
+  send();
+  post({ type: "stopped" });
+}
+
+// Uncaught, these would be printed past the log.
+globalThis.addEventListener("error", (event) => {
+  event.preventDefault();
+  post({ type: "broken", error: String(event.error ?? event.message) });
+});
+globalThis.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  post({ type: "broken", error: String(event.reason) });
+});
+
+function post(message: FromImageWorker): void {
+  parentPort?.postMessage(message);
+}

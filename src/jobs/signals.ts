@@ -1,0 +1,105 @@
+/**
+ * Wake-ups inside one process and, where the database can carry them, between
+ * processes. A signal carries no data: it only says "look at the rows again".
+ * Whoever waits also looks again by itself after a while, as another process
+ * may have changed the rows and a wake-up may be lost.
+ */
+import type { Clock } from "../deps.ts";
+import type { WakeUps } from "../database/db.ts";
+
+export interface WaitOptions {
+  /** What is waited for; "" by default. */
+  key?: string;
+  /** Ends the wait, without an error. */
+  abort?: AbortSignal;
+  /** A `count` from before the look at the rows; that of now by default. */
+  since?: number;
+}
+
+/** One reason to look again. */
+export class Signal {
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #share: (key: string) => void;
+  #count = 0;
+
+  /** `share` hands on to other processes what is announced. */
+  constructor(share: (key: string) => void = () => {}) {
+    this.#share = share;
+  }
+
+  /** How often it was notified: remember it, look, then wait `since` it. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Wakes everybody who waits for `key`, in every process. */
+  announce(key = ""): void {
+    this.notify(key);
+    this.#share(key);
+  }
+
+  /** Wakes everybody in this process who waits for `key`. */
+  notify(key = ""): void {
+    this.#count++;
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) return;
+    this.#waiting.delete(key);
+    for (const wake of waiting) wake();
+  }
+
+  /**
+   * Resolves at the next `notify(key)`, after `ms`, or when `abort` fires; at
+   * once when it was notified since its count was `since`.
+   */
+  wait(
+    clock: Clock,
+    ms: number,
+    { key = "", abort, since = this.#count }: WaitOptions = {},
+  ): Promise<void> {
+    if (abort?.aborted || since !== this.#count) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        cancel();
+        abort?.removeEventListener("abort", wake);
+        const waiting = this.#waiting.get(key);
+        if (waiting?.delete(wake) && waiting.size === 0) {
+          this.#waiting.delete(key);
+        }
+        resolve();
+      };
+      const cancel = clock.after(ms, wake);
+      abort?.addEventListener("abort", wake, { once: true });
+      const waiting = this.#waiting.get(key) ?? new Set();
+      this.#waiting.set(key, waiting.add(wake));
+    });
+  }
+}
+
+export interface Signals {
+  /** There may be images to download. */
+  images: Signal;
+  /** There may be deliveries to make. */
+  deliveries: Signal;
+  /** Keyed by transaction id: its counters moved. */
+  progress: Signal;
+}
+
+/** Signals that reach other processes by `wakeUps`, and hear of theirs. */
+export function newSignals(wakeUps: WakeUps | null = null): Signals {
+  const shared = (topic: keyof Signals) =>
+    new Signal((key) => wakeUps?.send(topic, key));
+  const signals: Signals = {
+    images: shared("images"),
+    deliveries: shared("deliveries"),
+    progress: shared("progress"),
+  };
+  wakeUps?.listen((wakeUp) => {
+    if (wakeUp === null) {
+      signals.images.notify();
+      signals.deliveries.notify();
+    } else if (Object.hasOwn(signals, wakeUp.topic)) {
+      signals[wakeUp.topic as keyof Signals].notify(wakeUp.key);
+    }
+  });
+  return signals;
+}

@@ -1,0 +1,23 @@
+/** The times at which things are due, all at once. */
+import type { Tx } from "../database/db.ts";
+
+/** Brings forward by `ms` what is due after `now` (Unix milliseconds). */
+export type BringForward = (
+  tx: Tx,
+  now: number,
+  ms: number,
+) => Promise<unknown>;
+
+/** What is fetched stays as it is: its lease belongs to whoever holds it. */
+export const bringImagesForward: BringForward = (tx, now, ms) =>
+  tx.run(
+    `UPDATE images SET due_at = due_at - ?
+     WHERE due_at > ? AND lease_id IS NULL`,
+    [ms, now],
+  );
+
+export const bringDeliveriesForward: BringForward = (tx, now, ms) =>
+  tx.run(
+    "UPDATE deliveries SET due_at = due_at - ? WHERE due_at > ?",
+    [ms, now],
+  );

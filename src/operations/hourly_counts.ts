@@ -1,0 +1,58 @@
+/** How much was done in each hour, for the operator. */
+import type { Sql, Tx } from "../database/db.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** What is counted; `deliveries` are tries. */
+export const HOURLY = [
+  "uploads",
+  "images_stored",
+  "images_failed",
+  "deliveries_delivered",
+  "deliveries_failed",
+] as const;
+export type HourlyCount = typeof HOURLY[number];
+
+export interface Hour {
+  /** Unix milliseconds of its beginning. */
+  at: number;
+  counts: Record<HourlyCount, number>;
+}
+
+/** Counts `n` more in the hour of `at` (Unix milliseconds). */
+export async function countInHour(
+  tx: Tx,
+  at: number,
+  name: HourlyCount,
+  n = 1,
+): Promise<void> {
+  if (n === 0) return;
+  await tx.run(
+    `INSERT INTO hourly_counts (hour, name, n) VALUES (?, ?, ?)
+     ON CONFLICT (hour, name) DO UPDATE SET n = hourly_counts.n + excluded.n`,
+    [Math.floor(at / HOUR_MS), name, n],
+  );
+}
+
+/** The last `hours` hours up to that of `now`, the oldest first, all of them. */
+export async function lastHours(
+  sql: Sql,
+  now: number,
+  hours: number,
+): Promise<Hour[]> {
+  const first = Math.floor(now / HOUR_MS) - hours + 1;
+  const rows = await sql.all<{ hour: number; name: HourlyCount; n: number }>(
+    `SELECT hour, name, n FROM hourly_counts WHERE hour >= ?
+     ORDER BY hour, name`,
+    [first],
+  );
+  const found = new Map(
+    rows.map(({ hour, name, n }) => [`${hour} ${name}`, n]),
+  );
+  return Array.from({ length: hours }, (_, i) => ({
+    at: (first + i) * HOUR_MS,
+    counts: Object.fromEntries(
+      HOURLY.map((name) => [name, found.get(`${first + i} ${name}`) ?? 0]),
+    ) as Record<HourlyCount, number>,
+  }));
+}

@@ -1,0 +1,34 @@
+/** An event: what happened at the operator's, as a seller's endpoint gets it. */
+import { lineReader, wordReader } from "../lib/values.ts";
+import { type Trigger, TRIGGERS } from "./webhook.ts";
+
+export interface Event {
+  /** UUID; also the `webhook-id` of every try to deliver it. */
+  id: string;
+  trigger: Trigger;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** What stands inside `<data>`, as the emitter wrote it. */
+  data: string;
+  /** Sent by the operator to try a webhook; nothing happened. */
+  test: boolean;
+}
+
+/** Bytes of an event document at most. */
+export const EVENT_LIMIT = 256 * 1024;
+/** Nested elements inside `<data>` at most. */
+export const DATA_DEPTH = 64;
+
+export const readReference = lineReader(255);
+export const readTrigger = wordReader(TRIGGERS);
+
+/** The body of a delivery, made once: it is stored and signed as it is. */
+export function eventBody(event: Event): Uint8Array {
+  const { id, trigger, createdAt, data, test } = event;
+  const open = test ? `<event test="true">` : "<event>";
+  const createdAtText = new Date(createdAt).toISOString();
+  return new TextEncoder().encode(
+    `${open}<id>${id}</id><trigger>${trigger}</trigger>` +
+      `<created_at>${createdAtText}</created_at><data>${data}</data></event>`,
+  );
+}

@@ -1,0 +1,308 @@
+/**
+ * The one way in which an event comes into being: the operator hands it in,
+ * over HTTP or on the command line. Event and delivery are one write; nothing
+ * is sent before its commit.
+ */
+import type { Deps } from "../deps.ts";
+import {
+  type Detail,
+  fieldDetail,
+  recordInvalid,
+  ServiceError,
+} from "../lib/errors.ts";
+import {
+  DATA_DEPTH,
+  EVENT_LIMIT,
+  eventBody,
+  readReference,
+  readTrigger,
+} from "./event.ts";
+import { quote, type Read } from "../lib/values.ts";
+import type { DeliveryState, Trigger } from "./webhook.ts";
+import type { Db, Sql, Tx } from "../database/db.ts";
+import { insertDelivery } from "./rows/queue.ts";
+import { findEvent, insertEvent } from "./rows/events.ts";
+import { sellerByName, SellerNameError } from "../sellers/seller_rows.ts";
+import { lockWebhook } from "./rows/webhooks.ts";
+import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
+import { readFields } from "../xml/fields.ts";
+import { XML_LIMITS } from "../xml/handlers.ts";
+import { namespaceProblem } from "../xml/namespaces.ts";
+
+/** An event as it was handed in, not yet judged. */
+export interface EventDraft {
+  seller?: DraftField;
+  trigger?: DraftField;
+  reference?: DraftField;
+  /** What stands inside `<data>`, verbatim; well-formed by itself. */
+  data: string;
+  /** What is wrong already. */
+  details: Detail[];
+}
+
+export interface DraftField {
+  text: string;
+  /** Where it stands in a document. */
+  line?: number;
+}
+
+/** What became of an event. */
+export interface Ingested {
+  /** UUID; of the first one with this seller, trigger and reference. */
+  eventId: string;
+  /** null: no webhook was registered, so nothing is delivered. */
+  deliveryId: string | null;
+}
+
+/**
+ * Reads an `<event>` document. Throws `malformed_xml`, also for a prefix that
+ * is not bound inside `<data>`, and 422 for another root.
+ */
+export function readEventDocument(bytes: Uint8Array): EventDraft {
+  // The root and <data> itself stand around what may be nested.
+  const root = parseTree(bytes, { ...XML_LIMITS, depth: DATA_DEPTH + 2 });
+  const { fields, details } = readFields(root, {
+    root: "event",
+    texts: ["seller", "trigger", "reference"],
+    fragments: ["data"],
+  });
+  return {
+    seller: fields.get("seller"),
+    trigger: fields.get("trigger"),
+    reference: fields.get("reference"),
+    data: fragment(bytes, fields.get("data")),
+    details,
+  };
+}
+
+/**
+ * Reads what stands inside `<data>` from a file. Throws 422 when it is too
+ * long and `malformed_xml`, with the place counted from the file's beginning.
+ */
+export function readEventData(bytes: Uint8Array): string {
+  if (bytes.length > EVENT_LIMIT) throw dataTooLong(bytes.length);
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const data = bytes.subarray(hasMark ? 3 : 0);
+  if (new TextDecoder().decode(data.subarray(0, 5)) === "<?xml") {
+    throw declared();
+  }
+  const open = new TextEncoder().encode("<data>");
+  const close = new TextEncoder().encode("</data>");
+  const document = new Uint8Array([...open, ...data, ...close]);
+  const limits = { ...XML_LIMITS, depth: DATA_DEPTH + 1 };
+  try {
+    return fragment(document, parseTree(document, limits));
+  } catch (error) {
+    throw error instanceof ServiceError ? shifted(error, open.length) : error;
+  }
+}
+
+function declared() {
+  return new ServiceError("malformed_xml", "The data is not usable XML.", {
+    details: [{
+      line: 1,
+      column: 1,
+      code: "syntax",
+      message:
+        "An XML declaration stands here; leave it out, as this is what " +
+        "stands inside <data>.",
+    }],
+  });
+}
+
+/** The error with its place counted from behind what was put in front. */
+function shifted(error: ServiceError, characters: number): ServiceError {
+  const details = error.details.map((detail) =>
+    detail.line === 1 && detail.column !== undefined
+      ? { ...detail, column: Math.max(1, detail.column - characters) }
+      : detail
+  );
+  return new ServiceError(error.code, error.message, { details });
+}
+
+function dataTooLong(length: number) {
+  return recordInvalid([{
+    field: "data",
+    code: "too_long",
+    message: `data has ${length} bytes; at most ${EVENT_LIMIT} are allowed.`,
+  }]);
+}
+
+/** An element's content, which has to keep its meaning in another document. */
+function fragment(bytes: Uint8Array, element?: XmlElement): string {
+  if (element === undefined) return "";
+  const problem = namespaceProblem(element);
+  if (problem === null) return element.source;
+  throw malformedElement(bytes, problem.element, problem.message);
+}
+
+/**
+ * Records an event and, where a webhook is registered, the delivery of it.
+ * Resolves after the commit. The same seller, trigger and reference again
+ * change nothing. Throws 422 with everything that is wrong.
+ */
+export async function ingestEvent(
+  db: Db,
+  { clock, ids }: Pick<Deps, "clock" | "ids">,
+  draft: EventDraft,
+  onDelivery: () => void,
+): Promise<Ingested> {
+  const { sellerId, trigger, reference } = await db.read((sql) =>
+    judge(sql, draft)
+  );
+  return db.write(async (tx) => {
+    const eventId = ids.uuid();
+    const event = { eventId, sellerId, trigger, reference, data: draft.data };
+    const ingested = await record(tx, { clock, ids }, event);
+    if (ingested.eventId === eventId && ingested.deliveryId !== null) {
+      tx.onCommit(onDelivery);
+    }
+    return ingested;
+  });
+}
+
+interface Judged {
+  sellerId: string;
+  trigger: Trigger;
+  reference: string;
+}
+
+async function judge(sql: Sql, draft: EventDraft): Promise<Judged> {
+  const details = [...draft.details];
+  const name = readField(draft, "seller", (value) => ({ value }), details);
+  const trigger = readField(draft, "trigger", readTrigger, details);
+  const reference = readField(draft, "reference", readReference, details);
+  const sellerId = name === undefined
+    ? undefined
+    : await knownSeller(sql, name, draft.seller?.line, details);
+  if (
+    details.length > 0 || sellerId === undefined || trigger === undefined ||
+    reference === undefined
+  ) {
+    details.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+    throw recordInvalid(details);
+  }
+  return { sellerId, trigger, reference };
+}
+
+function readField<T>(
+  draft: EventDraft,
+  field: "seller" | "trigger" | "reference",
+  read: (text: string) => Read<T>,
+  details: Detail[],
+): T | undefined {
+  const line = draft[field]?.line;
+  const text = draft[field]?.text.trim();
+  const result: Read<T> = text
+    ? read(text)
+    : { problem: { code: "required", message: `is ${missing(text)}.` } };
+  if ("value" in result) return result.value;
+  details.push(fieldDetail({ field, ...result.problem }, { line }));
+}
+
+function missing(text: string | undefined): string {
+  return text === undefined ? "missing" : "empty; it must be given";
+}
+
+async function knownSeller(
+  sql: Sql,
+  name: string,
+  line: number | undefined,
+  details: Detail[],
+): Promise<string | undefined> {
+  try {
+    return (await sellerByName(sql, name)).id;
+  } catch (error) {
+    if (!(error instanceof SellerNameError)) throw error;
+    details.push({
+      line,
+      field: "seller",
+      code: "not_in_list",
+      message: `seller is ${quote(name)}, and there is no seller of this name.`,
+    });
+  }
+}
+
+interface RecordedEvent extends Omit<Judged, "reference"> {
+  eventId: string;
+  /** null: a test event. */
+  reference: string | null;
+  data: string;
+}
+
+async function record(
+  tx: Tx,
+  { clock, ids }: Pick<Deps, "clock" | "ids">,
+  event: RecordedEvent,
+): Promise<Ingested> {
+  const { eventId, sellerId, trigger, reference, data } = event;
+  const createdAt = clock.now();
+  const webhook = await lockWebhook(tx, sellerId, trigger);
+  const deliveryId = webhook === undefined ? null : ids.uuid();
+  const body = eventBody({
+    id: eventId,
+    trigger,
+    createdAt,
+    data,
+    test: reference === null,
+  });
+  const inserted = await insertEvent(tx, {
+    id: eventId,
+    sellerId,
+    trigger,
+    reference,
+    body,
+    deliveryId,
+    createdAt,
+  });
+  if (!inserted && reference !== null) {
+    const first = await findEvent(tx, sellerId, trigger, reference);
+    if (first !== undefined) return first;
+  }
+  if (webhook !== undefined && deliveryId !== null) {
+    await insertDelivery(tx, {
+      id: deliveryId,
+      eventId,
+      sellerId,
+      trigger,
+      webhookId: webhook.id,
+      held: webhook.disabledAt !== null,
+      createdAt,
+    });
+  }
+  return { eventId, deliveryId };
+}
+
+/** What became of a test event. */
+export interface Pinged {
+  eventId: string;
+  deliveryId: string;
+  /** `held` when the webhook is disabled. */
+  state: DeliveryState;
+}
+
+/**
+ * Sends a seller's registered webhook an event marked `test="true"`, without
+ * data. null: no webhook is registered for the trigger.
+ */
+export function pingWebhook(
+  db: Db,
+  deps: Pick<Deps, "clock" | "ids">,
+  sellerId: string,
+  trigger: Trigger,
+): Promise<Pinged | null> {
+  return db.write(async (tx) => {
+    const webhook = await lockWebhook(tx, sellerId, trigger);
+    if (webhook === undefined) return null;
+    const { eventId, deliveryId } = await record(tx, deps, {
+      eventId: deps.ids.uuid(),
+      sellerId,
+      trigger,
+      reference: null,
+      data: "",
+    });
+    if (deliveryId === null) return null;
+    const state = webhook.disabledAt === null ? "pending" : "held";
+    return { eventId, deliveryId, state };
+  });
+}

@@ -1,0 +1,105 @@
+/** The use case: a seller names the URL that is called for a trigger. */
+import {
+  type Detail,
+  fieldDetail,
+  type Problem,
+  recordInvalid,
+} from "../lib/errors.ts";
+import { readTrigger } from "./event.ts";
+import type { Seller } from "../sellers/seller.ts";
+import { parseSellerUrl } from "../lib/url.ts";
+import { quote, type Read } from "../lib/values.ts";
+import type { Trigger } from "./webhook.ts";
+import { type Outbound, OutboundError } from "../net/outbound.ts";
+import type { Services } from "../services.ts";
+import { putWebhook } from "./rows/webhooks.ts";
+import { parseTree, type XmlElement } from "../xml/decode.ts";
+import { readFields } from "../xml/fields.ts";
+
+/**
+ * Registers the webhook of an XML document, in place of one for the same
+ * trigger. Throws a `ServiceError`: 422 where the trigger or the URL will not
+ * do, or where the URL's host cannot be reached from here.
+ */
+export async function registerWebhook(
+  { db, deps, signals, outbound }: Services,
+  seller: Seller,
+  document: Uint8Array,
+): Promise<void> {
+  const { trigger, url } = await readWebhook(parseTree(document), outbound);
+  await db.write(async (tx) => {
+    await putWebhook(tx, deps, seller.id, trigger, url);
+    tx.onCommit(() => signals.deliveries.announce());
+  });
+}
+
+async function readWebhook(
+  root: XmlElement,
+  outbound: Outbound,
+): Promise<{ trigger: Trigger; url: string }> {
+  const { fields, details } = readFields(root, {
+    root: "webhook",
+    texts: ["trigger", "url"],
+  });
+  const problems: Detail[] = [...details];
+  const value = <T>(field: string, read: Read<T>): T | undefined => {
+    if ("value" in read) return read.value;
+    const line = fields.get(field)?.line;
+    problems.push(fieldDetail({ field, ...read.problem }, { line }));
+  };
+  const text = (field: string) => readRequired(fields.get(field));
+  const trigger = value("trigger", chained(text("trigger"), readTrigger));
+  const urlText = value("url", chained(text("url"), readUrl));
+  const url = urlText === undefined
+    ? undefined
+    : value("url", await reachable(urlText, outbound));
+  if (problems.length > 0 || trigger === undefined || url === undefined) {
+    problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+    throw recordInvalid(problems);
+  }
+  return { trigger, url };
+}
+
+function chained<T>(
+  first: Read<string>,
+  read: (text: string) => Read<T>,
+): Read<T> {
+  return "value" in first ? read(first.value) : first;
+}
+
+function readRequired(element: XmlElement | undefined): Read<string> {
+  if (element === undefined) return required("is missing.");
+  const text = element.text.trim();
+  return text === "" ? required("is empty.") : { value: text };
+}
+
+function required(message: string): { problem: Problem } {
+  return { problem: { code: "required", message } };
+}
+
+function readUrl(text: string): Read<string> {
+  const parsed = parseSellerUrl(text);
+  return "url" in parsed ? { value: text } : {
+    problem: {
+      code: parsed.code,
+      message: `cannot be used. ${parsed.problem}`,
+    },
+  };
+}
+
+async function reachable(
+  url: string,
+  outbound: Outbound,
+): Promise<Read<string>> {
+  try {
+    await outbound.check(url);
+    return { value: url };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    if (error.kind === "aborted") throw error;
+    const code = error.kind === "blocked" ? "url_blocked" : "unresolved";
+    return {
+      problem: { code, message: `is ${quote(url)}. ${error.message}` },
+    };
+  }
+}

@@ -1,0 +1,218 @@
+/** Deliveries as people see them: list, show, replay; and their end. */
+import {
+  type DeliveryState,
+  MOVES,
+  RETENTION,
+  type SettledState,
+  type Trigger,
+} from "../webhook.ts";
+import {
+  inLists,
+  marks,
+  type Param,
+  type Sql,
+  type Tx,
+} from "../../database/db.ts";
+import { stateIn } from "./queue.ts";
+
+/** Times in Unix milliseconds. */
+export interface LoggedDelivery {
+  id: string;
+  eventId: string;
+  seller: string;
+  sellerId: string;
+  trigger: Trigger;
+  state: DeliveryState;
+  attempts: number;
+  /** Status of the last answer, or why there was none. */
+  lastAnswer: string | null;
+  createdAt: number;
+  /** When it will be tried next; null when it waits for nothing. */
+  dueAt: number | null;
+  /** When it came to the state in which it stays. */
+  settledAt: number | null;
+}
+
+export interface LoggedAttempt {
+  deliveryId: string;
+  /** From 1. */
+  number: number;
+  url: string;
+  /** Unix milliseconds. */
+  startedAt: number;
+  /** null while it is under way. */
+  durationMs: number | null;
+  status: number | null;
+  error: string | null;
+  address: string | null;
+  answer: string | null;
+}
+
+export interface DeliveryFilter {
+  sellerId?: string;
+  trigger?: string;
+  state?: DeliveryState;
+  /** Only what was made before the delivery with this id. */
+  before?: string;
+  limit: number;
+}
+
+const DELIVERY = `
+  SELECT deliveries.id, deliveries.event_id AS "eventId",
+    sellers.name AS seller, deliveries.seller_id AS "sellerId",
+    deliveries.trigger_name AS "trigger", deliveries.state,
+    deliveries.attempts, deliveries.last_answer AS "lastAnswer",
+    deliveries.created_at AS "createdAt", deliveries.due_at AS "dueAt",
+    deliveries.settled_at AS "settledAt"
+  FROM deliveries JOIN sellers ON sellers.id = deliveries.seller_id`;
+
+/** Deliveries, the newest first. */
+export function listDeliveries(
+  sql: Sql,
+  { sellerId, trigger, state, before, limit }: DeliveryFilter,
+): Promise<LoggedDelivery[]> {
+  const wanted: [string, Param | undefined][] = [
+    ["deliveries.seller_id = ?", sellerId],
+    ["deliveries.trigger_name = ?", trigger],
+    ["deliveries.state = ?", state],
+    ["deliveries.id < ?", before],
+  ];
+  const given = wanted.flatMap(([condition, value]) =>
+    value === undefined ? [] : [{ condition, value }]
+  );
+  const where = given.length === 0
+    ? ""
+    : `WHERE ${given.map(({ condition }) => condition).join(" AND ")}`;
+  return sql.all<LoggedDelivery>(
+    `${DELIVERY} ${where} ORDER BY deliveries.id DESC LIMIT ?`,
+    [...given.map(({ value }) => value), limit],
+  );
+}
+
+/** One delivery. */
+export function findDelivery(
+  sql: Sql,
+  id: string,
+): Promise<LoggedDelivery | undefined> {
+  return sql.get<LoggedDelivery>(`${DELIVERY} WHERE deliveries.id = ?`, [id]);
+}
+
+/** The tries of deliveries, in the order in which they were made. */
+export async function listAttempts(
+  sql: Sql,
+  deliveryIds: readonly string[],
+): Promise<LoggedAttempt[]> {
+  const attempts: LoggedAttempt[] = [];
+  for (const ids of inLists(deliveryIds)) {
+    attempts.push(
+      ...await sql.all<LoggedAttempt>(
+        `SELECT delivery_id AS "deliveryId", number, url,
+           started_at AS "startedAt", duration_ms AS "durationMs", status,
+           error, address, answer
+         FROM delivery_attempts WHERE delivery_id IN (${marks(ids.length)})
+         ORDER BY delivery_id, number`,
+        ids,
+      ),
+    );
+  }
+  return attempts;
+}
+
+/**
+ * What a replay came to: due now; held, as the webhook is disabled; or not
+ * possible, as no webhook is registered or the delivery is being sent or held.
+ */
+export type Replay = "due" | "held" | "no_webhook" | "not_now";
+
+/**
+ * Sends a delivery anew, to the webhook that its seller has for the trigger
+ * now, with the whole schedule before it and the same `webhook-id`.
+ */
+export async function replayDelivery(
+  tx: Tx,
+  id: string,
+  now: number,
+): Promise<Replay> {
+  const webhook = await tx.get<{ id: string; disabledAt: number | null }>(
+    `SELECT webhooks.id, webhooks.disabled_at AS "disabledAt"
+     FROM deliveries JOIN webhooks
+       ON webhooks.seller_id = deliveries.seller_id
+       AND webhooks.trigger_name = deliveries.trigger_name
+     WHERE deliveries.id = ? /* FOR SHARE OF webhooks */`,
+    [id],
+  );
+  if (webhook === undefined) return "no_webhook";
+  const held = webhook.disabledAt !== null;
+  const changed = await tx.run(
+    `UPDATE deliveries SET state = ?, webhook_id = ?, due_at = ?,
+       settled_at = ?, failures = 0
+     WHERE id = ? AND ${stateIn(MOVES.replay)}`,
+    [
+      held ? MOVES.hold.to : MOVES.replay.to,
+      webhook.id,
+      held ? null : now,
+      held ? now : null,
+      id,
+    ],
+  );
+  if (changed === 0) return "not_now";
+  return held ? "held" : "due";
+}
+
+/**
+ * Deliveries that came to a state in which they stay at `since` or later, in
+ * Unix milliseconds; the next `limit` after the delivery `after`.
+ */
+export async function settledDeliveries(
+  sql: Sql,
+  state: SettledState,
+  since: number,
+  limit: number,
+  after = "",
+): Promise<string[]> {
+  const rows = await sql.all<{ id: string }>(
+    `SELECT id FROM deliveries
+     WHERE state = ? AND settled_at >= ? AND id > ? ORDER BY id LIMIT ?`,
+    [state, since, after, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Rows of one sweep: small, as other writes wait meanwhile. */
+const SWEEP_ROWS = 100;
+
+/**
+ * Deletes what was kept long enough, with its tries, and empties its event,
+ * whose row stays to know its reference again. Answers how many rows went: call
+ * it again while that is more than 0.
+ */
+export async function sweepDeliveries(tx: Tx, now: number): Promise<number> {
+  for (const [state, kept] of Object.entries(RETENTION)) {
+    const old = await tx.all<{ id: string; eventId: string }>(
+      `SELECT id, event_id AS "eventId" FROM deliveries
+       WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?
+       /* FOR UPDATE SKIP LOCKED */`,
+      [state, now - kept, SWEEP_ROWS],
+    );
+    if (old.length === 0) continue;
+    const ids = old.map(({ id }) => [id]);
+    await tx.runMany(
+      "DELETE FROM delivery_attempts WHERE delivery_id = ?",
+      ids,
+    );
+    await tx.runMany("DELETE FROM deliveries WHERE id = ?", ids);
+    await tx.runMany(
+      "UPDATE events SET body = NULL WHERE id = ?",
+      old.map(({ eventId }) => [eventId]),
+    );
+    return old.length;
+  }
+  // What had no webhook to go to is kept as long as what was delivered.
+  return tx.run(
+    `UPDATE events SET body = NULL WHERE id IN (
+       SELECT id FROM events
+       WHERE delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?
+       ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
+    [now - RETENTION.delivered, SWEEP_ROWS],
+  );
+}

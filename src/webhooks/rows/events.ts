@@ -1,0 +1,53 @@
+/**
+ * Events as rows. Nothing but `src/webhooks/ingest.ts` imports this file, so that no
+ * other use case can bring an event into being.
+ */
+import type { Trigger } from "../webhook.ts";
+import type { Sql, Tx } from "../../database/db.ts";
+
+export interface NewEvent {
+  id: string;
+  sellerId: string;
+  trigger: Trigger;
+  /** The emitter's own name for it; null for a test event. */
+  reference: string | null;
+  /** As it is signed and sent. */
+  body: Uint8Array;
+  /** null: no webhook is registered, so nothing is to be delivered. */
+  deliveryId: string | null;
+  /** Unix milliseconds. */
+  createdAt: number;
+}
+
+/** Inserts an event; false when (seller, trigger, reference) is known. */
+export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
+  const changed = await tx.run(
+    `INSERT INTO events (id, seller_id, trigger_name, reference, body,
+       delivery_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (seller_id, trigger_name, reference) DO NOTHING`,
+    [
+      event.id,
+      event.sellerId,
+      event.trigger,
+      event.reference,
+      event.body,
+      event.deliveryId,
+      event.createdAt,
+    ],
+  );
+  return changed > 0;
+}
+
+/** The event that a reference stands for. */
+export function findEvent(
+  sql: Sql,
+  sellerId: string,
+  trigger: Trigger,
+  reference: string,
+): Promise<{ eventId: string; deliveryId: string | null } | undefined> {
+  return sql.get(
+    `SELECT id AS "eventId", delivery_id AS "deliveryId" FROM events
+     WHERE seller_id = ? AND trigger_name = ? AND reference = ?`,
+    [sellerId, trigger, reference],
+  );
+}

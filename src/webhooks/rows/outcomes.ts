@@ -1,0 +1,241 @@
+/** How a try to deliver ended, and what follows from it. */
+import {
+  type DeliveryState,
+  isGivenUp,
+  type Move,
+  MOVES,
+  retryDelay,
+  type WebhookHealth,
+} from "../webhook.ts";
+import type { Tx } from "../../database/db.ts";
+import { type Claim, holdDeliveries, stateIn } from "./queue.ts";
+import { countInHour } from "../../operations/hourly_counts.ts";
+
+/** How a try ended. */
+export interface Outcome {
+  /** Status of the answer; null when there was none. */
+  status: number | null;
+  /** Why there was none: a kind of `OutboundError`, or `interrupted`. */
+  error: string | null;
+  /** The address that was dialled. */
+  address: string | null;
+  durationMs: number;
+  /** Beginning of the answer's body. */
+  answer: string | null;
+  /** Milliseconds that the endpoint asked to be left alone for. */
+  retryAfter: number;
+}
+
+/** Nobody knows how the try ended; it is made again and counts for nothing. */
+export const INTERRUPTED: Outcome = {
+  status: null,
+  error: "interrupted",
+  address: null,
+  durationMs: 0,
+  answer: null,
+  retryAfter: 0,
+};
+
+export interface Settlement {
+  now: number;
+  /** 0…1, for the retry's jitter. */
+  fraction: number;
+}
+
+interface Claimed {
+  failures: number;
+  webhookId: string;
+  /** Where it was sent. */
+  url: string;
+}
+
+/** The webhook as it is now; url is null when it was deleted. */
+interface Current {
+  url: string | null;
+  disabledAt: number | null;
+}
+
+/** What becomes of a delivery after a try. */
+interface Next {
+  move: Move;
+  failures: number;
+  dueAt: number | null;
+  /** What became of the webhook by it. */
+  webhook: Pick<Settled, "webhookFailures" | "webhookDisabled">;
+}
+
+/** What a try led to. */
+export interface Settled {
+  state: DeliveryState;
+  /** Failed tries of the webhook since its last success. */
+  webhookFailures: number;
+  /** Whether this try was the one that disabled the webhook. */
+  webhookDisabled: boolean;
+}
+
+/**
+ * Records how a try ended and what follows from it, for the delivery and its
+ * webhook. Does nothing when the lease is no longer held; null then.
+ */
+export async function settleDelivery(
+  tx: Tx,
+  claim: Claim,
+  outcome: Outcome,
+  settlement: Settlement,
+): Promise<Settled | null> {
+  const claimed = await tx.get<Claimed>(
+    `SELECT deliveries.failures, deliveries.webhook_id AS "webhookId",
+       delivery_attempts.url
+     FROM deliveries
+     JOIN delivery_attempts ON delivery_attempts.delivery_id = deliveries.id
+       AND delivery_attempts.number = deliveries.attempts
+     WHERE deliveries.id = ? AND deliveries.lease_id = ?
+     /* FOR UPDATE OF deliveries */`,
+    [claim.id, claim.leaseId],
+  );
+  if (claimed === undefined) return null;
+  const next = isAccepted(outcome)
+    ? await accepted(tx, claimed)
+    : await notAccepted(tx, claimed, outcome, settlement);
+  await recordNext(tx, claim, next, outcome, settlement.now);
+  await recordAttempt(tx, claim, outcome);
+  if (outcome.error !== INTERRUPTED.error) {
+    const name = isAccepted(outcome)
+      ? "deliveries_delivered"
+      : "deliveries_failed";
+    await countInHour(tx, settlement.now, name);
+  }
+  return { state: next.move.to, ...next.webhook };
+}
+
+function isAccepted({ status }: Outcome): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
+const UNHARMED = { webhookFailures: 0, webhookDisabled: false };
+
+async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
+  await tx.run(
+    `UPDATE webhooks SET failures = 0, failing_since = NULL
+     WHERE id = ? AND url = ? AND failures > 0`,
+    [claimed.webhookId, claimed.url],
+  );
+  const { failures } = claimed;
+  return { move: MOVES.accept, failures, dueAt: null, webhook: UNHARMED };
+}
+
+async function notAccepted(
+  tx: Tx,
+  claimed: Claimed,
+  outcome: Outcome,
+  { now, fraction }: Settlement,
+): Promise<Next> {
+  const current = await lockWebhook(tx, claimed.webhookId);
+  if (outcome.error === INTERRUPTED.error) {
+    return interrupted(claimed, current, now);
+  }
+  const failures = claimed.failures + 1;
+  const replaced = current.url !== claimed.url;
+  // What a former URL did says nothing about the one that took its place.
+  const webhook = replaced
+    ? UNHARMED
+    : await countFailure(tx, claimed.webhookId, outcome.status, now);
+  const stay = { failures, dueAt: null, webhook };
+  if (current.url === null) return { move: MOVES.cancel, ...stay };
+  const delay = retryDelay(failures, fraction, outcome.retryAfter);
+  if (delay === null) return { move: MOVES.exhaust, ...stay };
+  if (current.disabledAt !== null || webhook.webhookDisabled) {
+    return { move: MOVES.hold, ...stay };
+  }
+  const dueAt = replaced ? now : now + delay;
+  return { move: MOVES.retry, failures, dueAt, webhook };
+}
+
+/**
+ * Locks the webhook, so that it can be neither deleted nor disabled between
+ * this look and the commit: what goes back into its queue is then seen by
+ * whoever empties or holds that queue.
+ */
+async function lockWebhook(tx: Tx, webhookId: string): Promise<Current> {
+  return await tx.get<Current>(
+    `SELECT url, disabled_at AS "disabledAt" FROM webhooks WHERE id = ?
+     /* FOR NO KEY UPDATE */`,
+    [webhookId],
+  ) ?? { url: null, disabledAt: null };
+}
+
+function interrupted(
+  { failures }: Claimed,
+  current: Current,
+  now: number,
+): Next {
+  const stay = { failures, dueAt: null, webhook: UNHARMED };
+  if (current.url === null) return { move: MOVES.cancel, ...stay };
+  if (current.disabledAt !== null) return { move: MOVES.hold, ...stay };
+  return { ...stay, move: MOVES.release, dueAt: now };
+}
+
+/** Adds a failure to a webhook's record, and disables it when it is given up. */
+async function countFailure(
+  tx: Tx,
+  webhookId: string,
+  status: number | null,
+  now: number,
+): Promise<Next["webhook"]> {
+  const health = await tx.get<WebhookHealth & { disabledAt: number | null }>(
+    `UPDATE webhooks SET failures = failures + 1,
+       failing_since = COALESCE(failing_since, ?)
+     WHERE id = ?
+     RETURNING failures, failing_since AS "failingSince",
+       disabled_at AS "disabledAt"`,
+    [now, webhookId],
+  );
+  if (health === undefined) return UNHARMED;
+  const webhookDisabled = health.disabledAt === null &&
+    isGivenUp(health, status, now);
+  if (webhookDisabled) {
+    await tx.run("UPDATE webhooks SET disabled_at = ? WHERE id = ?", [
+      now,
+      webhookId,
+    ]);
+    await holdDeliveries(tx, webhookId, now);
+  }
+  return { webhookFailures: health.failures, webhookDisabled };
+}
+
+async function recordNext(
+  tx: Tx,
+  claim: Claim,
+  { move, failures, dueAt }: Next,
+  outcome: Outcome,
+  now: number,
+): Promise<void> {
+  await tx.run(
+    `UPDATE deliveries SET state = ?, due_at = ?, failures = ?,
+       last_answer = ?, settled_at = ?, lease_id = NULL, lease_until = NULL
+     WHERE id = ? AND lease_id = ? AND ${stateIn(move)}`,
+    [
+      move.to,
+      dueAt,
+      failures,
+      outcome.status === null ? outcome.error : String(outcome.status),
+      dueAt === null ? now : null,
+      claim.id,
+      claim.leaseId,
+    ],
+  );
+}
+
+async function recordAttempt(
+  tx: Tx,
+  { id, attempt }: Claim,
+  outcome: Outcome,
+): Promise<void> {
+  const { status, error, address, durationMs, answer } = outcome;
+  await tx.run(
+    `UPDATE delivery_attempts SET duration_ms = ?, status = ?, error = ?,
+       address = ?, answer = ?
+     WHERE delivery_id = ? AND number = ?`,
+    [durationMs, status, error, address, answer, id, attempt],
+  );
+}

@@ -1,0 +1,258 @@
+/**
+ * The queue of deliveries: what waits, and what is held under a lease. How a
+ * try ended is recorded by `delivery_outcomes.ts`; the log that people read is
+ * in `delivery_log.ts`. State changes are written from the table `MOVES`.
+ */
+import { type Move, MOVES, type Trigger } from "../webhook.ts";
+import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
+
+/**
+ * The condition that a move is possible, with literals, by which a partial
+ * index is found; an IN of one value would hide it.
+ */
+export function stateIn({ from }: Move): string {
+  const states = from.map((state) => `'${state}'`);
+  return states.length === 1
+    ? `state = ${states[0]}`
+    : `state IN (${states.join(", ")})`;
+}
+
+export interface NewDelivery {
+  id: string;
+  eventId: string;
+  sellerId: string;
+  trigger: Trigger;
+  webhookId: string;
+  /** The webhook is disabled: kept until it is enabled. */
+  held: boolean;
+  /** Unix milliseconds; due at once. */
+  createdAt: number;
+}
+
+/** Inserts what is to be sent, in the same write as its event. */
+export async function insertDelivery(
+  tx: Tx,
+  delivery: NewDelivery,
+): Promise<void> {
+  const { id, eventId, sellerId, trigger, webhookId, createdAt, held } =
+    delivery;
+  await tx.run(
+    `INSERT INTO deliveries (id, event_id, seller_id, trigger_name, webhook_id,
+       state, due_at, attempts, failures, created_at, settled_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`,
+    [
+      id,
+      eventId,
+      sellerId,
+      trigger,
+      webhookId,
+      held ? MOVES.hold.to : MOVES.free.to,
+      held ? null : createdAt,
+      createdAt,
+      held ? createdAt : null,
+    ],
+  );
+}
+
+/** What waits for a webhook is due now. */
+export async function hastenDeliveries(
+  tx: Tx,
+  webhookId: string,
+  now: number,
+): Promise<void> {
+  await tx.run(
+    "UPDATE deliveries SET due_at = ? WHERE webhook_id = ? AND due_at > ?",
+    [now, webhookId, now],
+  );
+}
+
+/** What waits for a webhook is kept until the webhook is enabled again. */
+export async function holdDeliveries(
+  tx: Tx,
+  webhookId: string,
+  now: number,
+): Promise<void> {
+  await tx.run(
+    `UPDATE deliveries SET state = '${MOVES.hold.to}', due_at = NULL,
+       settled_at = ?
+     WHERE webhook_id = ? AND due_at IS NOT NULL AND ${stateIn(MOVES.hold)}`,
+    [now, webhookId],
+  );
+}
+
+/** What a webhook held is due now. */
+export async function freeDeliveries(
+  tx: Tx,
+  webhookId: string,
+  now: number,
+): Promise<void> {
+  await tx.run(
+    `UPDATE deliveries SET state = '${MOVES.free.to}', due_at = ?,
+       settled_at = NULL
+     WHERE webhook_id = ? AND ${stateIn(MOVES.free)}`,
+    [now, webhookId],
+  );
+}
+
+/** What waits for a webhook or is held by it will not be sent. */
+export async function cancelDeliveries(
+  tx: Tx,
+  webhookId: string,
+  now: number,
+): Promise<void> {
+  // Two statements, as each finds its rows by an index of its own.
+  for (const waiting of ["due_at IS NOT NULL", "state = 'held'"]) {
+    await tx.run(
+      `UPDATE deliveries SET state = '${MOVES.cancel.to}', due_at = NULL,
+         settled_at = ?
+       WHERE webhook_id = ? AND ${waiting} AND ${stateIn(MOVES.cancel)}`,
+      [now, webhookId],
+    );
+  }
+}
+
+/** A webhook that something waits for. */
+export interface QueueHead {
+  webhookId: string;
+  url: string;
+  /** Its last try failed. */
+  failing: boolean;
+  /** When the first that waits is due, in Unix milliseconds. */
+  dueAt: number;
+}
+
+/**
+ * The webhooks with something due up to `horizon`, the longest due first. Jumps
+ * from webhook to webhook in the index, so that the backlog of one costs nothing.
+ */
+export async function queueHeads(
+  sql: Sql,
+  horizon: number,
+): Promise<QueueHead[]> {
+  const rows = await sql.all<QueueHead & { failures: number }>(
+    `WITH RECURSIVE queue (webhook_id) AS (
+       SELECT MIN(webhook_id) FROM deliveries WHERE due_at IS NOT NULL
+       UNION ALL
+       SELECT (SELECT MIN(deliveries.webhook_id) FROM deliveries
+               WHERE deliveries.due_at IS NOT NULL
+                 AND deliveries.webhook_id > queue.webhook_id)
+       FROM queue WHERE queue.webhook_id IS NOT NULL
+     ), heads AS (
+       SELECT webhook_id, (SELECT MIN(deliveries.due_at) FROM deliveries
+                           WHERE deliveries.webhook_id = queue.webhook_id
+                             AND deliveries.due_at IS NOT NULL) AS due_at
+       FROM queue WHERE webhook_id IS NOT NULL
+     )
+     SELECT heads.webhook_id AS "webhookId", heads.due_at AS "dueAt",
+       webhooks.url, webhooks.failures
+     FROM heads JOIN webhooks ON webhooks.id = heads.webhook_id
+     WHERE heads.due_at <= ?
+     ORDER BY heads.due_at, heads.webhook_id`,
+    [horizon],
+  );
+  return rows.map(({ failures, ...head }) => ({
+    ...head,
+    failing: failures > 0,
+  }));
+}
+
+export interface ClaimRequest {
+  webhookId: string;
+  url: string;
+  limit: number;
+  leaseId: string;
+  /** Unix milliseconds. */
+  leaseUntil: number;
+  now: number;
+}
+
+/** A delivery that is held under a lease. */
+export interface Claim {
+  id: string;
+  leaseId: string;
+  /** Number of this try, from 1. */
+  attempt: number;
+}
+
+/**
+ * Claims what has been due longest and notes the tries as begun; nothing when
+ * the webhook has another URL by now.
+ */
+export async function claimDeliveries(
+  tx: Tx,
+  request: ClaimRequest,
+): Promise<Claim[]> {
+  const { webhookId, url, limit, leaseId, leaseUntil, now } = request;
+  const claims = await tx.all<Omit<Claim, "leaseId">>(
+    `UPDATE deliveries SET state = '${MOVES.claim.to}', due_at = NULL,
+       lease_id = ?, lease_until = ?, attempts = attempts + 1
+     WHERE id IN (SELECT id FROM deliveries
+                  WHERE webhook_id = ? AND due_at <= ?
+                  ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
+       AND ${stateIn(MOVES.claim)}
+       AND EXISTS (SELECT 1 FROM webhooks WHERE id = ? AND url = ?)
+     RETURNING id, attempts AS attempt`,
+    [leaseId, leaseUntil, webhookId, now, limit, webhookId, url],
+  );
+  await tx.runMany(
+    `INSERT INTO delivery_attempts (delivery_id, number, url, started_at)
+     VALUES (?, ?, ?, ?)`,
+    claims.map(({ id, attempt }) => [id, attempt, url, now]),
+  );
+  return claims.map((claim) => ({ ...claim, leaseId }));
+}
+
+/** What a claimed delivery sends. */
+export interface Parcel {
+  id: string;
+  eventId: string;
+  body: Uint8Array;
+  secret: string;
+  oldSecret: string | null;
+  /** Unix milliseconds up to which the old secret signs too. */
+  oldSecretUntil: number | null;
+}
+
+/** The parcels of claimed deliveries, by delivery id. */
+export async function loadParcels(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<Map<string, Parcel>> {
+  const parcels = new Map<string, Parcel>();
+  for (const list of inLists(ids)) {
+    const rows = await sql.all<Parcel>(
+      `SELECT deliveries.id, events.id AS "eventId", events.body,
+         sellers.webhook_secret AS secret,
+         sellers.old_webhook_secret AS "oldSecret",
+         sellers.old_webhook_secret_until AS "oldSecretUntil"
+       FROM deliveries
+       JOIN events ON events.id = deliveries.event_id
+       JOIN sellers ON sellers.id = deliveries.seller_id
+       WHERE deliveries.id IN (${marks(list.length)})`,
+      list,
+    );
+    for (const row of rows) parcels.set(row.id, row);
+  }
+  return parcels;
+}
+
+/** Puts off the end of leases that are still held. */
+export function renewLeases(
+  tx: Tx,
+  claims: readonly Claim[],
+  leaseUntil: number,
+): Promise<void> {
+  return tx.runMany(
+    "UPDATE deliveries SET lease_until = ? WHERE id = ? AND lease_id = ?",
+    claims.map(({ id, leaseId }) => [leaseUntil, id, leaseId]),
+  );
+}
+
+/** Claims whose lease ended at `now` or before; with `Infinity`, every claim. */
+export function endedLeases(sql: Sql, now: number): Promise<Claim[]> {
+  return sql.all<Claim>(
+    `SELECT id, lease_id AS "leaseId", attempts AS attempt FROM deliveries
+     WHERE lease_until <= ? ORDER BY lease_until, id LIMIT 256`,
+    [Math.min(now, Number.MAX_SAFE_INTEGER)],
+  );
+}

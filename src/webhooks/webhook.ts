@@ -1,0 +1,189 @@
+/**
+ * Webhooks as rules: which triggers there are, how a delivery is signed, when
+ * it is tried again, when a webhook is given up, and which states a delivery
+ * goes through.
+ */
+import { createHmac } from "node:crypto";
+
+export const TRIGGERS = [
+  "order_created",
+  "order_paid",
+  "order_updated",
+  "order_cancelled",
+  "order_delivered",
+  "return_created",
+  "return_updated",
+  "refund_created",
+  "message_created",
+  "review_created",
+  "payout_paid",
+  "product_approved",
+  "product_rejected",
+] as const;
+
+export type Trigger = typeof TRIGGERS[number];
+
+export function isTrigger(text: string): text is Trigger {
+  return (TRIGGERS as readonly string[]).includes(text);
+}
+
+/** The URL that is called for one trigger of one seller. */
+export interface Webhook {
+  /** UUID; a webhook that is deleted and posted again gets another. */
+  id: string;
+  trigger: Trigger;
+  url: string;
+  /** Unix milliseconds; null while it is called. */
+  disabledAt: number | null;
+}
+
+export type DeliveryState =
+  | "pending" // never tried, or to be tried anew
+  | "sending" // a process holds it under a lease
+  | "retrying" // tried without success, due again
+  | "delivered" // a 2xx was seen
+  | "exhausted" // every try of the schedule failed
+  | "held" // the webhook is disabled
+  | "cancelled"; // the webhook was deleted
+
+export const DELIVERY_STATES: readonly DeliveryState[] = [
+  "pending",
+  "sending",
+  "retrying",
+  "delivered",
+  "exhausted",
+  "held",
+  "cancelled",
+];
+
+export interface Move {
+  from: readonly DeliveryState[];
+  to: DeliveryState;
+}
+
+/**
+ * Every way a delivery can change its state; the statements in
+ * `webhooks/rows/queue.ts` are written from this table.
+ */
+export const MOVES = {
+  /** A process takes it, under a lease. */
+  claim: { from: ["pending", "retrying"], to: "sending" },
+  /** The endpoint answered 2xx. */
+  accept: { from: ["sending"], to: "delivered" },
+  /** It failed, and the schedule has another try. */
+  retry: { from: ["sending"], to: "retrying" },
+  /** It failed, and the schedule has no other try. */
+  exhaust: { from: ["sending"], to: "exhausted" },
+  /** Nobody learned how it ended: the process stopped or its lease ran out. */
+  release: { from: ["sending"], to: "retrying" },
+  /** Its webhook was disabled. */
+  hold: { from: ["pending", "retrying", "sending"], to: "held" },
+  /** Its webhook was enabled again. */
+  free: { from: ["held"], to: "pending" },
+  /** Its webhook was deleted. */
+  cancel: { from: ["pending", "retrying", "held", "sending"], to: "cancelled" },
+  /** The operator wants it sent anew, with the whole schedule before it. */
+  replay: {
+    from: ["pending", "retrying", "delivered", "exhausted", "cancelled"],
+    to: "pending",
+  },
+} as const satisfies Record<string, Move>;
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Milliseconds to wait after the first failed try, the second, and so on. */
+export const RETRY_DELAYS: readonly number[] = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+const RETRY_JITTER = 0.2;
+const RETRY_AFTER_MAX = 24 * HOUR;
+
+/**
+ * Milliseconds until the next try after `failures` failed ones, or null when
+ * that was the last. `fraction` in 0…1 chooses within ±20 %; `retryAfter`, in
+ * milliseconds, is what the endpoint asked for and counts up to 24 hours.
+ */
+export function retryDelay(
+  failures: number,
+  fraction: number,
+  retryAfter = 0,
+): number | null {
+  const delay = RETRY_DELAYS[failures - 1];
+  if (delay === undefined) return null;
+  const jittered = delay * (1 + RETRY_JITTER * (2 * fraction - 1));
+  return Math.round(
+    Math.max(jittered, Math.min(retryAfter, RETRY_AFTER_MAX)),
+  );
+}
+
+/** What is known of a webhook's recent past. */
+export interface WebhookHealth {
+  /** Failed tries since the last success or registration. */
+  failures: number;
+  /** Unix milliseconds of the first of them; null when there is none. */
+  failingSince: number | null;
+}
+
+const DISABLE_AFTER_MS = 5 * DAY;
+const DISABLE_AFTER_TRIES = 10;
+
+/**
+ * Whether a webhook is to be disabled at `now`, a failed try with `status`
+ * (null when there was no answer) included in its health.
+ */
+export function isGivenUp(
+  health: WebhookHealth,
+  status: number | null,
+  now: number,
+): boolean {
+  if (status === 410) return true;
+  return health.failures >= DISABLE_AFTER_TRIES &&
+    health.failingSince !== null &&
+    now - health.failingSince >= DISABLE_AFTER_MS;
+}
+
+export type SettledState = "delivered" | "exhausted" | "held" | "cancelled";
+
+/** How long a delivery is kept in the state in which it stays, in ms. */
+export const RETENTION: Readonly<Record<SettledState, number>> = {
+  delivered: 30 * DAY,
+  cancelled: 30 * DAY,
+  exhausted: 90 * DAY,
+  held: 90 * DAY,
+};
+
+const SECRET_PREFIX = "whsec_";
+/** How long a rotated secret goes on signing beside the new one. */
+export const SECRET_OVERLAP_MS = 24 * HOUR;
+
+/**
+ * The value of `webhook-signature` (https://www.standardwebhooks.com): one
+ * `v1,` HMAC-SHA256 over `id.timestamp.body` for each secret. `timestamp` is
+ * in Unix seconds.
+ */
+export function webhookSignature(
+  secrets: readonly string[],
+  id: string,
+  timestamp: number,
+  body: Uint8Array,
+): string {
+  return secrets.map((secret) => {
+    const key = Uint8Array.fromBase64(secret.slice(SECRET_PREFIX.length));
+    const digest = createHmac("sha256", key)
+      .update(`${id}.${timestamp}.`)
+      .update(body)
+      .digest("base64");
+    return `v1,${digest}`;
+  }).join(" ");
+}

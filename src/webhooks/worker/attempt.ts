@@ -1,0 +1,76 @@
+/** One try to deliver: signs, sends, and says how it ended. */
+import type { Clock } from "../../deps.ts";
+import { retryAfter } from "../../lib/retry_after.ts";
+import { webhookSignature } from "../webhook.ts";
+import { type Outbound, OutboundError } from "../../net/outbound.ts";
+import type { Parcel } from "../rows/queue.ts";
+import { INTERRUPTED, type Outcome } from "../rows/outcomes.ts";
+
+const ANSWER_TIMEOUT_MS = 20_000;
+const ANSWER_READ_BYTES = 16 * 1024;
+const ANSWER_KEPT_BYTES = 1024;
+
+export interface Sending {
+  parcel: Parcel;
+  url: string;
+  outbound: Outbound;
+  clock: Clock;
+  /** Aborts the try, which then counts as interrupted. */
+  signal: AbortSignal;
+}
+
+/** Makes one try; whatever goes wrong is an outcome, not an error. */
+export async function sendParcel(sending: Sending): Promise<Outcome> {
+  const { parcel, url, outbound, clock, signal } = sending;
+  const startedAt = clock.monotonic();
+  const durationMs = () => Math.round(clock.monotonic() - startedAt);
+  try {
+    const answer = await outbound.post(url, {
+      headers: signedHeaders(parcel, clock.now()),
+      body: parcel.body,
+      timeoutMs: ANSWER_TIMEOUT_MS,
+      maxAnswerBytes: ANSWER_READ_BYTES,
+      signal,
+    });
+    return {
+      status: answer.status,
+      error: null,
+      address: answer.address,
+      durationMs: durationMs(),
+      answer: beginning(answer.body),
+      retryAfter: retryAfter(answer.headers("retry-after"), clock.now()),
+    };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const interrupted = error.kind === "aborted";
+    return {
+      ...INTERRUPTED,
+      error: interrupted ? INTERRUPTED.error : error.kind,
+      address: error.address ?? null,
+      durationMs: durationMs(),
+    };
+  }
+}
+
+function signedHeaders(
+  parcel: Parcel,
+  now: number,
+): Record<string, string> {
+  const { eventId, body, secret, oldSecret, oldSecretUntil } = parcel;
+  const timestamp = Math.floor(now / 1000);
+  const secrets = oldSecret !== null && now < (oldSecretUntil ?? 0)
+    ? [secret, oldSecret]
+    : [secret];
+  return {
+    "content-type": "text/xml; charset=utf-8",
+    "webhook-id": eventId,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": webhookSignature(secrets, eventId, timestamp, body),
+  };
+}
+
+function beginning(body: Uint8Array): string {
+  const text = new TextDecoder().decode(body.subarray(0, ANSWER_KEPT_BYTES));
+  // Not every engine can keep a NUL in a text.
+  return text.replaceAll("\0", "\ufffd");
+}

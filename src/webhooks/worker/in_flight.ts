@@ -1,0 +1,102 @@
+/** What is being sent right now, and how much more of it there may be. */
+import type { Claim, QueueHead } from "../rows/queue.ts";
+
+/** Tries in flight to one URL, whoever registered it. */
+const PER_ENDPOINT = 4;
+/** The same while the webhook is failing. */
+const PER_FAILING_ENDPOINT = 1;
+/** Tries in flight in all. */
+export const IN_ALL = 256;
+/** Of these, what failing webhooks may use: the rest is kept for the others. */
+const FAILING_IN_ALL = 192;
+
+/** A try in flight. */
+export interface Flight {
+  claim: Claim;
+  webhookId: string;
+  url: string;
+  /** The webhook was failing when this was claimed. */
+  failing: boolean;
+  /** Unix milliseconds. */
+  leaseUntil: number;
+}
+
+/** How many deliveries of a webhook may be claimed. */
+export interface Turn {
+  head: QueueHead;
+  limit: number;
+}
+
+export class InFlight {
+  readonly #flights = new Set<Flight>();
+  readonly #byUrl = new Map<string, Set<Flight>>();
+  #failing = 0;
+
+  get size(): number {
+    return this.#flights.size;
+  }
+
+  add(flight: Flight): void {
+    this.#flights.add(flight);
+    const sameUrl = this.#byUrl.get(flight.url) ?? new Set();
+    this.#byUrl.set(flight.url, sameUrl.add(flight));
+    if (flight.failing) this.#failing++;
+  }
+
+  remove(flight: Flight): void {
+    this.#flights.delete(flight);
+    const sameUrl = this.#byUrl.get(flight.url);
+    if (sameUrl?.delete(flight) && sameUrl.size === 0) {
+      this.#byUrl.delete(flight.url);
+    }
+    if (flight.failing) this.#failing--;
+  }
+
+  /** Those whose lease ends before a time in Unix milliseconds. */
+  leasedUntil(time: number): Flight[] {
+    return [...this.#flights].filter(({ leaseUntil }) => leaseUntil < time);
+  }
+
+  /** Who may send how much, in the order of `heads`, within every limit. */
+  turns(heads: readonly QueueHead[]): Turn[] {
+    const turns: Turn[] = [];
+    const given = new Map<string, { all: number; failing: number }>();
+    let room = IN_ALL - this.size;
+    let failingRoom = FAILING_IN_ALL - this.#failing;
+    for (const head of heads) {
+      const taken = given.get(head.url) ?? { all: 0, failing: 0 };
+      const limit = Math.min(
+        room,
+        head.failing ? failingRoom : room,
+        this.#endpointRoom(head, taken),
+      );
+      if (limit <= 0) continue;
+      room -= limit;
+      taken.all += limit;
+      if (head.failing) {
+        failingRoom -= limit;
+        taken.failing += limit;
+      }
+      given.set(head.url, taken);
+      turns.push({ head, limit });
+    }
+    return turns;
+  }
+
+  #endpointRoom(
+    { webhookId, url, failing }: QueueHead,
+    taken: { all: number; failing: number },
+  ): number {
+    const flights = [...this.#byUrl.get(url) ?? []];
+    const room = PER_ENDPOINT - flights.length - taken.all;
+    if (!failing) return room;
+    // What the webhook sent before it began to fail counts, too.
+    const failingFlights = flights.filter((flight) =>
+      flight.failing || flight.webhookId === webhookId
+    );
+    return Math.min(
+      room,
+      PER_FAILING_ENDPOINT - failingFlights.length - taken.failing,
+    );
+  }
+}

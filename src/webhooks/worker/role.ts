@@ -1,0 +1,287 @@
+/**
+ * Sends what is due to webhooks: claims it under a lease in a short write,
+ * sends it outside of any, and records the outcome while the lease is held.
+ */
+import { Outbound } from "../../net/outbound.ts";
+import type { Services } from "../../services.ts";
+import { Signal } from "../../jobs/signals.ts";
+import type { Sql, Tx } from "../../database/db.ts";
+import {
+  type Claim,
+  claimDeliveries,
+  endedLeases,
+  loadParcels,
+  type Parcel,
+  queueHeads,
+  renewLeases,
+} from "../rows/queue.ts";
+import { sweepDeliveries } from "../rows/delivery_log.ts";
+import {
+  INTERRUPTED,
+  type Outcome,
+  type Settled,
+  settleDelivery,
+} from "../rows/outcomes.ts";
+import { type Flight, IN_ALL, InFlight, type Turn } from "./in_flight.ts";
+import { USER_AGENT } from "../../version.ts";
+import { Loop } from "../../jobs/loop.ts";
+import { sendParcel } from "./attempt.ts";
+
+const LEASE_MS = 15_000;
+/** A lease with less than this left is renewed. */
+const LEASE_RENEWED_MS = 10_000;
+/** Looks for rows of other processes this often. */
+const LOOK_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** On stop, how long a try in flight may take to end. */
+const STOP_MS = 2_000;
+/** A failing webhook's place stays taken this long for each failure in a row. */
+const REST_MS = 10;
+const REST_MAX_MS = 1_000;
+const SWEEP_MS = 60 * 60 * 1_000;
+/** Between two small writes of a sweep. */
+const SWEEP_PAUSE_MS = 50;
+/** All outcomes change the row of the hour: better together than in a queue. */
+const SETTLING = "deliveries";
+/** Without a look for this long, something is wrong. */
+const SILENCE_MS = 30_000;
+
+export interface WebhookRoleOptions {
+  /** Other processes send from this database too; their leases are left. */
+  shared?: boolean;
+}
+
+export class WebhookRole {
+  readonly #services: Pick<Services, "config" | "deps" | "db" | "signals">;
+  readonly #outbound: Outbound;
+  readonly #loop: Loop;
+  readonly #sweep: Loop;
+  readonly #inFlight = new InFlight();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #aborting = new AbortController();
+  /** Leases that end by then are nobody's. */
+  #leasesLeft: boolean;
+  #lookedAt: number | null = null;
+
+  constructor(
+    services: Pick<Services, "config" | "deps" | "db" | "signals">,
+    { shared = false }: WebhookRoleOptions = {},
+  ) {
+    const { config, deps, signals } = services;
+    this.#services = services;
+    this.#leasesLeft = !shared;
+    this.#outbound = new Outbound({
+      allowPrivate: config.allowPrivate,
+      // The limits that count are those of `InFlight`; many webhooks may share
+      // an origin, and one must not wait for another there.
+      perOrigin: IN_ALL,
+      total: IN_ALL,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      userAgent: USER_AGENT,
+    });
+    this.#loop = new Loop({
+      name: "webhooks",
+      deps,
+      signal: signals.deliveries,
+      idleMs: LOOK_MS,
+      step: () => this.#step(),
+    });
+    this.#sweep = new Loop({
+      name: "webhook_sweep",
+      deps,
+      signal: new Signal(),
+      idleMs: SWEEP_MS,
+      step: () => this.#sweepSome(),
+    });
+  }
+
+  start(): void {
+    this.#lookedAt = this.#services.deps.clock.monotonic();
+    this.#loop.start();
+    this.#sweep.start();
+  }
+
+  /**
+   * Claims nothing more, lets what is in flight end for two seconds, and gives
+   * back the rest.
+   */
+  async stop(): Promise<void> {
+    await Promise.all([this.#loop.stop(), this.#sweep.stop()]);
+    const cancel = this.#services.deps.clock.after(
+      STOP_MS,
+      () => this.#aborting.abort(),
+    );
+    await Promise.all(this.#sending);
+    cancel();
+    this.#outbound.close();
+  }
+
+  /** Whether it runs and finds the database. */
+  healthy(): boolean {
+    const { clock } = this.#services.deps;
+    return this.#lookedAt !== null &&
+      clock.monotonic() - this.#lookedAt < SILENCE_MS;
+  }
+
+  async #step(): Promise<number> {
+    const { clock } = this.#services.deps;
+    const now = clock.now();
+    const { heads, ended } = await this.#services.db.read((sql) =>
+      this.#look(sql, now)
+    );
+    if (ended.length > 0) {
+      await this.#release(ended);
+      return 0;
+    }
+    this.#leasesLeft = false;
+    await this.#renew(now);
+    const due = heads.filter(({ dueAt }) => dueAt <= now);
+    const turns = this.#inFlight.turns(due);
+    const spare = turns.length > 0 ? await this.#claim(turns, now) : 0;
+    this.#lookedAt = clock.monotonic();
+    // Places that one did not need may be what another was refused.
+    if (spare > 0 && turns.length < due.length) return 0;
+    const next = heads.find(({ dueAt }) => dueAt > now);
+    return next === undefined ? LOOK_MS : next.dueAt - now;
+  }
+
+  async #look(sql: Sql, now: number) {
+    // A process that has its database to itself finds at its start only leases
+    // of a process that is no more.
+    const endedBy = this.#leasesLeft ? Infinity : now;
+    return {
+      ended: await endedLeases(sql, endedBy),
+      heads: await queueHeads(sql, now + LOOK_MS),
+    };
+  }
+
+  async #release(ended: readonly Claim[]): Promise<void> {
+    const { db, deps } = this.#services;
+    const settlement = { now: deps.clock.now(), fraction: 0 };
+    await db.write(async (tx) => {
+      for (const claim of ended) {
+        await settleDelivery(tx, claim, INTERRUPTED, settlement);
+      }
+    });
+    deps.log.warn("deliveries_released", { count: ended.length });
+  }
+
+  async #renew(now: number): Promise<void> {
+    const flights = this.#inFlight.leasedUntil(now + LEASE_RENEWED_MS);
+    if (flights.length === 0) return;
+    const leaseUntil = now + LEASE_MS;
+    const claims = flights.map(({ claim }) => claim);
+    await this.#services.db.write((tx) => renewLeases(tx, claims, leaseUntil));
+    for (const flight of flights) flight.leaseUntil = leaseUntil;
+  }
+
+  /** Claims and sends; answers how many places were given and not taken. */
+  async #claim(turns: readonly Turn[], now: number): Promise<number> {
+    const { db, deps } = this.#services;
+    const lease = { leaseId: deps.ids.uuid(), leaseUntil: now + LEASE_MS };
+    const flights = await db.write((tx) => claimTurns(tx, turns, lease, now));
+    const ids = flights.map(({ claim }) => claim.id);
+    const parcels = await db.read((sql) => loadParcels(sql, ids));
+    for (const flight of flights) {
+      const parcel = parcels.get(flight.claim.id);
+      if (parcel !== undefined) this.#launch(flight, parcel);
+    }
+    const given = turns.reduce((sum, { limit }) => sum + limit, 0);
+    return given - flights.length;
+  }
+
+  #launch(flight: Flight, parcel: Parcel): void {
+    this.#inFlight.add(flight);
+    const sending = this.#deliver(flight, parcel)
+      .catch((error) =>
+        // Its lease ends by itself; it will be sent again then.
+        this.#services.deps.log.error("delivery_not_recorded", {
+          delivery: flight.claim.id,
+          error: String(error),
+        })
+      )
+      .finally(() => {
+        this.#sending.delete(sending);
+        this.#inFlight.remove(flight);
+        this.#services.signals.deliveries.notify();
+      });
+    this.#sending.add(sending);
+  }
+
+  async #deliver(flight: Flight, parcel: Parcel): Promise<void> {
+    const { db, deps } = this.#services;
+    const outcome = await sendParcel({
+      parcel,
+      url: flight.url,
+      outbound: this.#outbound,
+      clock: deps.clock,
+      signal: this.#aborting.signal,
+    });
+    const endedAt = deps.clock.monotonic();
+    const settled = await db.write(
+      (tx) =>
+        settleDelivery(tx, flight.claim, outcome, {
+          now: deps.clock.now(),
+          fraction: randomFraction(deps.ids.random(4)),
+        }),
+      { order: SETTLING, shared: true },
+    );
+    if (settled === null) return;
+    this.#log(flight, outcome, settled);
+    await this.#rest(settled.webhookFailures, endedAt);
+  }
+
+  /** Keeps a backlog from being tried on a dead endpoint without a pause. */
+  async #rest(failures: number, since: number): Promise<void> {
+    const { clock } = this.#services.deps;
+    const until = since + Math.min(REST_MAX_MS, REST_MS * failures);
+    const ms = until - clock.monotonic();
+    const abort = this.#aborting.signal;
+    if (ms > 0) await new Signal().wait(clock, ms, { abort });
+  }
+
+  #log({ claim, webhookId }: Flight, outcome: Outcome, settled: Settled): void {
+    const { log } = this.#services.deps;
+    const level = settled.state === "delivered" ? "debug" : "info";
+    log[level]("delivery_tried", {
+      delivery: claim.id,
+      attempt: claim.attempt,
+      state: settled.state,
+      status: outcome.status ?? undefined,
+      error: outcome.error ?? undefined,
+      ms: outcome.durationMs,
+    });
+    if (settled.webhookDisabled) {
+      log.warn("webhook_disabled", { webhook: webhookId });
+    }
+  }
+
+  async #sweepSome(): Promise<number> {
+    const { db, deps } = this.#services;
+    const swept = await db.write((tx) => sweepDeliveries(tx, deps.clock.now()));
+    return swept > 0 ? SWEEP_PAUSE_MS : SWEEP_MS;
+  }
+}
+
+async function claimTurns(
+  tx: Tx,
+  turns: readonly Turn[],
+  lease: { leaseId: string; leaseUntil: number },
+  now: number,
+): Promise<Flight[]> {
+  const flights: Flight[] = [];
+  for (const { head, limit } of turns) {
+    const { webhookId, url, failing } = head;
+    const request = { webhookId, url, limit, now, ...lease };
+    for (const claim of await claimDeliveries(tx, request)) {
+      const { leaseUntil } = lease;
+      flights.push({ claim, webhookId, url, failing, leaseUntil });
+    }
+  }
+  return flights;
+}
+
+/** Four random bytes as a number in 0…1. */
+function randomFraction(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) / 2 ** 32;
+}

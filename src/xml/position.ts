@@ -1,0 +1,42 @@
+/** Where a document is wrong, and the error that says so. */
+import { ServiceError } from "../lib/errors.ts";
+import { codePoints } from "../lib/values.ts";
+
+/** Place in the document, both from 1; the column counts code points. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+/** The error of a document that cannot be read at that place. */
+export function malformed(message: string, place: Place, code?: "limit") {
+  return new ServiceError("malformed_xml", "The body is not usable XML.", {
+    details: [{ ...place, code: code ?? "syntax", message }],
+  });
+}
+
+/** Line and column of an index, both from 1; the column in code points. */
+export function placeOf(source: string, index: number): Place {
+  const end = Math.max(0, index);
+  let start = end;
+  while (start > 0 && !isLineEnd(source.charCodeAt(start - 1))) start--;
+  return {
+    line: lineEnds(source, 0, start) + 1,
+    column: codePoints(source.slice(start, end)) + 1,
+  };
+}
+
+function isLineEnd(code: number): boolean {
+  return code === 10 || code === 13;
+}
+
+/** How many line ends XML sees from `start` to `end`. */
+export function lineEnds(source: string, start: number, end: number): number {
+  let count = 0;
+  for (let i = start; i < end; i++) {
+    const code = source.charCodeAt(i);
+    if (code === 10 && source.charCodeAt(i - 1) !== 13) count++;
+    else if (code === 13) count++;
+  }
+  return count;
+}

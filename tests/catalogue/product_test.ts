@@ -1,0 +1,184 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  applyPatch,
+  type ProductFields,
+  type ProductPatch,
+  readScalar,
+  sameFields,
+} from "../../src/catalogue/product.ts";
+
+const NEW: ProductPatch = {
+  sku: "A-1",
+  title: "Title",
+  price: "199",
+  currency: "SEK",
+  quantity: 5,
+};
+
+function stored(patch: ProductPatch = {}): ProductFields {
+  return applyPatch(null, { ...NEW, ...patch }).fields;
+}
+
+/** `field code` of every problem. */
+function problemsOf(
+  current: ProductFields | null,
+  patch: ProductPatch,
+  unread?: string[],
+): string[] {
+  return applyPatch(current, patch, new Set(unread)).problems
+    .map(({ field, code }) => `${field} ${code}`);
+}
+
+Deno.test("a new product needs sku, title, price, and quantity or availability", () => {
+  assertEquals(problemsOf(null, {}), [
+    "sku required",
+    "title required",
+    "price required",
+    "availability required",
+  ]);
+  assertEquals(problemsOf(null, NEW), []);
+  const { quantity: _, ...rest } = NEW;
+  assertEquals(problemsOf(null, { ...rest, availability: "in_stock" }), []);
+});
+
+Deno.test("a field that was sent but could not be read is not missing", () => {
+  assertEquals(
+    problemsOf(null, { sku: "A", currency: "SEK" }, [
+      "title",
+      "price",
+      "quantity",
+    ]),
+    [],
+  );
+});
+
+Deno.test("availability follows a quantity that comes without it", () => {
+  const rows: [ProductFields | null, ProductPatch, string][] = [
+    [null, { ...NEW, quantity: 0 }, "out_of_stock"],
+    [null, { ...NEW, quantity: 1 }, "in_stock"],
+    [null, { ...NEW, quantity: 0, availability: "in_stock" }, "in_stock"],
+    [stored(), { quantity: 0 }, "out_of_stock"],
+    [stored({ quantity: 0 }), { quantity: 3 }, "in_stock"],
+    [stored(), { quantity: null }, "in_stock"],
+    [stored(), { title: "x" }, "in_stock"],
+    [
+      stored({ availability: "preorder", available_at: "2030-01-01" }),
+      { quantity: 0 },
+      "preorder",
+    ],
+    [
+      stored({ availability: "backorder", available_at: "2030-01-01" }),
+      { quantity: 7 },
+      "backorder",
+    ],
+  ];
+  for (const [current, patch, expected] of rows) {
+    const { fields } = applyPatch(current, patch);
+    assertEquals(fields.availability, expected, JSON.stringify(patch));
+  }
+});
+
+Deno.test("an update keeps what is left out and clears what is null", () => {
+  const current = stored({
+    brand: "B",
+    condition: "used",
+    status: "paused",
+    categories: ["c"],
+    attributes: [{ name: "color", value: "blue" }],
+  });
+  const { fields, problems } = applyPatch(current, {
+    brand: null,
+    condition: null,
+    status: null,
+    categories: [],
+  });
+  assertEquals(problems, []);
+  assertEquals(fields, {
+    ...current,
+    brand: null,
+    condition: "new",
+    status: "active",
+    categories: [],
+  });
+});
+
+Deno.test("rules between fields look at the product as it would be", () => {
+  const compared = stored({ compare_at_price: "249" });
+  const rows: [ProductFields | null, ProductPatch, string[]][] = [
+    [compared, { price: "249", currency: "SEK" }, []],
+    [compared, { price: "250", currency: "SEK" }, [
+      "compare_at_price out_of_range",
+    ]],
+    [stored(), { compare_at_price: "198.99" }, [
+      "compare_at_price out_of_range",
+    ]],
+    [compared, { price: "10", currency: "EUR" }, [
+      "compare_at_price not_allowed",
+    ]],
+    [compared, { price: "10", currency: "EUR", compare_at_price: "11" }, []],
+    [compared, { price: "10", currency: "EUR", compare_at_price: null }, []],
+    [stored(), { availability: "preorder" }, ["available_at required"]],
+    [
+      stored(),
+      { availability: "preorder", available_at: "2030-01-01" },
+      [],
+    ],
+    [
+      stored({ availability: "backorder", available_at: "2030-01-01" }),
+      { available_at: null },
+      ["available_at required"],
+    ],
+    [stored(), { parent_sku: "A-1" }, ["parent_sku not_allowed"]],
+    [stored({ parent_sku: "P" }), { sku: "P" }, ["parent_sku not_allowed"]],
+  ];
+  for (const [current, patch, expected] of rows) {
+    assertEquals(problemsOf(current, patch), expected, JSON.stringify(patch));
+  }
+});
+
+Deno.test("a rule about a field that could not be read is left out", () => {
+  assertEquals(
+    problemsOf(stored(), { compare_at_price: "1" }, ["price"]),
+    [],
+  );
+});
+
+Deno.test("readScalar() trims, but keeps a description as sent", () => {
+  assertEquals(readScalar("title", "  a b \n"), { value: "a b" });
+  assertEquals(readScalar("description", " a\n\nb "), { value: " a\n\nb " });
+  assertEquals(readScalar("description", " \n "), { value: null });
+  assertEquals(readScalar("brand", ""), { value: null });
+  const title = readScalar("title", " ");
+  assertEquals("problem" in title && title.problem.code, "required");
+});
+
+Deno.test("a description of 5,000 code points fits, one more does not", () => {
+  assertEquals("value" in readScalar("description", "😀".repeat(5_000)), true);
+  const long = readScalar("description", "😀".repeat(5_001));
+  assertStringIncludes(
+    "problem" in long ? long.problem.message : "",
+    "5001 characters",
+  );
+});
+
+Deno.test("sameFields() sees a change of any single field", () => {
+  const base = stored({
+    attributes: [{ name: "a", value: "1" }],
+    images: [{ url: "https://x.example/1", alt: null }],
+  });
+  const changes: ProductPatch[] = [
+    { title: "other" },
+    { quantity: null },
+    { currency: "EUR" },
+    { categories: ["c"] },
+    { attributes: [{ name: "a", value: "2" }] },
+    { attributes: [] },
+    { images: [{ url: "https://x.example/1", alt: "front" }] },
+    { images: [{ url: "https://x.example/2", alt: null }] },
+  ];
+  assertEquals(sameFields(base, { ...base }), true);
+  for (const change of changes) {
+    const changed = { ...base, ...change } as ProductFields;
+    assertEquals(sameFields(base, changed), false, JSON.stringify(change));
+  }
+});

@@ -1,0 +1,355 @@
+/** The storage seam, on every engine: what the rest of the program relies on. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { join } from "node:path";
+import { type Db, DbError, type Sql, type Tx } from "../../src/database/db.ts";
+import type { Migration } from "../../src/database/migrations.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
+import { add, COUNTERS, valueOf } from "../support/counters.ts";
+import { PostgresServer } from "../support/postgres.ts";
+
+interface Engine {
+  name: string;
+  /** What opens a new, empty database, each time the same. */
+  place(): Promise<(migrations?: readonly Migration[]) => Promise<Db>>;
+}
+
+let server: PostgresServer;
+let folder: string;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+  folder = await Deno.makeTempDir();
+});
+Deno.test.afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await Deno.remove(folder, { recursive: true });
+});
+
+let files = 0;
+const ENGINES: readonly Engine[] = [
+  {
+    name: "SQLite",
+    place() {
+      const file = join(folder, `${++files}.db`);
+      return Promise.resolve((migrations = COUNTERS) =>
+        Promise.try(() => openSqlite(file, { migrations }))
+      );
+    },
+  },
+  {
+    name: "PostgreSQL",
+    async place() {
+      const url = await server.database({ empty: true });
+      return (migrations = COUNTERS) => openPostgres({ url, migrations });
+    },
+  },
+];
+
+/** A test of its own for each engine, on a new database. */
+function onEach(
+  rule: string,
+  test: (
+    db: Db,
+    reopen: (more?: readonly Migration[]) => Promise<Db>,
+  ) => Promise<void>,
+): void {
+  for (const { name, place } of ENGINES) {
+    Deno.test(`${name}: ${rule}`, async () => {
+      const open = await place();
+      let db = await open();
+      const reopen = async (migrations?: readonly Migration[]) => {
+        await db.close();
+        return db = await open(migrations);
+      };
+      try {
+        await test(db, reopen);
+      } finally {
+        await db.close();
+      }
+    });
+  }
+}
+
+onEach("a write that throws undoes its own work and no other's", async (db) => {
+  const outcomes = await Promise.allSettled([
+    db.write(add()),
+    db.write(async (tx) => {
+      await add("a", 100)(tx);
+      throw new Error("no");
+    }),
+    db.write(add("a", 10)),
+    db.write(add("a", -1_000)),
+    db.write(async (tx) => {
+      await tx.run("SELEC");
+    }),
+    db.write(add("a", 100)),
+  ]);
+  assertEquals(outcomes.map(({ status }) => status), [
+    "fulfilled",
+    "rejected",
+    "fulfilled",
+    "rejected",
+    "rejected",
+    "fulfilled",
+  ]);
+  assertEquals(await valueOf(db), 111);
+});
+
+onEach(
+  "what writes of a commit share is made once, and again when undone",
+  async (db) => {
+    const made: number[] = [];
+    const next = (tx: Tx) =>
+      tx.once("next", async () => {
+        await add()(tx);
+        const row = await tx.get<{ n: number }>("SELECT n FROM counters");
+        made.push(row!.n);
+        return row!.n;
+      });
+    const together = { order: "one", shared: true };
+    const writes = await Promise.allSettled([
+      // The first may have a commit of its own.
+      db.write(next, together),
+      db.write(async (tx) => {
+        await next(tx);
+        throw new Error("no");
+      }, together),
+      ...Array.from({ length: 8 }, () => db.write(next, together)),
+    ]);
+    const values = writes.flatMap((write) =>
+      write.status === "fulfilled" ? [write.value] : []
+    );
+    assertEquals(values.length, 9);
+    assertEquals(values, values.toSorted((a, b) => a - b));
+    assert(values.every((value) => made.includes(value)));
+    assert(made.length < 9, `made ${made.length} times`);
+    assertEquals(await valueOf(db), values.at(-1));
+  },
+);
+
+onEach(
+  "a write may follow another at any moment after its commit",
+  async (db) => {
+    const order = "one";
+    for (let hops = 0; hops < 12; hops++) {
+      let write = async () => {
+        await db.write(add(), { order });
+      };
+      // Each layer lets one more turn of the microtask queue go by.
+      for (let hop = 0; hop < hops; hop++) {
+        const inner = write;
+        write = async () => await inner();
+      }
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(
+        () => late.reject(new Error(`forgotten after ${hops} hops`)),
+        10_000,
+      );
+      try {
+        await Promise.race([write().then(write), late.promise]);
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+    assertEquals(await valueOf(db), 24);
+  },
+);
+
+onEach("writes of one order are applied as they were asked for", async (db) => {
+  const seen: number[] = [];
+  await Promise.all(
+    Array.from({ length: 100 }, (_, i) =>
+      db.write(async (tx) => {
+        await add()(tx);
+        tx.onCommit(() => seen.push(i));
+        if (i % 10 === 9) throw new Error("no");
+      }, { order: "one" }).catch(() => {})),
+  );
+  assertEquals(seen.length, 90);
+  assertEquals(seen, seen.toSorted((a, b) => a - b));
+  assertEquals(await valueOf(db), 90);
+});
+
+onEach(
+  "small writes of one order share commits, and their mistakes do not",
+  async (db) => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, i) =>
+        db.write(async (tx) => {
+          await add("a", i % 7 === 3 ? -1_000 : 1)(tx);
+          if (i % 7 === 4) throw new Error("no");
+        }, { order: "one", shared: true })),
+    );
+    const done = outcomes.filter(({ status }) => status === "fulfilled");
+    assertEquals(done.length, 72);
+    assertEquals(await valueOf(db), 72);
+  },
+);
+
+onEach("whenever a write is asked for, it is made", async (db) => {
+  for (let turns = 0; turns < 60; turns++) {
+    await db.write(add(), { order: "one", shared: turns % 2 === 0 });
+    for (let turn = 0; turn < turns; turn++) await null;
+  }
+  assertEquals(await valueOf(db), 60);
+});
+
+onEach("onCommit is called after the commit, never without one", async (db) => {
+  const calls: string[] = [];
+  await Promise.all([
+    db.write(async (tx) => {
+      tx.onCommit(() => calls.push("kept"));
+      calls.push("written");
+      await add()(tx);
+    }, { order: "one" }),
+    assertRejects(() =>
+      db.write((tx) => {
+        tx.onCommit(() => calls.push("undone"));
+        return Promise.reject(new Error("no"));
+      }, { order: "one" })
+    ),
+  ]);
+  assertEquals(calls, ["written", "kept"]);
+});
+
+onEach("a read sees one snapshot and never an unfinished write", async (db) => {
+  const begun = Promise.withResolvers<void>();
+  const read = db.read(async (sql) => {
+    const values = new Set<unknown>();
+    for (let i = 0; i < 50; i++) {
+      values.add((await sql.get<{ n: number }>("SELECT n FROM counters"))?.n);
+      begun.resolve();
+    }
+    return values.size;
+  });
+  await begun.promise;
+  const writes = Array.from({ length: 20 }, () => db.write(add()));
+  assertEquals(await read, 1);
+  await Promise.all(writes);
+  assertEquals(await valueOf(db), 20);
+});
+
+onEach(
+  "errors have a kind that does not depend on the engine",
+  async (db, reopen) => {
+    const kindOf = async (sql: string) =>
+      (await assertRejects(() => db.write((tx) => tx.run(sql)), DbError)).kind;
+    const insert = (values: string) =>
+      `INSERT INTO counters (name, n) VALUES (${values})`;
+    assertEquals(await kindOf(insert("'a', 1")), "unique");
+    assertEquals(await kindOf(insert("'b', -1")), "constraint");
+    assertEquals(await kindOf("SELEC"), "other");
+    await db.close();
+    for (const ask of [() => db.write(add()), () => valueOf(db)]) {
+      assertEquals((await assertRejects(ask, DbError)).kind, "closed");
+    }
+    await reopen();
+  },
+);
+
+onEach("what cannot be bound is refused", async (db) => {
+  const date = new Date() as unknown as string;
+  await assertRejects(
+    () =>
+      db.read((sql) => sql.get("SELECT n FROM counters WHERE n = ?", [date])),
+    TypeError,
+    "Date",
+  );
+});
+
+onEach("values come back as they were stored", async (db) => {
+  const body = new Uint8Array([0, 1, 92, 120, 255]);
+  const names = ["", "'", "å", "🦆", "\\x41", "?", "null", "a\nb"];
+  await db.write((tx) =>
+    tx.runMany(
+      "INSERT INTO counters (name, n, body) VALUES (?, ?, ?)",
+      names.map((name, i) => [name, Number.MAX_SAFE_INTEGER - i, body]),
+    )
+  );
+  const rows = await db.read((sql) =>
+    sql.all<{ name: string; n: number; body: Uint8Array }>(
+      "SELECT name, n, body FROM counters WHERE body IS NOT NULL ORDER BY n DESC",
+    )
+  );
+  assertEquals(rows.map(({ name }) => name), names);
+  assertEquals(
+    rows.map(({ n }) => n),
+    names.map((_, i) => Number.MAX_SAFE_INTEGER - i),
+  );
+  for (const row of rows) assertEquals(new Uint8Array(row.body), body);
+  const nothing = await db.read((sql) =>
+    sql.get<{ body: unknown }>("SELECT body FROM counters WHERE name = 'a'")
+  );
+  assertEquals(nothing?.body, null);
+});
+
+onEach("text is ordered by its bytes", async (db) => {
+  const names = ["Z", "a", "a b", "a-b", "ab", "z", "Å", "å", "～", "🦆"];
+  await db.write(async (tx) => {
+    await tx.run("DELETE FROM counters");
+    await tx.runMany(
+      "INSERT INTO counters (name, n) VALUES (?, 0)",
+      names.toReversed().map((name) => [name]),
+    );
+  });
+  const sorted = async (sql: Sql) => {
+    const rows = await sql.all<{ name: string }>(
+      "SELECT name FROM counters WHERE name > ? ORDER BY name",
+      ["A"],
+    );
+    return rows.map(({ name }) => name);
+  };
+  assertEquals(await db.read(sorted), names);
+});
+
+onEach("a text with U+0000 is found nowhere", async (db) => {
+  const found = await db.read((sql) =>
+    sql.get("SELECT n FROM counters WHERE name = ?", ["a\0"])
+  );
+  assertEquals(found, undefined);
+});
+
+onEach("run() counts rows; runMany() takes any number of them", async (db) => {
+  const name = (i: number) => `n${String(i).padStart(4, "0")}`;
+  const rows = Array.from({ length: 333 }, (_, i) => [name(i), i]);
+  const insert = "INSERT INTO counters (name, n) VALUES (?, ?) " +
+    "ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n";
+  const count = await db.write(async (tx) => {
+    await tx.runMany(insert, []);
+    await tx.runMany(insert, rows);
+    await tx.runMany("UPDATE counters SET n = n + ? WHERE name = ?", [
+      ...rows.map(([name, n]) => [Number(n), name]),
+    ]);
+    return await tx.run("DELETE FROM counters WHERE n < ?", [100]);
+  });
+  assertEquals(count, 51);
+  const kept = await db.read((sql) =>
+    sql.get<{ n: number; sum: number }>(
+      "SELECT COUNT(*) AS n, SUM(n) AS sum FROM counters",
+    )
+  );
+  assertEquals(kept, { n: 283, sum: 2 * (333 * 332 / 2 - 50 * 49 / 2) });
+});
+
+onEach(
+  "migrations are applied once, in order, and all or nothing",
+  async (db, reopen) => {
+    await db.write(add());
+    const more: Migration[] = [...COUNTERS, {
+      name: "more",
+      sql: "INSERT INTO counters (name, n) SELECT 'b', n FROM counters",
+    }];
+    assertEquals(await valueOf(await reopen(more), "b"), 1);
+    assertEquals(await valueOf(await reopen(more), "b"), 1);
+    const broken = [...more, {
+      name: "broken",
+      sql: "DELETE FROM counters; INSERT INTO nowhere VALUES (1)",
+    }];
+    await assertRejects(() => reopen(broken), DbError);
+    const again = await reopen(more);
+    assertEquals(await valueOf(again, "b"), 1);
+    const older = await assertRejects(() => reopen(COUNTERS), DbError);
+    assertEquals(older.kind, "newer");
+    assert(older.message.includes("newer program"), older.message);
+  },
+);

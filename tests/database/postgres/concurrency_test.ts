@@ -1,0 +1,295 @@
+/** What several whole services do to the same rows at the same time. */
+import { assert, assertEquals } from "@std/assert";
+import {
+  changedProducts,
+  FIRST_CHANGE,
+} from "../../../src/catalogue/product_lists.ts";
+import { codeOf, product, textAt } from "../../support/app.ts";
+import { until } from "../../support/clock.ts";
+import { ImageHost } from "../../support/image_host.ts";
+import { PostgresServer } from "../../support/postgres.ts";
+import { Random } from "../../support/random.ts";
+import { bootReplicas } from "../../support/replicas.ts";
+import { WebhookSink } from "../../support/webhook_sink.ts";
+
+let server: PostgresServer;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+
+const API = { roles: ["api"] as const, operatorKey: "operator" };
+const OPERATOR = { key: "operator", method: "POST" };
+
+function times<T>(count: number, fn: (i: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => fn(i));
+}
+
+Deno.test("an SKU is one product's, whichever process is asked", async () => {
+  await using service = await bootReplicas(server, [API, API, API]);
+  const answers = await Promise.all(
+    times(30, (i) =>
+      service.apps[i % 3].upload(
+        times(20, (n) => product(`A-${n}`, `<brand>B${i}</brand>`)).join(""),
+      )),
+  );
+  assertEquals(answers.map(({ status }) => status), Array(30).fill(200));
+  const counts = await service.row<Record<string, number>>(
+    `SELECT SUM(products_created) AS created, SUM(products_updated) AS updated,
+       (SELECT COUNT(*) FROM products) AS products FROM transactions`,
+  );
+  assertEquals(counts, { created: 20, updated: 580, products: 20 });
+
+  const renamed = await Promise.all(
+    times(20, (n) =>
+      service.apps[n % 3].call(
+        `/seller_api/products/A-${n}/attribute/sku/same`,
+        { method: "PUT" },
+      )),
+  );
+  const refused = renamed.filter(({ status }) => status !== 204);
+  assertEquals(refused.map(({ status }) => status), Array(19).fill(422));
+  for (const answer of refused) assert(answer.text.includes("sku_taken"));
+});
+
+Deno.test("an Idempotency-Key is used once, whichever process is asked", async () => {
+  await using service = await bootReplicas(server, [API, API, API]);
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(
+      times(6, (i) =>
+        service.apps[i % 3].upload(product("A"), "", {
+          "Idempotency-Key": `key-${round}`,
+        })),
+    );
+    const done = answers.filter(({ status }) => status === 200);
+    assert(done.length >= 3, "one for each process at least");
+    assertEquals(new Set(done.map(({ text }) => text)).size, 1);
+    for (const answer of answers) {
+      if (answer.status !== 200) assertEquals(codeOf(answer), "conflict");
+    }
+  }
+  const { n } = await service.row<{ n: number }>(
+    "SELECT COUNT(*) AS n FROM transactions",
+  );
+  assertEquals(n, 5);
+});
+
+Deno.test("who follows the order of change misses nothing", async () => {
+  await using service = await bootReplicas(server, [API, API]);
+  const [first, second] = service.apps;
+  const keys = await Promise.all(times(8, (i) => first.addSeller(`s${i}`)));
+  let place = FIRST_CHANGE;
+  const seen: string[] = [];
+  const follow = async () => {
+    const { products, next } = await first.app.db.read((sql) =>
+      changedProducts(sql, place, 1_000)
+    );
+    seen.push(...products.map(({ product }) => product.sku));
+    place = next ?? place;
+  };
+  let over = false;
+  const following = (async () => {
+    while (!over) await follow();
+  })();
+  const answers = await Promise.all(
+    times(
+      80,
+      (i) =>
+        (i % 2 === 0 ? first : second).call("/seller_api/bulk_products?v=1.1", {
+          method: "POST",
+          key: keys[i % 8],
+          body: `<products>${product(`A-${i}`)}</products>`,
+        }),
+    ),
+  );
+  over = true;
+  await following;
+  await follow();
+  assertEquals(answers.map(({ status }) => status), Array(80).fill(200));
+  assertEquals(seen.sort(), times(80, (i) => `A-${i}`).sort());
+});
+
+Deno.test("writes to one product are applied in the order of their answers", async () => {
+  await using service = await bootReplicas(server, [API, API]);
+  assertEquals((await service.apps[0].upload(product("A"))).status, 200);
+  const set = (i: number) =>
+    service.apps[i % 2].call(`/seller_api/products/A/attribute/quantity/${i}`, {
+      method: "PUT",
+    });
+  for (let i = 1; i <= 20; i++) {
+    assertEquals((await set(i)).status, 204);
+    const { quantity } = await service.row<{ quantity: number }>(
+      "SELECT quantity FROM products",
+    );
+    assertEquals(quantity, i);
+  }
+  // A rule between two fields holds, though each process changes only one.
+  const price = (app: number, field: string, value: number) =>
+    service.apps[app].call(
+      `/seller_api/products/A/attribute/${field}/${value}`,
+      { method: "PUT" },
+    );
+  for (let round = 0; round < 20; round++) {
+    await price(0, "compare_at_price", 300);
+    await Promise.all([
+      price(0, "price", 250 + round),
+      price(1, "compare_at_price", 200),
+    ]);
+    const stored = await service.row<{ price: string; compared: string }>(
+      "SELECT price, compare_at_price AS compared FROM products",
+    );
+    assert(
+      Number(stored.compared) >= Number(stored.price),
+      JSON.stringify(stored),
+    );
+    await price(0, "price", 100);
+  }
+});
+
+Deno.test("an event is taken once, whichever process is asked", async () => {
+  await using sink = new WebhookSink();
+  await using service = await bootReplicas(server, [
+    API,
+    API,
+    { roles: ["webhooks"] },
+    { roles: ["webhooks"] },
+  ]);
+  const [first] = service.apps;
+  const registered = await first.call("/seller_api/webhooks", {
+    method: "POST",
+    body: `<webhook><trigger>order_created</trigger>` +
+      `<url>${sink.url()}</url></webhook>`,
+  });
+  assertEquals(registered.status, 200, registered.text);
+  const ids = await Promise.all(
+    times(60, async (i) => {
+      const answer = await service.apps[i % 2].call("/operator_api/events", {
+        ...OPERATOR,
+        body: `<event><seller>acme</seller><trigger>order_created</trigger>` +
+          `<reference>order-${Math.floor(i / 6)}</reference></event>`,
+      });
+      assertEquals(answer.status, 200, answer.text);
+      return textAt(answer.xml, "event_id");
+    }),
+  );
+  const events = new Set(ids);
+  assertEquals(events.size, 10);
+  await until(async () => {
+    const { n } = await service.row<{ n: number }>(
+      "SELECT COUNT(*) AS n FROM deliveries WHERE state = 'delivered'",
+    );
+    return n === 10;
+  }, "ten deliveries");
+  const sent = sink.received.map(({ headers }) => headers.get("webhook-id"));
+  assertEquals(sent.sort(), [...events].sort(), "each was sent once");
+});
+
+Deno.test("the last image makes an upload final, whichever process had it", async () => {
+  await using images = new ImageHost();
+  await using service = await bootReplicas(server, [
+    API,
+    { roles: ["images"] },
+    { roles: ["images"] },
+  ]);
+  const [api] = service.apps;
+  const uploads = await Promise.all(
+    times(8, (i) =>
+      api.upload(
+        times(10, (n) =>
+          product(
+            `A-${i}-${n}`,
+            `<images>${
+              times(
+                3,
+                (m) => `<image>${images.url}/good/${i}-${n}-${m}.png</image>`,
+              )
+                .join("")
+            }</images>`,
+          )).join(""),
+      )),
+  );
+  for (const uploaded of uploads) {
+    const record = await api.status(uploaded, "?wait=30");
+    assertEquals(textAt(record, "status"), "completed");
+    assertEquals(textAt(record, "images/stored"), "30");
+  }
+  for (const uploaded of uploads) assertEquals(uploaded.status, 200);
+  for (let i = 0; i < 8; i++) {
+    for (let n = 0; n < 10; n++) {
+      assertEquals(images.count(`/good/${i}-${n}-0.png`), 1, "fetched once");
+    }
+  }
+});
+
+Deno.test("the same new URLs can be asked for by two processes at once", async () => {
+  await using images = new ImageHost();
+  await using service = await bootReplicas(server, [
+    API,
+    API,
+    { roles: ["images"] },
+  ]);
+  const [first] = service.apps;
+  const keys = await Promise.all(times(6, (i) => first.addSeller(`s${i}`)));
+  const urls = (i: number) => {
+    const list = times(
+      10,
+      (n) => `<image>${images.url}/good/${n}.png</image>`,
+    );
+    return `<images>${
+      (i % 2 === 0 ? list : list.toReversed()).join("")
+    }</images>`;
+  };
+  const answers = await Promise.all(
+    keys.map((key, i) =>
+      service.apps[i % 2].call("/seller_api/bulk_products?v=1.1", {
+        method: "POST",
+        key,
+        body: `<products>${product("A", urls(i))}</products>`,
+      })
+    ),
+  );
+  assertEquals(answers.map(({ status }) => status), Array(6).fill(200));
+  await until(async () => {
+    const { n } = await service.row<{ n: number }>(
+      "SELECT COUNT(*) AS n FROM transactions WHERE finished_at IS NULL",
+    );
+    return n === 0;
+  }, "every upload final");
+  const { n } = await service.row<{ n: number }>(
+    "SELECT COUNT(*) AS n FROM images WHERE state = 'stored'",
+  );
+  assertEquals(n, 10);
+});
+
+Deno.test("sellers that bring the same new images at once all have their way", async () => {
+  await using service = await bootReplicas(server, [API, API, API]);
+  await using host = new ImageHost();
+  const keys = await Promise.all(
+    times(9, (i) => service.apps[0].addSeller(`s${i}`)),
+  );
+  const random = new Random(1);
+  const asked = new Set<string>();
+  for (let round = 0; round < 4; round++) {
+    const answers = await Promise.all(keys.map((key, i) => {
+      const some = times(30, (n) => n).filter(() => random.below(2) === 0);
+      const products = some.map((n) => {
+        const url = `${host.url}/good/${round}-${n}.png`;
+        asked.add(url);
+        return product(
+          `A-${round}-${n}`,
+          `<images><image>${url}</image></images>`,
+        );
+      });
+      return service.apps[i % 3].call("/seller_api/bulk_products", {
+        method: "POST",
+        key,
+        body: `<products>${products.join("")}</products>`,
+      });
+    }));
+    assertEquals(answers.map(({ status }) => status), Array(9).fill(200));
+  }
+  const { images } = await service.row<{ images: number }>(
+    "SELECT COUNT(*) AS images FROM images",
+  );
+  assertEquals(images, asked.size);
+});

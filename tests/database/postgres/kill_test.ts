@@ -1,0 +1,16 @@
+/** A short run of `tests/crash/many.ts`. */
+import { assertGreater } from "@std/assert";
+import { crashCluster } from "../../crash/cluster_crash.ts";
+
+Deno.test("killed one by one, all at once and with their server, processes keep what they acknowledged", async () => {
+  const figures = await crashCluster({
+    rounds: 1,
+    hasten: true,
+    settleMs: 60_000,
+  });
+  console.log(figures);
+  assertGreater(figures.imagesStored, 0);
+  assertGreater(figures.connectionsCut, 0);
+  // Without these nothing was killed in the middle of anything.
+  assertGreater(figures.refused + figures.unanswered, 0);
+});

@@ -1,0 +1,349 @@
+/**
+ * Two processes at the same rows, one of them between its look and its commit.
+ * Each test fails when the lock that it speaks of is taken out.
+ */
+import { assertEquals } from "@std/assert";
+import { systemClock, systemIds } from "../../../src/deps.ts";
+import type { Db, Tx } from "../../../src/database/db.ts";
+import {
+  claimDeliveries,
+  insertDelivery,
+  type NewDelivery,
+} from "../../../src/webhooks/rows/queue.ts";
+import { insertEvent } from "../../../src/webhooks/rows/events.ts";
+import { settleDelivery } from "../../../src/webhooks/rows/outcomes.ts";
+import {
+  recordCrashes,
+  settleImages,
+} from "../../../src/images/rows/outcomes.ts";
+import {
+  type ClaimedImage,
+  claimImage,
+  renewLeases,
+} from "../../../src/images/rows/queue.ts";
+import { requestImages } from "../../../src/images/rows/requests.ts";
+import { openPostgres } from "../../../src/database/postgres/engine.ts";
+import { addSeller } from "../../../src/sellers/seller_rows.ts";
+import {
+  insertTransaction,
+  setImageCounts,
+} from "../../../src/catalogue/transaction_rows.ts";
+import {
+  deleteWebhook,
+  lockWebhook,
+  putWebhook,
+} from "../../../src/webhooks/rows/webhooks.ts";
+import { until } from "../../support/clock.ts";
+import { PostgresServer } from "../../support/postgres.ts";
+
+let server: PostgresServer;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+
+const deps = { clock: systemClock, ids: systemIds };
+const URL_A = "https://images.example/a.png";
+const HOOK = "https://hooks.example/";
+const TRIGGER = "order_created";
+
+/** Two processes on one new database, with one seller. */
+class Two implements AsyncDisposable {
+  readonly one: Db;
+  readonly two: Db;
+  readonly seller: string;
+
+  private constructor(one: Db, two: Db, seller: string) {
+    this.one = one;
+    this.two = two;
+    this.seller = seller;
+  }
+
+  static async open(): Promise<Two> {
+    const url = await server.database();
+    const one = await openPostgres({ url, connections: 4 });
+    const two = await openPostgres({ url, connections: 4 });
+    const { seller } = await one.write((tx) => addSeller(tx, deps, "acme"));
+    return new Two(one, two, seller.id);
+  }
+
+  /**
+   * Runs `first`, and `second` as soon as `first` has made its look (the first
+   * query that `isLook` knows); goes on when `second` is over or waits.
+   */
+  async interleave<T>(
+    first: (tx: Tx) => Promise<unknown>,
+    isLook: (sql: string) => boolean,
+    second: () => Promise<T>,
+  ): Promise<T> {
+    let other: Promise<T> | undefined;
+    await this.one.write((tx) => {
+      const look = async <R>(sql: string, ask: () => Promise<R>) => {
+        const answer = await ask();
+        if (other === undefined && isLook(sql)) {
+          let over = false;
+          other = second().finally(() => over = true);
+          await until(async () => over || await this.#isWaiting());
+        }
+        return answer;
+      };
+      return first({
+        all: (sql, params) => look(sql, () => tx.all(sql, params)),
+        get: (sql, params) => look(sql, () => tx.get(sql, params)),
+        run: tx.run.bind(tx),
+        runMany: tx.runMany.bind(tx),
+        once: tx.once.bind(tx),
+        onCommit: tx.onCommit.bind(tx),
+      });
+    });
+    return await other!;
+  }
+
+  async #isWaiting(): Promise<boolean> {
+    const waiting = await server.sql(
+      "postgres",
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+    );
+    return waiting.length > 0;
+  }
+
+  rows(sql: string): Promise<unknown[]> {
+    return this.one.read((one) => one.all(sql));
+  }
+
+  /** An upload that asks for one image. */
+  async upload(tx: Tx, url = URL_A): Promise<void> {
+    const id = deps.ids.uuid();
+    const none = { created: 0, updated: 0, unchanged: 0 };
+    await insertTransaction(tx, this.seller, {
+      id,
+      created_at: 0,
+      finished_at: null,
+      products: none,
+      images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+    }, []);
+    const counts = await requestImages(tx, {
+      transactionId: id,
+      sellerId: this.seller,
+      at: 0,
+      uuid: deps.ids.uuid,
+      images: [{ ordinal: 0, url, refs: 1, validator: null }],
+    });
+    await setImageCounts(tx, id, counts, null);
+  }
+
+  /** The claim of the image that an upload asked for. */
+  async claim(db: Db): Promise<ClaimedImage> {
+    const [{ id }] = await this.rows("SELECT id FROM images") as {
+      id: string;
+    }[];
+    const job: ClaimedImage = {
+      id,
+      url: URL_A,
+      origin: new URL(URL_A).origin,
+      sellerId: this.seller,
+      suspect: false,
+      crashes: 0,
+      copy: null,
+      lease: deps.ids.uuid(),
+    };
+    assertEquals(await db.write((tx) => claimImage(tx, job, 1, 2)), true);
+    return job;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.one.close();
+    await this.two.close();
+  }
+}
+
+function stored(tx: Tx, { id, lease }: ClaimedImage): Promise<string[]> {
+  const outcome = {
+    kind: "stored",
+    sha256: "ab".repeat(32),
+    type: "png",
+    bytes: 9,
+    width: 1,
+    height: 1,
+    validator: null,
+  } as const;
+  const options = { at: 3, delay: () => null };
+  return settleImages(tx, [{ id, lease, outcome }], options);
+}
+
+const PENDING = `SELECT i.state, i.due_at, t.images_pending
+  FROM images i CROSS JOIN transactions t WHERE t.images_pending > 0`;
+
+Deno.test("an image asked for while it settles is not waited for in vain", async () => {
+  await using both = await Two.open();
+  await both.one.write((tx) => both.upload(tx));
+  const job = await both.claim(both.one);
+  await both.interleave(
+    (tx) => both.upload(tx),
+    (sql) => sql.includes("FROM images"),
+    () => both.two.write((tx) => stored(tx, job)),
+  );
+  assertEquals(await both.rows(PENDING), []);
+});
+
+Deno.test("an image is settled once, however late its first holder reports", async () => {
+  await using both = await Two.open();
+  await both.one.write((tx) => both.upload(tx));
+  const job = await both.claim(both.one);
+  await both.interleave(
+    (tx) => stored(tx, job),
+    (sql) => sql.includes("FROM images"),
+    async () => {
+      await both.two.write((tx) => recordCrashes(tx, [job], 4));
+      const [{ due_at }] = await both.rows("SELECT due_at FROM images") as {
+        due_at: number | null;
+      }[];
+      if (due_at === null) return;
+      const again = { ...job, lease: deps.ids.uuid() };
+      await both.two.write((tx) => claimImage(tx, again, 5, 6));
+      await both.two.write((tx) => stored(tx, again));
+    },
+  );
+  assertEquals(
+    await both.rows("SELECT name, n FROM hourly_counts"),
+    [{ name: "images_stored", n: 1 }],
+  );
+  assertEquals(
+    await both.rows("SELECT images_pending, images_stored FROM transactions"),
+    [{ images_pending: 0, images_stored: 1 }],
+  );
+});
+
+Deno.test("renewing leases and asking for their images do not block each other", async () => {
+  await using both = await Two.open();
+  const urls = ["a", "b"].map((name) => `https://images.example/${name}.png`);
+  let calls = 0;
+  const ask = async (tx: Tx) => {
+    calls++;
+    for (const url of urls) await both.upload(tx, url);
+  };
+  await both.one.write(async (tx) => {
+    await ask(tx);
+    await tx.run("UPDATE images SET lease_id = 'lease'");
+  });
+  const rows = await both.rows("SELECT id, url FROM images ORDER BY url DESC");
+  const held = (rows as { id: string; url: string }[])
+    .map((row) => ({ ...row, lease: "lease" }));
+  await both.interleave(
+    ask,
+    (sql) => sql.includes("FROM images"),
+    () =>
+      both.two.write((tx) => {
+        calls++;
+        return renewLeases(tx, held, 9);
+      }),
+  );
+  assertEquals(calls, 3, "nobody had to begin again");
+});
+
+async function emit(tx: Tx, seller: string, webhookId: string): Promise<void> {
+  const delivery: NewDelivery = {
+    id: deps.ids.uuid(),
+    eventId: deps.ids.uuid(),
+    sellerId: seller,
+    trigger: TRIGGER,
+    webhookId,
+    held: false,
+    createdAt: 1,
+  };
+  await insertEvent(tx, {
+    id: delivery.eventId,
+    sellerId: seller,
+    trigger: TRIGGER,
+    reference: delivery.id,
+    body: new Uint8Array(),
+    deliveryId: delivery.id,
+    createdAt: 1,
+  });
+  await insertDelivery(tx, delivery);
+}
+
+/** An event taken in, as `events.ts` does it. */
+async function ingest(tx: Tx, seller: string): Promise<void> {
+  const webhook = await lockWebhook(tx, seller, TRIGGER);
+  await emit(tx, seller, webhook!.id);
+}
+
+const STATES = "SELECT state FROM deliveries ORDER BY state";
+
+Deno.test("no event waits for a webhook that is deleted meanwhile", async () => {
+  await using both = await Two.open();
+  const { one, two, seller } = both;
+  await one.write((tx) => putWebhook(tx, deps, seller, TRIGGER, HOOK));
+  await both.interleave(
+    (tx) => ingest(tx, seller),
+    (sql) => sql.includes("FROM webhooks"),
+    () => two.write((tx) => deleteWebhook(tx, deps, seller, TRIGGER)),
+  );
+  assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
+});
+
+async function claimOne(db: Db, limit = 1) {
+  return await db.write(async (tx) => {
+    const { id } = (await tx.get<{ id: string }>("SELECT id FROM webhooks"))!;
+    return await claimDeliveries(tx, {
+      webhookId: id,
+      url: HOOK,
+      limit,
+      leaseId: deps.ids.uuid(),
+      leaseUntil: 10,
+      now: 2,
+    });
+  });
+}
+
+Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async () => {
+  await using both = await Two.open();
+  const { one, two, seller } = both;
+  await one.write((tx) => putWebhook(tx, deps, seller, TRIGGER, HOOK));
+  await one.write((tx) => ingest(tx, seller));
+  const [claim] = await claimOne(one);
+  const failed = {
+    status: 500,
+    error: null,
+    address: null,
+    durationMs: 1,
+    answer: null,
+    retryAfter: 0,
+  };
+  await both.interleave(
+    (tx) => settleDelivery(tx, claim, failed, { now: 3, fraction: 0 }),
+    (sql) => sql.includes("FROM webhooks"),
+    () => two.write((tx) => deleteWebhook(tx, deps, seller, TRIGGER)),
+  );
+  assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
+});
+
+Deno.test("who claims takes what nobody else is claiming, and does not wait", async () => {
+  await using both = await Two.open();
+  const { one, two, seller } = both;
+  await one.write((tx) => putWebhook(tx, deps, seller, TRIGGER, HOOK));
+  for (let i = 0; i < 4; i++) await one.write((tx) => ingest(tx, seller));
+  const { id } =
+    (await one.read((sql) =>
+      sql.get<{ id: string }>("SELECT id FROM webhooks")
+    ))!;
+  const claimed: string[] = [];
+  const others = await both.interleave(
+    async (tx) => {
+      const claims = await claimDeliveries(tx, {
+        webhookId: id,
+        url: HOOK,
+        limit: 2,
+        leaseId: deps.ids.uuid(),
+        leaseUntil: 10,
+        now: 2,
+      });
+      claimed.push(...claims.map((claim) => claim.id));
+    },
+    (sql) => sql.includes("UPDATE deliveries"),
+    () => claimOne(two, 2),
+  );
+  assertEquals([claimed.length, others.length], [2, 2]);
+  assertEquals(new Set([...claimed, ...others.map((one) => one.id)]).size, 4);
+});

@@ -1,0 +1,296 @@
+/** A server that goes away, comes back, or cuts connections. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { DbError } from "../../../src/database/db.ts";
+import { openPostgres } from "../../../src/database/postgres/engine.ts";
+import { type Answer, codeOf, product, textAt } from "../../support/app.ts";
+import { TestClock, until } from "../../support/clock.ts";
+import { ImageHost } from "../../support/image_host.ts";
+import { PostgresServer } from "../../support/postgres.ts";
+import { bootReplicas } from "../../support/replicas.ts";
+import { WebhookSink } from "../../support/webhook_sink.ts";
+
+let server: PostgresServer;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+
+const EVENT = "/operator_api/events";
+
+function event(reference: string) {
+  return {
+    method: "POST",
+    key: "operator",
+    body: `<event><seller>acme</seller><trigger>order_created</trigger>` +
+      `<reference>${reference}</reference></event>`,
+  };
+}
+
+Deno.test("while the server is away it is 503 for all, and then everything goes on", async () => {
+  await using falling = await PostgresServer.start();
+  await using images = new ImageHost();
+  await using sink = new WebhookSink();
+  await using service = await bootReplicas(falling, [
+    { roles: ["api"] },
+    { roles: ["api", "images"] },
+    { roles: ["webhooks"] },
+  ], { config: { operatorKey: "operator" } });
+  const [api, other] = service.apps;
+  const image = (path: string) =>
+    `<images><image>${images.url}${path}</image></images>`;
+  await api.call("/seller_api/webhooks", {
+    method: "POST",
+    body: `<webhook><trigger>order_created</trigger>` +
+      `<url>${sink.url()}</url></webhook>`,
+  });
+  const before = await api.upload(product("before", image("/hang/a.png")));
+  await until(() => images.count("/hang/a.png") === 1, "a download");
+  assertEquals((await api.call(EVENT, event("before"))).status, 200);
+
+  await falling.stop();
+  const key = { "Idempotency-Key": "one" };
+  const asked: (() => Promise<Answer>)[] = [
+    () => api.upload(product("meanwhile"), "", key),
+    () => other.upload(product("meanwhile"), "", key),
+    () => api.call("/seller_api/webhooks"),
+    () =>
+      api.call("/seller_api/products/before/attribute/brand/B", {
+        method: "PUT",
+      }),
+    () => api.call(EVENT, event("meanwhile")),
+  ];
+  for (const answer of await Promise.all(asked.map((ask) => ask()))) {
+    assertEquals([answer.status, codeOf(answer)], [503, "unavailable"]);
+    assertEquals(answer.headers.get("retry-after"), "5");
+    assert(!/postgres|connect|127\.0/i.test(answer.text), answer.text);
+  }
+  assertEquals((await api.call("/readyz", { key: null })).status, 503);
+  assertEquals((await api.call("/healthz", { key: null })).status, 200);
+  images.release();
+
+  await falling.start();
+  const ready = async () =>
+    (await api.call("/readyz", { key: null })).status === 200;
+  await until(ready, "readiness");
+  for (const ask of asked) {
+    const { status } = await ask();
+    assert(status === 200 || status === 204, `${status}`);
+  }
+  const record = await api.status(before, "?wait=30");
+  assertEquals(textAt(record, "images/stored"), "1");
+  await until(() => sink.received.length >= 2, "both events");
+  const after = await other.upload(product("after", image("/good/b.png")));
+  assertEquals(
+    textAt(await api.status(after, "?wait=30"), "status"),
+    "completed",
+  );
+  const count = await service.row<{ products: number; transactions: number }>(
+    `SELECT (SELECT COUNT(*) FROM products) AS products,
+       (SELECT COUNT(*) FROM transactions) AS transactions`,
+  );
+  assertEquals(count, { products: 3, transactions: 3 });
+});
+
+Deno.test("whatever connections are cut, each upload is stored once or refused", async () => {
+  await using service = await bootReplicas(server, [
+    { roles: ["api"] },
+    { roles: ["api"] },
+  ]);
+  let over = false;
+  let cut = 0;
+  const cutting = (async () => {
+    while (!over) {
+      cut += (await server.sql(
+        "postgres",
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'seller-interface'`,
+      )).length;
+      await new Promise((done) => setTimeout(done, 15));
+    }
+  })();
+  const refused: number[] = [];
+  const uploadUntilStored = async (i: number) => {
+    for (let tries = 0;; tries++) {
+      const { status } = await service.apps[(i + tries) % 2].upload(
+        Array.from({ length: 20 }, (_, n) => product(`A-${i}-${n}`)).join(""),
+        "",
+        { "Idempotency-Key": `key-${i}` },
+      );
+      if (status === 200) return;
+      refused.push(status);
+      assert(status === 503 || status === 409, `${status}`);
+    }
+  };
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(
+      Array.from({ length: 8 }, (_, n) => uploadUntilStored(round * 8 + n)),
+    );
+  }
+  over = true;
+  await cutting;
+  assert(cut > 50, `only ${cut} connections were cut`);
+  const counts = await service.row(
+    `SELECT COUNT(*) AS uploads, SUM(products_created) AS created,
+       SUM(products_unchanged) AS unchanged,
+       (SELECT COUNT(*) FROM products) AS products FROM transactions`,
+  );
+  assertEquals(counts, {
+    uploads: 80,
+    created: 1_600,
+    unchanged: 0,
+    products: 1_600,
+  });
+});
+
+Deno.test("many processes may start on an empty database at once", async () => {
+  const url = await server.database({ empty: true });
+  const all = await Promise.all(
+    Array.from({ length: 5 }, () => openPostgres({ url, connections: 2 })),
+  );
+  for (const db of all) await db.close();
+});
+
+Deno.test("a database of another program, a wrong name, port or encoding are refused", async () => {
+  const url = await server.database({ empty: true });
+  await server.sql(
+    new URL(url).pathname.slice(1),
+    "CREATE TABLE theirs (x int)",
+  );
+  const kindOf = async (url: string) =>
+    (await assertRejects(() => openPostgres({ url }), DbError)).kind;
+  assertEquals(await kindOf(url), "corrupt");
+  assertEquals(await kindOf(server.url("nowhere")), "away");
+  assertEquals(await kindOf("postgres://u:p@127.0.0.1:1/d"), "away");
+  await server.sql(
+    "postgres",
+    "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0",
+  );
+  assertEquals(await kindOf(server.url("latin")), "corrupt");
+});
+
+Deno.test("a wake-up reaches other processes, also after the connection broke", async () => {
+  const url = await server.database();
+  const one = await openPostgres({ url, connections: 2 });
+  const two = await openPostgres({ url, connections: 2 });
+  try {
+    const heard: string[] = [];
+    const deaf: string[] = [];
+    const noting = (list: string[]): Parameters<
+      NonNullable<typeof one.wakeUps>["listen"]
+    >[0] =>
+    (wakeUp) =>
+      list.push(wakeUp === null ? "look" : `${wakeUp.topic} ${wakeUp.key}`);
+    one.wakeUps!.listen(noting(deaf));
+    two.wakeUps!.listen(noting(heard));
+    await until(() => heard.length + deaf.length === 2, "both listen");
+    assertEquals([heard, deaf], [["look"], ["look"]]);
+    one.wakeUps!.send("progress", "t1");
+    one.wakeUps!.send("progress", "t1");
+    for (let i = 2; i <= 250; i++) one.wakeUps!.send("progress", `t${i}`);
+    await until(() => heard.length >= 251, "what was sent");
+    assertEquals(
+      heard.slice(1),
+      Array.from({ length: 250 }, (_, i) => `progress t${i + 1}`),
+    );
+    assertEquals(deaf, ["look"], "nobody wakes himself");
+    await server.sql(
+      "postgres",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'",
+    );
+    await until(() => heard.at(-1) === "look", "that some were missed");
+    one.wakeUps!.send("images", "");
+    await until(() => heard.at(-1) === "images ", "the next");
+    const name = new URL(url).pathname.slice(1);
+    const before = heard.length;
+    for (const strange of ["hello", "5", "[0, 1]"]) {
+      await server.sql(name, `NOTIFY seller_interface, '${strange}'`);
+    }
+    await until(() => heard.length === before + 3, "that somebody called");
+    assertEquals(heard.slice(before), ["look", "look", "look"]);
+  } finally {
+    await one.close();
+    await two.close();
+  }
+});
+
+/** Lies between a client and the server, and can fall silent. */
+class Proxy implements AsyncDisposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly #connections: Deno.Conn[] = [];
+  #silence = Promise.withResolvers<"silence">();
+
+  constructor(port: number) {
+    this.#accept(port);
+  }
+
+  get port(): number {
+    return (this.#listener.addr as Deno.NetAddr).port;
+  }
+
+  async #accept(port: number): Promise<void> {
+    for await (const client of this.#listener) {
+      const server = await Deno.connect({ hostname: "127.0.0.1", port });
+      this.#connections.push(client, server);
+      this.#carry(client, server);
+      this.#carry(server, client);
+    }
+  }
+
+  /** Until it is to be silent; what comes then is not even read. */
+  async #carry(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+    const { promise: silence } = this.#silence;
+    const buffer = new Uint8Array(65_536);
+    try {
+      for (;;) {
+        const size = await Promise.race([from.read(buffer), silence]);
+        if (size === "silence") return;
+        if (size === null) break;
+        await to.write(buffer.subarray(0, size));
+      }
+    } catch {
+      // One of them has left: the other hears of it.
+    }
+    close(to);
+  }
+
+  /** From now on connections of before are open, and nothing comes of them. */
+  mute(): void {
+    this.#silence.resolve("silence");
+    this.#silence = Promise.withResolvers();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    this.#connections.forEach(close);
+    return Promise.resolve();
+  }
+}
+
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // It is closed already.
+  }
+}
+
+Deno.test("a connection that falls silent is not listened to for ever", async () => {
+  await using server = await PostgresServer.start();
+  await using proxy = new Proxy(server.port);
+  const url = new URL(await server.database());
+  url.port = `${proxy.port}`;
+  const clock = new TestClock();
+  const db = await openPostgres({ url: url.href, connections: 2, clock });
+  try {
+    let looks = 0;
+    db.wakeUps!.listen(() => looks++);
+    await until(() => looks === 1, "that it listens");
+    proxy.mute();
+    await until(() => {
+      clock.advance(1_000);
+      return looks === 2;
+    }, "that it listens again");
+  } finally {
+    await db.close();
+  }
+});

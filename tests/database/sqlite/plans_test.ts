@@ -1,0 +1,114 @@
+/** SQLite finds what a look at a queue wants by an index. */
+import { assert, assertEquals } from "@std/assert";
+import type { Param, Tx } from "../../../src/database/db.ts";
+import {
+  cancelDeliveries,
+  claimDeliveries,
+  endedLeases,
+  freeDeliveries,
+  hastenDeliveries,
+  holdDeliveries,
+  queueHeads,
+} from "../../../src/webhooks/rows/queue.ts";
+import {
+  listDeliveries,
+  settledDeliveries,
+  sweepDeliveries,
+} from "../../../src/webhooks/rows/delivery_log.ts";
+import {
+  dueImages,
+  dueSuspect,
+  pendingLanes,
+  pendingSellers,
+} from "../../../src/images/rows/queue.ts";
+import { ImageBench } from "../../support/image_bench.ts";
+import { WebhookBench } from "../../support/webhook_bench.ts";
+Deno.test("images: no look goes through the whole queue", async () => {
+  await using hand = new ImageBench();
+  await hand.upload(["https://images.example/a.png"]);
+  const plans = await hand.db.read(async (sql) => {
+    const seen: string[] = [];
+    const spy = {
+      get: sql.get.bind(sql),
+      all: async <T>(text: string, params?: readonly (string | number)[]) => {
+        const plan = await sql.all<{ detail: string }>(
+          `EXPLAIN QUERY PLAN ${text}`,
+          params,
+        );
+        seen.push(...plan.map(({ detail }) => detail));
+        return [] as T[];
+      },
+    } as typeof sql;
+    await pendingSellers(spy, "", 1);
+    await pendingLanes(spy, "x", "", 1);
+    await dueImages(spy, "x", "y", 1, 1);
+    await dueSuspect(spy, 1);
+    return seen;
+  });
+  const onImages = plans.filter((detail) => /\b(images|i)\b/.test(detail));
+  assert(onImages.length >= 6, plans.join("\n"));
+  for (const detail of onImages) {
+    assert(
+      /^SEARCH .* USING (COVERING )?INDEX images_queue/.test(detail),
+      detail,
+    );
+  }
+});
+
+/** What the engine plans for every statement that `fn` runs. */
+async function plans(
+  bench: WebhookBench,
+  fn: (tx: Tx) => Promise<unknown>,
+): Promise<string[]> {
+  const details: string[] = [];
+  await bench.db.write(async (tx) => {
+    const explain = async (text: string, params?: readonly Param[]) => {
+      const rows = await tx.all<{ detail: string }>(
+        `EXPLAIN QUERY PLAN ${text}`,
+        params,
+      );
+      details.push(...rows.map(({ detail }) => detail));
+    };
+    await fn({
+      all: async (text, params) => (await explain(text, params), []),
+      get: async (text, params) => (await explain(text, params), undefined),
+      run: async (text, params) => (await explain(text, params), 0),
+      runMany: () => Promise.resolve(),
+      once: (_, make) => make(),
+      onCommit: () => {},
+    });
+  });
+  return details;
+}
+
+Deno.test("no statement of the queue looks at every delivery", async () => {
+  await using bench = await WebhookBench.open();
+  const claim = {
+    webhookId: "w",
+    url: "u",
+    limit: 4,
+    leaseId: "l",
+    leaseUntil: 0,
+    now: 0,
+  };
+  const statements: ((tx: Tx) => Promise<unknown>)[] = [
+    (tx) => queueHeads(tx, 0),
+    (tx) => claimDeliveries(tx, claim),
+    (tx) => endedLeases(tx, 0),
+    (tx) => hastenDeliveries(tx, "w", 0),
+    (tx) => holdDeliveries(tx, "w", 0),
+    (tx) => freeDeliveries(tx, "w", 0),
+    (tx) => cancelDeliveries(tx, "w", 0),
+    (tx) => sweepDeliveries(tx, 0),
+    (tx) => settledDeliveries(tx, "exhausted", 0, 1),
+    (tx) => listDeliveries(tx, { sellerId: "s", trigger: "t", limit: 1 }),
+  ];
+  for (const statement of statements) {
+    const details = await plans(bench, statement);
+    assert(details.length > 0);
+    const scans = details.filter((detail) =>
+      /^SCAN (deliveries|events|delivery_attempts)/.test(detail)
+    );
+    assertEquals(scans, [], String(statement));
+  }
+});

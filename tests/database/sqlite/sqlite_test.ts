@@ -1,0 +1,225 @@
+/** What is SQLite's own below the storage seam; `db_test.ts` has the rest. */
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  type Db,
+  DbError,
+  inLists,
+  type Tx,
+} from "../../../src/database/db.ts";
+import { openSqlite } from "../../../src/database/sqlite/engine.ts";
+import { add, COUNTERS, valueOf } from "../../support/counters.ts";
+
+class Store implements AsyncDisposable {
+  readonly folder = Deno.makeTempDirSync();
+  readonly file = `${this.folder}/seller.db`;
+  db: Db = openSqlite(this.file, { migrations: COUNTERS });
+
+  async reopen(migrations = COUNTERS): Promise<void> {
+    await this.db.close();
+    this.db = openSqlite(this.file, { migrations });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.db.close();
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+Deno.test("a write is on disk when it resolves", async () => {
+  await using store = new Store();
+  await store.db.write(add());
+  const other = new DatabaseSync(store.file, { readOnly: true });
+  assertEquals(other.prepare("SELECT n FROM counters").get()?.n, 1);
+  other.close();
+  await store.reopen();
+  assertEquals(await valueOf(store.db), 1);
+});
+
+Deno.test("the file is kept with WAL and synchronous=FULL", async () => {
+  await using store = new Store();
+  const modes = await store.db.write(async (tx) => [
+    await tx.get("PRAGMA journal_mode"),
+    await tx.get("PRAGMA synchronous"),
+    await tx.get("PRAGMA foreign_keys"),
+  ]);
+  assertEquals(modes.map((row) => Object.values(row!)[0]), ["wal", 2, 1]);
+});
+
+Deno.test("writes that wait together share a commit, in their order", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const seen: number[] = [];
+  const commits: number[] = [];
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      db.write(async (tx) => {
+        seen.push(i);
+        tx.onCommit(() => commits.push(seen.length));
+        await add()(tx);
+      })),
+  );
+  assertEquals(seen, [...seen.keys()]);
+  assertEquals(new Set(commits).size, 1, "all committed after all had run");
+  assertEquals(await valueOf(db), 40);
+});
+
+Deno.test("a full disk rejects every write of the group and recovers", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const pages = await db.write(async (tx) => {
+    const row = await tx.get<{ page_count: number }>("PRAGMA page_count");
+    await tx.get(`PRAGMA max_page_count = ${row!.page_count}`);
+    return row!.page_count;
+  });
+  const fill = (tx: Tx) =>
+    tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
+      "x".repeat(100_000),
+    ]);
+  const outcomes = await Promise.allSettled([db.write(add()), db.write(fill)]);
+  const kinds = outcomes.map((outcome) =>
+    outcome.status === "rejected" && outcome.reason instanceof DbError
+      ? outcome.reason.kind
+      : outcome.status
+  );
+  assertEquals(kinds[1], "full");
+  // Whatever the engine undid, an answer and the disk must agree.
+  assertEquals(await valueOf(db), kinds[0] === "fulfilled" ? 1 : 0);
+  await db.write((tx) => tx.get(`PRAGMA max_page_count = ${pages + 1_000}`));
+  await db.write(fill);
+});
+
+Deno.test("a full disk that undoes a transaction leaves nothing of it behind", async () => {
+  await using store = new Store();
+  const { db } = store;
+  await db.write(async (tx) => {
+    const row = await tx.get<{ page_count: number }>("PRAGMA page_count");
+    await tx.get(`PRAGMA max_page_count = ${row!.page_count}`);
+  });
+  const fill = (tx: Tx) =>
+    tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
+      "x".repeat(100_000),
+    ]);
+  const beside = async (write: (tx: Tx) => Promise<unknown>) => {
+    const [, { status }] = await Promise.allSettled([
+      db.write(add("a", 1)),
+      db.write(write),
+      db.write(add("a", 100)),
+    ]);
+    return [status, await valueOf(db)];
+  };
+  // What the write asked for beside what failed, or after it.
+  assertEquals(
+    await beside((tx) => Promise.all([fill(tx), add("a", 10)(tx)])),
+    ["rejected", 101],
+  );
+  assertEquals(
+    await beside(async (tx) => {
+      await fill(tx).catch(() => {});
+      await add("a", 10)(tx);
+    }),
+    ["rejected", 202],
+  );
+  // What the others of its commit would do without their transaction.
+  assertEquals(await beside((tx) => fill(tx).catch(() => {})), [
+    "rejected",
+    303,
+  ]);
+});
+
+Deno.test("a newer, a foreign and a broken file are refused, each by name", async () => {
+  await using store = new Store();
+  await store.db.close();
+  const kindOf = (file: string, migrations = COUNTERS) =>
+    assertThrows(() => openSqlite(file, { migrations }), DbError).kind;
+  assertEquals(kindOf(store.file, []), "newer");
+  const foreign = `${store.folder}/foreign.db`;
+  new DatabaseSync(foreign).exec("CREATE TABLE theirs (x)");
+  assertEquals(kindOf(foreign), "corrupt");
+  const broken = `${store.folder}/broken.db`;
+  await Deno.writeTextFile(
+    broken,
+    "this is no database, but long enough".repeat(9),
+  );
+  assertEquals(kindOf(broken), "corrupt");
+  assertEquals(kindOf(`${store.folder}/no/such/folder.db`), "readonly");
+  await store.reopen();
+});
+
+Deno.test("a backup is whole, taken under writes, and never overwrites", async () => {
+  await using store = new Store();
+  const { db } = store;
+  const writes = Array.from({ length: 100 }, () => db.write(add()));
+  const file = `${store.folder}/backup.db`;
+  await db.backup(file);
+  await Promise.all(writes);
+  const copy = new DatabaseSync(file, { readOnly: true });
+  assertEquals(copy.prepare("PRAGMA integrity_check").get(), {
+    integrity_check: "ok",
+    __proto__: null,
+  });
+  const n = Number(copy.prepare("SELECT n FROM counters").get()?.n);
+  assert(n >= 0 && n <= 100);
+  copy.close();
+  await assertRejects(() => db.backup(file), Deno.errors.AlreadyExists);
+});
+
+Deno.test("inLists() gives every value, in nine lengths", () => {
+  for (const length of [0, 1, 2, 3, 5, 200, 256, 257, 1_000]) {
+    const values = Array.from({ length }, (_, i) => i);
+    const lists = inLists(values);
+    assertEquals([...new Set(lists.flat())], values);
+    for (const list of lists) assert(Number.isInteger(Math.log2(list.length)));
+  }
+});
+
+Deno.test("SQLite: a write that fails before it wrote costs the others nothing", async () => {
+  await using store = new Store();
+  let calls = 0;
+  const good = () => {
+    calls++;
+    return add();
+  };
+  const callsBeside = async (bad: (tx: Tx) => Promise<unknown>) => {
+    calls = 0;
+    const failing = async (tx: Tx) => {
+      await bad(tx);
+      throw new Error("no");
+    };
+    await Promise.allSettled([
+      store.db.write((tx) => good()(tx)),
+      store.db.write(failing),
+      store.db.write((tx) => good()(tx)),
+    ]);
+    return calls;
+  };
+  assertEquals(await callsBeside((tx) => tx.get("SELECT 1")), 2);
+  // The first was undone with what failed, and called again.
+  assertEquals(await callsBeside(add("a", 100)), 3);
+  const returning = "UPDATE counters SET n = n + 100 RETURNING n";
+  assertEquals(await callsBeside((tx) => tx.get(returning)), 3);
+  assertEquals(await valueOf(store.db), 6);
+});
+
+Deno.test("SQLite: what is around a write that fails shares two commits", async () => {
+  await using store = new Store();
+  const { db } = store;
+  let calls = 0;
+  const commits = new Set<number>();
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 100 }, (_, i) =>
+      db.write(async (tx) => {
+        calls++;
+        tx.onCommit(() => commits.add(calls));
+        await add()(tx);
+        if (i === 60) throw new Error("no");
+      })),
+  );
+  const rejected = outcomes.flatMap(({ status }, i) =>
+    status === "rejected" ? [i] : []
+  );
+  assertEquals(rejected, [60]);
+  assertEquals(await valueOf(db), 99);
+  // Sixty twice, what failed twice, the others once.
+  assertEquals([commits.size, calls], [2, 161]);
+});

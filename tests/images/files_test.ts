@@ -1,0 +1,111 @@
+import { assertEquals } from "@std/assert";
+import { type Clock, systemClock } from "../../src/deps.ts";
+import type { Db } from "../../src/database/db.ts";
+import {
+  pruneImages,
+  sweepParts,
+  verifyImages,
+} from "../../src/images/upkeep.ts";
+import { until } from "../support/clock.ts";
+import { ImageBench } from "../support/image_bench.ts";
+import { ImageHost } from "../support/image_host.ts";
+
+const STRAY = `00/${"00".repeat(32)}.png`;
+const LATER = Date.UTC(2100, 0);
+
+/** A clock that shows this time. */
+function at(now: number): Clock {
+  return { ...systemClock, now: () => now };
+}
+
+/** A folder with two stored images that a product shows; answers their files. */
+async function stock(bench: ImageBench): Promise<string[]> {
+  await using host = new ImageHost();
+  bench.startRole();
+  const urls = ["a", "b"].map((name) => `${host.url}/good/${name}.png`);
+  await bench.finished(await bench.upload(urls));
+  await bench.stopRoles();
+  await show(bench.db);
+  return bench.files();
+}
+
+/** Has a product show every image there is. */
+function show(db: Db): Promise<unknown> {
+  return db.write((tx) =>
+    tx.run(
+      `INSERT INTO product_images (image_id, product_id)
+       SELECT id, 'a product' FROM images WHERE TRUE
+       ON CONFLICT (image_id, product_id) DO NOTHING`,
+    )
+  );
+}
+
+Deno.test("images verify: sound, missing and damaged files are told apart", async () => {
+  await using bench = new ImageBench();
+  const [first, second] = await stock(bench);
+  const verify = () => verifyImages(bench.db, bench.images);
+  assertEquals(await verify(), { checked: 2, missing: [], damaged: [] });
+  Deno.writeTextFileSync(`${bench.dataDir}/images/${first}`, "something else");
+  Deno.removeSync(`${bench.dataDir}/images/${second}`);
+  assertEquals(await verify(), {
+    checked: 2,
+    missing: [second],
+    damaged: [first],
+  });
+});
+
+Deno.test("images prune: finds what nothing refers to, removes it when told to", async () => {
+  await using bench = new ImageBench();
+  const files = await stock(bench);
+  const folder = bench.images.partFolder;
+  Deno.writeTextFileSync(`${folder}/${STRAY}`, "stray");
+  Deno.writeTextFileSync(`${folder}/left-over.part`, "part");
+  Deno.writeTextFileSync(`${folder}/notes.txt`, "not ours");
+  const found = { files: ["left-over.part", STRAY], bytes: 9 };
+  const prune = (dryRun: boolean) =>
+    pruneImages(bench.db, bench.images, { dryRun, clock: at(LATER) });
+  assertEquals(await prune(true), { ...found, removed: false });
+  assertEquals(await prune(false), { ...found, removed: true });
+  assertEquals(bench.files(), [...files, "notes.txt"].sort());
+  assertEquals((await prune(true)).files, []);
+});
+
+Deno.test("images prune: leaves alone what a running download may just have written", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  await stock(bench);
+  bench.startRole();
+  await bench.upload([`${host.url}/hang/a.png`]);
+  await until(() => host.count("/hang/a.png") === 1, "the GET");
+  const folder = bench.images.partFolder;
+  Deno.writeTextFileSync(`${folder}/${STRAY}`, "young");
+  const prune = (now: number) =>
+    pruneImages(bench.db, bench.images, { dryRun: true, clock: at(now) });
+  assertEquals((await prune(Date.now())).files, []);
+  assertEquals((await prune(LATER)).files, [STRAY]);
+});
+
+Deno.test("images: half-written files are swept, but not those being written", async () => {
+  await using bench = new ImageBench();
+  await stock(bench);
+  await bench.upload(["https://images.example/c.png"]);
+  await bench.db.write((tx) =>
+    tx.run("UPDATE images SET lease_id = 'held' WHERE state = 'pending'")
+  );
+  const folder = bench.images.partFolder;
+  Deno.writeTextFileSync(`${folder}/held.part`, "");
+  Deno.writeTextFileSync(`${folder}/dead.part`, "");
+  assertEquals(await sweepParts(bench.db, folder), 1);
+  assertEquals(
+    bench.files().filter((file) => file.endsWith(".part")),
+    ["held.part"],
+  );
+});
+
+Deno.test("images: the sweep happens at the start", async () => {
+  await using bench = new ImageBench();
+  await stock(bench);
+  Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
+  bench.startRole();
+  await until(() => !bench.files().includes("dead.part"), "the sweep");
+});

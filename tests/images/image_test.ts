@@ -1,0 +1,93 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  afterCrash,
+  conditionOf,
+  IMAGE_CODES,
+  retryDelay,
+  statusFailure,
+  validatorOf,
+} from "../../src/images/image.ts";
+
+const headers = (of: Record<string, string>) => (name: string) =>
+  of[name] ?? null;
+
+Deno.test("retryDelay() is 1 s, 5 s, 30 s, 2 min, then over", () => {
+  const middle = [1, 2, 3, 4, 5].map((attempts) => retryDelay(attempts, 0.5));
+  assertEquals(middle, [1_000, 5_000, 30_000, 120_000, null]);
+});
+
+Deno.test("retryDelay() spreads by a fifth to either side", () => {
+  assertEquals(retryDelay(1, 0), 800);
+  assertEquals(retryDelay(1, 1), 1_200);
+});
+
+Deno.test("retryDelay() waits for Retry-After, but not for ever", () => {
+  assertEquals(retryDelay(1, 0.5, 60_000), 60_000);
+  assertEquals(retryDelay(4, 0.5, 1_000), 120_000);
+  assertEquals(retryDelay(1, 0.5, 1e9), 15 * 60_000);
+  assertEquals(retryDelay(5, 0.5, 60_000), null);
+});
+
+Deno.test("statusFailure() tries again what may pass, and nothing else", () => {
+  const transient = (status: number) =>
+    statusFailure(status, headers({})).transient;
+  for (const status of [408, 425, 429, 500, 502, 503, 504, 599]) {
+    assert(transient(status), String(status));
+  }
+  for (const status of [204, 206, 301, 400, 401, 403, 404, 410, 418, 451]) {
+    assert(!transient(status), String(status));
+  }
+});
+
+Deno.test("statusFailure() says what was seen and what would be right", () => {
+  assertEquals(
+    statusFailure(302, headers({ location: "https://b.example/x.jpg" })),
+    {
+      code: "image_redirected",
+      message:
+        "GET answered 302 (to https://b.example/x.jpg); an image URL must answer 200.",
+      transient: false,
+    },
+  );
+  assertEquals(statusFailure(429, headers({ "retry-after": "7" })), {
+    code: "image_rate_limited",
+    message: "GET answered 429; an image URL must answer 200.",
+    transient: true,
+    retryAfter: "7",
+  });
+});
+
+Deno.test("validatorOf() takes the ETag before Last-Modified with length", () => {
+  const date = "Fri, 20 Nov 2026 08:00:00 GMT";
+  const both = { "last-modified": date, "content-length": "9" };
+  assertEquals(validatorOf(headers({ ...both, etag: 'W/"a"' })), 'etag W/"a"');
+  assertEquals(validatorOf(headers(both)), `modified 9 ${date}`);
+  assertEquals(validatorOf(headers({ "last-modified": date })), null);
+  assertEquals(validatorOf(headers({ "content-length": "9" })), null);
+  assertEquals(validatorOf(headers({ etag: "" })), null);
+});
+
+Deno.test("conditionOf() asks for what validatorOf() read", () => {
+  const date = "Fri, 20 Nov 2026 08:00:00 GMT";
+  assertEquals(conditionOf('etag W/"a b"'), { "if-none-match": 'W/"a b"' });
+  assertEquals(conditionOf(`modified 9 ${date}`), {
+    "if-modified-since": date,
+  });
+  assertEquals(conditionOf(null), {});
+});
+
+Deno.test("afterCrash() isolates a job, then gives it up", () => {
+  assertEquals([1, 2, 3, 4].map(afterCrash), [
+    "pending",
+    "suspect",
+    "suspect",
+    "failed",
+  ]);
+});
+
+Deno.test("every image code begins with image_ and is explained", () => {
+  for (const [code, meaning] of Object.entries(IMAGE_CODES)) {
+    assert(/^image_[a-z_]+$/.test(code), code);
+    assert(/^[A-Z].*\.$/.test(meaning), meaning);
+  }
+});

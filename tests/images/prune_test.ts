@@ -1,0 +1,202 @@
+/** What `images prune` takes for unneeded, and what comes into use meanwhile. */
+import { assertEquals } from "@std/assert";
+import { systemClock } from "../../src/deps.ts";
+import type { Db } from "../../src/database/db.ts";
+import { pruneImages } from "../../src/images/upkeep.ts";
+import { ImageBench } from "../support/image_bench.ts";
+import { ImageHost } from "../support/image_host.ts";
+
+const LATER = Date.UTC(2100, 0);
+
+/** A stored image that nothing needs, and what there is to know about it. */
+class Unneeded implements AsyncDisposable {
+  readonly host = new ImageHost();
+  readonly bench = new ImageBench();
+  readonly path = "/good/a.png";
+  readonly url = this.host.url + this.path;
+  /** Its file, relative to `images/`. */
+  file = "";
+  validator: string | null = null;
+
+  static async store(): Promise<Unneeded> {
+    const unneeded = new Unneeded();
+    const { bench } = unneeded;
+    await unneeded.fetch();
+    [unneeded.file] = bench.files();
+    const { validator } = await bench.image(unneeded.url);
+    unneeded.validator = validator as string;
+    return unneeded;
+  }
+
+  /** Uploads the URL, as the HEAD saw it, and waits for the outcome. */
+  async fetch() {
+    const { bench, url, validator } = this;
+    const id = await bench.upload([{ url, validator }]);
+    bench.startRole();
+    const counts = await bench.finished(id);
+    await bench.stopRoles();
+    return counts;
+  }
+
+  /** Has a product show it. */
+  show(): Promise<unknown> {
+    return this.bench.db.write((tx) =>
+      tx.run(
+        `INSERT INTO product_images (image_id, product_id)
+         SELECT id, 'a product' FROM images WHERE url = ?`,
+        [this.url],
+      )
+    );
+  }
+
+  /** Files that were removed (would be, in a dry run). */
+  async prune(dryRun = false, db: Db = this.bench.db): Promise<string[]> {
+    const clock = { ...systemClock, now: () => LATER };
+    const options = { dryRun, clock };
+    return (await pruneImages(db, this.bench.images, options)).files;
+  }
+
+  async state(): Promise<unknown> {
+    return (await this.bench.image(this.url)).state;
+  }
+
+  placeOf(file: string): string {
+    return `${this.bench.dataDir}/images/${file}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.bench[Symbol.asyncDispose]();
+    await this.host[Symbol.asyncDispose]();
+  }
+}
+
+/** The database, with something happening before or after one of its calls. */
+function meddled(db: Db, meddle: Partial<Omit<Db, "wakeUps">>): Db {
+  return {
+    wakeUps: null,
+    read: (fn) => db.read(fn),
+    write: (fn) => db.write(fn),
+    backup: (file) => db.backup(file),
+    close: () => db.close(),
+    ...meddle,
+  };
+}
+
+Deno.test("images prune: a copy that no product shows goes, and its URL is fetched anew", async () => {
+  await using image = await Unneeded.store();
+  const { bench, file, url } = image;
+  const before = await bench.image(url);
+  assertEquals(await image.prune(true), [file]);
+  assertEquals(await bench.image(url), before);
+  assertEquals(bench.files(), [file]);
+
+  assertEquals(await image.prune(), [file]);
+  assertEquals(bench.files(), []);
+  const { id, state, sha256, type, bytes, width, height, validator } =
+    await bench.image(url);
+  assertEquals([id, state], [before.id, "pruned"]);
+  assertEquals([sha256, type, bytes, width, height, validator], [
+    ...Array(6).fill(null),
+  ]);
+  assertEquals(await image.prune(), []);
+
+  const counts = { pending: 0, stored: 1, reused: 0, failed: 0 };
+  assertEquals(await image.fetch(), counts);
+  assertEquals(image.host.count(image.path), 2);
+  assertEquals(bench.files(), [file]);
+});
+
+Deno.test("images prune: a copy stays while a product shows it, or an upload waits", async () => {
+  await using image = await Unneeded.store();
+  const { bench, file, url } = image;
+  const row = await bench.image(url);
+  await image.show();
+  assertEquals(await image.prune(), []);
+  await bench.db.write((tx) => tx.run("DELETE FROM product_images"));
+  await bench.upload([{ url, validator: "another version" }]);
+  assertEquals(await image.state(), "pending");
+  assertEquals(await image.prune(), []);
+  await bench.db.write((tx) =>
+    tx.run("UPDATE images SET state = 'stored', due_at = NULL")
+  );
+  assertEquals(await image.prune(), [], "the upload still waits");
+  assertEquals((await bench.image(url)).sha256, row.sha256);
+  assertEquals(bench.files(), [file]);
+});
+
+Deno.test("images prune: a copy stays for all its URLs while one is shown", async () => {
+  await using image = await Unneeded.store();
+  const { bench, file, url } = image;
+  const bytes = Deno.readFileSync(image.placeOf(file));
+  image.host.answers.set("/twin.png", () => new Response(bytes));
+  bench.startRole();
+  await bench.finished(await bench.upload([`${image.host.url}/twin.png`]));
+  await bench.stopRoles();
+  await image.show();
+  assertEquals(await image.prune(), []);
+  await bench.db.write((tx) => tx.run("DELETE FROM product_images"));
+  assertEquals(await image.prune(), [file]);
+  assertEquals((await bench.image(url)).sha256, null);
+  assertEquals((await bench.image(`${image.host.url}/twin.png`)).sha256, null);
+});
+
+Deno.test("images prune: an upload that uses the copy just before the write keeps it", async () => {
+  await using image = await Unneeded.store();
+  const { bench, file, url, validator } = image;
+  const db = meddled(bench.db, {
+    write: async (fn) => {
+      const id = await bench.upload([{ url, validator }]);
+      assertEquals((await bench.counts(id)).reused, 1);
+      await image.show();
+      return await bench.db.write(fn);
+    },
+  });
+  assertEquals(await image.prune(false, db), []);
+  assertEquals(await image.state(), "stored");
+  assertEquals(bench.files(), [file]);
+});
+
+Deno.test("images prune: what is fetched anew just after the write keeps its file", async () => {
+  await using image = await Unneeded.store();
+  const { bench, file } = image;
+  const db = meddled(bench.db, {
+    write: async (fn) => {
+      const done = await bench.db.write(fn);
+      assertEquals((await image.fetch()).stored, 1);
+      return done;
+    },
+  });
+  assertEquals(await image.prune(false, db), []);
+  assertEquals(await image.state(), "stored");
+  assertEquals(bench.files(), [file]);
+});
+
+Deno.test("images prune: what is written anew, but not reported yet, stays", async () => {
+  await using image = await Unneeded.store();
+  const { bench, file, url, validator } = image;
+  const db = meddled(bench.db, {
+    write: async (fn) => {
+      const done = await bench.db.write(fn);
+      await bench.upload([{ url, validator }]);
+      await bench.db.write((tx) =>
+        tx.run("UPDATE images SET lease_id = 'of a worker'")
+      );
+      Deno.utimeSync(image.placeOf(file), LATER / 1_000, LATER / 1_000);
+      return done;
+    },
+  });
+  assertEquals(await image.prune(false, db), []);
+  assertEquals(bench.files(), [file]);
+});
+
+Deno.test("images prune: goes on where one before it was killed", async () => {
+  await using image = await Unneeded.store();
+  const { bench, file } = image;
+  const aside = `${file}.unneeded`;
+  Deno.renameSync(image.placeOf(file), image.placeOf(aside));
+  await image.show();
+  assertEquals(await image.prune(true), []);
+  assertEquals(bench.files(), [aside]);
+  assertEquals(await image.prune(), []);
+  assertEquals(bench.files(), [file]);
+});

@@ -1,0 +1,320 @@
+import { assert, assertEquals } from "@std/assert";
+import type { ImageFailure, ImageOutcome } from "../../src/images/image.ts";
+import { recordCrashes, settleImages } from "../../src/images/rows/outcomes.ts";
+import {
+  type ClaimedImage,
+  claimImage,
+  dueImages,
+  dueSuspect,
+  pendingLanes,
+  pendingSellers,
+  releaseImages,
+  renewLeases,
+} from "../../src/images/rows/queue.ts";
+import { refetchCopies } from "../../src/images/rows/copies.ts";
+import { retryImages } from "../../src/images/rows/requests.ts";
+import { ImageBench } from "../support/image_bench.ts";
+import { TestClock } from "../support/clock.ts";
+
+const HOST = "https://images.example";
+const A = `${HOST}/a.png`;
+const B = `${HOST}/b.png`;
+
+const ETAG = 'etag "1"';
+const SHA256 = "ab".repeat(32);
+
+function stored(validator: string | null = ETAG): ImageOutcome {
+  return {
+    kind: "stored",
+    sha256: SHA256,
+    type: "png",
+    bytes: 9,
+    width: 1,
+    height: 1,
+    validator,
+  };
+}
+
+const GONE: ImageOutcome & ImageFailure = {
+  kind: "failed",
+  code: "image_not_found",
+  message: "GET answered 404; an image URL must answer 200.",
+  transient: false,
+};
+const BUSY: ImageOutcome & ImageFailure = {
+  kind: "failed",
+  code: "image_host_error",
+  message: "GET answered 503; an image URL must answer 200.",
+  transient: true,
+};
+
+/** Plays the image role by hand. */
+class Hand extends ImageBench {
+  readonly clock: TestClock;
+
+  constructor() {
+    const clock = new TestClock();
+    super({ deps: { clock } });
+    this.clock = clock;
+  }
+
+  /** Claims what is due for a seller at an origin. */
+  async claim(seller = "acme", limit = 100): Promise<ClaimedImage[]> {
+    const sellerId = await this.sellerId(seller);
+    const now = this.clock.now();
+    const { free } = await this.db.read((sql) =>
+      dueImages(sql, sellerId, HOST, now, limit)
+    );
+    const claims = free.map((job) => ({ ...job, lease: this.deps.ids.uuid() }));
+    return await this.db.write(async (tx) => {
+      const ours = [];
+      for (const claim of claims) {
+        if (await claimImage(tx, claim, now, now + 15_000)) ours.push(claim);
+      }
+      return ours;
+    });
+  }
+
+  async claimOne(): Promise<ClaimedImage> {
+    const [job, ...rest] = await this.claim();
+    assert(job !== undefined && rest.length === 0, "exactly one is due");
+    return job;
+  }
+
+  settle(
+    { id, lease }: ClaimedImage,
+    outcome: ImageOutcome,
+  ): Promise<string[]> {
+    return this.db.write((tx) =>
+      settleImages(tx, [{ id, lease, outcome }], {
+        at: this.clock.now(),
+        delay: (attempts) => attempts < 5 ? 1_000 : null,
+      })
+    );
+  }
+
+  crash(job: ClaimedImage, crashes: number): Promise<string[]> {
+    return this.db.write((tx) =>
+      recordCrashes(tx, [{ ...job, crashes }], this.clock.now())
+    );
+  }
+}
+
+const counts = (
+  pending: number,
+  stored: number,
+  reused: number,
+  failed: number,
+) => ({ pending, stored, reused, failed, finished: pending === 0 });
+
+Deno.test("images: one job for a URL, whoever asks; all of them are told", async () => {
+  await using hand = new Hand();
+  const one = await hand.upload([{ url: A, refs: 3 }, B]);
+  const two = await hand.upload([A], "other");
+  // The job moved to the seller who asked last.
+  const [a] = await hand.claim("other");
+  const [b] = await hand.claim("acme");
+  assertEquals((await hand.settle(a, stored())).sort(), [one, two].sort());
+  assertEquals(await hand.counts(one), counts(1, 3, 0, 0));
+  assertEquals(await hand.counts(two, "other"), counts(0, 1, 0, 0));
+  await hand.settle(b, GONE);
+  assertEquals(await hand.counts(one), counts(0, 3, 0, 1));
+  assertEquals(await hand.unsettled(one), [{
+    ordinal: 1,
+    url: B,
+    status: "failed",
+    attempts: 1,
+    code: "image_not_found",
+    message: GONE.message,
+  }]);
+});
+
+Deno.test("images: only the holder of the lease settles a job", async () => {
+  await using hand = new Hand();
+  const id = await hand.upload([A]);
+  const job = await hand.claimOne();
+  assertEquals(await hand.settle({ ...job, lease: "stale" }, stored()), []);
+  assertEquals(await hand.counts(id), counts(1, 0, 0, 0));
+  await hand.settle(job, stored());
+  assertEquals(await hand.settle(job, GONE), []);
+  assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
+});
+
+Deno.test("images: a lease keeps others out until it ends", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  const job = await hand.claimOne();
+  assertEquals(await hand.claim(), []);
+  hand.clock.advance(10_000);
+  const until = hand.clock.now() + 15_000;
+  await hand.db.write((tx) => renewLeases(tx, [job], until));
+  hand.clock.advance(14_999);
+  const look = async () => {
+    const sellerId = await hand.sellerId("acme");
+    const now = hand.clock.now();
+    return await hand.db.read((sql) => dueImages(sql, sellerId, HOST, now, 9));
+  };
+  assertEquals(await look(), { free: [], expired: [] });
+  hand.clock.advance(1);
+  const { free, expired } = await look();
+  assertEquals([free.length, expired[0]?.lease], [0, job.lease]);
+});
+
+Deno.test("images: a released job is due at once and has lost nothing", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  const job = await hand.claimOne();
+  await hand.db.write((tx) => releaseImages(tx, [job], hand.clock.now()));
+  const again = await hand.claimOne();
+  assertEquals([again.id, again.crashes], [job.id, 0]);
+});
+
+Deno.test("images: a transient failure is shown, retried, and final in the end", async () => {
+  await using hand = new Hand();
+  const id = await hand.upload([A]);
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    await hand.settle(await hand.claimOne(), BUSY);
+    const [image] = await hand.unsettled(id);
+    assertEquals(image.attempts, attempt);
+    assertEquals(image.code, "image_host_error");
+    assertEquals(image.status, attempt < 5 ? "pending" : "failed");
+    assertEquals(await hand.claim(), [], "not due yet");
+    hand.clock.advance(1_000);
+  }
+  assertEquals(await hand.counts(id), counts(0, 0, 0, 1));
+});
+
+Deno.test("images: the stored version is reused, another one fetched", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  await hand.settle(await hand.claimOne(), stored('etag "1"'));
+  const same = await hand.upload([{ url: A, refs: 2, validator: 'etag "1"' }]);
+  assertEquals(await hand.counts(same), counts(0, 0, 2, 0));
+  const newer = await hand.upload([{ url: A, validator: 'etag "2"' }]);
+  assertEquals(await hand.counts(newer), counts(1, 0, 0, 0));
+  await hand.settle(await hand.claimOne(), stored('etag "2"'));
+  assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
+});
+
+Deno.test("images: without a validator the copy is asked for conditionally", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  await hand.settle(await hand.claimOne(), stored());
+  const id = await hand.upload([A]);
+  const job = await hand.claimOne();
+  assertEquals(job.copy, { sha256: SHA256, type: "png", validator: ETAG });
+  await hand.settle(job, { kind: "unmodified" });
+  assertEquals(await hand.counts(id), counts(0, 0, 1, 0));
+});
+
+Deno.test("images: a copy lost while it was asked about is fetched again", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  await hand.settle(await hand.claimOne(), stored());
+  const id = await hand.upload([A]);
+  const job = await hand.claimOne();
+  await hand.db.write((tx) => refetchCopies(tx, [SHA256], hand.clock.now()));
+  await hand.settle(job, { kind: "unmodified" });
+  const again = await hand.claimOne();
+  assertEquals(again.copy, null);
+  await hand.settle(again, stored());
+  assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
+});
+
+Deno.test("images: who saw a newer version than the one under way waits for it", async () => {
+  await using hand = new Hand();
+  const before = await hand.upload([{ url: A, validator: 'etag "1"' }]);
+  const job = await hand.claimOne();
+  const same = await hand.upload([{ url: A, validator: 'etag "1"' }]);
+  const any = await hand.upload([A]);
+  const newer = await hand.upload([{ url: A, validator: 'etag "2"' }]);
+  await hand.settle(job, stored('etag "1"'));
+  for (const id of [before, same, any]) {
+    assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
+  }
+  assertEquals(await hand.counts(newer), counts(1, 0, 0, 0));
+  // Whatever it brings now: it was fetched after the request.
+  await hand.settle(await hand.claimOne(), stored('etag "3"'));
+  assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
+});
+
+Deno.test("images: a failure does not answer a request made meanwhile", async () => {
+  await using hand = new Hand();
+  const before = await hand.upload([A]);
+  const job = await hand.claimOne();
+  const meanwhile = await hand.upload([A]);
+  await hand.settle(job, GONE);
+  assertEquals(await hand.counts(before), counts(0, 0, 0, 1));
+  assertEquals(await hand.counts(meanwhile), counts(1, 0, 0, 0));
+  await hand.settle(await hand.claimOne(), stored());
+  assertEquals(await hand.counts(meanwhile), counts(0, 1, 0, 0));
+  assertEquals(await hand.counts(before), counts(0, 0, 0, 1));
+});
+
+Deno.test("images: a failed job is begun anew by a newer transaction", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  await hand.settle(await hand.claimOne(), GONE);
+  const id = await hand.upload([A]);
+  const [image] = await hand.unsettled(id);
+  assertEquals([image.attempts, image.code], [0, null]);
+  await hand.settle(await hand.claimOne(), stored());
+  assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
+});
+
+Deno.test("images: retrying makes what failed pending, and nothing else", async () => {
+  await using hand = new Hand();
+  const id = await hand.upload([{ url: A, refs: 2 }, B]);
+  const [a, b] = await hand.claim();
+  await hand.settle(a, GONE);
+  await hand.settle(b, stored());
+  const sellerId = await hand.sellerId("acme");
+  const retry = () =>
+    hand.db.write((tx) => retryImages(tx, id, sellerId, hand.clock.now()));
+  assertEquals(await retry(), 2);
+  assertEquals(await hand.counts(id), counts(2, 1, 0, 0));
+  assertEquals(await retry(), 0);
+  await hand.settle(await hand.claimOne(), stored());
+  assertEquals(await hand.counts(id), counts(0, 3, 0, 0));
+});
+
+Deno.test("images: after two crashes a job runs alone, after four it fails", async () => {
+  await using hand = new Hand();
+  const id = await hand.upload([A]);
+  await hand.crash(await hand.claimOne(), 0);
+  await hand.crash(await hand.claimOne(), 1);
+  for (let crashes = 2; crashes < 4; crashes++) {
+    assertEquals(await hand.claim(), []);
+    const now = hand.clock.now();
+    const { free: [suspect] } = await hand.db.read((sql) =>
+      dueSuspect(sql, now)
+    );
+    const job = { ...suspect, lease: hand.deps.ids.uuid() };
+    await hand.db.write((tx) => claimImage(tx, job, now, now + 1));
+    await hand.crash(job, suspect.crashes);
+  }
+  assertEquals(await hand.counts(id), counts(0, 0, 0, 1));
+  const [image] = await hand.unsettled(id);
+  assertEquals(image.code, "image_unprocessable");
+});
+
+Deno.test("images: sellers and origins are found one after the other", async () => {
+  await using hand = new Hand();
+  await hand.upload([A, B, "https://b.example/1.png"], "one");
+  await hand.upload(["https://c.example/1.png"], "two");
+  await hand.upload([{ url: A, validator: null }], "three");
+  const ids = await Promise.all(
+    ["one", "two", "three"].map((name) => hand.sellerId(name)),
+  );
+  const sellers = await hand.db.read((sql) => pendingSellers(sql, "", 10));
+  assertEquals(sellers, [...ids].sort());
+  assertEquals(
+    await hand.db.read((sql) => pendingSellers(sql, sellers[0], 1)),
+    [sellers[1]],
+  );
+  const due = hand.clock.now();
+  assertEquals(await hand.db.read((sql) => pendingLanes(sql, ids[0], "", 10)), [
+    { origin: "https://b.example", due },
+    { origin: HOST, due },
+  ]);
+});

@@ -1,0 +1,198 @@
+/**
+ * What every store of images does, a folder or object storage; and real object
+ * storage, too, where SELLER_IMAGE_STORE and SELLER_S3_… name one.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { createHash } from "node:crypto";
+import { type Config, readConfig } from "../../../src/config.ts";
+import { systemClock } from "../../../src/deps.ts";
+import { imageFile } from "../../../src/images/image.ts";
+import {
+  imageStoreSettings,
+  openImageStore,
+} from "../../../src/images/storage/open.ts";
+import type {
+  ImageFile,
+  ImageStore,
+} from "../../../src/images/storage/blob_store.ts";
+import { testConfig } from "../../support/config.ts";
+import { Random } from "../../support/random.ts";
+import { S3Server } from "../../support/s3_server.ts";
+
+/** More than is kept in memory, and no whole number of pieces. */
+const LARGE = Uint8Array.from({ length: 600_001 }, (_, n) => n % 251);
+const SMALL = new TextEncoder().encode("a small image");
+const NEVER = new AbortController().signal;
+
+function fileOf(bytes: Uint8Array): string {
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return imageFile({ sha256, type: "png" });
+}
+
+async function keep(store: ImageStore, bytes: Uint8Array): Promise<string> {
+  const incoming = store.receive(crypto.randomUUID());
+  for (let at = 0; at < bytes.length; at += 100_000) {
+    incoming.append(bytes.subarray(at, at + 100_000));
+  }
+  assertEquals(await incoming.content(), bytes);
+  await incoming.keep(fileOf(bytes), NEVER);
+  await incoming.discard();
+  return fileOf(bytes);
+}
+
+async function bytesOf(
+  store: ImageStore,
+  ...args: Parameters<ImageStore["read"]>
+): Promise<Uint8Array | null> {
+  const image = await store.read(...args);
+  if (image === null) return null;
+  const bytes = await new Response(image.body).bytes();
+  assertEquals(bytes.length, image.bytes);
+  return bytes;
+}
+
+function parts(store: ImageStore): string[] {
+  return [...Deno.readDirSync(store.partFolder)].map(({ name }) => name)
+    .filter((name) => name.endsWith(".part"));
+}
+
+function onEach(
+  rule: string,
+  check: (store: ImageStore) => Promise<void>,
+): void {
+  const run = async (place: Partial<Config>) => {
+    const dataDir = await Deno.makeTempDir();
+    const config = testConfig({ ...place, dataDir });
+    const store = openImageStore(imageStoreSettings(config), systemClock);
+    try {
+      store.prepare();
+      await check(store);
+    } finally {
+      await Deno.remove(dataDir, { recursive: true });
+    }
+  };
+  Deno.test(`a folder: ${rule}`, () => run({}));
+  Deno.test(`object storage: ${rule}`, async () => {
+    await using server = new S3Server();
+    server.pageSize = 2;
+    await run(server.config());
+    assertEquals(server.refused, []);
+  });
+  const { config } = readConfig();
+  if (config?.imageStore?.kind !== "s3") return;
+  const { imageStore, dataDir: _, ...real } = config;
+  Deno.test(`${imageStore.bucket}: ${rule}`, () => {
+    const prefix = `${imageStore.prefix}/test-${crypto.randomUUID()}`
+      .replace(/^\//, "");
+    return run({ ...real, imageStore: { ...imageStore, prefix } });
+  });
+}
+
+onEach("what is kept can be read, whole and in part", async (store) => {
+  for (const bytes of [SMALL, LARGE]) {
+    const before = Date.now();
+    const file = await keep(store, bytes);
+    assertEquals(await bytesOf(store, file), bytes);
+    const range = { start: 3, end: 10 };
+    assertEquals(await bytesOf(store, file, range), bytes.slice(3, 10));
+    const found = await store.look(file);
+    assertEquals([found?.name, found?.bytes], [file, bytes.length]);
+    // The protocol tells whole seconds; some servers round up.
+    assert(found!.written >= before - 1_000, "written now");
+    assert(found!.written <= Date.now() + 1_000, "written now");
+  }
+  assertEquals(parts(store), []);
+});
+
+onEach("the same image twice is one file", async (store) => {
+  const file = await keep(store, SMALL);
+  assertEquals(await keep(store, SMALL), file);
+  assertEquals(await store.names(file.slice(0, 2)), [file]);
+});
+
+onEach("images that come at once do not run into each other", async (store) => {
+  const random = new Random(1);
+  const kept = new Map<string, Uint8Array>();
+  const takeSome = async (lane: number) => {
+    for (let n = 0; n < 6; n++) {
+      const bytes = new Uint8Array(2 + random.below(500_000))
+        .fill(random.below(256)).fill(lane, 0, 1).fill(n, 1, 2);
+      const incoming = store.receive(crypto.randomUUID());
+      for (let at = 0; at < bytes.length;) {
+        const piece = bytes.subarray(at, at + 1 + random.below(100_000));
+        incoming.append(piece);
+        at += piece.length;
+        await Promise.resolve();
+      }
+      if (random.below(4) > 0) {
+        assertEquals(fileOf(await incoming.content()), fileOf(bytes));
+        await incoming.keep(fileOf(bytes), NEVER);
+        kept.set(fileOf(bytes), bytes);
+      }
+      await incoming.discard();
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, lane) => takeSome(lane)));
+  for (const [file, bytes] of kept) {
+    assertEquals(fileOf((await bytesOf(store, file))!), fileOf(bytes));
+  }
+  assertEquals(parts(store), []);
+});
+
+onEach("what is not there is not there", async (store) => {
+  const file = fileOf(SMALL);
+  assertEquals(await store.look(file), null);
+  assertEquals(await store.read(file), null);
+  assertEquals(await store.read(file, { start: 0, end: 1 }), null);
+  assertEquals(await store.names(file.slice(0, 2)), []);
+});
+
+onEach("what is discarded leaves nothing", async (store) => {
+  const incoming = store.receive("lease");
+  incoming.append(LARGE);
+  assertEquals(parts(store), ["lease.part"]);
+  await incoming.discard();
+  assertEquals(parts(store), []);
+  assertEquals(await store.look(fileOf(LARGE)), null);
+});
+
+onEach("names are listed by their first digits, all of them", async (store) => {
+  const files: string[] = [];
+  for (let n = 0; n < 200; n++) {
+    const bytes = new TextEncoder().encode(`image ${n}`);
+    if (fileOf(bytes)[0] === "0") files.push(await keep(store, bytes));
+  }
+  assert(files.length > 5, "enough for several pages");
+  const listed: string[] = [];
+  for (const second of "0123456789abcdef") {
+    listed.push(...await store.names(`0${second}`));
+  }
+  assertEquals(listed, files.sort());
+});
+
+onEach(
+  "only what is still unwanted at the last look is removed",
+  async (store) => {
+    const [gone, wanted] = [await keep(store, SMALL), await keep(store, LARGE)];
+    const files = [gone, wanted, fileOf(new Uint8Array(1))]
+      .map((name): ImageFile => ({ name, bytes: 0, written: 0 }));
+    const removed = await store.remove(files, (seen) => {
+      assertEquals(seen.map(({ name }) => name), [gone, wanted]);
+      return Promise.resolve(seen.filter(({ name }) => name === gone));
+    });
+    assertEquals(removed.map(({ name, bytes }) => [name, bytes]), [
+      [gone, SMALL.length],
+    ]);
+    assertEquals(await store.look(gone), null);
+    assertEquals(await bytesOf(store, wanted), LARGE);
+  },
+);
+
+onEach("a reader that goes away leaves nothing open", async (store) => {
+  const file = await keep(store, LARGE);
+  const image = await store.read(file);
+  const reader = image!.body.getReader();
+  await reader.read();
+  await reader.cancel();
+  assertEquals(await bytesOf(store, file), LARGE);
+});

@@ -1,0 +1,255 @@
+/** Object storage that does not do what it should. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createHash } from "node:crypto";
+import { systemClock } from "../../../src/deps.ts";
+import {
+  S3Door,
+  type S3Settings,
+} from "../../../src/images/storage/s3_client.ts";
+import { S3Store } from "../../../src/images/storage/s3.ts";
+import {
+  StoreError,
+  type StoreErrorKind,
+} from "../../../src/images/storage/blob_store.ts";
+import { TestClock, until } from "../../support/clock.ts";
+import { Problem, S3Server, SECRET_KEY } from "../../support/s3_server.ts";
+
+const FILE = `ab/${"ab".repeat(32)}.png`;
+const BODY = new TextEncoder().encode("an image");
+const SHA256 = createHash("sha256").update(BODY).digest("hex");
+const NEVER = new AbortController().signal;
+
+function settingsOf(server: S3Server): S3Settings {
+  const { imageStore, ...rest } = server.config();
+  return {
+    endpoint: rest.s3Endpoint,
+    region: rest.s3Region,
+    accessKey: rest.s3AccessKey,
+    secretKey: rest.s3SecretKey,
+    bucket: imageStore.bucket,
+    prefix: imageStore.prefix,
+  };
+}
+
+function storeOf(server: S3Server, more: Partial<S3Settings> = {}): S3Store {
+  const door = new S3Door({ ...settingsOf(server), ...more }, systemClock);
+  return new S3Store(door, "/nowhere");
+}
+
+/** Fails in this way, with this in the message, and without the secret. */
+async function fails(
+  doing: Promise<unknown>,
+  kind: StoreErrorKind,
+  why: string,
+): Promise<void> {
+  const error = await assertRejects(() => doing, StoreError);
+  assertEquals(
+    [error.kind, error.message.includes(why)],
+    [kind, true],
+    error.message,
+  );
+  const told = String(error.stack) + String(error.cause);
+  assert(!told.includes(SECRET_KEY), "the secret key is told");
+}
+
+async function put(door: S3Door, sha256: string, abort = NEVER): Promise<void> {
+  await door.put(FILE, sha256, () => Promise.resolve(BODY), abort);
+}
+
+Deno.test("object storage: a wrong key, region, bucket or clock is named", async () => {
+  await using server = new S3Server();
+  server.put(`shop/images/${FILE}`, BODY);
+  const read = (more: Partial<S3Settings>) => storeOf(server, more).read(FILE);
+  await fails(read({ secretKey: "x" }), "denied", "SignatureDoesNotMatch");
+  await fails(read({ accessKey: "x" }), "denied", "InvalidAccessKeyId");
+  await fails(
+    read({ region: "x" }),
+    "unusable",
+    "AuthorizationHeaderMalformed",
+  );
+  await fails(read({ bucket: "other" }), "unusable", "NoSuchBucket");
+  await fails(
+    storeOf(server, { bucket: "other" }).names("ab"),
+    "unusable",
+    "NoSuchBucket",
+  );
+  const late = { ...systemClock, now: () => Date.now() - 16 * 60_000 };
+  const store = new S3Store(new S3Door(settingsOf(server), late), "/nowhere");
+  await fails(store.read(FILE), "denied", "RequestTimeTooSkewed");
+  assertEquals(await storeOf(server, { prefix: "other" }).read(FILE), null);
+  assert(await read({}) !== null);
+});
+
+for (
+  const [status, code, kind] of [
+    [503, "SlowDown", "away"],
+    [500, "InternalError", "away"],
+    [400, "RequestTimeout", "away"],
+    [507, "InsufficientStorage", "full"],
+    [403, "QuotaExceeded", "full"],
+    [403, "AccessDenied", "denied"],
+    [400, "InvalidRequest", "unusable"],
+    [404, "NoSuchBucket", "unusable"],
+  ] as const
+) {
+  Deno.test(`object storage: ${status} ${code} is ${kind}`, async () => {
+    await using server = new S3Server();
+    server.meddle = () => new Problem(status, code).response();
+    const door = new S3Door(settingsOf(server), systemClock);
+    await fails(put(door, SHA256), kind, code);
+    await fails(storeOf(server).read(FILE), kind, code);
+    assertEquals(server.seen.length, 2, "an answer is final");
+  });
+}
+
+Deno.test("object storage: a redirect is not followed", async () => {
+  await using other = new S3Server();
+  await using server = new S3Server();
+  server.meddle = (_, key) =>
+    new Problem(307, "TemporaryRedirect").response("GET", {
+      location: `${other.url}/pictures/${key}`,
+      "x-amz-bucket-region": "eu-north-1",
+    });
+  await fails(storeOf(server).read(FILE), "unusable", "region eu-north-1");
+  assertEquals([...other.seen, ...other.refused], []);
+});
+
+Deno.test("object storage: a body that is not what was hashed is refused", async () => {
+  await using server = new S3Server();
+  const door = new S3Door(settingsOf(server), systemClock);
+  await fails(
+    put(door, "ab".repeat(32)),
+    "unusable",
+    "XAmzContentSHA256Mismatch",
+  );
+  assertEquals(server.objects.size, 0);
+});
+
+Deno.test("object storage: a connection that breaks is tried once more", async () => {
+  await using server = new S3Server();
+  const breaking = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let connections = 0;
+  const accept = (async () => {
+    for await (const connection of breaking) {
+      connections++;
+      connection.close();
+    }
+  })();
+  const { port: closing } = breaking.addr as Deno.NetAddr;
+  const endpoint = `http://127.0.0.1:${closing}`;
+  await fails(storeOf(server, { endpoint }).read(FILE), "away", "");
+  breaking.close();
+  await accept;
+  assertEquals(connections, 2);
+});
+
+Deno.test("object storage: silence ends after ten seconds, a slow PUT after thirty", async () => {
+  await using server = new S3Server();
+  const release = Promise.withResolvers<null>();
+  server.meddle = () => release.promise;
+  const clock = new TestClock(Date.now());
+  const door = new S3Door(settingsOf(server), clock);
+  const store = new S3Store(door, "/nowhere");
+  const read = fails(store.read(FILE), "away", "10 s");
+  await until(() => server.count("GET") === 1, "the GET");
+  clock.advance(10_000);
+  await read;
+  const sent = fails(put(door, SHA256), "away", "30 s");
+  await until(() => server.count("PUT") === 1, "the PUT");
+  clock.advance(30_000);
+  await sent;
+  release.resolve(null);
+});
+
+Deno.test("object storage: a body that stops coming ends after two minutes", async () => {
+  await using server = new S3Server();
+  const drip = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(BODY),
+  });
+  const headers = { "content-length": "1000" };
+  server.meddle = () => new Response(drip, { headers });
+  const clock = new TestClock(Date.now());
+  const store = new S3Store(new S3Door(settingsOf(server), clock), "/nowhere");
+  const image = await store.read(FILE);
+  const reader = image!.body.getReader();
+  assertEquals((await reader.read()).value, BODY);
+  const rest = assertRejects(() => reader.read());
+  clock.advance(120_000);
+  await rest;
+});
+
+Deno.test("object storage: what is given up is given up at once", async () => {
+  await using server = new S3Server();
+  const release = Promise.withResolvers<null>();
+  server.meddle = () => release.promise;
+  const abort = new AbortController();
+  const door = new S3Door(settingsOf(server), systemClock);
+  const sent = put(door, SHA256, abort.signal);
+  await until(() => server.count("PUT") === 1, "the PUT");
+  abort.abort(new Error("stopping"));
+  await assertRejects(() => sent, Error, "stopping");
+  release.resolve(null);
+});
+
+Deno.test("object storage: sixteen images are sent at once", async () => {
+  await using server = new S3Server();
+  const release = Promise.withResolvers<null>();
+  server.meddle = () => release.promise;
+  const door = new S3Door(settingsOf(server), systemClock);
+  const sent = Array.from({ length: 40 }, () => put(door, SHA256));
+  await until(() => server.count("PUT") === 16, "the first PUTs");
+  release.resolve(null);
+  await Promise.all(sent);
+  assertEquals([server.count("PUT"), server.peak.get("PUT")], [40, 16]);
+});
+
+for (
+  const [what, body] of [
+    ["no XML", "hello"],
+    ["another document", "<Buckets/>"],
+    ["cut off", "<ListBucketResult><Contents>"],
+    ["without an end", "<ListBucketResult><Name>x</Name></ListBucketResult>"],
+    [
+      "more, but no way on",
+      "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+    ],
+    [
+      "round in circles",
+      "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken></ListBucketResult>",
+    ],
+  ]
+) {
+  Deno.test(`object storage: a list that is ${what} is no empty list`, async () => {
+    await using server = new S3Server();
+    server.meddle = () => new Response(body);
+    await fails(storeOf(server).names("ab"), "unusable", "");
+  });
+}
+
+Deno.test("object storage: a list that breaks off is no empty list", async () => {
+  await using server = new S3Server();
+  const broken = new ReadableStream({
+    pull: (controller) => controller.error(new Error("broken on purpose")),
+  });
+  server.meddle = () => new Response(broken);
+  await fails(storeOf(server).names("ab"), "away", "");
+});
+
+Deno.test("object storage: what is beside the images is not listed", async () => {
+  await using server = new S3Server();
+  for (const key of ["notes.txt", `${FILE}.bak`, FILE.slice(3), `x/${FILE}`]) {
+    server.put(`shop/images/${key}`, BODY);
+  }
+  server.put(`shop/images/ab/notes.txt`, BODY);
+  server.put(FILE, BODY);
+  assertEquals(await storeOf(server).names("ab"), []);
+  assertEquals(await storeOf(server, { prefix: "" }).names("ab"), [FILE]);
+});
+
+Deno.test("object storage: another range than was asked for is not served", async () => {
+  await using server = new S3Server();
+  server.meddle = () =>
+    new Response("whole", { headers: { "content-length": "5" } });
+  const range = { start: 0, end: 2 };
+  await fails(storeOf(server).read(FILE, range), "unusable", "range");
+});

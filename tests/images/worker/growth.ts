@@ -1,0 +1,74 @@
+/**
+ * Prints, as JSON, the bytes that stay on the heap of each image that was
+ * fetched, by kind of store:
+ *
+ *   deno run -A --v8-flags=--expose-gc tests/images/worker/growth.ts
+ */
+import { systemClock, systemIds } from "../../../src/deps.ts";
+import {
+  imageStoreSettings,
+  openImageStore,
+} from "../../../src/images/storage/open.ts";
+import type { ImageStore } from "../../../src/images/storage/blob_store.ts";
+import { ImageFetcher } from "../../../src/images/worker/download.ts";
+import { openDoor } from "../../net/support.ts";
+import { testConfig } from "../../support/config.ts";
+import { ImageHost } from "../../support/image_host.ts";
+import { temporaryFolder } from "../../support/process.ts";
+import { S3Server } from "../../support/s3_server.ts";
+
+/** Enough for buffers, connections and compiled code to be there. */
+const BEFORE = 500;
+const MEASURED = 1_500;
+const AT_ONCE = 16;
+
+declare global {
+  /** With `--expose-gc`. */
+  var gc: () => void;
+}
+
+async function heapBytes(): Promise<number> {
+  // What a finalizer or a closing connection lets go of is garbage only then.
+  for (let n = 0; n < 3; n++) {
+    globalThis.gc();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return Deno.memoryUsage().heapUsed;
+}
+
+async function growth(store: ImageStore): Promise<number> {
+  store.prepare();
+  using door = openDoor();
+  const settings = { imageLimit: 1_000_000, answerMs: 10_000 };
+  const fetcher = new ImageFetcher(door, store, settings, systemClock);
+  // One for all, as the worker has it.
+  const { signal } = new AbortController();
+  const url = `${host.url}/good/a.png`;
+  const fetchAll = async (count: number) => {
+    for (let n = 0; n < count; n += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+        const lease = systemIds.uuid();
+        const task = { id: lease, lease, url, copy: null };
+        const { kind } = await fetcher.fetch(task, signal);
+        if (kind !== "stored") throw new Error(`an image was ${kind}`);
+      }));
+      server.seen.length = 0;
+    }
+  };
+  await fetchAll(BEFORE);
+  const before = await heapBytes();
+  await fetchAll(MEASURED);
+  return Math.round((await heapBytes() - before) / MEASURED);
+}
+
+await using folder = await temporaryFolder();
+await using host = new ImageHost();
+await using server = new S3Server();
+const storeOf = (settings = {}) => {
+  const config = testConfig({ dataDir: folder.path, ...settings });
+  return openImageStore(imageStoreSettings(config), systemClock);
+};
+console.log(JSON.stringify({
+  folder: await growth(storeOf()),
+  s3: await growth(storeOf(server.config())),
+}));

@@ -1,0 +1,367 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { createHash } from "node:crypto";
+import { picture } from "../../../src/sandbox/pictures.ts";
+import { TestClock, until } from "../../support/clock.ts";
+import { type Asked, ImageBench } from "../../support/image_bench.ts";
+import { ImageHost } from "../../support/image_host.ts";
+
+const all = (stored: number, failed = 0, reused = 0) => ({
+  pending: 0,
+  stored,
+  reused,
+  failed,
+});
+
+/** Time stands still but for `advance`; the worker's signs of life are rare. */
+function frozen(): { bench: ImageBench; clock: TestClock } {
+  const clock = new TestClock(Date.now());
+  const bench = new ImageBench({
+    deps: { clock },
+    role: { beatMs: 60_000 },
+  });
+  return { bench, clock };
+}
+
+/** Waits until the first image has had so many attempts. */
+async function attempted(
+  bench: ImageBench,
+  id: string,
+  attempts: number,
+): Promise<void> {
+  await until(
+    async () => (await bench.unsettled(id))[0]?.attempts === attempts,
+    `attempt ${attempts}`,
+  );
+}
+
+Deno.test("images: each type arrives, named by its content", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const types = ["png", "jpeg", "gif", "webp", "avif"];
+  const names = ["a.png", "a.jpg", "a.gif", "a.webp", "a.avif"];
+  const id = await bench.upload(
+    names.map((name) => `${host.url}/good/${name}`),
+  );
+  assertEquals(await bench.finished(id), all(5));
+  const expected = names.map((name, n) => {
+    const sha256 = createHash("sha256").update(picture(name)!).digest("hex");
+    return `${sha256.slice(0, 2)}/${sha256}.${types[n]}`;
+  });
+  assertEquals(bench.files(), expected.sort());
+  for (const file of bench.files()) {
+    const { mode } = Deno.statSync(`${bench.dataDir}/images/${file}`);
+    assertEquals((mode ?? 0) & 0o111, 0, "nobody may execute it");
+  }
+  const row = await bench.image(`${host.url}/good/a.png`);
+  assertEquals([row.type, row.width, row.height, row.validator], [
+    "png",
+    64,
+    64,
+    'etag "a.png"',
+  ]);
+});
+
+Deno.test("images: what will not help to repeat fails at once, and says why", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench({ config: { imageLimit: 100_000 } });
+  bench.startRole();
+  host.answers.set("/svg", () => new Response("<svg xmlns='x'/>"));
+  host.answers.set(
+    "/gzip",
+    () => new Response("x", { headers: { "content-encoding": "br" } }),
+  );
+  host.answers.set("/length", () => new Response(new Uint8Array(100_001)));
+  const expected: [string, string, RegExp][] = [
+    ["/missing/a.png", "image_not_found", /answered 404/],
+    ["/gone/a.png", "image_not_found", /answered 410/],
+    ["/forbidden/a.png", "image_forbidden", /answered 403/],
+    ["/redirect/a.png", "image_redirected", /302 \(to \/good\/a\.png\)/],
+    ["/html/a.png", "image_not_an_image", /HTML/],
+    ["/empty/a.png", "image_not_an_image", /empty/],
+    ["/oversized/a.png", "image_too_large", /100000/],
+    ["/length", "image_too_large", /100000/],
+    ["/svg", "image_unsupported_type", /SVG/],
+    ["/gzip", "image_bad_response", /br/],
+  ];
+  const id = await bench.upload(expected.map(([path]) => host.url + path));
+  assertEquals(await bench.finished(id), all(0, expected.length));
+  for (const image of await bench.unsettled(id)) {
+    const [path, code, message] = expected[image.ordinal];
+    assertEquals([image.code, image.attempts], [code, 1], path);
+    assertMatch(image.message ?? "", message);
+  }
+  assertEquals(bench.files(), [], "nothing of them is left");
+});
+
+Deno.test("images: a blocked address is not asked", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench({ config: { allowPrivate: [] } });
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/good/a.png`]);
+  assertEquals(await bench.finished(id), all(0, 1));
+  assertEquals((await bench.unsettled(id))[0].code, "image_blocked");
+  assertEquals(host.gets.size, 0);
+});
+
+Deno.test("images: a host that fails once is asked again after a second", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/flaky/a.png`]);
+  await attempted(bench, id, 1);
+  clock.advance(799);
+  assertEquals(host.count("/flaky/a.png"), 1);
+  clock.advance(402);
+  assertEquals(await bench.finished(id), all(1));
+});
+
+Deno.test("images: five attempts, then it has failed", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/error/a.png`]);
+  for (const [n, seconds] of [1, 5, 30, 120].entries()) {
+    await attempted(bench, id, n + 1);
+    clock.advance(seconds * 1_200);
+  }
+  assertEquals(await bench.finished(id), all(0, 1));
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.attempts, image.code], [5, "image_host_error"]);
+  assertEquals(host.count("/error/a.png"), 5);
+});
+
+Deno.test("images: Retry-After is waited for", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/busy/a.png`]);
+  await attempted(bench, id, 1);
+  clock.advance(30_000);
+  // Something else that goes through shows that this one was passed over.
+  await bench.finished(await bench.upload([`${host.url}/good/b.png`]));
+  assertEquals(host.count("/busy/a.png"), 1);
+  clock.advance(30_001);
+  await attempted(bench, id, 2);
+});
+
+Deno.test("images: a host that does not answer is a time-out, to be repeated", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench({ role: { answerMs: 50 } });
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/hang/a.png`]);
+  await attempted(bench, id, 1);
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.status, image.code], ["pending", "image_timeout"]);
+});
+
+Deno.test("images: a body that breaks off is incomplete, to be repeated", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/short/a.png`]);
+  await attempted(bench, id, 1);
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.status, image.code], ["pending", "image_incomplete"]);
+  assertEquals(bench.files(), []);
+});
+
+Deno.test("images: the same bytes are stored once", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const paths = ["good/a.png", "plain/a.png", "good/a.png?2"];
+  const id = await bench.upload(paths.map((path) => `${host.url}/${path}`));
+  assertEquals(await bench.finished(id), all(3));
+  assertEquals(bench.files().length, 1);
+});
+
+Deno.test("images: one download of a URL, whoever asks and how often", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  const url = `${host.url}/good/a.png`;
+  const ids = [await bench.upload([{ url, refs: 7 }])];
+  ids.push(await bench.upload([url]));
+  const other = await bench.upload([url], "other");
+  bench.startRole();
+  assertEquals(await bench.finished(ids[0]), all(7));
+  assertEquals(await bench.finished(ids[1]), all(1));
+  assertEquals(await bench.finished(other, "other"), all(1));
+  assertEquals(host.count("/good/a.png"), 1);
+});
+
+Deno.test("images: an unchanged image is asked about, not fetched again", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const url = `${host.url}/good/a.png`;
+  await bench.finished(await bench.upload([url]));
+  const id = await bench.upload([url]);
+  assertEquals(await bench.finished(id), all(0, 0, 1));
+  assertEquals(host.count("/good/a.png"), 2, "the second one was a 304");
+  const known = await bench.upload([{ url, validator: 'etag "a.png"' }]);
+  assertEquals(await bench.finished(known), all(0, 0, 1));
+  assertEquals(host.count("/good/a.png"), 2);
+});
+
+Deno.test("images: a file that is gone is fetched again when asked for", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const url = `${host.url}/good/a.png`;
+  await bench.finished(await bench.upload([url]));
+  const [file] = bench.files();
+  Deno.removeSync(`${bench.dataDir}/images/${file}`);
+  assertEquals(await bench.finished(await bench.upload([url])), all(1));
+  assertEquals(bench.files(), [file]);
+});
+
+Deno.test("images: a file that is gone is fetched again at the next start", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const url = `${host.url}/good/a.png`;
+  await bench.finished(await bench.upload([url]));
+  await bench.stopRoles();
+  const [file] = bench.files();
+  Deno.removeSync(`${bench.dataDir}/images/${file}`);
+  bench.startRole();
+  await until(() => bench.files().includes(file), "the file");
+  await until(
+    () => bench.log.some(({ event }) => event === "image_files_missing"),
+    "the line in the log, written when all were looked for",
+  );
+});
+
+Deno.test("images: hosts that hang do not delay the images of others", async () => {
+  const hosts = Array.from({ length: 10 }, () => new ImageHost());
+  await using good = new ImageHost();
+  await using bench = new ImageBench();
+  try {
+    const hanging = hosts.flatMap(({ url }, n) =>
+      Array.from(
+        { length: 20 },
+        (_, m) => `${url}/${n % 2 ? "hang" : "drip"}/${m}.png`,
+      )
+    );
+    const stuck = await bench.upload(hanging);
+    bench.startRole();
+    await until(() => hosts.some(({ peak }) => peak > 0), "the first GET");
+    const quick = await bench.upload(
+      Array.from({ length: 100 }, (_, n) => `${good.url}/good/${n}.png`),
+      "other",
+    );
+    assertEquals(await bench.finished(quick, "other"), all(100));
+    assertEquals((await bench.counts(stuck)).stored, 0);
+    assert(hosts.every(({ peak }) => peak <= 16));
+  } finally {
+    for (const host of hosts) await host[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("images: a hanging host does not delay its seller's other images", async () => {
+  await using bad = new ImageHost();
+  await using good = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const urls = Array.from(
+    { length: 200 },
+    (_, n) =>
+      n < 100 ? `${bad.url}/hang/${n}.png` : `${good.url}/good/${n}.png`,
+  );
+  const id = await bench.upload(urls);
+  await until(async () => (await bench.counts(id)).stored === 100, "the rest");
+  assert(bad.peak <= 16);
+});
+
+Deno.test("images: many images of one seller do not starve another's few", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const many = await bench.upload(
+    Array.from({ length: 1_500 }, (_, n) => `${host.url}/good/many-${n}.png`),
+  );
+  await until(async () => (await bench.counts(many)).stored > 0, "a start");
+  const few = await bench.upload(
+    Array.from({ length: 10 }, (_, n) => `${host.url}/good/few-${n}.png`),
+    "other",
+  );
+  await bench.finished(few, "other");
+  const left = (await bench.counts(many)).pending;
+  assert(left > 500, `${left} of the many were left`);
+});
+
+Deno.test("images: counters add up at every moment and progress never goes down", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  const asked: Asked[] = Array.from({ length: 400 }, (_, n) => ({
+    url: `${host.url}/${n % 4 ? "good" : "missing"}/${n}.png`,
+    refs: 1 + n % 3,
+  }));
+  const id = await bench.upload(asked);
+  const total = asked.reduce((sum, { refs = 1 }) => sum + refs, 0);
+  bench.startRole();
+  let settled = 0;
+  for (let finished = false; !finished;) {
+    const since = bench.signals.progress.count;
+    const now = await bench.counts(id);
+    assertEquals(now.pending + now.stored + now.failed, total);
+    assert(total - now.pending >= settled);
+    settled = total - now.pending;
+    finished = now.finished;
+    assertEquals(finished, now.pending === 0);
+    if (finished) break;
+    const wait = { key: id, since };
+    await bench.signals.progress.wait(bench.deps.clock, 1_000, wait);
+  }
+});
+
+Deno.test("images: what a stopped process held goes on at once elsewhere", async () => {
+  await using host = new ImageHost();
+  const { bench } = frozen();
+  await using _ = bench;
+  bench.startRole();
+  const id = await bench.upload([
+    `${host.url}/hang/a.png`,
+    `${host.url}/good/b.png`,
+  ]);
+  await until(() => host.count("/hang/a.png") === 1, "the GET");
+  await bench.stopRoles();
+  assertEquals(bench.files().filter((file) => file.endsWith(".part")), []);
+  host.release();
+  bench.startRole();
+  // The clock stands still: no lease can have run out.
+  assertEquals(await bench.finished(id), all(2));
+});
+
+Deno.test("images: what a dead process held goes on when its lease has run out", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  const id = await bench.upload([`${host.url}/good/a.png`]);
+  await bench.db.write((tx) =>
+    tx.run("UPDATE images SET lease_id = 'dead', due_at = ?", [
+      clock.now() + 15_000,
+    ])
+  );
+  bench.startRole();
+  const quick = await bench.upload([`${host.url}/good/b.png`]);
+  assertEquals(await bench.finished(quick), all(1));
+  assertEquals((await bench.counts(id)).pending, 1);
+  clock.advance(15_000);
+  assertEquals(await bench.finished(id), all(1));
+});
+
+Deno.test("images: two processes share the work and do nothing twice", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  bench.startRole();
+  const paths = Array.from({ length: 300 }, (_, n) => `/good/${n}.png`);
+  const id = await bench.upload(paths.map((path) => host.url + path));
+  assertEquals(await bench.finished(id), all(300));
+  for (const path of paths) assertEquals(host.count(path), 1, path);
+});

@@ -1,0 +1,258 @@
+/** The image role with its images in object storage. */
+import { assertEquals } from "@std/assert";
+import { systemClock } from "../../../src/deps.ts";
+import { pruneImages, verifyImages } from "../../../src/images/upkeep.ts";
+import { TestClock, until } from "../../support/clock.ts";
+import {
+  ImageBench,
+  type ImageBenchOptions,
+} from "../../support/image_bench.ts";
+import { ImageHost } from "../../support/image_host.ts";
+import { Problem, S3Server, SECRET_KEY } from "../../support/s3_server.ts";
+
+const LATER = Date.UTC(2100, 0);
+const STRAY = `00/${"00".repeat(32)}.png`;
+
+function benchOn(server: S3Server, more: ImageBenchOptions = {}): ImageBench {
+  return new ImageBench({ ...more, config: server.config() });
+}
+
+/** Names below the prefix, in order. */
+function stored(server: S3Server): string[] {
+  return [...server.objects.keys()]
+    .map((key) => key.replace("shop/images/", "")).sort();
+}
+
+/** Uploads these images and waits until they are stored. */
+async function stock(
+  bench: ImageBench,
+  host: ImageHost,
+  names: readonly string[],
+): Promise<string[]> {
+  bench.startRole();
+  const urls = names.map((name) => `${host.url}/good/${name}.png`);
+  const { stored } = await bench.finished(await bench.upload(urls));
+  assertEquals(stored, names.length);
+  await bench.stopRoles();
+  return urls;
+}
+
+function show(bench: ImageBench): Promise<unknown> {
+  return bench.db.write((tx) =>
+    tx.run(
+      `INSERT INTO product_images (image_id, product_id)
+       SELECT id, 'a product' FROM images WHERE TRUE
+       ON CONFLICT (image_id, product_id) DO NOTHING`,
+    )
+  );
+}
+
+function prune(bench: ImageBench, now: number, dryRun = false) {
+  const clock = { ...systemClock, now: () => now };
+  return pruneImages(bench.db, bench.images, { dryRun, clock });
+}
+
+Deno.test("object storage: images go there, and nothing stays here", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  const [url] = await stock(bench, host, ["a", "b"]);
+  assertEquals(bench.files(), []);
+  const { sha256, type } = await bench.image(url);
+  const file = `${String(sha256).slice(0, 2)}/${sha256}.${type}`;
+  assertEquals(stored(server).includes(file), true);
+  assertEquals(stored(server).length, 2);
+  assertEquals(server.refused, []);
+});
+
+Deno.test("object storage: away, then back: attempts fail with the reason and go on", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server, {
+    deps: { clock },
+    role: { beatMs: 3_600_000 },
+  });
+  let away = true;
+  server.meddle = ({ method }) =>
+    away && method === "PUT" ? new Problem(503, "SlowDown").response() : null;
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/good/a.png`]);
+  const attempt = async () => (await bench.unsettled(id))[0].attempts;
+  await until(async () => await attempt() === 1, "the first attempt");
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.status, image.code], ["pending", "image_storage_failed"]);
+  clock.advance(1_200);
+  await until(async () => await attempt() === 2, "the second attempt");
+  away = false;
+  clock.advance(6_000);
+  assertEquals((await bench.finished(id)).stored, 1);
+  const told = bench.log.filter(({ event }) =>
+    String(event).startsWith("image_store")
+  );
+  assertEquals(told.map(({ event }) => event), [
+    "image_store_failed",
+    "image_store_works_again",
+  ]);
+  const [{ code, error }] = told;
+  assertEquals(code, "image_storage_failed");
+  assertEquals(String(error).includes("503 (SlowDown)"), true, String(error));
+  assertEquals(JSON.stringify(bench.log).includes(SECRET_KEY), false);
+});
+
+Deno.test("object storage: full is told apart", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  server.meddle = ({ method }) =>
+    method === "PUT" ? new Problem(507, "XMinioStorageFull").response() : null;
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/good/a.png`]);
+  const code = async () => (await bench.unsettled(id))[0].code;
+  await until(async () => await code() !== null, "the first attempt");
+  assertEquals(await code(), "image_storage_full");
+});
+
+Deno.test("object storage: a missing object is fetched again, once a list can be had", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server, {
+    deps: { clock },
+    role: { beatMs: 3_600_000 },
+  });
+  await stock(bench, host, ["a", "b"]);
+  const [gone] = server.objects.keys();
+  server.objects.delete(gone);
+  let lists = false;
+  let listed = false;
+  server.meddle = (_, key) => {
+    if (key !== "") return null;
+    listed ||= lists;
+    return lists ? null : new Problem(503, "SlowDown").response();
+  };
+  bench.startRole();
+  const failed = () =>
+    bench.log.some(({ event }) => event === "image_upkeep_failed");
+  await until(failed, "the look that failed");
+  lists = true;
+  // More than once, as it may not have begun to wait when its failure is logged;
+  // not all the time, as what has been asked meanwhile would run out of time.
+  let advanceAt = 0;
+  await until(() => {
+    if (!listed && performance.now() > advanceAt) {
+      clock.advance(60_000);
+      advanceAt = performance.now() + 500;
+    }
+    return listed;
+  }, "another look");
+  await until(() => server.objects.has(gone), "the image");
+  assertEquals(server.objects.size, 2);
+});
+
+Deno.test("object storage: what an outage hides is not taken for missing", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  const [url] = await stock(bench, host, ["a"]);
+  server.meddle = () => new Problem(404, "NoSuchBucket").response();
+  bench.startRole();
+  await until(
+    () => bench.log.some(({ event }) => event === "image_upkeep_failed"),
+    "the look that failed",
+  );
+  assertEquals((await bench.image(url)).state, "stored");
+});
+
+Deno.test("object storage: a half-written download is swept from here", async () => {
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  Deno.mkdirSync(bench.images.partFolder);
+  Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
+  bench.startRole();
+  await until(() => bench.files().length === 0, "the sweep");
+});
+
+Deno.test("object storage: images verify tells sound, missing and damaged apart", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  await stock(bench, host, ["a", "b", "c"]);
+  const [first, second] = stored(server);
+  server.put(`shop/images/${first}`, new Uint8Array(3));
+  server.objects.delete(`shop/images/${second}`);
+  assertEquals(await verifyImages(bench.db, bench.images), {
+    checked: 3,
+    missing: [second],
+    damaged: [first],
+  });
+});
+
+Deno.test("object storage: images prune removes what nothing needs", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  const [url] = await stock(bench, host, ["a"]);
+  const [file] = stored(server);
+  server.put(`shop/images/${STRAY}`, new Uint8Array(5));
+  server.put("shop/images/notes.txt", new Uint8Array(5));
+  const found = { files: [STRAY, file].sort(), bytes: 5 };
+  const size = server.objects.get(`shop/images/${file}`)!.bytes.length;
+  found.bytes += size;
+  assertEquals(await prune(bench, LATER, true), { ...found, removed: false });
+  assertEquals(await prune(bench, LATER), { ...found, removed: true });
+  assertEquals(stored(server), ["notes.txt"]);
+  assertEquals((await bench.image(url)).state, "pruned");
+});
+
+Deno.test("object storage: images prune leaves what is shown, and what may just have come", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  await stock(bench, host, ["a"]);
+  await show(bench);
+  await bench.upload([`${host.url}/good/b.png`]);
+  await bench.db.write((tx) =>
+    tx.run("UPDATE images SET lease_id = 'held' WHERE state = 'pending'")
+  );
+  const key = `shop/images/${STRAY}`;
+  server.put(key, new Uint8Array(5), Date.now() - 9 * 60_000);
+  assertEquals((await prune(bench, Date.now(), true)).files, []);
+  server.put(key, new Uint8Array(5), Date.now() - 11 * 60_000);
+  assertEquals((await prune(bench, Date.now(), true)).files, [STRAY]);
+});
+
+Deno.test("object storage: what is written anew in the moment of its removal is fetched again", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server);
+  const [url] = await stock(bench, host, ["a"]);
+  const [key] = server.objects.keys();
+  const { bytes } = server.objects.get(key)!;
+  const row = await bench.image(url);
+  // The storage answers HEAD, then a download writes the object before the
+  // DELETE arrives; its result is recorded while prune waits for its lease.
+  server.meddle = async ({ method }) => {
+    if (method !== "DELETE") return null;
+    server.meddle = () => null;
+    await bench.upload([url]);
+    await bench.db.write((tx) => tx.run("UPDATE images SET lease_id = 'held'"));
+    return null;
+  };
+  const record = async () => {
+    await until(() => server.count("DELETE") === 1, "the DELETE");
+    await until(() => !server.objects.has(key), "the removal");
+    await bench.db.write((tx) =>
+      tx.run(
+        `UPDATE images SET state = 'stored', due_at = NULL, lease_id = NULL,
+           sha256 = ?, type = 'png', bytes = ?, width = 1, height = 1`,
+        [row.sha256 as string, bytes.length],
+      )
+    );
+  };
+  await Promise.all([prune(bench, LATER), record()]);
+  assertEquals((await bench.image(url)).state, "pending");
+  await bench.db.write((tx) => tx.run("UPDATE images SET due_at = 0"));
+  bench.startRole();
+  await until(() => server.objects.has(key), "the image");
+});

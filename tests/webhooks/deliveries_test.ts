@@ -1,0 +1,44 @@
+import { assertEquals } from "@std/assert";
+import { sweepDeliveries } from "../../src/webhooks/rows/delivery_log.ts";
+import { WebhookBench } from "../support/webhook_bench.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const DAY = 24 * HOUR;
+
+function status(bench: WebhookBench, code: number): void {
+  bench.sink.answering = () => new Response(null, { status: code });
+}
+
+Deno.test("a sweep deletes what was kept long enough, and knows the reference still", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const role = bench.start();
+  const delivered = await bench.emit("order-1");
+  await bench.delivery(delivered, "delivered");
+  status(bench, 410);
+  const held = await bench.emit("order-2");
+  await bench.delivery(held, "held");
+  const unheard = await bench.emit("order-3", "order_paid");
+  await Promise.all([role.stop(), bench.clock.advance(5 * SECOND)]);
+  const sweep = () =>
+    bench.db.write((tx) => sweepDeliveries(tx, bench.clock.now()));
+  const bodies = () =>
+    bench.db.read((sql) =>
+      sql.all<{ kept: number }>(
+        "SELECT body IS NOT NULL AS kept FROM events ORDER BY reference",
+      )
+    );
+  bench.clock.advance(30 * DAY - 6 * SECOND);
+  assertEquals(await sweep(), 0);
+  bench.clock.advance(6 * SECOND);
+  assertEquals([await sweep(), await sweep(), await sweep()], [1, 1, 0]);
+  assertEquals(await bodies(), [{ kept: 0 }, { kept: 1 }, { kept: 0 }]);
+  bench.clock.advance(60 * DAY);
+  assertEquals([await sweep(), await sweep()], [1, 0]);
+  assertEquals(await bench.deliveries(), []);
+  for (const [i, event] of [delivered, held].entries()) {
+    assertEquals(await bench.emit(`order-${i + 1}`), event);
+  }
+  assertEquals(await bench.emit("order-3", "order_paid"), unheard);
+});

@@ -1,0 +1,45 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ingestEvent } from "../../src/webhooks/ingest.ts";
+import { WebhookBench } from "../support/webhook_bench.ts";
+
+function rows(bench: WebhookBench, table: string): Promise<unknown[]> {
+  return bench.db.read((sql) => sql.all(`SELECT * FROM ${table}`));
+}
+
+Deno.test("event and delivery are one write, or none", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const first = await bench.emit("order-1");
+  // The second event's delivery asks for an id that is taken.
+  const ids = [crypto.randomUUID(), first.deliveryId!];
+  let woken = false;
+  await assertRejects(() =>
+    ingestEvent(
+      bench.db,
+      {
+        clock: bench.clock,
+        ids: { ...bench.deps.ids, uuid: () => ids.shift()! },
+      },
+      {
+        seller: { text: "acme" },
+        trigger: { text: "order_created" },
+        reference: { text: "order-2" },
+        data: "",
+        details: [],
+      },
+      () => woken = true,
+    )
+  );
+  assertEquals((await rows(bench, "events")).length, 1);
+  assertEquals((await rows(bench, "deliveries")).length, 1);
+  assert(!woken);
+});
+
+Deno.test("one reference can be another event for another trigger or seller", async () => {
+  await using bench = await WebhookBench.open();
+  const first = await bench.emit("order-1", "order_created");
+  const second = await bench.emit("order-1", "order_paid");
+  assert(first.eventId !== second.eventId);
+  assertEquals(await bench.emit("order-1", "order_paid"), second);
+  assertEquals((await rows(bench, "events")).length, 2);
+});

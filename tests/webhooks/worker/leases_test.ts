@@ -1,0 +1,164 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  claimDeliveries,
+  endedLeases,
+  queueHeads,
+} from "../../../src/webhooks/rows/queue.ts";
+import {
+  INTERRUPTED,
+  settleDelivery,
+} from "../../../src/webhooks/rows/outcomes.ts";
+import { until } from "../../support/clock.ts";
+import { WebhookBench } from "../../support/webhook_bench.ts";
+import { gate } from "../../support/webhook_sink.ts";
+
+const SECOND = 1_000;
+
+Deno.test("what another process adds is seen within two seconds", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const role = bench.start();
+  await new Promise((done) => setTimeout(done, 20));
+  const { emit } = bench;
+  const notify = bench.signals.deliveries.notify;
+  bench.signals.deliveries.notify = () => {};
+  const event = await emit.call(bench, "order-1");
+  bench.signals.deliveries.notify = notify;
+  bench.clock.advance(2 * SECOND);
+  await bench.delivery(event, "delivered");
+  assert(role.healthy());
+});
+
+/** Claims as a process does that dies before it could send. */
+async function claimAndDie(bench: WebhookBench): Promise<void> {
+  const now = bench.clock.now();
+  const [head] = await bench.db.read((sql) => queueHeads(sql, now));
+  await bench.db.write((tx) =>
+    claimDeliveries(tx, {
+      ...head,
+      limit: 1,
+      leaseId: "of a process that died",
+      leaseUntil: now + 15 * SECOND,
+      now,
+    })
+  );
+}
+
+Deno.test("a start releases what the process before held, and keeps the trace", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const event = await bench.emit("order-1");
+  await claimAndDie(bench);
+  await bench.delivery(event, "sending");
+  bench.start();
+  const delivery = await bench.delivery(event, "delivered");
+  assertEquals(delivery.attempts, 2);
+  assertEquals(
+    (await bench.attempts(event)).map(({ error, status }) => [error, status]),
+    [["interrupted", null], [null, 200]],
+  );
+});
+
+Deno.test("beside other processes a lease is waited for", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const event = await bench.emit("order-1");
+  await claimAndDie(bench);
+  bench.role(true).start();
+  bench.clock.advance(14 * SECOND);
+  await new Promise((done) => setTimeout(done, 20));
+  assertEquals(bench.sink.received.length, 0);
+  bench.clock.advance(2 * SECOND);
+  // A look that was under way sleeps from when it ends.
+  await until(() => {
+    bench.clock.advance(10);
+    return bench.sink.received.length > 0;
+  }, "the delivery");
+  await bench.delivery(event, "delivered");
+});
+
+Deno.test("nothing is claimed for a URL that was replaced meanwhile", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register(bench.sink.url("/old"));
+  const event = await bench.emit("order-1");
+  const now = bench.clock.now();
+  const [head] = await bench.db.read((sql) => queueHeads(sql, now));
+  await bench.register(bench.sink.url("/new"));
+  const request = { ...head, limit: 1, leaseId: "l", leaseUntil: now, now };
+  const claims = await bench.db.write((tx) => claimDeliveries(tx, request));
+  assertEquals(claims, []);
+  await bench.delivery(event, "pending");
+});
+
+Deno.test("a result is not recorded under a lease that was lost", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const event = await bench.emit("order-1");
+  await claimAndDie(bench);
+  const [claim] = await bench.db.read((sql) => endedLeases(sql, Infinity));
+  const settlement = { now: bench.clock.now(), fraction: 0 };
+  const settle = (leaseId: string, code: number) =>
+    bench.db.write((tx) =>
+      settleDelivery(
+        tx,
+        { ...claim, leaseId },
+        { ...INTERRUPTED, error: null, status: code },
+        settlement,
+      )
+    );
+  assertEquals(await settle("another", 500), null);
+  await bench.delivery(event, "sending");
+  assertEquals((await settle(claim.leaseId, 200))?.state, "delivered");
+  assertEquals(await settle(claim.leaseId, 500), null);
+  await bench.delivery(event, "delivered");
+});
+
+Deno.test("a lease is renewed while the endpoint takes its time", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const { open, opened } = gate();
+  bench.sink.answering = async () => {
+    await opened;
+    return new Response();
+  };
+  bench.start();
+  const event = await bench.emit("order-1");
+  await until(() => bench.sink.received.length === 1);
+  bench.role(true).start();
+  const leased = async () => {
+    const row = await bench.db.read((sql) =>
+      sql.get<{ lease_until: number }>("SELECT lease_until FROM deliveries")
+    );
+    return row!.lease_until;
+  };
+  // In small steps, so that the clock does not run away from the database.
+  for (let passed = 0; passed < 18 * SECOND; passed += SECOND / 2) {
+    bench.clock.advance(SECOND / 2);
+    await until(async () => await leased() - bench.clock.now() >= 5 * SECOND);
+  }
+  assertEquals(bench.sink.received.length, 1);
+  open();
+  assertEquals((await bench.delivery(event, "delivered")).attempts, 1);
+});
+
+Deno.test("a stop gives back what hangs; the next start sends it", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const { open, opened } = gate();
+  bench.sink.answering = async (_, count) => {
+    if (count === 1) await opened;
+    return new Response();
+  };
+  const role = bench.start();
+  const event = await bench.emit("order-1");
+  await until(() => bench.sink.received.length === 1);
+  await bench.stopped(role);
+  const given = await bench.delivery(event, "retrying");
+  assertEquals(given.lastAnswer, "interrupted");
+  assert(given.dueAt! <= bench.clock.now());
+  open();
+  bench.start();
+  assertEquals((await bench.delivery(event, "delivered")).attempts, 2);
+  const [one, two] = bench.sink.received;
+  assertEquals(one.headers.get("webhook-id"), two.headers.get("webhook-id"));
+});

@@ -1,0 +1,344 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { replayDelivery } from "../../../src/webhooks/rows/delivery_log.ts";
+import {
+  deleteWebhook,
+  rotateWebhookSecret,
+} from "../../../src/webhooks/rows/webhooks.ts";
+import { until } from "../../support/clock.ts";
+import { WebhookBench } from "../../support/webhook_bench.ts";
+import {
+  gate,
+  type Received,
+  WebhookSink,
+} from "../../support/webhook_sink.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const DAY = 24 * HOUR;
+
+/** Whether the package finds the signature right; it then parses JSON, in vain. */
+function verified(secret: string, { headers, text }: Received): boolean {
+  try {
+    // The bench's clock is not the package's: the signature is made again.
+    const timestamp = Number(headers.get("webhook-timestamp"));
+    const id = headers.get("webhook-id")!;
+    const expected = new Webhook(secret)
+      .sign(id, new Date(timestamp * 1000), text);
+    return headers.get("webhook-signature")!.split(" ").includes(expected);
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
+}
+
+function status(bench: WebhookBench, code: number): void {
+  bench.sink.answering = () => new Response(null, { status: code });
+}
+
+Deno.test("an event is delivered, signed, as it was stored", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  const event = await bench.emit("order-1");
+  const delivery = await bench.delivery(event, "delivered");
+  const [received] = bench.sink.received;
+  assertEquals(
+    received.text,
+    `<event><id>${event.eventId}</id><trigger>order_created</trigger>` +
+      "<created_at>2026-11-20T08:00:00.000Z</created_at>" +
+      "<data><order>order-1</order></data></event>",
+  );
+  assertEquals(received.headers.get("webhook-id"), event.eventId);
+  assertEquals(
+    received.headers.get("content-type"),
+    "text/xml; charset=utf-8",
+  );
+  assertEquals(
+    received.headers.get("webhook-timestamp"),
+    String(bench.clock.now() / 1000),
+  );
+  assert(verified(bench.seller.secret, received));
+  assertEquals(delivery.attempts, 1);
+  const [attempt] = await bench.attempts(event);
+  assertEquals(attempt.status, 200);
+  assertEquals(attempt.address, "127.0.0.1");
+  assertEquals(attempt.error, null);
+  assertNotEquals(attempt.durationMs, null);
+});
+
+Deno.test("after a failure it is sent again in five seconds, with the same id", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.sink.answering = (_, count) =>
+    new Response("no".repeat(1000), { status: count === 1 ? 500 : 201 });
+  bench.start();
+  const event = await bench.emit("order-1");
+  const { dueAt } = await bench.delivery(event, "retrying");
+  const wait = dueAt! - bench.clock.now();
+  assert(wait >= 4 * SECOND && wait <= 6 * SECOND, `${wait} ms`);
+  bench.clock.advance(wait - 1);
+  assertEquals(bench.sink.received.length, 1);
+  bench.clock.advance(1);
+  await bench.delivery(event, "delivered");
+  const [first, second] = bench.sink.received;
+  assertEquals(
+    first.headers.get("webhook-id"),
+    second.headers.get("webhook-id"),
+  );
+  assertNotEquals(
+    first.headers.get("webhook-timestamp"),
+    second.headers.get("webhook-timestamp"),
+  );
+  assert(verified(bench.seller.secret, second));
+  const attempts = await bench.attempts(event);
+  assertEquals(attempts.map(({ status }) => status), [500, 201]);
+  assertEquals(attempts[0].answer, "no".repeat(512));
+});
+
+Deno.test("a redirect is a failure and is not followed", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.sink.answering = () =>
+    new Response(null, { status: 302, headers: { location: "/other" } });
+  bench.start();
+  const event = await bench.emit("order-1");
+  await bench.delivery(event, "retrying");
+  assertEquals(bench.sink.at("/other").length, 0);
+});
+
+Deno.test("what cannot be reached is a failure with its kind", async () => {
+  await using bench = await WebhookBench.open();
+  const gone = new WebhookSink();
+  const url = gone.url();
+  await gone[Symbol.asyncDispose]();
+  await bench.register(url);
+  bench.start();
+  const event = await bench.emit("order-1");
+  const delivery = await bench.delivery(event, "retrying");
+  assertEquals(delivery.lastAnswer, "refused");
+  assertEquals((await bench.attempts(event))[0].error, "refused");
+});
+
+Deno.test("Retry-After is waited for", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.sink.answering = () =>
+    new Response(null, { status: 429, headers: { "retry-after": "3600" } });
+  bench.start();
+  const event = await bench.emit("order-1");
+  const { dueAt } = await bench.delivery(event, "retrying");
+  assertEquals(dueAt! - bench.clock.now(), HOUR);
+});
+
+Deno.test("a large answer is read up to a bound and counts by its status", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.sink.answering = () => new Response("x".repeat(1_000_000));
+  bench.start();
+  const event = await bench.emit("order-1");
+  await bench.delivery(event, "delivered");
+  assertEquals((await bench.attempts(event))[0].answer?.length, 1024);
+});
+
+Deno.test("ten failures exhaust a delivery; a replay has the schedule anew", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  status(bench, 503);
+  bench.start();
+  const event = await bench.emit("order-1");
+  for (let attempts = 1; attempts < 10; attempts++) {
+    await until(async () => {
+      const { state, attempts: made } = (await bench.deliveries())[0];
+      return state === "retrying" && made === attempts;
+    });
+    bench.clock.advance(30 * HOUR);
+  }
+  const exhausted = await bench.delivery(event, "exhausted");
+  assertEquals(exhausted.attempts, 10);
+  assertEquals(exhausted.dueAt, null);
+  // Ten failures, but of less than five days, would not have disabled it.
+  await bench.register(bench.sink.url("/mended"));
+  status(bench, 500);
+  const replayed = await bench.db.write((tx) =>
+    replayDelivery(tx, exhausted.id, bench.clock.now())
+  );
+  assertEquals(replayed, "due");
+  bench.signals.deliveries.notify();
+  const again = await bench.delivery(event, "retrying");
+  assertEquals(again.attempts, 11);
+  assert(again.dueAt! - bench.clock.now() <= 6 * SECOND);
+  const ids = bench.sink.received.map(({ headers }) =>
+    headers.get("webhook-id")
+  );
+  assertEquals(new Set(ids), new Set([event.eventId]));
+});
+
+Deno.test("410 disables the webhook; posting it again releases what is held", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  status(bench, 410);
+  bench.start();
+  const first = await bench.emit("order-1");
+  await bench.delivery(first, "held");
+  assertEquals((await bench.webhook()).disabledAt, bench.clock.now());
+  const second = await bench.emit("order-2");
+  await bench.delivery(second, "held");
+  assertEquals(bench.sink.received.length, 1);
+  status(bench, 200);
+  await bench.register();
+  await bench.delivery(first, "delivered");
+  await bench.delivery(second, "delivered");
+  assertEquals((await bench.webhook()).disabledAt, null);
+});
+
+Deno.test("five days of nothing but failure disable the webhook", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  status(bench, 500);
+  bench.start();
+  const begun = bench.clock.now();
+  let number = 0;
+  while ((await bench.webhook()).disabledAt === null) {
+    assert(number < 20, "never disabled");
+    await bench.emit(`order-${number++}`);
+    await until(async () => {
+      // The pause that follows a failure, longer with each.
+      bench.clock.advance(SECOND);
+      const states = (await bench.deliveries()).map(({ state }) => state);
+      return ["retrying", "held"].includes(states[states.length - 1]);
+    }, "the first try");
+    bench.clock.advance(15 * HOUR);
+    await until(async () => {
+      bench.clock.advance(SECOND);
+      return (await bench.deliveries()).every(({ state, dueAt }) =>
+        state !== "sending" && (dueAt ?? Infinity) > bench.clock.now()
+      );
+    });
+  }
+  assert((await bench.webhook()).disabledAt! - begun >= 5 * DAY);
+  const states = (await bench.deliveries()).map(({ state }) => state);
+  assert(states.includes("held"));
+  assert(!states.includes("retrying") && !states.includes("pending"));
+});
+
+Deno.test("a success begins the five days anew", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  for (const [number, code] of [500, 200, 500].entries()) {
+    status(bench, code);
+    const event = await bench.emit(`order-${number}`);
+    await bench.delivery(event, code === 200 ? "delivered" : "retrying");
+    const [row] = await bench.db.read((sql) =>
+      sql.all<{ failures: number; failing_since: number | null }>(
+        "SELECT failures, failing_since FROM webhooks",
+      )
+    );
+    assertEquals(row.failures, code === 200 ? 0 : 1);
+    assertEquals(
+      row.failing_since,
+      code === 200 ? null : bench.clock.now(),
+    );
+    bench.clock.advance(SECOND);
+  }
+});
+
+Deno.test("a replaced URL gets what waits, at once", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register(bench.sink.url("/old"));
+  bench.sink.answering = ({ path }) =>
+    new Response(null, { status: path === "/old" ? 500 : 200 });
+  bench.start();
+  const event = await bench.emit("order-1");
+  await bench.delivery(event, "retrying");
+  bench.clock.advance(SECOND);
+  await bench.register(bench.sink.url("/new"));
+  await bench.delivery(event, "delivered");
+  assertEquals(bench.sink.at("/new").length, 1);
+  assertEquals(bench.sink.at("/old").length, 1);
+});
+
+Deno.test("a late 410 of a former URL does not disable the one in its place", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register(bench.sink.url("/old"));
+  const { open, opened } = gate();
+  bench.sink.answering = async ({ path }) => {
+    if (path !== "/old") return new Response();
+    await opened;
+    return new Response(null, { status: 410 });
+  };
+  bench.start();
+  const event = await bench.emit("order-1");
+  await until(() => bench.sink.received.length === 1);
+  await bench.register(bench.sink.url("/new"));
+  open();
+  await bench.delivery(event, "delivered");
+  assertEquals((await bench.webhook()).disabledAt, null);
+});
+
+Deno.test("deleting a webhook cancels what waits, is held or fails after it", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const { open, opened } = gate();
+  bench.sink.answering = async (_, count) => {
+    if (count > 1) await opened;
+    return new Response(null, { status: 500 });
+  };
+  bench.start();
+  const waiting = await bench.emit("order-1");
+  await bench.delivery(waiting, "retrying");
+  bench.clock.advance(100);
+  const sending = await bench.emit("order-2");
+  await bench.delivery(sending, "sending");
+  await until(() => bench.sink.received.length === 2);
+  await bench.db.write((tx) =>
+    deleteWebhook(tx, bench.deps, bench.seller.id, "order_created")
+  );
+  await bench.delivery(waiting, "cancelled");
+  open();
+  await bench.delivery(sending, "cancelled");
+  assertEquals(await bench.webhook(), undefined);
+  const replayed = await bench.db.write((tx) =>
+    replayDelivery(tx, waiting.deliveryId!, bench.clock.now())
+  );
+  assertEquals(replayed, "no_webhook");
+});
+
+Deno.test("a cancelled delivery can be replayed to the webhook of today", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register(bench.sink.url("/old"));
+  const event = await bench.emit("order-1");
+  await bench.db.write((tx) =>
+    deleteWebhook(tx, bench.deps, bench.seller.id, "order_created")
+  );
+  await bench.register(bench.sink.url("/new"));
+  bench.start();
+  await bench.db.write((tx) =>
+    replayDelivery(tx, event.deliveryId!, bench.clock.now())
+  );
+  bench.signals.deliveries.notify();
+  await bench.delivery(event, "delivered");
+  assertEquals(bench.sink.at("/new").length, 1);
+  assertEquals(bench.sink.at("/old").length, 0);
+});
+
+Deno.test("a rotated secret signs beside the new one for a day", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  const { secret, oldUntil } = await bench.db.write((tx) =>
+    rotateWebhookSecret(tx, bench.deps, bench.seller.id)
+  );
+  assertEquals(oldUntil, bench.clock.now() + DAY);
+  await bench.delivery(await bench.emit("order-1"), "delivered");
+  bench.clock.advance(DAY - 1);
+  await bench.delivery(await bench.emit("order-2"), "delivered");
+  bench.clock.advance(1);
+  await bench.delivery(await bench.emit("order-3"), "delivered");
+  const both = bench.sink.received.map((received) => [
+    verified(secret, received),
+    verified(bench.seller.secret, received),
+  ]);
+  assertEquals(both, [[true, true], [true, true], [true, false]]);
+});
