@@ -3,7 +3,7 @@
  */
 import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import { breathe } from "./lib/yield_to_io.ts";
+import { yieldToIo } from "./lib/yield_to_io.ts";
 import { FinalRecords } from "./catalogue/final_records.ts";
 import { Health } from "./operations/health.ts";
 import { RequestHandler } from "./http/server.ts";
@@ -20,7 +20,7 @@ import {
   bringImagesForward,
 } from "./operations/due_times.ts";
 import { openDatabase } from "./database/open.ts";
-import { Turns } from "./lib/serial_queue.ts";
+import { SerialQueue } from "./lib/serial_queue.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
 import { takeRole } from "./jobs/role_lock.ts";
@@ -52,7 +52,7 @@ export async function openApp(
 ): Promise<App> {
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
-  const heavy = new Turns(breathe);
+  const heavy = new SerialQueue(yieldToIo);
   const db = await openDatabase(config, heavy);
   stack.defer(() => db.close());
   const outbound = new Outbound({
@@ -69,7 +69,7 @@ export async function openApp(
     signals: newSignals(db.wakeUps),
     finalRecords: new FinalRecords(),
     keysInProgress: new Set(),
-    decoding: new Turns(),
+    decoding: new SerialQueue(),
     heavy,
     health: new Health(db, deps),
     outbound,

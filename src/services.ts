@@ -7,7 +7,7 @@ import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Outbound } from "./net/outbound.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
-import type { Turns } from "./lib/serial_queue.ts";
+import type { SerialQueue } from "./lib/serial_queue.ts";
 
 export interface Services {
   config: Config;
@@ -19,9 +19,9 @@ export interface Services {
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
   /** Long documents, by seller. */
-  decoding: Turns;
+  decoding: SerialQueue;
   /** Whatever takes milliseconds of this thread; small requests get between. */
-  heavy: Turns;
+  heavy: SerialQueue;
   /** Whether this process can do its work. */
   health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */

@@ -17,7 +17,7 @@ export type Head = { validator: string | null } | {
 };
 
 /** Asks each distinct image URL once, in the turn of the seller `owner`. */
-export async function askImages(
+export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
   document: ProductsDocument,
   owner: string,
@@ -33,7 +33,10 @@ export async function askImages(
   try {
     return new Map(
       await Promise.all([...urls].map(async (url) => {
-        return [url, await askImage(outbound, url, { signal, owner })] as const;
+        return [
+          url,
+          await probeImage(outbound, url, { signal, owner }),
+        ] as const;
       })),
     );
   } finally {
@@ -41,7 +44,7 @@ export async function askImages(
   }
 }
 
-async function askImage(
+async function probeImage(
   outbound: Services["outbound"],
   url: string,
   options: { signal: AbortSignal; owner: string },

@@ -14,7 +14,7 @@ import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Product } from "./product.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { ProductCounts, TransactionResult } from "./transaction.ts";
-import { askImages, type Head, imageProblems } from "./image_probe.ts";
+import { type Head, imageProblems, probeImages } from "./image_probe.ts";
 import { makePlan, type Plan, type PlannedProduct } from "./upload_plan.ts";
 import type { Services } from "../services.ts";
 import { linkImages } from "./change_feed.ts";
@@ -120,7 +120,7 @@ async function carryThrough(
   const { db, deps } = services;
   const { seller, dryRun } = upload;
   const document = await decode(services, upload);
-  const heads = await askImages(services, document, seller.id);
+  const heads = await probeImages(services, document, seller.id);
   const now = deps.clock.now();
   const plan = (sql: Sql) =>
     makePlan(sql, seller.id, document, { now, uuid: deps.ids.uuid });

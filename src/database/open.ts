@@ -1,6 +1,6 @@
 /** From what the settings say about the database to the engine below it. */
 import { join } from "node:path";
-import type { Turns } from "../lib/serial_queue.ts";
+import type { SerialQueue } from "../lib/serial_queue.ts";
 import { type Db, DbError } from "./db.ts";
 import { openPostgres } from "./postgres/engine.ts";
 import { openSqlite } from "./sqlite/engine.ts";
@@ -33,7 +33,7 @@ export function makeDataFolder(folder: string): void {
  */
 export async function openDatabase(
   { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
-  heavy?: Turns,
+  heavy?: SerialQueue,
 ): Promise<Db> {
   makeDataFolder(dataDir);
   return url === null

@@ -10,7 +10,7 @@ import { RateLimiter } from "./rate_limit.ts";
 
 const REFUSED_PER_MINUTE = 300;
 
-export class Strangers {
+export class AuthFailureLimiter {
   readonly #refused: RateLimiter;
 
   constructor(clock: Clock) {

@@ -1,19 +1,19 @@
 /** Bounds how much is in progress at once, for a seller and in all. */
 import { ServiceError } from "../lib/errors.ts";
 
-export interface PlacesOptions {
+export interface ConcurrencyQuotaOptions {
   perSeller: number;
   total: number;
   /** What takes a place, in the plural, as the refusal names it. */
   what: string;
 }
 
-export class Places {
-  readonly #options: PlacesOptions;
+export class ConcurrencyQuota {
+  readonly #options: ConcurrencyQuotaOptions;
   readonly #taken = new Map<string, number>();
   #total = 0;
 
-  constructor(options: PlacesOptions) {
+  constructor(options: ConcurrencyQuotaOptions) {
     this.#options = options;
   }
 

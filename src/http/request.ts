@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { readXmlBody } from "./body.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { checkOperatorKey, KEY_HEADER } from "./authentication.ts";
-import type { Places } from "./concurrency.ts";
+import type { ConcurrencyQuota } from "./concurrency.ts";
 import type { Quota } from "./rate_limit.ts";
 import type { Route } from "./router.ts";
 import { clientAddress } from "./auth_failures.ts";
@@ -22,9 +22,9 @@ export interface CallOptions {
   /** Ends what waits or streams. */
   stopping: AbortSignal;
   /** Bodies being read. */
-  bodies: Places;
+  bodies: ConcurrencyQuota;
   /** Requests that wait for something to happen. */
-  waits: Places;
+  waits: ConcurrencyQuota;
 }
 
 /** One request on its way to an answer: what the handler is given. */

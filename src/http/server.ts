@@ -14,7 +14,7 @@ import { Call, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./authentication.ts";
-import { Places } from "./concurrency.ts";
+import { ConcurrencyQuota } from "./concurrency.ts";
 import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
 import {
   type Match,
@@ -24,7 +24,7 @@ import {
   Router,
   type Target,
 } from "./router.ts";
-import { Strangers } from "./auth_failures.ts";
+import { AuthFailureLimiter } from "./auth_failures.ts";
 
 /** Uploads in progress, from before the body is read until the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
@@ -41,10 +41,10 @@ export class RequestHandler {
   readonly #router: Router;
   readonly #keys: SellerKeys;
   readonly #limiter: RateLimiter | null;
-  readonly #strangers: Strangers;
-  readonly #uploads = new Places(UPLOADS);
-  readonly #bodies = new Places(BODIES);
-  readonly #waits = new Places(WAITS);
+  readonly #authFailures: AuthFailureLimiter;
+  readonly #uploads = new ConcurrencyQuota(UPLOADS);
+  readonly #bodies = new ConcurrencyQuota(BODIES);
+  readonly #waits = new ConcurrencyQuota(WAITS);
   readonly #stopping: AbortSignal;
 
   /** `stopping` ends what waits or streams. */
@@ -62,7 +62,7 @@ export class RequestHandler {
       burst: Math.max(1, Math.floor(config.rateLimit / 10)),
       clock: deps.clock,
     });
-    this.#strangers = new Strangers(deps.clock);
+    this.#authFailures = new AuthFailureLimiter(deps.clock);
     this.#stopping = stopping;
   }
 
@@ -84,7 +84,7 @@ export class RequestHandler {
       const failure = toServiceError(error);
       const throttled = this.#isKnown(call)
         ? null
-        : this.#strangers.tooMany(call.client);
+        : this.#authFailures.tooMany(call.client);
       const answer = failure.code === "unauthorized"
         ? throttled ?? failure
         : failure;

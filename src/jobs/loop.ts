@@ -3,7 +3,7 @@
  * when to look again.
  */
 import type { Deps } from "../deps.ts";
-import { breathe } from "../lib/yield_to_io.ts";
+import { yieldToIo } from "../lib/yield_to_io.ts";
 import type { Signal } from "./signals.ts";
 
 export interface LoopOptions {
@@ -62,7 +62,7 @@ export class Loop {
       if (pause > 0) await signal.wait(clock, pause, { abort, since });
       // On SQLite a step ends without a turn of the event loop: one that is
       // always late would let in nobody.
-      else await breathe();
+      else await yieldToIo();
     }
   }
 }

@@ -2,7 +2,7 @@
  * One at a time, in the order in which they came: for work that takes much of
  * what all share. Work under different keys does not wait for each other.
  */
-export class Turns {
+export class SerialQueue {
   readonly #pause: () => Promise<void>;
   readonly #last = new Map<string, Promise<unknown>>();
 

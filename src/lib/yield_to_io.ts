@@ -10,7 +10,7 @@ const LOOKS = 2;
  * nobody who is not in yet, and a timer takes a whole millisecond. What another
  * thread does is over in microseconds, and meanwhile the loop has to look.
  */
-export async function breathe(): Promise<void> {
+export async function yieldToIo(): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
     await crypto.subtle.digest("SHA-256", NOTHING);
   }

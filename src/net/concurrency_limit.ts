@@ -10,7 +10,7 @@ type Queues = Map<string, Waiter[]>;
 /** For whom a slot is taken; without one, for nobody in particular. */
 type Owner = string | undefined;
 
-export interface SlotLimits {
+export interface ConcurrencyLimits {
   perKey: number;
   /** What one owner may have; nobody in particular may have all. */
   perOwner?: number;
@@ -23,14 +23,14 @@ export interface SlotLimits {
  * order: however much an owner asks for, and from however many keys, another
  * one waits for no more than its turn.
  */
-export class Slots {
-  readonly #limits: Required<SlotLimits>;
+export class ConcurrencyLimit {
+  readonly #limits: Required<ConcurrencyLimits>;
   readonly #activeKeys = new Map<string, number>();
   readonly #activeOwners = new Map<Owner, number>();
   readonly #waiting = new Map<Owner, Queues>();
   #used = 0;
 
-  constructor(limits: SlotLimits) {
+  constructor(limits: ConcurrencyLimits) {
     this.#limits = { perOwner: limits.total, ...limits };
   }
 

@@ -73,7 +73,7 @@ export function encodeRequest(
 }
 
 /** One connection: requests are sent and answered one after the other. */
-export class Wire {
+export class HttpConnection {
   readonly #conn: Deno.Conn;
   readonly #scratch = new Uint8Array(HEAD_READ);
   /** Every piece of a body lies here: making new room costs as much as reading. */

@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import type { Clock } from "../deps.ts";
 import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
-import { Slots } from "./concurrency_limit.ts";
+import { ConcurrencyLimit } from "./concurrency_limit.ts";
 
 /** All addresses of a host name. Rejects, or gives none, if it has none. */
 export type Resolver = (name: string) => Promise<readonly string[]>;
@@ -23,7 +23,10 @@ const REMEMBERED = 1_000;
  * operating system's own look-up, a bounded number at once.
  */
 export function systemResolver(): Resolver {
-  const slots = new Slots({ perKey: LOOKUPS_AT_ONCE, total: LOOKUPS_AT_ONCE });
+  const slots = new ConcurrencyLimit({
+    perKey: LOOKUPS_AT_ONCE,
+    total: LOOKUPS_AT_ONCE,
+  });
   return async (name) => {
     await slots.acquire("");
     try {

@@ -12,18 +12,18 @@ import { type Clock, systemClock } from "../deps.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { allowList } from "./addresses.ts";
 import { Call } from "./request.ts";
-import { CallsBySignal } from "./requests_by_signal.ts";
+import { RequestsBySignal } from "./requests_by_signal.ts";
 import { connectError, type Dial, dialFirst, dialTcp, secure } from "./dial.ts";
 import { OutboundError } from "./errors.ts";
 import { Names, type Resolver, systemResolver } from "./names.ts";
 import { Pool } from "./pool.ts";
-import { Slots } from "./concurrency_limit.ts";
+import { ConcurrencyLimit } from "./concurrency_limit.ts";
 import {
   encodeRequest,
   type Head,
   headerLines,
+  HttpConnection,
   tokens,
-  Wire,
 } from "./http_connection.ts";
 
 export { OutboundError, type OutboundErrorKind } from "./errors.ts";
@@ -110,11 +110,11 @@ export class Outbound {
   readonly #options: OutboundOptions;
   readonly #clock: Clock;
   readonly #names: Names;
-  readonly #slots: Slots;
+  readonly #slots: ConcurrencyLimit;
   readonly #pool: Pool;
   /** What every request is sent with. */
   readonly #headers: string;
-  readonly #calls = new CallsBySignal();
+  readonly #calls = new RequestsBySignal();
   readonly #closing = new AbortController();
 
   /** @throws {TypeError} if `allowPrivate` holds something but CIDRs. */
@@ -129,7 +129,7 @@ export class Outbound {
     });
     const { perOrigin, total } = options;
     const perOwner = Math.ceil(total / 2);
-    this.#slots = new Slots({ perKey: perOrigin, perOwner, total });
+    this.#slots = new ConcurrencyLimit({ perKey: perOrigin, perOwner, total });
     this.#pool = new Pool(total, this.#clock);
     const { userAgent } = options;
     this.#headers = headerLines({
@@ -159,9 +159,9 @@ export class Outbound {
     const call = await this.#begin(url, options);
     try {
       const request = encodeRequest("HEAD", call.url, this.#headers);
-      const { wire, head } = await this.#ask(call, "HEAD", request);
+      const { connection, head } = await this.#ask(call, "HEAD", request);
       const answer = answerOf(call, head);
-      call.end(head.keepAlive ? wire : undefined);
+      call.end(head.keepAlive ? connection : undefined);
       return answer;
     } catch (error) {
       throw this.#failed(call, error);
@@ -182,11 +182,11 @@ export class Outbound {
     try {
       const lines = this.#headers + headerLines(options.headers ?? {});
       const request = encodeRequest("GET", call.url, lines);
-      const { wire, head } = await this.#ask(call, "GET", request);
+      const { connection, head } = await this.#ask(call, "GET", request);
       if (head.status < 300) judgeBody(call, head, options.maxBytes);
       return {
         ...answerOf(call, head),
-        body: this.#stream(call, wire, head, options.maxBytes),
+        body: this.#stream(call, connection, head, options.maxBytes),
         cancel: () => call.end(),
       };
     } catch (error) {
@@ -210,9 +210,9 @@ export class Outbound {
         "content-length": String(options.body.length),
       });
       const request = encodeRequest("POST", call.url, lines, options.body);
-      const { wire, head } = await this.#ask(call, "POST", request);
+      const { connection, head } = await this.#ask(call, "POST", request);
       const answer = answerOf(call, head);
-      const body = await beginning(wire.body(head.framing), options);
+      const body = await beginning(connection.body(head.framing), options);
       if (call.cancelled) throw call.signal.reason;
       call.end();
       return { ...answer, ...body };
@@ -264,28 +264,32 @@ export class Outbound {
     method: string,
     request: Uint8Array,
     addresses: readonly string[],
-    pooled?: Wire,
+    pooled?: HttpConnection,
   ): Promise<Asked> {
-    const wire = pooled ?? await this.#connect(call, addresses);
-    call.address = wire.address;
+    const connection = pooled ?? await this.#connect(call, addresses);
+    call.address = connection.address;
     call.phase = "answer";
     call.onEnd((keep) => {
       const isClosed = this.#closing.signal.aborted;
-      if (keep === wire && !isClosed) this.#pool.put(call.origin, wire);
-      else wire.close();
+      if (keep === connection && !isClosed) {
+        this.#pool.put(call.origin, connection);
+      } else connection.close();
     });
     try {
-      const head = await wire.ask(method, request);
+      const head = await connection.ask(method, request);
       if (pooled !== undefined && head.status === 408) throw pooled.stale();
       call.phase = "body";
-      return { wire, head };
+      return { connection, head };
     } catch (error) {
-      wire.close();
+      connection.close();
       throw error;
     }
   }
 
-  async #connect(call: Call, addresses: readonly string[]): Promise<Wire> {
+  async #connect(
+    call: Call,
+    addresses: readonly string[],
+  ): Promise<HttpConnection> {
     const { url, signal } = call;
     const { dial = dialTcp, ca, connectTimeoutMs } = this.#options;
     call.phase = "connect";
@@ -303,7 +307,7 @@ export class Outbound {
       const ready = url.protocol === "https:"
         ? await secure(conn, url.hostname, ca, signal)
         : conn;
-      return new Wire(ready, address, url.host);
+      return new HttpConnection(ready, address, url.host);
     } catch (error) {
       throw connectError(error, url.host);
     } finally {
@@ -313,7 +317,7 @@ export class Outbound {
 
   async *#stream(
     call: Call,
-    wire: Wire,
+    connection: HttpConnection,
     head: Head,
     maxBytes: number,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -321,7 +325,7 @@ export class Outbound {
     let complete = false;
     try {
       call.signal.throwIfAborted();
-      for await (const piece of wire.body(head.framing)) {
+      for await (const piece of connection.body(head.framing)) {
         bytes += piece.length;
         if (bytes > maxBytes) throw tooLarge(call, maxBytes);
         yield piece;
@@ -330,7 +334,7 @@ export class Outbound {
     } catch (error) {
       throw call.failure(error);
     } finally {
-      call.end(complete && head.keepAlive ? wire : undefined);
+      call.end(complete && head.keepAlive ? connection : undefined);
     }
   }
 
@@ -342,7 +346,7 @@ export class Outbound {
 }
 
 interface Asked {
-  wire: Wire;
+  connection: HttpConnection;
   head: Head;
 }
 
@@ -364,7 +368,10 @@ function answerOf(call: Call, head: Head): Answer {
 
 // A host that hangs up on an idle connection, or has sent more on it than an
 // answer to what it was asked before, has not answered this request.
-function unanswered(error: unknown, pooled: Wire | undefined): boolean {
+function unanswered(
+  error: unknown,
+  pooled: HttpConnection | undefined,
+): boolean {
   if (!(error instanceof OutboundError)) return false;
   return error.kind === "reset" ||
     (error.kind === "protocol" && pooled !== undefined);

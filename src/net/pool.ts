@@ -1,14 +1,14 @@
 /** Connections that have been answered on and may be used again. */
 
 import type { Clock } from "../deps.ts";
-import type { Wire } from "./http_connection.ts";
+import type { HttpConnection } from "./http_connection.ts";
 
 // Long enough for a seller who posts page after page. A host that hangs up
 // earlier is noticed by the watch.
 const IDLE_MS = 15_000;
 
 interface Idle {
-  wire: Wire;
+  connection: HttpConnection;
   since: number;
 }
 
@@ -26,27 +26,30 @@ export class Pool {
   }
 
   /** Takes one that leads to one of these addresses, if there is one. */
-  take(origin: string, addresses: readonly string[]): Wire | undefined {
+  take(
+    origin: string,
+    addresses: readonly string[],
+  ): HttpConnection | undefined {
     const list = this.#idle.get(origin);
-    const found = list?.findLast(({ wire }) =>
-      addresses.includes(wire.address)
+    const found = list?.findLast(({ connection }) =>
+      addresses.includes(connection.address)
     );
     if (found !== undefined) this.#remove(origin, found);
-    return found?.wire;
+    return found?.connection;
   }
 
   /** Keeps a connection for a few seconds; closes it if it may not be kept. */
-  put(origin: string, wire: Wire): void {
-    if (!wire.clean || this.#limit === 0) return wire.close();
+  put(origin: string, connection: HttpConnection): void {
+    if (!connection.clean || this.#limit === 0) return connection.close();
     if (this.#size >= this.#limit) this.#dropOldest();
-    const entry = { wire, since: this.#clock.monotonic() };
+    const entry = { connection, since: this.#clock.monotonic() };
     const list = this.#idle.get(origin);
     if (list === undefined) this.#idle.set(origin, [entry]);
     else list.push(entry);
     this.#size++;
-    wire.watch(() => {
+    connection.watch(() => {
       this.#remove(origin, entry);
-      wire.close();
+      connection.close();
     });
     this.#cancelSweep ??= this.#clock.after(IDLE_MS, () => this.#sweep());
   }
@@ -69,7 +72,7 @@ export class Pool {
     for (const [origin, list] of this.#idle) {
       for (const entry of list.filter((entry) => entry.since <= latest)) {
         this.#remove(origin, entry);
-        entry.wire.close();
+        entry.connection.close();
       }
     }
   }
@@ -77,7 +80,7 @@ export class Pool {
   #dropOldest(): void {
     for (const [origin, [oldest]] of this.#idle) {
       this.#remove(origin, oldest);
-      return oldest.wire.close();
+      return oldest.connection.close();
     }
   }
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../deps.ts";
 import { duration, OutboundError } from "./errors.ts";
-import type { Wire } from "./http_connection.ts";
+import type { HttpConnection } from "./http_connection.ts";
 
 /** How far a request has come; it decides what a time-out is blamed on. */
 type Phase = "connect" | "answer" | "body";
@@ -21,7 +21,7 @@ export class Call {
   address: string | undefined;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
-  readonly #cleanUp: ((keep: Wire | undefined) => void)[] = [];
+  readonly #cleanUp: ((keep: HttpConnection | undefined) => void)[] = [];
   #started: number;
   #ended = false;
 
@@ -80,13 +80,13 @@ export class Call {
   }
 
   /** Has `fn` run when the call ends, with the connection worth keeping. */
-  onEnd(fn: (keep: Wire | undefined) => void): void {
+  onEnd(fn: (keep: HttpConnection | undefined) => void): void {
     if (this.#ended) fn(undefined);
     else this.#cleanUp.push(fn);
   }
 
   /** Ends the call; later calls of this do nothing. */
-  end(keep?: Wire): void {
+  end(keep?: HttpConnection): void {
     if (this.#ended) return;
     this.#ended = true;
     for (const fn of this.#cleanUp) fn(keep);

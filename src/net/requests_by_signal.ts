@@ -12,7 +12,7 @@ interface Listening {
  * One listener for all calls of a signal: thousands may share one, and each
  * listener that is added or removed is compared with all the others.
  */
-export class CallsBySignal {
+export class RequestsBySignal {
   readonly #listening = new WeakMap<AbortSignal, Listening>();
 
   /** Has the signal cancel the call, unless that has ended before. */

@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { clientAddress, Strangers } from "../../src/http/auth_failures.ts";
+import {
+  AuthFailureLimiter,
+  clientAddress,
+} from "../../src/http/auth_failures.ts";
 
 function addressOf(forwarded: string | null, proxies: number): string {
   const headers = forwarded === null ? [] : [["x-forwarded-for", forwarded]];
@@ -34,12 +37,12 @@ Deno.test("the client's address is what the outermost trusted proxy saw", () => 
 
 Deno.test("the addresses of one IPv6 network count as one", () => {
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} };
-  const strangers = new Strangers(clock);
+  const authFailures = new AuthFailureLimiter(clock);
   for (let n = 0; n < 300; n++) {
     const address = `2606:2800:0:1:${n.toString(16)}::${n % 2}`;
-    assertEquals(strangers.tooMany(address), null);
+    assertEquals(authFailures.tooMany(address), null);
   }
-  const refused = (address: string) => strangers.tooMany(address) !== null;
+  const refused = (address: string) => authFailures.tooMany(address) !== null;
   assertEquals(refused("2606:2800:0:1::"), true);
   assertEquals(refused("2606:2800:0:1:ffff:ffff:ffff:ffff"), true);
   assertEquals(refused("2606:2800:0:2::"), false);

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { breathe } from "../../src/lib/yield_to_io.ts";
-import { Turns } from "../../src/lib/serial_queue.ts";
+import { yieldToIo } from "../../src/lib/yield_to_io.ts";
+import { SerialQueue } from "../../src/lib/serial_queue.ts";
 
 Deno.test("turns under a key come one after the other, failed or not", async () => {
-  const turns = new Turns();
+  const turns = new SerialQueue();
   const seen: string[] = [];
   const gate = Promise.withResolvers<void>();
   const first = turns.take(async () => {
@@ -28,7 +28,7 @@ async function turnsBeforeRead(): Promise<number> {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   using client = await Deno.connect({ port: listener.addr.port });
   using server = await listener.accept();
-  const turns = new Turns(breathe);
+  const turns = new SerialQueue(yieldToIo);
   const seen: string[] = [];
   const read = server.read(new Uint8Array(1)).then(() => seen.push("read"));
   await client.write(new Uint8Array(1));

@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Slots } from "../../src/net/concurrency_limit.ts";
+import { ConcurrencyLimit } from "../../src/net/concurrency_limit.ts";
 
 /** Lets everything that is ready run. */
 const settle = () => new Promise<void>((done) => setTimeout(done));
 
-Deno.test("Slots bounds what one key has, and lets another one pass", async () => {
-  const slots = new Slots({ perKey: 2, total: 10 });
+Deno.test("ConcurrencyLimit bounds what one key has, and lets another one pass", async () => {
+  const slots = new ConcurrencyLimit({ perKey: 2, total: 10 });
   const started: string[] = [];
   const enter = (key: string) =>
     slots.acquire(key).then(() => started.push(key));
@@ -17,8 +17,8 @@ Deno.test("Slots bounds what one key has, and lets another one pass", async () =
   assertEquals(started, ["a", "a", "b", "a"]);
 });
 
-Deno.test("Slots bounds the total, and the keys take turns", async () => {
-  const slots = new Slots({ perKey: 10, total: 1 });
+Deno.test("ConcurrencyLimit bounds the total, and the keys take turns", async () => {
+  const slots = new ConcurrencyLimit({ perKey: 10, total: 1 });
   const started: string[] = [];
   await slots.acquire("a");
   for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) {
@@ -31,8 +31,8 @@ Deno.test("Slots bounds the total, and the keys take turns", async () => {
   assertEquals(started, ["a1", "b1", "c1", "a2", "b2", "a3"]);
 });
 
-Deno.test("Slots forgets a waiter that was aborted", async () => {
-  const slots = new Slots({ perKey: 1, total: 1 });
+Deno.test("ConcurrencyLimit forgets a waiter that was aborted", async () => {
+  const slots = new ConcurrencyLimit({ perKey: 1, total: 1 });
   const abort = new AbortController();
   await slots.acquire("a");
   const waiting = slots.acquire("a", abort.signal);
@@ -46,8 +46,8 @@ Deno.test("Slots forgets a waiter that was aborted", async () => {
   await slots.acquire("b");
 });
 
-Deno.test("Slots: owners take turns first, then the keys of each", async () => {
-  const slots = new Slots({ perKey: 10, total: 1 });
+Deno.test("ConcurrencyLimit: owners take turns first, then the keys of each", async () => {
+  const slots = new ConcurrencyLimit({ perKey: 10, total: 1 });
   const started: string[] = [];
   await slots.acquire("x", undefined, "other");
   for (const name of ["a1", "a2", "a3", "a1", "b1", "b1", "c1"]) {
@@ -63,8 +63,8 @@ Deno.test("Slots: owners take turns first, then the keys of each", async () => {
   assertEquals(started, ["a1", "b1", "c1", "a2", "b1", "a3", "a1"]);
 });
 
-Deno.test("Slots: an owner has no more than its part, nobody in particular may have all", async () => {
-  const slots = new Slots({ perKey: 10, perOwner: 2, total: 4 });
+Deno.test("ConcurrencyLimit: an owner has no more than its part, nobody in particular may have all", async () => {
+  const slots = new ConcurrencyLimit({ perKey: 10, perOwner: 2, total: 4 });
   const started: string[] = [];
   const enter = (key: string, owner?: string) =>
     slots.acquire(key, undefined, owner)
@@ -85,8 +85,8 @@ Deno.test("Slots: an owner has no more than its part, nobody in particular may h
   assertEquals(started.length, 4);
 });
 
-Deno.test("Slots: a key that is full keeps its owner's other keys waiting no longer", async () => {
-  const slots = new Slots({ perKey: 1, perOwner: 2, total: 4 });
+Deno.test("ConcurrencyLimit: a key that is full keeps its owner's other keys waiting no longer", async () => {
+  const slots = new ConcurrencyLimit({ perKey: 1, perOwner: 2, total: 4 });
   const started: string[] = [];
   const enter = (key: string, owner: string) =>
     slots.acquire(key, undefined, owner)

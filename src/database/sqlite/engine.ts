@@ -11,8 +11,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
-import { breathe } from "../../lib/yield_to_io.ts";
-import { Turns } from "../../lib/serial_queue.ts";
+import { yieldToIo } from "../../lib/yield_to_io.ts";
+import { SerialQueue } from "../../lib/serial_queue.ts";
 import {
   closed,
   type Db,
@@ -31,7 +31,7 @@ const GROUP_LIMIT = 256;
 export interface SqliteOptions {
   migrations?: readonly Migration[];
   /** Shared with whatever else takes long on this thread. */
-  heavy?: Turns;
+  heavy?: SerialQueue;
 }
 
 /**
@@ -42,7 +42,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Db {
   const writer = openFile(file, false);
   try {
     migrateSqlite(writer, file, options.migrations ?? MIGRATIONS);
-    const heavy = options.heavy ?? new Turns(breathe);
+    const heavy = options.heavy ?? new SerialQueue(yieldToIo);
     return new SqliteDb(writer, openFile(file, true), heavy);
   } catch (error) {
     writer.close();
@@ -69,8 +69,8 @@ interface FinishedWrite {
 class SqliteDb implements Db {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
-  /** Turns of heavy writes. */
-  readonly #heavy: Turns;
+  /** Heavy writes, one at a time. */
+  readonly #heavy: SerialQueue;
   readonly #waiting: WaitingWrite[] = [];
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
@@ -78,7 +78,7 @@ class SqliteDb implements Db {
   /** Other processes look at the file again by themselves. */
   readonly wakeUps = null;
 
-  constructor(writer: DatabaseSync, reader: DatabaseSync, heavy: Turns) {
+  constructor(writer: DatabaseSync, reader: DatabaseSync, heavy: SerialQueue) {
     this.#heavy = heavy;
     this.#writer = new SqliteConnection(writer);
     this.#reader = new SqliteConnection(reader);

@@ -5,7 +5,7 @@
  */
 import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "../../deps.ts";
-import { Slots } from "../../net/concurrency_limit.ts";
+import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
 import { StoreError, type StoreErrorKind } from "./blob_store.ts";
 
 export interface S3Settings {
@@ -51,8 +51,8 @@ export class S3Door {
   readonly #clock: Clock;
   /** Signing keys by day, as the library keeps them. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
-  readonly #slots = new Slots({ perKey: IN_ALL, total: IN_ALL });
-  readonly #sending = new Slots({ perKey: SENDING, total: SENDING });
+  readonly #slots = new ConcurrencyLimit({ perKey: IN_ALL, total: IN_ALL });
+  readonly #sending = new ConcurrencyLimit({ perKey: SENDING, total: SENDING });
 
   constructor(settings: S3Settings, clock: Clock) {
     this.#settings = settings;

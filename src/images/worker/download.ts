@@ -23,7 +23,7 @@ import {
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../../net/outbound.ts";
-import { Slots } from "../../net/concurrency_limit.ts";
+import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
 import {
   HEAD_BYTES,
   ImageRefusal,
@@ -47,7 +47,7 @@ export class ImageFetcher {
   readonly #store: ImageStore;
   readonly #settings: FetchSettings;
   readonly #clock: Clock;
-  readonly #slots = new Slots({ perKey: PER_ORIGIN, total: TOTAL });
+  readonly #slots = new ConcurrencyLimit({ perKey: PER_ORIGIN, total: TOTAL });
 
   constructor(
     outbound: Outbound,

@@ -33,7 +33,7 @@ export interface Lane {
 }
 
 /** The limits of one process; see the head of this file. */
-export class ImageSlots {
+export class DownloadLimits {
   /** Downloads by origin, then by seller. */
   readonly #held = new Map<string, Map<string, number>>();
   /** Whether an origin answered the last time it was asked. */

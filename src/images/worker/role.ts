@@ -30,7 +30,7 @@ import {
   type Picked,
   pickImages,
 } from "./scheduler.ts";
-import { ImageSlots } from "./limits.ts";
+import { DownloadLimits } from "./limits.ts";
 import { ImageThread } from "./thread.ts";
 import { Loop } from "../../jobs/loop.ts";
 
@@ -73,7 +73,7 @@ export class ImageRole {
   readonly #services: RoleServices;
   readonly #loop: Loop;
   readonly #thread: ImageThread;
-  readonly #slots = new ImageSlots();
+  readonly #slots = new DownloadLimits();
   readonly #turn = firstTurn();
   readonly #stopping = new AbortController();
   /** Every job whose lease is ours, by lease, until its end is on disk. */

@@ -11,7 +11,7 @@ import {
   pendingLanes,
   pendingSellers,
 } from "../rows/queue.ts";
-import type { ImageSlots } from "./limits.ts";
+import type { DownloadLimits } from "./limits.ts";
 
 /** How many sellers, and origins of each, one look goes through. */
 const SELLERS = 64;
@@ -46,7 +46,7 @@ export const nothingPicked = (): Picked => ({
 
 export interface PickOptions {
   now: number;
-  slots: ImageSlots;
+  slots: DownloadLimits;
   turn: Turn;
   /** Whether a suspect may be picked: only while none is in flight. */
   suspect: boolean;
@@ -126,7 +126,7 @@ function interleaved<T>(lists: readonly T[][]): T[] {
 
 function takeInTurns(
   queues: readonly ImageJob[][],
-  slots: ImageSlots,
+  slots: DownloadLimits,
   jobs: ImageJob[],
 ): void {
   for (const job of interleaved(queues)) {

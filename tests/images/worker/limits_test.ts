@@ -1,7 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { ImageSlots, type Lane } from "../../../src/images/worker/limits.ts";
+import {
+  DownloadLimits,
+  type Lane,
+} from "../../../src/images/worker/limits.ts";
 
-function takeAll(slots: ImageSlots, lane: Lane): number {
+function takeAll(slots: DownloadLimits, lane: Lane): number {
   let taken = 0;
   while (slots.room(lane) > 0) {
     slots.take(lane);
@@ -13,7 +16,7 @@ function takeAll(slots: ImageSlots, lane: Lane): number {
 const origin = (n: number) => `https://${n}.example`;
 
 Deno.test("slots: an origin never asked gets four, one that answers 16 and three times as many ahead", () => {
-  const slots = new ImageSlots();
+  const slots = new DownloadLimits();
   const lane = { sellerId: "a", origin: origin(1) };
   assertEquals(takeAll(slots, lane), 4);
   slots.note(lane.origin, true);
@@ -23,7 +26,7 @@ Deno.test("slots: an origin never asked gets four, one that answers 16 and three
 });
 
 Deno.test("slots: never more than 64 in flight, and 48 for one seller", () => {
-  const slots = new ImageSlots();
+  const slots = new DownloadLimits();
   for (let n = 0; n < 10; n++) slots.note(origin(n), true);
   const lanes = (sellerId: string) =>
     Array.from({ length: 10 }, (_, n) => ({ sellerId, origin: origin(n) }));
@@ -35,7 +38,7 @@ Deno.test("slots: never more than 64 in flight, and 48 for one seller", () => {
 });
 
 Deno.test("slots: origins that hang leave room for those never asked and for good ones", () => {
-  const slots = new ImageSlots();
+  const slots = new DownloadLimits();
   slots.note(origin(0), true);
   for (let n = 1; n <= 20; n++) {
     slots.note(origin(n), false);
@@ -47,7 +50,7 @@ Deno.test("slots: origins that hang leave room for those never asked and for goo
 });
 
 Deno.test("slots: what is freed can be taken again", () => {
-  const slots = new ImageSlots();
+  const slots = new DownloadLimits();
   const lane = { sellerId: "a", origin: origin(1) };
   const taken = takeAll(slots, lane);
   for (let n = 0; n < taken; n++) slots.free(lane);
