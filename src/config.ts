@@ -69,7 +69,7 @@ export interface Setting<T> {
 /** A value that a setting cannot take. */
 class SettingError extends Error {}
 
-/** Every setting, in the order of the help and the README. */
+/** Every setting, in the order of the help and the handbook. */
 export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
   host: {
     variable: "SELLER_HOST",

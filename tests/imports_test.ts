@@ -1,4 +1,4 @@
-/** Holds the source to the README's "Who may import whom". */
+/** Holds the source to "Who may import whom" of src/docs/architecture.md. */
 import { assertEquals } from "@std/assert";
 
 const ROOT = new URL("../src/", import.meta.url);

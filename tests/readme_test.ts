@@ -1,85 +1,90 @@
-/** Holds the README and the code together. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { COMMANDS } from "../src/cli/commands.ts";
-import { SETTINGS } from "../src/config.ts";
-import { ERROR_ABOUT } from "../src/contracts/docs.ts";
+/** Holds the README to what is there. */
+import { assert, assertEquals, assertLess } from "@std/assert";
 import {
-  DETAIL_CODES,
-  ERROR_STATUS,
-  type ErrorCode,
-} from "../src/lib/errors.ts";
-import { IMAGE_CODES } from "../src/images/image.ts";
-import { TRIGGERS } from "../src/webhooks/webhook.ts";
-import { ROUTES } from "../src/http/routes.ts";
+  anchors,
+  blocks,
+  chapters,
+  links,
+  readme,
+} from "./support/handbook.ts";
 
-const readme = await Deno.readTextFile(
-  new URL("../README.md", import.meta.url),
-);
+const ROOT = new URL("../", import.meta.url);
+const README = readme().text;
 
-/** Rows of every table with these headers, cells without the marks of code. */
-function table(...header: string[]): string[][] {
-  const tables = readme.split("\n\n").map((block) =>
-    block.split("\n").map((line) =>
-      line.replace(/^\| ?| ?\|$/g, "").trim().split(/ *\| */)
-        .map((cell) => cell.replaceAll("`", ""))
-    )
-  );
-  return tables.filter(([first]) => first.join() === header.join())
-    .flatMap((rows) => rows.slice(2));
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(new URL(path, ROOT));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-Deno.test("the README lists every error code with its status and meaning", () => {
+async function tasks(): Promise<string[]> {
+  const settings = await Deno.readTextFile(new URL("deno.json", ROOT));
+  return Object.keys(JSON.parse(settings).tasks);
+}
+
+Deno.test("the README has at most 300 lines and begins with the two commands", () => {
+  assertLess(README.split("\n").length, 302);
+  const [first] = blocks(README, "sh");
   assertEquals(
-    table("status", "code", "when"),
-    (Object.keys(ERROR_STATUS) as ErrorCode[])
-      .map((code) => [`${ERROR_STATUS[code]}`, code, ERROR_ABOUT[code]]),
+    first.split("\n").map((line) => line.replace(/ *#.*/, "")),
+    [
+      "npx --yes deno@2.9.6 task dev",
+      "npx --yes deno@2.9.6 task test",
+      "",
+    ],
   );
 });
 
-Deno.test("the README lists every detail and image code with its meaning", () => {
-  assertEquals(
-    table("code", "meaning"),
-    [...Object.entries(DETAIL_CODES), ...Object.entries(IMAGE_CODES)],
-  );
-});
-
-Deno.test("the README lists every setting with its flag and default", () => {
-  assertEquals(
-    table("variable", "flag", "default", "meaning").map((row) =>
-      row.slice(0, 3)
-    ),
-    Object.values(SETTINGS).map(({ variable, flag, fallback }) => [
-      variable,
-      flag === undefined ? "" : `--${flag}`,
-      fallback || "none",
-    ]),
-  );
-});
-
-Deno.test("the README lists every command and no other", () => {
-  const listed = table("command", "does")
-    .map(([words]) => /^[a-z-]+( [a-z][a-z-]+)?/.exec(words)![0]);
+Deno.test("the README lists every chapter once", () => {
+  const [, section] = README.split("\n## The handbook\n");
+  const listed = links(section.split("\n## ")[0]);
   assertEquals(
     [...new Set(listed)].sort(),
-    COMMANDS.map(({ name }) => name).sort(),
+    chapters().map(({ file }) => file),
   );
 });
 
-Deno.test("the README names every route and every trigger", () => {
-  for (const { method, path } of ROUTES) {
-    assertStringIncludes(readme, method);
-    const last = path.replace("?", "").split("/").slice(-2).join("/");
-    assertStringIncludes(readme, last);
+Deno.test("every link of the README and the chapters leads somewhere", () => {
+  for (const { file, text } of [readme(), ...chapters()]) {
+    for (const link of links(text)) {
+      if (/^https:/.test(link)) continue;
+      const [path, anchor] = link.split("#");
+      const target = new URL(
+        path || file.split("/").at(-1)!,
+        new URL(file, ROOT),
+      );
+      const found = target.href.slice(ROOT.href.length);
+      assert(exists(found), `${file}: ${link}`);
+      if (anchor === undefined) continue;
+      const ids = anchors(Deno.readTextFileSync(target));
+      assert(ids.includes(anchor), `${file}: ${link}`);
+    }
   }
-  for (const trigger of TRIGGERS) assertStringIncludes(readme, trigger);
 });
 
-Deno.test("the README names every package that is imported, as pinned", async () => {
-  const { imports } = JSON.parse(
-    await Deno.readTextFile(new URL("../deno.json", import.meta.url)),
+Deno.test("the README's map names every folder and file of src", () => {
+  const map = /^```\nmain\.ts[^]*?^```$/m.exec(README)![0];
+  const [, source] = /^src\/\n([^]*?)^tests\//m.exec(map)!;
+  const named = [...source.matchAll(/^ {2}([\w.]+\/?)/gm)].map(([, name]) =>
+    name
   );
-  for (const target of Object.values<string>(imports)) {
-    const [name] = /^npm:(@?[^@]+@[\d.]+)/.exec(target)!.slice(1);
-    assertStringIncludes(readme, name);
+  const there = [...Deno.readDirSync(new URL("src/", ROOT))]
+    .map(({ name, isFile }) => isFile ? name : `${name}/`)
+    .filter((name) => name !== "version.ts");
+  assertEquals(named.sort(), there.sort());
+});
+
+Deno.test("what README and chapters have one run is there", async () => {
+  const known = await tasks();
+  for (const { file, text } of [readme(), ...chapters()]) {
+    for (const [, task] of text.matchAll(/deno(?:@[\d.]+)? task (\w+)/g)) {
+      assert(known.includes(task), `${file}: deno task ${task}`);
+    }
+    for (const [, path] of text.matchAll(/\b((?:tests|src)\/[\w./-]+\w)/g)) {
+      assert(exists(path), `${file}: ${path}`);
+    }
   }
 });

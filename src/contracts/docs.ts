@@ -14,7 +14,7 @@ import { escaped } from "./markup.ts";
 import { pathNames } from "./openapi.ts";
 import { type Child, isText, type TextForm } from "./shapes.ts";
 
-/** What each code means; the README's table is held to this. */
+/** What each code means; a test holds the handbook to this. */
 export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
   malformed_xml:
     "The body is not well-formed XML, not UTF-8, has a DOCTYPE or a " +

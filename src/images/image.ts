@@ -38,7 +38,7 @@ export interface ShownImage {
 export const IMAGE_TYPES = ["jpeg", "png", "gif", "webp", "avif"] as const;
 export type ImageType = typeof IMAGE_TYPES[number];
 
-/** Why an image is not there (yet); the README's table is held to this. */
+/** Why an image is not there (yet); a test holds the handbook to this. */
 export const IMAGE_CODES = {
   image_not_found: "The host answered 404 or 410: it has no such image.",
   image_forbidden: "The host answered 401 or 403: the image is not public.",

@@ -25,7 +25,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** Detail codes and what each says; the README's table is held to this. */
+/** Detail codes and what each says; a test holds the handbook to this. */
 export const DETAIL_CODES = {
   required: "An element, attribute or value that must be there is missing.",
   too_long: "The text has more characters (Unicode code points) than allowed.",

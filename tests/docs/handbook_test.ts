@@ -1,0 +1,104 @@
+/** Holds the chapters of the handbook and the code together. */
+import { assert, assertEquals } from "@std/assert";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { SETTINGS } from "../../src/config.ts";
+import { ERROR_ABOUT } from "../../src/contracts/docs.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { IMAGE_CODES } from "../../src/images/image.ts";
+import {
+  DETAIL_CODES,
+  ERROR_STATUS,
+  type ErrorCode,
+} from "../../src/lib/errors.ts";
+import { TRIGGERS } from "../../src/webhooks/webhook.ts";
+import { chapter, chapters, tables } from "../support/handbook.ts";
+
+Deno.test("the chapter on errors lists every code with its status and meaning", () => {
+  assertEquals(
+    tables(chapter("errors"), "status", "code", "when"),
+    (Object.keys(ERROR_STATUS) as ErrorCode[])
+      .map((code) => [`${ERROR_STATUS[code]}`, code, ERROR_ABOUT[code]]),
+  );
+  assertEquals(
+    tables(chapter("errors"), "code", "meaning"),
+    Object.entries(DETAIL_CODES),
+  );
+});
+
+Deno.test("the chapter on images lists every code with its meaning", () => {
+  assertEquals(
+    tables(chapter("images"), "code", "meaning"),
+    Object.entries(IMAGE_CODES),
+  );
+});
+
+Deno.test("the chapter on settings lists every one with its flag and default", () => {
+  assertEquals(
+    tables(chapter("settings"), "variable", "flag", "default", "meaning")
+      .map((row) => row.slice(0, 3)),
+    Object.values(SETTINGS).map(({ variable, flag, fallback }) => [
+      variable,
+      flag === undefined ? "" : `--${flag}`,
+      fallback || "none",
+    ]),
+  );
+});
+
+Deno.test("no chapter names a setting that does not exist", () => {
+  const known = Object.values(SETTINGS).map(({ variable }) => variable);
+  for (const { file, text } of chapters()) {
+    for (const [name] of text.matchAll(/\bSELLER_[A-Z0-9_]*[A-Z0-9]\b/g)) {
+      assert(known.includes(name), `${file}: ${name}`);
+    }
+  }
+});
+
+Deno.test("the chapter on commands lists every command and no other", () => {
+  const listed = tables(chapter("commands"), "command", "does")
+    .map(([words]) => /^[a-z-]+( [a-z][a-z-]+)?/.exec(words)![0]);
+  assertEquals(
+    [...new Set(listed)].sort(),
+    COMMANDS.map(({ name }) => name).sort(),
+  );
+});
+
+Deno.test("every route is named with its method in a chapter, and no other", () => {
+  const named = new Set(
+    chapters().flatMap(({ text }) =>
+      [...text.matchAll(/`(GET|POST|PUT|DELETE) (\/[^`?\s]*)[^`]*`/g)]
+        .map(([, method, path]) => `${method} ${path}`)
+    ),
+  );
+  // These are what a browser loads for the page and the handbook.
+  const unlisted = ["/", "/assets/:name", "/docs.css"];
+  const routes = ROUTES.filter(({ path }) => !unlisted.includes(path))
+    .map(({ method, path }) => `${method} ${path.replace("?", "")}`);
+  assertEquals([...named].sort(), routes.sort());
+});
+
+Deno.test("the chapter on webhooks lists the triggers", () => {
+  const [, list] = /Triggers: ([^.]+)\./.exec(chapter("webhooks"))!;
+  assertEquals(
+    [...list.matchAll(/`(\w+)`/g)].map(([, trigger]) => trigger),
+    [...TRIGGERS],
+  );
+});
+
+/** Files that pin packages. */
+const PINS = [
+  "deno.json",
+  "tests/xml/suite/deno.json",
+  "tests/support/postgres_server/deno.json",
+];
+
+Deno.test("the chapter on dependencies lists every package, as pinned, and no other", async () => {
+  const pinned = await Promise.all(PINS.map(async (path) => {
+    const file = new URL(`../../${path}`, import.meta.url);
+    const { imports } = JSON.parse(await Deno.readTextFile(file));
+    return Object.values<string>(imports)
+      .map((target) => /^npm:(@?[^@]+@[^/]+)/.exec(target)![1]);
+  }));
+  const listed = tables(chapter("dependencies"), "name", "package", "why")
+    .map(([, listed]) => listed).filter((listed) => listed.includes("@"));
+  assertEquals(listed.sort(), [...new Set(pinned.flat())].sort());
+});

@@ -1,0 +1,68 @@
+/** The handbook as files: its chapters, their tables, links and headings. */
+const ROOT = new URL("../../", import.meta.url);
+const FOLDER = new URL("src/docs/", ROOT);
+
+export interface Chapter {
+  /** Path from the root of the project. */
+  file: string;
+  text: string;
+}
+
+/** Every chapter, by name. */
+export function chapters(): Chapter[] {
+  return [...Deno.readDirSync(FOLDER)]
+    .filter(({ name }) => name.endsWith(".md"))
+    .map(({ name }) => ({
+      file: `src/docs/${name}`,
+      text: Deno.readTextFileSync(new URL(name, FOLDER)),
+    }))
+    .sort((a, b) => a.file < b.file ? -1 : 1);
+}
+
+/** The text of one chapter; `name` is that of its file, without `.md`. */
+export function chapter(name: string): string {
+  return Deno.readTextFileSync(new URL(`${name}.md`, FOLDER));
+}
+
+export function readme(): Chapter {
+  const text = Deno.readTextFileSync(new URL("README.md", ROOT));
+  return { file: "README.md", text };
+}
+
+/** Rows of every table with these headers, cells without the marks of code. */
+export function tables(text: string, ...header: string[]): string[][] {
+  const blocks = text.trim().split("\n\n").map((block) =>
+    block.split("\n").map((line) =>
+      line.replace(/^\| ?| ?\|$/g, "").trim().split(/ *\| */)
+        .map((cell) => cell.replaceAll("`", ""))
+    )
+  );
+  const found = blocks.filter(([first]) => first.join() === header.join());
+  if (found.length === 0) throw new Error(`no table ${header.join(" | ")}`);
+  return found.flatMap((rows) => rows.slice(2));
+}
+
+/** Without the blocks of code. */
+export function prose(text: string): string {
+  return text.replace(/^```[^]*?^```$/gm, "");
+}
+
+/** Targets of the links, as written. */
+export function links(text: string): string[] {
+  return [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target]) => target);
+}
+
+/** What `#…` may name: headings, as GitHub turns them into ids. */
+export function anchors(text: string): string[] {
+  return [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading.toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, "")
+      .replaceAll(" ", "-")
+  );
+}
+
+/** The blocks of code in this language. */
+export function blocks(text: string, language: string): string[] {
+  return [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)]
+    .filter(([, found]) => found === language).map(([, , code]) => code);
+}
