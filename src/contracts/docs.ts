@@ -3,12 +3,7 @@ import { DETAIL_CODES, ERROR_STATUS, type ErrorCode } from "../lib/errors.ts";
 import { IMAGE_CODES } from "../images/image.ts";
 import { TRIGGERS } from "../webhooks/webhook.ts";
 import { READ_ONLY, SENT_PRODUCT } from "./documents.ts";
-import {
-  type Endpoint,
-  ENDPOINTS,
-  errorsOf,
-  PATH_PARAMETERS,
-} from "./endpoints.ts";
+import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { escaped } from "./markup.ts";
 import { pathNames } from "./openapi.ts";
@@ -192,9 +187,9 @@ ${answerParts(endpoint)}
 </section>`;
 }
 
-function navigation(): string {
+function navigation(endpoints: readonly Endpoint[]): string {
   const groups = GROUPS.map(([access, title]) => {
-    const links = ENDPOINTS.filter((endpoint) => endpoint.access === access)
+    const links = endpoints.filter((endpoint) => endpoint.access === access)
       .map(({ operation, title }) =>
         `<li><a href="#${operation}">${escaped(title)}</a></li>`
       );
@@ -247,10 +242,13 @@ ${table("Elements of a product", ["element", "value"], rows)}</section>`;
 }
 
 /** The page. `style` is the path of its style sheet. */
-export function docsPage(style: string): string {
+export function docsPage(
+  endpoints: readonly Endpoint[],
+  style: string,
+): string {
   const groups = GROUPS.map(([access, title]) =>
     `<h2 id="${access}">${title}</h2>\n` +
-    ENDPOINTS.filter((endpoint) => endpoint.access === access)
+    endpoints.filter((endpoint) => endpoint.access === access)
       .map(section).join("\n")
   );
   return `<!doctype html>
@@ -270,7 +268,7 @@ are XML in UTF-8; every answer has an ${code("X-Request-Id")}. For programs:
 <a href="/openapi.json">OpenAPI 3.1</a>, the schema of
 <a href="/seller_api/schemas/products-1.1.xsd">uploads</a> and of
 <a href="/seller_api/schemas/responses-1.1.xsd">answers</a>.</p></header>
-${navigation()}
+${navigation(endpoints)}
 <main id="main">
 ${groups.join("\n")}
 ${productFields()}

@@ -4,11 +4,10 @@ import { type AnswerName, ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
 import {
   type Endpoint,
-  ENDPOINTS,
   errorsOf,
   type Parameter,
   PATH_PARAMETERS,
-} from "./endpoints.ts";
+} from "./endpoint.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { type Child, isText, type Shape, type TextForm } from "./shapes.ts";
 
@@ -219,14 +218,17 @@ function key(whose: string): Json {
 }
 
 /** The description as JSON. */
-export function openApi(version: string): string {
+export function openApi(
+  endpoints: readonly Endpoint[],
+  version: string,
+): string {
   const components = new Components();
   components.schemas.error = {
     ...components.service("error"),
     examples: [ANSWER_EXAMPLES.error],
   };
   const paths: Record<string, Json> = {};
-  for (const endpoint of ENDPOINTS) {
+  for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/:(\w+)\??/g, "{$1}");
     paths[path] ??= {};
     paths[path][endpoint.method.toLowerCase()] = operation(

@@ -6,6 +6,7 @@ import { docsPage } from "../contracts/docs.ts";
 import style from "../contracts/docs.css" with { type: "text" };
 import { openApi } from "../contracts/openapi.ts";
 import { productsSchema, responsesSchema } from "../contracts/xsd.ts";
+import type { Endpoint } from "../contracts/endpoint.ts";
 import type { Handler } from "./context.ts";
 
 /** Nothing from elsewhere, no script, nothing inline. */
@@ -17,18 +18,19 @@ const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** `GET /docs` and what belongs to it. */
-export const getDocs = published("text/html", () => docsPage("/docs.css"), {
-  "Content-Security-Policy": DOCS_POLICY,
-  "Referrer-Policy": "no-referrer",
-});
+/** `GET /docs`, of all that `endpoints` answers when it is first asked for. */
+export const getDocs = (endpoints: () => readonly Endpoint[]): Handler =>
+  published("text/html", () => docsPage(endpoints(), "/docs.css"), {
+    "Content-Security-Policy": DOCS_POLICY,
+    "Referrer-Policy": "no-referrer",
+  });
+
+/** What belongs to `GET /docs`. */
 export const getDocsStyle = published("text/css", () => style);
 
 /** `GET /openapi.json` */
-export const getOpenApi = published(
-  "application/json",
-  () => openApi(VERSION),
-);
+export const getOpenApi = (endpoints: () => readonly Endpoint[]): Handler =>
+  published("application/json", () => openApi(endpoints(), VERSION));
 
 /** `GET /seller_api/schemas/products-1.1.xsd` */
 export const getProductsSchema = published("application/xml", productsSchema);

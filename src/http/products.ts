@@ -38,23 +38,21 @@ export function productCountsNode(counts: ProductCounts): XmlNode {
 }
 
 function checkVersion(query: URLSearchParams): void {
-  for (const version of query.getAll("v")) {
-    if (version === VERSION) continue;
-    throw new ServiceError(
-      "unsupported_version",
-      `The version v=${version.slice(0, 40)} is not supported; ${VERSION} is.`,
-    );
-  }
+  const version = query.get("v") ?? VERSION;
+  if (version === VERSION) return;
+  throw new ServiceError(
+    "unsupported_version",
+    `The version v=${version.slice(0, 40)} is not supported; ${VERSION} is.`,
+  );
 }
 
-/** A misspelt or contradictory `dry_run` must not become a real upload. */
+/** A misspelt `dry_run` must not become a real upload. */
 function readDryRun(query: URLSearchParams): boolean {
-  const values = [...new Set(query.getAll("dry_run"))].join(", ");
-  if (values === "true") return true;
-  if (values === "false" || !query.has("dry_run")) return false;
+  const value = query.get("dry_run") ?? "false";
+  if (value === "true" || value === "false") return value === "true";
   throw new ServiceError(
     "malformed_request",
-    `dry_run is "${values.slice(0, 40)}"; it must be true or false.`,
+    `dry_run is "${value.slice(0, 40)}"; it must be true or false.`,
   );
 }
 

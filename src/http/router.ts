@@ -4,21 +4,17 @@
  * or anything else that a URL parser would normalise away.
  */
 import { ServiceError } from "../lib/errors.ts";
+import type { Address, Documentation } from "../contracts/endpoint.ts";
 import type { Handler } from "./context.ts";
 
-/** Whose key a route asks for. */
-export type Access = "seller" | "operator" | "public";
-
-export interface Route {
-  method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Segments; `:name` is a parameter, `:name?` one that may be empty. */
-  path: string;
-  access: Access;
+export interface Route extends Address {
   handler: Handler;
   /** Takes up much: so many at once, a seller and in all. */
   upload?: boolean;
   /** Takes its time on purpose, so that a slow answer is nothing to log. */
   waits?: boolean;
+  /** Null for what only browsers ask for. */
+  documentation: Documentation | null;
 }
 
 /** A request target, taken apart but not yet decoded. */
@@ -73,21 +69,6 @@ function decodeSegment(segment: string): string {
       "The path is not percent-encoded UTF-8.",
     );
   }
-}
-
-/** Parses a query; a `%` that encodes nothing is 400, not a silent guess. */
-export function parseQuery(query: string): URLSearchParams {
-  if (query.includes("%")) {
-    try {
-      decodeURIComponent(query);
-    } catch {
-      throw new ServiceError(
-        "malformed_request",
-        "The query is not percent-encoded UTF-8.",
-      );
-    }
-  }
-  return new URLSearchParams(query);
 }
 
 interface Compiled {

@@ -24,51 +24,430 @@ import {
   replayDelivery,
   testWebhook,
 } from "./webhooks.ts";
+import type { Endpoint, Parameter } from "../contracts/endpoint.ts";
+import { STATUSES } from "../catalogue/product.ts";
+import {
+  EVENT_EXAMPLE,
+  FEED_EXAMPLE,
+  PRODUCTS_EXAMPLE,
+  WEBHOOK_EXAMPLE,
+} from "../contracts/examples.ts";
 
 const BULK = "/seller_api/bulk_products";
 const PRODUCTS = "/seller_api/products";
 const WEBHOOKS = "/seller_api/webhooks";
 
-// deno-fmt-ignore
-export const ROUTES: readonly Route[] = [
-  // the interface as specified
-  { method: "POST",   access: "seller", handler: bulkUpload,     path: BULK, upload: true },
-  { method: "GET",    access: "seller", handler: getTransaction, path: `${BULK}/:transaction_id`, waits: true },
-  { method: "PUT",    access: "seller", handler: putAttribute,   path: `${PRODUCTS}/:sku_or_id/attribute/:attribute/:value?` },
-  { method: "POST",   access: "seller", handler: createWebhook,  path: WEBHOOKS },
-  { method: "GET",    access: "seller", handler: listWebhooks,   path: WEBHOOKS },
-  { method: "DELETE", access: "seller", handler: deleteWebhook,  path: `${WEBHOOKS}/:trigger` },
+const LIMIT: Parameter = {
+  name: "limit",
+  about: "entries of a page, 1 to 250; 50 when left out",
+  schema: { type: "integer", minimum: 1, maximum: 250, default: 50 },
+};
+const AFTER: Parameter = {
+  name: "after",
+  about: "goes on behind an earlier page: what its <next> held",
+};
 
-  // extensions for sellers
-  { method: "POST",   access: "seller", handler: retryImages,    path: `${BULK}/:transaction_id/images/retry` },
-  { method: "GET",    access: "seller", handler: listDeliveries, path: `${WEBHOOKS}/:trigger/deliveries` },
-  { method: "POST",   access: "seller", handler: testWebhook,    path: `${WEBHOOKS}/:trigger/test` },
-  { method: "POST",   access: "seller", handler: replayDelivery, path: `${WEBHOOKS}/:trigger/deliveries/:id/replay` },
-  { method: "GET",    access: "seller", handler: listProducts,   path: PRODUCTS },
-  { method: "GET",    access: "seller", handler: getProduct,     path: `${PRODUCTS}/:sku_or_id` },
-  { method: "GET",    access: "seller", handler: listTransactions, path: BULK },
-
-  // the page
-  { method: "GET",    access: "public", handler: getPage,        path: "/" },
-  { method: "GET",    access: "public", handler: getAsset,       path: "/assets/:name" },
-
-  // for the operator
-  { method: "POST",   access: "operator", handler: ingestEvent,  path: "/operator_api/events" },
-  { method: "GET",    access: "operator", handler: followProducts, path: "/operator_api/products" },
-  { method: "GET",    access: "operator", handler: listSellers,  path: "/operator_api/sellers" },
-  { method: "GET",    access: "operator", handler: getStatus,    path: "/operator_api/status" },
-
-  // for whoever watches the service
-  { method: "GET",    access: "public", handler: getHealth,      path: "/healthz" },
-  { method: "GET",    access: "public", handler: getReadiness,   path: "/readyz" },
-
-  // stored images
-  { method: "GET",    access: "public", handler: getImage,       path: "/images/:folder/:file" },
-
-  // published contracts
-  { method: "GET",    access: "public", handler: getProductsSchema,  path: "/seller_api/schemas/products-1.1.xsd" },
-  { method: "GET",    access: "public", handler: getResponsesSchema, path: "/seller_api/schemas/responses-1.1.xsd" },
-  { method: "GET",    access: "public", handler: getOpenApi,     path: "/openapi.json" },
-  { method: "GET",    access: "public", handler: getDocs,        path: "/docs" },
-  { method: "GET",    access: "public", handler: getDocsStyle,   path: "/docs.css" },
+const UPLOAD: readonly Parameter[] = [
+  {
+    name: "v",
+    about: "version; 1.1 when left out",
+    schema: { type: "string", enum: ["1.1"] },
+  },
+  {
+    name: "dry_run",
+    about: "true does everything but the write",
+    schema: { type: "boolean", default: false },
+  },
+  {
+    name: "Idempotency-Key",
+    in: "header",
+    about: "up to 255 characters, kept 24 h: the same request again gets the " +
+      "first answer",
+    schema: { type: "string", minLength: 1, maxLength: 255 },
+  },
 ];
+
+export const ROUTES: readonly Route[] = [
+  {
+    method: "POST",
+    path: BULK,
+    access: "seller",
+    parameters: UPLOAD,
+    handler: bulkUpload,
+    upload: true,
+    documentation: {
+      operation: "uploadProducts",
+      title: "Upload products",
+      about:
+        "Creates or updates up to 250 products, all or none. Each image URL " +
+        "must answer HEAD with 200; the images are fetched after the answer.",
+      sends: { root: "products", example: PRODUCTS_EXAMPLE },
+      answers: ["upload", "dry_run"],
+      errors: ["unsupported_version", "conflict", "too_many_products"],
+    },
+  },
+  {
+    method: "GET",
+    path: `${BULK}/:transaction_id`,
+    access: "seller",
+    parameters: [{
+      name: "wait",
+      about: "seconds, up to 30: answers when the status is final, or then",
+      schema: { type: "integer", minimum: 0 },
+    }],
+    handler: getTransaction,
+    waits: true,
+    documentation: {
+      operation: "getTransaction",
+      title: "Watch an upload",
+      about: "What became of each product, and how far the images are. With " +
+        "Accept: text/event-stream, a stream of progress events and a final one.",
+      answers: ["transaction"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "GET",
+    path: BULK,
+    access: "seller",
+    parameters: [AFTER, LIMIT],
+    handler: listTransactions,
+    documentation: {
+      operation: "listTransactions",
+      title: "Recent uploads",
+      about: "The newest first, with counters and without results.",
+      answers: ["transactions"],
+      errors: ["record_invalid"],
+    },
+  },
+  {
+    method: "POST",
+    path: `${BULK}/:transaction_id/images/retry`,
+    access: "seller",
+    handler: retryImages,
+    documentation: {
+      operation: "retryImages",
+      title: "Try failed images again",
+      about: "Answers how many references that are.",
+      answers: ["images_retry"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "PUT",
+    path: `${PRODUCTS}/:sku_or_id/attribute/:attribute/:value?`,
+    access: "seller",
+    handler: putAttribute,
+    documentation: {
+      operation: "putAttribute",
+      title: "Change one attribute",
+      about: "By the rules of the upload. A body is ignored.",
+      answers: null,
+      errors: ["not_found", "record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: PRODUCTS,
+    access: "seller",
+    parameters: [
+      AFTER,
+      LIMIT,
+      {
+        name: "updated_since",
+        about: "only what changed then or later; ISO 8601",
+        schema: { type: "string", format: "date-time" },
+      },
+      {
+        name: "status",
+        about: "only products with this status",
+        schema: { type: "string", enum: STATUSES },
+      },
+      {
+        name: "q",
+        about: "only products whose SKU or title holds this, in any case",
+        schema: { type: "string", maxLength: 150 },
+      },
+    ],
+    handler: listProducts,
+    documentation: {
+      operation: "listProducts",
+      title: "Read products out",
+      about:
+        "In the order of their creation, so that a page shows no product " +
+        "twice and misses none while others are written. What stands in " +
+        "<products> can be uploaded as it is. With a filter a page may be short, " +
+        "or empty, before the end: go on while there is a <next>.",
+      answers: ["products"],
+      errors: ["record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: `${PRODUCTS}/:sku_or_id`,
+    access: "seller",
+    handler: getProduct,
+    documentation: {
+      operation: "getProduct",
+      title: "Read a product out",
+      about: "Its fields, its times, and the state of its images.",
+      answers: ["product"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "POST",
+    path: WEBHOOKS,
+    access: "seller",
+    handler: createWebhook,
+    documentation: {
+      operation: "createWebhook",
+      title: "Register a webhook",
+      about: "One for each trigger; another URL takes the place of the first.",
+      sends: { root: "webhook", example: WEBHOOK_EXAMPLE },
+      answers: ["success"],
+    },
+  },
+  {
+    method: "GET",
+    path: WEBHOOKS,
+    access: "seller",
+    handler: listWebhooks,
+    documentation: {
+      operation: "listWebhooks",
+      title: "List webhooks",
+      about: "The oldest first.",
+      answers: ["webhooks"],
+    },
+  },
+  {
+    method: "DELETE",
+    path: `${WEBHOOKS}/:trigger`,
+    access: "seller",
+    handler: deleteWebhook,
+    documentation: {
+      operation: "deleteWebhook",
+      title: "Remove a webhook",
+      about: "What waits for it is cancelled.",
+      answers: ["success"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "POST",
+    path: `${WEBHOOKS}/:trigger/test`,
+    access: "seller",
+    handler: testWebhook,
+    documentation: {
+      operation: "testWebhook",
+      title: "Try a webhook",
+      about: 'Sends it <event test="true">.',
+      answers: ["delivery"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "GET",
+    path: `${WEBHOOKS}/:trigger/deliveries`,
+    access: "seller",
+    parameters: [AFTER, LIMIT],
+    handler: listDeliveries,
+    documentation: {
+      operation: "listDeliveries",
+      title: "Recent deliveries",
+      about: "The newest first, with every try.",
+      answers: ["deliveries"],
+      errors: ["not_found", "record_invalid"],
+    },
+  },
+  {
+    method: "POST",
+    path: `${WEBHOOKS}/:trigger/deliveries/:id/replay`,
+    access: "seller",
+    handler: replayDelivery,
+    documentation: {
+      operation: "replayDelivery",
+      title: "Send a delivery anew",
+      about: "Answers its state then; one that is on its way stays as it is.",
+      answers: ["delivery"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "POST",
+    path: "/operator_api/events",
+    access: "operator",
+    handler: ingestEvent,
+    documentation: {
+      operation: "ingestEvent",
+      title: "Hand an event in",
+      about:
+        "It is on disk when the answer arrives. The same seller, trigger and " +
+        "reference again return the first id and deliver nothing twice.",
+      sends: { root: "event", example: EVENT_EXAMPLE },
+      answers: ["event"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/operator_api/products",
+    access: "operator",
+    parameters: [AFTER, LIMIT],
+    handler: followProducts,
+    documentation: {
+      operation: "followProducts",
+      title: "Follow the catalogue",
+      about:
+        "The latest state of each changed product of all sellers, in the " +
+        "order of change; what becomes of its images is a change too. Every page " +
+        "but an empty one has a <next>, which stays good for ever: keep the last " +
+        "one and ask again.",
+      answers: ["products"],
+      example: FEED_EXAMPLE,
+      errors: ["record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/operator_api/sellers",
+    access: "operator",
+    parameters: [AFTER, LIMIT],
+    handler: listSellers,
+    documentation: {
+      operation: "listSellers",
+      title: "List sellers",
+      about: "In the order of their creation.",
+      answers: ["sellers"],
+      errors: ["record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/operator_api/status",
+    access: "operator",
+    handler: getStatus,
+    documentation: {
+      operation: "getStatus",
+      title: "How things stand",
+      about:
+        "What waits, which webhooks fail (the 100 that failed first), and " +
+        "the last 24 hours: uploads, images fetched and failed, deliveries tried.",
+      answers: ["status"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/healthz",
+    access: "public",
+    handler: getHealth,
+    documentation: {
+      operation: "getHealth",
+      title: "Alive",
+      about: "The process runs and answers.",
+      answers: ["health"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/readyz",
+    access: "public",
+    handler: getReadiness,
+    documentation: {
+      operation: "getReadiness",
+      title: "Ready",
+      about:
+        "200 when the service can do its work, else 503. With the operator's " +
+        "key it says what it looked at.",
+      answers: ["health"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/images/:folder/:file",
+    access: "public",
+    handler: getImage,
+    documentation: {
+      operation: "getImage",
+      title: "A stored image",
+      about:
+        "At the path that a product's href says. It never changes; a range " +
+        "of its bytes can be had.",
+      answers: { type: "image/*" },
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/seller_api/schemas/products-1.1.xsd",
+    access: "public",
+    handler: getProductsSchema,
+    documentation: {
+      operation: "getProductsSchema",
+      title: "Schema of uploads",
+      about: "XML Schema 1.0.",
+      answers: { type: "application/xml" },
+    },
+  },
+  {
+    method: "GET",
+    path: "/seller_api/schemas/responses-1.1.xsd",
+    access: "public",
+    handler: getResponsesSchema,
+    documentation: {
+      operation: "getResponsesSchema",
+      title: "Schema of answers",
+      about: "XML Schema 1.0.",
+      answers: { type: "application/xml" },
+    },
+  },
+  {
+    method: "GET",
+    path: "/openapi.json",
+    access: "public",
+    handler: getOpenApi(() => ENDPOINTS),
+    documentation: {
+      operation: "getOpenApi",
+      title: "OpenAPI description",
+      about: "OpenAPI 3.1.",
+      answers: { type: "application/json" },
+    },
+  },
+  {
+    method: "GET",
+    path: "/docs",
+    access: "public",
+    handler: getDocs(() => ENDPOINTS),
+    documentation: {
+      operation: "getDocs",
+      title: "This documentation",
+      about: "Written from the tables that the service works by.",
+      answers: { type: "text/html" },
+    },
+  },
+  {
+    method: "GET",
+    path: "/",
+    access: "public",
+    handler: getPage,
+    documentation: null,
+  },
+  {
+    method: "GET",
+    path: "/assets/:name",
+    access: "public",
+    handler: getAsset,
+    documentation: null,
+  },
+  {
+    method: "GET",
+    path: "/docs.css",
+    access: "public",
+    handler: getDocsStyle,
+    documentation: null,
+  },
+];
+
+/** The documented rows. */
+export const ENDPOINTS: readonly Endpoint[] = ROUTES.flatMap((
+  { handler: _, documentation, ...address },
+) => documentation === null ? [] : [{ ...address, ...documentation }]);

@@ -3,7 +3,7 @@
  * try/catch, headers, the log line.
  *
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
- * rate (429) → media type (415) → size (413) → the body.
+ * rate (429) → path and query (400) → media type (415) → size (413) → the body.
  */
 import { Buffer } from "node:buffer";
 import { ServiceError } from "../lib/errors.ts";
@@ -18,12 +18,12 @@ import { ConcurrencyQuota } from "./concurrency.ts";
 import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
 import {
   type Match,
-  parseQuery,
   parseTarget,
   type Route,
   Router,
   type Target,
 } from "./router.ts";
+import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
 
 /** Uploads in progress, from before the body is read until the answer. */
@@ -107,7 +107,10 @@ export class RequestHandler {
     call.route = route;
     if (call.owner !== null) this.#spend(call, call.owner);
     call.params = params();
-    if (target.query !== "") call.query = parseQuery(target.query);
+    if (target.query !== "") {
+      call.query = parseQuery(target.query);
+      checkQuery(route, call.query);
+    }
     if (!route.upload) return await route.handler(call);
     const leave = this.#uploads.take(call.seller.id);
     try {

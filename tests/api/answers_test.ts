@@ -131,7 +131,13 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
       `<sku>${NAUGHTY}\u0085&#9;x</sku></product>`,
   );
   await upload("too many", product("A").repeat(251));
-  await upload("version", product("A"), "&v=%00%EF%BF%BE%01%3C");
+  const version = await app.call(
+    "/seller_api/bulk_products?v=%00%EF%BF%BE%01%3C",
+    { method: "POST", body: product("A") },
+  );
+  keep(bodies, "version", version);
+  await upload("version twice", product("A"), "&v=%00%EF%BF%BE%01%3C");
+  await upload("odd parameter", product("A"), "&%00%EF%BF%BE%01%3C=1");
   await upload("dry run unclear", product("A"), "&dry_run=%1B%3C%0D");
   await upload("broken query", product("A"), "&x=%FF");
   const keyed = { "Idempotency-Key": "k" };

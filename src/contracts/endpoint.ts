@@ -1,0 +1,81 @@
+/**
+ * What the table of routes (`http/routes.ts`) says of an endpoint; the OpenAPI
+ * description and the documentation are written from it.
+ */
+import { ATTRIBUTE_NAMES } from "../catalogue/product.ts";
+import { TRIGGERS } from "../webhooks/webhook.ts";
+import type { ErrorCode } from "../lib/errors.ts";
+import type { AnswerName } from "./answers.ts";
+
+/** A parameter in the query or a header. */
+export interface Parameter {
+  name: string;
+  about: string;
+  in?: "query" | "header";
+  /** What is known of its values. */
+  schema?: Readonly<Record<string, unknown>>;
+}
+
+/** How a request reaches an endpoint. */
+export interface Address {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Segments; `:name` is a parameter, `:name?` one that may be empty. */
+  path: string;
+  /** Whose key it asks for. */
+  access: "seller" | "operator" | "public";
+  /** What it takes besides; a query parameter that is not here is refused. */
+  parameters?: readonly Parameter[];
+}
+
+/** What an endpoint does, for those who call it. */
+export interface Documentation {
+  /** A name for programs. */
+  operation: string;
+  title: string;
+  about: string;
+  /** Root element of the document that is sent, and an example. */
+  sends?: { root: "products" | "webhook" | "event"; example: string };
+  /** Kinds of answer in XML; a media type; null for 204. */
+  answers: readonly AnswerName[] | { type: string } | null;
+  /** Instead of the examples of the kinds. */
+  example?: string;
+  /** Errors besides those that every endpoint can answer. */
+  errors?: readonly ErrorCode[];
+}
+
+/** A documented row of the table of routes. */
+export type Endpoint = Address & Documentation;
+
+/** Segments of paths. */
+export const PATH_PARAMETERS: Readonly<
+  Record<string, { about: string; words?: readonly string[] }>
+> = {
+  transaction_id: { about: "the answer of the upload" },
+  sku_or_id: { about: "a SKU, else an id; percent-encode what is special" },
+  attribute: { about: "which attribute", words: ATTRIBUTE_NAMES },
+  value: { about: "its new value; empty clears it" },
+  trigger: { about: "which trigger", words: TRIGGERS },
+  id: { about: "a delivery's id" },
+  folder: { about: "the first two digits of the SHA-256" },
+  file: { about: "the SHA-256, a dot and the type" },
+  name: { about: "a file of the page" },
+};
+
+/** Errors of every endpoint that asks for this key, or takes a document. */
+export function errorsOf(
+  { access, sends, errors = [] }: Endpoint,
+): ErrorCode[] {
+  const common: ErrorCode[] = ["malformed_request", "internal", "unavailable"];
+  if (access !== "public") common.push("unauthorized");
+  if (access === "seller") common.push("rate_limited");
+  if (sends !== undefined) {
+    common.push(
+      "malformed_xml",
+      "request_timeout",
+      "body_too_large",
+      "unsupported_media_type",
+      "record_invalid",
+    );
+  }
+  return [...new Set([...common, ...errors])];
+}

@@ -1,0 +1,71 @@
+/** The query of a request: read as a whole, and held to what its route takes. */
+import { closestString } from "@std/text/closest-string";
+import { ServiceError } from "../lib/errors.ts";
+import { quote } from "../lib/values.ts";
+import type { Route } from "./router.ts";
+
+/** A name is compared with the known ones up to this length, in UTF-16 units. */
+const NAME_COMPARED = 100;
+
+/** Parses a query; a `%` that encodes nothing is 400, not a silent guess. */
+export function parseQuery(query: string): URLSearchParams {
+  if (query.includes("%")) {
+    try {
+      decodeURIComponent(query);
+    } catch {
+      throw new ServiceError(
+        "malformed_request",
+        "The query is not percent-encoded UTF-8.",
+      );
+    }
+  }
+  return new URLSearchParams(query);
+}
+
+/**
+ * Throws 400 for a parameter that the route does not take and for one that is
+ * given twice with different values: a misspelt `dry_run` must not become a
+ * real upload. A route that needs no key ignores what it does not know.
+ */
+export function checkQuery(
+  { access, parameters = [] }: Pick<Route, "access" | "parameters">,
+  query: URLSearchParams,
+): void {
+  if (access === "public") return;
+  const known = parameters.filter((parameter) => parameter.in !== "header")
+    .map(({ name }) => name);
+  const values = new Map<string, string>();
+  for (const [name, value] of query) {
+    if (!known.includes(name)) throw unknownParameter(name, known);
+    const first = values.get(name) ?? value;
+    if (first !== value) throw contradiction(name, first, value);
+    values.set(name, value);
+  }
+}
+
+function unknownParameter(
+  name: string,
+  known: readonly string[],
+): ServiceError {
+  const about = known.length === 0
+    ? "this request takes none."
+    : `did you mean "${
+      closestString(name.slice(0, NAME_COMPARED).toLowerCase(), [...known])
+    }"? This request takes ${known.join(", ")}.`;
+  return new ServiceError(
+    "malformed_request",
+    `The query parameter ${quote(name)} is unknown; ${about}`,
+  );
+}
+
+function contradiction(
+  name: string,
+  first: string,
+  second: string,
+): ServiceError {
+  return new ServiceError(
+    "malformed_request",
+    `The query parameter ${name} is given twice, as ${quote(first)} and as ` +
+      `${quote(second)}; give it once.`,
+  );
+}
