@@ -53,7 +53,7 @@ export async function openApp(
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
   const heavy = new SerialQueue(yieldToIo);
-  const db = await openDatabase(config, heavy);
+  const db = await openDatabase(config, { heavy, clock: deps.clock });
   stack.defer(() => db.close());
   const outbound = new Outbound({
     allowPrivate: config.allowPrivate,

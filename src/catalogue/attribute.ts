@@ -34,7 +34,7 @@ export interface AttributeUpdate {
  * the seller does not have, 422 for an attribute or a value that will not do.
  */
 export async function updateAttribute(
-  { db, deps }: Services,
+  { db }: Services,
   { seller, skuOrId, attribute, value }: AttributeUpdate,
 ): Promise<void> {
   const read = readPatch(attribute, value);
@@ -48,8 +48,7 @@ export async function updateAttribute(
     if (fields.sku !== current.sku) {
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
-    const updated_at = deps.clock.now();
-    const after = { ...current, ...fields, updated_at };
+    const after = { ...current, ...fields };
     await updateProducts(tx, [{ before: current, after }]);
   }, { order: seller.id, shared: true });
 }

@@ -6,26 +6,40 @@
  * products that it is to have: it sees all that was done under the numbers
  * before.
  */
-import type { Product } from "./product.ts";
+import type { Product, ProductContent } from "./product.ts";
 import { inLists, marks, type Param, type Tx } from "../database/db.ts";
 
 /** Products that one write gives a number to because of their images. */
 const TOUCH_LIMIT = 1_000;
 
-/** The next number; one for all writes that become visible together. */
-export function takeChange(tx: Tx): Promise<number> {
+/** A place in the order of change. */
+export interface Change {
+  number: number;
+  /**
+   * Unix milliseconds; never before the time of an earlier change, whatever the
+   * clocks of the processes say.
+   */
+  at: number;
+}
+
+/** The next change; one for all writes that become visible together. */
+export function takeChange(tx: Tx): Promise<Change> {
   return tx.once("change", async () => {
-    const row = await tx.get<{ n: number }>(
-      "UPDATE change_counter SET n = n + 1 RETURNING n",
+    const now = tx.now();
+    const row = await tx.get<{ n: number; changed_at: number }>(
+      `UPDATE change_counter SET n = n + 1,
+         changed_at = CASE WHEN changed_at > ? THEN changed_at ELSE ? END
+       RETURNING n, changed_at`,
+      [now, now],
     );
-    return row!.n;
+    return { number: row!.n, at: row!.changed_at };
   });
 }
 
 /** A product as it was, null for a new one, and as it is now. */
 interface Relinked {
   before: Product | null;
-  product: Product;
+  product: ProductContent;
 }
 
 /**
@@ -69,7 +83,7 @@ export async function touchProductsOf(
   imageIds: readonly string[],
 ): Promise<void> {
   if (imageIds.length === 0) return;
-  const change = await takeChange(tx);
+  const { number } = await takeChange(tx);
   let room = TOUCH_LIMIT;
   for (const list of inLists(imageIds)) {
     const links = await tx.all<{ product_id: string }>(
@@ -82,7 +96,7 @@ export async function touchProductsOf(
       continue;
     }
     room -= links.length;
-    await setChange(tx, change, links.map(({ product_id }) => product_id));
+    await setChange(tx, number, links.map(({ product_id }) => product_id));
   }
 }
 
@@ -110,7 +124,7 @@ export const REST = "SELECT 1 FROM changed_images LIMIT 1";
 
 /** Does one write's worth of what `touchProductsOf` left. */
 export async function touchRest(tx: Tx): Promise<void> {
-  const change = await takeChange(tx);
+  const { number } = await takeChange(tx);
   const rest = await tx.get<{ image_id: string; product_id: string }>(
     `SELECT image_id, product_id FROM changed_images
      ORDER BY image_id LIMIT 1`,
@@ -122,7 +136,7 @@ export async function touchRest(tx: Tx): Promise<void> {
     [rest.image_id, rest.product_id, TOUCH_LIMIT],
   );
   const ids = links.map(({ product_id }) => product_id);
-  await setChange(tx, change, ids);
+  await setChange(tx, number, ids);
   if (ids.length < TOUCH_LIMIT) {
     await tx.run("DELETE FROM changed_images WHERE image_id = ?", [
       rest.image_id,

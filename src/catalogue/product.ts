@@ -77,10 +77,14 @@ export interface ProductFields {
   images: ProductImage[];
 }
 
-/** A stored product. Times in Unix milliseconds. */
-export interface Product extends ProductFields {
+/** A product as it is to be stored; the write sets its times. */
+export interface ProductContent extends ProductFields {
   /** UUID, version 7. */
   id: string;
+}
+
+/** A stored product. Times in Unix milliseconds. */
+export interface Product extends ProductContent {
   created_at: number;
   updated_at: number;
 }

@@ -1,5 +1,5 @@
 /** Rows of `products`. */
-import type { Product } from "./product.ts";
+import type { Product, ProductContent } from "./product.ts";
 import { takeChange } from "./change_feed.ts";
 import {
   inLists,
@@ -219,21 +219,24 @@ function valuesOf(product: Product): Param[] {
 export async function insertProducts(
   tx: Tx,
   sellerId: string,
-  products: readonly Product[],
+  products: readonly ProductContent[],
 ): Promise<void> {
   if (products.length === 0) return;
-  const change = await takeChange(tx);
+  const { number, at } = await takeChange(tx);
   await tx.runMany(
     `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +
       `VALUES (${marks(COLUMNS.length + 2)})`,
-    products.map((product) => [sellerId, change, ...valuesOf(product)]),
+    products.map((content) => {
+      const product = { ...content, created_at: at, updated_at: at };
+      return [sellerId, number, ...valuesOf(product)];
+    }),
   );
 }
 
 /** A product as it is stored and as it is to be. */
 export interface ProductChange {
   before: Product;
-  after: Product;
+  after: ProductContent;
 }
 
 /** Writes what changed; a `unique` DbError where an SKU is taken. */
@@ -242,13 +245,13 @@ export async function updateProducts(
   changes: readonly ProductChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const change = await takeChange(tx);
+  const { number, at } = await takeChange(tx);
   await freeSkus(tx, changes);
-  for (const [{ columns, sql }, products] of byUpdate(changes)) {
+  for (const [{ columns, sql }, products] of byUpdate(changes, at)) {
     await tx.runMany(
       sql,
       products.map((product) => [
-        change,
+        number,
         ...columns.map((column) => columnValue(product, column)),
         product.id,
       ]),
@@ -309,9 +312,11 @@ const UPDATES = Array.from(
 /** Products that change the same columns share a statement. */
 function byUpdate(
   changes: readonly ProductChange[],
+  updated_at: number,
 ): ReadonlyMap<Update, Product[]> {
   const products = new Map<Update, Product[]>();
-  for (const { before, after } of changes) {
+  for (const { before, after: content } of changes) {
+    const after = { ...content, created_at: before.created_at, updated_at };
     const changed = (column: Column) => before[column] !== after[column];
     let groups = 0;
     for (let i = 0; i < WRITTEN_TOGETHER.length; i++) {

@@ -11,7 +11,7 @@
  */
 import { createHash } from "node:crypto";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
-import type { Product } from "./product.ts";
+import type { ProductContent } from "./product.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { ProductCounts, TransactionResult } from "./transaction.ts";
 import { type Head, imageProblems, probeImages } from "./image_probe.ts";
@@ -121,9 +121,7 @@ async function carryThrough(
   const { seller, dryRun } = upload;
   const document = await decode(services, upload);
   const heads = await probeImages(services, document, seller.id);
-  const now = deps.clock.now();
-  const plan = (sql: Sql) =>
-    makePlan(sql, seller.id, document, { now, uuid: deps.ids.uuid });
+  const plan = (sql: Sql) => makePlan(sql, seller.id, document, deps.ids.uuid);
 
   const known = [...document.problems, ...imageProblems(document, heads)];
   if (dryRun || known.length > 0) {
@@ -132,6 +130,7 @@ async function carryThrough(
     return { dryRun: counts };
   }
   return await db.write(async (tx) => {
+    const now = tx.now();
     const used = use && await findUsedKey(tx, seller.id, use.key, now);
     if (use && used) return firstAnswer(used, use);
     const planned = await plan(tx);
@@ -182,7 +181,7 @@ async function carryOut(
   { seller, planned, heads, use, now }: Decided,
 ): Promise<UploadOutcome> {
   const { products, counts } = planned;
-  const created: Product[] = [];
+  const created: ProductContent[] = [];
   const updated: ProductChange[] = [];
   for (const { before, product, result } of products) {
     if (before === null) created.push(product);

@@ -6,6 +6,7 @@ import { type Detail, fieldDetail } from "../lib/errors.ts";
 import {
   applyPatch,
   type Product,
+  type ProductContent,
   type ProductFields,
   sameFields,
 } from "./product.ts";
@@ -40,7 +41,7 @@ export interface PlannedProduct {
   /** As stored; null for a new one. */
   before: Product | null;
   /** As it is to be. */
-  product: Product;
+  product: ProductContent;
   /** Whether the document lists its images. */
   asksImages: boolean;
 }
@@ -52,19 +53,12 @@ export interface Plan {
   products: PlannedProduct[];
 }
 
-/** Where a plan gets its times and ids from. */
-export interface Make {
-  /** Unix milliseconds. */
-  now: number;
-  uuid: () => string;
-}
-
-/** Plans a whole document; `make` gives new products their ids and times. */
+/** Plans a whole document; `uuid` gives new products their ids. */
 export async function makePlan(
   sql: Sql,
   sellerId: string,
   document: ProductsDocument,
-  make: Make,
+  uuid: () => string,
 ): Promise<Plan> {
   const stored = await loadStored(sql, sellerId, document);
   const claims = new Claims(stored, document.rows);
@@ -73,7 +67,7 @@ export async function makePlan(
     counts: { created: 0, updated: 0, unchanged: 0 },
     products: [],
   };
-  for (const row of document.rows) planRow(plan, row, stored, claims, make);
+  for (const row of document.rows) planRow(plan, row, stored, claims, uuid);
   return plan;
 }
 
@@ -82,7 +76,7 @@ function planRow(
   row: ProductRow,
   stored: Stored,
   claims: Claims,
-  make: Make,
+  uuid: () => string,
 ): void {
   const target = findTarget(row, stored);
   if ("problem" in target) {
@@ -101,7 +95,7 @@ function planRow(
     const line = row.lines.get(problem.field) ?? row.line;
     plan.problems.push(fieldDetail(problem, { ...place, line }));
   }
-  const planned = planProduct(row, current, fields, make);
+  const planned = planProduct(row, current, fields, uuid);
   plan.counts[planned.result]++;
   plan.products.push(planned);
 }
@@ -210,22 +204,16 @@ function planProduct(
   row: ProductRow,
   before: Product | null,
   fields: ProductFields,
-  make: Make,
+  uuid: () => string,
 ): PlannedProduct {
   const asksImages = row.patch.images !== undefined;
-  const updated_at = make.now;
   if (before === null) {
-    const product = {
-      ...fields,
-      id: make.uuid(),
-      created_at: make.now,
-      updated_at,
-    };
+    const product = { ...fields, id: uuid() };
     return { result: "created", before, product, asksImages };
   }
   if (sameFields(before, fields)) {
     return { result: "unchanged", before, product: before, asksImages };
   }
-  const product = { ...before, ...fields, updated_at };
+  const product = { ...before, ...fields };
   return { result: "updated", before, product, asksImages };
 }

@@ -31,6 +31,8 @@ export interface Tx extends Sql {
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
   /** What `make` answered; called once for all writes that share the commit. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
+  /** Unix milliseconds by the clock of this process, when it is asked. */
+  now(): number;
   /** Calls `fn` after the commit is on disk, never when it is not. */
   onCommit(fn: () => void): void;
 }

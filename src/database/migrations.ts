@@ -272,4 +272,13 @@ CREATE UNIQUE INDEX images_url_once ON images (md5(url), md5(reverse(url)));
 CREATE INDEX images_url ON images USING hash (url);
 `,
   },
+  {
+    name: "the time of the last change of the catalogue",
+    sql: `
+-- Unix milliseconds; no later change has an earlier time
+ALTER TABLE change_counter ADD COLUMN changed_at INTEGER NOT NULL DEFAULT 0;
+UPDATE change_counter
+  SET changed_at = COALESCE((SELECT MAX(updated_at) FROM products), 0);
+`,
+  },
 ];

@@ -1,5 +1,6 @@
 /** From what the settings say about the database to the engine below it. */
 import { join } from "node:path";
+import type { Clock } from "../deps.ts";
 import type { SerialQueue } from "../lib/serial_queue.ts";
 import { type Db, DbError } from "./db.ts";
 import { openPostgres } from "./postgres/engine.ts";
@@ -10,6 +11,12 @@ export interface DatabasePlace {
   dataDir: string;
   databaseUrl: string | null;
   databasePool: number;
+}
+
+export interface DatabaseOptions {
+  /** Shared with whatever else takes long on this thread. */
+  heavy?: SerialQueue;
+  clock?: Clock;
 }
 
 /** The file of a data folder, where the database is no server. */
@@ -29,14 +36,14 @@ export function makeDataFolder(folder: string): void {
 
 /**
  * Opens the database, making its schema where it is missing, and the data
- * folder too. `heavy`: see `SqliteOptions`. Throws a `DbError`.
+ * folder too. Throws a `DbError`.
  */
 export async function openDatabase(
   { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
-  heavy?: SerialQueue,
+  { heavy, clock }: DatabaseOptions = {},
 ): Promise<Db> {
   makeDataFolder(dataDir);
   return url === null
-    ? openSqlite(databaseFile(dataDir), { heavy })
-    : await openPostgres({ url, connections });
+    ? openSqlite(databaseFile(dataDir), { heavy, clock })
+    : await openPostgres({ url, connections, clock });
 }

@@ -57,7 +57,7 @@ const AFTER: Partial<Product> = {
 async function written(after: Product): Promise<Map<string, unknown[]>> {
   const statements = new Map<string, unknown[]>();
   const tx = {
-    once: () => Promise.resolve(7),
+    once: () => Promise.resolve({ number: 7, at: 2 }),
     runMany: (sql, [row]) => {
       statements.set(sql, [...row]);
       return Promise.resolve();

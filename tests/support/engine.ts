@@ -47,7 +47,7 @@ async function emptied(url: string): Promise<string> {
   await runStatements(url, [
     "SET session_replication_role = replica", // checks no foreign keys
     ...[...tables, ...NOT_COPIED].map((table) => `DELETE FROM ${table}`),
-    "UPDATE change_counter SET n = 0",
+    "UPDATE change_counter SET n = 0, changed_at = 0",
   ]);
   return url;
 }

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import pg from "pg";
+import type { Clock } from "../../deps.ts";
 import {
   DbError,
   type DbErrorKind,
@@ -155,11 +156,17 @@ export class PostgresSql implements Sql {
 /** The queries of one write. */
 export class PostgresTx extends PostgresSql implements Tx {
   readonly #shared: SharedValues;
+  readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];
 
-  constructor(client: pg.Client, shared: SharedValues) {
+  constructor(client: pg.Client, shared: SharedValues, clock: Clock) {
     super(client);
     this.#shared = shared;
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
   }
 
   async run(sql: string, params: readonly Param[] = []): Promise<number> {

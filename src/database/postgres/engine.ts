@@ -225,7 +225,7 @@ class PostgresDb implements Db {
       write.tries++;
       if (called.length > 0) send(client, "SAVEPOINT one");
       const shared = new SharedValues(values);
-      const one = await call(client, write, opened, shared);
+      const one = await this.#call(client, write, opened, shared);
       if (!one.ok && (isLost(one.error) || called.length === 0)) {
         called.push(one);
         throw one.error;
@@ -240,6 +240,25 @@ class PostgresDb implements Db {
       if (called.length >= SHARE_LIMIT) return;
       if (!write.shared || !lane.waiting[0]?.shared) return;
       if (this.#clock.monotonic() > until) return;
+    }
+  }
+
+  async #call(
+    client: pg.Client,
+    write: WaitingWrite,
+    opened: Promise<unknown>,
+    shared: SharedValues,
+  ): Promise<Called> {
+    const tx = new PostgresTx(client, shared, this.#clock);
+    try {
+      const value = await write.fn(tx);
+      await opened;
+      return { ok: true, write, value, tx };
+    } catch (error) {
+      shared.forget();
+      // What came after a failed beginning only says that it failed.
+      const first = await opened.then(() => error, (reason) => reason);
+      return { ok: false, write, error: first };
     }
   }
 
@@ -271,25 +290,6 @@ function open(client: pg.Client, order: string | null): Promise<unknown> {
     text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
     values: [order],
   });
-}
-
-async function call(
-  client: pg.Client,
-  write: WaitingWrite,
-  opened: Promise<unknown>,
-  shared: SharedValues,
-): Promise<Called> {
-  const tx = new PostgresTx(client, shared);
-  try {
-    const value = await write.fn(tx);
-    await opened;
-    return { ok: true, write, value, tx };
-  } catch (error) {
-    shared.forget();
-    // What came after a failed beginning only says that it failed.
-    const first = await opened.then(() => error, (reason) => reason);
-    return { ok: false, write, error: first };
-  }
 }
 
 async function commit(client: pg.Client): Promise<void> {

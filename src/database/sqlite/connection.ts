@@ -3,6 +3,7 @@
  * know the driver (`node:sqlite`, built into Deno).
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
+import type { Clock } from "../../deps.ts";
 import { DbError, type Param, type Row, type Sql, type Tx } from "../db.ts";
 import type { SharedValues } from "../shared_values.ts";
 import { guarded, toDbError } from "./errors.ts";
@@ -186,11 +187,21 @@ function bindable(params: readonly Param[]): Param[] {
 export class SqliteTx implements Tx {
   readonly #connection: SqliteConnection;
   readonly #shared: SharedValues;
+  readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];
 
-  constructor(connection: SqliteConnection, shared: SharedValues) {
+  constructor(
+    connection: SqliteConnection,
+    shared: SharedValues,
+    clock: Clock,
+  ) {
     this.#connection = connection;
     this.#shared = shared;
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
   }
 
   all<T>(sql: string, params?: readonly Param[]): Promise<T[]> {

@@ -11,6 +11,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
+import { type Clock, systemClock } from "../../deps.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
 import { SerialQueue } from "../../lib/serial_queue.ts";
 import {
@@ -32,6 +33,7 @@ export interface SqliteOptions {
   migrations?: readonly Migration[];
   /** Shared with whatever else takes long on this thread. */
   heavy?: SerialQueue;
+  clock?: Clock;
 }
 
 /**
@@ -43,7 +45,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Db {
   try {
     migrateSqlite(writer, file, options.migrations ?? MIGRATIONS);
     const heavy = options.heavy ?? new SerialQueue(yieldToIo);
-    return new SqliteDb(writer, openFile(file, true), heavy);
+    const { clock = systemClock } = options;
+    return new SqliteDb(writer, openFile(file, true), { heavy, clock });
   } catch (error) {
     writer.close();
     throw error;
@@ -71,6 +74,7 @@ class SqliteDb implements Db {
   readonly #reader: SqliteConnection;
   /** Heavy writes, one at a time. */
   readonly #heavy: SerialQueue;
+  readonly #clock: Clock;
   readonly #waiting: WaitingWrite[] = [];
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
@@ -78,8 +82,13 @@ class SqliteDb implements Db {
   /** Other processes look at the file again by themselves. */
   readonly wakeUps = null;
 
-  constructor(writer: DatabaseSync, reader: DatabaseSync, heavy: SerialQueue) {
+  constructor(
+    writer: DatabaseSync,
+    reader: DatabaseSync,
+    { heavy, clock }: { heavy: SerialQueue; clock: Clock },
+  ) {
     this.#heavy = heavy;
+    this.#clock = clock;
     this.#writer = new SqliteConnection(writer);
     this.#reader = new SqliteConnection(reader);
   }
@@ -174,7 +183,7 @@ class SqliteDb implements Db {
     write: WaitingWrite,
     shared: SharedValues,
   ): Promise<FinishedWrite> {
-    const tx = new SqliteTx(this.#writer, shared);
+    const tx = new SqliteTx(this.#writer, shared, this.#clock);
     const before = this.#writer.writes;
     try {
       const value = await write.fn(tx);

@@ -1,9 +1,12 @@
 /** What several whole services do to the same rows at the same time. */
 import { assert, assertEquals } from "@std/assert";
+import { takeChange } from "../../../src/catalogue/change_feed.ts";
 import {
   changedProducts,
   FIRST_CHANGE,
 } from "../../../src/catalogue/product_lists.ts";
+import { openPostgres } from "../../../src/database/postgres/engine.ts";
+import { systemClock } from "../../../src/deps.ts";
 import { codeOf, product, textAt } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
@@ -292,4 +295,28 @@ Deno.test("sellers that bring the same new images at once all have their way", a
     "SELECT COUNT(*) AS images FROM images",
   );
   assertEquals(images, asked.size);
+});
+
+Deno.test("processes whose clocks differ give changes rising times", async () => {
+  const url = await server.database();
+  const dbs = await Promise.all(
+    [0, -5_000, 5_000].map((offset) =>
+      openPostgres({
+        url,
+        connections: 2,
+        clock: { ...systemClock, now: () => systemClock.now() + offset },
+      })
+    ),
+  );
+  try {
+    const changes = await Promise.all(
+      times(60, (i) => dbs[i % 3].write(takeChange)),
+    );
+    changes.sort((a, b) => a.number - b.number);
+    for (let i = 1; i < changes.length; i++) {
+      assert(changes[i].at >= changes[i - 1].at, `change ${i}`);
+    }
+  } finally {
+    for (const db of dbs) await db.close();
+  }
 });

@@ -93,6 +93,7 @@ class Two implements AsyncDisposable {
         run: tx.run.bind(tx),
         runMany: tx.runMany.bind(tx),
         once: tx.once.bind(tx),
+        now: tx.now.bind(tx),
         onCommit: tx.onCommit.bind(tx),
       });
     });

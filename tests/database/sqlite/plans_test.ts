@@ -75,6 +75,7 @@ async function plans(
       run: async (text, params) => (await explain(text, params), 0),
       runMany: () => Promise.resolve(),
       once: (_, make) => make(),
+      now: () => tx.now(),
       onCommit: () => {},
     });
   });
