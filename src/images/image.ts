@@ -16,6 +16,8 @@
  *
  * A job that is worked on is `pending` or `suspect` with a lease.
  */
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 
 export type ImageState =
   | "pending"
@@ -167,11 +169,24 @@ export function statusFailure(
   return final("image_unavailable");
 }
 
+/** UTF-8 bytes of a stored validator at most. */
+const VALIDATOR_BYTES = 255;
+
 /**
  * What tells two versions of a URL's content apart: the ETag, else
- * Last-Modified with the length; null when the answer has neither.
+ * Last-Modified with the length; null when the answer has neither. A long one
+ * is replaced by its SHA-256, because it is stored with every use of the URL.
  */
 export function validatorOf(
+  header: (name: string) => string | null,
+): string | null {
+  const validator = wholeValidatorOf(header);
+  if (validator === null) return null;
+  if (Buffer.byteLength(validator) <= VALIDATOR_BYTES) return validator;
+  return `sha256 ${createHash("sha256").update(validator).digest("hex")}`;
+}
+
+function wholeValidatorOf(
   header: (name: string) => string | null,
 ): string | null {
   const etag = header("etag");
@@ -182,7 +197,10 @@ export function validatorOf(
   return `modified ${length} ${modified}`;
 }
 
-/** The request header that asks "only if it is not this version any more". */
+/**
+ * The request header that asks "only if it is not this version any more"; none
+ * for a validator of which only the hash is known.
+ */
 export function conditionOf(validator: string | null): Record<string, string> {
   const match = /^(?:etag (.+)|modified \d+ (.+))$/.exec(validator ?? "");
   if (match === null) return {};

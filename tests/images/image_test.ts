@@ -67,6 +67,24 @@ Deno.test("validatorOf() takes the ETag before Last-Modified with length", () =>
   assertEquals(validatorOf(headers({ etag: "" })), null);
 });
 
+Deno.test("validatorOf() keeps at most 255 bytes of what a host says", () => {
+  const of = (etag: string) => validatorOf(headers({ etag }))!;
+  const longest = `"${"a".repeat(248)}"`;
+  assertEquals(of(longest), `etag ${longest}`);
+  const tooLong = [`"${"a".repeat(249)}"`, `"${"é".repeat(200)}"`];
+  for (const etag of [...tooLong, "x".repeat(32_000)]) {
+    assert(of(etag).length <= 255, of(etag));
+    assertEquals(of(etag), of(etag));
+    assert(of(etag) !== of(`${etag}x`), "a change must be seen");
+    assertEquals(conditionOf(of(etag)), {});
+  }
+  const modified = validatorOf(headers({
+    "last-modified": "x".repeat(32_000),
+    "content-length": "9",
+  }))!;
+  assert(modified.length <= 255, modified);
+});
+
 Deno.test("conditionOf() asks for what validatorOf() read", () => {
   const date = "Fri, 20 Nov 2026 08:00:00 GMT";
   assertEquals(conditionOf('etag W/"a b"'), { "if-none-match": 'W/"a b"' });
