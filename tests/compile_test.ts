@@ -4,7 +4,11 @@
  * cannot run, but everything that would be inside is packed and can be read.
  */
 import { assert, assertEquals } from "@std/assert";
-import { taskFlags, temporaryFolder } from "./support/process.ts";
+import {
+  compileArguments,
+  taskFlags,
+  temporaryFolder,
+} from "./support/process.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 /** The packed files and their description stand at the end, after the runtime. */
@@ -21,12 +25,9 @@ interface Description {
 /** Runs the task's command; answers what is packed, byte for byte. */
 async function compile(output: string): Promise<string> {
   const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
-  const words: string[] = tasks.compile.command.replaceAll("'", "").split(" ");
-  const [variable, value] = words.shift()!.split("=");
-  assertEquals(words.shift(), "deno");
-  words[words.indexOf("--output") + 1] = output;
+  const [variable, value] = tasks.compile.command.split(" ")[0].split("=");
   const result = await new Deno.Command(Deno.execPath(), {
-    args: ["compile", "--no-check", ...words.slice(1)],
+    args: ["compile", "--no-check", ...await compileArguments(output)],
     cwd: ROOT,
     env: {
       DENORT_BIN: Deno.execPath(),
@@ -80,6 +81,13 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   assert(packed.includes(bytesAsText(worker)), "the worker is missing");
   const page = await Deno.readFile(`${ROOT}src/web/dist/page.js`);
   assert(packed.includes(bytesAsText(page)), "the page is missing");
+
+  for (const name of ["saxes", "aws4fetch", "pg"]) {
+    assert(packed.includes(`"name": "${name}"`), `${name} is missing`);
+  }
+  for (const name of ["playwright-core", "libxml2-wasm", "axe-core"]) {
+    assert(!packed.includes(`"name": "${name}"`), `${name} is for tests alone`);
+  }
 
   const { prompt, allow_import: _, ...baked } = description.permissions;
   assertEquals(prompt, false, "a service has nobody to prompt");

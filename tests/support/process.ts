@@ -15,21 +15,42 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** A module that runs before the program. */
   preload?: string;
+  /** The compiled program, instead of its source; its environment is `env`. */
+  executable?: string;
 }
 
 /** What a task of deno.json gives its program: permissions, settings of V8. */
 export async function taskFlags(task: string): Promise<string[]> {
-  const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
-  const words: string[] = tasks[task].command.replaceAll("'", "").split(" ");
-  return words.filter((word) =>
+  return (await taskWords(task)).filter((word) =>
     /^--(no-prompt|v8-flags|(allow|deny|ignore)-)/.test(word)
   );
 }
 
+/** What `deno compile` is given by its task, writing to `output`. */
+export async function compileArguments(output: string): Promise<string[]> {
+  const words = (await taskWords("compile")).join(" ");
+  const [, args] = /deno compile (.+?) --output \S+ main\.ts/.exec(words)!;
+  return [...args.split(" "), "--output", output, "main.ts"];
+}
+
+async function taskWords(task: string): Promise<string[]> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  return tasks[task].command.replaceAll("'", "").split(" ");
+}
+
 async function command(
   args: readonly string[],
-  { env = {}, preload }: RunOptions,
+  { env = {}, preload, executable }: RunOptions,
 ): Promise<Deno.Command> {
+  const streams = {
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  } as const;
+  if (executable !== undefined) {
+    return new Deno.Command(executable, { args: [...args], env, ...streams });
+  }
   const flags = await taskFlags("cli");
   return new Deno.Command(Deno.execPath(), {
     args: [
@@ -40,11 +61,8 @@ async function command(
       `${ROOT}main.ts`,
       ...args,
     ],
-    clearEnv: true,
     env: { ...inherited(), ...env },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
+    ...streams,
   });
 }
 

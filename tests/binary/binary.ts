@@ -1,0 +1,93 @@
+/**
+ * The compiled program, run as an operator does: with an empty environment, in
+ * an empty folder. Outside `deno task check`, because it fetches two packages
+ * of 100 MB: `deno task binary`.
+ */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ImageHost } from "../support/image_host.ts";
+import {
+  compileArguments,
+  type RunOptions,
+  runProgram,
+  startProgram,
+  temporaryFolder,
+} from "../support/process.ts";
+import { fetchRuntime, RUNTIME_RELEASE } from "./runtime.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+/** Flags of `deno task compile` that the runtime's release does not know. */
+const UNKNOWN = ["--exclude-unused-npm"];
+/** What that release needs besides. */
+const BESIDES = ["--no-check", "--unstable-raw-imports"];
+
+async function compile(folder: string): Promise<string> {
+  const output = `${folder}/seller-interface`;
+  const flags = (await compileArguments(output))
+    .filter((flag) => !UNKNOWN.includes(flag));
+  const { success, stderr } = await new Deno.Command("npx", {
+    args: ["--yes", `deno@${RUNTIME_RELEASE}`, "compile", ...BESIDES, ...flags],
+    cwd: ROOT,
+    env: { DENORT_BIN: await fetchRuntime(folder) },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+  return output;
+}
+
+Deno.test("the binary takes an upload with images, shows the page, backs up and stops", async () => {
+  await using folder = await temporaryFolder();
+  await using host = new ImageHost();
+  const executable = await compile(folder.path);
+  const data = `${folder.path}/data`;
+  const env = {
+    SELLER_DATA_DIR: data,
+    SELLER_PORT: "0",
+    SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+  };
+  const options: RunOptions = { executable, env };
+  const added = await runProgram(["seller", "add", "acme"], options);
+  assertEquals(added.code, 0, added.stderr);
+  const key = /^api_key: (.+)$/m.exec(added.stdout)![1];
+  await using program = await startProgram(["serve"], options);
+  const call = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(program.url + path, {
+      ...init,
+      headers: { "X-Service-Auth": key, "Content-Type": "text/xml" },
+    });
+    return { status: response.status, text: await response.text() };
+  };
+
+  const uploaded = await call("/seller_api/bulk_products?v=1.1", {
+    method: "POST",
+    body: "<products><product><sku>A</sku><title>A mug</title>" +
+      '<price currency="SEK">1.00</price><quantity>1</quantity><images>' +
+      ["png", "jpg", "gif", "webp", "avif"].map((type) =>
+        `<image>${host.url}/good/a.${type}</image>`
+      ).join("") +
+      "</images></product></products>",
+  });
+  assertEquals(uploaded.status, 200, uploaded.text);
+  const id = /<transaction_id>(.+?)</.exec(uploaded.text)![1];
+  const status = await call(`/seller_api/bulk_products/${id}?wait=30`);
+  assertStringIncludes(status.text, "<status>completed</status>");
+  assertStringIncludes(status.text, "<stored>5</stored>");
+  const product = await call("/seller_api/products/A");
+  const image = /href="([^"]+)"/.exec(product.text)![1];
+
+  for (const path of ["/", "/docs", "/openapi.json", "/readyz"]) {
+    assertEquals((await call(path)).status, 200, path);
+  }
+  const stored = await fetch(new URL(image, program.url));
+  assertEquals(stored.status, 200);
+  await stored.body?.cancel();
+
+  const backup = `${folder.path}/backup.db`;
+  const saved = await runProgram(["backup", backup], options);
+  assertEquals(saved.code, 0, saved.stderr);
+  assert((await Deno.stat(backup)).size > 0);
+
+  const { code } = await program.stop();
+  assertEquals(code, 0);
+});
