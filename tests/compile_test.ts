@@ -9,6 +9,7 @@ import {
   taskFlags,
   temporaryFolder,
 } from "./support/process.ts";
+import { chapters } from "./support/handbook.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 /** The packed files and their description stand at the end, after the runtime. */
@@ -82,11 +83,16 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   const page = await Deno.readFile(`${ROOT}src/web/dist/page.js`);
   assert(packed.includes(bytesAsText(page)), "the page is missing");
 
-  for (const name of ["saxes", "aws4fetch", "pg"]) {
+  for (const name of ["saxes", "aws4fetch", "pg", "marked"]) {
     assert(packed.includes(`"name": "${name}"`), `${name} is missing`);
   }
   for (const name of ["playwright-core", "libxml2-wasm", "axe-core"]) {
     assert(!packed.includes(`"name": "${name}"`), `${name} is for tests alone`);
+  }
+
+  for (const { file, text } of chapters()) {
+    const bytes = bytesAsText(new TextEncoder().encode(text));
+    assert(packed.includes(bytes), `${file} is missing`);
   }
 
   const { prompt, allow_import: _, ...baked } = description.permissions;

@@ -9,7 +9,7 @@ const ROOT = new URL("../src/", import.meta.url);
  */
 const LAYERS: readonly (readonly string[])[] = [
   ["deps.ts", "version.ts", "lib", "web"],
-  ["config.ts", "xml", "net"],
+  ["config.ts", "xml", "net", "docs"],
   ["database"],
   ["jobs"],
   ["catalogue", "images", "webhooks", "sellers", "operations", "services.ts"],

@@ -38,15 +38,6 @@ Deno.test("the README has at most 300 lines and begins with the two commands", (
   );
 });
 
-Deno.test("the README lists every chapter once", () => {
-  const [, section] = README.split("\n## The handbook\n");
-  const listed = links(section.split("\n## ")[0]);
-  assertEquals(
-    [...new Set(listed)].sort(),
-    chapters().map(({ file }) => file),
-  );
-});
-
 Deno.test("every link of the README and the chapters leads somewhere", () => {
   for (const { file, text } of [readme(), ...chapters()]) {
     for (const link of links(text)) {

@@ -1,11 +1,12 @@
-/** Writes the documentation page: plain HTML, without a script. */
+/** Writes the API reference, a chapter of the handbook, from the tables. */
 import { DETAIL_CODES, ERROR_STATUS, type ErrorCode } from "../lib/errors.ts";
+import type { Generated } from "../docs/page.ts";
+import { escaped } from "../lib/markup.ts";
 import { IMAGE_CODES } from "../images/image.ts";
 import { TRIGGERS } from "../webhooks/webhook.ts";
 import { READ_ONLY, SENT_PRODUCT } from "./documents.ts";
 import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
-import { escaped } from "./markup.ts";
 import { pathNames } from "./openapi.ts";
 import { type Child, isText, type TextForm } from "./shapes.ts";
 
@@ -187,13 +188,15 @@ ${answerParts(endpoint)}
 </section>`;
 }
 
-function navigation(endpoints: readonly Endpoint[]): string {
+function sections(endpoints: readonly Endpoint[]): string {
   const groups = GROUPS.map(([access, title]) => {
     const links = endpoints.filter((endpoint) => endpoint.access === access)
       .map(({ operation, title }) =>
         `<li><a href="#${operation}">${escaped(title)}</a></li>`
       );
-    return `<li>${title}<ul>${links.join("")}</ul></li>`;
+    return `<li><a href="#${access}">${title}</a><ul>${
+      links.join("")
+    }</ul></li>`;
   });
   const rest = [
     ["#product", "Fields of a product"],
@@ -202,9 +205,7 @@ function navigation(endpoints: readonly Endpoint[]): string {
     ["#images", "Image codes"],
     ["#triggers", "Triggers"],
   ].map(([href, title]) => `<li><a href="${href}">${title}</a></li>`);
-  return `<nav aria-label="Contents"><ul>${
-    [...groups, ...rest].join("")
-  }</ul></nav>`;
+  return [...groups, ...rest].join("");
 }
 
 function codeTable(
@@ -241,36 +242,14 @@ left out keeps its value.</p>
 ${table("Elements of a product", ["element", "value"], rows)}</section>`;
 }
 
-/** The page. `style` is the path of its style sheet. */
-export function docsPage(
-  endpoints: readonly Endpoint[],
-  style: string,
-): string {
+/** What follows the introduction of the chapter. */
+export function apiReference(endpoints: readonly Endpoint[]): Generated {
   const groups = GROUPS.map(([access, title]) =>
     `<h2 id="${access}">${title}</h2>\n` +
     endpoints.filter((endpoint) => endpoint.access === access)
       .map(section).join("\n")
   );
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Seller interface: documentation</title>
-<link rel="stylesheet" href="${style}">
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
-<header><h1>Seller interface</h1>
-<p>Requests carry their key in ${code("X-Service-Auth")}. Documents and answers
-are XML in UTF-8; every answer has an ${code("X-Request-Id")}. For programs:
-<a href="/openapi.json">OpenAPI 3.1</a>, the schema of
-<a href="/seller_api/schemas/products-1.1.xsd">uploads</a> and of
-<a href="/seller_api/schemas/responses-1.1.xsd">answers</a>.</p></header>
-${navigation(endpoints)}
-<main id="main">
-${groups.join("\n")}
+  const html = `${groups.join("\n")}
 ${productFields()}
 ${errors()}
 ${
@@ -290,9 +269,6 @@ ${
     )
   }
 <section id="triggers"><h2>Triggers</h2>
-<p>${TRIGGERS.map(code).join(", ")}</p></section>
-</main>
-</body>
-</html>
-`;
+<p>${TRIGGERS.map(code).join(", ")}</p></section>`;
+  return { html, sections: sections(endpoints) };
 }

@@ -59,6 +59,7 @@ export const PATH_PARAMETERS: Readonly<
   folder: { about: "the first two digits of the SHA-256" },
   file: { about: "the SHA-256, a dot and the type" },
   name: { about: "a file of the page" },
+  chapter: { about: "its name, as in /docs" },
 };
 
 /** Errors of every endpoint that asks for this key, or takes a document. */

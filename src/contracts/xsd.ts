@@ -4,7 +4,7 @@
  */
 import { ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
-import { escaped } from "./markup.ts";
+import { escaped } from "../lib/markup.ts";
 import { type Child, isText, type Shape, type TextForm } from "./shapes.ts";
 
 /** `<xs:NAME ATTRIBUTES>` around `inner`, or an empty element. */

@@ -2,30 +2,52 @@
 import { VERSION } from "../version.ts";
 import { ifNoneMatch } from "@std/http/etag";
 import { createHash } from "node:crypto";
-import { docsPage } from "../contracts/docs.ts";
-import style from "../contracts/docs.css" with { type: "text" };
+import { apiReference } from "../contracts/docs.ts";
 import { openApi } from "../contracts/openapi.ts";
 import { productsSchema, responsesSchema } from "../contracts/xsd.ts";
 import type { Endpoint } from "../contracts/endpoint.ts";
+import { CHAPTERS } from "../docs/chapters.ts";
+import style from "../docs/docs.css" with { type: "text" };
+import { chapterPage, contentsPage, type Generated } from "../docs/page.ts";
+import { notFound } from "../lib/errors.ts";
 import type { Handler } from "./context.ts";
 
 /** Nothing from elsewhere, no script, nothing inline. */
-const DOCS_POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const DOCS_POLICY = {
+  "Content-Security-Policy": [
+    "default-src 'none'",
+    "style-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "Referrer-Policy": "no-referrer",
+};
 
-/** `GET /docs`, of all that `endpoints` answers when it is first asked for. */
-export const getDocs = (endpoints: () => readonly Endpoint[]): Handler =>
-  published("text/html", () => docsPage(endpoints(), "/docs.css"), {
-    "Content-Security-Policy": DOCS_POLICY,
-    "Referrer-Policy": "no-referrer",
-  });
+/** `GET /docs` */
+export const getDocs = published("text/html", contentsPage, DOCS_POLICY);
 
-/** What belongs to `GET /docs`. */
+/** `GET /docs/:chapter`; `endpoints` is called when the reference is read. */
+export function getChapter(endpoints: () => readonly Endpoint[]): Handler {
+  const generated: Record<string, () => Generated> = {
+    api: () => apiReference(endpoints()),
+  };
+  const pages = new Map(CHAPTERS.map((chapter) => [
+    chapter.name,
+    published(
+      "text/html",
+      () => chapterPage(chapter, generated[chapter.name]?.()),
+      DOCS_POLICY,
+    ),
+  ]));
+  return (context) => {
+    const page = pages.get(context.params.chapter);
+    if (page === undefined) throw notFound("chapter");
+    return page(context);
+  };
+}
+
+/** The style of the handbook. */
 export const getDocsStyle = published("text/css", () => style);
 
 /** `GET /openapi.json` */

@@ -4,6 +4,7 @@ import { acceptsEncodings } from "@std/http/negotiation";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { notFound } from "../lib/errors.ts";
+import { escaped } from "../lib/markup.ts";
 import type { SandboxPage } from "../services.ts";
 import script from "../web/dist/page.js" with { type: "text" };
 import icon from "../web/icon.svg" with { type: "text" };
@@ -117,15 +118,10 @@ function serve({ request }: RequestContext, asset: Asset, kept: string): Reply {
 
 function sandboxPage(sandbox: SandboxPage): Asset {
   const meta = `<meta name="sandbox" content="${
-    attributeText(JSON.stringify(sandbox))
+    escaped(JSON.stringify(sandbox))
   }">`;
   return assetOf(
     "text/html",
     HTML.replace("</head>", () => `${meta}\n</head>`),
   );
-}
-
-function attributeText(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;")
-    .replaceAll("<", "&lt;");
 }

@@ -1,6 +1,7 @@
 /** The interface's table of contents. Sections are those of interface.md. */
 import { getHealth, getReadiness } from "./health.ts";
 import {
+  getChapter,
   getDocs,
   getDocsStyle,
   getOpenApi,
@@ -416,12 +417,26 @@ export const ROUTES: readonly Route[] = [
     method: "GET",
     path: "/docs",
     access: "public",
-    handler: getDocs(() => ENDPOINTS),
+    handler: getDocs,
     documentation: {
       operation: "getDocs",
-      title: "This documentation",
-      about: "Written from the tables that the service works by.",
+      title: "The handbook",
+      about: "Lists its chapters.",
       answers: { type: "text/html" },
+    },
+  },
+  {
+    method: "GET",
+    path: "/docs/:chapter",
+    access: "public",
+    handler: getChapter(() => ENDPOINTS),
+    documentation: {
+      operation: "getChapter",
+      title: "A chapter of the handbook",
+      about: "Among them this reference, which the service generates from " +
+        "the tables that it works by.",
+      answers: { type: "text/html" },
+      errors: ["not_found"],
     },
   },
   {

@@ -394,16 +394,9 @@ Deno.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint", asyn
   }
 });
 
-Deno.test("/docs has everything, and nothing from elsewhere or inline", async () => {
+Deno.test("the API reference has every endpoint, field, code and trigger", async () => {
   await using app = await boot();
-  const { text, headers } = await app.call("/docs", { key: null });
-  assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
-  assertMatch(
-    headers.get("content-security-policy")!,
-    /^default-src 'none'; style-src 'self';/,
-  );
-  assert(!/<script|<style|\sstyle=|\son\w+=|<img|<iframe/i.test(text));
-  assert(!/(?:src|href)="(?:https?:)?\/\//.test(text), "no other host");
+  const { text } = await app.call("/docs/api", { key: null });
   const names = [
     ...ENDPOINTS.map(({ path }) => path.replace("?", "")),
     ...Object.keys(ERROR_STATUS),
@@ -415,15 +408,4 @@ Deno.test("/docs has everything, and nothing from elsewhere or inline", async ()
   for (const name of names) {
     assertMatch(text, new RegExp(`>${RegExp.escape(name)}<`));
   }
-  const ids = [...text.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
-  assertEquals(new Set(ids).size, ids.length, "ids are unique");
-  for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) {
-    assert(ids.includes(target), target);
-  }
-  const style = /<link rel="stylesheet" href="([^"]+)">/.exec(text)![1];
-  const sheet = await app.call(style, { key: null });
-  assertEquals([sheet.status, sheet.headers.get("content-type")], [
-    200,
-    "text/css; charset=utf-8",
-  ]);
 });

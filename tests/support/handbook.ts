@@ -1,4 +1,6 @@
 /** The handbook as files: its chapters, their tables, links and headings. */
+import { headingId } from "../../src/docs/markdown.ts";
+
 const ROOT = new URL("../../", import.meta.url);
 const FOLDER = new URL("src/docs/", ROOT);
 
@@ -56,8 +58,7 @@ export function links(text: string): string[] {
 /** What `#…` may name: headings, as GitHub turns them into ids. */
 export function anchors(text: string): string[] {
   return [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading.toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, "")
-      .replaceAll(" ", "-")
+    headingId(heading)
   );
 }
 

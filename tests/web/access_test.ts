@@ -133,6 +133,18 @@ async function complaints({ page }: Tab): Promise<string[]> {
   return cutOff > 0 ? [...complained, `${cutOff} pixels cut off`] : complained;
 }
 
+/** What axe complains of in each look. */
+async function complaintsByLook(tab: Tab): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const { colorScheme, width } of LOOKS) {
+    await tab.page.emulateMedia({ colorScheme });
+    await tab.page.setViewportSize({ width, height: 800 });
+    const said = await complaints(tab);
+    if (said.length > 0) found[colorScheme] = said;
+  }
+  return found;
+}
+
 let browser: Browser;
 
 if (browserPath !== null) {
@@ -154,20 +166,32 @@ Deno.test({
       config: { roles: ["api", "images", "webhooks"], operatorKey: "operator" },
     });
     await using tab = await openTab(browser, { width: 360 });
-    const { page } = tab;
     await signIn(tab, app.url, app.key);
     const found: Record<string, unknown> = {};
     const views = SELLER_VIEWS({ host: host.url, sink: sink.url() });
     for (const { name, come } of views) {
       await come(tab);
-      for (const { colorScheme, width } of LOOKS) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 800 });
-        const said = await complaints(tab);
-        if (said.length > 0) found[`${name}, ${colorScheme}`] = said;
-      }
+      const said = await complaintsByLook(tab);
+      if (Object.keys(said).length > 0) found[name] = said;
     }
     assertEquals(found, {});
+    assertEquals(tab.faults, []);
+  },
+});
+
+Deno.test({
+  name: "axe finds nothing in the handbook, light and dark, and all of it fits",
+  ignore: browserPath === null,
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    await using app = await boot();
+    await using tab = await openTab(browser, { width: 360 });
+    // The contents, prose with tables and code, and what is generated.
+    for (const path of ["/docs", "/docs/deployment", "/docs/api"]) {
+      await tab.page.goto(app.url + path);
+      assertEquals(await complaintsByLook(tab), {}, path);
+    }
     assertEquals(tab.faults, []);
   },
 });

@@ -106,7 +106,7 @@ Deno.test("only a sandbox tells its page a key", async () => {
   try {
     const html = await (await fetch(sandbox.url!)).text();
     const [, content] = /<meta name="sandbox" content="([^"]*)">/.exec(html)!;
-    assertStringIncludes(content, "demo\\&quot;>&lt;script>");
+    assertStringIncludes(content, "demo\\&quot;&gt;&lt;script&gt;");
   } finally {
     await sandbox.close();
   }

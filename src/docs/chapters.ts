@@ -1,0 +1,75 @@
+/** The chapters of the handbook, in the order of its contents. */
+import api from "./api.md" with { type: "text" };
+import architecture from "./architecture.md" with { type: "text" };
+import backup from "./backup.md" with { type: "text" };
+import capacity from "./capacity.md" with { type: "text" };
+import commands from "./commands.md" with { type: "text" };
+import dependencies from "./dependencies.md" with { type: "text" };
+import deployment from "./deployment.md" with { type: "text" };
+import errors from "./errors.md" with { type: "text" };
+import figures from "./figures.md" with { type: "text" };
+import imageStorage from "./image-storage.md" with { type: "text" };
+import images from "./images.md" with { type: "text" };
+import operatorApi from "./operator-api.md" with { type: "text" };
+import products from "./products.md" with { type: "text" };
+import quickStart from "./quick-start.md" with { type: "text" };
+import reliability from "./reliability.md" with { type: "text" };
+import scaling from "./scaling.md" with { type: "text" };
+import security from "./security.md" with { type: "text" };
+import settings from "./settings.md" with { type: "text" };
+import upload from "./upload.md" with { type: "text" };
+import webhooks from "./webhooks.md" with { type: "text" };
+
+export interface Chapter {
+  /** Of its file, without `.md`, and of its path below `/docs`. */
+  name: string;
+  /** Markdown; begins with the title. */
+  text: string;
+}
+
+export interface Part {
+  title: string;
+  chapters: readonly Chapter[];
+}
+
+export const PARTS: readonly Part[] = [
+  {
+    title: "For sellers",
+    chapters: [
+      { name: "quick-start", text: quickStart },
+      { name: "upload", text: upload },
+      { name: "products", text: products },
+      { name: "errors", text: errors },
+      { name: "images", text: images },
+      { name: "webhooks", text: webhooks },
+      { name: "api", text: api },
+    ],
+  },
+  {
+    title: "For operators",
+    chapters: [
+      { name: "deployment", text: deployment },
+      { name: "settings", text: settings },
+      { name: "commands", text: commands },
+      { name: "operator-api", text: operatorApi },
+      { name: "backup", text: backup },
+      { name: "scaling", text: scaling },
+      { name: "image-storage", text: imageStorage },
+      { name: "capacity", text: capacity },
+      { name: "reliability", text: reliability },
+      { name: "security", text: security },
+      { name: "figures", text: figures },
+    ],
+  },
+  {
+    title: "For contributors",
+    chapters: [
+      { name: "architecture", text: architecture },
+      { name: "dependencies", text: dependencies },
+    ],
+  },
+];
+
+export const CHAPTERS: readonly Chapter[] = PARTS.flatMap(({ chapters }) =>
+  chapters
+);

@@ -1,0 +1,93 @@
+/** Writes the pages of the handbook: plain HTML, without a script. */
+import { type Chapter, PARTS } from "./chapters.ts";
+import { render, type Rendered } from "./markdown.ts";
+
+/** What the service writes into a chapter, behind its text. HTML. */
+export interface Generated {
+  html: string;
+  /** `<li>` elements for the contents. */
+  sections: string;
+}
+
+/** `GET /docs`: every chapter with its sections. */
+export function contentsPage(): string {
+  const parts = PARTS.map(({ title, chapters }) => {
+    const items = chapters.map((chapter) => {
+      const path = `/docs/${chapter.name}`;
+      return `<li><a href="${path}">${titleOf(chapter)}</a><ul>${
+        sectionsOf(chapter, path)
+      }</ul></li>`;
+    });
+    return `<h2>${title}</h2>\n<ul class="contents">${items.join("\n")}</ul>`;
+  });
+  const main = `<h1>Handbook</h1>\n${parts.join("\n")}`;
+  return page("handbook", navigation(), main);
+}
+
+/** `GET /docs/:chapter` */
+export function chapterPage(chapter: Chapter, generated?: Generated): string {
+  const sections = sectionsOf(chapter, "") + (generated?.sections ?? "");
+  return page(
+    titleOf(chapter),
+    navigation({ chapter, sections }),
+    renderOnce(chapter).html + (generated?.html ?? ""),
+  );
+}
+
+const rendered = new Map<Chapter, Rendered>();
+
+function renderOnce(chapter: Chapter): Rendered {
+  const known = rendered.get(chapter) ?? render(chapter.text);
+  rendered.set(chapter, known);
+  return known;
+}
+
+function titleOf(chapter: Chapter): string {
+  return renderOnce(chapter).headings[0].html;
+}
+
+/** Links to the sections of a chapter that is served at `path`. */
+function sectionsOf(chapter: Chapter, path: string): string {
+  return renderOnce(chapter).headings.filter(({ depth }) => depth === 2)
+    .map(({ id, html }) => `<li><a href="${path}#${id}">${html}</a></li>`)
+    .join("");
+}
+
+/** All chapters; the one that is shown with its sections. */
+function navigation(shown?: { chapter: Chapter; sections: string }): string {
+  const parts = PARTS.map(({ title, chapters }) => {
+    const items = chapters.map((chapter) => {
+      const here = chapter === shown?.chapter;
+      const link = `<a href="/docs/${chapter.name}"${
+        here ? ' aria-current="page"' : ""
+      }>${titleOf(chapter)}</a>`;
+      return `<li>${link}${here ? `<ul>${shown.sections}</ul>` : ""}</li>`;
+    });
+    return `<li>${title}<ul>${items.join("")}</ul></li>`;
+  });
+  return `<nav aria-label="Chapters"><ul>${parts.join("\n")}</ul></nav>`;
+}
+
+/** `title`, `nav` and `main` are HTML. */
+function page(title: string, nav: string, main: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Seller interface: ${title}</title>
+<link rel="stylesheet" href="/docs.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header><a href="/docs">Seller interface: handbook</a>
+<a href="/">The page</a> <a href="/openapi.json">OpenAPI</a></header>
+${nav}
+<main id="main">
+${main}
+</main>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,117 @@
+/** The handbook as the service shows it under `/docs`. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { CHAPTERS, PARTS } from "../../src/docs/chapters.ts";
+import { headingId, render } from "../../src/docs/markdown.ts";
+import { boot } from "../support/app.ts";
+import { chapters, readme } from "../support/handbook.ts";
+
+const PATHS = ["/docs", ...CHAPTERS.map(({ name }) => `/docs/${name}`)];
+
+function idsOf(html: string): string[] {
+  return [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+}
+
+Deno.test("every file is a chapter", () => {
+  const served = CHAPTERS.map(({ name, text }) => ({
+    file: `src/docs/${name}.md`,
+    text,
+  }));
+  assertEquals(served.sort((a, b) => a.file < b.file ? -1 : 1), chapters());
+});
+
+Deno.test("the README lists the chapters in the order of /docs, with their titles", () => {
+  const lines = PARTS.flatMap(({ title, chapters }) => [
+    `${title}:`,
+    ...chapters.map(({ name, text }) =>
+      `- [${/^# (.+)/.exec(text)![1]}](src/docs/${name}.md)`
+    ),
+  ]);
+  const [, section] = readme().text.split("\n## The handbook\n");
+  const listed = section.split("\n## ")[0].split("\n")
+    .map((line) => /^For .+:$|^- \[.+\]\(.+?\)/.exec(line)?.[0])
+    .filter((line) => line !== undefined);
+  assertEquals(listed, lines);
+});
+
+Deno.test("no page needs a key, a script, or anything from elsewhere", async () => {
+  await using app = await boot();
+  for (const path of PATHS) {
+    const { status, text, headers } = await app.call(path, { key: null });
+    assertEquals(status, 200, path);
+    assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
+    const policy = headers.get("content-security-policy")!;
+    assertStringIncludes(policy, "default-src 'none'; style-src 'self';");
+    assert(!/<script|<style|\sstyle=|\son\w+=|<img|<iframe/i.test(text), path);
+    assert(!/\ssrc=|<link[^>]+"https?:/.test(text), path);
+  }
+  const style = await app.call("/docs.css", { key: null });
+  assertEquals(
+    [style.status, style.headers.get("content-type")],
+    [200, "text/css; charset=utf-8"],
+  );
+  assertEquals((await app.call("/docs/nothing")).status, 404);
+});
+
+Deno.test("every link of every page leads to a page and to an id in it", async () => {
+  await using app = await boot();
+  const pages = new Map<string, string>();
+  for (const path of PATHS) {
+    const { status, text } = await app.call(path, { key: null });
+    assertEquals(status, 200, path);
+    const ids = idsOf(text);
+    assertEquals(new Set(ids).size, ids.length, `${path}: an id twice`);
+    pages.set(path, text);
+  }
+  for (const [path, html] of pages) {
+    for (const [, href] of html.matchAll(/href="([^"]*)"/g)) {
+      if (/^https:\/\//.test(href)) continue;
+      const [target, id] = href.split("#");
+      const page = target === "" ? path : target;
+      if (id !== undefined) {
+        assert(idsOf(pages.get(page) ?? "").includes(id), `${path}: ${href}`);
+      } else {
+        const { status } = await app.call(page, { key: null });
+        assertEquals(status, 200, `${path}: ${href}`);
+      }
+    }
+  }
+});
+
+Deno.test("the whole text of a chapter is shown", async () => {
+  await using app = await boot();
+  for (const { name, text } of CHAPTERS) {
+    const page = await app.call(`/docs/${name}`, { key: null });
+    const shown = page.text.replace(/<[^>]+>/g, "")
+      .replaceAll("&lt;", "<").replaceAll("&gt;", ">")
+      .replaceAll("&quot;", '"').replaceAll("&#39;", "'")
+      .replaceAll("&amp;", "&");
+    for (const [, , code] of text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)) {
+      assertStringIncludes(shown, code.trimEnd(), name);
+    }
+    for (const [, words] of text.matchAll(/^- ([\w ,;]{30,})$/gm)) {
+      assertStringIncludes(shown, words, name);
+    }
+  }
+});
+
+Deno.test("raw HTML in a chapter becomes text, in a block and in a line", () => {
+  const { html } = render(
+    "<script>a()</script>\n\nA <b onclick=x>line</b> & `<i>`.\n\n" +
+      "[x](javascript:alert%281%29) ![y](https://a.example/z.png)",
+  );
+  assert(!/<(script|b|i|img)\b/.test(html), html);
+  assert(!/href="javascript:/i.test(html), html);
+  assertStringIncludes(html, "&lt;script&gt;a()&lt;/script&gt;");
+  assertStringIncludes(html, "<code>&lt;i&gt;</code>");
+});
+
+Deno.test("headings have the ids that GitHub gives them", () => {
+  for (
+    const [heading, id] of [
+      ["Read products out", "read-products-out"],
+      ["Backup, restore, upgrade", "backup-restore-upgrade"],
+      ["10,000 sellers & `more`", "10000-sellers--more"],
+      ["C++ / Ärger_1", "c--ärger_1"],
+    ]
+  ) assertEquals(headingId(heading), id);
+});
