@@ -170,7 +170,10 @@ const HOUR: Shape = {
 
 const CHECK = word(["ok", "failed"]);
 
-const NEXT = maybe("next", STRING, "what ?after= takes for the next page");
+/** Named, because elements of one name in a content model must share a type. */
+const CURSOR: Shape = { type: "cursor", ...STRING };
+
+const NEXT = maybe("next", CURSOR, "what ?after= takes for the next page");
 
 function orEmpty(shape: Shape): Shape {
   return { ...shape, content: { ...shape.content, empty: true } as never };
