@@ -19,6 +19,7 @@ import { SCALARS } from "../../src/catalogue/product.ts";
 import { TRIGGERS } from "../../src/webhooks/webhook.ts";
 import { ENDPOINTS, ROUTES } from "../../src/http/routes.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { validateProducts, validateResponse } from "../support/schemas.ts";
 
@@ -162,6 +163,10 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   await get("status", "/operator_api/status", "op");
   note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));
   await get("health", "/healthz", null);
+  await until(
+    async () => (await app.call("/readyz", { key: null })).status === 200,
+    "readiness",
+  );
   await get("health", "/readyz", null);
   await get("health", "/readyz", "op");
 
