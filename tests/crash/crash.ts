@@ -3,8 +3,6 @@
  * images and events go on, and looks each time whether it kept its word.
  */
 import { assert, assertEquals } from "@std/assert";
-import { systemClock, systemIds } from "../../src/deps.ts";
-import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import {
@@ -13,12 +11,12 @@ import {
   temporaryFolder,
 } from "../support/process.ts";
 import { Random } from "../support/random.ts";
+import { addSellers, OPERATOR } from "../support/service.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { Inspector } from "./inspect.ts";
 import { checkArrivals, prepareRows } from "./promises.ts";
 import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
 
-const OPERATOR = "operator-key";
 /** Longest time between the start of the writers and the kill. */
 const LIFE_MS = 500;
 /** Longest time between the start of the program and a kill that early. */
@@ -94,11 +92,8 @@ class CrashRun {
     images: ImageHost,
     sink: WebhookSink,
   ): Promise<CrashRun> {
-    const db = openSqlite(`${folder}/seller.db`);
-    const deps = { clock: systemClock, ids: systemIds };
-    const { apiKey } = await db.write((tx) => addSeller(tx, deps, "acme"));
-    await db.close();
-    const run = new CrashRun(folder, apiKey, images, sink);
+    const keys = await addSellers(folder, ["acme"]);
+    const run = new CrashRun(folder, keys.get("acme")!, images, sink);
     await run.#prepare();
     return run;
   }

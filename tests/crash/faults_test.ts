@@ -7,9 +7,6 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { systemClock, systemIds } from "../../src/deps.ts";
-import { addSeller } from "../../src/sellers/seller_rows.ts";
-import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import {
@@ -18,20 +15,14 @@ import {
   startProgram,
   temporaryFolder,
 } from "../support/process.ts";
+import { addSellers, OPERATOR } from "../support/service.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { Inspector } from "./inspect.ts";
 import { Uploader } from "./writers.ts";
 
-const OPERATOR = "operator-key";
-
 /** A data folder with a seller; answers the seller's key. */
 async function prepare(folder: string): Promise<string> {
-  await Deno.mkdir(folder, { recursive: true });
-  const db = openSqlite(`${folder}/seller.db`);
-  const deps = { clock: systemClock, ids: systemIds };
-  const { apiKey } = await db.write((tx) => addSeller(tx, deps, "acme"));
-  await db.close();
-  return apiKey;
+  return (await addSellers(folder, ["acme"])).get("acme")!;
 }
 
 function serve(folder: string, env: Record<string, string> = {}) {

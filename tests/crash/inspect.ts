@@ -116,6 +116,15 @@ export class Inspector implements Disposable {
     assertEquals(this.#rows(WRONG_COUNTERS), []);
   }
 
+  /** How many images of uploads failed, by code. */
+  failedImages(): Map<string, number> {
+    const rows = this.#rows<{ code: string; n: number }>(
+      `SELECT code, COUNT(*) AS n FROM transaction_images
+       WHERE status = 'failed' GROUP BY code`,
+    );
+    return new Map(rows.map(({ code, n }) => [code, n]));
+  }
+
   /** Every stored image is on the disk, with the bytes that its name says. */
   async checkImages(): Promise<number> {
     const rows = this.#rows<{ sha256: string; type: string }>(

@@ -158,10 +158,12 @@ export class Emitter extends Writer {
   /** Event ids by reference. */
   readonly events = new Map<string, string>();
   readonly #operatorKey: string;
+  readonly #seller: string;
 
-  constructor(name: string, operatorKey: string) {
+  constructor(name: string, operatorKey: string, seller = "acme") {
     super(name);
     this.#operatorKey = operatorKey;
+    this.#seller = seller;
   }
 
   protected override write(url: string, _key: string, version: number) {
@@ -172,7 +174,8 @@ export class Emitter extends Writer {
         "content-type": "text/xml",
         "x-service-auth": this.#operatorKey,
       },
-      body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+      body: `<event><seller>${this.#seller}</seller>` +
+        "<trigger>order_created</trigger>" +
         `<reference>${reference}</reference>` +
         `<data><order>${reference}</order></data></event>`,
     });

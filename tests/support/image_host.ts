@@ -31,6 +31,8 @@ export class ImageHost implements AsyncDisposable {
   peak = 0;
   /** Answers of a test's own, by path. */
   readonly answers = new Map<string, ImageAnswer>();
+  /** While set, answers every GET. */
+  everyGet: ImageAnswer | null = null;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   #inFlight = 0;
   #released = Promise.withResolvers<void>();
@@ -67,7 +69,9 @@ export class ImageHost implements AsyncDisposable {
     this.#inFlight++;
     this.peak = Math.max(this.peak, this.#inFlight);
     try {
-      const own = this.answers.get(pathname);
+      const own = request.method === "GET" && this.everyGet !== null
+        ? this.everyGet
+        : this.answers.get(pathname);
       return own === undefined
         ? await this.#byKind(request, pathname)
         : await own(request);

@@ -1,0 +1,78 @@
+/**
+ * Runs attacks in a thread of its own, so that they do not slow down the clock
+ * by which the honest seller is measured.
+ */
+import { Attacker } from "./attacker.ts";
+import { ATTACKS } from "./attacks.ts";
+import { HostileHosts } from "./hostile_host.ts";
+
+export interface Orders {
+  /** Of the service. */
+  url: string;
+  /** By attack, its sellers' keys. */
+  keys: Record<string, string[]>;
+  neighbour: string;
+}
+
+export type ToAttackWorker =
+  | { type: "prepare"; orders: Orders }
+  | { type: "begin" }
+  | { type: "end" };
+
+export interface Ended {
+  type: "ended";
+  bytesSent: number;
+  /** By status. */
+  answers: Record<string, number>;
+}
+
+export type FromAttackWorker = { type: "prepared" } | Ended;
+
+const over = new AbortController();
+const hosts = new HostileHosts();
+const attackers = new Map<string, Attacker>();
+let running: Promise<unknown> = Promise.resolve();
+
+const tell = (message: FromAttackWorker) => self.postMessage(message);
+
+async function prepare({ url, keys, neighbour }: Orders): Promise<void> {
+  await Promise.all(
+    Object.entries(keys).map(async ([name, own]) => {
+      const attacker = new Attacker(url, own, hosts, neighbour, over.signal);
+      attackers.set(name, attacker);
+      await ATTACKS[name].prepare?.(attacker);
+    }),
+  );
+  tell({ type: "prepared" });
+}
+
+function begin(): void {
+  running = Promise.all(
+    [...attackers].flatMap(([name, attacker]) => {
+      const { lanes, step } = ATTACKS[name];
+      return Array.from({ length: lanes }, async (_, lane) => {
+        while (!attacker.over) await step(attacker, lane);
+      });
+    }),
+  );
+}
+
+async function end(): Promise<void> {
+  over.abort();
+  await running;
+  const answers: Record<string, number> = {};
+  let bytesSent = 0;
+  for (const attacker of attackers.values()) {
+    bytesSent += attacker.bytesSent;
+    for (const [status, n] of attacker.answers) {
+      answers[status] = (answers[status] ?? 0) + n;
+    }
+  }
+  tell({ type: "ended", bytesSent, answers });
+}
+
+self.onmessage = async ({ data }: MessageEvent<ToAttackWorker>) => {
+  if (data.type === "prepare") await prepare(data.orders);
+  else if (data.type === "begin") begin();
+  else await end();
+};

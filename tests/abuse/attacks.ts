@@ -1,0 +1,318 @@
+/** Hostile sellers, each with one way to take more than a share. */
+import { gzipSync } from "node:zlib";
+import { requestBytes } from "../bench/load.ts";
+import { type Attacker, products, withImages } from "./attacker.ts";
+
+export interface Attack {
+  /** How many sellers take part. */
+  sellers: number;
+  /** Without the rate limit: what it allows in minutes comes at once. */
+  hurried?: boolean;
+  /** What has to be there before. */
+  prepare?: (attacker: Attacker) => Promise<unknown>;
+  /** How many go on at once. */
+  lanes: number;
+  /** What each of them does again and again. */
+  step: (attacker: Attacker, lane: number) => Promise<unknown>;
+}
+
+const LIMIT = 16_777_216;
+const text = (value: string) => new TextEncoder().encode(value);
+
+/** A document just under the limit that is one piece again and again. */
+function bomb(piece: string, sku = "b"): Uint8Array {
+  const head = `<products><product><sku>${sku}</sku><title>t</title>` +
+    '<price currency="SEK">1</price><quantity>1</quantity><description>';
+  const tail = "</description></product></products>";
+  const room = LIMIT - head.length - tail.length - 1_000;
+  const count = Math.floor(room / piece.length);
+  return new Uint8Array(gzipSync(text(head + piece.repeat(count) + tail)));
+}
+
+/** Uploads such a bomb, made once, from one seller after the other. */
+function bombing(piece: string): Attack {
+  let document: Uint8Array | undefined;
+  return {
+    sellers: 10,
+    lanes: 10,
+    step: (attacker, lane) =>
+      attacker.upload(document ??= bomb(piece), attacker.key(lane), {
+        "content-encoding": "gzip",
+      }),
+  };
+}
+
+/** Uploads images of a kind, as many as one document holds. */
+function imaging(kind: string, sellers = 1, count = 100): Attack {
+  return {
+    sellers,
+    lanes: sellers,
+    step: async (attacker, lane) => {
+      const prefix = `${kind}-${attacker.fresh()}`;
+      const document = withImages(
+        prefix,
+        Math.ceil(count / 10),
+        10,
+        () => attacker.image(kind),
+      );
+      await attacker.upload(document, attacker.key(lane));
+      await attacker.rest(100);
+    },
+  };
+}
+
+const LONG = "x".repeat(5_000);
+const ATTRIBUTES = Array.from(
+  { length: 100 },
+  (_, n) => `<attribute name="a${n}">${"v".repeat(255)}</attribute>`,
+).join("");
+
+/** Products as large as they may be. */
+function maximal(prefix: string, count: number): string {
+  return products(
+    prefix,
+    count,
+    () =>
+      `<description>${LONG}</description><attributes>${ATTRIBUTES}</attributes>`,
+  );
+}
+
+async function fillWithMaximal(attacker: Attacker): Promise<void> {
+  for (const prefix of ["a", "b", "c", "d"]) {
+    await attacker.upload(maximal(prefix, 62));
+  }
+}
+
+function registerHook(attacker: Attacker, trigger: string): Promise<string> {
+  const url = `${attacker.hosts.urls[0]}/hook`;
+  return attacker.send("POST", "/seller_api/webhooks", {
+    body: text(
+      `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
+    ),
+  });
+}
+
+const transactionOf = (answer: string) =>
+  /<transaction_id>(.*?)</.exec(answer)?.[1] ?? "none";
+let watched = "";
+
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  "images of empty comments": imaging("comments"),
+  "images of nested boxes": imaging("nested", 1, 20),
+  "images of noise": imaging("noise", 2, 500),
+  "images that drip": imaging("drip", 2, 500),
+  "images without an end": imaging("endless", 2, 100),
+  "images that hang": imaging("hang", 4, 1_000),
+  "compressed images": imaging("bomb", 2, 100),
+  "hosts that ignore HEAD": imaging("deaf", 4, 2_500),
+  "ETags of 12 KB": imaging("etag", 2, 2_500),
+  "headers in pieces": {
+    sellers: 2,
+    lanes: 4,
+    step: (attacker, lane) =>
+      attacker.upload(
+        withImages(
+          `p${attacker.fresh()}`,
+          25,
+          10,
+          () => `${attacker.hosts.piecesUrl}/${attacker.fresh()}.png`,
+        ),
+        attacker.key(lane),
+      ),
+  },
+  "the neighbour's images": {
+    sellers: 2,
+    prepare: (attacker) =>
+      attacker.upload(
+        withImages("own", 250, 10, () => attacker.image("hang")),
+      ),
+    lanes: 2,
+    step: async (attacker, lane) => {
+      let n = 0;
+      const document = withImages(
+        `n${lane}`,
+        30,
+        10,
+        () => `${attacker.neighbour}/honest-${n++}.png`,
+      );
+      await attacker.upload(document, attacker.key(lane));
+      await attacker.rest(200);
+    },
+  },
+  "one image for all rows": {
+    sellers: 4,
+    hurried: true,
+    lanes: 16,
+    step: (attacker, lane) =>
+      attacker.upload(
+        withImages("w", 1, 1, () => `${attacker.hosts.urls[0]}/hang/one.png`),
+        attacker.key(lane),
+      ),
+  },
+  "bombs of carriage returns": bombing("\r"),
+  "bombs of character references": bombing("&#65;"),
+  "bombs of comments": bombing("<!---->"),
+  "bombs of CDATA": bombing("<![CDATA[x]]>"),
+  "bombs of elements": bombing("<a/>"),
+  "problems by the thousand": {
+    sellers: 4,
+    lanes: 4,
+    step: (attacker, lane) =>
+      attacker.upload(
+        products("e", 250, () => "<colour>x</colour>".repeat(190)),
+        attacker.key(lane),
+      ),
+  },
+  "deep and wide XML": {
+    sellers: 2,
+    lanes: 4,
+    step: (attacker, lane) =>
+      attacker.upload(
+        `<products><product${
+          Array.from({ length: 64 }, (_, n) => ` a${n}="${"v".repeat(4_000)}"`)
+            .join("")
+        }>${"<x>".repeat(30)}${"</x>".repeat(30)}</product></products>`,
+        attacker.key(lane),
+      ),
+  },
+  "maximal products": {
+    sellers: 4,
+    lanes: 4,
+    step: (attacker, lane) =>
+      attacker.upload(
+        maximal(`m${attacker.fresh()}`, 250),
+        attacker.key(lane),
+      ),
+  },
+  "the same upload again": {
+    sellers: 4,
+    lanes: 8,
+    step: (attacker, lane) =>
+      attacker.upload(products("same", 250), attacker.key(lane)),
+  },
+  "readers that do not read": {
+    sellers: 1,
+    prepare: fillWithMaximal,
+    lanes: 40,
+    step: async (attacker) => {
+      const path = "/seller_api/products?limit=250";
+      await attacker.sendAndHold(attacker.request("GET", path));
+      await attacker.rest(1_000);
+    },
+  },
+  "readers of long pages": {
+    sellers: 1,
+    prepare: fillWithMaximal,
+    lanes: 40,
+    step: (attacker) => attacker.send("GET", "/seller_api/products?limit=250"),
+  },
+  "a status of long URLs": {
+    sellers: 1,
+    prepare: async (attacker) => {
+      const long = "u".repeat(1_850);
+      watched = transactionOf(
+        await attacker.upload(
+          withImages(
+            "long",
+            250,
+            10,
+            () => attacker.image("hang") + `?${long}`,
+          ),
+        ),
+      );
+    },
+    lanes: 20,
+    step: (attacker) =>
+      attacker.send("GET", `/seller_api/bulk_products/${watched}`),
+  },
+  "streams that nobody reads": {
+    sellers: 4,
+    prepare: async (attacker) => {
+      watched = transactionOf(
+        await attacker.upload(
+          withImages("s", 50, 10, () => attacker.image("hang")),
+        ),
+      );
+    },
+    lanes: 64,
+    step: async (attacker) => {
+      await attacker.sendAndHold(requestBytes(
+        "GET",
+        `/seller_api/bulk_products/${watched}`,
+        { "X-Service-Auth": attacker.keys[0], "Accept": "text/event-stream" },
+      ));
+      await attacker.rest(500);
+    },
+  },
+  "searches": {
+    sellers: 2,
+    prepare: fillWithMaximal,
+    lanes: 16,
+    step: (attacker) =>
+      attacker.send("GET", "/seller_api/products?q=nowhere&limit=250"),
+  },
+  "slow bodies": {
+    sellers: 4,
+    lanes: 64,
+    step: async (attacker, lane) => {
+      const head = requestBytes("POST", "/seller_api/bulk_products", {
+        "X-Service-Auth": attacker.key(lane),
+        "Content-Type": "text/xml",
+      });
+      const declared = new TextDecoder().decode(head)
+        .replace("Content-Length: 0", "Content-Length: 1000000") + "<";
+      await attacker.sendAndHold(text(declared));
+      await attacker.rest(5_000);
+    },
+  },
+  "idle connections": {
+    sellers: 1,
+    lanes: 100,
+    step: async (attacker) => {
+      await attacker.sendAndHold(text("GET /healthz HTTP/1.1\r\nHost: x\r\n"));
+      await attacker.rest(500);
+    },
+  },
+  "replays": {
+    sellers: 1,
+    hurried: true,
+    prepare: async (attacker) => {
+      await registerHook(attacker, "order_paid");
+      const path = "/seller_api/webhooks/order_paid/test";
+      await attacker.send("POST", path);
+    },
+    lanes: 8,
+    step: async (attacker) => {
+      const path = "/seller_api/webhooks/order_paid/deliveries";
+      const list = await attacker.send("GET", path);
+      const id = /<id>(.*?)<\/id>/.exec(list)?.[1];
+      if (id === undefined) return await attacker.rest(100);
+      for (let n = 0; n < 20 && !attacker.over; n++) {
+        await attacker.send("POST", `${path}/${id}/replay`);
+      }
+    },
+  },
+  "test events to a hanging endpoint": {
+    sellers: 1,
+    prepare: (attacker) => registerHook(attacker, "order_created"),
+    lanes: 8,
+    step: (attacker) =>
+      attacker.send("POST", "/seller_api/webhooks/order_created/test"),
+  },
+  "guessed keys": {
+    sellers: 1,
+    lanes: 16,
+    step: (attacker) =>
+      attacker.send("GET", "/seller_api/products", {
+        key: `guess-${attacker.fresh()}`,
+      }),
+  },
+  "far over the rate": {
+    sellers: 2,
+    lanes: 16,
+    step: (attacker, lane) =>
+      attacker.send("GET", "/seller_api/products?limit=250", {
+        key: attacker.key(lane),
+      }),
+  },
+};

@@ -1,0 +1,69 @@
+/**
+ * `deno task abuse [SECONDS] [NAME…]`: an honest seller beside each kind of
+ * hostile one, ten seconds each unless told, then beside all at once.
+ */
+import { ATTACKS } from "./attacks.ts";
+import { type Trial, tryAttacks } from "./trial.ts";
+
+/** What the honest seller may have to put up with. */
+const P99_MS = 250;
+/** Times what it takes without the others, and what is nothing. */
+const TIMES = 2;
+const LEAST_MS = 250;
+const MEMORY_MIB = 700;
+/** Bytes by which the database may grow for each byte sent to it. */
+const GROWTH = 10;
+/** Less growth than this is no growth. */
+const LEAST_GROWTH = 16 * 1_048_576;
+
+const [seconds = "10", ...names] = Deno.args;
+const ms = Number(seconds) * 1_000;
+const chosen = names.length > 0 ? names : Object.keys(ATTACKS);
+
+function problemsOf(trial: Trial, alone: Trial): string[] {
+  const { fare, peakMiB, grown, sent, readyMs, alive } = trial;
+  const most = (time: number) => Math.max(time * TIMES, time + LEAST_MS);
+  const problems = new Map<string, boolean>([
+    ["it died", !alive],
+    ["p99", fare.p99 > P99_MS],
+    ["uploads", fare.uploadMs > most(alone.fare.uploadMs)],
+    ["images", fare.imagesMs > most(alone.fare.imagesMs)],
+    ["memory", peakMiB > MEMORY_MIB],
+    ["growth", grown > LEAST_GROWTH && grown > sent * GROWTH],
+    ["not ready", readyMs === null],
+    [`${fare.failures.length} failed`, fare.failures.length > 0],
+  ]);
+  return [...problems].filter(([, is]) => is).map(([name]) => name);
+}
+
+function print(name: string, trial: Trial, problems: readonly string[]): void {
+  const { fare, peakMiB, grown, sent, answers } = trial;
+  const whole = (value: number) => value.toFixed(0).padStart(6);
+  const mib = (bytes: number) => (bytes / 1_048_576).toFixed(1);
+  console.log(
+    `${name.padEnd(34)} p50 ${whole(fare.p50)} p99 ${whole(fare.p99)} ` +
+      `upload ${whole(fare.uploadMs)} images ${whole(fare.imagesMs)} ms, ` +
+      `${whole(peakMiB)} MiB, db +${mib(grown)} of ${mib(sent)} MiB sent, ` +
+      `${JSON.stringify(answers)}` +
+      (problems.length === 0 ? "" : `  PROBLEM: ${problems.join(", ")}`),
+  );
+  for (const failure of new Set(fare.failures)) console.log(`    ${failure}`);
+}
+
+const alone = await tryAttacks([], ms);
+print("nobody", alone, problemsOf(alone, alone));
+let bad = 0;
+for (const name of chosen) {
+  const trial = await tryAttacks([name], ms);
+  const problems = problemsOf(trial, alone);
+  if (problems.length > 0) bad++;
+  print(name, trial, problems);
+}
+if (chosen.length > 1) {
+  const trial = await tryAttacks(chosen, ms);
+  const problems = problemsOf(trial, alone);
+  if (problems.length > 0) bad++;
+  print("all at once", trial, problems);
+}
+console.log(`${bad} of ${chosen.length} attacks cost the honest seller`);
+Deno.exit(bad === 0 ? 0 : 1);

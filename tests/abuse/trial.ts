@@ -1,0 +1,158 @@
+/** One service, one honest seller, and those who attack it. */
+import { BenchHost } from "../bench/service.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { Service } from "../support/service.ts";
+import { vitalsOf } from "../support/vitals.ts";
+import type {
+  Ended,
+  FromAttackWorker,
+  Orders,
+  ToAttackWorker,
+} from "./attack_worker.ts";
+import { ATTACKS } from "./attacks.ts";
+import { type Fare, Honest } from "./honest.ts";
+
+const WATCH_MS = 200;
+const WARM_MS = 1_500;
+
+export interface Trial {
+  fare: Fare;
+  /** The most that was resident. */
+  peakMiB: number;
+  /** Bytes by which the database grew, and that were sent to it. */
+  grown: number;
+  sent: number;
+  /** Answers to the attackers, by status. */
+  answers: Record<string, number>;
+  /** Milliseconds after the end until the service was ready; null: never. */
+  readyMs: number | null;
+  /** Whether the process lived on. */
+  alive: boolean;
+}
+
+/** Has the honest seller work for so long beside these attacks, or none. */
+export async function tryAttacks(
+  names: readonly string[],
+  ms: number,
+): Promise<Trial> {
+  await using folder = await temporaryFolder();
+  await using images = await BenchHost.start();
+  const sellers = names.flatMap((name) =>
+    Array.from({ length: ATTACKS[name].sellers }, (_, n) => `${name} ${n}`)
+  );
+  const hurried = names.some((name) => ATTACKS[name].hurried);
+  await using service = await Service.start(folder.path, {
+    sellers: ["honest", ...sellers],
+    env: { SELLER_LOG: "error", ...(hurried && { SELLER_RATE_LIMIT: "0" }) },
+  });
+  const { url, program, keys } = service;
+  const honest = new Honest(url, keys.get("honest")!, images.url);
+  await honest.prepare();
+  await honest.work(WARM_MS);
+  using attackers = new Attackers();
+  await attackers.prepare({
+    url,
+    neighbour: images.url,
+    keys: Object.fromEntries(
+      names.map((name) => [
+        name,
+        sellers.filter((seller) => seller.startsWith(`${name} `))
+          .map((seller) => keys.get(seller)!),
+      ]),
+    ),
+  });
+  const before = databaseBytes(folder.path);
+  using memory = new PeakMemory(program.pid);
+  attackers.begin();
+  const fare = await honest.work(ms);
+  const { bytesSent, answers } = await attackers.end();
+  const readyMs = await untilReady(url);
+  return {
+    fare,
+    peakMiB: memory.peakMiB,
+    grown: databaseBytes(folder.path) - before,
+    sent: bytesSent,
+    answers,
+    readyMs,
+    alive: memory.alive,
+  };
+}
+
+class Attackers implements Disposable {
+  readonly #worker = new Worker(
+    new URL("./attack_worker.ts", import.meta.url),
+    { type: "module" },
+  );
+
+  async prepare(orders: Orders): Promise<void> {
+    this.#tell({ type: "prepare", orders });
+    await this.#hear();
+  }
+
+  begin(): void {
+    this.#tell({ type: "begin" });
+  }
+
+  async end(): Promise<Ended> {
+    this.#tell({ type: "end" });
+    return await this.#hear() as Ended;
+  }
+
+  #tell(message: ToAttackWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  #hear(): Promise<FromAttackWorker> {
+    return new Promise((resolve, reject) => {
+      this.#worker.onmessage = ({ data }) => resolve(data);
+      this.#worker.onerror = (event) => {
+        event.preventDefault();
+        reject(new Error(event.message));
+      };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#worker.terminate();
+  }
+}
+
+class PeakMemory implements Disposable {
+  peakMiB = 0;
+  alive = true;
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(pid: number) {
+    this.#timer = setInterval(async () => {
+      try {
+        const { rssMiB } = await vitalsOf(pid);
+        this.peakMiB = Math.max(this.peakMiB, rssMiB);
+      } catch {
+        this.alive = false;
+      }
+    }, WATCH_MS);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Of the file and of what is not yet written into it. */
+function databaseBytes(folder: string): number {
+  const sizes = ["seller.db", "seller.db-wal"].map((name) =>
+    Deno.statSync(`${folder}/${name}`).size
+  );
+  return sizes[0] + sizes[1];
+}
+
+async function untilReady(url: string): Promise<number | null> {
+  const began = performance.now();
+  while (performance.now() - began < 15_000) {
+    const response = await fetch(`${url}/readyz`).catch(() => null);
+    await response?.body?.cancel();
+    if (response?.status === 200) return performance.now() - began;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  return null;
+}

@@ -1,0 +1,87 @@
+/** What goes wrong around the service while it works. */
+import { DatabaseSync } from "node:sqlite";
+import type { ImageHost } from "../support/image_host.ts";
+import type { Service } from "../support/service.ts";
+import type { WebhookSink } from "../support/webhook_sink.ts";
+
+/** What faults are put into. */
+export interface Surroundings {
+  service: Service;
+  images: ImageHost;
+  sink: WebhookSink;
+}
+
+/** Begins a fault; the answer ends it. */
+export type Fault = (around: Surroundings) => End | Promise<End>;
+type End = () => void | Promise<void>;
+
+/** Faults that the service lives through. */
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  "database locked": ({ service }) => {
+    const database = new DatabaseSync(`${service.folder}/seller.db`, {
+      timeout: 5_000,
+    });
+    database.exec("BEGIN IMMEDIATE");
+    return () => {
+      database.exec("ROLLBACK");
+      database.close();
+    };
+  },
+  "image store away": async ({ service }) => {
+    const folder = `${service.folder}/images`;
+    await Deno.rename(folder, `${folder}-away`);
+    await Deno.writeTextFile(folder, "where a folder should be");
+    return async () => {
+      await Deno.remove(folder);
+      await Deno.rename(`${folder}-away`, folder);
+    };
+  },
+  "image worker killed": ({ service }) => {
+    service.program.kill("SIGUSR2");
+    return () => {};
+  },
+  "image host refuses": ({ images }) => {
+    images.everyGet = () => new Response("no", { status: 503 });
+    return () => {
+      images.everyGet = null;
+    };
+  },
+  "image host hangs": ({ images }) => {
+    const over = Promise.withResolvers<void>();
+    images.everyGet = async () => {
+      await over.promise;
+      return new Response("late", { status: 503 });
+    };
+    return () => {
+      images.everyGet = null;
+      over.resolve();
+    };
+  },
+  "sink refuses": ({ sink }) => {
+    sink.answering = () => new Response("no", { status: 500 });
+    return () => {
+      sink.answering = () => new Response();
+    };
+  },
+  "sink hangs": ({ sink }) => {
+    const over = Promise.withResolvers<Response>();
+    sink.answering = async () => (await over.promise).clone();
+    return () => {
+      sink.answering = () => new Response();
+      over.resolve(new Response("late", { status: 503 }));
+    };
+  },
+};
+
+/** Faults in which the service answers nothing. */
+export const ABSENCES: Readonly<Record<string, Fault>> = {
+  "stopped": ({ service }) => {
+    const { program } = service;
+    program.kill("SIGSTOP");
+    return () => program.kill("SIGCONT");
+  },
+  "killed": async ({ service }) => {
+    await service.kill();
+    return () => service.start();
+  },
+};

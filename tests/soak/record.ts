@@ -1,0 +1,68 @@
+/** What a soak saw each minute, and what it makes of it. */
+
+/** Values of one minute, by name; the unit is in the name. */
+export type Minute = Readonly<Record<string, number>>;
+
+/**
+ * How much a value may have grown at the end of the quiet part, of what it was
+ * at its beginning, and how much is nothing.
+ */
+interface Bound {
+  share: number;
+  least: number;
+}
+
+/** What has to stay flat. */
+const FLAT: Readonly<Record<string, Bound>> = {
+  "heap MiB": { share: 0.25, least: 16 },
+  "external MiB": { share: 0.25, least: 16 },
+  "rss MiB": { share: 0.25, least: 48 },
+  "threads": { share: 0, least: 4 },
+  "sockets": { share: 0.5, least: 24 },
+  "files": { share: 0.5, least: 8 },
+  "wal MiB": { share: 0.5, least: 16 },
+  "parts": { share: 0.5, least: 64 },
+};
+
+/** Minutes from which growth can be told. */
+const FEWEST = 6;
+
+/** Prints a line for each minute under one heading. */
+export class Log {
+  #headed = false;
+
+  print(minute: Minute, faults: readonly string[]): void {
+    if (!this.#headed) console.log(Object.keys(minute).join(" | "));
+    this.#headed = true;
+    const values = Object.values(minute).map((value) =>
+      Number.isInteger(value) ? `${value}` : value.toFixed(1)
+    );
+    console.log(`${values.join(" | ")} | ${faults.join(", ")}`);
+  }
+}
+
+/**
+ * What grew although it should not have. The first third of the minutes is when
+ * caches fill and code is compiled; of the rest, the first half is compared with
+ * the second. Too few minutes tell nothing.
+ */
+export function findGrowth(minutes: readonly Minute[]): string[] {
+  const rest = minutes.slice(Math.floor(minutes.length / 3));
+  if (rest.length < FEWEST) return [];
+  const half = Math.floor(rest.length / 2);
+  return Object.entries(FLAT).flatMap(([name, { share, least }]) => {
+    const before = lowest(rest.slice(0, half), name);
+    const after = lowest(rest.slice(half), name);
+    const grown = after - before;
+    if (grown <= Math.max(least, before * share)) return [];
+    return [`${name} grew from ${before.toFixed(1)} to ${after.toFixed(1)}`];
+  });
+}
+
+/** What is there even at the best moment is what does not go away. */
+function lowest(minutes: readonly Minute[], name: string): number {
+  return minutes.reduce(
+    (least, minute) => Math.min(least, minute[name] ?? 0),
+    Infinity,
+  );
+}

@@ -1,0 +1,351 @@
+/**
+ * The whole service under mixed traffic, with one fault after the other, for
+ * minutes or hours: nothing acknowledged is lost, everything goes on within ten
+ * seconds of a fault's end, and nothing grows but what is stored.
+ */
+import { assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { Inspector } from "../crash/inspect.ts";
+import { checkArrivals, prepareRows } from "../crash/promises.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { Random } from "../support/random.ts";
+import { Service } from "../support/service.ts";
+import { vitalsOf } from "../support/vitals.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+import { ABSENCES, type Fault, FAULTS, type Surroundings } from "./faults.ts";
+import { findGrowth, Log, type Minute } from "./record.ts";
+import { pause, Traffic } from "./traffic.ts";
+
+const SELLERS = ["acme", "bolt", "coil", "dune"];
+const MIB = 1_048_576;
+/** Of a fault. */
+const LONGEST_FAULT_MS = 25_000;
+/** Between two faults; everything has to go on in the first ten seconds. */
+const CALM_MS = 15_000;
+const RECOVERY_MS = 10_000;
+/** In the first part of a run the service is killed and stopped, too. */
+const ABSENT_PART = 0.2;
+const LOOK_MS = 500;
+const HEALTH_MS = 1_000;
+const SETTLE_MS = 120_000;
+const TABLES = ["transactions", "images", "events", "deliveries"];
+
+export interface SoakOptions {
+  minutes: number;
+  seed: number;
+}
+
+/** Runs a soak; what it found wrong. */
+export async function soak({ minutes, seed }: SoakOptions): Promise<string[]> {
+  await using folder = await temporaryFolder();
+  await using images = new ImageHost();
+  await using sink = new WebhookSink();
+  await using service = await Service.start(`${folder.path}/data`, {
+    sellers: SELLERS,
+    env: { SELLER_LOG: "warn" },
+    preload: new URL("./preload.ts", import.meta.url).href,
+  });
+  const run = new Soak({ service, images, sink }, seed);
+  await run.prepare();
+  await run.live(minutes * 60_000);
+  await run.settle();
+  return run.problems();
+}
+
+class Soak {
+  readonly #around: Surroundings;
+  readonly #traffic: Traffic;
+  readonly #random: Random;
+  readonly #minutes: Minute[] = [];
+  readonly #log = new Log();
+  /** Faults of the minute under way. */
+  #faults: string[] = [];
+  /** While it is expected to answer nothing. */
+  #absent = false;
+  #slowestHealthMs = 0;
+  /** What held longer than it may, by what it is. */
+  readonly #late: string[] = [];
+  #over = false;
+
+  constructor(around: Surroundings, seed: number) {
+    this.#around = around;
+    this.#random = new Random(seed);
+    this.#traffic = new Traffic({
+      service: around.service,
+      images: around.images.url,
+      random: this.#random,
+    });
+  }
+
+  async prepare(): Promise<void> {
+    const { service, sink } = this.#around;
+    const keys = [...service.keys.values()];
+    for (const [n, setter] of this.#traffic.setters.entries()) {
+      await prepareRows(service.url, keys[n], sink, [setter]);
+    }
+  }
+
+  async live(ms: number): Promise<void> {
+    this.#traffic.start();
+    const watching = [this.#watchHealth(), this.#keepMinutes()];
+    const end = performance.now() + ms;
+    const absentUntil = performance.now() + ms * ABSENT_PART;
+    while (performance.now() < end) {
+      const absent = performance.now() < absentUntil &&
+        this.#random.below(2) === 0;
+      await this.#suffer(absent ? ABSENCES : FAULTS, absent);
+      await this.#recover();
+    }
+    this.#over = true;
+    await Promise.all(watching);
+    await this.#traffic.stop();
+  }
+
+  async #suffer(
+    faults: Readonly<Record<string, Fault>>,
+    absent: boolean,
+  ): Promise<void> {
+    const names = Object.keys(faults);
+    const name = names[this.#random.below(names.length)];
+    this.#faults.push(name);
+    this.#absent = absent;
+    const end = await faults[name](this.#around);
+    await pause(this.#random.below(LONGEST_FAULT_MS));
+    await end();
+    this.#absent = false;
+  }
+
+  /** Everything moves, and is ready, soon after a fault. */
+  async #recover(): Promise<void> {
+    const began = performance.now();
+    const fault = this.#faults.at(-1);
+    let what = "";
+    for (;;) {
+      what = await this.#standsStill();
+      if (what === "" || performance.now() - began > RECOVERY_MS) break;
+      await pause(LOOK_MS);
+    }
+    if (what !== "") this.#late.push(`10 s after "${fault}": ${what}`);
+    await pause(CALM_MS - (performance.now() - began));
+  }
+
+  /** What waits although it is due; empty when nothing does. */
+  async #standsStill(): Promise<string> {
+    const { service } = this.#around;
+    const ready = await fetch(`${service.url}/readyz`);
+    await ready.body?.cancel();
+    if (ready.status !== 200) return `/readyz says ${ready.status}`;
+    using database = this.#database();
+    const due = Date.now() - 5_000;
+    const waiting = ["images", "deliveries"].flatMap((table) => {
+      const row = database.prepare(
+        `SELECT COUNT(*) AS n FROM ${table} WHERE due_at < ?`,
+      ).get(due);
+      return Number(row?.n) > 0 ? [`${row?.n} ${table} are overdue`] : [];
+    });
+    return waiting.join(", ");
+  }
+
+  #database(): DatabaseSync {
+    const { folder } = this.#around.service;
+    return new DatabaseSync(`${folder}/seller.db`, {
+      readOnly: true,
+      timeout: 5_000,
+    });
+  }
+
+  async #watchHealth(): Promise<void> {
+    const { service } = this.#around;
+    while (!this.#over) {
+      await pause(LOOK_MS);
+      const { running } = service;
+      if (running === null || this.#absent) continue;
+      const began = performance.now();
+      try {
+        await (await fetch(`${running.url}/healthz`)).body?.cancel();
+      } catch (error) {
+        if (this.#absent || service.running !== running) continue;
+        this.#late.push(`/healthz: ${error}`);
+      }
+      if (this.#absent) continue;
+      const ms = performance.now() - began;
+      this.#slowestHealthMs = Math.max(this.#slowestHealthMs, ms);
+      if (ms > HEALTH_MS) {
+        this.#late.push(
+          `/healthz took ${ms.toFixed(0)} ms beside "${this.#faults.at(-1)}"`,
+        );
+      }
+    }
+  }
+
+  async #keepMinutes(): Promise<void> {
+    while (!this.#over) {
+      const heap: Minute[] = [];
+      const end = performance.now() + 60_000;
+      while (!this.#over && performance.now() < end) {
+        await pause(2_000);
+        if (this.#around.service.running === null) continue;
+        // It may end just now.
+        await this.#heldNow().then((held) => heap.push(held), () => {});
+      }
+      if (heap.length > 0) this.#keepMinute(heap);
+    }
+  }
+
+  async #heldNow(): Promise<Minute> {
+    const { service } = this.#around;
+    const file = `${service.folder}/../memory.json`;
+    const memory = JSON.parse(await Deno.readTextFile(file));
+    const { rssMiB, ...vitals } = await vitalsOf(service.program.pid);
+    return {
+      "heap MiB": memory.heapUsed / MIB,
+      "external MiB": memory.external / MIB,
+      "rss MiB": rssMiB,
+      ...vitals,
+    };
+  }
+
+  /** The least of what was held, and what is stored at its end. */
+  #keepMinute(held: readonly Minute[]): void {
+    const least = Object.fromEntries(
+      Object.keys(held[0]).map((name) => [
+        name,
+        Math.min(...held.map((one) => one[name])),
+      ]),
+    );
+    const { tally } = this.#traffic;
+    const minute = {
+      minute: this.#minutes.length + 1,
+      ...least,
+      ...this.#stored(),
+      answered: tally.answered,
+      refused: tally.refused,
+      unanswered: tally.unanswered,
+      "slowest healthz ms": Math.round(this.#slowestHealthMs),
+    };
+    this.#minutes.push(minute);
+    this.#log.print(minute, this.#faults);
+    this.#slowestHealthMs = 0;
+    this.#faults = this.#faults.slice(-1);
+  }
+
+  #stored(): Minute {
+    const { folder } = this.#around.service;
+    const size = (file: string) => Deno.statSync(`${folder}/${file}`).size;
+    using database = this.#database();
+    const rows = TABLES.map((table) => {
+      const row = database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get();
+      return [table, Number(row?.n)];
+    });
+    const { files, parts } = countImageFiles(folder);
+    return {
+      parts,
+      "image files": files,
+      "db MiB": size("seller.db") / MIB,
+      "wal MiB": size("seller.db-wal") / MIB,
+      ...Object.fromEntries(rows),
+    };
+  }
+
+  /**
+   * Killed once more, with what is due later brought forward, everything comes
+   * to its end, and what was acknowledged is there.
+   */
+  async settle(): Promise<void> {
+    const { service } = this.#around;
+    await service.kill();
+    const db = openSqlite(`${service.folder}/seller.db`);
+    await db.write(async (tx) => {
+      for (const table of ["images", "deliveries"]) {
+        await tx.run(`UPDATE ${table} SET due_at = 0 WHERE due_at IS NOT NULL`);
+      }
+    });
+    await db.close();
+    await service.start();
+    await this.#traffic.resolveDoubts();
+    using inspector = new Inspector(service.folder);
+    const unsettled = () =>
+      inspector.count("SELECT SUM(images_pending) FROM transactions") +
+      inspector.count(
+        "SELECT COUNT(*) FROM deliveries WHERE state <> 'delivered'",
+      );
+    const deadline = performance.now() + SETTLE_MS;
+    while (unsettled() > 0 && performance.now() < deadline) await pause(200);
+    if (unsettled() > 0) this.#late.push(`${unsettled()} have not settled`);
+    await this.#inspect(inspector);
+  }
+
+  async #inspect(inspector: Inspector): Promise<void> {
+    const { uploaders, setters, emitters } = this.#traffic;
+    const check = (what: string, fn: () => unknown) => {
+      try {
+        fn();
+      } catch (error) {
+        this.#late.push(`${what}: ${(error as Error).message}`);
+      }
+    };
+    check("file", () => inspector.checkFile());
+    check("counters", () => inspector.checkCounters());
+    for (const one of uploaders) {
+      check(one.name, () => inspector.checkUploader(one));
+    }
+    for (const one of setters) {
+      check(one.name, () => inspector.checkSetter(one));
+    }
+    const ids = emitters.flatMap(({ events }) => [...events.values()]);
+    check("events", () => inspector.checkEvents(ids));
+    check("arrivals", () => checkArrivals(this.#around.sink, emitters));
+    const stored = await inspector.checkImages();
+    const { files, parts } = countImageFiles(this.#around.service.folder);
+    check("files are the stored images", () => assertEquals(files, stored));
+    check("half-written files", () => assertEquals(parts, 0));
+    this.#printSums(inspector);
+  }
+
+  #printSums(inspector: Inspector): void {
+    const { uploaders, setters, emitters, tally, backups } = this.#traffic;
+    const acknowledged = (writers: readonly { acknowledged: number }[]) =>
+      writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+    for (const line of tally.lines()) console.log(line);
+    console.log(
+      `acknowledged: ${acknowledged(uploaders)} uploads, ` +
+        `${acknowledged(setters)} attribute updates, ` +
+        `${acknowledged(emitters)} events; ${backups} backups; ` +
+        `${this.#around.sink.received.length} deliveries arrived`,
+    );
+    for (const [code, n] of inspector.failedImages()) {
+      console.log(`failed images: ${n} ${code}`);
+    }
+  }
+
+  problems(): string[] {
+    const { violations } = this.#traffic.tally;
+    return [
+      ...this.#late,
+      ...Array.from(violations, ([what, n]) => `${n} times ${what}`),
+      ...findGrowth(this.#minutes),
+    ];
+  }
+}
+
+function countImageFiles(folder: string): { files: number; parts: number } {
+  let files = 0;
+  let parts = 0;
+  for (const { name, isDirectory } of readFolder(`${folder}/images`)) {
+    if (isDirectory) {
+      files += [...readFolder(`${folder}/images/${name}`)].length;
+    } else if (name.endsWith(".part")) parts++;
+  }
+  return { files, parts };
+}
+
+/** Nothing while the folder is away. */
+function readFolder(path: string): Iterable<Deno.DirEntry> {
+  try {
+    return [...Deno.readDirSync(path)];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,39 @@
+/** What a process takes of its machine, as the kernel tells it. */
+
+export interface Vitals {
+  /** Resident memory, MiB. */
+  rssMiB: number;
+  threads: number;
+  sockets: number;
+  /** Open descriptors of anything else. */
+  files: number;
+}
+
+/** Vitals of a running process; rejects when it has ended. */
+export async function vitalsOf(pid: number): Promise<Vitals> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  const value = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)![1]);
+  const descriptors = await descriptorsOf(pid);
+  const sockets = descriptors.filter((to) => to.startsWith("socket:")).length;
+  return {
+    rssMiB: value("VmRSS") / 1_024,
+    threads: value("Threads"),
+    sockets,
+    files: descriptors.length - sockets,
+  };
+}
+
+/** What each open descriptor leads to. */
+async function descriptorsOf(pid: number): Promise<string[]> {
+  const folder = `/proc/${pid}/fd`;
+  const targets: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    // One may be closed meanwhile.
+    await Deno.readLink(`${folder}/${name}`).then(
+      (target) => targets.push(target),
+      () => {},
+    );
+  }
+  return targets;
+}
