@@ -1,11 +1,14 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { deflateSync } from "node:zlib";
 import { picture } from "../../../src/sandbox/pictures.ts";
+import { stepLimit } from "../../../src/images/worker/formats/reader.ts";
 import {
   ImageRefusal,
   inspectImage,
   sniffImage,
 } from "../../../src/images/worker/inspect.ts";
+import { Random, seedFrom } from "../../support/random.ts";
 
 const CORPUS = new URL("../../../../shared/corpora/images/", import.meta.url);
 
@@ -119,18 +122,136 @@ Deno.test("inspectImage() inflates the texts of a PNG no further than 1 MiB", ()
   );
 });
 
-Deno.test("inspectImage() never takes long or throws anything else", () => {
-  const rnd = new Uint8Array(4_096);
-  for (const type of ["png", "jpg", "gif", "webp", "avif"]) {
-    const sound = picture(`a.${type}`)!;
-    for (let cut = 0; cut <= sound.length; cut += 7) {
-      tolerate(sound.slice(0, cut));
-      const damaged = new Uint8Array([...sound, ...rnd]);
-      for (let at = cut; at < damaged.length; at += 97) {
-        damaged[at] ^= 0x80 | at;
-      }
-      tolerate(damaged);
+const bytesOfText = (text: string) =>
+  new Uint8Array(Buffer.from(text, "latin1"));
+
+/** `start`, then `piece` again and again. */
+function repeated(start: Uint8Array, piece: string, bytes: number): Uint8Array {
+  const rest = Buffer.alloc(bytes - start.length, piece, "latin1");
+  return new Uint8Array(Buffer.concat([start, rest]));
+}
+
+/** How often the bytes are read or searched during `work`. */
+function countReads(work: () => void): number {
+  let reads = 0;
+  const patched: [object, string][] = [
+    ...["getUint8", "getUint16", "getUint32"]
+      .map((name): [object, string] => [DataView.prototype, name]),
+    ...["indexOf", "lastIndexOf", "subarray"]
+      .map((name): [object, string] => [
+        Object.getPrototypeOf(Uint8Array.prototype),
+        name,
+      ]),
+  ];
+  const undo = patched.map(([prototype, name]) => {
+    const original = Reflect.get(prototype, name);
+    Reflect.set(prototype, name, function (this: unknown, ...args: unknown[]) {
+      reads++;
+      return Reflect.apply(original, this, args);
+    });
+    return () => Reflect.set(prototype, name, original);
+  });
+  try {
+    work();
+  } finally {
+    for (const restore of undo) restore();
+  }
+  return reads;
+}
+
+/** The most reads that one step may take; more is a loop that takes none. */
+const READS_PER_STEP = 6;
+
+function assertWithinBudget(bytes: Uint8Array, what: string): void {
+  const reads = countReads(() => tolerate(bytes));
+  assertLess(reads, READS_PER_STEP * stepLimit(bytes.length), what);
+}
+
+const sound = (type: string) => picture(`a.${type}`)!;
+const FRAME = "\xff\xc0\0\x11\x08\0\x10\0\x10\x03";
+
+/** Beginnings, and what may follow them for as long as an image may be. */
+const HOSTILE: readonly (readonly [Uint8Array, string])[] = [
+  [bytesOfText("\xff\xd8\xff"), "\xff"],
+  [bytesOfText("\xff\xd8\xff"), "\0\xff"],
+  [bytesOfText("\xff\xd8\xff"), "\xff\xe0\0\x02"],
+  [bytesOfText("\xff\xd8\xff"), "\xff\xe0\0\0"],
+  [bytesOfText("\xff\xd8\xff"), "\xff\xd0"],
+  [bytesOfText("\xff\xd8" + FRAME), "\xd9"],
+  [bytesOfText("\xff\xd8" + FRAME), "\xd9 "],
+  [sound("png").slice(0, 33), "\0\0\0\0aaaaCCCC"],
+  [sound("png").slice(0, 33), "\0\0\0\x03zTXt\0\0\0CCCC"],
+  [sound("gif").slice(0, 13), "\x21\xfe\0"],
+  [sound("gif"), "\x01"],
+  [new Uint8Array([...sound("gif").slice(0, -1), 0x21, 0xfe]), "\x01"],
+  [sound("gif").slice(0, -1), "\x2c\0\0\0\0\0\0\0\0\0\0\0"],
+  [sound("webp"), "aaaa\0\0\0\0"],
+  [sound("webp"), "ANMF\0\0\0\0"],
+  [sound("webp"), "VP8 \0\0\0\0"],
+  [sound("avif").slice(0, 28), "\0\0\0\0moov"],
+  [sound("avif").slice(0, 28), "\0\0\0\0meta"],
+  [sound("avif"), "\0\0\0\x08free"],
+  [sound("avif"), "\0\0\0\x01free\0\0\0\0\0\0\0\x10"],
+  [sound("avif"), "\0\0\0\x14ispe\0\0\0\0\0\0\0\x01\0\0\0\x01"],
+  [sound("avif"), "\0\0\0\x18clap\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x01"],
+];
+
+Deno.test("inspectImage() takes no more steps than its budget, whatever it is sent", () => {
+  for (const [start, piece] of HOSTILE) {
+    const what = JSON.stringify(piece);
+    assertWithinBudget(repeated(start, piece, 1_000), what);
+    assertWithinBudget(repeated(start, piece, 1 << 20), what);
+  }
+});
+
+Deno.test("inspectImage() takes no more steps than its budget for damaged images", () => {
+  const seed = seedFrom(Deno.env.get("FUZZ_SEED"));
+  const random = new Random(seed);
+  const seeds = [
+    ...["png", "jpg", "gif", "webp", "avif"].map(sound),
+    ...HOSTILE.map(([start, piece]) => repeated(start, piece, 2_000)),
+  ];
+  for (let round = 0; round < 3_000; round++) {
+    const bytes = seeds[random.below(seeds.length)].slice();
+    for (let change = random.below(8); change > 0; change--) {
+      // Where the header is, more often.
+      const at = random.below(random.below(2) === 0 ? 64 : bytes.length);
+      bytes[at] = random.below(3) === 0 ? 0xff : random.below(256);
     }
+    const end = random.below(4) === 0 ? random.below(bytes.length) : undefined;
+    assertWithinBudget(bytes.subarray(0, end), `seed ${seed}, round ${round}`);
+  }
+});
+
+Deno.test("inspectImage() goes through a thousand nested boxes once", () => {
+  const bytes = new Uint8Array(4 << 20);
+  bytes.set(sound("avif").slice(0, 28));
+  const view = new DataView(bytes.buffer);
+  for (let depth = 0, at = 28; depth < 1_000; depth++, at += 8) {
+    view.setUint32(at, bytes.length - at);
+    bytes.set(bytesOfText("moov"), at + 4);
+  }
+  for (let at = 28 + 8_000; at + 8 <= bytes.length; at += 8) {
+    view.setUint32(at, 8);
+  }
+  assertWithinBudget(bytes, "nested");
+  assertEquals(codeOf(bytes), "image_corrupt");
+});
+
+Deno.test("sniffImage() goes through the comments before an SVG once", () => {
+  const comments = bytesOfText("<!---->".repeat(72));
+  assertEquals(codeOf(comments), "image_not_an_image");
+  const svg = bytesOfText("<!-- x -->\n<!DOCTYPE svg>" + "<!---->".repeat(60));
+  const whole = new Uint8Array([...svg, ...bytesOfText("<svg>")]);
+  assertEquals(codeOf(whole), "image_unsupported_type");
+});
+
+Deno.test("inspectImage() tells whether an image reaches its own end", () => {
+  for (const type of ["png", "jpg", "gif", "webp", "avif"]) {
+    const bytes = sound(type);
+    assert(inspectImage(bytes).complete, type);
+    // Before the trailer, if there is one.
+    assert(!inspectImage(bytes.slice(0, -13)).complete, type);
   }
 });
 

@@ -1,0 +1,106 @@
+/**
+ * ISO/IEC 14496-12 and 23008-12: boxes. A still image tells its size in `ispe`,
+ * perhaps cropped by `clap`; a sequence tells in `stsz` how many samples it has,
+ * and in `stsd` how large they are.
+ */
+import { code, type FormatHeader, type ImageReader } from "./reader.ts";
+
+const BOX_HEADER = 8;
+/** Version and flags of a "full" box. */
+const FULL = 4;
+/** Boxes that are gone into, with the bytes before the boxes that they hold. */
+const CONTAINERS: ReadonlyMap<number, number> = new Map([
+  [code("meta"), FULL],
+  ...["iprp", "ipco", "moov", "trak", "mdia", "minf", "stbl"]
+    .map((name): [number, number] => [code(name), 0]),
+]);
+const ISPE = code("ispe");
+const CLAP = code("clap");
+const STSZ = code("stsz");
+const STSD = code("stsd");
+
+interface Box {
+  name: number;
+  /** Where its content begins, and where it ends. */
+  from: number;
+  to: number;
+}
+
+/** Reads the largest image's size; null if none tells one. */
+export function readAvif(reader: ImageReader): FormatHeader | null {
+  const sizes: Sizes = { latest: null, largest: null };
+  let frames = 1;
+  let largestFrame = 0;
+  // One loop for boxes of every depth: what is in a container comes next.
+  let at = 0;
+  while (at + BOX_HEADER <= reader.length) {
+    reader.step();
+    const box = boxAt(reader, at);
+    if (box === null) break;
+    const before = CONTAINERS.get(box.name);
+    if (before !== undefined) {
+      at = box.from + before;
+      continue;
+    }
+    if (box.name === STSZ && box.from + 12 <= box.to) {
+      frames = Math.max(frames, reader.u32(box.from + 8));
+    } else if (box.name === STSD && box.from + 44 <= box.to) {
+      const pixels = reader.u16(box.from + 40) * reader.u16(box.from + 42);
+      largestFrame = Math.max(largestFrame, pixels);
+    } else {
+      noteSize(reader, box, sizes);
+    }
+    at = box.to;
+  }
+  const size = larger(sizes.largest, sizes.latest);
+  if (size === null) return null;
+  return { ...size, frames, largestFrame, complete: at === reader.length };
+}
+
+/** The box at a position; null if it would not fit. */
+function boxAt(reader: ImageReader, at: number): Box | null {
+  const short = reader.u32(at);
+  // 1: the size follows in 64 bits; 0: the box goes on to the end of the file.
+  const is64Bit = short === 1 && at + 2 * BOX_HEADER <= reader.length;
+  const from = at + (is64Bit ? 2 * BOX_HEADER : BOX_HEADER);
+  const size = is64Bit ? reader.u64(at + BOX_HEADER) : short;
+  const to = short === 0 ? reader.length : at + size;
+  return to < from || to > reader.length
+    ? null
+    : { name: reader.code(at + 4), from, to };
+}
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+interface Sizes {
+  /** The one that a `clap` behind it would crop. */
+  latest: Size | null;
+  largest: Size | null;
+}
+
+function noteSize(reader: ImageReader, { name, from, to }: Box, sizes: Sizes) {
+  if (name === ISPE && from + 12 <= to) {
+    sizes.largest = larger(sizes.largest, sizes.latest);
+    sizes.latest = {
+      width: reader.u32(from + 4),
+      height: reader.u32(from + 8),
+    };
+  }
+  if (name === CLAP && from + 16 <= to && sizes.latest !== null) {
+    const widthOver = reader.u32(from + 4);
+    const heightOver = reader.u32(from + 12);
+    if (widthOver === 0 || heightOver === 0) return;
+    sizes.latest = {
+      width: Math.round(reader.u32(from) / widthOver),
+      height: Math.round(reader.u32(from + 8) / heightOver),
+    };
+  }
+}
+
+function larger(one: Size | null, other: Size | null): Size | null {
+  if (one === null || other === null) return one ?? other;
+  return other.width * other.height > one.width * one.height ? other : one;
+}
