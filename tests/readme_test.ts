@@ -27,9 +27,9 @@ async function tasks(): Promise<string[]> {
 
 Deno.test("the README has at most 300 lines and begins with the two commands", () => {
   assertLess(README.split("\n").length, 302);
-  const [first] = blocks(README, "sh");
+  const [first] = blocks(README);
   assertEquals(
-    first.split("\n").map((line) => line.replace(/ *#.*/, "")),
+    first.code.split("\n").map((line) => line.replace(/ *#.*/, "")),
     [
       "npx --yes deno@2.9.6 task dev",
       "npx --yes deno@2.9.6 task test",

@@ -1,5 +1,5 @@
 /** Holds the chapters of the handbook and the code together. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertGreater } from "@std/assert";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SETTINGS } from "../../src/config.ts";
 import { ERROR_ABOUT } from "../../src/contracts/docs.ts";
@@ -11,7 +11,8 @@ import {
   type ErrorCode,
 } from "../../src/lib/errors.ts";
 import { TRIGGERS } from "../../src/webhooks/webhook.ts";
-import { chapter, chapters, tables } from "../support/handbook.ts";
+import { blocks, chapter, chapters, tables } from "../support/handbook.ts";
+import { validateResponse } from "../support/schemas.ts";
 
 Deno.test("the chapter on errors lists every code with its status and meaning", () => {
   assertEquals(
@@ -99,4 +100,20 @@ Deno.test("the chapter on dependencies lists every package, as pinned, and no ot
   const listed = tables(chapter("dependencies"), "name", "package", "why")
     .map(([, listed]) => listed).filter((listed) => listed.includes("@"));
   assertEquals(listed.sort(), [...new Set(pinned.flat())].sort());
+});
+
+Deno.test("every answer that a chapter shows is valid", () => {
+  let seen = 0;
+  for (const { file, text } of chapters()) {
+    for (const { language, code } of blocks(text)) {
+      if (language !== "xml") continue;
+      // A block may show several answers, a line each.
+      for (const document of code.split(/(?=<\?xml )/)) {
+        if (document.startsWith("<event>")) continue; // a delivery
+        assertEquals(validateResponse(document), null, `${file}: ${document}`);
+        seen++;
+      }
+    }
+  }
+  assertGreater(seen, 10);
 });

@@ -62,8 +62,13 @@ export function anchors(text: string): string[] {
   );
 }
 
-/** The blocks of code in this language. */
-export function blocks(text: string, language: string): string[] {
+export interface Block {
+  language: string;
+  code: string;
+}
+
+/** The blocks of code, in order. */
+export function blocks(text: string): Block[] {
   return [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)]
-    .filter(([, found]) => found === language).map(([, , code]) => code);
+    .map(([, language, code]) => ({ language, code }));
 }

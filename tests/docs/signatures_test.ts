@@ -1,0 +1,296 @@
+/**
+ * Runs each function that the handbook offers for verifying a delivery, in its
+ * own language, on a delivery of the service and on what must be refused.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { Webhook } from "standardwebhooks";
+import { blocks, chapter } from "../support/handbook.ts";
+import { boot } from "../support/app.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+
+const SNIPPETS = blocks(chapter("webhooks"));
+
+function snippet(language: string): string {
+  return SNIPPETS.find((block) => block.language === language)!.code;
+}
+
+interface Delivery {
+  id: string;
+  timestamp: string;
+  signature: string;
+  body: string;
+}
+
+/** One program a language: reads a case a line, prints true or false a line. */
+interface Runner {
+  /** Language of its block. */
+  language: string;
+  /** Says whether the language is there. */
+  probe: string[];
+  /** Files of the program, by name. */
+  files: Record<string, string>;
+  run: string[];
+}
+
+const RUNNERS: Runner[] = [
+  {
+    language: "python",
+    probe: ["python3", "--version"],
+    files: {
+      "main.py": `${snippet("python")}
+import sys
+for line in sys.stdin:
+    secret, id, timestamp, signature, body = line.rstrip("\\n").split("\\t")
+    headers = {"webhook-id": id, "webhook-timestamp": timestamp,
+               "webhook-signature": signature}
+    print(str(verify(secret, headers, base64.b64decode(body))).lower())
+`,
+    },
+    run: ["python3", "main.py"],
+  },
+  {
+    language: "js",
+    probe: ["node", "--version"],
+    files: {
+      "main.mjs": `${snippet("js")}
+import { readFileSync } from "node:fs";
+for (const line of readFileSync(0, "utf8").trim().split("\\n")) {
+  const [secret, id, timestamp, signature, body] = line.split("\\t");
+  const headers = { "webhook-id": id, "webhook-timestamp": timestamp,
+    "webhook-signature": signature };
+  console.log(verify(secret, headers, Buffer.from(body, "base64")));
+}
+`,
+    },
+    run: ["node", "main.mjs"],
+  },
+  {
+    language: "php",
+    probe: ["php", "--version"],
+    files: {
+      "main.php": `<?php
+${snippet("php")}
+while (($line = fgets(STDIN)) !== false) {
+    [$secret, $id, $timestamp, $signature, $body] = explode("\\t", trim($line));
+    $headers = ['webhook-id' => $id, 'webhook-timestamp' => $timestamp,
+                'webhook-signature' => $signature];
+    echo verify($secret, $headers, base64_decode($body)) ? "true\\n" : "false\\n";
+}
+`,
+    },
+    run: ["php", "main.php"],
+  },
+  {
+    language: "java",
+    probe: ["java", "-version"],
+    files: {
+      // The first class of the file is the one that runs.
+      "Main.java": snippet("java").replace(
+        "final class Webhooks",
+        () =>
+          `class Main {
+  public static void main(String[] args) throws Exception {
+    var lines = new java.util.Scanner(System.in);
+    while (lines.hasNextLine()) {
+      String[] part = lines.nextLine().split("\\t");
+      var headers = java.util.Map.of("webhook-id", part[1],
+          "webhook-timestamp", part[2], "webhook-signature", part[3]);
+      byte[] body = Base64.getDecoder().decode(part[4]);
+      System.out.println(Webhooks.verify(part[0], headers::get, body));
+    }
+  }
+}
+
+final class Webhooks`,
+      ),
+    },
+    run: ["java", "Main.java"],
+  },
+  {
+    language: "go",
+    probe: ["go", "version"],
+    files: {
+      "go.mod": "module example\n",
+      "webhooks/verify.go": snippet("go"),
+      "main.go": `package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"example/webhooks"
+	"os"
+	"strings"
+)
+
+func main() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		part := strings.Split(lines.Text(), "\\t")
+		header := map[string]string{"webhook-id": part[1],
+			"webhook-timestamp": part[2], "webhook-signature": part[3]}
+		body, _ := base64.StdEncoding.DecodeString(part[4])
+		get := func(name string) string { return header[name] }
+		if webhooks.Verify(part[0], get, body) {
+			os.Stdout.WriteString("true\\n")
+		} else {
+			os.Stdout.WriteString("false\\n")
+		}
+	}
+}
+`,
+    },
+    run: ["go", "run", "."],
+  },
+];
+
+async function output(
+  [command, ...args]: readonly string[],
+  options: { cwd?: string; input?: string } = {},
+): Promise<string> {
+  const child = new Deno.Command(command, {
+    args,
+    cwd: options.cwd,
+    env: { GOTOOLCHAIN: "local" },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(options.input ?? ""));
+  await writer.close();
+  const { success, stdout, stderr } = await child.output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  assert(success, decode(stderr));
+  return decode(stdout);
+}
+
+async function present({ language, probe }: Runner): Promise<boolean> {
+  try {
+    await output(probe);
+    return true;
+  } catch {
+    console.log(`The ${language} function is left out: no ${probe[0]} here.`);
+    return false;
+  }
+}
+
+/** What the service delivers, and the secret that it signs with. */
+async function realDelivery(): Promise<{ secret: string; sent: Delivery }> {
+  await using sink = new WebhookSink();
+  await using app = await boot({
+    config: { operatorKey: "op", roles: ["api", "webhooks"] },
+  });
+  const received = new Promise<Delivery>((resolve) => {
+    sink.answering = ({ headers, text }) => {
+      resolve({
+        id: headers.get("webhook-id")!,
+        timestamp: headers.get("webhook-timestamp")!,
+        signature: headers.get("webhook-signature")!,
+        body: text,
+      });
+      return new Response();
+    };
+  });
+  await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body:
+      `<webhook><trigger>order_created</trigger><url>${sink.url()}</url></webhook>`,
+  });
+  await app.call("/operator_api/events", {
+    method: "POST",
+    key: "op",
+    body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+      "<reference>1</reference><data><total>149.00</total></data></event>",
+  });
+  const sent = await received;
+  const row = await app.app.db.read((sql) =>
+    sql.get<{ secret: string }>("SELECT webhook_secret AS secret FROM sellers")
+  );
+  return { secret: row!.secret, sent };
+}
+
+/** Signed as another implementation of Standard Webhooks does it. */
+function signed(secret: string, body: string, ageSeconds: number): Delivery {
+  const at = new Date(Date.now() - ageSeconds * 1000);
+  return {
+    id: "msg_1",
+    timestamp: String(Math.floor(at.getTime() / 1000)),
+    signature: new Webhook(secret).sign("msg_1", at, body),
+    body,
+  };
+}
+
+const { secret, sent } = await realDelivery();
+const OTHER = "whsec_" + btoa("another secret of thirty-two bytes");
+const utf8 = signed(secret, "<event>å 🎉</event>", 0);
+const [mac] = sent.signature.split(",").slice(1);
+
+const CASES: [string, boolean, Delivery][] = [
+  ["as the service sends it", true, sent],
+  ["with text beyond ASCII", true, utf8],
+  ["four minutes old", true, signed(secret, "<event/>", 240)],
+  ["six minutes old", false, signed(secret, "<event/>", 360)],
+  ["six minutes ahead", false, signed(secret, "<event/>", -360)],
+  ["signed with two secrets, ours last", true, {
+    ...utf8,
+    signature: `${signed(OTHER, utf8.body, 0).signature} ${utf8.signature}`,
+  }],
+  ["signed with another secret", false, signed(OTHER, "<event/>", 0)],
+  ["with another body", false, { ...sent, body: `${sent.body} ` }],
+  ["with another id", false, { ...sent, id: "msg_2" }],
+  ["with another time", false, {
+    ...sent,
+    timestamp: String(Number(sent.timestamp) - 1),
+  }],
+  ["with a time that is no number", false, { ...sent, timestamp: "now" }],
+  ["with a signature of another version", false, {
+    ...sent,
+    signature: `v2,${mac}`,
+  }],
+  ["with the beginning of the signature", false, {
+    ...sent,
+    signature: sent.signature.slice(0, -4),
+  }],
+  ["with a signature beyond ASCII", false, { ...sent, signature: "v1,åäö" }],
+  ["with an empty signature", false, { ...sent, signature: " " }],
+];
+
+function lineOf({ id, timestamp, signature, body }: Delivery): string {
+  const bytes = new TextEncoder().encode(body).toBase64();
+  return [secret, id, timestamp, signature, bytes].join("\t") + "\n";
+}
+
+for (const runner of RUNNERS) {
+  Deno.test({
+    name: `the function in ${runner.language} accepts what it should alone`,
+    ignore: !await present(runner),
+    async fn() {
+      await using folder = await temporaryFolder();
+      for (const [name, text] of Object.entries(runner.files)) {
+        const path = `${folder.path}/${name}`;
+        await Deno.mkdir(path.replace(/\/[^/]*$/, ""), { recursive: true });
+        await Deno.writeTextFile(path, text);
+      }
+      const printed = await output(runner.run, {
+        cwd: folder.path,
+        input: CASES.map(([, , delivery]) => lineOf(delivery)).join(""),
+      });
+      const said = printed.trim().split("\n");
+      assertEquals(
+        CASES.map(([name], i) => `${name}: ${said[i]}`),
+        CASES.map(([name, right]) => `${name}: ${right}`),
+      );
+    },
+  });
+}
+
+Deno.test("a delivery looks as the handbook shows it", () => {
+  const shown = SNIPPETS.find(({ language, code }) =>
+    language === "xml" && code.startsWith("<event>")
+  )!;
+  const without = (text: string) =>
+    text.trim().replace(/<id>[^<]+/, "<id>")
+      .replace(/<created_at>[^<]+/, "<created_at>");
+  assertEquals(without(sent.body), without(shown.code));
+});
