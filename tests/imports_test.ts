@@ -8,12 +8,12 @@ const ROOT = new URL("../src/", import.meta.url);
  * Features stand side by side: one may use another, but no circle of files.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ["deps.ts", "version.ts", "lib", "web"],
+  ["deps.ts", "version.ts", "lib"],
   ["config.ts", "xml", "net", "docs"],
   ["database"],
   ["jobs"],
   ["catalogue", "images", "webhooks", "sellers", "operations", "services.ts"],
-  ["contracts"],
+  ["contracts", "web"],
   ["http"],
   ["app.ts"],
   ["sandbox"],

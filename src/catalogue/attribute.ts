@@ -8,13 +8,12 @@ import {
 } from "../lib/errors.ts";
 import {
   applyPatch,
-  ATTRIBUTE_NAMES,
   type Product,
   type ProductPatch,
   readScalar,
   sameFields,
-  type ScalarField,
 } from "./product.ts";
+import { ATTRIBUTE_NAMES, type ScalarField } from "./fields.ts";
 import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";

@@ -12,16 +12,21 @@ import {
   ServiceError,
 } from "../lib/errors.ts";
 import {
-  LIST_LIMITS,
+  LIST_NAMES,
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+  type UnitRule,
+} from "./fields.ts";
+import {
   type ProductPatch,
   readAlt,
   readAttributeName,
   readAttributeValue,
   readCategory,
-  readCurrency,
   readScalar,
-  type ScalarField,
-  SCALARS,
 } from "./product.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader } from "../lib/values.ts";
@@ -63,23 +68,20 @@ export interface ProductsDocument {
   moreProblems: number;
 }
 
-type ListField = keyof typeof LIST_LIMITS;
-
-const LIST_ITEM: Record<ListField, string> = {
-  categories: "category",
-  attributes: "attribute",
-  images: "image",
-};
-
 const FIELD_NAMES: ReadonlySet<string> = new Set([
   "id",
-  ...Object.keys(SCALARS),
-  ...Object.keys(LIST_ITEM),
+  ...SCALAR_NAMES,
+  ...LIST_NAMES,
 ]);
 
 /** XML attributes that a seller gives an element. */
 const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
-  price: ["currency"],
+  ...Object.fromEntries(
+    SCALAR_NAMES.flatMap((name) => {
+      const { unit } = SCALAR_RULES[name];
+      return unit === undefined ? [] : [[name, [unit.name]]];
+    }),
+  ),
   attribute: ["name"],
   image: ["alt"],
 };
@@ -287,12 +289,12 @@ class Decoder {
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
     const field = this.#field;
     if (!isList(field)) return this.#markup(name, line, field);
-    if (name !== LIST_ITEM[field]) {
-      return this.#unknownElement(name, line, field, [LIST_ITEM[field]]);
+    if (name !== LISTS[field].item) {
+      return this.#unknownElement(name, line, field, [LISTS[field].item]);
     }
     this.#refuseText(this.#fieldLine, field);
     this.#item++;
-    if (this.#item > LIST_LIMITS[field]) return this.#overLimit(field, line);
+    if (this.#item > LISTS[field].max) return this.#overLimit(field, line);
     this.#itemLine = line;
     this.#attributes = attributes;
     this.#checkAttributes(name, attributes, line, this.#itemPath());
@@ -303,10 +305,10 @@ class Decoder {
   /** Complains of the first entry too many; the others are not looked at. */
   #overLimit(field: ListField, line: number): void {
     this.#skipping = 1;
-    if (this.#item > LIST_LIMITS[field] + 1) return;
+    if (this.#item > LISTS[field].max + 1) return;
     this.#problem(
       "too_many",
-      `${field} holds more than the ${LIST_LIMITS[field]} entries allowed.`,
+      `${field} holds more than the ${LISTS[field].max} entries allowed.`,
       { line, field: this.#itemPath() },
     );
   }
@@ -350,24 +352,32 @@ class Decoder {
       (row.patch as Record<string, unknown>)[field] = read.value;
       if (field === "sku") row.sku = read.value as string;
     }
-    if (field === "price") this.#readCurrency();
+    const { unit } = SCALAR_RULES[field];
+    // What clears a field needs no unit; one that is sent is read all the same.
+    const clears = "value" in read && read.value === null;
+    if (unit !== undefined && !(clears && !(unit.name in this.#attributes))) {
+      this.#readUnit(field, unit);
+    }
   }
 
-  #readCurrency(): void {
-    const text = this.#attributes.currency?.trim() ?? "";
+  #readUnit(
+    field: ScalarField,
+    { name, read: readUnit, example, about, column }: UnitRule,
+  ): void {
+    const text = this.#attributes[name]?.trim() ?? "";
     const read = text === ""
       ? {
         problem: {
           code: "required" as const,
-          message: 'is missing; write <price currency="SEK">, with the ' +
-            "price's currency code of ISO 4217.",
+          message: `is missing; write <${field} ${name}="${example}">, with ` +
+            `${about}.`,
         },
       }
-      : readCurrency(text);
+      : readUnit(text);
     if ("problem" in read) {
-      this.#fieldProblem("price/@currency", this.#fieldLine, read.problem);
-    } else {
-      this.#row.patch.currency = read.value;
+      this.#fieldProblem(`${field}/@${name}`, this.#fieldLine, read.problem);
+    } else if (column !== undefined) {
+      this.#row.patch[column] = read.value;
     }
   }
 
@@ -458,7 +468,7 @@ class Decoder {
 
   #itemPath(): string {
     const field = this.#field as ListField;
-    return `${field}/${LIST_ITEM[field]}[${this.#item}]`;
+    return `${field}/${LISTS[field].item}[${this.#item}]`;
   }
 
   #checkAttributes(
@@ -554,7 +564,7 @@ class Decoder {
 }
 
 function isList(field: string): field is ListField {
-  return field === "images" || field === "attributes" || field === "categories";
+  return Object.hasOwn(LISTS, field);
 }
 
 /** "; did you mean X?", or the whole list where nothing is near. */

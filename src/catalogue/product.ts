@@ -1,81 +1,18 @@
 /**
- * A product: its fields, the rule of each, and the rules between them. Bulk,
- * the attribute update and the published schema all read this one table.
+ * A product, and what a change makes of it: the rules of each field (see
+ * `fields.ts`), and those between fields.
  */
 import type { FieldProblem } from "../lib/errors.ts";
+import { compareDecimals, lineReader, type Read } from "../lib/values.ts";
 import {
-  compareDecimals,
-  type Form,
-  GTIN_LENGTHS,
-  integerReader,
-  lineReader,
-  PRICE_DIGITS,
-  RATE_DIGITS,
-  type Read,
-  readCurrency,
-  readDate,
-  type Reader,
-  readGtin,
-  readPrice,
-  readSku,
-  readVatRate,
-  SKU_MAX,
-  wordReader,
-} from "../lib/values.ts";
-
-export const AVAILABILITIES = [
-  "in_stock",
-  "out_of_stock",
-  "preorder",
-  "backorder",
-] as const;
-export type Availability = typeof AVAILABILITIES[number];
-
-export const CONDITIONS = ["new", "refurbished", "used"] as const;
-export type Condition = typeof CONDITIONS[number];
-
-export const STATUSES = ["active", "paused"] as const;
-export type Status = typeof STATUSES[number];
-
-export interface ProductAttribute {
-  name: string;
-  value: string;
-}
-
-export interface ProductImage {
-  url: string;
-  alt: string | null;
-}
-
-/** What a seller says about a product. Decimals are canonical text. */
-export interface ProductFields {
-  sku: string;
-  title: string;
-  description: string | null;
-  /** In `currency`. */
-  price: string;
-  /** ISO 4217. */
-  currency: string;
-  /** In `currency`, at least `price`. */
-  compare_at_price: string | null;
-  /** Percent. */
-  vat_rate: string | null;
-  /** null: not tracked. */
-  quantity: number | null;
-  availability: Availability;
-  /** `YYYY-MM-DD`. */
-  available_at: string | null;
-  gtin: string | null;
-  brand: string | null;
-  mpn: string | null;
-  condition: Condition;
-  status: Status;
-  parent_sku: string | null;
-  categories: string[];
-  attributes: ProductAttribute[];
-  /** In the seller's order; the first is the main one. */
-  images: ProductImage[];
-}
+  LIST_NAMES,
+  type ProductFields,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+  STORED_UNITS,
+  TEXT_LIMITS,
+} from "./fields.ts";
 
 /** A product as it is to be stored; the write sets its times. */
 export interface ProductContent extends ProductFields {
@@ -94,123 +31,10 @@ export type ProductPatch = {
   [F in keyof ProductFields]?: ProductFields[F] | null;
 };
 
-/** The fields that are one text in XML and in an attribute update. */
-export type ScalarField = Exclude<
-  keyof ProductFields,
-  "currency" | "categories" | "attributes" | "images"
->;
-
-export interface ScalarRule {
-  /** Reads trimmed text that is not empty (`description`: as sent). */
-  read: Reader<string | number>;
-  /** What `read` takes, in the terms of a schema; it may take less. */
-  form: Form;
-  /** An empty value clears the field, or falls back to its default. */
-  clears: boolean;
-  /** `PUT …/attribute/:attribute/:value` may change it. */
-  attribute: boolean;
-  /** Kept as sent, not trimmed. */
-  verbatim?: boolean;
-}
-
-const DESCRIPTION_MAX = 5_000;
-const QUANTITY_MAX = 10_000_000;
-export const LIST_LIMITS = { categories: 5, attributes: 100, images: 10 };
-
-const readDescription: Reader<string> = (text) => {
-  const length = text.length <= DESCRIPTION_MAX ? 0 : [...text].length;
-  return length > DESCRIPTION_MAX
-    ? {
-      problem: {
-        code: "too_long",
-        message:
-          `has ${length} characters; at most ${DESCRIPTION_MAX} are allowed.`,
-      },
-    }
-    : { value: text };
-};
-
-type ValueRule = Pick<ScalarRule, "read" | "form">;
-
-const SKU: ValueRule = {
-  read: readSku,
-  form: { kind: "line", max: SKU_MAX },
-};
-const PRICE: ValueRule = {
-  read: readPrice,
-  form: { kind: "decimal", ...PRICE_DIGITS },
-};
-
-function line(max: number): ValueRule {
-  return { read: lineReader(max), form: { kind: "line", max } };
-}
-
-function word(words: readonly string[]): ValueRule {
-  return { read: wordReader(words), form: { kind: "word", words } };
-}
-
-/** The scalar fields in the order in which documents list them. */
-export const SCALARS: Record<ScalarField, ScalarRule> = {
-  sku: { ...SKU, clears: false, attribute: true },
-  title: { ...line(150), clears: false, attribute: true },
-  description: {
-    read: readDescription,
-    form: { kind: "text", max: DESCRIPTION_MAX },
-    clears: true,
-    attribute: false,
-    verbatim: true,
-  },
-  price: { ...PRICE, clears: false, attribute: true },
-  compare_at_price: { ...PRICE, clears: true, attribute: true },
-  vat_rate: {
-    read: readVatRate,
-    form: { kind: "decimal", ...RATE_DIGITS },
-    clears: true,
-    attribute: true,
-  },
-  quantity: {
-    read: integerReader(QUANTITY_MAX),
-    form: { kind: "integer", max: QUANTITY_MAX },
-    clears: true,
-    attribute: true,
-  },
-  availability: { ...word(AVAILABILITIES), clears: false, attribute: true },
-  available_at: {
-    read: readDate,
-    form: { kind: "date" },
-    clears: true,
-    attribute: true,
-  },
-  gtin: {
-    read: readGtin,
-    form: { kind: "digits", lengths: GTIN_LENGTHS },
-    clears: true,
-    attribute: true,
-  },
-  brand: { ...line(100), clears: true, attribute: true },
-  mpn: { ...line(70), clears: true, attribute: true },
-  condition: { ...word(CONDITIONS), clears: true, attribute: true },
-  status: { ...word(STATUSES), clears: true, attribute: true },
-  parent_sku: { ...SKU, clears: true, attribute: false },
-};
-
-/** Attribute names of the attribute update. */
-export const ATTRIBUTE_NAMES = (Object.keys(SCALARS) as ScalarField[])
-  .filter((field) => SCALARS[field].attribute);
-
-/** Characters that the texts of the lists may have. */
-export const TEXT_LIMITS = {
-  category: 255,
-  attributeName: 50,
-  attributeValue: 255,
-  alt: 250,
-};
-
 export const readCategory = lineReader(TEXT_LIMITS.category);
 export const readAttributeName = lineReader(TEXT_LIMITS.attributeName);
 export const readAttributeValue = lineReader(TEXT_LIMITS.attributeValue);
 export const readAlt = lineReader(TEXT_LIMITS.alt);
-export { readCurrency };
 
 /**
  * Reads one scalar's text: its value, null where it clears the field, or the
@@ -220,7 +44,7 @@ export function readScalar(
   field: ScalarField,
   text: string,
 ): Read<string | number | null> {
-  const rule = SCALARS[field];
+  const rule = SCALAR_RULES[field];
   const trimmed = text.trim();
   if (trimmed === "") {
     return rule.clears ? { value: null } : {
@@ -233,7 +57,7 @@ export function readScalar(
   return rule.read(rule.verbatim ? text : trimmed);
 }
 
-const REQUIRED: readonly (keyof ProductFields)[] = ["sku", "title", "price"];
+const REQUIRED = SCALAR_NAMES.filter((field) => SCALAR_RULES[field].required);
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -282,47 +106,23 @@ function missingFields(
   return problems;
 }
 
-const EMPTY: ProductFields = {
-  sku: "",
-  title: "",
-  description: null,
-  price: "",
-  currency: "",
-  compare_at_price: null,
-  vat_rate: null,
-  quantity: null,
-  availability: "in_stock",
-  available_at: null,
-  gtin: null,
-  brand: null,
-  mpn: null,
-  condition: "new",
-  status: "active",
-  parent_sku: null,
-  categories: [],
-  attributes: [],
-  images: [],
-};
-
-/** What a cleared field falls back to. */
-const CLEARED: Partial<ProductFields> = {
-  condition: "new",
-  status: "active",
-  categories: [],
-  attributes: [],
-  images: [],
-};
+/** What each field is before it was sent, and after it was cleared. */
+const INITIAL = Object.fromEntries([
+  ...SCALAR_NAMES.map((field) => [field, SCALAR_RULES[field].initial]),
+  ...STORED_UNITS.map((unit) => [unit, ""]),
+  ...LIST_NAMES.map((list) => [list, Object.freeze([])]),
+]) as ProductFields;
 
 function merge(
   current: ProductFields | null,
   patch: ProductPatch,
 ): ProductFields {
-  const fields: ProductFields = { ...(current ?? EMPTY) };
+  const fields: ProductFields = { ...(current ?? INITIAL) };
   const values = fields as unknown as Record<string, unknown>;
   for (const name in patch) {
     const field = name as keyof ProductFields;
     const value = patch[field];
-    if (value !== undefined) values[field] = value ?? CLEARED[field] ?? null;
+    if (value !== undefined) values[field] = value ?? INITIAL[field];
   }
   return fields;
 }
@@ -403,11 +203,9 @@ function comparePriceConflicts(
 
 /** Whether two products say the same, field for field. */
 export function sameFields(a: ProductFields, b: ProductFields): boolean {
-  for (const field in SCALARS) {
-    if (a[field as ScalarField] !== b[field as ScalarField]) return false;
-  }
-  return a.currency === b.currency &&
-    sameList(a.categories, b.categories, (x, y) => x === y) &&
+  for (const field of SCALAR_NAMES) if (a[field] !== b[field]) return false;
+  for (const unit of STORED_UNITS) if (a[unit] !== b[unit]) return false;
+  return sameList(a.categories, b.categories, (x, y) => x === y) &&
     sameList(
       a.attributes,
       b.attributes,

@@ -1,6 +1,7 @@
 /** The catalogue as it is read out: a seller's products, and all in order of change. */
 import type { ImageState, ImageType, ShownImage } from "../images/image.ts";
-import type { Product, Status } from "./product.ts";
+import type { Status } from "./fields.ts";
+import type { Product } from "./product.ts";
 import { inLists, marks, type Param, type Sql } from "../database/db.ts";
 import { COLUMNS, type ProductRow, toProduct } from "./product_rows.ts";
 

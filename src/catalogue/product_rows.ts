@@ -1,4 +1,12 @@
 /** Rows of `products`. */
+import {
+  LIST_NAMES,
+  type ListField,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  STORED_UNITS,
+  type UpdateGroup,
+} from "./fields.ts";
 import type { Product, ProductContent } from "./product.ts";
 import { takeChange } from "./change_feed.ts";
 import {
@@ -12,29 +20,13 @@ import {
 /** All that a `Product` holds. */
 export const COLUMNS = [
   "id",
-  "sku",
-  "title",
-  "description",
-  "price",
-  "currency",
-  "compare_at_price",
-  "vat_rate",
-  "quantity",
-  "availability",
-  "available_at",
-  "gtin",
-  "brand",
-  "mpn",
-  "condition",
-  "status",
-  "parent_sku",
-  "categories",
-  "attributes",
-  "images",
+  ...SCALAR_NAMES,
+  ...STORED_UNITS,
+  ...LIST_NAMES,
   "created_at",
   "updated_at",
 ] as const;
-type Column = typeof COLUMNS[number];
+type Column = keyof Product;
 
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
 
@@ -52,12 +44,11 @@ function lookup(select: string): Lookup {
 }
 
 /** Stands for what is long and no attribute update changes. */
-const LEFT_OUT: Partial<Record<Column, string>> = {
-  description: "NULL",
-  categories: "'[]'",
-  attributes: "'[]'",
-  images: "'[]'",
-};
+const LEFT_OUT: Partial<Record<Column, string>> = Object.fromEntries([
+  ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].long)
+    .map((name) => [name, "NULL"]),
+  ...LIST_NAMES.map((name) => [name, "'[]'"]),
+]);
 
 const WHOLE = lookup(SELECT);
 const SHORT = lookup(
@@ -68,41 +59,10 @@ const SHORT = lookup(
   } FROM products`,
 );
 
-/** A row with these columns. */
+/** A row with these columns; the lists are JSON. */
 export type ProductRow =
-  & Omit<Product, "categories" | "attributes" | "images">
-  & { categories: string; attributes: string; images: string };
-
-/**
- * Named one by one: the driver's row objects are slow to read and to copy, and
- * a product is copied wherever it is changed.
- */
-export function toProduct(row: ProductRow): Product {
-  return {
-    id: row.id,
-    sku: row.sku,
-    title: row.title,
-    description: row.description,
-    price: row.price,
-    currency: row.currency,
-    compare_at_price: row.compare_at_price,
-    vat_rate: row.vat_rate,
-    quantity: row.quantity,
-    availability: row.availability,
-    available_at: row.available_at,
-    gtin: row.gtin,
-    brand: row.brand,
-    mpn: row.mpn,
-    condition: row.condition,
-    status: row.status,
-    parent_sku: row.parent_sku,
-    categories: parseList(row.categories),
-    attributes: parseList(row.attributes),
-    images: parseList(row.images),
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  };
-}
+  & Omit<Product, ListField>
+  & { [L in ListField]: string };
 
 /** Most lists of most products are empty: spare the parser. */
 function parseList<T>(json: string): T[] {
@@ -112,6 +72,33 @@ function parseList<T>(json: string): T[] {
 function listJson(list: readonly unknown[]): string {
   return list.length === 0 ? "[]" : JSON.stringify(list);
 }
+
+function isList(column: Column): column is ListField {
+  return (LIST_NAMES as readonly string[]).includes(column);
+}
+
+/**
+ * Written out by the table of fields, as by hand: the driver's row objects are
+ * slow to read and to copy, and a loop over the names takes twice as long.
+ */
+export const toProduct = new Function(
+  "parseList",
+  `return (row) => ({ ${
+    COLUMNS.map((name) =>
+      `${name}: ${isList(name) ? `parseList(row.${name})` : `row.${name}`}`
+    ).join(", ")
+  } });`,
+)(parseList) as (row: ProductRow) => Product;
+
+/** Values in the order of `COLUMNS`. */
+const valuesOf = new Function(
+  "listJson",
+  `return (product) => [${
+    COLUMNS.map((name) =>
+      isList(name) ? `listJson(product.${name})` : `product.${name}`
+    ).join(", ")
+  }];`,
+)(listJson) as (product: Product) => Param[];
 
 /** The seller's products that have one of these SKUs, by SKU. */
 export async function findBySkus(
@@ -187,34 +174,6 @@ function columnValue(product: Product, column: Column): Param {
   return Array.isArray(value) ? listJson(value) : value;
 }
 
-/** In the order of `COLUMNS`; spelt out, as it is made for every new product. */
-function valuesOf(product: Product): Param[] {
-  return [
-    product.id,
-    product.sku,
-    product.title,
-    product.description,
-    product.price,
-    product.currency,
-    product.compare_at_price,
-    product.vat_rate,
-    product.quantity,
-    product.availability,
-    product.available_at,
-    product.gtin,
-    product.brand,
-    product.mpn,
-    product.condition,
-    product.status,
-    product.parent_sku,
-    listJson(product.categories),
-    listJson(product.attributes),
-    listJson(product.images),
-    product.created_at,
-    product.updated_at,
-  ];
-}
-
 /** Inserts new products; a `unique` DbError where an SKU is taken. */
 export async function insertProducts(
   tx: Tx,
@@ -277,16 +236,21 @@ async function freeSkus(
   );
 }
 
-/**
- * Columns that are written together when one of them changed. Each statement is
- * kept prepared, so there may only be few, whatever sellers change at once.
- */
+const GROUPS: readonly UpdateGroup[] = [
+  "sku",
+  "price",
+  "stock",
+  "master data",
+  "texts",
+];
+
+/** Columns that are written together when one of them changed. */
 const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
-  ["sku"],
-  ["price", "currency", "compare_at_price", "vat_rate"],
-  ["quantity", "availability", "available_at"],
-  ["title", "gtin", "brand", "mpn", "condition", "status", "parent_sku"],
-  ["description", "categories", "attributes", "images"],
+  ...GROUPS.map((group) => [
+    ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].group === group)
+      .flatMap((name) => [name, SCALAR_RULES[name].unit?.column ?? []].flat()),
+    ...(group === "texts" ? LIST_NAMES : []),
+  ]),
   ["updated_at"],
 ];
 

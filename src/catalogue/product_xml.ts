@@ -3,15 +3,15 @@
  * back as it is: what only the service knows stands in XML attributes.
  */
 import { imageFile, type ShownImage } from "../images/image.ts";
-import {
-  type Product,
-  type ProductImage,
-  type ScalarField,
-  SCALARS,
-} from "./product.ts";
+import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";
+import type { Product } from "./product.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
-const FIELDS = Object.keys(SCALARS) as ScalarField[];
+/** The fields that have a unit. */
+const UNITS = SCALAR_NAMES.flatMap((field) => {
+  const { unit } = SCALAR_RULES[field];
+  return unit === undefined ? [] : [{ field, ...unit }];
+});
 
 /**
  * A `<product>`; what has no value is left out. `images` says by URL what
@@ -28,8 +28,13 @@ export function productNode(
     "@updated_at": isoTime(product.updated_at),
     id: product.id,
   };
-  for (const field of FIELDS) node[field] = product[field] ?? undefined;
-  node.price = { "@currency": product.currency, "#text": product.price };
+  for (const field of SCALAR_NAMES) node[field] = product[field] ?? undefined;
+  for (const { field, name, column, example } of UNITS) {
+    const text = node[field];
+    if (text === undefined) continue;
+    const unit = column === undefined ? example : product[column];
+    node[field] = { [`@${name}`]: unit, "#text": text as string };
+  }
   node.categories = list("category", product.categories);
   node.attributes = list(
     "attribute",

@@ -3,11 +3,11 @@
  * that. Looks at stored products, writes nothing.
  */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
+import type { ProductFields } from "./fields.ts";
 import {
   applyPatch,
   type Product,
   type ProductContent,
-  type ProductFields,
   sameFields,
 } from "./product.ts";
 import type { ProductCounts, ProductResult } from "./transaction.ts";

@@ -1,11 +1,13 @@
 /** The documents that are sent to the service. */
 import { TRIGGERS } from "../webhooks/webhook.ts";
 import {
-  LIST_LIMITS,
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
   type ScalarField,
-  SCALARS,
   TEXT_LIMITS,
-} from "../catalogue/product.ts";
+} from "../catalogue/fields.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/document.ts";
 import {
@@ -22,21 +24,19 @@ import {
   word,
 } from "./shapes.ts";
 
-const CURRENCY: Attribute = {
-  form: { kind: "string" },
-  required: true,
-  about: "ISO 4217, as in SEK",
-};
-
 function scalar(field: ScalarField): Child {
-  const { form, clears } = SCALARS[field];
+  const { form, clears, unit } = SCALAR_RULES[field];
   const content: TextForm = clears ? { ...form, empty: true } : form;
-  return maybe(
-    field,
-    field === "price"
-      ? { content, attributes: { currency: CURRENCY } }
-      : { content },
-  );
+  if (unit === undefined) return maybe(field, { content });
+  const attribute: Attribute = {
+    form: unit.column === undefined
+      ? { kind: "word", words: [unit.example] }
+      : { kind: "string" },
+    // What clears a field needs none.
+    required: !clears,
+    about: `${unit.about}, as in ${unit.example}`,
+  };
+  return maybe(field, { content, attributes: { [unit.name]: attribute } });
 }
 
 function line(max: number): TextForm {
@@ -71,12 +71,9 @@ const ATTRIBUTE: Shape = {
   },
 };
 
-function list(
-  name: keyof typeof LIST_LIMITS,
-  item: string,
-  shape: Shape,
-): Child {
-  return maybe(name, elements(many(item, shape, { max: LIST_LIMITS[name] })));
+function list(name: ListField, shape: Shape): Child {
+  const { item, max } = LISTS[name];
+  return maybe(name, elements(many(item, shape, { max })));
 }
 
 /** A product, as it is sent and as it is read out. */
@@ -87,10 +84,10 @@ function product(type: string, attributes: Shape["attributes"]): Shape {
     attributes: { created_at: told(), updated_at: told(), ...attributes },
     content: [
       maybe("id", STRING, "addresses a stored product"),
-      ...(Object.keys(SCALARS) as ScalarField[]).map(scalar),
-      list("categories", "category", text(line(TEXT_LIMITS.category))),
-      list("attributes", "attribute", ATTRIBUTE),
-      list("images", "image", IMAGE),
+      ...SCALAR_NAMES.map(scalar),
+      list("categories", text(line(TEXT_LIMITS.category))),
+      list("attributes", ATTRIBUTE),
+      list("images", IMAGE),
     ],
   };
 }

@@ -2,7 +2,7 @@
  * What the table of routes (`http/routes.ts`) says of an endpoint; the OpenAPI
  * description and the documentation are written from it.
  */
-import { ATTRIBUTE_NAMES } from "../catalogue/product.ts";
+import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/webhook.ts";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { AnswerName } from "./answers.ts";

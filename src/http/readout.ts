@@ -1,6 +1,6 @@
 /** What a seller reads out: products and recent transactions (extensions). */
 import { notFound } from "../lib/errors.ts";
-import { type Status, STATUSES } from "../catalogue/product.ts";
+import { type Status, STATUSES } from "../catalogue/fields.ts";
 import {
   listProducts as productPage,
   type ProductFilter,

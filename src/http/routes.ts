@@ -26,7 +26,7 @@ import {
   testWebhook,
 } from "./webhooks.ts";
 import type { Endpoint, Parameter } from "../contracts/endpoint.ts";
-import { STATUSES } from "../catalogue/product.ts";
+import { STATUSES } from "../catalogue/fields.ts";
 import {
   EVENT_EXAMPLE,
   FEED_EXAMPLE,

@@ -12,7 +12,7 @@ import type { DetailCode, Problem } from "./errors.ts";
 export type Form =
   | { kind: "line" | "text"; max: number }
   | { kind: "decimal"; before: number; after: number }
-  | { kind: "integer"; max: number }
+  | { kind: "integer"; min?: number; max: number }
   | { kind: "word"; words: readonly string[] }
   | { kind: "digits"; lengths: readonly number[] }
   | { kind: "date" };
@@ -93,6 +93,15 @@ export function lineReader(max: number): Reader<string> {
     }
     return ok(text);
   };
+}
+
+/** A text of at most `max` code points, with line breaks and all. */
+export function textReader(max: number): Reader<string> {
+  return (text) =>
+    fits(text, max) ? ok(text) : bad(
+      "too_long",
+      `has ${codePoints(text)} characters; at most ${max} are allowed.`,
+    );
 }
 
 export const SKU_MAX = 64;
@@ -191,21 +200,16 @@ export const readVatRate: Reader<string> = (text) => {
     : read;
 };
 
-/** A whole number from 0 to `max`. */
-export function integerReader(max: number): Reader<number> {
+/** A whole number from `min` to `max`. */
+export function integerReader(max: number, min = 0): Reader<number> {
+  const expected = `it must be a whole number from ${min} to ${max}.`;
   return (text) => {
     if (!/^\d+$/.test(text)) {
-      return bad(
-        "not_a_number",
-        `is ${quote(text)}; it must be a whole number from 0 to ${max}.`,
-      );
+      return bad("not_a_number", `is ${quote(text)}; ${expected}`);
     }
     const value = Number(text);
-    return value > max
-      ? bad(
-        "out_of_range",
-        `is ${quote(text)}; it must be a whole number from 0 to ${max}.`,
-      )
+    return value < min || value > max
+      ? bad("out_of_range", `is ${quote(text)}; ${expected}`)
       : ok(value);
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Words of the interface that the page offers. A test holds them to the tables
- * of the service; the page does not import those, which would make it heavier.
+ * What the page offers to change, from the table of the service. Triggers are
+ * held to the service's by a test: importing them would bring in its crypto.
  */
+import { ATTRIBUTE_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 
 export interface Field {
   name: string;
@@ -11,39 +12,28 @@ export interface Field {
   /** What a keyboard on a screen should offer. */
   input?: "numeric" | "decimal" | "date";
   /** Whether it may be empty. */
-  clears?: boolean;
+  clears: boolean;
+  /** Stands behind the value; a price has a currency of its own. */
+  unit?: string;
 }
 
-/** What can be changed attribute by attribute, in the order it is shown. */
-export const FIELDS: readonly Field[] = [
-  { name: "sku", label: "SKU" },
-  { name: "title", label: "Title" },
-  { name: "status", label: "Status", words: ["active", "paused"] },
-  { name: "price", label: "Price", input: "decimal" },
-  {
-    name: "compare_at_price",
-    label: "Compare-at price",
-    input: "decimal",
-    clears: true,
-  },
-  { name: "vat_rate", label: "VAT rate", input: "decimal", clears: true },
-  { name: "quantity", label: "Quantity", input: "numeric", clears: true },
-  {
-    name: "availability",
-    label: "Availability",
-    words: ["in_stock", "out_of_stock", "preorder", "backorder"],
-  },
-  { name: "available_at", label: "Available at", input: "date", clears: true },
-  {
-    name: "condition",
-    label: "Condition",
-    words: ["new", "refurbished", "used"],
-  },
-  { name: "brand", label: "Brand", clears: true },
-  { name: "mpn", label: "MPN", clears: true },
-  { name: "gtin", label: "GTIN", input: "numeric", clears: true },
-];
+const INPUTS = {
+  integer: "numeric",
+  digits: "numeric",
+  decimal: "decimal",
+  date: "date",
+} as const;
 
+/** What can be changed attribute by attribute, in the order it is shown. */
+export const FIELDS: readonly Field[] = ATTRIBUTE_NAMES.map((name) => {
+  const { label, form, clears, unit } = SCALAR_RULES[name];
+  const words = form.kind === "word" ? form.words : undefined;
+  const input = INPUTS[form.kind as keyof typeof INPUTS];
+  const common = { name, label, words, input, clears };
+  return unit === undefined || unit.column !== undefined
+    ? common
+    : { ...common, unit: unit.example };
+});
 /** What a webhook can be registered for. */
 export const TRIGGERS: readonly string[] = [
   "order_created",

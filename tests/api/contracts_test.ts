@@ -15,7 +15,7 @@ import {
 } from "../../src/contracts/examples.ts";
 import { DETAIL_CODES, ERROR_STATUS } from "../../src/lib/errors.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
-import { SCALARS } from "../../src/catalogue/product.ts";
+import { SCALARS } from "../../src/catalogue/fields.ts";
 import { TRIGGERS } from "../../src/webhooks/webhook.ts";
 import { ENDPOINTS, ROUTES } from "../../src/http/routes.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";

@@ -4,7 +4,8 @@
  *
  *   deno run -A tests/bench/rows.ts [products]
  */
-import { readScalar, type ScalarField } from "../../src/catalogue/product.ts";
+import type { ScalarField } from "../../src/catalogue/fields.ts";
+import { readScalar } from "../../src/catalogue/product.ts";
 import { readCorpus } from "../support/corpus.ts";
 import { until } from "../support/clock.ts";
 import { PostgresServer } from "../support/postgres.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import type { ProductFields } from "../../src/catalogue/fields.ts";
 import {
   applyPatch,
-  type ProductFields,
   type ProductPatch,
   readScalar,
   sameFields,

@@ -69,7 +69,7 @@ function FieldRow({ client, product, field, onChanged }: FieldProps) {
   const change = useRef<HTMLButtonElement>(null);
   const [left, setLeft] = useState(false);
   const value = product.fields[field.name] ?? "";
-  const unit = field.name === "price" ? ` ${product.currency}` : "";
+  const unit = field.name === "price" ? product.currency : field.unit ?? "";
   useEffect(() => {
     if (left) change.current?.focus();
     setLeft(false);
@@ -99,7 +99,7 @@ function FieldRow({ client, product, field, onChanged }: FieldProps) {
         : (
           <dd class="row">
             <span class="grow break">
-              {value === "" ? <span class="quiet">–</span> : value + unit}
+              {value === "" ? <span class="quiet">–</span> : `${value} ${unit}`}
             </span>
             <button
               ref={change}

@@ -1,0 +1,294 @@
+/**
+ * The fields of a product: one entry each. The reader of uploads, the columns,
+ * row ↔ product, the schemas, the read-out, the attribute update, the
+ * documentation and the page's form all follow from these two tables; a new
+ * field is an entry here and a migration.
+ */
+import {
+  type Form,
+  GTIN_LENGTHS,
+  integerReader,
+  lineReader,
+  PRICE_DIGITS,
+  RATE_DIGITS,
+  readCurrency,
+  readDate,
+  type Reader,
+  readGtin,
+  readPrice,
+  readSku,
+  readVatRate,
+  SKU_MAX,
+  textReader,
+  wordReader,
+} from "../lib/values.ts";
+
+export const AVAILABILITIES = [
+  "in_stock",
+  "out_of_stock",
+  "preorder",
+  "backorder",
+] as const;
+export type Availability = typeof AVAILABILITIES[number];
+
+export const CONDITIONS = ["new", "refurbished", "used"] as const;
+export type Condition = typeof CONDITIONS[number];
+
+export const STATUSES = ["active", "paused"] as const;
+export type Status = typeof STATUSES[number];
+
+/** How a value is read, and the same in the terms of a schema. */
+interface ValueRule<T extends string | number> {
+  /** Reads trimmed text that is not empty (`description`: as sent). */
+  read: Reader<T>;
+  /** What `read` takes, in the terms of a schema; it may take less. */
+  form: Form;
+}
+
+/** The units that are columns of their own. */
+export const STORED_UNITS = ["currency"] as const;
+export type StoredUnit = typeof STORED_UNITS[number];
+
+/** An XML attribute of a field's element, always sent with a value. */
+export interface UnitRule {
+  name: string;
+  read: Reader<string>;
+  /** As in the message that asks for it. */
+  example: string;
+  /** What it is, in the documentation. */
+  about: string;
+  /** The column that keeps it; none where it has only one value. */
+  column?: StoredUnit;
+}
+
+/**
+ * Columns that are written together when one of them changed. Each combination
+ * is a prepared statement, so there are only few groups.
+ */
+export type UpdateGroup = "sku" | "price" | "stock" | "master data" | "texts";
+
+/** What the table says of a field whose stored value is a `V`. */
+export interface FieldRule<V extends string | number | null>
+  extends ValueRule<string | number> {
+  /** What it is before it was ever sent, and after it was cleared. */
+  initial: V;
+  /** An empty value clears the field, or falls back to `initial`. */
+  clears: boolean;
+  /** A new product must have it. */
+  required: boolean;
+  /** `PUT …/attribute/:attribute/:value` may change it. */
+  attribute: boolean;
+  group: UpdateGroup;
+  /** Kept as sent, not trimmed. */
+  verbatim?: true;
+  /** Only read where it is needed. */
+  long?: true;
+  unit?: UnitRule;
+  /** For people. */
+  label: string;
+}
+
+interface Place {
+  group: UpdateGroup;
+  label: string;
+  /** True unless given. */
+  attribute?: boolean;
+  verbatim?: true;
+  long?: true;
+  unit?: UnitRule;
+}
+
+/** A field that every product has; `initial` stands in for it until it is sent. */
+function mandatory<T extends string | number>(
+  rule: ValueRule<T>,
+  initial: T,
+  { required = true, ...place }: Place & { required?: boolean },
+): FieldRule<T> {
+  const { attribute = true } = place;
+  return { ...rule, ...place, initial, clears: false, required, attribute };
+}
+
+/** A field that may be without a value. */
+function optional<T extends string | number>(
+  rule: ValueRule<T>,
+  place: Place,
+): FieldRule<T | null> {
+  const { attribute = true } = place;
+  const common = { ...rule, ...place, attribute } as const;
+  return {
+    ...common,
+    initial: null,
+    clears: true,
+    required: false,
+  } as FieldRule<T | null>;
+}
+
+/** A field that falls back to `initial`. */
+function defaulted<T extends string>(
+  rule: ValueRule<T>,
+  initial: T,
+  place: Place,
+): FieldRule<T> {
+  return {
+    ...mandatory(rule, initial, { ...place, required: false }),
+    clears: true,
+  };
+}
+
+function line(max: number): ValueRule<string> {
+  return { read: lineReader(max), form: { kind: "line", max } };
+}
+
+function text(max: number): ValueRule<string> {
+  return { read: textReader(max), form: { kind: "text", max } };
+}
+
+function word<W extends string>(words: readonly W[]): ValueRule<W> {
+  return { read: wordReader(words), form: { kind: "word", words } };
+}
+
+function integer(max: number, min = 0): ValueRule<number> {
+  return { read: integerReader(max, min), form: { kind: "integer", max, min } };
+}
+
+const SKU: ValueRule<string> = { ...line(SKU_MAX), read: readSku };
+const PRICE: ValueRule<string> = {
+  read: readPrice,
+  form: { kind: "decimal", ...PRICE_DIGITS },
+};
+const VAT_RATE: ValueRule<string> = {
+  read: readVatRate,
+  form: { kind: "decimal", ...RATE_DIGITS },
+};
+const DATE: ValueRule<string> = { read: readDate, form: { kind: "date" } };
+const GTIN: ValueRule<string> = {
+  read: readGtin,
+  form: { kind: "digits", lengths: GTIN_LENGTHS },
+};
+
+const CURRENCY: UnitRule = {
+  name: "currency",
+  read: readCurrency,
+  example: "SEK",
+  about: "the price's currency code of ISO 4217",
+  column: "currency",
+};
+
+/** The scalar fields in the order in which documents list them. */
+export const SCALARS = {
+  sku: mandatory(SKU, "", { group: "sku", label: "SKU" }),
+  title: mandatory(line(150), "", { group: "master data", label: "Title" }),
+  description: optional(text(5_000), {
+    group: "texts",
+    label: "Description",
+    attribute: false,
+    verbatim: true,
+    long: true,
+  }),
+  price: mandatory(PRICE, "", {
+    group: "price",
+    label: "Price",
+    unit: CURRENCY,
+  }),
+  compare_at_price: optional(PRICE, {
+    group: "price",
+    label: "Compare-at price",
+  }),
+  vat_rate: optional(VAT_RATE, { group: "price", label: "VAT rate" }),
+  quantity: optional(integer(10_000_000), {
+    group: "stock",
+    label: "Quantity",
+  }),
+  availability: mandatory(word(AVAILABILITIES), "in_stock", {
+    group: "stock",
+    label: "Availability",
+    // Or a quantity, which it follows.
+    required: false,
+  }),
+  available_at: optional(DATE, { group: "stock", label: "Available at" }),
+  gtin: optional(GTIN, { group: "master data", label: "GTIN" }),
+  brand: optional(line(100), { group: "master data", label: "Brand" }),
+  mpn: optional(line(70), { group: "master data", label: "MPN" }),
+  condition: defaulted(word(CONDITIONS), "new", {
+    group: "master data",
+    label: "Condition",
+  }),
+  status: defaulted(word(STATUSES), "active", {
+    group: "master data",
+    label: "Status",
+  }),
+  parent_sku: optional(SKU, {
+    group: "master data",
+    label: "Parent SKU",
+    attribute: false,
+  }),
+};
+
+/** The fields that are one text in XML and in an attribute update. */
+export type ScalarField = keyof typeof SCALARS;
+
+/** The same table, for those who go through all of it. */
+export const SCALAR_RULES: Readonly<
+  Record<ScalarField, FieldRule<string | number | null>>
+> = SCALARS as never;
+
+export const SCALAR_NAMES = Object.keys(SCALARS) as ScalarField[];
+
+/** Attribute names of the attribute update. */
+export const ATTRIBUTE_NAMES = SCALAR_NAMES
+  .filter((field) => SCALAR_RULES[field].attribute);
+
+export interface ProductAttribute {
+  name: string;
+  value: string;
+}
+
+export interface ProductImage {
+  url: string;
+  alt: string | null;
+}
+
+/** What an entry of each list holds. */
+interface ListItems {
+  categories: string;
+  attributes: ProductAttribute;
+  /** In the seller's order; the first is the main one. */
+  images: ProductImage;
+}
+
+export type ListField = keyof ListItems;
+
+interface ListRule {
+  /** The element of an entry. */
+  item: string;
+  /** Entries at most. */
+  max: number;
+}
+
+/** The fields that are lists of elements. */
+export const LISTS: Readonly<Record<ListField, ListRule>> = {
+  categories: { item: "category", max: 5 },
+  attributes: { item: "attribute", max: 100 },
+  images: { item: "image", max: 10 },
+};
+
+export const LIST_NAMES = Object.keys(LISTS) as ListField[];
+
+/** Characters that the texts of the lists may have. */
+export const TEXT_LIMITS = {
+  category: 255,
+  attributeName: 50,
+  attributeValue: 255,
+  alt: 250,
+};
+
+type ValueOf<R> = R extends FieldRule<infer V> ? V : never;
+
+/**
+ * What a seller says about a product. Decimals are canonical text; null where
+ * there is no value (a `quantity`: not tracked).
+ */
+export type ProductFields =
+  & { [F in ScalarField]: ValueOf<typeof SCALARS[F]> }
+  & { [U in StoredUnit]: string }
+  & { [L in ListField]: ListItems[L][] };
