@@ -86,7 +86,7 @@ export async function openApp(
 function startImages(services: Services, stack: AsyncDisposableStack): void {
   const images = new ImageRole(services);
   images.start();
-  services.health.watch("images", () => images.healthy());
+  services.health.watch("images", () => images.trouble());
   stack.defer(() => images.stop());
   if (isAlone(services, "images", stack)) {
     watchClock(services, bringImagesForward, stack);
@@ -97,7 +97,7 @@ function startWebhooks(services: Services, stack: AsyncDisposableStack): void {
   const alone = isAlone(services, "webhooks", stack);
   const webhooks = new WebhookRole(services, { shared: !alone });
   webhooks.start();
-  services.health.watch("webhooks", () => webhooks.healthy());
+  services.health.watch("webhooks", () => webhooks.trouble());
   stack.defer(() => webhooks.stop());
   if (alone) watchClock(services, bringDeliveriesForward, stack);
 }

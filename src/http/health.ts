@@ -17,14 +17,17 @@ export const getReadiness: Handler = async ({ services, isOperator }) => {
   const detailed = isOperator();
   const { db, deps, health } = services;
   const checks = await health.look();
-  const ready = [...checks.values()].every((passed) => passed);
+  const ready = [...checks.values()].every((trouble) => trouble === null);
   return {
     status: ready ? 200 : 503,
     xml: {
       status: ready ? "ready" : "unavailable",
       checks: detailed
         ? Object.fromEntries(
-          [...checks].map(([name, passed]) => [name, passed ? "ok" : "failed"]),
+          [...checks].map(([name, trouble]) => [
+            name,
+            trouble === null ? "ok" : `failed: ${trouble}`,
+          ]),
         )
         : undefined,
       backlog: detailed ? await backlogNode(db, deps.clock.now()) : undefined,

@@ -61,8 +61,6 @@ export const IMAGE_CODES = {
   image_too_many_pixels: "The image has more than 64 megapixels.",
   image_too_many_frames: "The animation has more frames than allowed.",
   image_unprocessable: "Reading the image failed abnormally several times.",
-  image_storage_full: "The service had no room for the image; tried again.",
-  image_storage_failed: "The service could not write the image; tried again.",
 } as const;
 
 export type ImageCode = keyof typeof IMAGE_CODES;
@@ -76,8 +74,14 @@ export interface ImageFailure {
   transient: boolean;
   /** The answer's `Retry-After`, as it was sent. */
   retryAfter?: string | null;
-  /** Why nothing could be stored, for the log alone. */
-  cause?: string;
+}
+
+/** Our own store refused the image: nothing is known about the image itself. */
+export interface StoreFailure {
+  /** Whether the store has no room. */
+  full: boolean;
+  /** For the operator's log. */
+  cause: string;
 }
 
 /** What the bytes on disk are. */
@@ -96,7 +100,14 @@ export type ImageOutcome =
     validator: string | null;
   }
   | { kind: "unmodified" }
-  | ImageFailure & { kind: "failed" };
+  | ImageFailure & { kind: "failed" }
+  | StoreFailure & { kind: "store_unavailable" };
+
+/** Outcomes that end an attempt; a failure of our own store is none. */
+export type AttemptOutcome = Exclude<
+  ImageOutcome,
+  { kind: "store_unavailable" }
+>;
 
 /** Pauses after the first, second, … failed attempt, in milliseconds. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];

@@ -1,18 +1,18 @@
 /** Whether the service can do its work: what `/readyz` tells. */
 import type { Clock, Deps } from "../deps.ts";
-import type { Db } from "../database/db.ts";
+import { type Db, DbError } from "../database/db.ts";
 import { noteLook } from "./health_row.ts";
 
 /** How long an answer stands, so that strangers cannot make it work. */
 const STANDS_MS = 1_000;
 
-/** Each check by name: whether it passed. */
-export type Checks = ReadonlyMap<string, boolean>;
+/** Each check by name: why it failed; null when it passed. */
+export type Checks = ReadonlyMap<string, string | null>;
 
 export class Health {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
-  readonly #roles = new Map<string, () => boolean>();
+  readonly #roles = new Map<string, () => string | null>();
   #checks: Promise<Checks> | null = null;
   #until = 0;
   #lastFailed = "";
@@ -22,9 +22,9 @@ export class Health {
     this.#deps = deps;
   }
 
-  /** Has a part of this process looked at, too. */
-  watch(role: string, healthy: () => boolean): void {
-    this.#roles.set(role, healthy);
+  /** Has a role of this process looked at, too; `trouble` as in `Checks`. */
+  watch(role: string, trouble: () => string | null): void {
+    this.#roles.set(role, trouble);
   }
 
   /** Looks, or tells what was seen less than a second ago; never rejects. */
@@ -38,26 +38,26 @@ export class Health {
   }
 
   async #lookAgain(clock: Clock): Promise<Checks> {
-    const checks = new Map([["database", await this.#writable()]]);
-    for (const [role, healthy] of this.#roles) checks.set(role, healthy());
+    const checks = new Map([["database", await this.#databaseTrouble()]]);
+    for (const [role, trouble] of this.#roles) checks.set(role, trouble());
     this.#until = clock.monotonic() + STANDS_MS;
     this.#noteChange(checks);
     return checks;
   }
 
-  async #writable(): Promise<boolean> {
+  async #databaseTrouble(): Promise<string | null> {
     const now = this.#deps.clock.now();
     try {
       await this.#db.write((tx) => noteLook(tx, now));
-      return true;
-    } catch {
-      return false;
+      return null;
+    } catch (error) {
+      return error instanceof DbError ? error.kind : "other";
     }
   }
 
   #noteChange(checks: Checks): void {
-    const failed = [...checks].filter(([, passed]) => !passed)
-      .map(([name]) => name).join(", ");
+    const failed = [...checks].filter(([, trouble]) => trouble !== null)
+      .map(([name, trouble]) => `${name}: ${trouble}`).join(", ");
     if (failed === this.#lastFailed) return;
     this.#lastFailed = failed;
     const { log } = this.#deps;

@@ -61,14 +61,14 @@ Deno.test("a database that cannot be written makes it unavailable, not dead", as
   now += 1;
   assertEquals(statusIn(await ask()), [503, "unavailable"]);
   const detailed = await ask(OPERATOR);
-  assertEquals(textAt(detailed.xml, "checks/database"), "failed");
+  assertEquals(textAt(detailed.xml, "checks/database"), "failed: other");
   assertEquals((await app.call("/healthz", { key: null })).status, 200);
   await rename("gone", "health");
   now += 1_000;
   assertEquals(statusIn(await ask()), [200, "ready"]);
   const changes = app.log.filter(({ level }) => level !== "debug")
     .map(({ event, failed }) => [event, failed]);
-  assertEquals(changes, [["not_ready", "database"], [
+  assertEquals(changes, [["not_ready", "database: other"], [
     "ready_again",
     undefined,
   ]]);

@@ -1,11 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ImageFailure, ImageOutcome } from "../../src/images/image.ts";
+import type { AttemptOutcome, ImageFailure } from "../../src/images/image.ts";
 import { recordCrashes, settleImages } from "../../src/images/rows/outcomes.ts";
 import {
   type ClaimedImage,
   claimImage,
   dueImages,
   dueSuspect,
+  expiredLeases,
   pendingLanes,
   pendingSellers,
   releaseImages,
@@ -23,7 +24,7 @@ const B = `${HOST}/b.png`;
 const ETAG = 'etag "1"';
 const SHA256 = "ab".repeat(32);
 
-function stored(validator: string | null = ETAG): ImageOutcome {
+function stored(validator: string | null = ETAG): AttemptOutcome {
   return {
     kind: "stored",
     sha256: SHA256,
@@ -35,13 +36,13 @@ function stored(validator: string | null = ETAG): ImageOutcome {
   };
 }
 
-const GONE: ImageOutcome & ImageFailure = {
+const GONE: AttemptOutcome & ImageFailure = {
   kind: "failed",
   code: "image_not_found",
   message: "GET answered 404; an image URL must answer 200.",
   transient: false,
 };
-const BUSY: ImageOutcome & ImageFailure = {
+const BUSY: AttemptOutcome & ImageFailure = {
   kind: "failed",
   code: "image_host_error",
   message: "GET answered 503; an image URL must answer 200.",
@@ -62,10 +63,10 @@ class Hand extends ImageBench {
   async claim(seller = "acme", limit = 100): Promise<ClaimedImage[]> {
     const sellerId = await this.sellerId(seller);
     const now = this.clock.now();
-    const { free } = await this.db.read((sql) =>
+    const due = await this.db.read((sql) =>
       dueImages(sql, sellerId, HOST, now, limit)
     );
-    const claims = free.map((job) => ({ ...job, lease: this.deps.ids.uuid() }));
+    const claims = due.map((job) => ({ ...job, lease: this.deps.ids.uuid() }));
     return await this.db.write(async (tx) => {
       const ours = [];
       for (const claim of claims) {
@@ -83,7 +84,7 @@ class Hand extends ImageBench {
 
   settle(
     { id, lease }: ClaimedImage,
-    outcome: ImageOutcome,
+    outcome: AttemptOutcome,
   ): Promise<string[]> {
     return this.db.write((tx) =>
       settleImages(tx, [{ id, lease, outcome }], {
@@ -152,12 +153,18 @@ Deno.test("images: a lease keeps others out until it ends", async () => {
   const look = async () => {
     const sellerId = await hand.sellerId("acme");
     const now = hand.clock.now();
-    return await hand.db.read((sql) => dueImages(sql, sellerId, HOST, now, 9));
+    return await hand.db.read(async (sql) => ({
+      due: await dueImages(sql, sellerId, HOST, now, 9),
+      expired: await expiredLeases(sql, now, 9),
+    }));
   };
-  assertEquals(await look(), { free: [], expired: [] });
+  assertEquals(await look(), { due: [], expired: [] });
   hand.clock.advance(1);
-  const { free, expired } = await look();
-  assertEquals([free.length, expired[0]?.lease], [0, job.lease]);
+  const { id, lease } = job;
+  assertEquals(await look(), {
+    due: [],
+    expired: [{ id, lease, crashes: 0 }],
+  });
 });
 
 Deno.test("images: a released job is due at once and has lost nothing", async () => {
@@ -286,9 +293,7 @@ Deno.test("images: after two crashes a job runs alone, after four it fails", asy
   for (let crashes = 2; crashes < 4; crashes++) {
     assertEquals(await hand.claim(), []);
     const now = hand.clock.now();
-    const { free: [suspect] } = await hand.db.read((sql) =>
-      dueSuspect(sql, now)
-    );
+    const [suspect] = await hand.db.read((sql) => dueSuspect(sql, now));
     const job = { ...suspect, lease: hand.deps.ids.uuid() };
     await hand.db.write((tx) => claimImage(tx, job, now, now + 1));
     await hand.crash(job, suspect.crashes);

@@ -5,6 +5,7 @@
  */
 import {
   afterCrash,
+  type AttemptOutcome,
   type ImageFailure,
   type ImageOutcome,
   UNPROCESSABLE,
@@ -12,13 +13,17 @@ import {
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
+import type { ExpiredImage } from "./queue.ts";
 
 /** An outcome, as the holder of the lease reports it. */
-export interface ImageResult {
+export interface ImageResult<Outcome = ImageOutcome> {
   id: string;
   lease: string;
-  outcome: ImageOutcome;
+  outcome: Outcome;
 }
+
+/** An outcome that ends an attempt. */
+export type AttemptResult = ImageResult<AttemptOutcome>;
 
 export interface SettleOptions {
   /** Unix milliseconds. */
@@ -68,7 +73,7 @@ interface Ending {
  */
 export async function settleImages(
   tx: Tx,
-  results: readonly ImageResult[],
+  results: readonly AttemptResult[],
   options: SettleOptions,
 ): Promise<string[]> {
   const leased = await leasedRows(tx, results);
@@ -108,7 +113,7 @@ function endingOf(
   row: LeasedRow,
   lease: string,
   attempts: number,
-  outcome: ImageOutcome,
+  outcome: AttemptOutcome,
 ): Ending {
   const common = { lease, attempts, failure: null };
   switch (outcome.kind) {
@@ -147,7 +152,7 @@ async function countEndings(
  */
 async function leasedRows(
   tx: Tx,
-  results: readonly ImageResult[],
+  results: readonly AttemptResult[],
 ): Promise<Map<string, LeasedRow>> {
   const found = new Map<string, LeasedRow>();
   for (const list of inLists(results.map(({ id }) => id))) {
@@ -167,7 +172,7 @@ const ENDED = `state = ?, attempts = ?, code = ?, message = ?,
 
 async function endJobs(
   tx: Tx,
-  results: readonly ImageResult[],
+  results: readonly AttemptResult[],
   endings: ReadonlyMap<string, Ending>,
   at: number,
 ): Promise<void> {
@@ -290,14 +295,6 @@ async function moveCounters(
   );
 }
 
-/** A job that was held by somebody who died. */
-export interface CrashedImage {
-  id: string;
-  lease: string;
-  /** How often that had happened to it before. */
-  crashes: number;
-}
-
 /**
  * Records that whoever held these jobs died: they are due again at once, after
  * several times only one by one, and then no more. Answers the ids of the
@@ -305,11 +302,11 @@ export interface CrashedImage {
  */
 export async function recordCrashes(
   tx: Tx,
-  jobs: readonly CrashedImage[],
+  jobs: readonly ExpiredImage[],
   at: number,
 ): Promise<string[]> {
   const again: Param[][] = [];
-  const given: ImageResult[] = [];
+  const given: AttemptResult[] = [];
   for (const { id, lease, crashes } of jobs) {
     const state = afterCrash(crashes + 1);
     if (state !== "failed") again.push([state, crashes + 1, at, id, lease]);

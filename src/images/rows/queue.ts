@@ -27,9 +27,12 @@ export interface ClaimedImage extends ImageJob {
   lease: string;
 }
 
-/** A due job whose last holder never gave it back. */
-export interface ExpiredImage extends ImageJob {
+/** A job whose holder neither ended it nor renewed its lease. */
+export interface ExpiredImage {
+  id: string;
   lease: string;
+  /** How often that had happened to it before. */
+  crashes: number;
 }
 
 interface JobRow {
@@ -38,14 +41,13 @@ interface JobRow {
   origin: string;
   seller_id: string;
   state: ImageState;
-  lease_id: string | null;
   crashes: number;
   sha256: string | null;
   type: ImageType | null;
   validator: string | null;
 }
 
-const JOB = "id, url, origin, seller_id, state, lease_id, crashes, " +
+const JOB = "id, url, origin, seller_id, state, crashes, " +
   "sha256, type, validator";
 
 /** Sellers with pending jobs whose id is beyond `after`, in order of id. */
@@ -103,49 +105,46 @@ export async function pendingLanes(
   );
 }
 
-/** Jobs of one lane, split by whether somebody's lease on them has run out. */
-export interface DueImages {
-  free: ImageJob[];
-  expired: ExpiredImage[];
-}
-
-/** The jobs of one lane that are due, the longest due first. */
+/** The jobs of one lane that are due and nobody's, the longest due first. */
 export async function dueImages(
   sql: Sql,
   sellerId: string,
   origin: string,
   now: number,
   limit: number,
-): Promise<DueImages> {
-  return split(
-    await sql.all<JobRow>(
-      `SELECT ${JOB} FROM images
-       WHERE state = 'pending' AND seller_id = ? AND origin = ? AND due_at <= ?
-       ORDER BY due_at LIMIT ?`,
-      [sellerId, origin, now, limit],
-    ),
+): Promise<ImageJob[]> {
+  const rows = await sql.all<JobRow>(
+    `SELECT ${JOB} FROM images
+     WHERE state = 'pending' AND seller_id = ? AND origin = ? AND due_at <= ?
+       AND lease_id IS NULL
+     ORDER BY due_at LIMIT ?`,
+    [sellerId, origin, now, limit],
   );
+  return rows.map(toJob);
 }
 
-/** The suspect that is due, if one is; of those there are few. */
-export async function dueSuspect(sql: Sql, now: number): Promise<DueImages> {
-  return split(
-    await sql.all<JobRow>(
-      `SELECT ${JOB} FROM images WHERE state = 'suspect' AND due_at <= ?
-       ORDER BY due_at LIMIT 1`,
-      [now],
-    ),
+/** The suspect that is due and nobody's, if one is; of those there are few. */
+export async function dueSuspect(sql: Sql, now: number): Promise<ImageJob[]> {
+  const rows = await sql.all<JobRow>(
+    `SELECT ${JOB} FROM images
+     WHERE state = 'suspect' AND due_at <= ? AND lease_id IS NULL
+     ORDER BY due_at LIMIT 1`,
+    [now],
   );
+  return rows.map(toJob);
 }
 
-function split(rows: readonly JobRow[]): DueImages {
-  const due: DueImages = { free: [], expired: [] };
-  for (const row of rows) {
-    const job = toJob(row);
-    if (row.lease_id === null) due.free.push(job);
-    else due.expired.push({ ...job, lease: row.lease_id });
-  }
-  return due;
+/** Jobs whose lease ended at `now` or before, at most `limit`. */
+export function expiredLeases(
+  sql: Sql,
+  now: number,
+  limit: number,
+): Promise<ExpiredImage[]> {
+  return sql.all<ExpiredImage>(
+    `SELECT id, lease_id AS lease, crashes FROM images
+     WHERE lease_id IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+    [now, limit],
+  );
 }
 
 function toJob(row: JobRow): ImageJob {

@@ -18,6 +18,11 @@ export interface ImageStore {
    * asked. Throws a `StoreError` for a folder, otherwise `Deno.errors.*`.
    */
   prepare(): void;
+  /**
+   * Writes and forgets what a small image has, to see whether the store takes
+   * anything. Blocks no thread. Throws what `IncomingImage.keep` throws.
+   */
+  probe(): Promise<void>;
   /** Takes one download in; `lease` names what is half-written. */
   receive(lease: string): IncomingImage;
   /** What is known of a file; null if there is none. */

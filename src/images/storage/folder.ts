@@ -4,7 +4,7 @@
  * written.
  */
 import { filesIn, lookAt, unlessGone } from "./files.ts";
-import { receivePart } from "./part_file.ts";
+import { probeFolder, receivePart } from "./part_file.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -46,6 +46,10 @@ export class FolderStore implements ImageStore {
         error,
       );
     }
+  }
+
+  probe(): Promise<void> {
+    return probeFolder(this.#folder);
   }
 
   receive(lease: string): IncomingImage {

@@ -44,6 +44,26 @@ export function lookAtPart(
   return lookAt(folder, lease + PART);
 }
 
+/** A probe's file; one that a crash leaves is overwritten by the next probe. */
+const PROBE = "store.probe";
+const PROBE_BYTES = 64 * 1024;
+
+/** Writes and removes a file in the folder; see `ImageStore.probe`. */
+export async function probeFolder(folder: string): Promise<void> {
+  const path = `${folder}/${PROBE}`;
+  const options = { write: true, create: true, mode: 0o600 };
+  using file = await Deno.open(path, options);
+  try {
+    const bytes = new Uint8Array(PROBE_BYTES);
+    for (let at = 0; at < bytes.length;) {
+      at += await file.write(bytes.subarray(at));
+    }
+    await file.sync();
+  } finally {
+    await unlessGone(Deno.remove(path));
+  }
+}
+
 /** Takes a download in; `keep` stores it under the name of its image. */
 export function receivePart(
   folder: string,

@@ -5,7 +5,7 @@
  */
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
-import { receivePart } from "./part_file.ts";
+import { probeFolder, receivePart } from "./part_file.ts";
 import type { S3Answer, S3Door } from "./s3_client.ts";
 import {
   type ByteRange,
@@ -36,6 +36,12 @@ export class S3Store implements ImageStore {
 
   prepare(): void {
     Deno.mkdirSync(this.partFolder, { recursive: true });
+  }
+
+  /** A download needs room on this machine, too. */
+  async probe(): Promise<void> {
+    await probeFolder(this.partFolder);
+    await this.#door.putProbe();
   }
 
   receive(lease: string): IncomingImage {

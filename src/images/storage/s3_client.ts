@@ -42,6 +42,8 @@ const SENDING = 16;
 /** Of an answer that says what is wrong. */
 const ERROR_BYTES = 64 * 1024;
 
+/** The object that a probe writes. */
+const PROBE = "store.probe";
 const EMPTY_SHA256 =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -88,6 +90,17 @@ export class S3Door {
     } finally {
       this.#sending.release("");
     }
+  }
+
+  /** Stores an empty object beside the images. Throws as `send` does. */
+  async putProbe(): Promise<void> {
+    const answer = await this.send({
+      method: "PUT",
+      file: PROBE,
+      body: new Uint8Array(),
+      sha256: EMPTY_SHA256,
+    });
+    await answer?.drop();
   }
 
   /**

@@ -10,13 +10,11 @@ import {
   imageFile,
   type ImageOutcome,
   statusFailure,
+  UNPROCESSABLE,
   validatorOf,
 } from "../image.ts";
-import {
-  type ImageStore,
-  type IncomingImage,
-  StoreError,
-} from "../storage/blob_store.ts";
+import type { ImageStore, IncomingImage } from "../storage/blob_store.ts";
+import { isStorageError, storeFailureOf } from "../storage/failure.ts";
 import {
   type Outbound,
   OutboundError,
@@ -70,7 +68,7 @@ export class ImageFetcher {
       return await keep(part, received, abort);
     } catch (error) {
       abort.throwIfAborted();
-      return { kind: "failed", ...failureOf(error) };
+      return outcomeOf(error);
     } finally {
       await part.discard();
     }
@@ -230,7 +228,17 @@ const OUTBOUND: Record<
   aborted: { code: "image_timeout", transient: true },
 };
 
-function failureOf(error: unknown): ImageFailure {
+function outcomeOf(error: unknown): ImageOutcome {
+  const failure = failureOf(error);
+  if (failure !== null) return { kind: "failed", ...failure };
+  if (isStorageError(error)) {
+    return { kind: "store_unavailable", ...storeFailureOf(error) };
+  }
+  return { kind: "failed", ...UNPROCESSABLE };
+}
+
+/** What the host or the image is at fault for; null when neither is. */
+function failureOf(error: unknown): ImageFailure | null {
   if (error instanceof SlowHost) {
     return { code: "image_timeout", message: error.message, transient: true };
   }
@@ -240,22 +248,5 @@ function failureOf(error: unknown): ImageFailure {
   if (error instanceof ImageRefusal) {
     return { code: error.code, message: error.message, transient: false };
   }
-  return storageFailure(error);
-}
-
-/** ENOSPC and EDQUOT of Linux and macOS. */
-const NO_ROOM = /os error (?:28|69|122)\)/;
-
-function storageFailure(error: unknown): ImageFailure {
-  const full = error instanceof StoreError
-    ? error.kind === "full"
-    : NO_ROOM.test(String(error));
-  return {
-    code: full ? "image_storage_full" : "image_storage_failed",
-    message: full
-      ? "The service has no room for the image at the moment; nothing is wrong with the image."
-      : "The service could not write the image; nothing is wrong with the image.",
-    transient: true,
-    cause: String(error).slice(0, 500),
-  };
+  return null;
 }

@@ -32,12 +32,39 @@ export interface Lane {
   origin: string;
 }
 
-/** The limits of one process; see the head of this file. */
+/** Whether each origin answered the last time that it was asked. */
+export class OriginHistory {
+  readonly #answered = new Map<string, boolean>();
+
+  /** Notes whether the origin answered its latest request, in whatever way. */
+  note(origin: string, answered: boolean): void {
+    this.#answered.delete(origin);
+    this.#answered.set(origin, answered);
+    if (this.#answered.size <= REMEMBERED) return;
+    const [first] = this.#answered.keys();
+    this.#answered.delete(first);
+  }
+
+  /** undefined: it was never asked, or that is forgotten. */
+  answered(origin: string): boolean | undefined {
+    return this.#answered.get(origin);
+  }
+}
+
+/**
+ * The room that one process has beside what is in flight; see the head of this
+ * file. Made anew for each plan, which takes its share from it: nothing has to
+ * be given back, so nothing can leak.
+ */
 export class DownloadLimits {
+  readonly #history: OriginHistory;
   /** Downloads by origin, then by seller. */
   readonly #held = new Map<string, Map<string, number>>();
-  /** Whether an origin answered the last time it was asked. */
-  readonly #answered = new Map<string, boolean>();
+
+  constructor(history: OriginHistory, inFlight: Iterable<Lane>) {
+    this.#history = history;
+    for (const lane of inFlight) this.take(lane);
+  }
 
   /** How many more downloads of this lane may be handed out now. */
   room({ sellerId, origin }: Lane): number {
@@ -57,14 +84,14 @@ export class DownloadLimits {
 
   #unprovenRoom(origin: string, held: number): number {
     const used = this.#slots((other) => !this.#proven(other));
-    const first = held === 0 && !this.#answered.has(origin) &&
+    const first = held === 0 && this.#history.answered(origin) === undefined &&
       used < UNPROVEN_WITH_FIRST;
     const room = Math.min(PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
     return Math.max(room, first ? 1 : 0);
   }
 
   #proven(origin: string): boolean {
-    return this.#answered.get(origin) === true;
+    return this.#history.answered(origin) === true;
   }
 
   /** Whether no lane whatever has room. */
@@ -79,23 +106,6 @@ export class DownloadLimits {
     const sellers = this.#held.get(origin) ?? new Map<string, number>();
     sellers.set(sellerId, (sellers.get(sellerId) ?? 0) + 1);
     this.#held.set(origin, sellers);
-  }
-
-  free({ sellerId, origin }: Lane): void {
-    const sellers = this.#held.get(origin);
-    const left = (sellers?.get(sellerId) ?? 0) - 1;
-    if (left > 0) sellers?.set(sellerId, left);
-    else sellers?.delete(sellerId);
-    if (sellers?.size === 0) this.#held.delete(origin);
-  }
-
-  /** Notes whether the origin answered its latest request, in whatever way. */
-  note(origin: string, answered: boolean): void {
-    this.#answered.delete(origin);
-    this.#answered.set(origin, answered);
-    if (this.#answered.size <= REMEMBERED) return;
-    const [first] = this.#answered.keys();
-    this.#answered.delete(first);
   }
 
   #slots(counts: (origin: string) => boolean, sellerId?: string): number {

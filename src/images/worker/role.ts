@@ -6,12 +6,18 @@
  * reported, what was lost and what is claimed go together; a busy worker fills
  * the next round while this one is being written.
  */
-import { type ImageFailure, type ImageOutcome, retryDelay } from "../image.ts";
+import {
+  type AttemptOutcome,
+  type ImageFailure,
+  type ImageOutcome,
+  retryDelay,
+} from "../image.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../database/db.ts";
 import {
+  type AttemptResult,
   type ImageResult,
   recordCrashes,
   settleImages,
@@ -20,17 +26,20 @@ import {
   type ClaimedImage,
   claimImage,
   type ExpiredImage,
+  expiredLeases,
+  type ImageJob,
   releaseImages,
   renewLeases,
 } from "../rows/queue.ts";
 import { refetchMissing, sweepParts } from "../upkeep.ts";
 import {
-  firstTurn,
+  FIRST_TURN,
   nothingPicked,
   type Picked,
   pickImages,
 } from "./scheduler.ts";
-import { DownloadLimits } from "./limits.ts";
+import { OriginHistory } from "./limits.ts";
+import { StoreWatch } from "./store_watch.ts";
 import { ImageThread } from "./thread.ts";
 import { Loop } from "../../jobs/loop.ts";
 
@@ -41,9 +50,15 @@ const NEXT_LOOK_MS = 50;
 /** Jobs of another process are seen after this long at the latest. */
 const IDLE_MS = 1_000;
 const SWEEP_MS = 60_000;
+/** Of expired leases one look takes so many. */
+const EXPIRED = 256;
+/** After so long without a look at the rows, nobody may have had one. */
+const GAP_MS = LEASE_MS - RENEW_MS;
+/** Others have so long then to renew their leases. */
+const GRACE_MS = 2 * RENEW_MS;
 /**
- * A worker that has not reported a job by now never will: longer than the job
- * and all those handed out before it for the same host can take together.
+ * A worker that has jobs, and has not reported any for so long, never will:
+ * each ends within a minute of its download, and a put within half a minute.
  */
 const LOST_MS = 5 * 60_000;
 
@@ -60,8 +75,13 @@ export interface ImageRoleOptions {
 }
 
 interface HeldImage extends ClaimedImage {
-  /** Unix milliseconds. */
+  /** Monotonic milliseconds. */
   since: number;
+  /**
+   * What came of it and is to be recorded: an attempt's outcome, the death of
+   * its worker, or nothing that the job has to answer for. null: in flight.
+   */
+  end: AttemptOutcome | "crashed" | "released" | null;
 }
 
 type RoleServices = Pick<
@@ -73,23 +93,22 @@ export class ImageRole {
   readonly #services: RoleServices;
   readonly #loop: Loop;
   readonly #thread: ImageThread;
-  readonly #slots = new DownloadLimits();
-  readonly #turn = firstTurn();
+  readonly #store: StoreWatch;
+  readonly #history = new OriginHistory();
   readonly #stopping = new AbortController();
-  /** Every job whose lease is ours, by lease, until its end is on disk. */
+  /** Every job whose lease may be ours, by lease, until its end is on disk. */
   readonly #held = new Map<string, HeldImage>();
-  /** Reported, but not yet on disk. */
-  #results: ImageResult[] = [];
-  /** In flight when a worker died, and perhaps why; not yet recorded. */
-  #crashed: HeldImage[] = [];
-  /** Claimed, but never worked on to an end, and not to blame for it. */
-  #unused: HeldImage[] = [];
+  #turn = FIRST_TURN;
+  /** When the worker last reported something; monotonic milliseconds. */
+  #reportedAt = 0;
+  /** When the rows were last seen; monotonic milliseconds. */
+  #lookedAt = Infinity;
+  /** Until then others may not have been able to renew their leases. */
+  #graceUntil = 0;
   #renewAt = 0;
   #sweepAt = 0;
   /** Whether every stored image was looked for; tried until it succeeds. */
   #missingSought = false;
-  /** What was last logged of a store that cannot be written. */
-  #storeTrouble: string | null = null;
   #upkeep: Promise<void> = Promise.resolve();
 
   constructor(
@@ -104,6 +123,11 @@ export class ImageRole {
       signal: signals.images,
       idleMs: IDLE_MS,
       step: () => this.#round(),
+    });
+    this.#store = new StoreWatch({
+      deps,
+      store: services.images,
+      onRecovery: () => signals.images.notify(),
     });
     this.#thread = new ImageThread({
       deps,
@@ -126,6 +150,7 @@ export class ImageRole {
   start(): void {
     this.#services.images.prepare();
     this.#thread.start();
+    this.#store.start();
     this.#loop.start();
   }
 
@@ -136,62 +161,48 @@ export class ImageRole {
   async stop(): Promise<void> {
     const { db, deps } = this.#services;
     this.#stopping.abort();
+    this.#store.stop();
     await this.#loop.stop();
     await this.#thread.stop();
     await this.#upkeep;
+    for (const job of this.#inFlight()) job.end = "released";
     try {
-      await db.write(async (tx) => {
-        await this.#settle(tx, this.#results);
-        await releaseImages(tx, this.#held.values(), deps.clock.now());
-      });
+      await db.write((tx) => this.#recordEnds(tx, [...this.#held.values()]));
     } catch (error) {
       // The leases run out, and everything goes on then.
       deps.log.error("image_release_failed", { error: String(error) });
     }
   }
 
-  /** Whether there is a worker that answers. */
-  healthy(): boolean {
-    return this.#thread.ready;
+  /** Why it cannot do its work at present; null when it can. */
+  trouble(): string | null {
+    if (!this.#thread.ready) return "the image worker is not running";
+    return this.#store.trouble;
   }
 
   async #round(): Promise<number> {
-    const { deps } = this.#services;
-    const now = deps.clock.now();
+    const { clock } = this.#services.deps;
+    const now = clock.now();
     this.#sweep(now);
-    if (this.#inFlight().some(({ since }) => now - since > LOST_MS)) {
-      this.#thread.replace("it lost a job");
-    }
-    const picked = await this.#pick(now);
-    const claims = picked.jobs.map((job): HeldImage => ({
-      ...job,
-      lease: deps.ids.uuid(),
-      since: now,
-    }));
-    const results = [...this.#results];
-    const crashed = [...this.#crashed];
-    const unused = [...this.#unused];
-    const ended = [...results, ...crashed, ...unused];
+    this.#giveUpLost(clock.monotonic());
+    // Before the look: after a stall our own leases have run out.
     if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
-    if (ended.length + claims.length + picked.expired.length > 0) {
-      const claimed = await this.#write(claims, async (tx) => {
-        await this.#settle(tx, results);
-        await this.#recordCrashes(tx, [...crashed, ...picked.expired]);
-        await releaseImages(tx, unused, now);
-        return await claimAll(tx, claims, now);
-      });
-      this.#results = this.#results.slice(results.length);
-      this.#crashed = this.#crashed.slice(crashed.length);
-      this.#unused = this.#unused.slice(unused.length);
-      for (const { lease } of ended) this.#held.delete(lease);
-      this.#handOver(claims, claimed);
+    const { expired, picked } = await this.#look(now);
+    this.#turn = picked.turn;
+    const ended = [...this.#held.values()].filter(({ end }) => end !== null);
+    if (ended.length + picked.jobs.length + expired.length > 0) {
+      await this.#write(now, ended, expired, picked.jobs);
     }
-    if (picked.expired.length + crashed.length + unused.length > 0) return 0;
+    if (
+      expired.length > 0 || ended.some(({ end }) => typeof end === "string")
+    ) {
+      return 0;
+    }
     const nextAt = Math.min(
       picked.nextDue,
       this.#held.size > 0 ? this.#renewAt : Infinity,
       // After the look, however long that took: others want their turn.
-      picked.more ? deps.clock.now() + NEXT_LOOK_MS : Infinity,
+      picked.more ? clock.now() + NEXT_LOOK_MS : Infinity,
     );
     return Math.max(1, nextAt - now);
   }
@@ -207,49 +218,81 @@ export class ImageRole {
     this.#renewAt = now + RENEW_MS;
   }
 
-  async #pick(now: number): Promise<Picked> {
-    if (!this.#thread.ready) return nothingPicked();
-    const suspect = !this.#inFlight().some((job) => job.suspect);
-    const { db } = this.#services;
-    return await db.read((sql) =>
-      pickImages(sql, { now, slots: this.#slots, turn: this.#turn, suspect })
+  async #look(
+    now: number,
+  ): Promise<{ expired: ExpiredImage[]; picked: Picked }> {
+    const { db, deps } = this.#services;
+    const options = {
+      now,
+      history: this.#history,
+      inFlight: this.#inFlight(),
+      turn: this.#turn,
+    };
+    const able = this.trouble() === null;
+    const { expired, picked } = await db.read(async (sql) => ({
+      expired: await expiredLeases(sql, now, EXPIRED),
+      picked: able ? await pickImages(sql, options) : nothingPicked(this.#turn),
+    }));
+    const at = deps.clock.monotonic();
+    if (at - this.#lookedAt > GAP_MS) this.#graceUntil = at + GRACE_MS;
+    this.#lookedAt = at;
+    return { expired: this.#isDead(expired, at), picked };
+  }
+
+  /** Those whose holder had every chance to renew its lease. */
+  #isDead(expired: readonly ExpiredImage[], at: number): ExpiredImage[] {
+    if (at < this.#graceUntil) return [];
+    return expired.filter(({ lease }) => !this.#held.has(lease));
+  }
+
+  /** Records what has ended, claims what was picked and hands that over. */
+  async #write(
+    now: number,
+    ended: readonly HeldImage[],
+    expired: readonly ExpiredImage[],
+    jobs: readonly ImageJob[],
+  ): Promise<void> {
+    const { db, deps } = this.#services;
+    const since = deps.clock.monotonic();
+    // Held from here on, as one may be ours although the write seems to have
+    // failed; and to be released, until the worker has it.
+    const claims = jobs.map((job): HeldImage => {
+      const lease = deps.ids.uuid();
+      return { ...job, lease, since, end: "released" };
+    });
+    for (const claim of claims) this.#held.set(claim.lease, claim);
+    const claimed = await db.write(async (tx) => {
+      await this.#recordEnds(tx, ended);
+      await this.#recordCrashes(tx, expired);
+      return await claimAll(tx, claims, now);
+    });
+    const ours = new Set(claimed);
+    const gone = [...ended, ...claims.filter((claim) => !ours.has(claim))];
+    for (const { lease } of gone) this.#held.delete(lease);
+    // It may have died while they were being claimed.
+    if (!this.#thread.ready) return;
+    for (const claim of claimed) claim.end = null;
+    this.#thread.fetch(
+      claimed.map(({ id, lease, url, copy }) => ({ id, lease, url, copy })),
     );
   }
 
-  /** Writes; when that fails, what was to be claimed takes no room. */
-  async #write(
-    claims: readonly HeldImage[],
-    fn: (tx: Tx) => Promise<HeldImage[]>,
-  ): Promise<HeldImage[]> {
-    try {
-      return await this.#services.db.write(fn);
-    } catch (error) {
-      for (const claim of claims) this.#slots.free(claim);
-      throw error;
+  async #recordEnds(tx: Tx, ended: readonly HeldImage[]): Promise<void> {
+    const results: AttemptResult[] = [];
+    const crashed: HeldImage[] = [];
+    const released: HeldImage[] = [];
+    for (const job of ended) {
+      const { id, lease, end } = job;
+      if (end === "crashed") crashed.push(job);
+      else if (end === "released" || end === null) released.push(job);
+      else results.push({ id, lease, outcome: end });
     }
+    await this.#settle(tx, results);
+    await this.#recordCrashes(tx, crashed);
+    await releaseImages(tx, released, this.#services.deps.clock.now());
   }
 
-  #handOver(
-    claims: readonly HeldImage[],
-    claimed: readonly HeldImage[],
-  ): void {
-    const ours = new Set(claimed);
-    // It may have died while they were being claimed.
-    const { ready } = this.#thread;
-    for (const claim of claims) {
-      if (ours.has(claim)) this.#held.set(claim.lease, claim);
-      if (!ours.has(claim) || !ready) this.#slots.free(claim);
-    }
-    if (ready) {
-      this.#thread.fetch(
-        claimed.map(({ id, lease, url, copy }) => ({ id, lease, url, copy })),
-      );
-    } else {
-      this.#unused.push(...claimed);
-    }
-  }
-
-  async #settle(tx: Tx, results: readonly ImageResult[]): Promise<void> {
+  async #settle(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
     const { deps } = this.#services;
     const at = deps.clock.now();
     const delay = (attempts: number, failure: ImageFailure) =>
@@ -261,10 +304,7 @@ export class ImageRole {
     this.#announce(tx, await settleImages(tx, results, { at, delay }));
   }
 
-  async #recordCrashes(
-    tx: Tx,
-    jobs: readonly (ClaimedImage | ExpiredImage)[],
-  ): Promise<void> {
+  async #recordCrashes(tx: Tx, jobs: readonly ExpiredImage[]): Promise<void> {
     const at = this.#services.deps.clock.now();
     this.#announce(tx, await recordCrashes(tx, jobs, at));
   }
@@ -277,50 +317,48 @@ export class ImageRole {
   }
 
   #reported(results: readonly ImageResult[]): void {
-    for (const result of results) {
-      const job = this.#held.get(result.lease);
+    this.#reportedAt = this.#services.deps.clock.monotonic();
+    for (const { lease, outcome } of results) {
+      const job = this.#held.get(lease);
       if (job === undefined) continue;
-      this.#results.push(result);
-      this.#slots.free(job);
-      this.#slots.note(job.origin, isAnswered(result.outcome));
-      this.#noteStore(result.outcome);
+      this.#history.note(job.origin, isAnswered(outcome));
+      if (outcome.kind === "store_unavailable") {
+        job.end = "released";
+        this.#store.failed(outcome);
+      } else {
+        job.end = outcome;
+        if (outcome.kind === "stored") this.#store.stored();
+      }
     }
     this.#services.signals.images.notify();
   }
 
-  /** Has the operator told once why nothing can be stored, and that it can. */
-  #noteStore(outcome: ImageOutcome): void {
-    const { log } = this.#services.deps;
-    if (outcome.kind === "stored" && this.#storeTrouble !== null) {
-      this.#storeTrouble = null;
-      log.info("image_store_works_again");
-    }
-    if (outcome.kind !== "failed" || outcome.cause === undefined) return;
-    if (this.#storeTrouble === outcome.code) return;
-    this.#storeTrouble = outcome.code;
-    const { code, cause } = outcome;
-    log.error("image_store_failed", { code, error: cause });
-  }
-
-  /** What is held and has not ended, in one way or another. */
+  /** What the worker has and has not reported. */
   #inFlight(): HeldImage[] {
-    const ended = new Set(
-      [...this.#results, ...this.#crashed, ...this.#unused]
-        .map(({ lease }) => lease),
-    );
-    return [...this.#held.values()].filter(({ lease }) => !ended.has(lease));
+    return [...this.#held.values()].filter(({ end }) => end === null);
   }
 
   /** A suspect that was in flight takes the blame alone. */
   #bereaved(): void {
     const lost = this.#inFlight();
-    const suspects = lost.filter(({ suspect }) => suspect);
-    const culprits = new Set(suspects.length > 0 ? suspects : lost);
+    const suspected = lost.some(({ suspect }) => suspect);
     for (const job of lost) {
-      (culprits.has(job) ? this.#crashed : this.#unused).push(job);
-      this.#slots.free(job);
+      job.end = !suspected || job.suspect ? "crashed" : "released";
     }
     this.#services.signals.images.notify();
+  }
+
+  /**
+   * Replaces a worker that has jobs and has reported none for long. That is no
+   * fault of the jobs: they are given back.
+   */
+  #giveUpLost(at: number): void {
+    const lost = this.#inFlight().filter(({ since }) =>
+      at - Math.max(since, this.#reportedAt) > LOST_MS
+    );
+    if (lost.length === 0) return;
+    for (const job of this.#inFlight()) job.end = "released";
+    this.#thread.replace("it lost a job");
   }
 
   #sweep(now: number): void {

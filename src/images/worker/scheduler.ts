@@ -6,119 +6,123 @@ import type { Sql } from "../../database/db.ts";
 import {
   dueImages,
   dueSuspect,
-  type ExpiredImage,
   type ImageJob,
   pendingLanes,
   pendingSellers,
 } from "../rows/queue.ts";
-import type { DownloadLimits } from "./limits.ts";
+import { DownloadLimits, type Lane, type OriginHistory } from "./limits.ts";
 
 /** How many sellers, and origins of each, one look goes through. */
 const SELLERS = 64;
 const LANES = 64;
 
-/** Where the next look begins, so that everybody has their turn. */
+/** Where a look begins, so that everybody has their turn. */
 export interface Turn {
   sellerId: string;
   /** By seller; only for those with more origins than one look takes. */
-  origins: Map<string, string>;
+  origins: ReadonlyMap<string, string>;
 }
 
-export const firstTurn = (): Turn => ({ sellerId: "", origins: new Map() });
+export const FIRST_TURN: Turn = { sellerId: "", origins: new Map() };
 
+/** What one look came to. It is a plan: what is claimed and held decides. */
 export interface Picked {
-  /** To be claimed; their slots are taken. */
+  /** To be claimed. */
   jobs: ImageJob[];
-  /** Their holders died. */
-  expired: ExpiredImage[];
   /** When something is due that was not picked; Unix milliseconds. */
   nextDue: number;
   /** Whether there may be more that was not looked at. */
   more: boolean;
+  /** Where the next look begins. */
+  turn: Turn;
 }
 
-export const nothingPicked = (): Picked => ({
+export const nothingPicked = (turn: Turn): Picked => ({
   jobs: [],
-  expired: [],
   nextDue: Infinity,
   more: false,
+  turn,
 });
 
 export interface PickOptions {
   now: number;
-  slots: DownloadLimits;
+  history: OriginHistory;
+  /** What is being downloaded now. */
+  inFlight: readonly (Lane & { suspect: boolean })[];
   turn: Turn;
-  /** Whether a suspect may be picked: only while none is in flight. */
-  suspect: boolean;
 }
 
-/** Picks what is due and has room; its slots are taken. */
+/**
+ * Picks what is due and has room. Changes nothing but its answer, as the
+ * database may call a read again.
+ */
 export async function pickImages(
   sql: Sql,
-  { now, slots, turn, suspect }: PickOptions,
+  { now, history, inFlight, turn }: PickOptions,
 ): Promise<Picked> {
-  const picked: Picked = nothingPicked();
-  if (slots.full) return picked;
-  if (suspect) {
-    const due = await dueSuspect(sql, now);
-    picked.expired.push(...due.expired);
-    takeInTurns([due.free], slots, picked.jobs);
+  const picked = nothingPicked(turn);
+  const limits = new DownloadLimits(history, inFlight);
+  if (limits.full) return picked;
+  // One suspect at a time, so that it is known whose fault a crash is.
+  if (!inFlight.some((job) => job.suspect)) {
+    takeInTurns([await dueSuspect(sql, now)], limits, picked.jobs);
   }
+  const origins = new Map(turn.origins);
+  const sellers = await sellersInTurn(sql, turn.sellerId);
   const queues: ImageJob[][] = [];
-  for (const sellerId of await sellersInTurn(sql, turn)) {
-    queues.push(await queueOf(sql, sellerId, { now, slots, turn }, picked));
+  for (const sellerId of sellers) {
+    const look = { sellerId, now, limits, origins };
+    queues.push(await queueOf(sql, look, picked));
   }
-  takeInTurns(queues, slots, picked.jobs);
-  return picked;
+  takeInTurns(queues, limits, picked.jobs);
+  return { ...picked, turn: { sellerId: sellers[0] ?? "", origins } };
 }
 
-async function sellersInTurn(sql: Sql, turn: Turn): Promise<string[]> {
-  const sellers = await pendingSellers(sql, turn.sellerId, SELLERS);
-  if (sellers.length < SELLERS && turn.sellerId !== "") {
-    const first = await pendingSellers(sql, "", SELLERS - sellers.length);
-    sellers.push(...first.filter((sellerId) => sellerId <= turn.sellerId));
-  }
-  turn.sellerId = sellers[0] ?? "";
-  return sellers;
+async function sellersInTurn(sql: Sql, after: string): Promise<string[]> {
+  const sellers = await pendingSellers(sql, after, SELLERS);
+  if (sellers.length === SELLERS || after === "") return sellers;
+  const first = await pendingSellers(sql, "", SELLERS - sellers.length);
+  return [...sellers, ...first.filter((sellerId) => sellerId <= after)];
+}
+
+interface SellerLook {
+  sellerId: string;
+  now: number;
+  limits: DownloadLimits;
+  /** Where the next look at each seller begins; this one sets its own. */
+  origins: Map<string, string>;
 }
 
 /** What one seller would have fetched next: its origins take turns. */
 async function queueOf(
   sql: Sql,
-  sellerId: string,
-  { now, slots, turn }: Omit<PickOptions, "suspect">,
+  { sellerId, now, limits, origins }: SellerLook,
   picked: Picked,
 ): Promise<ImageJob[]> {
-  const after = turn.origins.get(sellerId) ?? "";
+  const after = origins.get(sellerId) ?? "";
   const lanes = await pendingLanes(sql, sellerId, after, LANES);
-  const last = lanes.at(-1);
-  if (last !== undefined && lanes.length === LANES) {
-    turn.origins.set(sellerId, last.origin);
+  if (lanes.length === LANES) {
+    origins.set(sellerId, lanes[LANES - 1].origin);
   } else {
-    turn.origins.delete(sellerId);
+    origins.delete(sellerId);
   }
-  if (lanes.length === LANES || after !== "") {
-    picked.more = true;
-  }
+  if (lanes.length === LANES || after !== "") picked.more = true;
   const jobs: ImageJob[][] = [];
   for (const { origin, due } of lanes) {
     if (due > now) {
       picked.nextDue = Math.min(picked.nextDue, due);
       continue;
     }
-    const room = slots.room({ sellerId, origin });
+    const room = limits.room({ sellerId, origin });
     if (room === 0) continue;
-    const found = await dueImages(sql, sellerId, origin, now, room);
-    picked.expired.push(...found.expired);
-    jobs.push(found.free);
+    jobs.push(await dueImages(sql, sellerId, origin, now, room));
   }
   return interleaved(jobs);
 }
 
 function interleaved<T>(lists: readonly T[][]): T[] {
-  const longest = Math.max(0, ...lists.map(({ length }) => length));
   const all: T[] = [];
-  for (let at = 0; at < longest; at++) {
+  for (let at = 0; lists.some(({ length }) => at < length); at++) {
     for (const list of lists) if (at < list.length) all.push(list[at]);
   }
   return all;
@@ -126,12 +130,12 @@ function interleaved<T>(lists: readonly T[][]): T[] {
 
 function takeInTurns(
   queues: readonly ImageJob[][],
-  slots: DownloadLimits,
+  limits: DownloadLimits,
   jobs: ImageJob[],
 ): void {
   for (const job of interleaved(queues)) {
-    if (slots.room(job) === 0) continue;
-    slots.take(job);
+    if (limits.room(job) === 0) continue;
+    limits.take(job);
     jobs.push(job);
   }
 }

@@ -116,11 +116,12 @@ export class WebhookRole {
     this.#outbound.close();
   }
 
-  /** Whether it runs and finds the database. */
-  healthy(): boolean {
+  /** Why it cannot do its work at present; null when it can. */
+  trouble(): string | null {
     const { clock } = this.#services.deps;
-    return this.#lookedAt !== null &&
+    const looked = this.#lookedAt !== null &&
       clock.monotonic() - this.#lookedAt < SILENCE_MS;
+    return looked ? null : "the queue cannot be read";
   }
 
   async #step(): Promise<number> {

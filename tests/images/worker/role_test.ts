@@ -1,9 +1,26 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createHash } from "node:crypto";
+import { DbError } from "../../../src/database/db.ts";
 import { picture } from "../../../src/sandbox/pictures.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { type Asked, ImageBench } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
+
+/** Waits until the role has looked at the rows twice more. */
+async function looked(bench: ImageBench): Promise<void> {
+  const { db } = bench;
+  const read = db.read;
+  let looks = 0;
+  db.read = ((fn) => {
+    looks++;
+    return read.call(db, fn);
+  }) as typeof db.read;
+  await until(() => {
+    bench.signals.images.notify();
+    return looks > 2;
+  }, "two looks");
+  db.read = read;
+}
 
 const all = (stored: number, failed = 0, reused = 0) => ({
   pending: 0,
@@ -351,8 +368,117 @@ Deno.test("images: what a dead process held goes on when its lease has run out",
   const quick = await bench.upload([`${host.url}/good/b.png`]);
   assertEquals(await bench.finished(quick), all(1));
   assertEquals((await bench.counts(id)).pending, 1);
-  clock.advance(15_000);
+  for (let second = 0; second < 15; second++) {
+    clock.advance(1_000);
+    await looked(bench);
+  }
   assertEquals(await bench.finished(id), all(1));
+});
+
+Deno.test("images: a write that fails takes no slot and loses no image", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  const { db } = bench;
+  const write = db.write.bind(db);
+  let broken = false;
+  db.write =
+    ((fn, options) =>
+      broken
+        ? Promise.reject(new DbError("busy", "broken on purpose"))
+        : write(fn, options)) as typeof db.write;
+  const paths = Array.from({ length: 200 }, (_, n) => `/good/${n}.png`);
+  const id = await bench.upload(paths.map((path) => host.url + path));
+  broken = true;
+  bench.startRole();
+  const failures = () =>
+    bench.log.filter(({ event }) => event === "loop_step_failed").length;
+  // Every failed round planned anew; before, each kept its slots.
+  for (let round = 1; round <= 40; round++) {
+    await until(() => {
+      bench.signals.images.notify();
+      return failures() >= round;
+    }, `failure ${round}`);
+  }
+  broken = false;
+  bench.signals.images.notify();
+  assertEquals(await bench.finished(id), all(200));
+});
+
+Deno.test("images: a claim whose commit is unsure is given back, and blames nobody", async () => {
+  await using host = new ImageHost();
+  const { bench } = frozen();
+  await using _ = bench;
+  const { db } = bench;
+  const write = db.write.bind(db);
+  let unsure = 0;
+  const url = `${host.url}/good/a.png`;
+  const id = await bench.upload([url]);
+  db.write = (async (fn, options) => {
+    const value = await write(fn, options);
+    if (unsure++ === 0) throw new DbError("unsure", "broken on purpose");
+    return value;
+  }) as typeof db.write;
+  bench.startRole();
+  await until(() => unsure > 0, "the claim");
+  // The clock stands still: no lease can run out.
+  bench.signals.images.notify();
+  await until(() => {
+    bench.signals.images.notify();
+    return bench.log.some(({ event }) => event === "loop_step_failed");
+  }, "the failure");
+  await until(async () => {
+    bench.signals.images.notify();
+    return (await bench.counts(id)).finished;
+  }, "the image");
+  assertEquals(host.count("/good/a.png"), 1);
+  assertEquals((await bench.image(url)).crashes, 0);
+});
+
+Deno.test("images: after a stall of this process its own leases are no crash", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  bench.startRole();
+  const url = `${host.url}/hang/a.png`;
+  const id = await bench.upload([url]);
+  await until(() => host.count("/hang/a.png") === 1, "the GET");
+  clock.advance(60_000);
+  await looked(bench);
+  const row = await bench.image(url);
+  assertEquals([row.crashes, row.state], [0, "pending"]);
+  assert(Number(row.due_at) > clock.now(), "it was renewed");
+  host.release();
+  assertEquals(await bench.finished(id), all(1));
+  assertEquals(host.count("/hang/a.png"), 1);
+});
+
+Deno.test("images: after an outage others may renew their leases before they count as dead", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  bench.startRole();
+  await bench.finished(await bench.upload([`${host.url}/good/a.png`]));
+  const url = `${host.url}/good/b.png`;
+  const id = await bench.upload([url]);
+  await bench.finished(id);
+  await bench.db.write((tx) =>
+    tx.run(
+      "UPDATE images SET state = 'pending', lease_id = 'other', due_at = ? WHERE url = ?",
+      [clock.now() + 15_000, url],
+    )
+  );
+  const crashes = async () => (await bench.image(url)).crashes;
+  // As after an outage of the database: nobody has looked for a minute.
+  clock.advance(60_000);
+  await looked(bench);
+  assertEquals(await crashes(), 0, "it may only not have been able to renew");
+  for (let second = 0; second < 11; second++) {
+    clock.advance(1_000);
+    await looked(bench);
+  }
+  await until(async () =>
+    await crashes() === 1 || host.count("/good/b.png") > 1
+  );
 });
 
 Deno.test("images: two processes share the work and do nothing twice", async () => {

@@ -1,0 +1,117 @@
+/**
+ * Knows whether the image store takes images. Once a download has met a store
+ * that does not, no more are begun; one small probe at a time then tells when
+ * everything can go on. So a full store is not asked by each of ten thousand
+ * jobs, and a job that waits for it loses nothing.
+ */
+import type { Deps } from "../../deps.ts";
+import type { ImageStore } from "../storage/blob_store.ts";
+import { storeFailureOf } from "../storage/failure.ts";
+import { Loop } from "../../jobs/loop.ts";
+import { Signal } from "../../jobs/signals.ts";
+import type { StoreFailure } from "../image.ts";
+
+/** Between two probes of a store in trouble; doubled each time. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 5_000;
+/** A store of which nothing was seen for this long is probed, too. */
+const QUIET_MS = 15_000;
+/** A store that has not answered a probe by now is in trouble until it does. */
+const PROBE_MS = 10_000;
+
+export interface StoreWatchOptions {
+  deps: Pick<Deps, "clock" | "log">;
+  store: ImageStore;
+  /** Called when downloads may begin again. */
+  onRecovery: () => void;
+}
+
+export class StoreWatch {
+  readonly #options: StoreWatchOptions;
+  readonly #failed = new Signal();
+  readonly #loop: Loop;
+  #trouble: string | null = null;
+  /** Monotonic milliseconds of the next probe. */
+  #probeAt: number;
+  #pause = FIRST_PAUSE_MS;
+
+  constructor(options: StoreWatchOptions) {
+    const { deps } = options;
+    this.#options = options;
+    this.#probeAt = deps.clock.monotonic() + QUIET_MS;
+    this.#loop = new Loop({
+      name: "image_store",
+      deps,
+      signal: this.#failed,
+      idleMs: QUIET_MS,
+      step: () => this.#step(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Does not wait for a probe that the store keeps waiting. */
+  stop(): void {
+    void this.#loop.stop();
+  }
+
+  /** Why nothing can be stored at present; null while it can. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /** A download has been stored. */
+  stored(): void {
+    this.#pause = FIRST_PAUSE_MS;
+    this.#recovered();
+  }
+
+  /** A download has met a store that did not take it. */
+  failed(failure: StoreFailure): void {
+    if (this.#trouble === null) this.#note(failure);
+  }
+
+  #note({ full, cause }: StoreFailure): void {
+    const { clock, log } = this.#options.deps;
+    if (this.#trouble === null) {
+      log.error("image_store_failed", { full, error: cause });
+    }
+    this.#trouble = full
+      ? "the image store is full"
+      : "the image store cannot be written";
+    this.#probeAt = clock.monotonic() + this.#pause;
+    this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE_MS);
+    this.#failed.notify();
+  }
+
+  #recovered(): void {
+    const { clock, log } = this.#options.deps;
+    this.#probeAt = clock.monotonic() + QUIET_MS;
+    if (this.#trouble === null) return;
+    this.#trouble = null;
+    log.info("image_store_works_again");
+    this.#options.onRecovery();
+  }
+
+  async #step(): Promise<number> {
+    const { clock } = this.#options.deps;
+    const pause = this.#probeAt - clock.monotonic();
+    if (pause > 0) return pause;
+    const cancel = clock.after(PROBE_MS, () =>
+      this.#note({
+        full: false,
+        cause: `a probe was not answered in ${PROBE_MS / 1_000} s`,
+      }));
+    try {
+      await this.#options.store.probe();
+      this.#recovered();
+    } catch (error) {
+      this.#note(storeFailureOf(error));
+    } finally {
+      cancel();
+    }
+    return this.#probeAt - clock.monotonic();
+  }
+}
