@@ -23,6 +23,7 @@ import { openDatabase } from "./database/open.ts";
 import { SerialQueue } from "./lib/serial_queue.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
+import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
 import { takeRole } from "./jobs/role_lock.ts";
 import { ImageRole } from "./images/worker/role.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
@@ -84,10 +85,8 @@ export async function openApp(
 }
 
 function startImages(services: Services, stack: AsyncDisposableStack): void {
-  const images = new ImageRole(services);
-  images.start();
-  services.health.watch("images", () => images.trouble());
-  stack.defer(() => images.stop());
+  services.images.prepare();
+  keepRole("images", services, stack, () => new ImageRole(services));
   if (isAlone(services, "images", stack)) {
     watchClock(services, bringImagesForward, stack);
   }
@@ -95,11 +94,26 @@ function startImages(services: Services, stack: AsyncDisposableStack): void {
 
 function startWebhooks(services: Services, stack: AsyncDisposableStack): void {
   const alone = isAlone(services, "webhooks", stack);
-  const webhooks = new WebhookRole(services, { shared: !alone });
-  webhooks.start();
-  services.health.watch("webhooks", () => webhooks.trouble());
-  stack.defer(() => webhooks.stop());
+  const options = { shared: !alone };
+  keepRole(
+    "webhooks",
+    services,
+    stack,
+    () => new WebhookRole(services, options),
+  );
   if (alone) watchClock(services, bringDeliveriesForward, stack);
+}
+
+function keepRole(
+  name: Role,
+  { deps, health }: Services,
+  stack: AsyncDisposableStack,
+  make: () => BackgroundRole,
+): void {
+  const keeper = new RoleKeeper({ name, deps, make });
+  keeper.start();
+  health.watch(name, () => keeper.trouble());
+  stack.defer(() => keeper.stop());
 }
 
 /**

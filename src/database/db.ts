@@ -116,6 +116,20 @@ export class DbError extends Error {
   }
 }
 
+/** Errors that are no fault of what was asked, and pass. */
+const OUTAGES: Partial<Record<DbErrorKind, string>> = {
+  full: "the disk of the database is full",
+  busy: "another process holds the database's lock",
+  away: "the database cannot be reached",
+  unsure: "the database went away",
+  readonly: "the database cannot be written",
+};
+
+/** The outage that an error tells of, for the operator; null if it tells of none. */
+export function outageOf(error: unknown): string | null {
+  return error instanceof DbError ? OUTAGES[error.kind] ?? null : null;
+}
+
 /** The answer to whoever asks after `close()`. */
 export function closed(): DbError {
   return new DbError("closed", "The database is closed.");

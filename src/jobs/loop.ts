@@ -28,6 +28,7 @@ export class Loop {
   readonly #options: LoopOptions;
   readonly #stopping = new AbortController();
   #running: Promise<void> | null = null;
+  #failure: unknown = null;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -35,6 +36,11 @@ export class Loop {
 
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** What the last step threw; null when it did not. */
+  get failure(): unknown {
+    return this.#failure;
   }
 
   /** Resolves when the step under way has ended; none follows. */
@@ -55,7 +61,9 @@ export class Loop {
       try {
         const nextAt = began + Math.min(await step(), idleMs);
         pause = nextAt - clock.monotonic();
+        this.#failure = null;
       } catch (error) {
+        this.#failure = error;
         log.error("loop_step_failed", { loop: name, error: String(error) });
         pause = Math.min(AFTER_FAILURE_MS, idleMs);
       }

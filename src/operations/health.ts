@@ -1,6 +1,6 @@
 /** Whether the service can do its work: what `/readyz` tells. */
 import type { Clock, Deps } from "../deps.ts";
-import { type Db, DbError } from "../database/db.ts";
+import { type Db, outageOf } from "../database/db.ts";
 import { noteLook } from "./health_row.ts";
 
 /** How long an answer stands, so that strangers cannot make it work. */
@@ -51,7 +51,7 @@ export class Health {
       await this.#db.write((tx) => noteLook(tx, now));
       return null;
     } catch (error) {
-      return error instanceof DbError ? error.kind : "other";
+      return outageOf(error) ?? "the database refuses a write";
     }
   }
 

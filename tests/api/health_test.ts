@@ -61,14 +61,20 @@ Deno.test("a database that cannot be written makes it unavailable, not dead", as
   now += 1;
   assertEquals(statusIn(await ask()), [503, "unavailable"]);
   const detailed = await ask(OPERATOR);
-  assertEquals(textAt(detailed.xml, "checks/database"), "failed: other");
+  assertEquals(
+    textAt(detailed.xml, "checks/database"),
+    "failed: the database refuses a write",
+  );
   assertEquals((await app.call("/healthz", { key: null })).status, 200);
   await rename("gone", "health");
   now += 1_000;
   assertEquals(statusIn(await ask()), [200, "ready"]);
   const changes = app.log.filter(({ level }) => level !== "debug")
     .map(({ event, failed }) => [event, failed]);
-  assertEquals(changes, [["not_ready", "database: other"], [
+  assertEquals(changes, [[
+    "not_ready",
+    "database: the database refuses a write",
+  ], [
     "ready_again",
     undefined,
   ]]);

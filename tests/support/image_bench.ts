@@ -95,6 +95,7 @@ export class ImageBench implements AsyncDisposable {
 
   /** Starts an image role, as another process would. */
   startRole(options: ImageRoleOptions = {}): ImageRole {
+    this.images.prepare();
     const role = new ImageRole(this, { ...this.#options.role, ...options });
     role.start();
     this.#roles.push(role);

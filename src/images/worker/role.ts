@@ -15,7 +15,9 @@ import {
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
-import type { Tx } from "../../database/db.ts";
+import { outageOf, type Tx } from "../../database/db.ts";
+import type { LogFields } from "../../deps.ts";
+import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type AttemptResult,
   type ImageResult,
@@ -89,7 +91,7 @@ type RoleServices = Pick<
   "config" | "deps" | "db" | "signals" | "images"
 >;
 
-export class ImageRole {
+export class ImageRole implements BackgroundRole {
   readonly #services: RoleServices;
   readonly #loop: Loop;
   readonly #thread: ImageThread;
@@ -99,6 +101,8 @@ export class ImageRole {
   /** Every job whose lease may be ours, by lease, until its end is on disk. */
   readonly #held = new Map<string, HeldImage>();
   #turn = FIRST_TURN;
+  #moves = 0;
+  #abandoned = false;
   /** When the worker last reported something; monotonic milliseconds. */
   #reportedAt = 0;
   /** When the rows were last seen; monotonic milliseconds. */
@@ -146,9 +150,7 @@ export class ImageRole {
     });
   }
 
-  /** Throws when a folder that is needed cannot be made. */
   start(): void {
-    this.#services.images.prepare();
     this.#thread.start();
     this.#store.start();
     this.#loop.start();
@@ -174,10 +176,38 @@ export class ImageRole {
     }
   }
 
-  /** Why it cannot do its work at present; null when it can. */
+  async abandon(): Promise<void> {
+    const { db, deps } = this.#services;
+    this.#abandoned = true;
+    this.#stopping.abort();
+    this.#store.stop();
+    void this.#loop.stop();
+    void this.#thread.stop();
+    try {
+      await db.write((tx) =>
+        releaseImages(tx, this.#held.values(), deps.clock.now())
+      );
+    } catch (error) {
+      deps.log.error("image_release_failed", { error: String(error) });
+    }
+  }
+
   trouble(): string | null {
     if (!this.#thread.ready) return "the image worker is not running";
-    return this.#store.trouble;
+    return this.#store.trouble ?? outageOf(this.#loop.failure);
+  }
+
+  get moves(): number {
+    return this.#moves;
+  }
+
+  held(): LogFields {
+    const inFlight = this.#inFlight();
+    return {
+      in_flight: inFlight.length,
+      to_record: this.#held.size - inFlight.length,
+      last_report_ms: this.#services.deps.clock.monotonic() - this.#reportedAt,
+    };
   }
 
   async #round(): Promise<number> {
@@ -190,9 +220,12 @@ export class ImageRole {
     const { expired, picked } = await this.#look(now);
     this.#turn = picked.turn;
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
+    let moved = picked.jobs.length === 0;
     if (ended.length + picked.jobs.length + expired.length > 0) {
-      await this.#write(now, ended, expired, picked.jobs);
+      const claimed = await this.#write(now, ended, expired, picked.jobs);
+      moved ||= claimed + ended.length + expired.length > 0;
     }
+    if (moved) this.#moves++;
     if (
       expired.length > 0 || ended.some(({ end }) => typeof end === "string")
     ) {
@@ -245,13 +278,16 @@ export class ImageRole {
     return expired.filter(({ lease }) => !this.#held.has(lease));
   }
 
-  /** Records what has ended, claims what was picked and hands that over. */
+  /**
+   * Records what has ended, claims what was picked and hands that over. Answers
+   * how many jobs it claimed.
+   */
   async #write(
     now: number,
     ended: readonly HeldImage[],
     expired: readonly ExpiredImage[],
     jobs: readonly ImageJob[],
-  ): Promise<void> {
+  ): Promise<number> {
     const { db, deps } = this.#services;
     const since = deps.clock.monotonic();
     // Held from here on, as one may be ours although the write seems to have
@@ -262,6 +298,7 @@ export class ImageRole {
     });
     for (const claim of claims) this.#held.set(claim.lease, claim);
     const claimed = await db.write(async (tx) => {
+      if (this.#abandoned) return [];
       await this.#recordEnds(tx, ended);
       await this.#recordCrashes(tx, expired);
       return await claimAll(tx, claims, now);
@@ -270,11 +307,12 @@ export class ImageRole {
     const gone = [...ended, ...claims.filter((claim) => !ours.has(claim))];
     for (const { lease } of gone) this.#held.delete(lease);
     // It may have died while they were being claimed.
-    if (!this.#thread.ready) return;
+    if (!this.#thread.ready) return claimed.length;
     for (const claim of claimed) claim.end = null;
     this.#thread.fetch(
       claimed.map(({ id, lease, url, copy }) => ({ id, lease, url, copy })),
     );
+    return claimed.length;
   }
 
   async #recordEnds(tx: Tx, ended: readonly HeldImage[]): Promise<void> {

@@ -30,17 +30,22 @@ export interface Turn {
 export class InFlight {
   readonly #flights = new Set<Flight>();
   readonly #byUrl = new Map<string, Set<Flight>>();
-  #failing = 0;
 
   get size(): number {
     return this.#flights.size;
+  }
+
+  /** Whether a claim is one of these. */
+  holds({ id, leaseId }: Claim): boolean {
+    return this.#flights.values().some(({ claim }) =>
+      claim.id === id && claim.leaseId === leaseId
+    );
   }
 
   add(flight: Flight): void {
     this.#flights.add(flight);
     const sameUrl = this.#byUrl.get(flight.url) ?? new Set();
     this.#byUrl.set(flight.url, sameUrl.add(flight));
-    if (flight.failing) this.#failing++;
   }
 
   remove(flight: Flight): void {
@@ -49,7 +54,6 @@ export class InFlight {
     if (sameUrl?.delete(flight) && sameUrl.size === 0) {
       this.#byUrl.delete(flight.url);
     }
-    if (flight.failing) this.#failing--;
   }
 
   /** Those whose lease ends before a time in Unix milliseconds. */
@@ -62,7 +66,8 @@ export class InFlight {
     const turns: Turn[] = [];
     const given = new Map<string, { all: number; failing: number }>();
     let room = IN_ALL - this.size;
-    let failingRoom = FAILING_IN_ALL - this.#failing;
+    const failing = [...this.#flights].filter((flight) => flight.failing);
+    let failingRoom = FAILING_IN_ALL - failing.length;
     for (const head of heads) {
       const taken = given.get(head.url) ?? { all: 0, failing: 0 };
       const limit = Math.min(

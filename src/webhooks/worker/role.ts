@@ -5,7 +5,9 @@
 import { Outbound } from "../../net/outbound.ts";
 import type { Services } from "../../services.ts";
 import { Signal } from "../../jobs/signals.ts";
-import type { Sql, Tx } from "../../database/db.ts";
+import { outageOf, type Sql, type Tx } from "../../database/db.ts";
+import type { LogFields } from "../../deps.ts";
+import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type Claim,
   claimDeliveries,
@@ -43,15 +45,15 @@ const SWEEP_MS = 60 * 60 * 1_000;
 const SWEEP_PAUSE_MS = 50;
 /** All outcomes change the row of the hour: better together than in a queue. */
 const SETTLING = "deliveries";
-/** Without a look for this long, something is wrong. */
-const SILENCE_MS = 30_000;
+/** An outcome that the database did not take is offered again after this. */
+const RECORD_AGAIN_MS = 1_000;
 
 export interface WebhookRoleOptions {
   /** Other processes send from this database too; their leases are left. */
   shared?: boolean;
 }
 
-export class WebhookRole {
+export class WebhookRole implements BackgroundRole {
   readonly #services: Pick<Services, "config" | "deps" | "db" | "signals">;
   readonly #outbound: Outbound;
   readonly #loop: Loop;
@@ -61,7 +63,7 @@ export class WebhookRole {
   readonly #aborting = new AbortController();
   /** Leases that end by then are nobody's. */
   #leasesLeft: boolean;
-  #lookedAt: number | null = null;
+  #moves = 0;
 
   constructor(
     services: Pick<Services, "config" | "deps" | "db" | "signals">,
@@ -96,7 +98,6 @@ export class WebhookRole {
   }
 
   start(): void {
-    this.#lookedAt = this.#services.deps.clock.monotonic();
     this.#loop.start();
     this.#sweep.start();
   }
@@ -116,32 +117,49 @@ export class WebhookRole {
     this.#outbound.close();
   }
 
-  /** Why it cannot do its work at present; null when it can. */
+  /** What it had claimed is sent again when its lease has ended. */
+  abandon(): Promise<void> {
+    this.#aborting.abort();
+    void this.#loop.stop();
+    void this.#sweep.stop();
+    this.#outbound.close();
+    return Promise.resolve();
+  }
+
   trouble(): string | null {
-    const { clock } = this.#services.deps;
-    const looked = this.#lookedAt !== null &&
-      clock.monotonic() - this.#lookedAt < SILENCE_MS;
-    return looked ? null : "the queue cannot be read";
+    return outageOf(this.#loop.failure);
+  }
+
+  get moves(): number {
+    return this.#moves;
+  }
+
+  held(): LogFields {
+    return { in_flight: this.#inFlight.size, sending: this.#sending.size };
   }
 
   async #step(): Promise<number> {
     const { clock } = this.#services.deps;
     const now = clock.now();
+    // Before the look: after a stall our own leases have run out.
+    await this.#renew(now);
     const { heads, ended } = await this.#services.db.read((sql) =>
       this.#look(sql, now)
     );
-    if (ended.length > 0) {
-      await this.#release(ended);
+    const dead = ended.filter((claim) => !this.#inFlight.holds(claim));
+    if (dead.length > 0) {
+      await this.#release(dead);
+      this.#moves++;
       return 0;
     }
     this.#leasesLeft = false;
-    await this.#renew(now);
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const turns = this.#inFlight.turns(due);
-    const spare = turns.length > 0 ? await this.#claim(turns, now) : 0;
-    this.#lookedAt = clock.monotonic();
+    const given = turns.reduce((sum, { limit }) => sum + limit, 0);
+    const claimed = given > 0 ? await this.#claim(turns, now) : 0;
+    if (due.length === 0 || claimed > 0) this.#moves++;
     // Places that one did not need may be what another was refused.
-    if (spare > 0 && turns.length < due.length) return 0;
+    if (claimed < given && turns.length < due.length) return 0;
     const next = heads.find(({ dueAt }) => dueAt > now);
     return next === undefined ? LOOK_MS : next.dueAt - now;
   }
@@ -176,7 +194,7 @@ export class WebhookRole {
     for (const flight of flights) flight.leaseUntil = leaseUntil;
   }
 
-  /** Claims and sends; answers how many places were given and not taken. */
+  /** Claims and sends; answers how many deliveries that are. */
   async #claim(turns: readonly Turn[], now: number): Promise<number> {
     const { db, deps } = this.#services;
     const lease = { leaseId: deps.ids.uuid(), leaseUntil: now + LEASE_MS };
@@ -187,8 +205,7 @@ export class WebhookRole {
       const parcel = parcels.get(flight.claim.id);
       if (parcel !== undefined) this.#launch(flight, parcel);
     }
-    const given = turns.reduce((sum, { limit }) => sum + limit, 0);
-    return given - flights.length;
+    return flights.length;
   }
 
   #launch(flight: Flight, parcel: Parcel): void {
@@ -210,7 +227,7 @@ export class WebhookRole {
   }
 
   async #deliver(flight: Flight, parcel: Parcel): Promise<void> {
-    const { db, deps } = this.#services;
+    const { deps } = this.#services;
     const outcome = await sendParcel({
       parcel,
       url: flight.url,
@@ -219,17 +236,35 @@ export class WebhookRole {
       signal: this.#aborting.signal,
     });
     const endedAt = deps.clock.monotonic();
-    const settled = await db.write(
-      (tx) =>
-        settleDelivery(tx, flight.claim, outcome, {
-          now: deps.clock.now(),
-          fraction: randomFraction(deps.ids.random(4)),
-        }),
-      { order: SETTLING, shared: true },
-    );
+    const settled = await this.#record(flight, outcome);
+    this.#moves++;
     if (settled === null) return;
     this.#log(flight, outcome, settled);
     await this.#rest(settled.webhookFailures, endedAt);
+  }
+
+  /**
+   * Records an outcome as soon as the database takes it. The delivery stays in
+   * flight until then, so that its lease is renewed and it is not sent twice.
+   */
+  async #record(flight: Flight, outcome: Outcome): Promise<Settled | null> {
+    const { db, deps } = this.#services;
+    const abort = this.#aborting.signal;
+    for (;;) {
+      try {
+        return await db.write(
+          (tx) =>
+            settleDelivery(tx, flight.claim, outcome, {
+              now: deps.clock.now(),
+              fraction: randomFraction(deps.ids.random(4)),
+            }),
+          { order: SETTLING, shared: true },
+        );
+      } catch (error) {
+        if (outageOf(error) === null || abort.aborted) throw error;
+        await new Signal().wait(deps.clock, RECORD_AGAIN_MS, { abort });
+      }
+    }
   }
 
   /** Keeps a backlog from being tried on a dead endpoint without a pause. */

@@ -184,12 +184,14 @@ Deno.test("images: the image role may run in a process of its own", async () => 
       SELLER_ROLES: "images",
     })[name]);
   if (config === null) throw new Error("the settings are wrong");
+  const images = openImageStore(imageStoreSettings(config), systemClock);
+  images.prepare();
   const role = new ImageRole({
     config,
     deps: { clock: systemClock, ids: systemIds, log: jsonLog("error") },
     db,
     signals: newSignals(),
-    images: openImageStore(imageStoreSettings(config), systemClock),
+    images,
   });
   role.start();
   try {

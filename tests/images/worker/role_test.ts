@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createHash } from "node:crypto";
 import { DbError } from "../../../src/database/db.ts";
+import { ImageRole } from "../../../src/images/worker/role.ts";
+import { RoleKeeper } from "../../../src/jobs/role_keeper.ts";
 import { picture } from "../../../src/sandbox/pictures.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { type Asked, ImageBench } from "../../support/image_bench.ts";
@@ -490,4 +492,65 @@ Deno.test("images: two processes share the work and do nothing twice", async () 
   const id = await bench.upload(paths.map((path) => host.url + path));
   assertEquals(await bench.finished(id), all(300));
   for (const path of paths) assertEquals(host.count(path), 1, path);
+});
+
+Deno.test("images: a role whose step never ends is started anew from its rows", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  const { db, deps, log } = bench;
+  const url = `${host.url}/hang/a.png`;
+  bench.images.prepare();
+  const make = () => new ImageRole(bench, { beatMs: 3_600_000 });
+  const keeper = new RoleKeeper({ name: "images", deps, make });
+  keeper.start();
+  const id = await bench.upload([url]);
+  await until(() => host.count("/hang/a.png") === 1, "the GET");
+  const read = db.read;
+  let hung = 0;
+  db.read = (() => {
+    hung++;
+    return new Promise(() => {});
+  }) as typeof db.read;
+  await until(() => {
+    bench.signals.images.notify();
+    return hung > 0;
+  }, "the look that never ends");
+  db.read = read;
+  const events = () => log.map(({ event }) => event);
+  await until(() => {
+    clock.advance(1_000);
+    return events().includes("role_started_anew");
+  }, "the new start");
+  const stuck = log.find(({ event }) => event === "role_stuck");
+  assertEquals([stuck?.role, stuck?.in_flight], ["images", 1]);
+  host.release();
+  await until(async () => {
+    clock.advance(1_000);
+    return (await bench.counts(id)).finished;
+  }, "the image");
+  assertEquals((await bench.image(url)).state, "stored");
+  await until(() => {
+    clock.advance(1_000);
+    return keeper.trouble() === null;
+  }, "readiness");
+  await keeper.stop();
+});
+
+Deno.test("images: while the database refuses writes the role is unready and says so", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  const { db } = bench;
+  const write = db.write;
+  const id = await bench.upload([`${host.url}/good/a.png`]);
+  db.write = (() =>
+    Promise.reject(
+      new DbError("readonly", "broken on purpose"),
+    )) as typeof db.write;
+  const role = bench.startRole();
+  const reason = "the database cannot be written";
+  await until(() => role.trouble() === reason, "the reason");
+  db.write = write;
+  assertEquals(await bench.finished(id), all(1));
+  await until(() => role.trouble() === null, "readiness");
 });

@@ -8,6 +8,7 @@ import {
   INTERRUPTED,
   settleDelivery,
 } from "../../../src/webhooks/rows/outcomes.ts";
+import { DbError } from "../../../src/database/db.ts";
 import { until } from "../../support/clock.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
 import { gate } from "../../support/webhook_sink.ts";
@@ -161,4 +162,65 @@ Deno.test("a stop gives back what hangs; the next start sends it", async () => {
   assertEquals((await bench.delivery(event, "delivered")).attempts, 2);
   const [one, two] = bench.sink.received;
   assertEquals(one.headers.get("webhook-id"), two.headers.get("webhook-id"));
+});
+
+Deno.test("after a stall of this process what it is sending is not sent again", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const { open, opened } = gate();
+  bench.sink.answering = async () => {
+    await opened;
+    return new Response();
+  };
+  bench.start();
+  const event = await bench.emit("order-1");
+  await until(() => bench.sink.received.length === 1);
+  // Its own lease has run out when it next looks.
+  bench.clock.advance(19 * SECOND);
+  bench.signals.deliveries.notify();
+  await new Promise((done) => setTimeout(done, 50));
+  open();
+  assertEquals((await bench.delivery(event, "delivered")).attempts, 1);
+  assertEquals(bench.sink.received.length, 1);
+});
+
+Deno.test("an outcome that the database does not take is recorded when it does, and sent once", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const { db } = bench;
+  const write = db.write.bind(db);
+  let refused = 0;
+  let away = false;
+  db.write = ((fn, options) => {
+    if (!away) return write(fn, options);
+    refused++;
+    return Promise.reject(new DbError("busy", "broken on purpose"));
+  }) as typeof db.write;
+  bench.sink.answering = () => {
+    away = true;
+    return new Response();
+  };
+  const role = bench.start();
+  const event = await bench.emit("order-1");
+  await until(() => away, "the request");
+  for (let passed = 0; passed < 60; passed++) {
+    bench.clock.advance(SECOND);
+    await new Promise((done) => setTimeout(done, 1));
+  }
+  assert(refused > 10, `${refused} tries to record it`);
+  assertEquals(
+    role.trouble(),
+    "another process holds the database's lock",
+  );
+  away = false;
+  bench.sink.answering = () => new Response();
+  await until(async () => {
+    bench.clock.advance(SECOND / 10);
+    await new Promise((done) => setTimeout(done, 5));
+    const [found] = await bench.deliveries();
+    return found.state === "delivered";
+  }, "the record");
+  assertEquals((await bench.delivery(event, "delivered")).attempts, 1);
+  assertEquals(bench.sink.received.length, 1);
+  assertEquals(role.trouble(), null);
 });

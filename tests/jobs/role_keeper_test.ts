@@ -1,0 +1,111 @@
+import { assertEquals } from "@std/assert";
+import { jsonLog, type LogFields } from "../../src/deps.ts";
+import { type BackgroundRole, RoleKeeper } from "../../src/jobs/role_keeper.ts";
+import { TestClock } from "../support/clock.ts";
+
+/** A role that a test plays by hand. */
+class PlayedRole implements BackgroundRole {
+  moves = 0;
+  problem: string | null = null;
+  state = "made";
+  start() {
+    this.state = "started";
+  }
+  stop() {
+    this.state = "stopped";
+    return Promise.resolve();
+  }
+  abandon() {
+    this.state = "abandoned";
+    return Promise.resolve();
+  }
+  trouble() {
+    return this.problem;
+  }
+  held() {
+    return { in_flight: 3 };
+  }
+}
+
+/** A kept role; `seconds` lets the keeper look so often. */
+function kept() {
+  const clock = new TestClock();
+  const log: LogFields[] = [];
+  const roles: PlayedRole[] = [];
+  const keeper = new RoleKeeper({
+    name: "images",
+    deps: {
+      clock,
+      log: jsonLog("debug", (line) => log.push(JSON.parse(line))),
+    },
+    make: () => {
+      const role = new PlayedRole();
+      roles.push(role);
+      return role;
+    },
+  });
+  const seconds = async (count: number, each: () => void = () => {}) => {
+    for (let n = 0; n < count; n++) {
+      each();
+      clock.advance(1_000);
+      // The keeper's step, and its next wait.
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  };
+  keeper.start();
+  return { keeper, roles, log, seconds, clock };
+}
+
+const events = (log: readonly LogFields[]) => log.map(({ event }) => event);
+
+Deno.test("role keeper: a role that moves, however seldom, is left alone", async () => {
+  const { keeper, roles, log, seconds } = kept();
+  for (let minute = 0; minute < 5; minute++) {
+    await seconds(55);
+    roles[0].moves++;
+    await seconds(1);
+    assertEquals(keeper.trouble(), null);
+  }
+  assertEquals([roles.length, log], [1, []]);
+  await keeper.stop();
+  assertEquals(roles[0].state, "stopped");
+});
+
+Deno.test("role keeper: a role that has not moved for a minute is unready and started anew", async () => {
+  const { keeper, roles, log, seconds } = kept();
+  await seconds(58);
+  assertEquals([roles.length, keeper.trouble()], [1, null]);
+  await seconds(3);
+  assertEquals(roles.map(({ state }) => state), ["abandoned", "started"]);
+  assertEquals(keeper.trouble(), "its due work has not moved for a minute");
+  assertEquals(events(log), ["role_stuck", "role_started_anew"]);
+  assertEquals(log[0].in_flight, 3);
+  await seconds(30);
+  assertEquals(keeper.trouble(), "its due work has not moved for a minute");
+  roles[1].moves++;
+  await seconds(2);
+  assertEquals([roles.length, keeper.trouble()], [2, null]);
+  await keeper.stop();
+});
+
+Deno.test("role keeper: a role that cannot work is unready, and not started anew", async () => {
+  const { keeper, roles, seconds } = kept();
+  roles[0].problem = "the image store is full";
+  await seconds(600);
+  assertEquals([roles.length, keeper.trouble()], [
+    1,
+    "the image store is full",
+  ]);
+  roles[0].problem = null;
+  assertEquals(keeper.trouble(), null);
+  await keeper.stop();
+});
+
+Deno.test("role keeper: a stall of this process is no stall of the role", async () => {
+  const { keeper, roles, clock, seconds } = kept();
+  await seconds(10);
+  clock.advance(600_000);
+  await seconds(10);
+  assertEquals([roles.length, keeper.trouble()], [1, null]);
+  await keeper.stop();
+});
