@@ -61,6 +61,7 @@ export async function openApp(
     perOrigin: HEADS_PER_ORIGIN,
     total: HEADS_IN_ALL,
     userAgent: USER_AGENT,
+    clock: deps.clock,
   });
   stack.defer(() => outbound.close());
   const services: Services = {

@@ -1,22 +1,30 @@
 /** One HEAD for each distinct image URL of a document, and what came of it. */
-import type { Detail, DetailCode } from "../lib/errors.ts";
+import { type Detail, type DetailCode, ServiceError } from "../lib/errors.ts";
 import { validatorOf } from "../images/image.ts";
-import { OutboundError } from "../net/outbound.ts";
+import { inParallel } from "../lib/in_parallel.ts";
+import { OutboundError, type RequestOptions } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import type { ProductsDocument } from "./document.ts";
 
-/** One HEAD may take this long. */
-const HEAD_TIMEOUT_MS = 5_000;
 /** All HEADs of a request together may take this long. */
 const HEADS_TIMEOUT_MS = 25_000;
+/** One HEAD may take this long, from when it begins. */
+const HEAD_TIMEOUT_MS = 5_000;
+/** HEADs of a request that are begun or wait for their turn. */
+const AT_ONCE = 128;
+/** No HEAD begins later, so each that begins has its whole time. */
+const LAST_BEGIN_MS = HEADS_TIMEOUT_MS - HEAD_TIMEOUT_MS;
 
-/** What the HEAD of a URL came to. */
+/**
+ * What the HEAD of a URL came to; `not_asked` says nothing about the URL: it
+ * waited too long for its turn, or the service was stopped.
+ */
 export type Head = { validator: string | null } | {
   code: DetailCode;
   seen: string;
-};
+} | "not_asked";
 
-/** Asks each distinct image URL once, in the turn of the seller `owner`. */
+/** Asks each distinct image URL once, on behalf of the seller `owner`. */
 export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
   document: ProductsDocument,
@@ -27,18 +35,20 @@ export async function probeImages(
     for (const image of row.images) urls.add(image.url);
   }
   if (urls.size === 0) return new Map();
-  const deadline = new AbortController();
-  const { signal } = deadline;
-  const cancel = deps.clock.after(HEADS_TIMEOUT_MS, () => deadline.abort());
+  const lastBegin = new AbortController();
+  const cancel = deps.clock.after(LAST_BEGIN_MS, () => lastBegin.abort());
+  const options = {
+    timeoutMs: HEAD_TIMEOUT_MS,
+    waitSignal: lastBegin.signal,
+    owner,
+  };
   try {
-    return new Map(
-      await Promise.all([...urls].map(async (url) => {
-        return [
-          url,
-          await probeImage(outbound, url, { signal, owner }),
-        ] as const;
-      })),
+    const probed = await inParallel(
+      AT_ONCE,
+      [...urls],
+      async (url) => [url, await probeImage(outbound, url, options)] as const,
     );
+    return new Map(probed);
   } finally {
     cancel();
   }
@@ -47,11 +57,11 @@ export async function probeImages(
 async function probeImage(
   outbound: Services["outbound"],
   url: string,
-  options: { signal: AbortSignal; owner: string },
+  options: RequestOptions,
 ): Promise<Head> {
+  if (options.waitSignal?.aborted) return "not_asked";
   try {
-    const timeoutMs = HEAD_TIMEOUT_MS;
-    const answer = await outbound.head(url, { timeoutMs, ...options });
+    const answer = await outbound.head(url, options);
     if (answer.status === 200) {
       return { validator: validatorOf(answer.headers) };
     }
@@ -63,13 +73,11 @@ async function probeImage(
     };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
+    if (error.isOurs) return "not_asked";
     return {
       code: error.kind === "blocked" ? "image_blocked" : "image_unavailable",
-      seen: error.kind === "aborted"
-        ? `got no answer within the ${HEADS_TIMEOUT_MS / 1_000} s that all ` +
-          "images of a request have together."
-        : `got no answer after ${Math.round(error.elapsedMs)} ms: ` +
-          error.message,
+      seen: `got no answer after ${Math.round(error.elapsedMs)} ms: ` +
+        error.message,
     };
   }
 }
@@ -83,7 +91,7 @@ export function imageProblems(
   for (const row of document.rows) {
     for (const { url, line, field } of row.images) {
       const head = heads.get(url);
-      if (head === undefined || "validator" in head) continue;
+      if (head === undefined || !isRefused(head)) continue;
       problems.push({
         product: row.product,
         ...(row.sku !== null && { sku: row.sku }),
@@ -95,4 +103,30 @@ export function imageProblems(
     }
   }
   return problems;
+}
+
+/** @throws {ServiceError} 503 if not every URL was asked. */
+export function requireAllAsked(heads: ReadonlyMap<string, Head>): void {
+  const left = heads.values().filter((head) => head === "not_asked");
+  const count = [...left].length;
+  if (count === 0) return;
+  throw new ServiceError(
+    "unavailable",
+    `${count} of ${heads.size} image URLs could not be checked within ` +
+      `${LAST_BEGIN_MS / 1_000} s, because too many checks are in progress; ` +
+      "nothing of this request was stored. Send it again, with fewer images " +
+      "if their hosts are slow.",
+    { headers: { "Retry-After": "5" } },
+  );
+}
+
+function isRefused(head: Head): head is { code: DetailCode; seen: string } {
+  return typeof head === "object" && "code" in head;
+}
+
+/** What the HEAD told about the version; null when nothing. */
+export function validatorFrom(head: Head | undefined): string | null {
+  return typeof head === "object" && "validator" in head
+    ? head.validator
+    : null;
 }

@@ -14,7 +14,13 @@ import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { ProductContent } from "./product.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { ProductCounts, TransactionResult } from "./transaction.ts";
-import { type Head, imageProblems, probeImages } from "./image_probe.ts";
+import {
+  type Head,
+  imageProblems,
+  probeImages,
+  requireAllAsked,
+  validatorFrom,
+} from "./image_probe.ts";
 import { makePlan, type Plan, type PlannedProduct } from "./upload_plan.ts";
 import type { Services } from "../services.ts";
 import { linkImages } from "./change_feed.ts";
@@ -124,6 +130,7 @@ async function carryThrough(
   const plan = (sql: Sql) => makePlan(sql, seller.id, document, deps.ids.uuid);
 
   const known = [...document.problems, ...imageProblems(document, heads)];
+  if (known.length === 0) requireAllAsked(heads);
   if (dryRun || known.length > 0) {
     const { problems, counts } = await db.read(plan);
     refuse([...known, ...problems], document.moreProblems);
@@ -252,8 +259,7 @@ function collectImages(
   const ordinalOf = (url: string): number => {
     let image = distinct.get(url);
     if (image === undefined) {
-      const head = heads.get(url);
-      const validator = head && "validator" in head ? head.validator : null;
+      const validator = validatorFrom(heads.get(url));
       image = { ordinal: distinct.size, url, refs: 0, validator };
       distinct.set(url, image);
     }

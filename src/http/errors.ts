@@ -2,6 +2,7 @@
 import { type Detail, type ErrorCode, ServiceError } from "../lib/errors.ts";
 import { StoreError } from "../images/storage/blob_store.ts";
 import { DbError } from "../database/db.ts";
+import { OutboundError } from "../net/errors.ts";
 import { serviceDocument, type XmlNode } from "../xml/encode.ts";
 
 /** Seconds after which a client had better ask again. */
@@ -35,6 +36,14 @@ export function toServiceError(error: unknown): ServiceError {
     return new ServiceError(
       "unavailable",
       "The service cannot reach its images at the moment. Ask again later.",
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  if (error instanceof OutboundError && error.isOurs) {
+    return new ServiceError(
+      "unavailable",
+      "The service has too many outbound requests in progress; nothing of this " +
+        "request was stored. Send it again.",
       { cause: error, headers: RETRY_AFTER },
     );
   }

@@ -1,7 +1,36 @@
-/** Bounds how much runs at once, for each key and owner and in total. */
+/**
+ * Bounds how much runs at once, for each key and in total, and shares that
+ * among owners by the time for which they hold it.
+ *
+ * An owner may hold at most as many slots as are free besides, times its share
+ * (`hold_times.ts`): so n prompt owners hold 1/(n + 1) of all each, and as much
+ * stays free for whoever comes next. An owner whose requests hang has a small
+ * share: ten of them leave a prompt one a quarter of all slots. A seller's slow
+ * hosts therefore cost that seller's own time. The same holds within a key,
+ * because several sellers may use one host, with eight times the share: most
+ * hosts have one user.
+ *
+ * This is the dynamic threshold of shared-memory switches (Choudhury and Hahne,
+ * 1998); a fixed quota would either waste slots or leave none over.
+ */
+
+import { type Clock, systemClock } from "../deps.ts";
+import { HoldTimes } from "./hold_times.ts";
+
+export interface ConcurrencyLimits {
+  perKey: number;
+  total: number;
+  clock?: Clock;
+}
+
+/** A slot that is held; giving it back twice does nothing. */
+export interface Slot extends Disposable {
+  /** Gives it back as if it had never been taken. */
+  cancel(): void;
+}
 
 interface Waiter {
-  start(): void;
+  start(slot: Slot): void;
 }
 
 /** Waiters in their order, by key. */
@@ -10,32 +39,38 @@ type Queues = Map<string, Waiter[]>;
 /** For whom a slot is taken; without one, for nobody in particular. */
 type Owner = string | undefined;
 
-export interface ConcurrencyLimits {
-  perKey: number;
-  /** What one owner may have; nobody in particular may have all. */
-  perOwner?: number;
-  total: number;
+/** What an owner holds: in all, with its times, and by key. */
+interface Held {
+  times: HoldTimes;
+  byKey: Map<string, number>;
 }
 
+/** How many owners without a slot are remembered with their times. */
+const OWNERS = 1_000;
+/** An owner's part of a key's free slots, compared with that of all. */
+const KEY_SHARE = 8;
+
 /**
- * A semaphore with a limit per key, one per owner and one for all. Owners take
- * turns, and so do the keys of each, and who waits for a key is served in
- * order: however much an owner asks for, and from however many keys, another
- * one waits for no more than its turn.
+ * A semaphore; see the head of this file. Owners that wait take turns, and so
+ * do the keys of each; who waits for a key is served in order. Nobody in
+ * particular is bound by the limits alone.
  */
 export class ConcurrencyLimit {
-  readonly #limits: Required<ConcurrencyLimits>;
-  readonly #activeKeys = new Map<string, number>();
-  readonly #activeOwners = new Map<Owner, number>();
+  readonly #limits: ConcurrencyLimits;
+  readonly #clock: Clock;
+  readonly #usedByKey = new Map<string, number>();
+  /** By owner; the one that began something last comes last. */
+  readonly #held = new Map<string, Held>();
   readonly #waiting = new Map<Owner, Queues>();
   #used = 0;
 
   constructor(limits: ConcurrencyLimits) {
-    this.#limits = { perOwner: limits.total, ...limits };
+    this.#limits = limits;
+    this.#clock = limits.clock ?? systemClock;
   }
 
   /**
-   * Waits for a slot. Each one must be given back once with `release`.
+   * Waits for a slot, which is held until it is disposed of.
    *
    * @throws the signal's reason, if it is aborted first; then nothing is taken.
    */
@@ -43,20 +78,19 @@ export class ConcurrencyLimit {
     key: string,
     signal?: AbortSignal,
     owner?: string,
-  ): Promise<void> {
+  ): Promise<Slot> {
     signal?.throwIfAborted();
-    if (this.#used < this.#limits.total && this.#free(key, owner)) {
-      return this.#take(key, owner);
-    }
-    await new Promise<void>((resolve, reject) => {
+    const slot = this.tryAcquire(key, owner);
+    if (slot !== undefined) return slot;
+    return await new Promise<Slot>((resolve, reject) => {
       const queues: Queues = this.#waiting.get(owner) ?? new Map();
       this.#waiting.set(owner, queues);
       const queue = queues.get(key) ?? [];
       queues.set(key, queue);
       const waiter: Waiter = {
-        start: () => {
+        start: (slot) => {
           signal?.removeEventListener("abort", leave);
-          resolve();
+          resolve(slot);
         },
       };
       const leave = () => {
@@ -70,46 +104,95 @@ export class ConcurrencyLimit {
     });
   }
 
-  /** Gives a slot of `key` and `owner` back, so that the next may start. */
-  release(key: string, owner?: string): void {
-    this.#used--;
-    countDown(this.#activeKeys, key);
-    countDown(this.#activeOwners, owner);
-    while (this.#used < this.#limits.total && this.#startNext());
+  /** Takes a slot if one may be taken at once. */
+  tryAcquire(key: string, owner?: string): Slot | undefined {
+    if (!this.#mayHoldMore(owner) || !this.#mayUse(key, owner)) return;
+    return this.#take(key, owner);
   }
 
-  #free(key: string, owner: Owner): boolean {
-    return this.#hasRoom(owner) &&
-      (this.#activeKeys.get(key) ?? 0) < this.#limits.perKey;
+  #mayHoldMore(owner: Owner): boolean {
+    const free = this.#limits.total - this.#used;
+    if (owner === undefined || free <= 0) return free > 0;
+    const times = this.#held.get(owner)?.times;
+    return (times?.running ?? 0) < Math.max(1, this.#share(owner) * free);
   }
 
-  #hasRoom(owner: Owner): boolean {
-    return owner === undefined ||
-      (this.#activeOwners.get(owner) ?? 0) < this.#limits.perOwner;
+  #mayUse(key: string, owner: Owner): boolean {
+    const free = this.#limits.perKey - (this.#usedByKey.get(key) ?? 0);
+    if (owner === undefined || free <= 0) return free > 0;
+    const held = this.#held.get(owner)?.byKey.get(key) ?? 0;
+    return held < Math.max(1, KEY_SHARE * this.#share(owner) * free);
   }
 
-  #take(key: string, owner: Owner): void {
+  #share(owner: string): number {
+    const { times } = this.#held.get(owner) ?? NEWCOMER;
+    return times.share(this.#clock.monotonic());
+  }
+
+  #take(key: string, owner: Owner): Slot {
+    const startedAt = this.#clock.monotonic();
     this.#used++;
-    countUp(this.#activeKeys, key);
-    countUp(this.#activeOwners, owner);
+    countUp(this.#usedByKey, key);
+    const held = owner === undefined ? undefined : this.#begin(owner);
+    held?.times.begin(startedAt);
+    if (held !== undefined) countUp(held.byKey, key);
+    let isHeld = true;
+    const giveBack = () => {
+      if (!isHeld) return false;
+      isHeld = false;
+      this.#used--;
+      countDown(this.#usedByKey, key);
+      if (held !== undefined) countDown(held.byKey, key);
+      return true;
+    };
+    return {
+      cancel: () => {
+        if (!giveBack()) return;
+        held?.times.cancel(startedAt);
+        while (this.#startNext());
+      },
+      [Symbol.dispose]: () => {
+        if (!giveBack()) return;
+        held?.times.end(startedAt, this.#clock.monotonic());
+        while (this.#startNext());
+      },
+    };
+  }
+
+  #begin(owner: string): Held {
+    const held = this.#held.get(owner) ?? newcomer();
+    this.#held.delete(owner);
+    this.#held.set(owner, held);
+    if (this.#held.size > OWNERS) {
+      const idle = this.#held.entries()
+        .find(([, { times }]) => times.running === 0);
+      if (idle !== undefined) this.#held.delete(idle[0]);
+    }
+    return held;
   }
 
   #startNext(): boolean {
     for (const [owner, queues] of this.#waiting) {
-      if (!this.#hasRoom(owner)) continue;
-      const key = queues.keys().find((key) => this.#free(key, owner));
+      if (!this.#mayHoldMore(owner)) continue;
+      const key = queues.keys().find((key) => this.#mayUse(key, owner));
       if (key === undefined) continue;
       const queue = queues.get(key)!;
       const next = queue.shift()!;
       moveToEnd(queues, key, queue.length > 0 ? queue : undefined);
       moveToEnd(this.#waiting, owner, queues.size > 0 ? queues : undefined);
-      this.#take(key, owner);
-      next.start();
+      next.start(this.#take(key, owner));
       return true;
     }
     return false;
   }
 }
+
+function newcomer(): Held {
+  return { times: new HoldTimes(), byKey: new Map() };
+}
+
+/** What is assumed of an owner that was never heard of. */
+const NEWCOMER = newcomer();
 
 function countUp<K>(counts: Map<K, number>, of: K): void {
   counts.set(of, (counts.get(of) ?? 0) + 1);

@@ -10,6 +10,8 @@
  * - `protocol`: what came is not HTTP/1.1, or not in a form we accept
  * - `too_large`: the body is larger than asked for
  * - `aborted`: the caller's signal, or `Outbound.close()`
+ * - `queued`: it waited too long for its turn among our own requests; the host
+ *   was never asked and is not at fault
  */
 export type OutboundErrorKind =
   | "blocked"
@@ -20,7 +22,8 @@ export type OutboundErrorKind =
   | "tls"
   | "protocol"
   | "too_large"
-  | "aborted";
+  | "aborted"
+  | "queued";
 
 export interface OutboundErrorOptions extends ErrorOptions {
   address?: string;
@@ -48,6 +51,11 @@ export class OutboundError extends Error {
     this.kind = kind;
     this.address = options.address;
     this.elapsedMs = options.elapsedMs ?? 0;
+  }
+
+  /** Whether it ended on our side, so that the host is not at fault. */
+  get isOurs(): boolean {
+    return this.kind === "aborted" || this.kind === "queued";
   }
 }
 

@@ -6,6 +6,7 @@
  * `node:http` was measured at three times the cost per HEAD.
  */
 
+import type { Clock } from "../deps.ts";
 import { OutboundError } from "./errors.ts";
 
 /** How the end of a body is known. */
@@ -29,6 +30,16 @@ const LINE_LIMIT = 1024;
 const INTERIM_LIMIT = 8;
 const HEAD_READ = 8 * 1024;
 const BODY_READ = 64 * 1024;
+/**
+ * Each read costs as much as some hundred bytes, so a host that sends in small
+ * pieces is read in intervals, and what it sends is read in larger ones.
+ */
+const FREE_READS = 64;
+const SMALL_READ = 512;
+const SMALL_READ_PAUSE_MS = 5;
+/** The same for the chunks of a body. */
+const FREE_CHUNKS = 1_024;
+const SMALL_CHUNK = 64;
 const NOTHING = new Uint8Array(0);
 const LF = 10;
 const CR = 13;
@@ -75,11 +86,16 @@ export function encodeRequest(
 /** One connection: requests are sent and answered one after the other. */
 export class HttpConnection {
   readonly #conn: Deno.Conn;
-  readonly #scratch = new Uint8Array(HEAD_READ);
+  readonly #clock: Clock;
+  /** For a head as it comes, and what came with it. */
+  readonly #headSpace = new Uint8Array(HEAD_READ);
   /** Every piece of a body lies here: making new room costs as much as reading. */
   #bodySpace: Uint8Array<ArrayBuffer> | undefined;
   #unread: Uint8Array = NOTHING;
   #ahead: Promise<Uint8Array | null> | undefined;
+  /** Since the request: how often something came, and how many bytes. */
+  #reads = 0;
+  #bytesRead = 0;
   #idle = false;
   #closed = false;
 
@@ -88,8 +104,10 @@ export class HttpConnection {
     readonly address: string,
     /** The host as messages name it. */
     readonly host: string,
+    clock: Clock,
   ) {
     this.#conn = conn;
+    this.#clock = clock;
   }
 
   /** Whether all that came has been read: else it cannot be used again. */
@@ -106,6 +124,8 @@ export class HttpConnection {
    */
   async ask(method: string, request: Uint8Array): Promise<Head> {
     this.#idle = false;
+    this.#reads = 0;
+    this.#bytesRead = 0;
     // A host may answer and close before it has read everything. So a failure
     // to write counts only in so far as no answer comes.
     this.#send(request).catch(() => {});
@@ -144,7 +164,7 @@ export class HttpConnection {
    */
   watch(broken: () => void): void {
     this.#idle = true;
-    this.#ahead = this.#read(this.#scratch);
+    this.#ahead = this.#read(this.#headSpace);
     const wake = () => {
       if (this.#idle) broken();
     };
@@ -180,20 +200,35 @@ export class HttpConnection {
   async #read(
     into: Uint8Array<ArrayBuffer>,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
+    if (this.#reads > FREE_READS + this.#bytesRead / SMALL_READ) {
+      await new Promise<void>((resolve) =>
+        this.#clock.after(SMALL_READ_PAUSE_MS, resolve)
+      );
+    }
     try {
       const count = await this.#conn.read(into);
-      return count === null ? null : into.subarray(0, count);
+      if (count === null) return null;
+      this.#reads++;
+      this.#bytesRead += count;
+      return into.subarray(0, count);
     } catch (cause) {
       throw this.#broken(cause);
     }
   }
 
+  /** Looks at each byte once, in however small pieces they come. */
   async #headText(): Promise<string> {
-    let seen = this.#unread;
+    let length = this.#unread.length;
+    let space = length > HEAD_READ
+      ? new Uint8Array(2 * HEAD_LIMIT)
+      : this.#headSpace;
+    space.set(this.#unread);
     this.#unread = NOTHING;
+    let searched = 0;
     for (;;) {
-      const end = headEnd(seen);
-      if (end > HEAD_LIMIT || (end < 0 && seen.length > HEAD_LIMIT)) {
+      const seen = space.subarray(0, length);
+      const end = headEnd(seen, searched);
+      if (end > HEAD_LIMIT || (end < 0 && length > HEAD_LIMIT)) {
         throw this.#protocol(`sent a header of more than ${HEAD_LIMIT} bytes`);
       }
       if (end >= 0) {
@@ -201,17 +236,22 @@ export class HttpConnection {
         return latin1.decode(seen.subarray(0, end));
       }
       if (!startsLikeHttp(seen)) throw this.#notHttp();
-      const ahead = this.#ahead ?? this.#read(this.#scratch);
+      // The empty line may have begun with the last three bytes.
+      searched = Math.max(0, length - 3);
+      if (length === space.length) {
+        space = new Uint8Array(2 * HEAD_LIMIT);
+        space.set(seen);
+      }
+      const ahead = this.#ahead ?? this.#read(space.subarray(length));
       this.#ahead = undefined;
       const more = await ahead;
       if (more === null) throw this.#broken();
-      // A copy, because the scratch space is written to again.
-      seen = joined(seen, more);
+      length += more.length;
     }
   }
 
   #parse(text: string, method: string): Head {
-    const [statusLine, ...lines] = unfolded(text).trimEnd().split("\n");
+    const [statusLine, ...lines] = text.trimEnd().split("\n");
     const match = /^HTTP\/1\.([01]) ([1-9]\d\d)(?:\s|$)/.exec(statusLine);
     if (match === null) throw this.#notHttp();
     if (CONTROL.test(text)) throw this.#protocol("sent a malformed header");
@@ -268,11 +308,16 @@ export class HttpConnection {
   }
 
   async *#chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    for (;;) {
+    let total = 0;
+    for (let count = 1;; count++) {
       const size = /^([0-9a-f]{1,12})[ \t]*(?:;|$)/i.exec(await this.#line());
       if (size === null) throw this.#protocol("sent a malformed chunk");
       const bytes = parseInt(size[1], 16);
       if (bytes === 0) break;
+      total += bytes;
+      if (count > FREE_CHUNKS + total / SMALL_CHUNK) {
+        throw this.#protocol("sent the body in chunks of a few bytes");
+      }
       yield* this.#exactly(bytes);
       if (await this.#line() !== "") {
         throw this.#protocol("sent a malformed chunk");
@@ -334,19 +379,19 @@ export function tokens(value: string | undefined): string[] {
   return (value ?? "").split(",").map((token) => token.trim().toLowerCase());
 }
 
-// A header that goes on in the next line, as was allowed once.
-function unfolded(text: string): string {
-  return /\n[ \t]/.test(text) ? text.replace(/\r?\n[ \t]+/g, " ") : text;
-}
-
 // Whoever speaks something else is told so at once, and not after a time-out.
 function startsLikeHttp(bytes: Uint8Array): boolean {
   return "HTTP/".startsWith(latin1.decode(bytes.subarray(0, 5)));
 }
 
-// The position after the empty line, or -1. A lone line feed ends a line too.
-function headEnd(bytes: Uint8Array): number {
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+// The position after the empty line that begins at `from` or later, or -1. A
+// lone line feed ends a line too.
+function headEnd(bytes: Uint8Array, from: number): number {
+  for (
+    let at = bytes.indexOf(LF, from);
+    at >= 0;
+    at = bytes.indexOf(LF, at + 1)
+  ) {
     if (bytes[at + 1] === LF) return at + 2;
     if (bytes[at + 1] === CR && bytes[at + 2] === LF) return at + 3;
   }

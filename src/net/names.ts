@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import type { Clock } from "../deps.ts";
 import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
-import { ConcurrencyLimit } from "./concurrency_limit.ts";
+import { ConcurrencyLimit, type Slot } from "./concurrency_limit.ts";
 
 /** All addresses of a host name. Rejects, or gives none, if it has none. */
 export type Resolver = (name: string) => Promise<readonly string[]>;
@@ -13,6 +13,7 @@ export type Resolver = (name: string) => Promise<readonly string[]>;
 // Each look-up holds a thread until the operating system gives up, even if
 // nobody waits for it any more; file access needs threads of the same pool.
 const LOOKUPS_AT_ONCE = 128;
+const ANY_NAME = "";
 
 const FRESH_MS = 5_000;
 const FAILURE_FRESH_MS = 1_000;
@@ -20,23 +21,12 @@ const REMEMBERED = 1_000;
 
 /**
  * Resolves as other programs on the machine do, hosts file included: the
- * operating system's own look-up, a bounded number at once.
+ * operating system's own look-up.
  */
-export function systemResolver(): Resolver {
-  const slots = new ConcurrencyLimit({
-    perKey: LOOKUPS_AT_ONCE,
-    total: LOOKUPS_AT_ONCE,
-  });
-  return async (name) => {
-    await slots.acquire("");
-    try {
-      const found = await lookup(name, { all: true, order: "verbatim" });
-      return found.map((entry) => entry.address);
-    } finally {
-      slots.release("");
-    }
-  };
-}
+export const systemResolver: Resolver = async (name) => {
+  const found = await lookup(name, { all: true, order: "verbatim" });
+  return found.map((entry) => entry.address);
+};
 
 export interface NamesOptions {
   resolve: Resolver;
@@ -55,42 +45,76 @@ interface Entry {
  * time, and its outcome is kept for five seconds (a failure for one), so that
  * 250 images of one host cost one. What is kept are checked addresses, and the
  * caller dials those: a name that changes meanwhile gains nothing.
+ *
+ * A bounded number of look-ups runs at once, shared among owners, so that the
+ * slow name servers of one cost no other one time.
  */
 export class Names {
   readonly #options: NamesOptions;
   readonly #known = new Map<string, Entry>();
+  readonly #slots: ConcurrencyLimit;
 
   constructor(options: NamesOptions) {
     this.#options = options;
+    this.#slots = new ConcurrencyLimit({
+      perKey: LOOKUPS_AT_ONCE,
+      total: LOOKUPS_AT_ONCE,
+      clock: options.clock,
+    });
   }
 
   /**
-   * The addresses of a URL's `hostname`, every one of them allowed.
+   * The addresses of a URL's `hostname`, every one of them allowed. The time-out
+   * counts from when the look-up begins, which may wait for its turn among those
+   * of the `owner`.
    *
    * @throws {OutboundError} `blocked` if the name or **any** of its addresses
-   * is, `unresolved`, or `timeout`.
+   * is, `unresolved`, or `timeout`; the signal's reason, if it is aborted while
+   * the look-up waits for its turn.
    */
-  addresses(hostname: string): Promise<readonly string[]> {
+  async addresses(
+    hostname: string,
+    owner?: string,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]> {
+    const known = this.#current(hostname);
+    if (known !== undefined) return await known;
+    const address = this.#literal(hostname);
+    if (address !== null) return [address];
+    const slot = this.#slots.tryAcquire(ANY_NAME, owner);
+    if (slot !== undefined) return await this.#begin(hostname, slot);
+    const awaited = await this.#slots.acquire(ANY_NAME, signal, owner);
+    const begun = this.#current(hostname);
+    if (begun === undefined) return await this.#begin(hostname, awaited);
+    awaited.cancel();
+    return await begun;
+  }
+
+  #current(name: string): Entry["addresses"] | undefined {
+    const known = this.#known.get(name);
+    return known && this.#options.clock.monotonic() < known.until
+      ? known.addresses
+      : undefined;
+  }
+
+  #begin(name: string, slot: Slot): Entry["addresses"] {
     const { clock } = this.#options;
-    const known = this.#known.get(hostname);
-    if (known !== undefined && clock.monotonic() < known.until) {
-      return known.addresses;
-    }
-    const entry = { until: Infinity, addresses: this.#find(hostname) };
+    const entry = { until: Infinity, addresses: this.#find(name, slot) };
     const keepFor = (ms: number) => entry.until = clock.monotonic() + ms;
     entry.addresses.then(
       () => keepFor(FRESH_MS),
       () => keepFor(FAILURE_FRESH_MS),
     );
-    this.#remember(hostname, entry);
+    this.#remember(name, entry);
     return entry.addresses;
   }
 
-  async #find(name: string): Promise<readonly string[]> {
+  /** The address that a host name is; null if it has to be looked up. */
+  #literal(name: string): string | null {
     const { allow } = this.#options;
     const literal = name.replace(/^\[(.*)\]$/s, "$1");
     if (isIP(literal) !== 0) {
-      if (!isBlocked(literal, allow)) return [literal];
+      if (!isBlocked(literal, allow)) return literal;
       throw new OutboundError(
         "blocked",
         `${literal} is not an address on the public internet; the URL must lead to a public host.`,
@@ -102,7 +126,12 @@ export class Names {
         `${name} is not a public host name; the URL must lead to a public host.`,
       );
     }
-    const found = await this.#resolve(name);
+    return null;
+  }
+
+  async #find(name: string, slot: Slot): Promise<readonly string[]> {
+    const { allow } = this.#options;
+    const found = await this.#resolve(name, slot);
     if (found.some((address) => isBlocked(address, allow))) {
       // The addresses stay out of it: they may be those of our own network.
       throw new OutboundError(
@@ -113,7 +142,8 @@ export class Names {
     return found;
   }
 
-  async #resolve(name: string): Promise<readonly string[]> {
+  /** The slot is held until the resolver answers, however late. */
+  async #resolve(name: string, slot: Slot): Promise<readonly string[]> {
     const { resolve, timeoutMs, clock } = this.#options;
     let cancel = () => {};
     const late = new Promise<never>((_, reject) => {
@@ -128,7 +158,10 @@ export class Names {
         ));
     });
     try {
-      const found = await Promise.race([resolve(name), late]);
+      const answer = Promise.try(resolve, name);
+      const free = () => slot[Symbol.dispose]();
+      answer.then(free, free);
+      const found = await Promise.race([answer, late]);
       if (found.length > 0) return found;
       throw unresolved(name);
     } catch (error) {

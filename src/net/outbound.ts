@@ -35,7 +35,7 @@ export interface OutboundOptions {
   allowPrivate: readonly string[];
   /** Requests in flight to one origin (scheme, host, port). */
   perOrigin: number;
-  /** Requests in flight in all; at most half of them for one owner. */
+  /** Requests in flight in all; see `concurrency_limit.ts` for an owner's part. */
   total: number;
   /** For the look-up, and again for TCP and TLS together; 5,000 by default. */
   connectTimeoutMs?: number;
@@ -55,9 +55,14 @@ export interface RequestOptions {
   timeoutMs: number;
   /** Aborts at any time, also while waiting for a slot. */
   signal?: AbortSignal;
+  /** Aborts, as `queued`, what still waits for its turn; not what has begun. */
+  waitSignal?: AbortSignal;
+  /** Called when its turn has come, before the host is asked. */
+  onTurn?: () => void;
   /**
-   * For whom it is: owners take turns, so that one whose hosts are silent keeps
-   * no other waiting. Requests without one are together an owner without bound.
+   * For whom it is: slots and look-ups are shared among owners, so that one
+   * whose hosts are silent keeps no other waiting. Requests without one are
+   * together an owner without bound.
    */
   owner?: string;
 }
@@ -114,7 +119,8 @@ export class Outbound {
   readonly #pool: Pool;
   /** What every request is sent with. */
   readonly #headers: string;
-  readonly #calls = new RequestsBySignal();
+  readonly #calls = new RequestsBySignal((call) => call.cancel());
+  readonly #waiting = new RequestsBySignal((call) => call.stopWaiting());
   readonly #closing = new AbortController();
 
   /** @throws {TypeError} if `allowPrivate` holds something but CIDRs. */
@@ -122,14 +128,14 @@ export class Outbound {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#names = new Names({
-      resolve: options.resolve ?? systemResolver(),
+      resolve: options.resolve ?? systemResolver,
       allow: allowList(options.allowPrivate),
       timeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       clock: this.#clock,
     });
     const { perOrigin, total } = options;
-    const perOwner = Math.ceil(total / 2);
-    this.#slots = new ConcurrencyLimit({ perKey: perOrigin, perOwner, total });
+    const clock = this.#clock;
+    this.#slots = new ConcurrencyLimit({ perKey: perOrigin, total, clock });
     this.#pool = new Pool(total, this.#clock);
     const { userAgent } = options;
     this.#headers = headerLines({
@@ -143,10 +149,21 @@ export class Outbound {
    * Judges a URL and its host's addresses without connecting: what a webhook
    * has to pass when it is registered.
    *
-   * @throws {OutboundError} `blocked`, `unresolved` or `timeout`
+   * @throws {OutboundError} `blocked`, `unresolved`, `timeout`, or `queued` if
+   * the look-up had to wait for others
    */
-  async check(url: string): Promise<void> {
-    await this.#names.addresses(allowedUrl(url).hostname);
+  async check(url: string, owner?: string): Promise<void> {
+    const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
+    const call = new Call(allowedUrl(url), this.#clock);
+    this.#calls.add(this.#closing.signal, call);
+    // A look-up that begins within its time-out has all of it.
+    const stopWaiting = () => call.stopWaiting();
+    call.onEnd(this.#clock.after(2 * connectTimeoutMs, stopWaiting));
+    try {
+      await this.#lookUp(call, owner);
+    } finally {
+      call.end();
+    }
   }
 
   /**
@@ -228,34 +245,41 @@ export class Outbound {
   }
 
   async #begin(url: string, options: RequestOptions): Promise<Call> {
-    const { owner, signal, timeoutMs } = options;
+    const { owner, signal, waitSignal, timeoutMs, onTurn } = options;
     const call = new Call(allowedUrl(url), this.#clock);
     this.#calls.add(this.#closing.signal, call);
     if (signal !== undefined) this.#calls.add(signal, call);
+    if (waitSignal !== undefined) this.#waiting.add(waitSignal, call);
     try {
-      await this.#slots.acquire(call.origin, call.signal, owner);
-      call.onEnd(() => this.#slots.release(call.origin, owner));
+      call.addresses = await this.#lookUp(call, owner);
+      const slot = await this.#slots.acquire(call.origin, call.signal, owner);
+      call.onEnd(() => slot[Symbol.dispose]());
       call.start(timeoutMs);
+      onTurn?.();
       return call;
     } catch (error) {
       throw this.#failed(call, error);
     }
   }
 
+  async #lookUp(call: Call, owner?: string): Promise<readonly string[]> {
+    const { url: { hostname }, signal } = call;
+    const found = this.#names.addresses(hostname, owner, signal);
+    return await call.unlessAborted(found);
+  }
+
   async #ask(call: Call, method: string, request: Uint8Array): Promise<Asked> {
-    const found = this.#names.addresses(call.url.hostname);
-    const addresses = await call.unlessAborted(found);
     const repeatable = method !== "POST";
     const pooled = repeatable
-      ? this.#pool.take(call.origin, addresses)
+      ? this.#pool.take(call.origin, call.addresses)
       : undefined;
     try {
-      return await this.#askOnce(call, method, request, addresses, pooled);
+      return await this.#askOnce(call, method, request, pooled);
     } catch (error) {
       if (!repeatable || call.signal.aborted || !unanswered(error, pooled)) {
         throw error;
       }
-      return await this.#askOnce(call, method, request, addresses);
+      return await this.#askOnce(call, method, request);
     }
   }
 
@@ -263,10 +287,9 @@ export class Outbound {
     call: Call,
     method: string,
     request: Uint8Array,
-    addresses: readonly string[],
     pooled?: HttpConnection,
   ): Promise<Asked> {
-    const connection = pooled ?? await this.#connect(call, addresses);
+    const connection = pooled ?? await this.#connect(call);
     call.address = connection.address;
     call.phase = "answer";
     call.onEnd((keep) => {
@@ -286,10 +309,7 @@ export class Outbound {
     }
   }
 
-  async #connect(
-    call: Call,
-    addresses: readonly string[],
-  ): Promise<HttpConnection> {
+  async #connect(call: Call): Promise<HttpConnection> {
     const { url, signal } = call;
     const { dial = dialTcp, ca, connectTimeoutMs } = this.#options;
     call.phase = "connect";
@@ -297,7 +317,7 @@ export class Outbound {
     try {
       const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
       const { conn, address } = await dialFirst(
-        addresses,
+        call.addresses,
         port,
         dial,
         signal,
@@ -307,7 +327,7 @@ export class Outbound {
       const ready = url.protocol === "https:"
         ? await secure(conn, url.hostname, ca, signal)
         : conn;
-      return new HttpConnection(ready, address, url.host);
+      return new HttpConnection(ready, address, url.host, this.#clock);
     } catch (error) {
       throw connectError(error, url.host);
     } finally {

@@ -1,7 +1,7 @@
 /** One outbound request from its turn to its end: clock, abort, clean-up. */
 
 import type { Clock } from "../deps.ts";
-import { duration, OutboundError } from "./errors.ts";
+import { duration, OutboundError, type OutboundErrorKind } from "./errors.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
 /** How far a request has come; it decides what a time-out is blamed on. */
@@ -18,11 +18,15 @@ export class Call {
   readonly url: URL;
   readonly origin: string;
   phase: Phase = "connect";
+  /** What the host's name leads to, all of it allowed. */
+  addresses: readonly string[] = [];
+  /** The one that was dialled. */
   address: string | undefined;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   readonly #cleanUp: ((keep: HttpConnection | undefined) => void)[] = [];
   #started: number;
+  #waiting = true;
   #ended = false;
 
   constructor(url: URL, clock: Clock) {
@@ -43,6 +47,7 @@ export class Call {
 
   /** Starts the clock: the call has its turn. */
   start(timeoutMs: number): void {
+    this.#waiting = false;
     this.#started = this.#clock.monotonic();
     this.onEnd(this.limit(timeoutMs));
   }
@@ -58,6 +63,12 @@ export class Call {
   /** Aborts the call, also while it waits for its turn. */
   cancel(): void {
     this.#stop("aborted", "The request was cancelled.");
+  }
+
+  /** Ends the call if it still waits for its turn. */
+  stopWaiting(): void {
+    if (!this.#waiting) return;
+    this.#stop("queued", "The request waited too long for its turn.");
   }
 
   /** Whether it was aborted by somebody, and not by its time running out. */
@@ -103,7 +114,7 @@ export class Call {
     });
   }
 
-  #stop(kind: "timeout" | "aborted", message: string): void {
+  #stop(kind: OutboundErrorKind, message: string): void {
     if (this.#ended) return;
     this.#abort.abort(new OutboundError(kind, message));
     this.end();

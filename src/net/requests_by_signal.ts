@@ -1,4 +1,4 @@
-/** Calls that end when a signal is aborted. */
+/** Calls that a signal ends when it is aborted. */
 
 import type { Call } from "./request.ts";
 
@@ -13,11 +13,17 @@ interface Listening {
  * listener that is added or removed is compared with all the others.
  */
 export class RequestsBySignal {
+  readonly #stop: (call: Call) => void;
   readonly #listening = new WeakMap<AbortSignal, Listening>();
 
-  /** Has the signal cancel the call, unless that has ended before. */
+  /** `stop` is what an aborted signal does to its calls. */
+  constructor(stop: (call: Call) => void) {
+    this.#stop = stop;
+  }
+
+  /** Has the signal stop the call, unless that has ended before. */
   add(signal: AbortSignal, call: Call): void {
-    if (signal.aborted) return call.cancel();
+    if (signal.aborted) return this.#stop(call);
     const { calls, end } = this.#listening.get(signal) ?? this.#listen(signal);
     calls.add(call);
     call.onEnd(() => {
@@ -27,16 +33,16 @@ export class RequestsBySignal {
 
   #listen(signal: AbortSignal): Listening {
     const calls = new Set<Call>();
-    const cancel = () => {
-      for (const call of calls) call.cancel();
+    const stopAll = () => {
+      for (const call of calls) this.#stop(call);
     };
     // A signal made of others (`AbortSignal.any`), as each image has one, is
     // kept in memory by every one of those while anything listens to it.
     const end = () => {
-      signal.removeEventListener("abort", cancel);
+      signal.removeEventListener("abort", stopAll);
       this.#listening.delete(signal);
     };
-    signal.addEventListener("abort", cancel);
+    signal.addEventListener("abort", stopAll);
     const listening = { calls, end };
     this.#listening.set(signal, listening);
     return listening;

@@ -26,7 +26,10 @@ export async function registerWebhook(
   seller: Seller,
   document: Uint8Array,
 ): Promise<void> {
-  const { trigger, url } = await readWebhook(parseTree(document), outbound);
+  const { trigger, url } = await readWebhook(
+    parseTree(document),
+    (url) => outbound.check(url, seller.id),
+  );
   await db.write(async (tx) => {
     await putWebhook(tx, deps, seller.id, trigger, url);
     tx.onCommit(() => signals.deliveries.announce());
@@ -35,7 +38,7 @@ export async function registerWebhook(
 
 async function readWebhook(
   root: XmlElement,
-  outbound: Outbound,
+  check: Outbound["check"],
 ): Promise<{ trigger: Trigger; url: string }> {
   const { fields, details } = readFields(root, {
     root: "webhook",
@@ -52,7 +55,7 @@ async function readWebhook(
   const urlText = value("url", chained(text("url"), readUrl));
   const url = urlText === undefined
     ? undefined
-    : value("url", await reachable(urlText, outbound));
+    : value("url", await reachable(urlText, check));
   if (problems.length > 0 || trigger === undefined || url === undefined) {
     problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
     throw recordInvalid(problems);
@@ -89,14 +92,14 @@ function readUrl(text: string): Read<string> {
 
 async function reachable(
   url: string,
-  outbound: Outbound,
+  check: Outbound["check"],
 ): Promise<Read<string>> {
   try {
-    await outbound.check(url);
+    await check(url);
     return { value: url };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    if (error.kind === "aborted") throw error;
+    if (error.isOurs) throw error;
     const code = error.kind === "blocked" ? "url_blocked" : "unresolved";
     return {
       problem: { code, message: `is ${quote(url)}. ${error.message}` },

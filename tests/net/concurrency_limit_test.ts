@@ -1,106 +1,193 @@
-import { assertEquals, assertRejects } from "@std/assert";
-import { ConcurrencyLimit } from "../../src/net/concurrency_limit.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  ConcurrencyLimit,
+  type Slot,
+} from "../../src/net/concurrency_limit.ts";
+import { TestClock } from "../support/clock.ts";
 
 /** Lets everything that is ready run. */
 const settle = () => new Promise<void>((done) => setTimeout(done));
 
+/** Takes slots and gives them back by name, for a limit that a test makes. */
+class Slots {
+  /** Names, in the order in which they began. */
+  readonly begun: string[] = [];
+  readonly clock = new TestClock();
+  readonly limit: ConcurrencyLimit;
+  readonly #slots = new Map<string, Slot[]>();
+
+  constructor(perKey: number, total: number) {
+    this.limit = new ConcurrencyLimit({ perKey, total, clock: this.clock });
+  }
+
+  /** Asks for a slot of each key, given as "key" or "key/owner". */
+  ask(...names: string[]): void {
+    for (const name of names) {
+      const [key, owner] = name.split("/");
+      this.limit.acquire(key, undefined, owner).then((slot) => {
+        this.begun.push(name);
+        this.#slots.set(name, [...this.#slots.get(name) ?? [], slot]);
+      });
+    }
+  }
+
+  end(name: string): void {
+    const slot = this.#slots.get(name)?.shift();
+    assert(slot !== undefined, `${name} holds no slot`);
+    slot[Symbol.dispose]();
+  }
+
+  held(owner: string): number {
+    return [...this.#slots].filter(([name]) => name.endsWith(`/${owner}`))
+      .reduce((sum, [, slots]) => sum + slots.length, 0);
+  }
+
+  /** Has an owner ask so often, and answers at once. */
+  async prompt(owner: string, times: number): Promise<void> {
+    for (let n = 0; n < times; n++) {
+      const slot = await this.limit.acquire("prompt", undefined, owner);
+      slot[Symbol.dispose]();
+    }
+  }
+}
+
 Deno.test("ConcurrencyLimit bounds what one key has, and lets another one pass", async () => {
-  const slots = new ConcurrencyLimit({ perKey: 2, total: 10 });
-  const started: string[] = [];
-  const enter = (key: string) =>
-    slots.acquire(key).then(() => started.push(key));
-  for (const key of ["a", "a", "a", "b"]) enter(key);
+  const slots = new Slots(2, 10);
+  slots.ask("a", "a", "a", "b");
   await settle();
-  assertEquals(started, ["a", "a", "b"]);
-  slots.release("a");
+  assertEquals(slots.begun, ["a", "a", "b"]);
+  slots.end("a");
   await settle();
-  assertEquals(started, ["a", "a", "b", "a"]);
+  assertEquals(slots.begun, ["a", "a", "b", "a"]);
 });
 
 Deno.test("ConcurrencyLimit bounds the total, and the keys take turns", async () => {
-  const slots = new ConcurrencyLimit({ perKey: 10, total: 1 });
-  const started: string[] = [];
-  await slots.acquire("a");
-  for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) {
-    slots.acquire(name[0]).then(() => started.push(name));
-  }
+  const slots = new Slots(10, 1);
+  slots.ask("a", "a", "a", "a", "b", "c", "b");
   for (const held of ["a", "a", "b", "c", "a", "b"]) {
-    slots.release(held);
     await settle();
+    slots.end(held);
   }
-  assertEquals(started, ["a1", "b1", "c1", "a2", "b2", "a3"]);
+  await settle();
+  assertEquals(slots.begun, ["a", "a", "b", "c", "a", "b", "a"]);
 });
 
 Deno.test("ConcurrencyLimit forgets a waiter that was aborted", async () => {
-  const slots = new ConcurrencyLimit({ perKey: 1, total: 1 });
+  const limit = new ConcurrencyLimit({ perKey: 1, total: 1 });
   const abort = new AbortController();
-  await slots.acquire("a");
-  const waiting = slots.acquire("a", abort.signal);
-  const behind = slots.acquire("a");
+  const first = await limit.acquire("a");
+  const waiting = limit.acquire("a", abort.signal);
+  const behind = limit.acquire("a");
   abort.abort(new Error("enough"));
   await assertRejects(() => waiting, Error, "enough");
-  slots.release("a");
-  await behind;
-  await assertRejects(() => slots.acquire("a", abort.signal), Error, "enough");
-  slots.release("a");
-  await slots.acquire("b");
+  first[Symbol.dispose]();
+  const second = await behind;
+  await assertRejects(() => limit.acquire("a", abort.signal), Error, "enough");
+  assertEquals(limit.tryAcquire("a"), undefined);
+  second[Symbol.dispose]();
+  assert(limit.tryAcquire("b") !== undefined);
+});
+
+Deno.test("ConcurrencyLimit: a slot that is given back twice is given back once", async () => {
+  const limit = new ConcurrencyLimit({ perKey: 9, total: 1 });
+  const slot = await limit.acquire("a", undefined, "owner");
+  slot[Symbol.dispose]();
+  slot.cancel();
+  slot[Symbol.dispose]();
+  assert(limit.tryAcquire("a") !== undefined);
+  assertEquals(limit.tryAcquire("a"), undefined);
 });
 
 Deno.test("ConcurrencyLimit: owners take turns first, then the keys of each", async () => {
-  const slots = new ConcurrencyLimit({ perKey: 10, total: 1 });
-  const started: string[] = [];
-  await slots.acquire("x", undefined, "other");
-  for (const name of ["a1", "a2", "a3", "a1", "b1", "b1", "c1"]) {
-    slots.acquire(name, undefined, name[0]).then(() => started.push(name));
-  }
-  slots.release("x", "other");
-  for (let n = 1; n < 7; n++) {
+  const slots = new Slots(10, 1);
+  slots.ask("x/o");
+  await settle();
+  slots.ask("a1/a", "a2/a", "a3/a", "a1/a", "b1/b", "b1/b", "c1/c");
+  for (let n = 0; n < 7; n++) {
+    slots.end(slots.begun.at(-1)!);
     await settle();
-    const name = started[started.length - 1];
-    slots.release(name, name[0]);
   }
-  await settle();
-  assertEquals(started, ["a1", "b1", "c1", "a2", "b1", "a3", "a1"]);
+  assertEquals(
+    slots.begun.map((name) => name.split("/")[0]),
+    ["x", "a1", "b1", "c1", "a2", "b1", "a3", "a1"],
+  );
 });
 
-Deno.test("ConcurrencyLimit: an owner has no more than its part, nobody in particular may have all", async () => {
-  const slots = new ConcurrencyLimit({ perKey: 10, perOwner: 2, total: 4 });
-  const started: string[] = [];
-  const enter = (key: string, owner?: string) =>
-    slots.acquire(key, undefined, owner)
-      .then(() => started.push(`${key}/${owner}`));
-  for (const key of ["1", "2", "3"]) enter(key, "a");
-  enter("1", "b");
+Deno.test("ConcurrencyLimit: an owner may hold as much as it leaves free; nobody in particular may have all", async () => {
+  const slots = new Slots(300, 256);
+  await slots.prompt("a", 100);
+  slots.ask(...Array(200).fill("1/a"));
   await settle();
-  assertEquals(started.splice(0), ["1/a", "2/a", "1/b"]);
-  slots.release("1", "b");
+  assertEquals(slots.held("a"), 128);
+  slots.ask(...Array(200).fill("2"));
   await settle();
-  assertEquals(started, []);
-  slots.release("1", "a");
-  await settle();
-  assertEquals(started.splice(0), ["3/a"]);
-  for (const held of ["2", "3"]) slots.release(held, "a");
-  for (const key of ["1", "2", "3", "4", "5"]) enter(key);
-  await settle();
-  assertEquals(started.length, 4);
+  assertEquals(slots.begun.length, 256);
 });
 
-Deno.test("ConcurrencyLimit: a key that is full keeps its owner's other keys waiting no longer", async () => {
-  const slots = new ConcurrencyLimit({ perKey: 1, perOwner: 2, total: 4 });
-  const started: string[] = [];
-  const enter = (key: string, owner: string) =>
-    slots.acquire(key, undefined, owner)
-      .then(() => started.push(`${key}/${owner}`));
-  for (const [key, owner] of ["sa", "1a", "sa", "2a", "sb"]) enter(key, owner);
+Deno.test("ConcurrencyLimit: ten owners whose requests hang leave a prompt one room", async () => {
+  const slots = new Slots(128, 256);
+  await slots.prompt("good", 100);
+  const hostile = Array.from({ length: 10 }, (_, n) => `bad${n}`);
+  const hang = () => {
+    for (const owner of hostile) {
+      slots.ask(...Array.from({ length: 50 }, (_, n) => `${n}/${owner}`));
+    }
+  };
+  hang();
+  for (let second = 0; second < 20; second++) {
+    await settle();
+    assert(slots.begun.length <= 256 * 0.75, `${slots.begun.length} began`);
+    slots.clock.advance(1_000);
+    if (second % 5 < 4) continue;
+    // Each of them hangs for five seconds, and the next begins at once.
+    const hung = slots.begun.splice(0);
+    for (const name of hung) slots.end(name);
+  }
+  slots.ask(...Array(1_500).fill("host/good"));
   await settle();
-  assertEquals(started.splice(0), ["s/a", "1/a"]);
-  slots.release("1", "a");
+  assert(slots.held("good") >= 40, `${slots.held("good")} of good began`);
+});
+
+Deno.test("ConcurrencyLimit: within a key too, an owner whose requests hang leaves room", async () => {
+  const slots = new Slots(16, 256);
+  slots.ask(...Array(100).fill("shared/bad"));
   await settle();
-  assertEquals(started.splice(0), ["2/a"]);
-  slots.release("s", "a");
+  slots.clock.advance(60_000);
+  const held = slots.held("bad");
+  assert(held < 16, `${held} of 16 are held`);
+  slots.ask("shared/good");
   await settle();
-  assertEquals(started.splice(0), ["s/b"]);
-  slots.release("s", "b");
+  assertEquals(slots.held("good"), 1);
+});
+
+Deno.test("ConcurrencyLimit: an owner that hung gets its share back by prompt answers", async () => {
+  const slots = new Slots(300, 256);
+  const mostOf = (owner: string) => {
+    const taken: Slot[] = [];
+    for (;;) {
+      const slot = slots.limit.tryAcquire("1", owner);
+      if (slot === undefined) break;
+      taken.push(slot);
+    }
+    for (const slot of taken) slot.cancel();
+    return taken.length;
+  };
+  const before = mostOf("a");
+  slots.ask(...Array(20).fill("1/a"));
   await settle();
-  assertEquals(started, ["s/a"]);
+  slots.clock.advance(60_000);
+  for (let n = 0; n < 20; n++) slots.end("1/a");
+  assert(mostOf("a") < before / 2, `${mostOf("a")} of ${before}`);
+  await slots.prompt("a", 1_000);
+  assertEquals(mostOf("a"), 128);
+});
+
+Deno.test("ConcurrencyLimit: a cancelled slot says nothing about its owner", async () => {
+  const slots = new Slots(300, 256);
+  for (let n = 0; n < 100; n++) {
+    (await slots.limit.acquire("1", undefined, "a")).cancel();
+  }
+  slots.ask(...Array(200).fill("1/a"));
+  await settle();
+  assert(slots.held("a") < 64, `${slots.held("a")} began`);
 });

@@ -176,7 +176,6 @@ Deno.test("get() streams a body of each framing", async () => {
     "HTTP/1.1 200 OK\r\n\r\nhello world",
     "HTTP/1.0 200 OK\r\n\r\nhello world",
     "HTTP/1.1 200\nContent-Length: 11\n\nhello world",
-    "HTTP/1.1 200 OK\r\nX-Old:\r\n  folded\r\nContent-Length: 11\r\n\r\nhello world",
   ];
   for (const answer of answers) {
     await using host = new Host(answeringOnce(answer));
@@ -184,6 +183,52 @@ Deno.test("get() streams a body of each framing", async () => {
     const got = await door.get(host.url(), { timeoutMs, maxBytes: 11 });
     assertEquals(await textOf(got.body), "hello world");
   }
+});
+
+Deno.test("a header in pieces of four bytes is read in few reads", async () => {
+  const filler = "x".repeat(30_000);
+  const answer = new TextEncoder().encode(
+    `HTTP/1.1 200 OK\r\nX-Filler: ${filler}\r\nETag: "1"\r\n\r\n`,
+  );
+  let reads = 0;
+  const inPieces = (conn: Deno.Conn): Deno.Conn => {
+    let at = 0;
+    return {
+      write: (bytes: Uint8Array) => Promise.resolve(bytes.length),
+      close: () => conn.close(),
+      // As a socket does: what came while nobody read is read at once.
+      read: (into: Uint8Array) => {
+        const pause = performance.now() - lastRead;
+        const come = Math.max(4, Math.floor(pause * PIECES_A_MS) * 4);
+        lastRead = performance.now();
+        reads++;
+        const piece = answer.subarray(at, at + Math.min(come, into.length));
+        at += piece.length;
+        into.set(piece);
+        return Promise.resolve(piece.length);
+      },
+    } as unknown as Deno.Conn;
+  };
+  const PIECES_A_MS = 100;
+  let lastRead = performance.now();
+  await using host = new Host((caller) => caller.gone());
+  using door = openDoor({
+    dial: async (hostname, port, signal) =>
+      inPieces(await Deno.connect({ hostname, port, signal })),
+  });
+  const { headers } = await door.head(host.url(), { timeoutMs });
+  assertEquals(headers("etag"), '"1"');
+  assert(reads < 400, `${reads} reads of ${answer.length / 4} pieces`);
+});
+
+Deno.test("a body in chunks of a byte is refused", async () => {
+  const chunks = "1\r\na\r\n".repeat(4_096);
+  await using host = new Host(answeringOnce(
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
+  ));
+  using door = openDoor();
+  const got = await door.get(host.url(), { timeoutMs, maxBytes: 9_999 });
+  await assertFails(textOf(got.body), "protocol", "chunks of a few bytes");
 });
 
 Deno.test("get() streams a body however it is cut up", async () => {
@@ -411,6 +456,44 @@ Deno.test("a signal aborts a waiting request and a running one", async () => {
   await waiting;
   await assertFails(door.head(host.url(), options), "aborted");
   assertEquals(host.connections, 1);
+});
+
+Deno.test("what never had its turn fails as queued, what runs goes on", async () => {
+  const answer = Promise.withResolvers<void>();
+  await using host = new Host(async (caller) => {
+    await caller.request();
+    await answer.promise;
+    await caller.send(EMPTY_200);
+  });
+  using door = openDoor({ perOrigin: 1 });
+  const lastTurn = new AbortController();
+  const options = { timeoutMs, waitSignal: lastTurn.signal };
+  const running = door.head(host.url(), options);
+  const waiting = assertFails(door.head(host.url(), options), "queued");
+  await until(() => host.connections === 1);
+  lastTurn.abort();
+  await waiting;
+  await assertFails(door.head(host.url(), options), "queued");
+  answer.resolve();
+  assertEquals((await running).status, 200);
+  assertEquals(host.connections, 1);
+});
+
+Deno.test("the time of a request counts from its turn, not from its look-up", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  const clock = new TestClock();
+  const looked = Promise.withResolvers<string[]>();
+  using door = openDoor({ clock, resolve: () => looked.promise });
+  const turns: number[] = [];
+  const head = door.head(host.url("/", "a.example"), {
+    timeoutMs: 1_000,
+    onTurn: () => turns.push(clock.monotonic()),
+  });
+  clock.advance(4_000);
+  assertEquals(turns, []);
+  looked.resolve(["127.0.0.1"]);
+  assertEquals((await head).status, 200);
+  assertEquals(turns, [clock.monotonic()]);
 });
 
 Deno.test("requests of one signal share a listener, not their end", async () => {

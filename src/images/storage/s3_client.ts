@@ -77,19 +77,15 @@ export class S3Door {
     body: () => Promise<Uint8Array<ArrayBuffer>>,
     abort: AbortSignal,
   ): Promise<void> {
-    await this.#sending.acquire("", abort);
-    try {
-      const content = { body: await body(), sha256 };
-      const answer = await this.send({
-        method: "PUT",
-        file,
-        abort,
-        ...content,
-      });
-      await answer?.drop();
-    } finally {
-      this.#sending.release("");
-    }
+    using _slot = await this.#sending.acquire("", abort);
+    const content = { body: await body(), sha256 };
+    const answer = await this.send({
+      method: "PUT",
+      file,
+      abort,
+      ...content,
+    });
+    await answer?.drop();
   }
 
   /** Stores an empty object beside the images. Throws as `send` does. */
@@ -144,16 +140,12 @@ export class S3Door {
 
   async #fetch(request: S3Request, signal: AbortSignal): Promise<Response> {
     const { method, body } = request;
-    await this.#slots.acquire("", signal);
-    try {
-      const { url, headers } = await this.#signed(request);
-      // Not signed, because proxies change it.
-      headers.set("accept-encoding", "identity");
-      const redirect = "manual";
-      return await fetch(url, { method, headers, body, signal, redirect });
-    } finally {
-      this.#slots.release("");
-    }
+    using _slot = await this.#slots.acquire("", signal);
+    const { url, headers } = await this.#signed(request);
+    // Not signed, because proxies change it.
+    headers.set("accept-encoding", "identity");
+    const redirect = "manual";
+    return await fetch(url, { method, headers, body, signal, redirect });
   }
 
   #signed({ method, file, query, headers, sha256 }: S3Request) {

@@ -81,7 +81,7 @@ export class ImageFetcher {
   ): Promise<Received | ImageOutcome> {
     const { origin } = new URL(task.url);
     const headers = await this.#condition(task);
-    await this.#slots.acquire(origin, abort);
+    using _slot = await this.#slots.acquire(origin, abort);
     const pace = new Pace(this.#clock, this.#settings.answerMs);
     try {
       const answer = await this.#outbound.get(task.url, {
@@ -89,6 +89,7 @@ export class ImageFetcher {
         maxBytes: this.#settings.imageLimit,
         headers,
         signal: AbortSignal.any([abort, pace.signal]),
+        onTurn: () => pace.start(),
       });
       pace.begin();
       if (answer.status === 200) return await receive(answer, part, pace);
@@ -102,7 +103,6 @@ export class ImageFetcher {
       throw pace.failure ?? error;
     } finally {
       pace.end();
-      this.#slots.release(origin);
     }
   }
 
@@ -161,20 +161,25 @@ async function keep(
 /** Gives up on a host that is silent, or sends next to nothing. */
 class Pace {
   readonly #clock: Clock;
+  readonly #answerMs: number;
   readonly #abort = new AbortController();
-  #cancel: () => void;
+  #cancel = () => {};
   #bytes = 0;
   /** Why it was given up; null while it was not. */
   failure: SlowHost | null = null;
 
   constructor(clock: Clock, answerMs: number) {
     this.#clock = clock;
-    this.#cancel = clock.after(
-      answerMs,
+    this.#answerMs = answerMs;
+  }
+
+  /** The host is asked: its time to answer begins. */
+  start(): void {
+    const seconds = this.#answerMs / 1_000;
+    this.#cancel = this.#clock.after(
+      this.#answerMs,
       () =>
-        this.#stop(
-          `The host did not begin its answer within ${answerMs / 1_000} s.`,
-        ),
+        this.#stop(`The host did not begin its answer within ${seconds} s.`),
     );
   }
 
@@ -226,6 +231,7 @@ const OUTBOUND: Record<
   protocol: { code: "image_bad_response", transient: false },
   too_large: { code: "image_too_large", transient: false },
   aborted: { code: "image_timeout", transient: true },
+  queued: { code: "image_timeout", transient: true },
 };
 
 function outcomeOf(error: unknown): ImageOutcome {

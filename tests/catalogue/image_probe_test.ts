@@ -1,0 +1,98 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  imageProblems,
+  probeImages,
+  requireAllAsked,
+} from "../../src/catalogue/image_probe.ts";
+import { decodeProducts } from "../../src/catalogue/document.ts";
+import { jsonLog, systemIds } from "../../src/deps.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
+import { product } from "../support/app.ts";
+import { TestClock, until } from "../support/clock.ts";
+import { EMPTY_200, Host, openDoor } from "../net/support.ts";
+
+/** Ten images at a host that is asked for one at a time. */
+function probing(host: Host) {
+  const clock = new TestClock();
+  const outbound = openDoor({ total: 1, clock });
+  const images = Array.from(
+    { length: 10 },
+    (_, n) => `<image>${host.url(`/${n}.png`)}</image>`,
+  );
+  const document = decodeProducts(new TextEncoder().encode(
+    `<products>${
+      product("A", `<images>${images.join("")}</images>`)
+    }</products>`,
+  ));
+  const deps = { clock, ids: systemIds, log: jsonLog("error", () => {}) };
+  const heads = probeImages({ outbound, deps }, document, "seller");
+  return { clock, document, heads, [Symbol.dispose]: () => outbound.close() };
+}
+
+Deno.test("a HEAD that had no turn within 20 s is 503, and no fault of its host", async () => {
+  let asked = 0;
+  let answer = Promise.withResolvers<void>();
+  await using host = new Host(async (caller) => {
+    while (await caller.request() !== null) {
+      asked++;
+      await answer.promise;
+      await caller.send(EMPTY_200);
+    }
+  });
+  using probe = probing(host);
+  for (let n = 1; n <= 5; n++) {
+    await until(() => asked === n);
+    probe.clock.advance(4_000);
+    answer.resolve();
+    answer = Promise.withResolvers();
+  }
+  const heads = await probe.heads;
+  const states = [...heads.values()].map((head) =>
+    typeof head === "string" ? head : Object.keys(head)[0]
+  );
+  assertEquals(states, [
+    ...Array(5).fill("validator"),
+    ...Array(5).fill("not_asked"),
+  ]);
+  assertEquals(imageProblems(probe.document, heads), []);
+  const error = assertThrows(() => requireAllAsked(heads), ServiceError);
+  assertEquals([error.code, error.headers["Retry-After"]], [
+    "unavailable",
+    "5",
+  ]);
+});
+
+Deno.test("a HEAD that hung for its five seconds is the fault of its host", async () => {
+  let asked = 0;
+  await using host = new Host(async (caller) => {
+    await caller.request();
+    asked++;
+    await caller.gone();
+  });
+  using probe = probing(host);
+  for (let n = 1; n <= 4; n++) {
+    await until(() => asked === n);
+    probe.clock.advance(5_000);
+  }
+  const problems = imageProblems(probe.document, await probe.heads);
+  assertEquals(problems.map(({ code, field }) => `${code} ${field}`), [
+    "image_unavailable images/image[1]",
+    "image_unavailable images/image[2]",
+    "image_unavailable images/image[3]",
+    "image_unavailable images/image[4]",
+  ]);
+  assertEquals(
+    problems[3].message,
+    `HEAD ${host.url("/3.png")} got no answer after 5000 ms: ` +
+      `127.0.0.1:${host.port} did not answer within 5 s.`,
+  );
+});
+
+Deno.test("what the service cuts off when it stops is no fault of the host", async () => {
+  await using host = new Host((caller) => caller.gone());
+  const probe = probing(host);
+  await until(() => host.connections === 1);
+  probe[Symbol.dispose]();
+  const heads = await probe.heads;
+  assertEquals(new Set(heads.values()), new Set(["not_asked" as const]));
+});

@@ -1,0 +1,105 @@
+import { assert, assertEquals } from "@std/assert";
+import { allowList } from "../../src/net/addresses.ts";
+import { OutboundError } from "../../src/net/outbound.ts";
+import { Names } from "../../src/net/names.ts";
+import { TestClock, until } from "../support/clock.ts";
+
+const ADDRESS = "93.184.216.34";
+
+/** Names below `.slow.example` are never answered. */
+function namesOf() {
+  const asked: string[] = [];
+  const clock = new TestClock();
+  const names = new Names({
+    resolve: (name) => {
+      asked.push(name);
+      return name.endsWith(".slow.example")
+        ? new Promise(() => {})
+        : Promise.resolve([ADDRESS]);
+    },
+    allow: allowList([]),
+    timeoutMs: 5_000,
+    clock,
+  });
+  return { names, asked, clock };
+}
+
+Deno.test("one seller's slow name servers keep no other seller's look-up waiting", async () => {
+  const { names, asked, clock } = namesOf();
+  const failures: Promise<unknown>[] = [];
+  for (let seller = 0; seller < 10; seller++) {
+    for (let n = 0; n < 500; n++) {
+      const name = `${n}.seller${seller}.slow.example`;
+      failures.push(names.addresses(name, `bad${seller}`).catch((e) => e));
+    }
+  }
+  assert(asked.length < 128, `${asked.length} look-ups run`);
+  assertEquals(await names.addresses("a.example", "good"), [ADDRESS]);
+  // The operating system goes on with what nobody waits for any more.
+  for (let round = 0; round < 5; round++) {
+    clock.advance(5_000);
+    assertEquals(await names.addresses(`${round}.example`, "good"), [ADDRESS]);
+  }
+});
+
+Deno.test("a look-up that waits for its turn is no time-out of the host", async () => {
+  const { names, asked, clock } = namesOf();
+  const abort = new AbortController();
+  const looked = Array.from(
+    { length: 200 },
+    (_, n) =>
+      names.addresses(`${n}.slow.example`, "a", abort.signal)
+        .then(() => null, (error) => error),
+  );
+  const running = asked.length;
+  assert(running < 200);
+  clock.advance(60_000);
+  const timedOut = await Promise.all(looked.slice(0, running));
+  for (const error of timedOut) {
+    assert(error instanceof OutboundError);
+    assertEquals(error.kind, "timeout");
+  }
+  assertEquals(asked.length, running, "a look-up nobody answered gave a slot");
+  const reason = new Error("enough");
+  abort.abort(reason);
+  for (const error of await Promise.all(looked.slice(running))) {
+    assertEquals(error, reason);
+  }
+});
+
+Deno.test("one look-up serves all who ask at the same time", async () => {
+  const { names, asked } = namesOf();
+  const found = await Promise.all(
+    ["a", "b", undefined].flatMap((owner) =>
+      [1, 2, 3].map(() => names.addresses("a.example", owner))
+    ),
+  );
+  assertEquals(found.length, 9);
+  assertEquals(asked, ["a.example"]);
+});
+
+Deno.test("whoever waited for a turn takes what another one has found meanwhile", async () => {
+  const found = Promise.withResolvers<string[]>();
+  const asked: string[] = [];
+  const names = new Names({
+    resolve: (name) => {
+      asked.push(name);
+      return found.promise;
+    },
+    allow: allowList([]),
+    timeoutMs: 5_000,
+    clock: new TestClock(),
+  });
+  const first = Array.from(
+    { length: 100 },
+    (_, n) => names.addresses(`${n}.example`, "a"),
+  );
+  const waits = names.addresses("wanted.example", "a");
+  const other = names.addresses("wanted.example", "b");
+  await until(() => asked.includes("wanted.example"));
+  found.resolve([ADDRESS]);
+  assertEquals(await waits, [ADDRESS]);
+  assertEquals(await other, [ADDRESS]);
+  await Promise.all(first);
+  assertEquals(asked.filter((name) => name === "wanted.example").length, 1);
+});
