@@ -107,7 +107,7 @@ function missingFields(
 }
 
 /** What each field is before it was sent, and after it was cleared. */
-const INITIAL = Object.fromEntries([
+export const INITIAL = Object.fromEntries([
   ...SCALAR_NAMES.map((field) => [field, SCALAR_RULES[field].initial]),
   ...STORED_UNITS.map((unit) => [unit, ""]),
   ...LIST_NAMES.map((list) => [list, Object.freeze([])]),

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import type { Product } from "../../src/catalogue/product.ts";
+import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import type { Db } from "../../src/database/db.ts";
 import { insertProducts } from "../../src/catalogue/product_rows.ts";
 import { addSeller, sellerByName } from "../../src/sellers/seller_rows.ts";
@@ -22,26 +22,18 @@ const table = new Table();
 function product(sku: string): Product {
   const now = systemClock.now();
   return {
+    ...INITIAL,
     id: systemIds.uuid(),
     sku,
     title: `Chair ${sku}`,
     description: "A sturdy chair of oiled oak with a woven seat. ".repeat(6),
     price: "100.50",
     currency: "SEK",
-    compare_at_price: null,
     vat_rate: "25",
     quantity: 1,
-    availability: "in_stock",
-    available_at: null,
     gtin: "4006381333931",
     brand: "Chairs & Co",
-    mpn: null,
-    condition: "new",
-    status: "active",
-    parent_sku: null,
     categories: ["Home > Chairs"],
-    attributes: [],
-    images: [],
     created_at: now,
     updated_at: now,
   };

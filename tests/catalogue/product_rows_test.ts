@@ -1,30 +1,17 @@
 /** Rows of products, as they are written. */
 import { assert, assertEquals } from "@std/assert";
-import type { Product } from "../../src/catalogue/product.ts";
+import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import type { Tx } from "../../src/database/db.ts";
 import { COLUMNS, updateProducts } from "../../src/catalogue/product_rows.ts";
 
 const BEFORE: Product = {
+  ...INITIAL,
   id: "01890000-0000-7000-8000-000000000000",
   sku: "A",
   title: "A",
-  description: null,
   price: "1",
   currency: "SEK",
-  compare_at_price: null,
-  vat_rate: null,
   quantity: 1,
-  availability: "in_stock",
-  available_at: null,
-  gtin: null,
-  brand: null,
-  mpn: null,
-  condition: "new",
-  status: "active",
-  parent_sku: null,
-  categories: [],
-  attributes: [],
-  images: [],
   created_at: 1,
   updated_at: 1,
 };
