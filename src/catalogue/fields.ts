@@ -174,6 +174,13 @@ const CURRENCY: UnitRule = {
   column: "currency",
 };
 
+const GRAMS: UnitRule = {
+  name: "unit",
+  read: wordReader(["g"]),
+  example: "g",
+  about: "the unit, grams",
+};
+
 /** The scalar fields in the order in which documents list them. */
 export const SCALARS = {
   sku: mandatory(SKU, "", { group: "sku", label: "SKU" }),
@@ -209,6 +216,11 @@ export const SCALARS = {
   gtin: optional(GTIN, { group: "master data", label: "GTIN" }),
   brand: optional(line(100), { group: "master data", label: "Brand" }),
   mpn: optional(line(70), { group: "master data", label: "MPN" }),
+  weight: optional(integer(1_000_000, 1), {
+    group: "master data",
+    label: "Weight",
+    unit: GRAMS,
+  }),
   condition: defaulted(word(CONDITIONS), "new", {
     group: "master data",
     label: "Condition",

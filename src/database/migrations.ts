@@ -281,4 +281,8 @@ UPDATE change_counter
   SET changed_at = COALESCE((SELECT MAX(updated_at) FROM products), 0);
 `,
   },
+  {
+    name: "products: weight",
+    sql: "ALTER TABLE products ADD COLUMN weight INTEGER;",
+  },
 ];

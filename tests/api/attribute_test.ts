@@ -38,9 +38,11 @@ Deno.test("an attribute update answers 204 without a body and is stored", async 
       ["condition", "used", "used"],
       ["brand", "b", "b"],
       ["mpn", "m", "m"],
+      ["weight", "250", 250],
       ["gtin", "4006381333931", "4006381333931"],
       ["available_at", "2030-01-01", "2030-01-01"],
       ["brand", "", null],
+      ["weight", "", null],
       ["condition", "", "new"],
     ] as const
   ) {

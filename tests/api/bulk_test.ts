@@ -77,7 +77,7 @@ Deno.test("every field is stored as documented", async () => {
     <price currency="SEK">199.00</price><compare_at_price>249.50</compare_at_price>
     <vat_rate>25.0</vat_rate><quantity>0012</quantity>
     <availability>preorder</availability><available_at>2030-01-31</available_at>
-    <gtin>4006381333931</gtin><brand>B</brand><mpn>M</mpn>
+    <gtin>4006381333931</gtin><brand>B</brand><mpn>M</mpn><weight unit="g">340</weight>
     <condition>used</condition><status>paused</status><parent_sku>P</parent_sku>
     <categories><category>a &gt; b</category><category>c</category></categories>
     <attributes><attribute name="color">Blue</attribute></attributes>
@@ -99,6 +99,7 @@ Deno.test("every field is stored as documented", async () => {
     gtin: "4006381333931",
     brand: "B",
     mpn: "M",
+    weight: 340,
     condition: "used",
     status: "paused",
     parent_sku: "P",
@@ -106,6 +107,39 @@ Deno.test("every field is stored as documented", async () => {
     attributes: [{ name: "color", value: "Blue" }],
     images: [],
   });
+});
+
+Deno.test("a weight comes in grams, says so, and is cleared without a unit", async () => {
+  await using app = await boot();
+  const refused = await app.upload(
+    product("A", "<weight>5</weight>") +
+      product("B", '<weight unit="kg">5</weight>') +
+      product("C", '<weight unit="g">0</weight>') +
+      product("D", '<weight unit="g">1000001</weight>') +
+      product("E", '<weight unit="g">1.5</weight>') +
+      product("F", '<weight unit="kg"/>'),
+  );
+  assertEquals(
+    detailsOf(refused).map(({ sku, field, code }) => `${sku} ${field} ${code}`),
+    [
+      "A weight/@unit required",
+      "B weight/@unit not_in_list",
+      "C weight out_of_range",
+      "D weight out_of_range",
+      "E weight not_a_number",
+      "F weight/@unit not_in_list",
+    ],
+  );
+  assertStringIncludes(
+    detailsOf(refused)[0].message,
+    'write <weight unit="g">, with the unit, grams',
+  );
+  await app.upload(product("A", '<weight unit="g">1000000</weight>'));
+  const { text } = await app.call("/seller_api/products/A");
+  assertStringIncludes(text, '<weight unit="g">1000000</weight>');
+  const cleared = "<product><sku>A</sku><weight/></product>";
+  assertEquals(await counts(app, await app.upload(cleared)), "0 1 0");
+  assertEquals((await stored(app, "A"))!.weight, null);
 });
 
 Deno.test("a second upload is unchanged, updated or created, by product", async () => {

@@ -34,6 +34,7 @@ const AFTER: Partial<Product> = {
   condition: "used",
   status: "paused",
   parent_sku: "C",
+  weight: 2,
   categories: ["B"],
   attributes: [{ name: "B", value: "B" }],
   images: [{ url: "https://images.example/a.png", alt: null }],
