@@ -27,7 +27,10 @@ export interface TransactionResult {
   id: string;
   sku: string;
   result: ProductResult;
-  /** Ordinals of its images among the distinct URLs of the transaction. */
+  /**
+   * Ordinals, among the distinct URLs of the transaction, of its images that
+   * had to be fetched.
+   */
   images: number[];
 }
 

@@ -1,14 +1,7 @@
 /** Rows of `transactions`. */
 import type { Transaction, TransactionResult } from "./transaction.ts";
+import { packResults, unpackResults } from "./packed_results.ts";
 import type { Sql, Tx } from "../database/db.ts";
-
-/** A stored result: `[id, sku, result, image ordinals]`, to keep rows small. */
-type StoredResult = [
-  string,
-  string,
-  TransactionResult["result"],
-  number[],
-];
 
 /** Records an upload whose images are still to be registered. */
 export async function insertTransaction(
@@ -18,9 +11,6 @@ export async function insertTransaction(
   results: readonly TransactionResult[],
 ): Promise<void> {
   const { products } = transaction;
-  const stored = results.map((
-    { id, sku, result, images },
-  ): StoredResult => [id, sku, result, images]);
   await tx.run(
     `INSERT INTO transactions (id, seller_id, created_at, finished_at,
        products_created, products_updated, products_unchanged,
@@ -34,22 +24,23 @@ export async function insertTransaction(
       products.created,
       products.updated,
       products.unchanged,
-      JSON.stringify(stored),
+      packResults(results),
     ],
   );
 }
 
-/** Sets what the registration of its images came to. */
+/** Sets what the registration of its images came to, with the results anew. */
 export async function setImageCounts(
   tx: Tx,
   id: string,
   counts: { pending: number; reused: number },
   finishedAt: number | null,
+  results: readonly TransactionResult[],
 ): Promise<void> {
   await tx.run(
     `UPDATE transactions SET images_pending = ?, images_reused = ?,
-       finished_at = ? WHERE id = ?`,
-    [counts.pending, counts.reused, finishedAt, id],
+       finished_at = ?, results = ? WHERE id = ?`,
+    [counts.pending, counts.reused, finishedAt, packResults(results), id],
   );
 }
 
@@ -126,11 +117,5 @@ export async function findResults(
     "SELECT results FROM transactions WHERE id = ?",
     [id],
   );
-  const stored: StoredResult[] = JSON.parse(row?.results ?? "[]");
-  return stored.map(([id, sku, result, images]) => ({
-    id,
-    sku,
-    result,
-    images,
-  }));
+  return unpackResults(row?.results ?? "[]");
 }

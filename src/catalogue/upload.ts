@@ -204,7 +204,7 @@ async function carryOut(
     finished_at: images.distinct.length === 0 ? now : null,
     products: counts,
     images: { pending: 0, stored: 0, reused: 0, failed: 0 },
-  }, images.results);
+  }, images.distinct.length === 0 ? images.results : []);
   const imageIds = images.distinct.length === 0
     ? new Map<string, string>()
     : await askForImages(services, tx, {
@@ -213,7 +213,7 @@ async function carryOut(
       at: now,
       uuid: deps.ids.uuid,
       images: images.distinct,
-    });
+    }, images.results);
   await linkImages(tx, products, imageIds);
   if (use !== null) {
     await forgetExpiredKeys(tx, now);
@@ -234,11 +234,16 @@ async function askForImages(
   { signals }: Services,
   tx: Tx,
   request: ImageRequest,
+  results: readonly TransactionResult[],
 ): Promise<ReadonlyMap<string, string>> {
   const { transactionId, at } = request;
   const asked = await requestImages(tx, request);
   const finishedAt = asked.pending === 0 ? at : null;
-  await setImageCounts(tx, transactionId, asked, finishedAt);
+  const waiting = results.map((result) => ({
+    ...result,
+    images: result.images.filter((ordinal) => asked.waiting.has(ordinal)),
+  }));
+  await setImageCounts(tx, transactionId, asked, finishedAt, waiting);
   if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
   return asked.ids;
 }

@@ -142,7 +142,7 @@ export class ImageBench implements AsyncDisposable {
         images,
       });
       const finished = counts.pending === 0 ? at : null;
-      await setImageCounts(tx, transactionId, counts, finished);
+      await setImageCounts(tx, transactionId, counts, finished, []);
     });
     this.signals.images.notify();
     return transactionId;

@@ -42,17 +42,26 @@ interface TakenImage {
   validator: string | null;
 }
 
+/** What a request for images came to. */
+export interface RequestedCounts {
+  /** Counts of references, which the caller writes to the transaction. */
+  pending: number;
+  reused: number;
+  /** The id of each URL. */
+  ids: Map<string, string>;
+  /** Ordinals of the images that wait; only those have a row. */
+  waiting: Set<number>;
+}
+
 /**
  * Registers the images of a transaction whose row was just inserted. What is
  * stored in the version that the HEAD saw is `reused` at once; everything else
  * waits for the one job of its URL, which is begun, begun anew or joined.
- * Answers counts of references, which the caller writes to the transaction, and
- * the id of each URL.
  */
 export async function requestImages(
   tx: Tx,
   request: ImageRequest,
-): Promise<{ pending: number; reused: number; ids: Map<string, string> }> {
+): Promise<RequestedCounts> {
   const { transactionId, sellerId, at, uuid } = request;
   const images = request.images.toSorted(byUrl);
   const urls = images.map(({ url }) => url);
@@ -65,20 +74,28 @@ export async function requestImages(
   const taken = await imagesByUrl(tx, urls);
   const restarted: Param[][] = [];
   const rows: Param[][] = [];
-  const ids = new Map<string, string>();
-  const counts = { pending: 0, reused: 0 };
+  const counts: RequestedCounts = {
+    pending: 0,
+    reused: 0,
+    ids: new Map(),
+    waiting: new Set(),
+  };
   for (const { ordinal, url, refs, validator } of images) {
     const image = taken.get(url)!;
     const { id, lease_id: lease } = image;
-    ids.set(url, id);
-    const status = isCurrent(image, validator) ? "reused" : "pending";
-    if (status === "pending" && isSettled(image)) restarted.push([at, id]);
-    rows.push([transactionId, ordinal, id, refs, status, validator, lease, at]);
-    counts[status] += refs;
+    counts.ids.set(url, id);
+    if (isCurrent(image, validator)) {
+      counts.reused += refs;
+      continue;
+    }
+    if (isSettled(image)) restarted.push([at, id]);
+    rows.push([transactionId, ordinal, id, refs, validator, lease, at]);
+    counts.waiting.add(ordinal);
+    counts.pending += refs;
   }
   await tx.runMany(RESTART, restarted);
   await tx.runMany(INSERT_WAITING, rows);
-  return { ...counts, ids };
+  return counts;
 }
 
 /**
@@ -109,7 +126,7 @@ const RESTART = `UPDATE images SET state = 'pending', due_at = ?,
 const INSERT_WAITING =
   `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
      status, attempts, validator, lease_id, created_at)
-   VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?)`;
+   VALUES (?, ?, ?, ?, 'pending', 0, ?, ?, ?)`;
 
 async function imagesByUrl(
   tx: Tx,

@@ -130,7 +130,7 @@ class Two implements AsyncDisposable {
       uuid: deps.ids.uuid,
       images: [{ ordinal: 0, url, refs: 1, validator: null }],
     });
-    await setImageCounts(tx, id, counts, null);
+    await setImageCounts(tx, id, counts, null, []);
   }
 
   /** The claim of the image that an upload asked for. */

@@ -1,0 +1,75 @@
+/**
+ * The results of an upload as they are stored: JSON of
+ * `[letters and ids, SKUs, { index: image ordinals }]`. Every upload stores
+ * them, one that changes nothing too, so their size decides how fast the
+ * database grows: with this form an unchanged product takes 26 characters and
+ * its SKU, which is less than any document can say of it uncompressed.
+ */
+import { Buffer } from "node:buffer";
+import type { ProductResult, TransactionResult } from "./transaction.ts";
+
+/** The first letter stands for the result. */
+const RESULTS: Readonly<Record<string, ProductResult>> = {
+  c: "created",
+  u: "updated",
+  n: "unchanged",
+};
+const LETTERS: Readonly<Record<ProductResult, string>> = {
+  created: "c",
+  updated: "u",
+  unchanged: "n",
+};
+
+/** A letter and the 16 bytes of a UUID in base64url. */
+const ENTRY = 1 + 22;
+
+type Packed = [string, string[], Record<string, number[]>];
+
+/** `[id, sku, result, image ordinals]`, as results were stored before. */
+type Unpacked = [string, string, ProductResult, number[]];
+
+/** Ids must be UUIDs in lower case. */
+export function packResults(results: readonly TransactionResult[]): string {
+  const images: Record<string, number[]> = {};
+  for (const [index, result] of results.entries()) {
+    if (result.images.length > 0) images[index] = result.images;
+  }
+  const packed: Packed = [
+    results.map(({ id, result }) => LETTERS[result] + shortId(id)).join(""),
+    results.map(({ sku }) => sku),
+    images,
+  ];
+  return JSON.stringify(packed);
+}
+
+/** What `packResults` made, in this form or the one before. */
+export function unpackResults(text: string): TransactionResult[] {
+  const stored: Packed | Unpacked[] = JSON.parse(text);
+  if (typeof stored[0] !== "string") {
+    return (stored as Unpacked[]).map(([id, sku, result, images]) => ({
+      id,
+      sku,
+      result,
+      images,
+    }));
+  }
+  const [entries, skus, images] = stored as Packed;
+  return skus.map((sku, index) => {
+    const entry = entries.slice(index * ENTRY, (index + 1) * ENTRY);
+    return {
+      id: longId(entry.slice(1)),
+      sku,
+      result: RESULTS[entry[0]],
+      images: images[index] ?? [],
+    };
+  });
+}
+
+function shortId(id: string): string {
+  return Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
+}
+
+function longId(short: string): string {
+  const hex = Buffer.from(short, "base64url").toString("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

@@ -1,0 +1,42 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  packResults,
+  unpackResults,
+} from "../../src/catalogue/packed_results.ts";
+import type { TransactionResult } from "../../src/catalogue/transaction.ts";
+import { systemIds } from "../../src/deps.ts";
+
+const KINDS = ["created", "updated", "unchanged"] as const;
+
+Deno.test("packed results are what they were", () => {
+  const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
+    id: systemIds.uuid(),
+    sku: `"Grün\u{1f600}/${n}`,
+    result: KINDS[n % 3],
+    images: n % 5 === 0 ? [n, n + 1, 2_499] : [],
+  }));
+  assertEquals(unpackResults(packResults(results)), results);
+  assertEquals(unpackResults(packResults([])), []);
+});
+
+Deno.test("results stored by a former version are read", () => {
+  const id = systemIds.uuid();
+  assertEquals(
+    unpackResults(JSON.stringify([[id, "A-1", "created", [0, 1]]])),
+    [{ id, sku: "A-1", result: "created", images: [0, 1] }],
+  );
+  assertEquals(unpackResults("[]"), []);
+});
+
+Deno.test("an unchanged product takes no more than a document needs to name it", () => {
+  const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
+    id: systemIds.uuid(),
+    sku: `${n}`,
+    result: "unchanged",
+    images: [],
+  }));
+  const named = results.map(({ sku }) =>
+    `<product><sku>${sku}</sku></product>`
+  );
+  assert(packResults(results).length < named.join("").length);
+});
