@@ -30,8 +30,9 @@ import {
 } from "./product.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader } from "../lib/values.ts";
-import { parseXmlInPieces, readXml } from "../xml/decode.ts";
+import { readXml, readXmlInPieces } from "../xml/decode.ts";
 import type { XmlAttributes } from "../xml/handlers.ts";
+import { TextBuilder } from "../xml/text_builder.ts";
 
 /** The most products that one document may hold (interface.md, section 8). */
 export const PRODUCTS_LIMIT = 250;
@@ -97,16 +98,18 @@ const READ_ATTRIBUTES: Record<string, readonly string[]> = {
 
 /** Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. */
 export function decodeProducts(bytes: Uint8Array): ProductsDocument {
-  return readXml(bytes, () => new Decoder()).finish();
+  const decoder = new Decoder();
+  readXml(bytes, decoder);
+  return decoder.finish();
 }
 
 /** As `decodeProducts`, with a pause between the pieces of a long document. */
 export async function decodeProductsInPieces(
-  bytes: Uint8Array,
+  blocks: Uint8Array[],
   pause: () => Promise<void>,
 ): Promise<ProductsDocument> {
   const decoder = new Decoder();
-  await parseXmlInPieces(bytes, decoder, pause);
+  await readXmlInPieces(blocks, decoder, pause);
   return decoder.finish();
 }
 
@@ -137,7 +140,7 @@ class Decoder {
   #item = 0;
   #itemLine = 0;
   #attributes: XmlAttributes = {};
-  #text = "";
+  readonly #text = new TextBuilder();
 
   finish(): ProductsDocument {
     if (this.#rows.length === 0 && this.#problems.length === 0) {
@@ -181,7 +184,7 @@ class Decoder {
   }
 
   text(text: string): void {
-    if (this.#skipping === 0) this.#text += text;
+    if (this.#skipping === 0) this.#text.append(text);
   }
 
   close(): void {
@@ -207,7 +210,7 @@ class Decoder {
         this.#level = Level.Outside;
         break;
     }
-    this.#text = "";
+    this.#text.clear();
   }
 
   #openRoot(name: string, attributes: XmlAttributes, line: number): void {
@@ -278,7 +281,7 @@ class Decoder {
     this.#field = name;
     this.#fieldLine = line;
     this.#attributes = attributes;
-    this.#text = "";
+    this.#text.clear();
     this.#level = Level.Field;
     if (!isList(name)) return;
     this.#item = 0;
@@ -298,7 +301,7 @@ class Decoder {
     this.#itemLine = line;
     this.#attributes = attributes;
     this.#checkAttributes(name, attributes, line, this.#itemPath());
-    this.#text = "";
+    this.#text.clear();
     this.#level = Level.Item;
   }
 
@@ -319,7 +322,7 @@ class Decoder {
       "unknown_element",
       `The element <${name.slice(0, 100)}> stands in <${field}>, which holds ` +
         "only text; write markup inside <![CDATA[ … ]]> or escape it (&lt;).",
-      { line, field: `${field}/${name}`.slice(0, 200) },
+      { line, field: `${field}/${name.slice(0, 100)}`.slice(0, 200) },
     );
     this.#skipping = 1;
   }
@@ -332,7 +335,7 @@ class Decoder {
   }
 
   #closeId(): void {
-    const id = this.#text.trim();
+    const id = this.#text.take().trim();
     if (id !== "") {
       this.#row.id = id;
       return;
@@ -345,7 +348,7 @@ class Decoder {
 
   #closeScalar(field: ScalarField): void {
     const row = this.#row;
-    const read = readScalar(field, this.#text);
+    const read = readScalar(field, this.#text.take());
     if ("problem" in read) {
       this.#fieldProblem(field, this.#fieldLine, read.problem);
     } else {
@@ -393,7 +396,7 @@ class Decoder {
   }
 
   #closeCategory(): void {
-    const category = this.#itemText(this.#text, readCategory);
+    const category = this.#itemText(this.#text.take(), readCategory);
     if (category !== null) this.#row.patch.categories!.push(category);
   }
 
@@ -403,7 +406,7 @@ class Decoder {
       readAttributeName,
       "/@name",
     );
-    const value = this.#itemText(this.#text, readAttributeValue);
+    const value = this.#itemText(this.#text.take(), readAttributeValue);
     if (name === null || value === null) return;
     if (this.#isRepeated(name, `the attribute ${quote(name)}`)) return;
     this.#row.patch.attributes!.push({ name, value });
@@ -412,7 +415,7 @@ class Decoder {
   #closeImage(): void {
     const altText = this.#attributes.alt?.trim() ?? "";
     const alt = altText === "" ? "" : this.#itemText(altText, readAlt, "/@alt");
-    const url = this.#text.trim();
+    const url = this.#text.take().trim();
     const parsed = url === ""
       ? { code: "required" as const, problem: "It is empty; give a URL." }
       : parseSellerUrl(url);
@@ -519,8 +522,7 @@ class Decoder {
   }
 
   #refuseText(line: number, element: string): void {
-    const text = this.#text.trim();
-    this.#text = "";
+    const text = this.#text.take().trim();
     if (text === "") return;
     this.#problem(
       "unexpected_text",

@@ -39,7 +39,6 @@ import {
   updateProducts,
 } from "./product_rows.ts";
 import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
-import { PIECE } from "../xml/decode.ts";
 import {
   decodeProducts,
   decodeProductsInPieces,
@@ -48,6 +47,8 @@ import {
 
 /** A document of so many bytes takes no more time than other requests. */
 const LIGHT = 16 * 1024;
+/** A longer one is read in pieces. */
+const READ_AT_ONCE = 512 * 1024;
 /** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
@@ -156,13 +157,13 @@ async function decode(
   { seller, body }: Upload,
 ): Promise<ProductsDocument> {
   if (body.length <= LIGHT) return decodeProducts(body);
-  if (body.length <= PIECE) {
+  if (body.length <= READ_AT_ONCE) {
     return await heavy.take(() => Promise.try(decodeProducts, body));
   }
   const pause = () =>
     new Promise<void>((resolve) => deps.clock.after(0, resolve));
   return await decoding.take(
-    () => decodeProductsInPieces(body, pause),
+    () => decodeProductsInPieces([body], pause),
     seller.id,
   );
 }

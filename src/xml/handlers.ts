@@ -7,12 +7,15 @@ export interface XmlLimits {
   attributes: number;
   /** Elements of the document. */
   elements: number;
+  /** Characters of one tag. */
+  tag: number;
 }
 
 export const XML_LIMITS: XmlLimits = {
   depth: 32,
   attributes: 64,
   elements: 50_000,
+  tag: 262_144,
 };
 
 export type XmlAttributes = Readonly<Record<string, string>>;

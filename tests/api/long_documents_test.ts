@@ -1,7 +1,7 @@
 /** A long document takes long to read; nobody else has to wait for it. */
 import { assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../src/deps.ts";
-import { PIECE } from "../../src/xml/decode.ts";
+import { WINDOW } from "../../src/xml/source.ts";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 
@@ -27,7 +27,7 @@ Deno.test("others are answered between the pieces of a long document", async () 
   const pauses = new Pauses();
   await using app = await boot({ deps: { clock: pauses.clock } });
   const other = await app.addSeller("other");
-  const long = (sku: string) => product(sku) + " ".repeat(2 * PIECE);
+  const long = (sku: string) => product(sku) + " ".repeat(5 * WINDOW);
   const seen = (count: number) =>
     until(() => pauses.held.length === count, `${count} pauses`);
 

@@ -6,10 +6,10 @@
 import { assert } from "@std/assert";
 import { Random, seedFrom } from "../support/random.ts";
 import {
+  checkGenerated,
   checkMistakes,
   checkMutated,
   checkPieces,
-  checkPlain,
   checkSpelling,
 } from "./decoder.ts";
 import { bootForFuzz, REQUEST_CHECKS } from "./requests.ts";
@@ -18,7 +18,7 @@ const DOCUMENT_CHECKS = [
   checkMistakes,
   checkSpelling,
   checkMutated,
-  checkPlain,
+  checkGenerated,
 ];
 /** Documents for each request: those take longer. */
 const DOCUMENTS = 10;

@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Detail, ServiceError } from "../../src/lib/errors.ts";
-import { parseTree, parseXml } from "../../src/xml/decode.ts";
-import { decodeUtf8 } from "../../src/xml/utf8.ts";
+import { parseTree, readXml } from "../../src/xml/decode.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
 function read(bytes: Uint8Array): void {
-  parseXml(decodeUtf8(bytes), { open() {}, text() {}, close() {} });
+  readXml(bytes, { open() {}, text() {}, close() {} });
 }
 
 function refusal(document: string | Uint8Array): Detail {
@@ -26,7 +25,7 @@ const REFUSED:
   readonly (readonly [string | Uint8Array, number, number, string])[] = [
     ["", 1, 1, "empty"],
     [" \n ", 1, 1, "empty"],
-    ["text", 1, 4, "outside of root"],
+    ["\n text", 2, 2, "outside of the root"],
     ["<a>\n <b>AT&T</b>\n <c>x;</c></a>", 2, 7, "&amp;"],
     ["<a>\r\n\r\n<b>&</b></a>", 3, 4, "&amp;"],
     ["<a>\u{1F600} & x</a>", 1, 6, "&amp;"],
@@ -38,11 +37,25 @@ const REFUSED:
     ["<a>\n&#xD800;</a>", 2, 1, "no character"],
     ["<a>\n<b>\n</a>", 3, 1, "<b> of line 2"],
     ["<a>\n<b>x", 2, 5, "<b> of line 2"],
-    ["<a/><b/>", 1, 7, "one root"],
-    ["<a x='1' x='2'/>", 1, 16, "Duplicate"],
+    ["<a/><b/>", 1, 5, "one root"],
+    ["<a x='1' x='2'/>", 1, 10, "Duplicate"],
     ["<a>\u0001</a>", 1, 4, "isallowed"],
-    ["<a>]]></a>", 1, 6, "]]>"],
+    ["<a>x]]></a>", 1, 5, "]]>"],
     ["<a b=c/>", 1, 6, "nquoted"],
+    ["<a b/>", 1, 5, "no value"],
+    ["<a b='1'c='2'/>", 1, 9, "White space"],
+    ["<a b='<'/>", 1, 7, "&lt;"],
+    ["<a =''/>", 1, 4, '"="'],
+    ["<a/ >", 1, 3, '"/"'],
+    ["<a>1 < 2</a>", 1, 6, "&lt;"],
+    ["</a>", 1, 1, "no element is open"],
+    ["<a></a b>", 1, 4, "<a> of line 1"],
+    ["<a><!-- x -- y --></a>", 1, 11, '"--"'],
+    ["<a><!x></a>", 1, 4, "comment"],
+    ["<![CDATA[x]]><a/>", 1, 1, "inside the root"],
+    ["<!-- x", 1, 7, "ends inside a comment"],
+    ["<a", 1, 3, "before its root"],
+    ["<?xml version=1.0?><a/>", 1, 1, "XML declaration"],
     ["<!DOCTYPE a [<!ENTITY x 'y'>]>\n<a>&x;</a>", 1, 1, "DOCTYPE"],
     ["<?xml version='1.0'?>\n<!DOCTYPE a>\n<a/>", 2, 1, "DOCTYPE"],
     ["<a>\n <?php x?></a>", 2, 2, "processing instruction"],
@@ -102,7 +115,7 @@ Deno.test("structural limits are refused, each by its name", () => {
 
 Deno.test("an element's line is that of its <", () => {
   const lines: [string, number][] = [];
-  parseXml("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>", {
+  readXml(encode("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>"), {
     open: (name, _, line) => lines.push([name, line]),
     text() {},
     close() {},

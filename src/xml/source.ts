@@ -1,0 +1,179 @@
+/** The characters of a document, which has to be UTF-8, a window at a time. */
+import { isUtf8 } from "node:buffer";
+
+/** Bytes that are decoded in one go. */
+export const WINDOW = 128 * 1024;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const NONE = new Uint8Array();
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const BYTE_ORDER_MARK = "\ufeff";
+/** What no document may hold (`Char` of XML 1.0); UTF-8 has no surrogates. */
+// deno-lint-ignore no-control-regex
+const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
+
+export class XmlSource {
+  readonly #blocks: Uint8Array[];
+  /** The block that is being decoded, from `#at` on. */
+  #block: Uint8Array = NONE;
+  #at = 0;
+  /** What stood at the end of the last window and belongs to the next one. */
+  #rest: Uint8Array = NONE;
+  #isFirst = true;
+  #fault: string | null = null;
+
+  /**
+   * @param blocks the document's bytes. Each block is taken out of the list
+   *   when it is begun: the document gives back its bytes while its texts grow.
+   */
+  constructor(blocks: Uint8Array[]) {
+    this.#blocks = blocks;
+  }
+
+  /**
+   * Why the document cannot be read any further than to its end as `next`
+   * tells it; null when that is its true end.
+   */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /**
+   * The next characters, each line end one line feed, or null at the end.
+   */
+  next(): string | null {
+    if (this.#fault !== null) return null;
+    const bytes = this.#window();
+    if (bytes === null) return null;
+    const text = this.#decode(bytes);
+    const forbidden = text.search(FORBIDDEN);
+    if (forbidden === -1) return text;
+    const code = text.charCodeAt(forbidden).toString(16).toUpperCase();
+    this.#fault = `The character U+${code.padStart(4, "0")} is disallowed in ` +
+      "XML; leave it out.";
+    return text.slice(0, forbidden);
+  }
+
+  #decode(bytes: Uint8Array): string {
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    if (isFirst && isUtf16(bytes)) {
+      this.#fault = "The body is UTF-16; it must be UTF-8.";
+      return "";
+    }
+    const text = utf8.decode(withLineFeeds(this.#sound(bytes)));
+    if (!isFirst || !text.startsWith(BYTE_ORDER_MARK)) return text;
+    if (!text.startsWith(BYTE_ORDER_MARK, 1)) return text.slice(1);
+    this.#fault = "The body begins with more than one byte order mark.";
+    return "";
+  }
+
+  /** The bytes up to the first that does not go on as UTF-8. */
+  #sound(bytes: Uint8Array): Uint8Array {
+    // A decoder that refuses by itself takes up to four times as long.
+    if (isUtf8(bytes)) return bytes;
+    this.#fault =
+      "The body is not valid UTF-8 at this place; it must be UTF-8.";
+    let end = 0;
+    for (let length = -1; length !== 0; end += length) {
+      length = sequenceLength(bytes, end);
+    }
+    return bytes.subarray(0, end);
+  }
+
+  /** Bytes that end with a whole character, and not within a line end. */
+  #window(): Uint8Array | null {
+    const bytes = this.#gather();
+    const isLast = this.#blocks.length === 0 &&
+      this.#at === this.#block.length;
+    const end = isLast ? bytes.length : wholeEnd(bytes);
+    this.#rest = bytes.slice(end);
+    return bytes.length === 0 ? null : bytes.subarray(0, end);
+  }
+
+  /** What was left over and as many bytes again as a window has. */
+  #gather(): Uint8Array {
+    const pieces = [this.#rest];
+    for (let size = 0; size < WINDOW;) {
+      const piece = this.#read(WINDOW - size);
+      if (piece === null) break;
+      pieces.push(piece);
+      size += piece.length;
+    }
+    return concatenate(pieces.filter(({ length }) => length > 0));
+  }
+
+  #read(most: number): Uint8Array | null {
+    while (this.#at === this.#block.length) {
+      const block = this.#blocks.shift();
+      if (block === undefined) return null;
+      this.#block = block;
+      this.#at = 0;
+    }
+    const bytes = this.#block.subarray(this.#at, this.#at + most);
+    this.#at += bytes.length;
+    return bytes;
+  }
+}
+
+/** Each line end as a line feed; bytes, as a text would take an object each. */
+function withLineFeeds(bytes: Uint8Array): Uint8Array {
+  if (!bytes.includes(CARRIAGE_RETURN)) return bytes;
+  const normalised = new Uint8Array(bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const isReturn = bytes[at] === CARRIAGE_RETURN;
+    if (isReturn && bytes[at + 1] === LINE_FEED) continue;
+    normalised[length++] = isReturn ? LINE_FEED : bytes[at];
+  }
+  return normalised.subarray(0, length);
+}
+
+function isUtf16([a, b]: Uint8Array): boolean {
+  return (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
+}
+
+function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
+  if (pieces.length === 1) return pieces[0];
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  const joined = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
+/** The end of the last character that is whole and no carriage return. */
+function wholeEnd(bytes: Uint8Array): number {
+  const { length } = bytes;
+  let last = length - 1;
+  const least = Math.max(0, length - 3);
+  while (last > least && (bytes[last] & 0xc0) === 0x80) last--;
+  const isCut = last + expectedLength(bytes[last]) > length;
+  const end = isCut ? last : length;
+  return bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+}
+
+/** Bytes of a character, by the first of them. */
+function expectedLength(first: number): number {
+  if (first < 0xc2 || first > 0xf4) return 1;
+  return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/** Bytes of the character at `at`; 0 for none (Unicode, table 3-7). */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at];
+  if (first < 0x80) return 1;
+  if (!(first >= 0xc2 && first <= 0xf4)) return 0;
+  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (!(bytes[at + 1] >= least && bytes[at + 1] <= most)) return 0;
+  const length = expectedLength(first);
+  for (let i = at + 2; i < at + length; i++) {
+    if ((bytes[i] & 0xc0) !== 0x80) return 0;
+  }
+  return length;
+}
