@@ -54,7 +54,12 @@ export async function openApp(
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
   const heavy = new SerialQueue(yieldToIo);
-  const db = await openDatabase(config, { heavy, clock: deps.clock });
+  const db = await openDatabase(config, {
+    create: true,
+    heavy,
+    deps,
+    openWaitMs: Infinity,
+  });
   stack.defer(() => db.close());
   const outbound = new Outbound({
     allowPrivate: config.allowPrivate,

@@ -37,6 +37,11 @@ export interface Deps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /**
+   * Called before every commit of the database. What it throws makes the commit
+   * fail; a test has commits fail, or take their time, with it.
+   */
+  beforeCommit?: () => void | Promise<void>;
 }
 
 export const systemClock: Clock = {

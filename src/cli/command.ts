@@ -36,6 +36,8 @@ export interface CommandContext {
   flags: Readonly<Record<string, string | undefined>>;
   /** Writes one line to standard output. */
   print(line: string): void;
+  /** Writes one line to standard error. */
+  printError(line: string): void;
 }
 
 /** What was asked for cannot be done as asked: exit code 2. */

@@ -147,7 +147,7 @@ async function open(place: Place): Promise<Db> {
       return await openPostgres({ url: address, connections: CONNECTIONS });
     }
     makeDataFolder(dirname(address));
-    return openSqlite(address);
+    return await openSqlite(address);
   });
 }
 

@@ -1,26 +1,18 @@
 /** The database as a command opens it, beside a service that may be running. */
 import type { Config } from "../config.ts";
 import type { Db } from "../database/db.ts";
-import { databaseFile, openDatabase } from "../database/open.ts";
-import { UsageError } from "./command.ts";
+import { openDatabase } from "../database/open.ts";
 
 /**
- * Runs `fn` on the database. Unless it may be `created`, a data folder without
- * one is a mistake in the setting, not an empty database.
+ * Runs `fn` on the database. Only a command that may `create` it makes one where
+ * there is none; for others that is a `missing` DbError.
  */
 export async function withDatabase<T>(
   config: Config,
   fn: (db: Db) => Promise<T>,
-  { created = false } = {},
+  { create = false } = {},
 ): Promise<T> {
-  const file = databaseFile(config.dataDir);
-  if (config.databaseUrl === null && !created && !await exists(file)) {
-    throw new UsageError(
-      `There is no ${file}: name the folder of the service with --data or ` +
-        "SELLER_DATA_DIR, or create the first seller.",
-    );
-  }
-  const db = await openDatabase(config);
+  const db = await openDatabase(config, { create });
   try {
     return await fn(db);
   } finally {

@@ -53,7 +53,8 @@ async function run(
 ): Promise<number> {
   const deps = systemDeps(config.logLevel);
   try {
-    await command.run({ config, deps, arguments: values, flags, print });
+    const context = { config, deps, arguments: values, flags };
+    await command.run({ ...context, print, printError });
     return OK;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.mistakes, [command]);
@@ -103,6 +104,13 @@ function databaseFailure(
     ? `the database in ${dataDir}`
     : "the database that SELLER_DATABASE_URL names";
   switch (kind) {
+    case "missing":
+      return databaseUrl === null
+        ? `there is no database in ${dataDir}; name the folder of the service ` +
+          "with --data or SELLER_DATA_DIR, or create the first seller with " +
+          "`seller add NAME`."
+        : `${database} cannot be used (${message}); create the first seller ` +
+          "with `seller add NAME`.";
     case "away":
       return `${database} cannot be reached (${message}).`;
     case "busy":

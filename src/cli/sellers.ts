@@ -9,6 +9,7 @@ import {
 } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, UsageError } from "./command.ts";
+import { hasDatabase } from "../database/open.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
 
@@ -18,13 +19,16 @@ export const sellerCommands: readonly Command[] = [
     summary: "create a seller; prints its first key and webhook secret, once",
     arguments: [{ name: "NAME" }],
     flags: [dataFlag],
-    run: ({ config, deps, arguments: [name], print }) =>
-      withDatabase(config, async (db) => {
+    run: ({ config, deps, arguments: [name], print, printError }) => {
+      const isNew = config.databaseUrl === null && !hasDatabase(config.dataDir);
+      return withDatabase(config, async (db) => {
         const added = await db.write((tx) => addSeller(tx, deps, name));
+        if (isNew) printError(`new database: ${config.dataDir}`);
         print(`key_id: ${added.keyId}`);
         print(`api_key: ${added.apiKey}`);
         print(`webhook_secret: ${added.webhookSecret}`);
-      }, { created: true }),
+      }, { create: true });
+    },
   },
   {
     name: "seller list",

@@ -32,7 +32,9 @@ export const serveCommand: Command = {
 
 async function serve({ config, deps, print }: CommandContext): Promise<void> {
   const stop = stopSignal(deps);
-  const app = await openApp(config, deps);
+  // It waits where another process has locked the database.
+  const app = await Promise.race([openApp(config, deps), stop]);
+  if (app === undefined) return;
   if (app.url !== null) print(`listening on ${app.url}`);
   print(`ready: ${config.roles.join(", ")}`);
   await stop;

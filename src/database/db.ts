@@ -99,6 +99,7 @@ export type DbErrorKind =
   | "busy" // another process holds the lock
   | "away" // the server cannot be reached, or turns us away
   | "unsure" // the server went away during the commit
+  | "missing" // there is no database, and none was to be created
   | "readonly" // the file or folder cannot be written
   | "corrupt" // not a database of ours, or a damaged one
   | "newer" // made by a newer version of this program

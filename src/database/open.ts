@@ -1,6 +1,6 @@
 /** From what the settings say about the database to the engine below it. */
 import { join } from "node:path";
-import type { Clock } from "../deps.ts";
+import type { Deps } from "../deps.ts";
 import type { SerialQueue } from "../lib/serial_queue.ts";
 import { type Db, DbError } from "./db.ts";
 import { openPostgres } from "./postgres/engine.ts";
@@ -14,9 +14,13 @@ export interface DatabasePlace {
 }
 
 export interface DatabaseOptions {
+  /** Make the folder, the database and its schema where they are missing. */
+  create?: boolean;
   /** Shared with whatever else takes long on this thread. */
   heavy?: SerialQueue;
-  clock?: Clock;
+  deps?: Partial<Deps>;
+  /** How long the opening waits for another process's lock, in milliseconds. */
+  openWaitMs?: number;
 }
 
 /** The file of a data folder, where the database is no server. */
@@ -35,15 +39,28 @@ export function makeDataFolder(folder: string): void {
 }
 
 /**
- * Opens the database, making its schema where it is missing, and the data
- * folder too. Throws a `DbError`.
+ * Opens the database and brings its schema up to date. Throws a `DbError`:
+ * `missing` where there is none and none is to be created.
  */
 export async function openDatabase(
   { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
-  { heavy, clock }: DatabaseOptions = {},
+  { create = false, ...options }: DatabaseOptions = {},
 ): Promise<Db> {
-  makeDataFolder(dataDir);
-  return url === null
-    ? openSqlite(databaseFile(dataDir), { heavy, clock })
-    : await openPostgres({ url, connections, clock });
+  if (create) makeDataFolder(dataDir);
+  if (url !== null) {
+    return await openPostgres({ url, connections, create, deps: options.deps });
+  }
+  if (!create && !hasDatabase(dataDir)) {
+    throw new DbError("missing", `there is no database in ${dataDir}`);
+  }
+  return await openSqlite(databaseFile(dataDir), options);
+}
+
+/** Whether a data folder has a database; one cut short at its making is none. */
+export function hasDatabase(dataDir: string): boolean {
+  try {
+    return Deno.statSync(databaseFile(dataDir)).size > 0;
+  } catch {
+    return false;
+  }
 }

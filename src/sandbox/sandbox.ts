@@ -160,7 +160,9 @@ async function refuseRealSellers(
   config: Config,
   dataDir: string,
 ): Promise<void> {
-  const db = await openDatabase({ ...config, dataDir, databaseUrl: null });
+  const db = await openDatabase({ ...config, dataDir, databaseUrl: null }, {
+    create: true,
+  });
   try {
     const sellers = await db.read(listSellers);
     const real = sellers.find(({ name }) => name !== SELLER);

@@ -106,7 +106,7 @@ interface Targets {
 
 /** Webhooks of several sellers, each with a path of its own. */
 async function registerAll(dataDir: string): Promise<Targets> {
-  const db = openSqlite(join(dataDir, "seller.db"));
+  const db = await openSqlite(join(dataDir, "seller.db"));
   const deps = { clock: systemClock, ids: systemIds };
   const targets: Target[] = [];
   const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });

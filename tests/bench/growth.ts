@@ -121,7 +121,7 @@ function stocked({ products, sellers }: Stock): Promise<BenchService> {
     roles: "api",
     sellers: ["bench"],
     fill: async (dataDir) => {
-      const db = openSqlite(join(dataDir, "seller.db"));
+      const db = await openSqlite(join(dataDir, "seller.db"));
       await fill(db, products, sellers);
       await db.close();
     },

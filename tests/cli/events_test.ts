@@ -17,6 +17,7 @@ async function run(bench: WebhookBench, ...words: string[]): Promise<string[]> {
     arguments: request.arguments,
     flags: request.flags,
     print: (line) => lines.push(line),
+    printError: () => {},
   });
   return lines;
 }

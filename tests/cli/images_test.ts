@@ -15,7 +15,7 @@ Deno.test("images: verify and prune look after object storage, too", async () =>
   const data = `--data=${folder.path}`;
   const images = (...words: string[]) =>
     runProgram(["images", ...words, data], { env });
-  await openSqlite(`${folder.path}/seller.db`).close();
+  await (await openSqlite(`${folder.path}/seller.db`)).close();
   server.put(`shop/images/${FILE}`, BYTES, Date.now() - 3_600_000);
 
   assertEquals((await images("verify")).stdout, "checked: 0\n");

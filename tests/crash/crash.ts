@@ -157,7 +157,7 @@ class CrashRun {
 
   /** As if the time had gone by in which nobody renewed them. */
   async endLeases(): Promise<void> {
-    const db = openSqlite(`${this.#folder}/seller.db`);
+    const db = await openSqlite(`${this.#folder}/seller.db`);
     await db.write((tx) =>
       tx.run("UPDATE images SET due_at = 0 WHERE lease_id IS NOT NULL")
     );

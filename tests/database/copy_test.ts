@@ -25,8 +25,8 @@ interface Pair extends AsyncDisposable {
 async function pair(rows = ROWS): Promise<Pair> {
   const folder = await Deno.makeTempDir();
   await makeFilled(`${folder}/source.db`, rows);
-  const source = openSqlite(`${folder}/source.db`);
-  const target = openSqlite(`${folder}/target.db`);
+  const source = await openSqlite(`${folder}/source.db`);
+  const target = await openSqlite(`${folder}/target.db`);
   return {
     source,
     target,

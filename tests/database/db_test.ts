@@ -32,7 +32,7 @@ const ENGINES: readonly Engine[] = [
     place() {
       const file = join(folder, `${++files}.db`);
       return Promise.resolve((migrations = COUNTERS) =>
-        Promise.try(() => openSqlite(file, { migrations }))
+        openSqlite(file, { migrations })
       );
     },
   },

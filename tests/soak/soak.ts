@@ -256,7 +256,7 @@ class Soak {
   async settle(): Promise<void> {
     const { service } = this.#around;
     await service.kill();
-    const db = openSqlite(`${service.folder}/seller.db`);
+    const db = await openSqlite(`${service.folder}/seller.db`);
     await db.write(async (tx) => {
       for (const table of ["images", "deliveries"]) {
         await tx.run(`UPDATE ${table} SET due_at = 0 WHERE due_at IS NOT NULL`);

@@ -54,7 +54,7 @@ async function emptied(url: string): Promise<string> {
 
 /** The database of a data folder. */
 export function openStore(dataDir: string): Db {
-  if (server === undefined) return openSqlite(join(dataDir, "seller.db"));
+  if (server === undefined) return late(openSqlite(join(dataDir, "seller.db")));
   return late(
     databaseUrlOf(dataDir).then((url) =>
       openPostgres({ url: url!, connections: 6 })

@@ -22,7 +22,7 @@ export async function makeFilled(
   rows: number,
   seed = "s",
 ): Promise<void> {
-  const db = openSqlite(file);
+  const db = await openSqlite(file);
   try {
     for (const { name, seeded } of TABLES) {
       if (seeded) continue;

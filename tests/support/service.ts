@@ -13,7 +13,7 @@ export async function addSellers(
   names: readonly string[],
 ): Promise<Map<string, string>> {
   await Deno.mkdir(folder, { recursive: true });
-  const db = openSqlite(`${folder}/seller.db`);
+  const db = await openSqlite(`${folder}/seller.db`);
   const deps = { clock: systemClock, ids: systemIds };
   const keys = new Map<string, string>();
   for (const name of names) {

@@ -17,7 +17,7 @@
  * Others do not, as each would hold its locks while the next asks for more.
  */
 import type pg from "pg";
-import { type Clock, type Ids, systemClock, systemIds } from "../../deps.ts";
+import { type Deps, systemDeps } from "../../deps.ts";
 import {
   closed,
   type Db,
@@ -56,16 +56,18 @@ export interface PostgresOptions {
   /** Connections, half of them for writes; one more listens. */
   connections?: number;
   migrations?: readonly Migration[];
-  clock?: Clock;
-  ids?: Ids;
+  /** Make the schema where there is nothing; so unless told otherwise. */
+  create?: boolean;
+  deps?: Partial<Deps>;
 }
 
 /**
  * Connects, and makes the schema or brings it up to date. Throws a `DbError`:
- * `away`, `newer`, `corrupt`, `readonly`.
+ * `away`, `missing`, `newer`, `corrupt`, `readonly`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
-  await migratePostgres(options.url, options.migrations ?? MIGRATIONS);
+  const { url, migrations = MIGRATIONS, create = true } = options;
+  await migratePostgres(url, migrations, create);
   return new PostgresDb(options);
 }
 
@@ -94,24 +96,23 @@ class PostgresDb implements Db {
   readonly #writers: pg.Pool;
   readonly #readers: pg.Pool;
   readonly #writersLimit: number;
-  readonly #clock: Clock;
+  readonly #deps: Deps;
   readonly #lanes = new Map<string | null, Lane>();
   readonly #running = new Set<Promise<void>>();
   readonly wakeUps: PostgresWakeUps;
   #closed = false;
 
-  constructor(
-    { url, connections = 10, clock = systemClock, ids = systemIds }:
-      PostgresOptions,
-  ) {
+  constructor({ url, connections = 10, deps: given }: PostgresOptions) {
+    const deps = { ...systemDeps("error"), ...given };
     this.#writersLimit = Math.ceil(connections / 2);
     this.#writers = openPool(url, this.#writersLimit);
     this.#readers = openPool(
       url,
       Math.max(1, connections - this.#writersLimit),
     );
-    this.#clock = clock;
-    this.wakeUps = new PostgresWakeUps(url, this.#readers, clock, ids.uuid());
+    this.#deps = deps;
+    const me = deps.ids.uuid();
+    this.wakeUps = new PostgresWakeUps(url, this.#readers, deps.clock, me);
   }
 
   async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
@@ -191,8 +192,10 @@ class PostgresDb implements Db {
     const called: Called[] = [];
     try {
       await this.#callWaiting(client, lane, called);
-      if (called.some(({ ok }) => ok)) await commit(client);
-      else send(client, "ROLLBACK");
+      if (called.some(({ ok }) => ok)) {
+        await this.#deps.beforeCommit?.();
+        await commit(client);
+      } else send(client, "ROLLBACK");
     } catch (error) {
       send(client, "ROLLBACK");
       undone(lane, called, error);
@@ -217,7 +220,7 @@ class PostgresDb implements Db {
     called: Called[],
   ): Promise<void> {
     const opened = open(client, lane.order);
-    const until = this.#clock.monotonic() + SHARE_MS;
+    const until = this.#deps.clock.monotonic() + SHARE_MS;
     const values = new Map<string, unknown>();
     for (;;) {
       const write = lane.waiting.shift();
@@ -239,7 +242,7 @@ class PostgresDb implements Db {
       called.push(one);
       if (called.length >= SHARE_LIMIT) return;
       if (!write.shared || !lane.waiting[0]?.shared) return;
-      if (this.#clock.monotonic() > until) return;
+      if (this.#deps.clock.monotonic() > until) return;
     }
   }
 
@@ -249,7 +252,7 @@ class PostgresDb implements Db {
     opened: Promise<unknown>,
     shared: SharedValues,
   ): Promise<Called> {
-    const tx = new PostgresTx(client, shared, this.#clock);
+    const tx = new PostgresTx(client, shared, this.#deps.clock);
     try {
       const value = await write.fn(tx);
       await opened;

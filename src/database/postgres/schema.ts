@@ -9,20 +9,22 @@ import { connectionOf, send, toDbError } from "./connection.ts";
 const LOCK = 0x53454c4c;
 
 /**
- * Applies what is missing, in one transaction, while other processes wait.
- * Throws a `DbError`: `newer`, `away`, `corrupt` for tables of another program
+ * Applies what is missing, in one transaction, while other processes wait; of
+ * an empty database only if it is to `create` the schema. Throws a `DbError`:
+ * `missing`, `newer`, `away`, `corrupt` for tables of another program
  * or an encoding that has not every character.
  */
 export async function migratePostgres(
   url: string,
   migrations: readonly Migration[],
+  create: boolean,
 ): Promise<void> {
   const client = await connect(url);
   try {
     await send(client, "BEGIN");
     await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     await refuseEncoding(client);
-    await migrate(client, migrations);
+    await migrate(client, migrations, create);
     await send(client, "COMMIT");
   } finally {
     await client.end();
@@ -49,8 +51,9 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
 async function migrate(
   client: pg.Client,
   migrations: readonly Migration[],
+  create: boolean,
 ): Promise<void> {
-  const version = await schemaVersion(client);
+  const version = await schemaVersion(client, create);
   if (version > migrations.length) {
     throw new DbError(
       "newer",
@@ -65,8 +68,11 @@ async function migrate(
   await send(client, `UPDATE schema_version SET n = ${migrations.length}`);
 }
 
-/** Makes the row of the version where there is nothing at all. */
-async function schemaVersion(client: pg.Client): Promise<number> {
+/** Makes the row of the version where there is nothing at all, if it may. */
+async function schemaVersion(
+  client: pg.Client,
+  create: boolean,
+): Promise<number> {
   const { rows } = await send(
     client,
     `SELECT to_regclass('schema_version') IS NOT NULL AS made,
@@ -83,6 +89,9 @@ async function schemaVersion(client: pg.Client): Promise<number> {
       "corrupt",
       "it holds tables of another program; name a database of its own",
     );
+  }
+  if (!create) {
+    throw new DbError("missing", "it is empty: no database of the service");
   }
   await send(client, "CREATE TABLE schema_version (n BIGINT NOT NULL)");
   await send(client, "INSERT INTO schema_version (n) VALUES (0)");

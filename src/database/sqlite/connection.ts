@@ -15,8 +15,6 @@ declare module "node:sqlite" {
   }
 }
 
-/** How long to wait for another process's lock before giving up. */
-const BUSY_TIMEOUT_MS = 5_000;
 /**
  * A log of 16 MiB before its pages go into the database: pages written again
  * and again meanwhile, those of indexes above all, then go there once.
@@ -34,22 +32,38 @@ const CACHE_KIB = 4_000;
 /** Pages of one step of a backup: all, so that no write makes it start again. */
 const ALL_PAGES = 2 ** 30;
 
-/** Opens the file, making it unless it is only read. Throws a `DbError`. */
+/**
+ * Opens the file, making it unless it is only read. Waits for no lock. Throws a
+ * `DbError`.
+ */
 export function openFile(file: string, readOnly: boolean): DatabaseSync {
   return guarded(() => {
     const connection = new DatabaseSync(file, {
       readOnly,
-      timeout: BUSY_TIMEOUT_MS,
       enableForeignKeyConstraints: true,
     });
-    if (!readOnly) {
-      connection.prepare("PRAGMA journal_mode = WAL").get();
-      connection.prepare("PRAGMA synchronous = FULL").get();
-      connection.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    try {
+      configure(connection, readOnly);
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
     }
-    connection.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-    return connection;
   });
+}
+
+function configure(connection: DatabaseSync, readOnly: boolean): void {
+  // The option `timeout` says nothing to a connection that only reads.
+  connection.exec("PRAGMA busy_timeout = 0");
+  if (!readOnly) {
+    const mode = connection.prepare("PRAGMA journal_mode = WAL").get();
+    if (mode?.journal_mode !== "wal") {
+      throw new DbError("other", "The file system has no room for a WAL.");
+    }
+    connection.prepare("PRAGMA synchronous = FULL").get();
+    connection.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  }
+  connection.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 
 /** A statement, and what makes an object of the values of a row. */

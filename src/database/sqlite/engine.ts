@@ -8,15 +8,19 @@
  * it alone, then those after it: that is seldom, while a savepoint for each
  * would be a twentieth of all that a small write costs. A heavy write waits for
  * its turn first, so that light ones come between.
+ *
+ * While another process holds the lock, reads go on, and writes wait for it on
+ * the clock, for 5 s from when they were asked for.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
-import { type Clock, systemClock } from "../../deps.ts";
+import { type Deps, systemDeps } from "../../deps.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
 import { SerialQueue } from "../../lib/serial_queue.ts";
 import {
   closed,
   type Db,
+  DbError,
   type Sql,
   type Tx,
   type WriteOptions,
@@ -24,37 +28,77 @@ import {
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { SharedValues } from "../shared_values.ts";
 import { openFile, SqliteConnection, SqliteTx } from "./connection.ts";
+import { identityOf, makePrivate } from "./file.ts";
+import { Backoff, isBusy, LOCK_WAIT_MS, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
 
 /** How many waiting writes share a commit at most. */
 const GROUP_LIMIT = 256;
+/** How many writes wait for a lock at most; more are refused at once. */
+const WAITING_LIMIT = 10_000;
+/** The log says that the opening waits for a lock when it has for so long. */
+const SAY_WAITING_MS = 500;
 
 export interface SqliteOptions {
   migrations?: readonly Migration[];
   /** Shared with whatever else takes long on this thread. */
   heavy?: SerialQueue;
-  clock?: Clock;
+  deps?: Partial<Deps>;
+  /** How long the opening waits for a lock, in milliseconds. */
+  openWaitMs?: number;
 }
 
 /**
  * Opens the database file, making it and bringing its schema up to date.
  * Throws a `DbError`: `newer`, `corrupt`, `readonly`, `busy`, `full`.
  */
-export function openSqlite(file: string, options: SqliteOptions = {}): Db {
+export async function openSqlite(
+  file: string,
+  options: SqliteOptions = {},
+): Promise<Db> {
+  const { migrations = MIGRATIONS, openWaitMs = LOCK_WAIT_MS } = options;
+  const { heavy = new SerialQueue(yieldToIo) } = options;
+  const deps = { ...systemDeps("error"), ...options.deps };
+  const until = deps.clock.monotonic() + openWaitMs;
+  const sayNothing = deps.clock.after(SAY_WAITING_MS, () => {
+    deps.log.warn("database_locked", { file });
+  });
+  try {
+    makePrivate(file);
+    const open = () => openConnections(file, migrations);
+    const connections = await whenUnlocked(open, until, deps);
+    return new SqliteDb(file, connections, heavy, deps);
+  } finally {
+    sayNothing();
+  }
+}
+
+interface Connections {
+  writer: DatabaseSync;
+  reader: DatabaseSync;
+}
+
+function openConnections(
+  file: string,
+  migrations: readonly Migration[],
+): Connections {
   const writer = openFile(file, false);
   try {
-    migrateSqlite(writer, file, options.migrations ?? MIGRATIONS);
-    const heavy = options.heavy ?? new SerialQueue(yieldToIo);
-    const { clock = systemClock } = options;
-    return new SqliteDb(writer, openFile(file, true), { heavy, clock });
+    migrateSqlite(writer, file, migrations);
+    return { writer, reader: openFile(file, true) };
   } catch (error) {
     writer.close();
     throw error;
   }
 }
 
+/** Refused where the lock is not had at once. */
+const NO_WAIT = -Infinity;
+
 interface WaitingWrite {
   fn: (tx: Tx) => Promise<unknown>;
+  /** Monotonic time; refused when the lock is not had by then. */
+  until: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -74,8 +118,12 @@ class SqliteDb implements Db {
   readonly #reader: SqliteConnection;
   /** Heavy writes, one at a time. */
   readonly #heavy: SerialQueue;
-  readonly #clock: Clock;
+  readonly #deps: Deps;
+  readonly #file: string;
+  readonly #identity: string | null;
   readonly #waiting: WaitingWrite[] = [];
+  /** Another process had the lock at the last attempt to begin. */
+  #locked = false;
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -83,12 +131,15 @@ class SqliteDb implements Db {
   readonly wakeUps = null;
 
   constructor(
-    writer: DatabaseSync,
-    reader: DatabaseSync,
-    { heavy, clock }: { heavy: SerialQueue; clock: Clock },
+    file: string,
+    { writer, reader }: Connections,
+    heavy: SerialQueue,
+    deps: Deps,
   ) {
+    this.#file = file;
+    this.#identity = identityOf(file);
     this.#heavy = heavy;
-    this.#clock = clock;
+    this.#deps = deps;
     this.#writer = new SqliteConnection(writer);
     this.#reader = new SqliteConnection(reader);
   }
@@ -113,15 +164,23 @@ class SqliteDb implements Db {
     fn: (tx: Tx) => Promise<T>,
     { heavy = false }: WriteOptions = {},
   ): Promise<T> {
-    const ask = () => this.#askToWrite(fn);
-    return heavy ? this.#heavy.take(ask) : ask();
+    const until = this.#deps.clock.monotonic() + LOCK_WAIT_MS;
+    if (!heavy) return this.#askToWrite(fn, until);
+    // Each attempt takes a turn, so that a lock keeps nobody from having one.
+    const attempt = () => this.#heavy.take(() => this.#askToWrite(fn, NO_WAIT));
+    return whenUnlocked(attempt, until, this.#deps);
   }
 
-  #askToWrite<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+  #askToWrite<T>(fn: (tx: Tx) => Promise<T>, until: number): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
+    const full = this.#waiting.length >= WAITING_LIMIT;
+    if (this.#locked && (full || until === NO_WAIT)) {
+      return Promise.reject(new DbError("busy", "Another process writes."));
+    }
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         fn,
+        until,
         resolve: resolve as (value: unknown) => void,
         reject,
       });
@@ -134,6 +193,7 @@ class SqliteDb implements Db {
     try {
       while (this.#waiting.length > 0) {
         await this.#gather();
+        if (!await this.#begin(this.#waiting)) continue;
         await this.#writeGroup(this.#waiting.splice(0, GROUP_LIMIT));
       }
     } finally {
@@ -154,19 +214,61 @@ class SqliteDb implements Db {
     }
   }
 
+  /**
+   * Begins a transaction as soon as no other process has the lock. Takes out of
+   * `writes` and refuses those whose time is over; answers false when none is
+   * left.
+   */
+  async #begin(writes: WaitingWrite[]): Promise<boolean> {
+    const backoff = new Backoff(this.#deps);
+    while (writes.length > 0) {
+      try {
+        this.#checkFile();
+        this.#writer.exec("BEGIN IMMEDIATE");
+        break;
+      } catch (error) {
+        this.#locked = isBusy(error);
+        this.#refuse(writes, error);
+      }
+      if (writes.length > 0) await backoff.pause();
+    }
+    this.#locked = false;
+    return writes.length > 0;
+  }
+
+  /** All of them, unless they may still wait for a lock. */
+  #refuse(writes: WaitingWrite[], error: unknown): void {
+    const now = this.#deps.clock.monotonic();
+    for (let i = writes.length - 1; i >= 0; i--) {
+      if (this.#locked && writes[i].until > now) continue;
+      writes.splice(i, 1)[0].reject(error);
+    }
+  }
+
+  /** What is written to a file that has lost its name is lost with it. */
+  #checkFile(): void {
+    if (identityOf(this.#file) === this.#identity) return;
+    throw new DbError(
+      "away",
+      `${this.#file} was removed or replaced while this process uses it.`,
+    );
+  }
+
+  /** Has a group written in the transaction that is open, and commits it. */
   async #writeGroup(group: readonly WaitingWrite[]): Promise<void> {
+    const { beforeCommit } = this.#deps;
     const finished: FinishedWrite[] = [];
     try {
-      this.#writer.exec("BEGIN IMMEDIATE");
       const shared = new SharedValues(new Map());
       for (const write of group) {
         const one = await this.#writeOne(write, shared);
         if (one.spoilt) return await this.#undo(group, one);
         finished.push(one);
       }
+      if (beforeCommit !== undefined) await beforeCommit();
       this.#writer.exec("COMMIT");
     } catch (error) {
-      // Nothing of the group is on disk: a full disk, or the lock not had.
+      // Nothing of the group is on disk: a full disk, say.
       for (const write of group) write.reject(error);
       this.#rollBack();
       return;
@@ -183,7 +285,7 @@ class SqliteDb implements Db {
     write: WaitingWrite,
     shared: SharedValues,
   ): Promise<FinishedWrite> {
-    const tx = new SqliteTx(this.#writer, shared, this.#clock);
+    const tx = new SqliteTx(this.#writer, shared, this.#deps.clock);
     const before = this.#writer.writes;
     try {
       const value = await write.fn(tx);
@@ -208,7 +310,7 @@ class SqliteDb implements Db {
     if (group.length === 1) return write.reject(error);
     const at = group.indexOf(write);
     for (const part of [group.slice(0, at), [write], group.slice(at + 1)]) {
-      if (part.length > 0) await this.#writeGroup(part);
+      if (await this.#begin(part)) await this.#writeGroup(part);
     }
   }
 

@@ -3,46 +3,68 @@ import { DatabaseSync } from "node:sqlite";
 import { DbError } from "../db.ts";
 import type { Migration } from "../migrations.ts";
 import { guarded } from "./errors.ts";
+import { isBusy } from "./lock_wait.ts";
 
 /** Marks a file as ours in its header (`PRAGMA application_id`): "SELL". */
 const APPLICATION_ID = 0x53454c4c;
 
 /**
- * Applies what is missing, in one transaction. Throws a `DbError`: `newer`,
- * `corrupt` for a database of another program.
+ * Applies what is missing, in one transaction. A schema that lacks nothing can
+ * be used while another process holds the lock. Throws a `DbError`: `newer`,
+ * `corrupt` for a database of another program, `busy`.
  */
 export function migrateSqlite(
   connection: DatabaseSync,
   file: string,
   migrations: readonly Migration[],
 ): void {
+  try {
+    guarded(() => connection.exec("BEGIN IMMEDIATE"));
+  } catch (error) {
+    const current = isBusy(error) &&
+      guarded(() =>
+        schemaVersion(connection, file, migrations) === migrations.length
+      );
+    if (!current) throw error;
+    return;
+  }
   guarded(() => migrate(connection, file, migrations));
 }
 
+/** Throws a `DbError` where the schema is not one of these. */
+function schemaVersion(
+  connection: DatabaseSync,
+  file: string,
+  migrations: readonly Migration[],
+): number {
+  const owner = pragma(connection, "application_id");
+  const version = pragma(connection, "user_version");
+  const empty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1")
+    .get() === undefined;
+  if (owner !== APPLICATION_ID && !empty) {
+    throw new DbError(
+      "corrupt",
+      `${file} is a database of another program; choose another data folder.`,
+    );
+  }
+  if (version > migrations.length) {
+    throw new DbError(
+      "newer",
+      `${file} has schema version ${version}, this program knows ${migrations.length}; ` +
+        "start the newer program, or restore a backup that is as old as this one.",
+    );
+  }
+  return version;
+}
+
+/** In the transaction that is open; ends it. */
 function migrate(
   connection: DatabaseSync,
   file: string,
   migrations: readonly Migration[],
 ): void {
-  connection.exec("BEGIN IMMEDIATE");
   try {
-    const owner = pragma(connection, "application_id");
-    const version = pragma(connection, "user_version");
-    const empty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1")
-      .get() === undefined;
-    if (owner !== APPLICATION_ID && !empty) {
-      throw new DbError(
-        "corrupt",
-        `${file} is a database of another program; choose another data folder.`,
-      );
-    }
-    if (version > migrations.length) {
-      throw new DbError(
-        "newer",
-        `${file} has schema version ${version}, this program knows ${migrations.length}; ` +
-          "start the newer program, or restore a backup that is as old as this one.",
-      );
-    }
+    const version = schemaVersion(connection, file, migrations);
     for (const migration of migrations.slice(version)) {
       connection.exec(migration.sql);
     }

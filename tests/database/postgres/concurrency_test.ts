@@ -304,7 +304,9 @@ Deno.test("processes whose clocks differ give changes rising times", async () =>
       openPostgres({
         url,
         connections: 2,
-        clock: { ...systemClock, now: () => systemClock.now() + offset },
+        deps: {
+          clock: { ...systemClock, now: () => systemClock.now() + offset },
+        },
       })
     ),
   );

@@ -280,7 +280,11 @@ Deno.test("a connection that falls silent is not listened to for ever", async ()
   const url = new URL(await server.database());
   url.port = `${proxy.port}`;
   const clock = new TestClock();
-  const db = await openPostgres({ url: url.href, connections: 2, clock });
+  const db = await openPostgres({
+    url: url.href,
+    connections: 2,
+    deps: { clock },
+  });
   try {
     let looks = 0;
     db.wakeUps!.listen(() => looks++);

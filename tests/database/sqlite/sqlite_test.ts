@@ -1,6 +1,6 @@
 /** What is SQLite's own below the storage seam; `db_test.ts` has the rest. */
 import { DatabaseSync } from "node:sqlite";
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type Db,
   DbError,
@@ -8,16 +8,27 @@ import {
   type Tx,
 } from "../../../src/database/db.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
+import type { Migration } from "../../../src/database/migrations.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 
 class Store implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly file = `${this.folder}/seller.db`;
-  db: Db = openSqlite(this.file, { migrations: COUNTERS });
+  db!: Db;
+
+  static async open(): Promise<Store> {
+    const store = new Store();
+    await store.#open(COUNTERS);
+    return store;
+  }
+
+  async #open(migrations: readonly Migration[]): Promise<void> {
+    this.db = await openSqlite(this.file, { migrations });
+  }
 
   async reopen(migrations = COUNTERS): Promise<void> {
     await this.db.close();
-    this.db = openSqlite(this.file, { migrations });
+    await this.#open(migrations);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -27,7 +38,7 @@ class Store implements AsyncDisposable {
 }
 
 Deno.test("a write is on disk when it resolves", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   await store.db.write(add());
   const other = new DatabaseSync(store.file, { readOnly: true });
   assertEquals(other.prepare("SELECT n FROM counters").get()?.n, 1);
@@ -37,7 +48,7 @@ Deno.test("a write is on disk when it resolves", async () => {
 });
 
 Deno.test("the file is kept with WAL and synchronous=FULL", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   const modes = await store.db.write(async (tx) => [
     await tx.get("PRAGMA journal_mode"),
     await tx.get("PRAGMA synchronous"),
@@ -47,7 +58,7 @@ Deno.test("the file is kept with WAL and synchronous=FULL", async () => {
 });
 
 Deno.test("writes that wait together share a commit, in their order", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   const { db } = store;
   const seen: number[] = [];
   const commits: number[] = [];
@@ -65,7 +76,7 @@ Deno.test("writes that wait together share a commit, in their order", async () =
 });
 
 Deno.test("a full disk rejects every write of the group and recovers", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   const { db } = store;
   const pages = await db.write(async (tx) => {
     const row = await tx.get<{ page_count: number }>("PRAGMA page_count");
@@ -90,7 +101,7 @@ Deno.test("a full disk rejects every write of the group and recovers", async () 
 });
 
 Deno.test("a full disk that undoes a transaction leaves nothing of it behind", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   const { db } = store;
   await db.write(async (tx) => {
     const row = await tx.get<{ page_count: number }>("PRAGMA page_count");
@@ -128,26 +139,26 @@ Deno.test("a full disk that undoes a transaction leaves nothing of it behind", a
 });
 
 Deno.test("a newer, a foreign and a broken file are refused, each by name", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   await store.db.close();
-  const kindOf = (file: string, migrations = COUNTERS) =>
-    assertThrows(() => openSqlite(file, { migrations }), DbError).kind;
-  assertEquals(kindOf(store.file, []), "newer");
+  const kindOf = async (file: string, migrations = COUNTERS) =>
+    (await assertRejects(() => openSqlite(file, { migrations }), DbError)).kind;
+  assertEquals(await kindOf(store.file, []), "newer");
   const foreign = `${store.folder}/foreign.db`;
   new DatabaseSync(foreign).exec("CREATE TABLE theirs (x)");
-  assertEquals(kindOf(foreign), "corrupt");
+  assertEquals(await kindOf(foreign), "corrupt");
   const broken = `${store.folder}/broken.db`;
   await Deno.writeTextFile(
     broken,
     "this is no database, but long enough".repeat(9),
   );
-  assertEquals(kindOf(broken), "corrupt");
-  assertEquals(kindOf(`${store.folder}/no/such/folder.db`), "readonly");
+  assertEquals(await kindOf(broken), "corrupt");
+  assertEquals(await kindOf(`${store.folder}/no/such/folder.db`), "readonly");
   await store.reopen();
 });
 
 Deno.test("a backup is whole, taken under writes, and never overwrites", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   const { db } = store;
   const writes = Array.from({ length: 100 }, () => db.write(add()));
   const file = `${store.folder}/backup.db`;
@@ -174,7 +185,7 @@ Deno.test("inLists() gives every value, in nine lengths", () => {
 });
 
 Deno.test("SQLite: a write that fails before it wrote costs the others nothing", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   let calls = 0;
   const good = () => {
     calls++;
@@ -202,7 +213,7 @@ Deno.test("SQLite: a write that fails before it wrote costs the others nothing",
 });
 
 Deno.test("SQLite: what is around a write that fails shares two commits", async () => {
-  await using store = new Store();
+  await using store = await Store.open();
   const { db } = store;
   let calls = 0;
   const commits = new Set<number>();

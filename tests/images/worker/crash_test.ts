@@ -31,7 +31,7 @@ class Service {
   }
 
   static async create(dataDir: string): Promise<Service> {
-    const db = openSqlite(join(dataDir, "seller.db"));
+    const db = await openSqlite(join(dataDir, "seller.db"));
     const deps = { clock: systemClock, ids: systemIds };
     const { apiKey } = await db.write((tx) => addSeller(tx, deps, "acme"));
     await db.close();
@@ -101,7 +101,7 @@ Deno.test("images: a killed process loses no image and fetches none twice", asyn
   }
   host.release();
   // As if fifteen seconds had gone by, in which no lease was renewed.
-  const db = openSqlite(join(folder.path, "seller.db"));
+  const db = await openSqlite(join(folder.path, "seller.db"));
   await db.write((tx) =>
     tx.run("UPDATE images SET due_at = 0 WHERE lease_id IS NOT NULL")
   );
@@ -142,7 +142,7 @@ Deno.test("images: a process killed while it sends to object storage loses none"
     program.kill("SIGKILL");
   }
   released.resolve(null);
-  const db = openSqlite(join(folder.path, "seller.db"));
+  const db = await openSqlite(join(folder.path, "seller.db"));
   await db.write((tx) =>
     tx.run("UPDATE images SET due_at = 0 WHERE lease_id IS NOT NULL")
   );
@@ -175,7 +175,7 @@ Deno.test("images: the image role may run in a process of its own", async () => 
       new Response(null, { status: method === "HEAD" ? 200 : 404 }),
   );
   const id = await service.upload(program, urls);
-  const db = openSqlite(join(folder.path, "seller.db"));
+  const db = await openSqlite(join(folder.path, "seller.db"));
   const { config } = readConfig({}, (name) =>
     ({
       SELLER_DATA_DIR: folder.path,

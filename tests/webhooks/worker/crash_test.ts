@@ -25,7 +25,7 @@ class Service {
   }
 
   static async create(dataDir: string): Promise<Service> {
-    const db = openSqlite(join(dataDir, "seller.db"));
+    const db = await openSqlite(join(dataDir, "seller.db"));
     const { apiKey } = await db.write((tx) =>
       addSeller(tx, { clock: systemClock, ids: systemIds }, "acme")
     );
@@ -76,7 +76,7 @@ class Service {
   }
 
   async states(): Promise<Map<string, string>> {
-    const db = openSqlite(join(this.#dataDir, "seller.db"));
+    const db = await openSqlite(join(this.#dataDir, "seller.db"));
     const rows = await db.read((sql) =>
       sql.all<{ event_id: string; state: string }>(
         "SELECT event_id, state FROM deliveries",

@@ -1,0 +1,59 @@
+/**
+ * Waiting for a lock of a SQLite file that another process holds. SQLite's own
+ * wait would block the thread and with it every request, so its busy time-out
+ * is 0, and the wait is done on the clock.
+ */
+import type { Deps } from "../../deps.ts";
+import { DbError } from "../db.ts";
+
+export type LockWaitDeps = Pick<Deps, "clock" | "ids">;
+
+/** How long a write waits, from when it was asked for. */
+export const LOCK_WAIT_MS = 5_000;
+
+/** The first pause at most, and the longest. */
+const FIRST_PAUSE_MS = 1;
+const LONGEST_PAUSE_MS = 50;
+
+/** Pauses between attempts: each twice as long as the one before, with jitter. */
+export class Backoff {
+  readonly #deps: LockWaitDeps;
+  #atMost = FIRST_PAUSE_MS;
+
+  constructor(deps: LockWaitDeps) {
+    this.#deps = deps;
+  }
+
+  async pause(): Promise<void> {
+    const { clock, ids } = this.#deps;
+    const [random] = ids.random(1);
+    const ms = this.#atMost * (1 + random / 255) / 2;
+    this.#atMost = Math.min(2 * this.#atMost, LONGEST_PAUSE_MS);
+    await new Promise<void>((resolve) => clock.after(ms, resolve));
+  }
+}
+
+/** Whether another process holds the lock that was needed. */
+export function isBusy(error: unknown): error is DbError {
+  return error instanceof DbError && error.kind === "busy";
+}
+
+/**
+ * Calls `attempt` until no lock stands in its way. Throws what it throws, also a
+ * `busy` DbError where the clock's monotonic time has passed `until`.
+ */
+export async function whenUnlocked<T>(
+  attempt: () => T | Promise<T>,
+  until: number,
+  deps: LockWaitDeps,
+): Promise<T> {
+  const backoff = new Backoff(deps);
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error) || deps.clock.monotonic() >= until) throw error;
+    }
+    await backoff.pause();
+  }
+}
