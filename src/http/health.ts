@@ -30,7 +30,9 @@ export const getReadiness: Handler = async ({ services, isOperator }) => {
           ]),
         )
         : undefined,
-      backlog: detailed ? await backlogNode(db, deps.clock.now()) : undefined,
+      backlog: detailed && checks.get("database") === null
+        ? await backlogNode(db, deps.clock.now())
+        : undefined,
     },
     headers: NOT_KEPT,
   };

@@ -5,6 +5,8 @@ import { noteLook } from "./health_row.ts";
 
 /** How long an answer stands, so that strangers cannot make it work. */
 const STANDS_MS = 1_000;
+/** A write that takes longer counts as failed. */
+const WRITE_MS = 1_000;
 
 /** Each check by name: why it failed; null when it passed. */
 export type Checks = ReadonlyMap<string, string | null>;
@@ -14,6 +16,7 @@ export class Health {
   readonly #deps: Pick<Deps, "clock" | "log">;
   readonly #roles = new Map<string, () => string | null>();
   #checks: Promise<Checks> | null = null;
+  #write: Promise<string | null> | null = null;
   #until = 0;
   #lastFailed = "";
 
@@ -45,10 +48,21 @@ export class Health {
     return checks;
   }
 
+  /** Looks wait for the same write until it ends, so that none queue up. */
   async #databaseTrouble(): Promise<string | null> {
-    const now = this.#deps.clock.now();
+    this.#write ??= this.#tryWrite().finally(() => this.#write = null);
+    const late = Promise.withResolvers<string>();
+    const cancel = this.#deps.clock.after(WRITE_MS, () => {
+      late.resolve("a write takes more than a second");
+    });
+    const trouble = await Promise.race([this.#write, late.promise]);
+    cancel();
+    return trouble;
+  }
+
+  async #tryWrite(): Promise<string | null> {
     try {
-      await this.#db.write((tx) => noteLook(tx, now));
+      await this.#db.write((tx) => noteLook(tx, tx.now()));
       return null;
     } catch (error) {
       return outageOf(error) ?? "the database refuses a write";

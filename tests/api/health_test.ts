@@ -1,8 +1,9 @@
 /** `/healthz` and `/readyz`. */
-import { assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { type Answer, boot, child, textAt } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { TestClock, until } from "../support/clock.ts";
 
 const OPERATOR = "operator-key";
 
@@ -78,6 +79,42 @@ Deno.test("a database that cannot be written makes it unavailable, not dead", as
     "ready_again",
     undefined,
   ]]);
+});
+
+Deno.test("beside a lock it says within a second that it is not ready", async () => {
+  const clock = new TestClock();
+  await using app = await boot({
+    config: { operatorKey: OPERATOR, databaseUrl: null },
+    deps: { clock },
+  });
+  const ask = () => app.call("/readyz", { key: OPERATOR });
+  assertEquals(statusIn(await ask()), [200, "ready"]);
+  const other = new DatabaseSync(`${app.config.dataDir}/seller.db`);
+  other.exec("BEGIN IMMEDIATE");
+  const began = clock.monotonic() + 1_000;
+  clock.advance(1_000);
+  for (let look = 0; look < 3; look++) {
+    const answers = Promise.all([ask(), ask()]);
+    let over = false;
+    answers.finally(() => over = true);
+    await until(() => {
+      if (!over) clock.advance(10);
+      return over;
+    });
+    for (const answer of await answers) {
+      assertEquals(statusIn(answer), [503, "unavailable"]);
+      assert(textAt(answer.xml, "checks/database").startsWith("failed: "));
+    }
+    assertEquals((await app.call("/healthz", { key: null })).status, 200);
+    clock.advance(1_000);
+  }
+  const took = clock.monotonic() - began;
+  assert(took < 6_300, `${took} ms for three looks`);
+  other.close();
+  await until(async () => {
+    clock.advance(100);
+    return (await ask()).status === 200;
+  }, "readiness");
 });
 
 Deno.test("however many strangers ask, the database is looked at once a second", async () => {

@@ -201,15 +201,28 @@ Deno.test("what names no seller, or no possible one, is refused with exit code 2
   }
 });
 
-Deno.test("a missing database is a mistake in the setting, and none is made", async () => {
+Deno.test("only serve and seller add create a database, and say so", async () => {
   await using folder = await temporaryFolder();
-  const data = `--data=${folder.path}/none`;
-  for (const args of [["seller", "list"], ["backup", `${folder.path}/b`]]) {
+  const none = `${folder.path}/none`;
+  const data = `--data=${none}`;
+  for (
+    const args of [
+      ["seller", "list"],
+      ["key", "add", "acme"],
+      ["delivery", "list"],
+      ["images", "prune"],
+      ["backup", `${folder.path}/b`],
+    ]
+  ) {
     const { code, stderr } = await runProgram([...args, data]);
-    assertEquals(code, 2);
-    assertStringIncludes(stderr, "SELLER_DATA_DIR");
+    assertEquals(code, 1, args.join(" "));
+    assertStringIncludes(stderr, none);
   }
   assertEquals([...Deno.readDirSync(folder.path)].length, 0);
+  const first = await runProgram(["seller", "add", "acme", data]);
+  assertEquals([first.code, first.stderr], [0, `new database: ${none}\n`]);
+  const second = await runProgram(["seller", "add", "other", data]);
+  assertEquals([second.code, second.stderr], [0, ""]);
 });
 
 Deno.test("a taken port is one clear line and exit code 1", async () => {
