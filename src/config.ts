@@ -5,6 +5,7 @@
  */
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { closestString } from "@std/text/closest-string";
 import type { LogLevel } from "./deps.ts";
 
 export const ROLES = ["api", "images", "webhooks"] as const;
@@ -93,7 +94,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: "FOLDER",
     fallback: "./data",
     meaning: "folder of seller.db and images/",
-    parse: (text) => resolve(text),
+    parse: path,
   },
   databaseUrl: {
     variable: "SELLER_DATABASE_URL",
@@ -228,15 +229,15 @@ export interface ConfigResult {
  */
 export function readConfig(
   flags: Readonly<Record<string, string | undefined>> = {},
-  env: (variable: string) => string | undefined = (name) => Deno.env.get(name),
+  env: Readonly<Record<string, string>> = Deno.env.toObject(),
 ): ConfigResult {
-  const mistakes: string[] = [];
+  const mistakes = unknownVariables(env);
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(SETTINGS)) {
     const flag = setting.flag === undefined ? undefined : flags[setting.flag];
     const name = flag === undefined ? setting.variable : `--${setting.flag}`;
     try {
-      const text = flag ?? env(setting.variable) ?? "";
+      const text = flag ?? env[setting.variable] ?? "";
       values[key] = setting.parse(text.trim() || setting.fallback);
     } catch (error) {
       if (!(error instanceof SettingError)) throw error;
@@ -246,6 +247,19 @@ export function readConfig(
   mistakes.push(...missingKeys(values));
   if (mistakes.length > 0) return { config: null, mistakes };
   return { config: Object.freeze(values) as unknown as Config, mistakes };
+}
+
+const PREFIX = "SELLER_";
+
+/** A misspelt variable would leave its setting as it is without a word. */
+function unknownVariables(env: Readonly<Record<string, string>>): string[] {
+  const known = Object.values(SETTINGS).map(({ variable }) => variable);
+  return Object.keys(env).sort()
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .filter((name) => env[name].trim() !== "")
+    .map((name) =>
+      `${name}: no such setting; did you mean ${closestString(name, known)}?`
+    );
 }
 
 /** Object storage lets nobody in without a key. */
@@ -368,6 +382,17 @@ function checkEncryption(parameters: URLSearchParams): void {
   }
 }
 
+/** With a slash behind a scheme of two letters or more: a drive has one. */
+const URL_LIKE = /^[a-z][a-z0-9+.-]+:\//i;
+
+/** As an absolute path. */
+function path(text: string): string {
+  if (!URL_LIKE.test(text)) return resolve(text);
+  throw new SettingError(
+    `${quoted(text)} is a URL; write a path such as /srv/seller.`,
+  );
+}
+
 function headerValue(text: string): string | null {
   if (text === "") return null;
   if (/^[\x21-\x7e]+$/.test(text)) return text;
@@ -378,7 +403,7 @@ function headerValue(text: string): string | null {
 
 function imagePlace(text: string): ImagePlace | null {
   if (text === "") return null;
-  if (!/^[a-z0-9]+:\/\//i.test(text)) {
+  if (!URL_LIKE.test(text)) {
     return { kind: "folder", folder: resolve(text) };
   }
   // The characters that no server and no signature takes for anything else.

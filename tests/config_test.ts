@@ -5,7 +5,7 @@ function read(
   env: Record<string, string>,
   flags: Record<string, string | undefined> = {},
 ) {
-  return readConfig(flags, (name) => env[name]);
+  return readConfig(flags, env);
 }
 
 Deno.test("without settings every default holds", () => {
@@ -83,6 +83,36 @@ Deno.test("an empty variable counts as unset", () => {
   );
   assertEquals({ ...read(empty).config }, { ...read({}).config });
 });
+
+Deno.test("a variable that is no setting is a mistake, with the nearest name", () => {
+  const { mistakes } = read({
+    SELLER_PROT: "8081",
+    SELLER_PORT: "x",
+    SELLER_: "y",
+    SELLER_OLD: " ",
+    PORT: "1",
+    seller_port: "2",
+  });
+  assertEquals(mistakes.map((text) => text.split(":")[0]), [
+    "SELLER_",
+    "SELLER_PROT",
+    "SELLER_PORT",
+  ]);
+  assertEquals(
+    mistakes[1],
+    "SELLER_PROT: no such setting; did you mean SELLER_PORT?",
+  );
+});
+
+for (const folder of ["file:///srv/seller", "file:/srv", "sqlite://x.db"]) {
+  Deno.test(`${folder} is no folder`, () => {
+    for (const variable of ["SELLER_DATA_DIR", "SELLER_IMAGE_STORE"]) {
+      const { mistakes } = read({ [variable]: folder });
+      assertEquals(mistakes.length, 1);
+      assertStringIncludes(mistakes[0], `${variable}: `);
+    }
+  });
+}
 
 Deno.test("a flag wins over its variable, and its mistake bears its name", () => {
   const env = { SELLER_PORT: "9000" };

@@ -1,6 +1,6 @@
 /** Moves a stopped service from one database to another. */
-import { dirname, resolve } from "node:path";
-import { type Config, SETTINGS } from "../config.ts";
+import { dirname } from "node:path";
+import { type Config, type Setting, SETTINGS } from "../config.ts";
 import type { Clock } from "../deps.ts";
 import {
   compareDatabases,
@@ -12,6 +12,7 @@ import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { openPostgres } from "../database/postgres/engine.ts";
 import { isPostgresInUse } from "../database/postgres/schema.ts";
 import { openSqlite } from "../database/sqlite/engine.ts";
+import { identityOf } from "../database/sqlite/file.ts";
 import { isSqliteInUse } from "../database/sqlite/schema.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
@@ -29,7 +30,7 @@ export const copyDatabaseCommand: Command = {
   async run({ config, deps, arguments: [from, to], print }) {
     const source = await placeOf("FROM", from, config);
     const target = await placeOf("TO", to, config);
-    if (source.address === target.address) {
+    if (isSame(source, target)) {
       throw new UsageError("FROM and TO are the same database.");
     }
     if (source.kind === "sqlite" && !await exists(source.address)) {
@@ -97,16 +98,37 @@ async function placeOf(
     throw new UsageError(`${argument}: ${text} is not set.`);
   }
   if (/^postgres(ql)?:/.test(text)) {
-    try {
-      SETTINGS.databaseUrl.parse(text);
-    } catch (error) {
-      throw new UsageError(`${argument}: ${(error as Error).message}`);
-    }
+    parsed(SETTINGS.databaseUrl, argument, text);
     return { argument, ...server(text) };
   }
-  const path = resolve(text.replace(/^sqlite:(\/\/)?/, ""));
+  const path = parsed(
+    SETTINGS.dataDir,
+    argument,
+    text.replace(/^sqlite:(\/\/)?/, ""),
+  );
   const address = await isFile(path) ? path : databaseFile(path);
   return { argument, kind: "sqlite", address };
+}
+
+/** Read as the value of a setting. */
+function parsed<T>(
+  setting: Setting<T>,
+  argument: Place["argument"],
+  text: string,
+): T {
+  try {
+    return setting.parse(text);
+  } catch (error) {
+    throw new UsageError(`${argument}: ${(error as Error).message}`);
+  }
+}
+
+/** Whether both are one server's database, or names of one file. */
+function isSame(one: Place, other: Place): boolean {
+  if (one.address === other.address) return true;
+  if (one.kind !== "sqlite" || other.kind !== "sqlite") return false;
+  const file = identityOf(one.address);
+  return file !== null && file === identityOf(other.address);
 }
 
 function server(address: string): Pick<Place, "kind" | "address"> {

@@ -70,8 +70,14 @@ Deno.test("copy-database: what cannot be copied is said in one line", async () =
   await makeFilled(other, 3, "t");
   const empty = `${folder.path}/empty.db`;
   await makeFilled(empty, 0);
+  const [symbolic, hard] = [`${folder.path}/s.db`, `${folder.path}/h.db`];
+  await Deno.symlink(one, symbolic);
+  await Deno.link(one, hard);
   const cases: [string, string, number, string][] = [
     [one, one, 2, "same database"],
+    [one, symbolic, 2, "same database"],
+    [hard, one, 2, "same database"],
+    [one, `file://${folder.path}/new.db`, 2, "TO: "],
     [`${folder.path}/none`, one, 2, "FROM: there is no"],
     [empty, `${folder.path}/new.db`, 2, "FROM holds no seller"],
     [one, other, 2, "neither empty nor a copy"],

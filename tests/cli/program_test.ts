@@ -163,6 +163,7 @@ Deno.test("every mistake is reported at once, with exit code 2, and nothing star
   const env = {
     SELLER_PORT: "http",
     SELLER_ROLES: "cook",
+    SELLER_LOGS: "debug",
     SELLER_DATA_DIR: `${folder.path}/data`,
   };
   const { code, stdout, stderr } = await runProgram(
@@ -171,7 +172,15 @@ Deno.test("every mistake is reported at once, with exit code 2, and nothing star
   );
   assertEquals(code, 2);
   assertEquals(stdout, "");
-  for (const name of ["SELLER_PORT", "SELLER_ROLES", "--prot", "--host"]) {
+  for (
+    const name of [
+      "SELLER_PORT",
+      "SELLER_ROLES",
+      "SELLER_LOGS",
+      "--prot",
+      "--host",
+    ]
+  ) {
     assertMatch(stderr, new RegExp(`^error: ${name}:`, "m"));
   }
   assertEquals([...Deno.readDirSync(folder.path)].length, 0);

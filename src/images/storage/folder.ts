@@ -36,7 +36,10 @@ export class FolderStore implements ImageStore {
   prepare(): void {
     try {
       for (const prefix of PREFIXES) {
-        Deno.mkdirSync(`${this.#folder}/${prefix}`, { recursive: true });
+        Deno.mkdirSync(`${this.#folder}/${prefix}`, {
+          recursive: true,
+          mode: 0o700,
+        });
       }
     } catch (error) {
       throw new StoreError(

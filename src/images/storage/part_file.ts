@@ -160,7 +160,7 @@ class PartFile {
       this.#file ??= Deno.openSync(this.#path, {
         write: true,
         createNew: true,
-        mode: 0o644,
+        mode: 0o600,
       });
       const held = this.#held();
       for (let at = 0; at < held.length;) {

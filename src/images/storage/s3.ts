@@ -35,7 +35,7 @@ export class S3Store implements ImageStore {
   }
 
   prepare(): void {
-    Deno.mkdirSync(this.partFolder, { recursive: true });
+    Deno.mkdirSync(this.partFolder, { recursive: true, mode: 0o700 });
   }
 
   /** A download needs room on this machine, too. */

@@ -153,7 +153,7 @@ Deno.test("images: a process killed while it sends to object storage loses none"
   );
   const objects = [...server.objects.keys()];
   assertEquals(objects.filter((key) => key.endsWith(".png")).length, 40);
-  const { config } = readConfig({}, (name) => server.env()[name]);
+  const { config } = readConfig({}, server.env());
   const store = openImageStore(imageStoreSettings(config!), systemClock);
   assertEquals(await verifyImages(db, store), {
     checked: 40,
@@ -176,13 +176,12 @@ Deno.test("images: the image role may run in a process of its own", async () => 
   );
   const id = await service.upload(program, urls);
   const db = await openSqlite(join(folder.path, "seller.db"));
-  const { config } = readConfig({}, (name) =>
-    ({
-      SELLER_DATA_DIR: folder.path,
-      SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
-      SELLER_IMAGE_LIMIT: "100000",
-      SELLER_ROLES: "images",
-    })[name]);
+  const { config } = readConfig({}, {
+    SELLER_DATA_DIR: folder.path,
+    SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
+    SELLER_IMAGE_LIMIT: "100000",
+    SELLER_ROLES: "images",
+  });
   if (config === null) throw new Error("the settings are wrong");
   const images = openImageStore(imageStoreSettings(config), systemClock);
   images.prepare();
