@@ -194,12 +194,12 @@ Deno.test("images: the image role may run in a process of its own", async () => 
   });
   role.start();
   try {
-    await until(
-      async () => (await service.counts(program, id)).pending === 0,
-      "the end",
-    );
-    const { stored, failed } = await service.counts(program, id);
-    assertEquals([stored, failed], [1, 1]);
+    let counts: Record<string, number> = {};
+    await until(async () => {
+      counts = await service.counts(program, id);
+      return counts.pending === 0;
+    }, "the end");
+    assertEquals([counts.stored, counts.failed], [1, 1]);
   } finally {
     await role.stop();
     await db.close();
