@@ -1,8 +1,15 @@
 /** Holds the README to what is there. */
-import { assert, assertEquals, assertLess } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLess,
+  assertMatch,
+} from "@std/assert";
 import {
   anchors,
   blocks,
+  chapter,
   chapters,
   links,
   readme,
@@ -77,5 +84,15 @@ Deno.test("what README and chapters have one run is there", async () => {
     for (const [, path] of text.matchAll(/\b((?:tests|src)\/[\w./-]+\w)/g)) {
       assert(exists(path), `${file}: ${path}`);
     }
+  }
+});
+
+Deno.test("every figure of the README is one of a chapter", () => {
+  const measured = ["figures", "reliability"].map(chapter).join();
+  const [, section] = README.split("\n## What makes it different\n");
+  const figures = section.split("\n## ")[0].match(/\d[\d,.]*\d/g)!;
+  assertGreater(figures.length, 15);
+  for (const figure of figures) {
+    assertMatch(measured, new RegExp(`(?<![\\d,.])${figure}(?![\\d])`));
   }
 });

@@ -18,7 +18,7 @@ export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
     "has <line> and <column>.",
   malformed_request:
     "Broken percent-encoding or gzip, an unusable request line, Host or " +
-    "header.",
+    "header, or a query parameter that the request does not take.",
   unsupported_version: "v is not 1.1.",
   unauthorized: "The key is missing, unknown or revoked.",
   not_found:
@@ -29,21 +29,22 @@ export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
   conflict: "The Idempotency-Key was used with another request, or its first " +
     "request is still in progress (Retry-After).",
   too_many_products: "More than 250 products in a document.",
-  body_too_large: "The body, inflated, is longer than SELLER_BODY_LIMIT.",
+  body_too_large: "The body, decompressed, is longer than SELLER_BODY_LIMIT.",
   unsupported_media_type:
     "Content-Type is not text/xml or application/xml, or " +
     "Content-Encoding is not gzip.",
   record_invalid:
-    "Something in the record is not acceptable: every problem is listed " +
-    "in <details>. Nothing was stored.",
+    "The request contains mistakes; <details> lists each of them. Nothing " +
+    "was stored.",
   rate_limited:
-    "Too many requests a minute, 16 uploads of yours in progress, 32 bodies " +
-    "on their way, 64 requests waiting, or too many wrong keys from your " +
-    "address: wait for Retry-After seconds.",
-  internal: "A fault of the service. The request id finds the log line.",
+    "Too many requests a minute, or too many at once (16 uploads, 32 " +
+    "request bodies, 64 waiting requests of a seller), or too many wrong " +
+    "keys from your address. Wait for Retry-After seconds.",
+  internal: "The service failed. The request id finds the log line.",
   unavailable:
-    "The service cannot work just now (a full disk, say, or 64 uploads in " +
-    "progress). Try again after Retry-After seconds.",
+    "The service cannot work at the moment, for example because the disk " +
+    "is full or 64 uploads are in progress. Try again after Retry-After " +
+    "seconds.",
 };
 
 const GROUPS: readonly [Endpoint["access"], string][] = [

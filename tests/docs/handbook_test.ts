@@ -11,7 +11,13 @@ import {
   type ErrorCode,
 } from "../../src/lib/errors.ts";
 import { TRIGGERS } from "../../src/webhooks/webhook.ts";
-import { blocks, chapter, chapters, tables } from "../support/handbook.ts";
+import {
+  blocks,
+  chapter,
+  chapters,
+  readme,
+  tables,
+} from "../support/handbook.ts";
 import { validateResponse } from "../support/schemas.ts";
 
 Deno.test("the chapter on errors lists every code with its status and meaning", () => {
@@ -33,23 +39,30 @@ Deno.test("the chapter on images lists every code with its meaning", () => {
   );
 });
 
-Deno.test("the chapter on settings lists every one with its flag and default", () => {
+Deno.test("the chapter on settings lists every one as the help does", () => {
   assertEquals(
-    tables(chapter("settings"), "variable", "flag", "default", "meaning")
-      .map((row) => row.slice(0, 3)),
-    Object.values(SETTINGS).map(({ variable, flag, fallback }) => [
+    tables(chapter("settings"), "variable", "flag", "default", "meaning"),
+    Object.values(SETTINGS).map(({ variable, flag, fallback, meaning }) => [
       variable,
       flag === undefined ? "" : `--${flag}`,
       fallback || "none",
+      meaning,
     ]),
   );
 });
 
-Deno.test("no chapter names a setting that does not exist", () => {
-  const known = Object.values(SETTINGS).map(({ variable }) => variable);
+Deno.test("chapters name only settings that exist, with values that they take", () => {
+  const settings = new Map(
+    Object.values(SETTINGS).map((setting) => [setting.variable, setting]),
+  );
   for (const { file, text } of chapters()) {
     for (const [name] of text.matchAll(/\bSELLER_[A-Z0-9_]*[A-Z0-9]\b/g)) {
-      assert(known.includes(name), `${file}: ${name}`);
+      assert(settings.has(name), `${file}: ${name}`);
+    }
+    for (const [, name, value] of text.matchAll(/\b(SELLER_\w+)=([^\s`]+)/g)) {
+      // Placeholders: a password, and the port of PostgreSQL.
+      const filled = value.replace("…", "x").replace(":PORT", ":5432");
+      settings.get(name)!.parse(filled); // throws what is wrong
     }
   }
 });
@@ -61,6 +74,25 @@ Deno.test("the chapter on commands lists every command and no other", () => {
     [...new Set(listed)].sort(),
     COMMANDS.map(({ name }) => name).sort(),
   );
+});
+
+Deno.test("chapters run only commands that exist", () => {
+  const known = COMMANDS.map(({ name }) => name);
+  let seen = 0;
+  for (const { file, text } of [readme(), ...chapters()]) {
+    for (const { code } of blocks(text)) {
+      for (
+        const [, words] of code.matchAll(/^.*seller-interface ([a-z].*)$/gm)
+      ) {
+        const command = known.find((name) =>
+          `${words} `.startsWith(`${name} `)
+        );
+        assert(command !== undefined, `${file}: ${words}`);
+        seen++;
+      }
+    }
+  }
+  assertGreater(seen, 2);
 });
 
 Deno.test("every route is named with its method in a chapter, and no other", () => {
