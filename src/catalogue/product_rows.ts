@@ -1,4 +1,5 @@
 /** Rows of `products`. */
+import { validate } from "@std/uuid/common";
 import {
   LIST_NAMES,
   type ListField,
@@ -164,8 +165,10 @@ async function findOne(
   sellerId: string,
   skuOrId: string,
 ): Promise<Product | null> {
-  const row = await sql.get<ProductRow>(bySku, [sellerId, skuOrId]) ??
-    await sql.get<ProductRow>(byId, [sellerId, skuOrId]);
+  const found = (query: string) =>
+    sql.get<ProductRow>(query, [sellerId, skuOrId]);
+  const row = await found(bySku) ??
+    (validate(skuOrId) ? await found(byId) : undefined);
   return row === undefined ? null : toProduct(row);
 }
 

@@ -46,16 +46,22 @@ export interface Documentation {
 /** A documented row of the table of routes. */
 export type Endpoint = Address & Documentation;
 
+/** A segment of a path. */
+interface PathParameter {
+  about: string;
+  words?: readonly string[];
+  /** It is a UUID: that of such a thing. */
+  idOf?: string;
+}
+
 /** Segments of paths. */
-export const PATH_PARAMETERS: Readonly<
-  Record<string, { about: string; words?: readonly string[] }>
-> = {
-  transaction_id: { about: "the answer of the upload" },
+export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
+  transaction_id: { about: "the answer of the upload", idOf: "transaction" },
   sku_or_id: { about: "a SKU, else an id; percent-encode what is special" },
   attribute: { about: "which attribute", words: ATTRIBUTE_NAMES },
   value: { about: "its new value; empty clears it" },
   trigger: { about: "which trigger", words: TRIGGERS },
-  id: { about: "a delivery's id" },
+  id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },
   file: { about: "the SHA-256, a dot and the type" },
   name: { about: "a file of the page" },

@@ -133,13 +133,17 @@ export function pathNames(path: string): string[] {
 }
 
 function pathParameter(name: string): Json {
-  const { about, words } = PATH_PARAMETERS[name];
+  const { about, words, idOf } = PATH_PARAMETERS[name];
   return {
     name,
     in: "path",
     required: true,
     description: about,
-    schema: { type: "string", ...(words && { enum: words }) },
+    schema: {
+      type: "string",
+      ...(words && { enum: words }),
+      ...(idOf && { format: "uuid" }),
+    },
   };
 }
 

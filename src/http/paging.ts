@@ -1,10 +1,10 @@
 /** What the lists' queries have in common: where to go on, and how far. */
+import { validate } from "@std/uuid/common";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 
 const LIMIT = 50;
 const LIMIT_MAX = 250;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Reads a query's parameters and collects what is wrong with them. */
 export class QueryReader {
@@ -53,7 +53,7 @@ export class QueryReader {
 
   /** A cursor of a list whose cursors are ids. */
   idCursor(): string | null {
-    return this.cursor((text) => UUID.test(text) ? text : null);
+    return this.cursor((text) => validate(text) ? text : null);
   }
 
   cursor<T>(read: (text: string) => T | null): T | null {

@@ -3,8 +3,13 @@
  * then percent-decoded segment by segment, so that a segment may hold `/`, `.`
  * or anything else that a URL parser would normalise away.
  */
-import { ServiceError } from "../lib/errors.ts";
-import type { Address, Documentation } from "../contracts/endpoint.ts";
+import { validate } from "@std/uuid/common";
+import { notFound, ServiceError } from "../lib/errors.ts";
+import {
+  type Address,
+  type Documentation,
+  PATH_PARAMETERS,
+} from "../contracts/endpoint.ts";
 import type { Handler } from "./context.ts";
 
 export interface Route extends Address {
@@ -26,7 +31,7 @@ export interface Target {
 }
 
 export type Match =
-  /** `params` decodes the path, or throws 400. */
+  /** `params` decodes the path; throws 400, or 404 for what can be no id. */
   | { route: Route; params: () => Record<string, string> }
   /** The path exists, but not for this method. */
   | { allow: string[] }
@@ -120,6 +125,8 @@ function paramsOf(
     if (part[0] !== ":") return;
     const name = part.slice(1).replace(/\?$/, "");
     params[name] = decodeSegment(segments[i]);
+    const idOf = PATH_PARAMETERS[name]?.idOf;
+    if (idOf !== undefined && !validate(params[name])) throw notFound(idOf);
   });
   return params;
 }

@@ -98,6 +98,11 @@ declare module "@std/http/etag" {
   export function ifNoneMatch(value: string | null, etag?: string): boolean;
 }
 
+declare module "@std/uuid/common" {
+  /** Whether a text is a UUID, of any version, in either case. */
+  export function validate(text: string): boolean;
+}
+
 declare module "@std/text/closest-string" {
   /** The word of the (not empty) list that is nearest to the given one. */
   export function closestString(word: string, possible: string[]): string;

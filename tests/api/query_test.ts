@@ -73,6 +73,22 @@ Deno.test("the key and the route are checked before the query", async () => {
   assertEquals(await status("/seller_api/nowhere?x=1"), 404);
 });
 
+Deno.test("what can be no id is 404, and as a cursor 422", async () => {
+  await using app = await boot();
+  for (const id of ["x", "1", "%00", "a".repeat(2_000), "01a1f8b2-023a-7c4e"]) {
+    const status = await app.call(`${UPLOAD}/${id}`);
+    assertEquals(status.status, 404, id);
+    assertEquals(textAt(status.xml, "error/message"), "No such transaction.");
+    const replay = await app.call(
+      `/seller_api/webhooks/order_created/deliveries/${id}/replay`,
+      { method: "POST" },
+    );
+    assertEquals(replay.status, 404, id);
+    const list = await app.call(`/seller_api/products?after=${id}`);
+    assertEquals(list.status, 422, id);
+  }
+});
+
 Deno.test("a route that needs no key ignores what it does not know", async () => {
   await using app = await boot();
   const open = ENDPOINTS.filter(({ access, path }) =>

@@ -261,7 +261,7 @@ Deno.test("a page looks at a bounded number of rows and still misses none", asyn
        VALUES (?, ?, ?, 't', '1', 'SEK', 'in_stock', 'new', 'active', '[]',
          '[]', '[]', 0, 0)`,
       Array.from({ length: total }, (_, i) => [
-        `ffffffff-0000-0000-0000-${`${i}`.padStart(12, "0")}`,
+        `ffffffff-0000-7000-8000-${`${i}`.padStart(12, "0")}`,
         app.sellerId,
         `S-${i}`,
       ]),
