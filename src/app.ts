@@ -4,7 +4,6 @@
 import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { yieldToIo } from "./lib/yield_to_io.ts";
-import { FinalRecords } from "./catalogue/final_records.ts";
 import { Health } from "./operations/health.ts";
 import { RequestHandler } from "./http/server.ts";
 import { ROUTES } from "./http/routes.ts";
@@ -74,7 +73,6 @@ export async function openApp(
     deps,
     db,
     signals: newSignals(db.wakeUps),
-    finalRecords: new FinalRecords(),
     keysInProgress: new Set(),
     decoding: new SerialQueue(),
     heavy,

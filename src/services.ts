@@ -1,7 +1,6 @@
 /** What `app.ts` builds once and hands to handlers and background roles. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import type { FinalRecords } from "./catalogue/final_records.ts";
 import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Outbound } from "./net/outbound.ts";
@@ -14,8 +13,6 @@ export interface Services {
   deps: Deps;
   db: Db;
   signals: Signals;
-  /** Encoded records of final transactions. */
-  finalRecords: FinalRecords;
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
   /** Long documents, by seller. */

@@ -5,8 +5,8 @@ import type { Product } from "./product.ts";
 import { inLists, marks, type Param, type Sql } from "../database/db.ts";
 import { COLUMNS, type ProductRow, toProduct } from "./product_rows.ts";
 
-/** Rows that one page of a list looks at, however few of them it wants. */
-export const SCAN_LIMIT = 5_000;
+/** Rows that one read looks at: a millisecond or two, then others have a turn. */
+const SCAN_STEP = 1_000;
 
 export interface ProductFilter {
   status: Status | null;
@@ -20,12 +20,15 @@ export interface ProductPage {
   products: Product[];
   /** Id behind which the list goes on; null at its end. */
   next: string | null;
+  /** Rows that were looked at and may not have passed the filter. */
+  scanned: number;
 }
 
 /**
  * The seller's products behind `after` (an id) that pass the filter, in the
- * order of their creation; a change of a product does not move it. A page ends
- * after `SCAN_LIMIT` rows, so it may be short, or empty, and not be the last.
+ * order of their creation; a change of a product does not move it. With a
+ * filter it ends after `SCAN_STEP` rows, so there may be few products, or none,
+ * and more behind them.
  */
 export async function listProducts(
   sql: Sql,
@@ -33,21 +36,34 @@ export async function listProducts(
   filter: ProductFilter,
   { after, limit }: { after: string; limit: number },
 ): Promise<ProductPage> {
-  const scan = await sql.all<{ id: string }>(
-    `SELECT id FROM products WHERE seller_id = ? AND id > ?
-     ORDER BY id LIMIT 1 OFFSET ?`,
-    [sellerId, after, SCAN_LIMIT - 1],
-  );
-  const end = scan.length === 0 ? null : scan[0].id;
+  const filtered = Object.values(filter).some((wanted) => wanted !== null);
+  const end = filtered ? await scanEnd(sql, sellerId, after) : null;
   const ids = await passingIds(sql, sellerId, filter, {
     after,
     end,
     limit: limit + 1,
   });
   const page = ids.slice(0, limit);
-  const next = ids.length > limit ? page[limit - 1] : end;
   const products = await productsByIds(sql, page);
-  return { products: products.map(({ product }) => product), next };
+  return {
+    products: products.map(({ product }) => product),
+    next: ids.length > limit ? page[limit - 1] : end,
+    scanned: filtered ? SCAN_STEP : 0,
+  };
+}
+
+/** The last id that one read looks at; null where the list ends before. */
+async function scanEnd(
+  sql: Sql,
+  sellerId: string,
+  after: string,
+): Promise<string | null> {
+  const row = await sql.get<{ id: string }>(
+    `SELECT id FROM products WHERE seller_id = ? AND id > ?
+     ORDER BY id LIMIT 1 OFFSET ?`,
+    [sellerId, after, SCAN_STEP - 1],
+  );
+  return row?.id ?? null;
 }
 
 interface Scan {
@@ -130,31 +146,31 @@ export interface ChangeCursor {
 /** Before the first change. */
 export const FIRST_CHANGE: ChangeCursor = { change: -1, productId: "" };
 
+export interface ChangedProduct extends OwnedProduct {
+  /** Its own place. */
+  cursor: ChangeCursor;
+}
+
 /**
  * The products that changed behind `after`, of all sellers, in the order of
- * their last change; `next` is null when there are none. A product that
- * changes moves to the end, so no place is ever skipped.
+ * their last change. A product that changes moves to the end, so no place is
+ * ever skipped.
  */
 export async function changedProducts(
   sql: Sql,
   after: ChangeCursor,
   limit: number,
-): Promise<{ products: OwnedProduct[]; next: ChangeCursor | null }> {
-  const rows = await sql.all<
-    ProductRow & { seller: string; change_no: number }
-  >(
-    `${OWNED.replace("SELECT", "SELECT products.change_no,")}
-     WHERE (products.change_no, products.id) > (?, ?)
-     ORDER BY products.change_no, products.id LIMIT ?`,
+): Promise<ChangedProduct[]> {
+  const places = await sql.all<{ change_no: number; id: string }>(
+    `SELECT change_no, id FROM products WHERE (change_no, id) > (?, ?)
+     ORDER BY change_no, id LIMIT ?`,
     [after.change, after.productId, limit],
   );
-  const last = rows.at(-1);
-  return {
-    products: rows.map(toOwned),
-    next: last === undefined
-      ? null
-      : { change: last.change_no, productId: last.id },
-  };
+  const products = await productsByIds(sql, places.map(({ id }) => id));
+  return products.map((owned, i) => ({
+    ...owned,
+    cursor: { change: places[i].change_no, productId: places[i].id },
+  }));
 }
 
 interface ImageRow {

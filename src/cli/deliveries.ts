@@ -16,6 +16,7 @@ import {
   replayDelivery,
   settledDeliveries,
 } from "../webhooks/rows/delivery_log.ts";
+import { KEPT_ATTEMPTS } from "../webhooks/rows/queue.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
@@ -150,7 +151,7 @@ async function show(context: CommandContext): Promise<void> {
     db.read(async (sql) => {
       const delivery = await findDelivery(sql, id);
       if (delivery === undefined) throw unknownDelivery(id);
-      const attempts = await listAttempts(sql, [id]);
+      const attempts = await listAttempts(sql, [id], KEPT_ATTEMPTS);
       const cells = listCells(delivery);
       for (const [i, name] of HEADER.entries()) print(`${name}: ${cells[i]}`);
       print(`created_at: ${time(delivery.createdAt)}`);

@@ -72,7 +72,14 @@ const RESULT = elements(
 const TRANSACTION: Shape = named(
   "transaction",
   ...COUNTERS,
-  maybe("results", elements(many("product", RESULT)), "not in lists"),
+  maybe(
+    "results",
+    elements(
+      many("product", RESULT),
+      maybe("next", STRING, "there are more: what ?after= takes to go on"),
+    ),
+    "not in lists",
+  ),
 );
 
 const DETAIL = elements(
@@ -121,7 +128,7 @@ const LOGGED_DELIVERY = named(
   one("state", word(DELIVERY_STATES)),
   one("created_at", TIME),
   one("next_attempt_at", TIME_OR_EMPTY),
-  one("attempts", elements(many("attempt", ATTEMPT))),
+  one("attempts", elements(many("attempt", ATTEMPT)), "the last ten"),
 );
 
 /** `none` in the answer to an event for which no webhook is registered. */

@@ -285,4 +285,14 @@ UPDATE change_counter
     name: "products: weight",
     sql: "ALTER TABLE products ADD COLUMN weight INTEGER;",
   },
+  {
+    name: "lists of products by their indexes alone",
+    sql: `
+DROP INDEX products_changes;
+CREATE INDEX products_changes ON products (change_no, id);
+-- with what lists are filtered by: rows of products can be long
+DROP INDEX products_seller;
+CREATE INDEX products_seller ON products (seller_id, id, status, updated_at);
+`,
+  },
 ];

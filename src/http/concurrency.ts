@@ -1,5 +1,7 @@
 /** Bounds how much is in progress at once, for a seller and in all. */
 import { ServiceError } from "../lib/errors.ts";
+import { yieldToIo } from "../lib/yield_to_io.ts";
+import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
 
 export interface ConcurrencyQuotaOptions {
   perSeller: number;
@@ -50,6 +52,67 @@ export class ConcurrencyQuota {
     const left = (this.#taken.get(seller) ?? 0) - 1;
     if (left > 0) this.#taken.set(seller, left);
     else this.#taken.delete(seller);
+  }
+}
+
+/** Reads of many rows that are under way or wait for their turn. */
+const READS = { perSeller: 64, total: 512, what: "reads" };
+/** Their answers, until they are sent; each has 4 MiB at most. Keys are owners. */
+const ANSWERS = { perKey: 4, total: READS.total };
+/** Answers being made. */
+const MAKING = { perKey: 2, total: 16 };
+/** Steps at once: one waits for the database while another encodes. */
+const STEPS = { perKey: 1, total: 2 };
+
+/** Does one step of a read when it is the owner's turn. */
+export type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
+
+/**
+ * Shares out reads of many rows. They are done in steps of a few milliseconds
+ * in which owners take turns, so that whoever asks for much waits for it and
+ * nobody else does.
+ */
+export class ReadQuota {
+  readonly #admitted = new ConcurrencyQuota(READS);
+  readonly #answers = new ConcurrencyLimit(ANSWERS);
+  readonly #making = new ConcurrencyLimit(MAKING);
+  readonly #steps = new ConcurrencyLimit(STEPS);
+
+  /**
+   * Resolves when it is the owner's turn. What is held until the answer is made
+   * and until it is sent is added to these stacks. Throws 429 or 503 when too
+   * many wait, 408 when `abort` fires first.
+   */
+  async begin(
+    owner: string,
+    abort: AbortSignal,
+    held: { untilMade: DisposableStack; untilSent: DisposableStack },
+  ): Promise<TakeStep> {
+    held.untilMade.defer(this.#admitted.take(owner));
+    held.untilSent.use(await takeTurn(this.#answers, owner, abort));
+    held.untilMade.use(await takeTurn(this.#making, owner, abort));
+    return async (step) => {
+      using _ = await takeTurn(this.#steps, owner, abort);
+      const done = await step();
+      await yieldToIo();
+      return done;
+    };
+  }
+}
+
+/** Owners that wait take turns. */
+async function takeTurn(
+  limit: ConcurrencyLimit,
+  owner: string,
+  abort: AbortSignal,
+): Promise<Disposable> {
+  try {
+    return await limit.acquire(owner, abort);
+  } catch {
+    throw new ServiceError(
+      "request_timeout",
+      "The connection was closed before the answer was made.",
+    );
   }
 }
 

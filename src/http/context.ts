@@ -2,6 +2,7 @@
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { XmlNode } from "../xml/encode.ts";
+import type { TakeStep } from "./concurrency.ts";
 
 export interface RequestContext {
   services: Services;
@@ -24,12 +25,26 @@ export interface RequestContext {
    */
   isOperator(): boolean;
   /**
-   * Takes a place among the requests that wait or stream, until what it answers
-   * is called, once; throws 429 or 503 when there is none.
+   * Takes a place among the requests that wait or stream, until it is disposed
+   * of; throws 429 or 503 when there is none.
    */
-  startWaiting(): () => void;
+  startWaiting(): Waiting;
+  /**
+   * Reads many rows, in steps, when it is the turn of whose key it was; throws
+   * 429 or 503 when too many reads wait.
+   */
+  heavyRead<T>(read: (takeStep: TakeStep) => Promise<T>): Promise<T>;
   /** Fires when the client went away or the service is stopping. */
   abort: AbortSignal;
+}
+
+/** A request that waits or streams. */
+export interface Waiting extends Disposable {
+  /**
+   * Fires as `abort` does, and within a second of the end of the key, then with
+   * the `ServiceError` that refuses it.
+   */
+  readonly signal: AbortSignal;
 }
 
 export interface Reply {

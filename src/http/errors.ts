@@ -3,6 +3,7 @@ import { type Detail, type ErrorCode, ServiceError } from "../lib/errors.ts";
 import { StoreError } from "../images/storage/blob_store.ts";
 import { DbError } from "../database/db.ts";
 import { OutboundError } from "../net/errors.ts";
+import { boundedList } from "./list.ts";
 import { serviceDocument, type XmlNode } from "../xml/encode.ts";
 
 /** Seconds after which a client had better ask again. */
@@ -62,16 +63,21 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   "closed",
 ]);
 
-/** The body of an error. */
+/** The body of an error. Details that are too many for an answer are counted. */
 export function errorDocument(error: ServiceError, requestId: string): string {
-  const { code, message, details, more } = error;
+  const { code, message, details } = error;
+  const list = boundedList("detail");
+  for (const detail of details) {
+    if (!list.add(detailNode(detail))) break;
+  }
+  const more = error.more + details.length - list.count;
   return serviceDocument({
     error: {
       code: code satisfies ErrorCode,
       message,
       request_id: requestId,
       details: details.length === 0 ? undefined : {
-        detail: details.map(detailNode),
+        detail: list,
         more: more === 0 ? undefined : more,
       },
     },

@@ -7,12 +7,13 @@ import {
   shownImages,
 } from "../catalogue/product_lists.ts";
 import { REST, touchRest } from "../catalogue/change_feed.ts";
-import type { Db } from "../database/db.ts";
+import type { Db, Sql } from "../database/db.ts";
 import { lastHours } from "../operations/hourly_counts.ts";
 import { pageOfSellers, type SellerRow } from "../sellers/seller_rows.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 import { productNode } from "../catalogue/product_xml.ts";
 import type { Handler } from "./context.ts";
+import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 
 /** Hours of the status' counts. */
@@ -24,31 +25,38 @@ const FAILING_LIMIT = 100;
  * `GET /operator_api/products`: the latest state of each changed product in
  * the order of change. Every page but an empty one has a `<next>`.
  */
-export const followProducts: Handler = async ({ services, query }) => {
-  const { db } = services;
-  const reader = new QueryReader(query);
-  const after = reader.cursor(parseCursor) ?? FIRST_CHANGE;
-  const limit = reader.limit();
+export const followProducts: Handler = async (context) => {
+  const reader = new QueryReader(context.query);
+  const place = {
+    after: reader.cursor(parseCursor) ?? FIRST_CHANGE,
+    limit: reader.limit(),
+  };
   reader.finish();
-  await finishTouches(db);
-  return await db.read(async (sql) => {
-    const { products, next } = await changedProducts(sql, after, limit);
-    const images = await shownImages(
-      sql,
-      products.map(({ product }) => product),
-    );
-    return {
-      xml: {
-        products: {
-          product: products.map(({ product, seller }) =>
-            productNode(product, images, seller)
-          ),
-        },
-        next: next === null ? undefined : `${next.change}-${next.productId}`,
-      },
-    };
-  });
+  await finishTouches(context.services.db);
+  const { list, after } = await readPage(
+    context,
+    "product",
+    place,
+    readChanges,
+  );
+  return {
+    xml: {
+      products: { product: list },
+      next: list.count === 0 ? undefined : `${after.change}-${after.productId}`,
+    },
+  };
 };
+
+async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
+  const changes = await changedProducts(sql, after, count);
+  const images = await shownImages(sql, changes.map(({ product }) => product));
+  const entries = changes.map(({ product, seller, cursor }) => ({
+    node: productNode(product, images, seller),
+    cursor,
+  }));
+  const full = changes.length === count;
+  return { entries, next: full ? entries[count - 1].cursor : null };
+}
 
 function parseCursor(text: string): ChangeCursor | null {
   const match = /^(\d{1,15})-([0-9a-f-]{36})$/.exec(text);

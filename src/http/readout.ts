@@ -10,9 +10,11 @@ import { fits, readDate } from "../lib/values.ts";
 import { findBySkuOrId } from "../catalogue/product_rows.ts";
 import { listTransactions as transactionsOf } from "../catalogue/transaction_rows.ts";
 import { productNode } from "../catalogue/product_xml.ts";
+import type { Sql } from "../database/db.ts";
 import type { Handler } from "./context.ts";
+import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
-import { progressRecord } from "./transactions.ts";
+import { progressRecord } from "./transaction_xml.ts";
 
 /** Characters of a search at most. */
 const SEARCH_MAX = 150;
@@ -27,24 +29,42 @@ export const getProduct: Handler = ({ services, seller, params }) =>
   });
 
 /** `GET /seller_api/products` */
-export const listProducts: Handler = ({ services, seller, query }) => {
-  const reader = new QueryReader(query);
-  const page = { after: reader.idCursor() ?? "", limit: reader.limit() };
+export const listProducts: Handler = async (context) => {
+  const reader = new QueryReader(context.query);
+  const place = { after: reader.idCursor() ?? "", limit: reader.limit() };
   const filter = readFilter(reader);
   reader.finish();
-  return services.db.read(async (sql) => {
-    const { products, next } = await productPage(sql, seller.id, filter, page);
-    const images = await shownImages(sql, products);
-    return {
-      xml: {
-        products: {
-          product: products.map((product) => productNode(product, images)),
-        },
-        next: next ?? undefined,
-      },
-    };
-  });
+  const { list, after, more } = await readPage(
+    context,
+    "product",
+    place,
+    (sql, after, limit) =>
+      readProducts(sql, context.seller.id, filter, { after, limit }),
+  );
+  return {
+    xml: { products: { product: list }, next: more ? after : undefined },
+  };
 };
+
+async function readProducts(
+  sql: Sql,
+  sellerId: string,
+  filter: ProductFilter,
+  place: { after: string; limit: number },
+) {
+  const { products, next, scanned } = await productPage(
+    sql,
+    sellerId,
+    filter,
+    place,
+  );
+  const images = await shownImages(sql, products);
+  const entries = products.map((product) => ({
+    node: productNode(product, images),
+    cursor: product.id,
+  }));
+  return { entries, next, scanned };
+}
 
 function readFilter(reader: QueryReader): ProductFilter {
   return {

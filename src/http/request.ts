@@ -2,11 +2,16 @@
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { readXmlBody } from "./body.ts";
-import type { Reply, RequestContext } from "./context.ts";
-import { checkOperatorKey, KEY_HEADER } from "./authentication.ts";
-import type { ConcurrencyQuota } from "./concurrency.ts";
+import type { Reply, RequestContext, Waiting } from "./context.ts";
+import {
+  checkOperatorKey,
+  KEY_HEADER,
+  type SellerKeys,
+} from "./authentication.ts";
+import type { ConcurrencyQuota, ReadQuota, TakeStep } from "./concurrency.ts";
 import type { Quota } from "./rate_limit.ts";
 import type { Route } from "./router.ts";
+import type { BodySender } from "./sending.ts";
 import { clientAddress } from "./auth_failures.ts";
 
 const NO_QUERY = new URLSearchParams();
@@ -25,15 +30,23 @@ export interface CallOptions {
   bodies: ConcurrencyQuota;
   /** Requests that wait for something to happen. */
   waits: ConcurrencyQuota;
+  reads: ReadQuota;
+  keys: SellerKeys;
+  sender: BodySender;
 }
 
 /** One request on its way to an answer: what the handler is given. */
-export class Call implements RequestContext {
+export class Call implements RequestContext, Disposable {
   readonly services: Services;
   readonly request: Request;
   readonly requestId: string;
   readonly startedAt: number;
   readonly #options: CallOptions;
+  /** What is given back when the answer is made, and when it is sent. */
+  readonly held = {
+    untilMade: new DisposableStack(),
+    untilSent: new DisposableStack(),
+  };
   query = NO_QUERY;
   params: Readonly<Record<string, string>> = {};
   route: Route | null = null;
@@ -73,7 +86,31 @@ export class Call implements RequestContext {
     }
   };
 
-  readonly startWaiting = () => this.#options.waits.take(this.seller.id);
+  readonly startWaiting = (): Waiting => {
+    const { waits, keys } = this.#options;
+    const leave = waits.take(this.seller.id);
+    const key = keys.watch(this.request.headers.get(KEY_HEADER)!);
+    let left = false;
+    return {
+      signal: AbortSignal.any([this.abort, key.signal]),
+      [Symbol.dispose]: () => {
+        if (left) return;
+        left = true;
+        key.stop();
+        leave();
+      },
+    };
+  };
+
+  readonly heavyRead = async <T>(
+    read: (takeStep: TakeStep) => Promise<T>,
+  ): Promise<T> => {
+    const { reads, sender } = this.#options;
+    const owner = this.reader ?? "";
+    const takeStep = await reads.begin(owner, this.abort, this.held);
+    sender.checkRoom(owner);
+    return await read(takeStep);
+  };
 
   readonly isOperator = (): boolean => {
     const key = this.request.headers.get(KEY_HEADER) ?? "";
@@ -93,6 +130,19 @@ export class Call implements RequestContext {
   get seller(): Seller {
     if (this.owner !== null) return this.owner;
     throw new Error("this route is not a seller's");
+  }
+
+  /**
+   * Whose answers are counted together: a seller's id, "operator" for all
+   * operators, null for whoever needs no key.
+   */
+  get reader(): string | null {
+    return this.owner?.id ?? (this.operator ? "operator" : null);
+  }
+
+  [Symbol.dispose](): void {
+    this.held.untilMade.dispose();
+    this.held.untilSent.dispose();
   }
 
   get abort(): AbortSignal {

@@ -91,11 +91,18 @@ export const ROUTES: readonly Route[] = [
     method: "GET",
     path: `${BULK}/:transaction_id`,
     access: "seller",
-    parameters: [{
-      name: "wait",
-      about: "seconds, up to 30: answers when the status is final, or then",
-      schema: { type: "integer", minimum: 0 },
-    }],
+    parameters: [
+      {
+        name: "wait",
+        about: "seconds, up to 30: answers when the status is final, or then",
+        schema: { type: "integer", minimum: 0 },
+      },
+      {
+        name: "after",
+        about: "goes on behind the results of an earlier answer: what their " +
+          "<next> held",
+      },
+    ],
     handler: getTransaction,
     waits: true,
     documentation: {
@@ -104,7 +111,7 @@ export const ROUTES: readonly Route[] = [
       about: "What became of each product, and how far the images are. With " +
         "Accept: text/event-stream, a stream of progress events and a final one.",
       answers: ["transaction"],
-      errors: ["not_found"],
+      errors: ["not_found", "record_invalid"],
     },
   },
   {
@@ -256,7 +263,7 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "listDeliveries",
       title: "Recent deliveries",
-      about: "The newest first, with every try.",
+      about: "The newest first, each with its last ten tries.",
       answers: ["deliveries"],
       errors: ["not_found", "record_invalid"],
     },

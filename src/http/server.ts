@@ -14,7 +14,7 @@ import { Call, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./authentication.ts";
-import { ConcurrencyQuota } from "./concurrency.ts";
+import { ConcurrencyQuota, ReadQuota } from "./concurrency.ts";
 import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
 import {
   type Match,
@@ -25,6 +25,7 @@ import {
 } from "./router.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
+import { BodySender } from "./sending.ts";
 
 /** Uploads in progress, from before the body is read until the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
@@ -34,6 +35,9 @@ const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
 const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
 /** A request that took longer than this is logged. */
 const SLOW_MS = 1_000;
+/** Characters of a text that is sent as it is. */
+const SHORT = 16 * 1_024;
+const encoder = new TextEncoder();
 const XML_TYPE = "text/xml; charset=utf-8";
 
 export class RequestHandler {
@@ -45,6 +49,8 @@ export class RequestHandler {
   readonly #uploads = new ConcurrencyQuota(UPLOADS);
   readonly #bodies = new ConcurrencyQuota(BODIES);
   readonly #waits = new ConcurrencyQuota(WAITS);
+  readonly #reads = new ReadQuota();
+  readonly #sender: BodySender;
   readonly #stopping: AbortSignal;
 
   /** `stopping` ends what waits or streams. */
@@ -63,21 +69,25 @@ export class RequestHandler {
       clock: deps.clock,
     });
     this.#authFailures = new AuthFailureLimiter(deps.clock);
+    this.#sender = new BodySender(deps);
     this.#stopping = stopping;
   }
 
   /** Answers a request; never rejects. */
   async handle(request: Request, origin: Origin): Promise<Response> {
-    const call = new Call(this.#services, {
+    using call = new Call(this.#services, {
       request,
       origin,
       stopping: this.#stopping,
       bodies: this.#bodies,
       waits: this.#waits,
+      reads: this.#reads,
+      keys: this.#keys,
+      sender: this.#sender,
     });
     try {
       const reply = await this.#dispatch(call);
-      const response = toResponse(reply, call, this.#headers(call));
+      const response = this.#toResponse(reply, call);
       this.#log(call, response.status);
       return response;
     } catch (error) {
@@ -88,7 +98,7 @@ export class RequestHandler {
       const answer = failure.code === "unauthorized"
         ? throttled ?? failure
         : failure;
-      const response = errorResponse(answer, call, this.#headers(call));
+      const response = this.#errorResponse(answer, call);
       this.#log(call, response.status, answer, throttled !== null);
       return response;
     }
@@ -105,6 +115,9 @@ export class RequestHandler {
     if (!isOpen(match)) await this.#authenticate(call, target);
     const { route, params } = found(match, request.method);
     call.route = route;
+    if (call.reader !== null && route.method === "GET") {
+      this.#sender.checkRoom(call.reader);
+    }
     if (call.owner !== null) this.#spend(call, call.owner);
     call.params = params();
     if (target.query !== "") {
@@ -152,6 +165,41 @@ export class RequestHandler {
     if (this.#limiter === null || owner === null) return headers;
     const told = quota ?? this.#limiter.take(owner.id, 0);
     return { ...headers, ...quotaHeaders(told) };
+  }
+
+  #toResponse(reply: Reply, call: Call): Response {
+    const { status = 200 } = reply;
+    const headers = { ...this.#headers(call), ...reply.headers };
+    if (status === 204 || reply.body === null) {
+      return new Response(null, { status, headers });
+    }
+    const body = reply.body ?? serviceDocument(reply.xml ?? {});
+    return this.#send(body, call, { status, headers });
+  }
+
+  #errorResponse(error: ServiceError, call: Call): Response {
+    const body = errorDocument(error, call.requestId);
+    const headers = { ...this.#headers(call), ...error.headers };
+    return this.#send(body, call, { status: error.status, headers });
+  }
+
+  #send(
+    body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+    call: Call,
+    { status, headers }: { status: number; headers: Record<string, string> },
+  ): Response {
+    headers["Content-Type"] ??= XML_TYPE;
+    if (body instanceof ReadableStream) {
+      return new Response(this.#sender.pace(body), { status, headers });
+    }
+    call.sent = body;
+    if (typeof body === "string" && body.length <= SHORT) {
+      return new Response(body, { status, headers });
+    }
+    const bytes = typeof body === "string" ? encoder.encode(body) : body;
+    headers["Content-Length"] = `${bytes.length}`;
+    const sent = this.#sender.send(bytes, call.reader, call.held.untilSent);
+    return new Response(sent, { status, headers });
   }
 
   #log(
@@ -212,34 +260,6 @@ function noRoute(): ServiceError {
 function sizeOf(body: Reply["body"]): number | undefined {
   if (typeof body === "string") return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.length : undefined;
-}
-
-function toResponse(
-  reply: Reply,
-  call: Call,
-  headers: Record<string, string>,
-): Response {
-  const { status = 200 } = reply;
-  Object.assign(headers, reply.headers);
-  if (status === 204 || reply.body === null) {
-    return new Response(null, { status, headers });
-  }
-  headers["Content-Type"] ??= XML_TYPE;
-  const body = reply.body ?? serviceDocument(reply.xml ?? {});
-  call.sent = body;
-  return new Response(body, { status, headers });
-}
-
-function errorResponse(
-  error: ServiceError,
-  call: Call,
-  headers: Record<string, string>,
-): Response {
-  Object.assign(headers, error.headers);
-  headers["Content-Type"] = XML_TYPE;
-  const body = errorDocument(error, call.requestId);
-  call.sent = body;
-  return new Response(body, { status: error.status, headers });
 }
 
 /** An unexpected failure for the log: its stack and what caused it. */

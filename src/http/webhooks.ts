@@ -16,12 +16,16 @@ import {
   findWebhook,
   listWebhooks as webhooksOf,
 } from "../webhooks/rows/webhooks.ts";
+import type { Sql } from "../database/db.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
+import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import type { Handler } from "./context.ts";
 
 /** Bytes of a webhook document at most. */
 const WEBHOOK_LIMIT = 64 * 1024;
+/** Tries that the list shows of a delivery: the last ones. */
+const SHOWN_ATTEMPTS = 10;
 
 /** `POST /seller_api/webhooks` */
 export const createWebhook: Handler = async ({ services, seller, body }) => {
@@ -70,35 +74,52 @@ export const testWebhook: Handler = async ({ services, seller, params }) => {
 
 /** `GET /seller_api/webhooks/:trigger/deliveries` */
 export const listDeliveries: Handler = async (context) => {
-  const { services, seller, params, query } = context;
+  const { seller, params, query } = context;
   const reader = new QueryReader(query);
-  const after = reader.idCursor() ?? undefined;
-  const limit = reader.limit();
+  const place = { after: reader.idCursor(), limit: reader.limit() };
   reader.finish();
-  const { page, attempts } = await services.db.read(async (sql) => {
-    const trigger = params.trigger;
-    if (await findWebhook(sql, seller.id, trigger) === undefined) {
-      throw notFound("webhook");
-    }
-    const page = await loggedDeliveries(sql, {
-      sellerId: seller.id,
-      trigger,
-      before: after,
-      limit: limit + 1,
-    });
-    const ids = page.slice(0, limit).map(({ id }) => id);
-    return { page, attempts: await listAttempts(sql, ids) };
-  });
-  const shown = page.slice(0, limit);
+  const { list, after, more } = await readPage(
+    context,
+    "delivery",
+    place,
+    (sql, after, count) =>
+      readDeliveries(sql, seller.id, params.trigger, { after, count }),
+  );
   return {
     xml: {
-      deliveries: {
-        delivery: shown.map((delivery) => deliveryXml(delivery, attempts)),
-      },
-      next: page.length > limit ? shown[limit - 1].id : undefined,
+      deliveries: { delivery: list },
+      next: more ? after ?? undefined : undefined,
     },
   };
 };
+
+async function readDeliveries(
+  sql: Sql,
+  sellerId: string,
+  trigger: string,
+  { after, count }: { after: string | null; count: number },
+) {
+  if (await findWebhook(sql, sellerId, trigger) === undefined) {
+    throw notFound("webhook");
+  }
+  const found = await loggedDeliveries(sql, {
+    sellerId,
+    trigger,
+    before: after ?? undefined,
+    limit: count + 1,
+  });
+  const shown = found.slice(0, count);
+  const attempts = Map.groupBy(
+    await listAttempts(sql, shown.map(({ id }) => id), SHOWN_ATTEMPTS),
+    ({ deliveryId }) => deliveryId,
+  );
+  const entries = shown.map((delivery) => ({
+    node: deliveryXml(delivery, attempts.get(delivery.id) ?? []),
+    cursor: delivery.id,
+  }));
+  const next = found.length > count ? shown[count - 1].id : null;
+  return { entries, next };
+}
 
 /**
  * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`: answers the state
@@ -132,9 +153,7 @@ function deliveryXml(
     created_at: isoTime(delivery.createdAt),
     next_attempt_at: delivery.dueAt === null ? null : isoTime(delivery.dueAt),
     attempts: {
-      attempt: attempts
-        .filter(({ deliveryId }) => deliveryId === delivery.id)
-        .map(attemptXml),
+      attempt: attempts.map(attemptXml),
     },
   };
 }

@@ -5,9 +5,11 @@
  * webhooks 60 µs with `@libs/xml`, which the tests hold this against.
  */
 
+import { Buffer } from "node:buffer";
+
 /** An element's content: keys are element names, `@name` an XML attribute, `#text` text. */
 export interface XmlNode {
-  [name: string]: XmlValue | XmlValue[] | undefined;
+  [name: string]: XmlValue | XmlValue[] | ElementList | undefined;
 }
 export type XmlValue = string | number | boolean | null | XmlNode;
 
@@ -33,6 +35,48 @@ export function serviceDocument(content: XmlNode): string {
   return DECLARATION + element("service", content);
 }
 
+/**
+ * Elements of one name, encoded one after the other up to a number of bytes.
+ * Stands for them in the node that is to hold them, under their name.
+ */
+export class ElementList {
+  readonly #name: string;
+  readonly #limit: number;
+  #text = "";
+  #bytes = 0;
+  #count = 0;
+
+  /** `limit` in bytes of UTF-8; the first element is taken whatever its size. */
+  constructor(name: string, limit: number) {
+    this.#name = name;
+    this.#limit = limit;
+  }
+
+  /** Appends an element; false, and nothing is appended, when it does not fit. */
+  add(value: XmlValue): boolean {
+    const text = element(this.#name, value);
+    const bytes = Buffer.byteLength(text);
+    if (this.#count > 0 && this.#bytes + bytes > this.#limit) return false;
+    this.#text += text;
+    this.#bytes += bytes;
+    this.#count++;
+    return true;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** How many elements there are. */
+  get count(): number {
+    return this.#count;
+  }
+}
+
 /** One element, without a declaration. */
 export function element(name: string, value: XmlValue): string {
   if (value === null) return `<${name}/>`;
@@ -45,6 +89,8 @@ export function element(name: string, value: XmlValue): string {
     if (child === undefined) continue;
     if (Array.isArray(child)) {
       for (const one of child) children += element(key, one);
+    } else if (child instanceof ElementList) {
+      children += child.text;
     } else if (key === "#text") {
       text = escaped(child);
     } else if (key.startsWith("@")) {

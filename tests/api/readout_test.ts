@@ -1,6 +1,6 @@
 /** `GET …/products`, `…/products/:sku_or_id`, `…/bulk_products`. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { SCAN_LIMIT } from "../../src/catalogue/product_lists.ts";
+import { SCAN_LIMIT } from "../../src/http/list.ts";
 import { element } from "../../src/xml/encode.ts";
 import {
   boot,

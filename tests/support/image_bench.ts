@@ -171,7 +171,16 @@ export class ImageBench implements AsyncDisposable {
   }
 
   unsettled(transactionId: string): Promise<UnsettledImage[]> {
-    return this.db.read((sql) => unsettledImages(sql, transactionId));
+    return this.db.read(async (sql) => {
+      const rows = await sql.all<{ ordinal: number }>(
+        `SELECT ordinal FROM transaction_images WHERE transaction_id = ?
+         ORDER BY ordinal`,
+        [transactionId],
+      );
+      const ordinals = rows.map(({ ordinal }) => ordinal);
+      const images = await unsettledImages(sql, transactionId, ordinals);
+      return images.sort((a, b) => a.ordinal - b.ordinal);
+    });
   }
 
   async image(url: string): Promise<Record<string, unknown>> {

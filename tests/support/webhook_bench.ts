@@ -10,6 +10,7 @@ import {
   type LoggedAttempt,
   type LoggedDelivery,
 } from "../../src/webhooks/rows/delivery_log.ts";
+import { KEPT_ATTEMPTS } from "../../src/webhooks/rows/queue.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { listWebhooks, putWebhook } from "../../src/webhooks/rows/webhooks.ts";
 import { WebhookRole } from "../../src/webhooks/worker/role.ts";
@@ -119,7 +120,9 @@ export class WebhookBench implements AsyncDisposable {
   }
 
   attempts({ deliveryId }: Ingested): Promise<LoggedAttempt[]> {
-    return this.db.read((sql) => listAttempts(sql, [deliveryId!]));
+    return this.db.read((sql) =>
+      listAttempts(sql, [deliveryId!], KEPT_ATTEMPTS)
+    );
   }
 
   async webhook() {

@@ -209,19 +209,26 @@ export interface UnsettledImage {
   message: string | null;
 }
 
-/** The images of a transaction that are pending or failed, by ordinal. */
+/** Those of these images of a transaction that are pending or failed. */
 export async function unsettledImages(
   sql: Sql,
   transactionId: string,
+  ordinals: readonly number[],
 ): Promise<UnsettledImage[]> {
-  return await sql.all<UnsettledImage>(
-    `SELECT t.ordinal, i.url, t.status,
-       CASE t.status WHEN 'pending' THEN i.attempts ELSE t.attempts END AS attempts,
-       CASE t.status WHEN 'pending' THEN i.code ELSE t.code END AS code,
-       CASE t.status WHEN 'pending' THEN i.message ELSE t.message END AS message
-     FROM transaction_images t JOIN images i ON i.id = t.image_id
-     WHERE t.transaction_id = ? AND t.status IN ('pending', 'failed')
-     ORDER BY t.ordinal`,
-    [transactionId],
-  );
+  const lists: UnsettledImage[][] = [];
+  for (const list of inLists(ordinals)) {
+    lists.push(
+      await sql.all<UnsettledImage>(
+        `SELECT t.ordinal, i.url, t.status,
+           CASE t.status WHEN 'pending' THEN i.attempts ELSE t.attempts END AS attempts,
+           CASE t.status WHEN 'pending' THEN i.code ELSE t.code END AS code,
+           CASE t.status WHEN 'pending' THEN i.message ELSE t.message END AS message
+         FROM transaction_images t JOIN images i ON i.id = t.image_id
+         WHERE t.transaction_id = ? AND t.ordinal IN (${marks(list.length)})
+           AND t.status IN ('pending', 'failed')`,
+        [transactionId, ...list],
+      ),
+    );
+  }
+  return lists.flat();
 }

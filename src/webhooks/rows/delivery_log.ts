@@ -97,25 +97,28 @@ export function findDelivery(
   return sql.get<LoggedDelivery>(`${DELIVERY} WHERE deliveries.id = ?`, [id]);
 }
 
-/** The tries of deliveries, in the order in which they were made. */
+/** The `last` tries of each delivery, in the order in which they were made. */
 export async function listAttempts(
   sql: Sql,
   deliveryIds: readonly string[],
+  last: number,
 ): Promise<LoggedAttempt[]> {
-  const attempts: LoggedAttempt[] = [];
+  const lists: LoggedAttempt[][] = [];
   for (const ids of inLists(deliveryIds)) {
-    attempts.push(
-      ...await sql.all<LoggedAttempt>(
+    lists.push(
+      await sql.all<LoggedAttempt>(
         `SELECT delivery_id AS "deliveryId", number, url,
            started_at AS "startedAt", duration_ms AS "durationMs", status,
            error, address, answer
-         FROM delivery_attempts WHERE delivery_id IN (${marks(ids.length)})
+         FROM deliveries JOIN delivery_attempts
+           ON delivery_id = id AND number > attempts - ?
+         WHERE id IN (${marks(ids.length)})
          ORDER BY delivery_id, number`,
-        ids,
+        [last, ...ids],
       ),
     );
   }
-  return attempts;
+  return lists.flat();
 }
 
 /**

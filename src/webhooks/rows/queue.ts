@@ -166,6 +166,9 @@ export interface ClaimRequest {
   now: number;
 }
 
+/** Tries of a delivery that are kept, however often it is replayed. */
+export const KEPT_ATTEMPTS = 100;
+
 /** A delivery that is held under a lease. */
 export interface Claim {
   id: string;
@@ -198,6 +201,11 @@ export async function claimDeliveries(
     `INSERT INTO delivery_attempts (delivery_id, number, url, started_at)
      VALUES (?, ?, ?, ?)`,
     claims.map(({ id, attempt }) => [id, attempt, url, now]),
+  );
+  await tx.runMany(
+    "DELETE FROM delivery_attempts WHERE delivery_id = ? AND number <= ?",
+    claims.filter(({ attempt }) => attempt > KEPT_ATTEMPTS)
+      .map(({ id, attempt }) => [id, attempt - KEPT_ATTEMPTS]),
   );
   return claims.map((claim) => ({ ...claim, leaseId }));
 }

@@ -84,11 +84,11 @@ Deno.test("who follows the order of change misses nothing", async () => {
   let place = FIRST_CHANGE;
   const seen: string[] = [];
   const follow = async () => {
-    const { products, next } = await first.app.db.read((sql) =>
+    const products = await first.app.db.read((sql) =>
       changedProducts(sql, place, 1_000)
     );
     seen.push(...products.map(({ product }) => product.sku));
-    place = next ?? place;
+    place = products.at(-1)?.cursor ?? place;
   };
   let over = false;
   const following = (async () => {

@@ -1,0 +1,24 @@
+/** A transaction as answers and events show it. */
+import {
+  progressOf,
+  totalOf,
+  type Transaction,
+  transactionStatus,
+} from "../catalogue/transaction.ts";
+import { isoTime, type XmlNode } from "../xml/encode.ts";
+import { productCountsNode } from "./products.ts";
+
+/** The record without its results. */
+export function progressRecord(transaction: Transaction): XmlNode {
+  const { id, created_at, finished_at, products, images } = transaction;
+  const { pending, stored, reused, failed } = images;
+  return {
+    transaction_id: id,
+    status: transactionStatus(transaction),
+    created_at: isoTime(created_at),
+    finished_at: finished_at === null ? null : isoTime(finished_at),
+    progress: progressOf(images),
+    products: productCountsNode(products),
+    images: { total: totalOf(images), pending, stored, reused, failed },
+  };
+}

@@ -1,0 +1,115 @@
+/** Bodies are sent at their readers' pace, and what is not read is bounded. */
+import { assertEquals, assertThrows } from "@std/assert";
+import { jsonLog } from "../../src/deps.ts";
+import { BodySender, IDLE_MS } from "../../src/http/sending.ts";
+import type { ServiceError } from "../../src/lib/errors.ts";
+import { TestClock } from "../support/clock.ts";
+
+const MIB = 1_024 * 1_024;
+
+class Bench {
+  readonly clock = new TestClock();
+  readonly logged: string[] = [];
+  readonly sender = new BodySender({
+    clock: this.clock,
+    log: jsonLog("debug", (line) => this.logged.push(line)),
+  });
+  /** How many bodies gave back what they held. */
+  ended = 0;
+
+  send(mib: number, owner: string | null): ReadableStream<Uint8Array> {
+    const held = new DisposableStack();
+    held.defer(() => this.ended++);
+    const bytes = new Uint8Array(mib * MIB);
+    return this.sender.send(bytes, owner, held) as ReadableStream<Uint8Array>;
+  }
+
+  /** The code of the refusal; null when there is room. */
+  refusal(owner: string): string | null {
+    try {
+      this.sender.checkRoom(owner);
+      return null;
+    } catch (error) {
+      return (error as ServiceError).code;
+    }
+  }
+}
+
+async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
+  return (await new Response(body).arrayBuffer()).byteLength;
+}
+
+Deno.test("a body that is read arrives whole and gives back what it held", async () => {
+  const bench = new Bench();
+  assertEquals(await lengthOf(bench.send(3, "a")), 3 * MIB);
+  assertEquals(bench.ended, 1);
+  assertEquals(bench.clock.waiting, 0);
+  const short = new Uint8Array(10);
+  assertEquals(bench.sender.send(short, "a", new DisposableStack()), short);
+});
+
+Deno.test("a reader that takes nothing is cut off, one that takes a little is not", async () => {
+  const bench = new Bench();
+  const stuck = bench.send(1, "a");
+  const slow = bench.send(1, "a").getReader();
+  let taken = 0;
+  for (let n = 0; n < 3; n++) {
+    taken += (await slow.read()).value!.length;
+    bench.clock.advance(IDLE_MS - 1);
+  }
+  assertEquals(bench.ended, 1);
+  assertEquals(await lengthOf(stuck), 0, "less than its Content-Length");
+  for (;;) {
+    const { value } = await slow.read();
+    if (value === undefined) break;
+    taken += value.length;
+  }
+  assertEquals(taken, MIB);
+  assertEquals([bench.ended, bench.clock.waiting], [2, 0]);
+});
+
+Deno.test("a reader that leaves gives back what it held", async () => {
+  const bench = new Bench();
+  const body = bench.send(1, "a").getReader();
+  await body.read();
+  await body.cancel();
+  assertEquals([bench.ended, bench.clock.waiting], [1, 0]);
+});
+
+Deno.test("an owner whose readers leave 32 MiB unread is refused, others are not", async () => {
+  const bench = new Bench();
+  const bodies = Array.from({ length: 8 }, () => bench.send(4, "a"));
+  assertEquals(bench.refusal("a"), "rate_limited");
+  assertEquals(bench.refusal("b"), null);
+  bench.send(100, null);
+  assertEquals(bench.refusal("b"), null, "what is in memory anyway");
+  await lengthOf(bodies[0]);
+  assertEquals(bench.refusal("a"), null);
+});
+
+Deno.test("readers that take nothing make room for others", async () => {
+  const bench = new Bench();
+  const moving = bench.send(16, "a").getReader();
+  const bodies = ["b", "c", "d"].map((owner) => bench.send(16, owner));
+  assertEquals(bench.refusal("e"), "unavailable");
+  bench.clock.advance(1_000);
+  await moving.read();
+  assertEquals(bench.refusal("e"), null);
+  assertEquals(bench.ended, 1, "the one that stood still for the longest");
+  assertEquals(await lengthOf(bodies[0]), 0);
+  assertEquals(await lengthOf(bodies[1]), 16 * MIB);
+});
+
+Deno.test("a source that fails ends the body, and the log says why", async () => {
+  const bench = new Bench();
+  let pulls = 0;
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (pulls++ > 0) throw new Error("disk");
+      controller.enqueue(new Uint8Array(5));
+    },
+  }, { highWaterMark: 0 });
+  assertEquals(await lengthOf(bench.sender.pace(source)), 5);
+  assertEquals(JSON.parse(bench.logged[0]).error, "Error: disk");
+  assertThrows(() => source.getReader());
+});
