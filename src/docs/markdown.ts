@@ -8,12 +8,6 @@ export interface Heading {
   html: string;
 }
 
-export interface Rendered {
-  html: string;
-  /** In order; the first is the title. */
-  headings: readonly Heading[];
-}
-
 /** The id that GitHub gives a heading, so that one link fits both. */
 export function headingId(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, "")
@@ -26,13 +20,9 @@ function served(href: string): string {
 }
 
 class ChapterRenderer extends Renderer {
-  readonly headings: Heading[] = [];
-
   override heading({ depth, text, tokens }: Tokens.Heading): string {
     const html = this.parser.parseInline(tokens);
-    const id = headingId(text);
-    this.headings.push({ depth, id, html });
-    return `<h${depth} id="${id}">${html}</h${depth}>\n`;
+    return `<h${depth} id="${headingId(text)}">${html}</h${depth}>\n`;
   }
 
   override link(token: Tokens.Link): string {
@@ -64,8 +54,23 @@ class ChapterRenderer extends Renderer {
   }
 }
 
-export function render(markdown: string): Rendered {
+/** A chapter as HTML. It takes milliseconds. */
+export function render(markdown: string): string {
   const renderer = new ChapterRenderer();
-  const html = marked.parse(markdown, { async: false, renderer });
-  return { html, headings: renderer.headings };
+  return marked.parse(markdown, { async: false, renderer });
+}
+
+/** The headings of a chapter, without rendering the rest of it. */
+export function headingsOf(markdown: string): Heading[] {
+  const renderer = new ChapterRenderer();
+  const headings: Heading[] = [];
+  let code = false;
+  for (const line of markdown.split("\n")) {
+    if (line.startsWith("```")) code = !code;
+    const [, marks, text] = /^(#{1,6}) (.+)$/.exec(line) ?? [];
+    if (code || text === undefined) continue;
+    const html = marked.parseInline(text, { async: false, renderer });
+    headings.push({ depth: marks.length, id: headingId(text), html });
+  }
+  return headings;
 }

@@ -1,6 +1,6 @@
 /** Writes the pages of the handbook: plain HTML, without a script. */
 import { type Chapter, PARTS } from "./chapters.ts";
-import { render, type Rendered } from "./markdown.ts";
+import { headingsOf, render } from "./markdown.ts";
 
 /** What the service writes into a chapter, behind its text. HTML. */
 export interface Generated {
@@ -30,25 +30,18 @@ export function chapterPage(chapter: Chapter, generated?: Generated): string {
   return page(
     titleOf(chapter),
     navigation({ chapter, sections }),
-    renderOnce(chapter).html + (generated?.html ?? ""),
+    render(chapter.text) + (generated?.html ?? ""),
   );
 }
 
-const rendered = new Map<Chapter, Rendered>();
-
-function renderOnce(chapter: Chapter): Rendered {
-  const known = rendered.get(chapter) ?? render(chapter.text);
-  rendered.set(chapter, known);
-  return known;
-}
-
+/** The first heading. HTML. */
 function titleOf(chapter: Chapter): string {
-  return renderOnce(chapter).headings[0].html;
+  return headingsOf(chapter.text)[0].html;
 }
 
 /** Links to the sections of a chapter that is served at `path`. */
 function sectionsOf(chapter: Chapter, path: string): string {
-  return renderOnce(chapter).headings.filter(({ depth }) => depth === 2)
+  return headingsOf(chapter.text).filter(({ depth }) => depth === 2)
     .map(({ id, html }) => `<li><a href="${path}#${id}">${html}</a></li>`)
     .join("");
 }

@@ -76,7 +76,9 @@ Deno.test("the binary takes an upload with images, shows the page, backs up and 
   const product = await call("/seller_api/products/A");
   const image = /href="([^"]+)"/.exec(product.text)![1];
 
-  for (const path of ["/", "/docs", "/openapi.json", "/readyz"]) {
+  for (
+    const path of ["/", "/docs", "/docs/upload", "/openapi.json", "/readyz"]
+  ) {
     assertEquals((await call(path)).status, 200, path);
   }
   const stored = await fetch(new URL(image, program.url));
