@@ -24,13 +24,19 @@ import type { SharedValues } from "../shared_values.ts";
 
 /** To connect, and to wait for a connection that is free. */
 const CONNECT_MS = 5_000;
-/** For a lock that another transaction holds. */
-const LOCK_MS = 5_000;
 const STATEMENT_MS = 10_000;
 /** Until the server ends a transaction whose process says nothing. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** Until a server that says nothing is given up. */
-const SILENCE_MS = 12_000;
+
+/** How long is waited for what, in milliseconds. */
+export interface Timeouts {
+  /** For a lock that another transaction holds. */
+  lockWaitMs: number;
+  /** Until a server that says nothing is given up. */
+  silenceMs: number;
+}
+
+export const TIMEOUTS: Timeouts = { lockWaitMs: 5_000, silenceMs: 12_000 };
 
 /** The driver's settings for a `postgres://` URL that `config.ts` accepted. */
 export function connectionOf(url: string): pg.ClientConfig {
@@ -66,31 +72,91 @@ function encryption(
   return { rejectUnauthorized: true, ...ca };
 }
 
-/** Connections for transactions, `max` of them at most. */
-export function openPool(url: string, max: number): pg.Pool {
-  const pool = new pg.Pool({
-    ...connectionOf(url),
-    max,
-    statement_timeout: STATEMENT_MS,
-    lock_timeout: LOCK_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    query_timeout: SILENCE_MS,
-    pipeline: true,
-  });
-  // Whoever uses a connection that breaks hears of it by its query.
-  pool.on("connect", (client) => client.on("error", () => {}));
-  pool.on("error", () => {});
-  return pool;
+export interface PoolOptions {
+  url: string;
+  /** Connections at most. */
+  max: number;
+  timeouts: Timeouts;
+  clock: Clock;
 }
 
-/** A connection of the pool; throws a `DbError`. */
-export async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    throw toDbError(error);
+/** Connections for transactions. */
+export class ConnectionPool {
+  readonly #pool: pg.Pool;
+  readonly #clock: Clock;
+  readonly #silenceMs: number;
+  /** Monotonic times. */
+  readonly #takenAt = new WeakMap<pg.Client, number>();
+  /**
+   * Those made since one was last silent. Others may be dead as well, and each
+   * would stay silent for seconds before that is known.
+   */
+  #trusted = new WeakSet<pg.Client>();
+
+  constructor({ url, max, timeouts, clock }: PoolOptions) {
+    this.#clock = clock;
+    this.#silenceMs = timeouts.silenceMs;
+    this.#pool = new pg.Pool({
+      ...connectionOf(url),
+      max,
+      statement_timeout: STATEMENT_MS,
+      lock_timeout: timeouts.lockWaitMs,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      query_timeout: timeouts.silenceMs,
+      pipeline: true,
+    });
+    this.#pool.on("connect", (client) => {
+      this.#trusted.add(client);
+      // Whoever uses a connection that breaks hears of it by its query.
+      client.on("error", () => {});
+    });
+    this.#pool.on("error", () => {});
+  }
+
+  /** Throws a `DbError`, also where none becomes free in time. */
+  async take(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect().catch((error) => {
+        throw toDbError(error);
+      });
+      this.#takenAt.set(client, this.#clock.monotonic());
+      if (this.#trusted.has(client)) return client;
+      client.release(true);
+    }
+  }
+
+  /** Gives a connection back after a transaction, which failed with `error`. */
+  giveBack(client: pg.PoolClient, error?: unknown): void {
+    const heldMs = this.#clock.monotonic() - this.#takenAt.get(client)!;
+    // One that broke sooner did not end by a time-out: it told of its end.
+    if (isLost(error) && heldMs >= this.#silenceMs) {
+      this.#trusted = new WeakSet();
+    }
+    client.release(isSpoilt(error));
+  }
+
+  /** Runs one statement outside of transactions. */
+  async query(query: pg.QueryConfig): Promise<void> {
+    await this.#pool.query(query);
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
   }
 }
+
+/** Whether the connection broke, or the server said nothing. */
+export function isLost(error: unknown): boolean {
+  return error instanceof DbError && error.kind === "away";
+}
+
+/** Whether the next attempt had better be made on another connection. */
+function isSpoilt(error: unknown): boolean {
+  return error instanceof DbError && SPOILT.has(error.kind);
+}
+
+/** A server that became a standby goes on answering, and refuses to write. */
+const SPOILT: ReadonlySet<string> = new Set(["away", "unsure", "readonly"]);
 
 /** A `DbError` that the engine itself may answer by another attempt. */
 export class PostgresError extends DbError {

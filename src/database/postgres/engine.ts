@@ -22,18 +22,21 @@ import {
   closed,
   type Db,
   DbError,
+  outageOf,
   type Sql,
   type Tx,
   type WriteOptions,
 } from "../db.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import {
-  openPool,
+  ConnectionPool,
+  isLost,
   PostgresError,
   PostgresSql,
   PostgresTx,
   send,
-  takeConnection,
+  TIMEOUTS,
+  type Timeouts,
 } from "./connection.ts";
 import { migratePostgres } from "./schema.ts";
 import { SharedValues } from "../shared_values.ts";
@@ -59,6 +62,7 @@ export interface PostgresOptions {
   /** Make the schema where there is nothing; so unless told otherwise. */
   create?: boolean;
   deps?: Partial<Deps>;
+  timeouts?: Partial<Timeouts>;
 }
 
 /**
@@ -77,6 +81,8 @@ interface WaitingWrite {
   reject: (error: unknown) => void;
   shared: boolean;
   tries: number;
+  /** Monotonic time; not tried again after it, nor at all once one failed. */
+  until: number;
 }
 
 /** Writes of one order, or of none. */
@@ -93,23 +99,29 @@ type Called =
   | { ok: false; write: WaitingWrite; error: unknown };
 
 class PostgresDb implements Db {
-  readonly #writers: pg.Pool;
-  readonly #readers: pg.Pool;
+  readonly #writers: ConnectionPool;
+  readonly #readers: ConnectionPool;
   readonly #writersLimit: number;
+  readonly #lockWaitMs: number;
   readonly #deps: Deps;
   readonly #lanes = new Map<string | null, Lane>();
   readonly #running = new Set<Promise<void>>();
   readonly wakeUps: PostgresWakeUps;
   #closed = false;
 
-  constructor({ url, connections = 10, deps: given }: PostgresOptions) {
-    const deps = { ...systemDeps("error"), ...given };
+  constructor(options: PostgresOptions) {
+    const { url, connections = 10 } = options;
+    const timeouts = { ...TIMEOUTS, ...options.timeouts };
+    const deps = { ...systemDeps("error"), ...options.deps };
     this.#writersLimit = Math.ceil(connections / 2);
-    this.#writers = openPool(url, this.#writersLimit);
-    this.#readers = openPool(
-      url,
-      Math.max(1, connections - this.#writersLimit),
-    );
+    const pool = { url, timeouts, clock: deps.clock };
+    const max = this.#writersLimit;
+    this.#writers = new ConnectionPool({ ...pool, max });
+    this.#readers = new ConnectionPool({
+      ...pool,
+      max: Math.max(1, connections - max),
+    });
+    this.#lockWaitMs = timeouts.lockWaitMs;
     this.#deps = deps;
     const me = deps.ids.uuid();
     this.wakeUps = new PostgresWakeUps(url, this.#readers, deps.clock, me);
@@ -118,16 +130,16 @@ class PostgresDb implements Db {
   async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
     for (let tries = 1;; tries++) {
       if (this.#closed) throw closed();
-      const client = await takeConnection(this.#readers);
+      const client = await this.#readers.take();
       send(client, BEGIN_READ);
       try {
         const value = await fn(new PostgresSql(client));
         send(client, "COMMIT");
-        client.release();
+        this.#readers.giveBack(client);
         return value;
       } catch (error) {
         send(client, "ROLLBACK");
-        client.release(isSpoilt(error));
+        this.#readers.giveBack(client, error);
         if (!isLost(error) || tries >= TRIES) throw error;
       }
     }
@@ -146,6 +158,7 @@ class PostgresDb implements Db {
         reject,
         shared: order !== undefined && shared,
         tries: 0,
+        until: this.#deps.clock.monotonic() + this.#lockWaitMs,
       });
       const limit = lane.order === null ? this.#writersLimit : 1;
       if (lane.running < limit) this.#start(lane);
@@ -173,13 +186,12 @@ class PostgresDb implements Db {
     while (lane.waiting.length > 0) {
       let client: pg.PoolClient;
       try {
-        client = await takeConnection(this.#writers);
+        client = await this.#writers.take();
       } catch (error) {
         for (const write of lane.waiting.splice(0)) write.reject(error);
         break;
       }
-      const lost = await this.#transaction(client, lane);
-      client.release(lost);
+      await this.#transaction(client, lane);
     }
     // In the same turn as the look that found none: nobody waits for a lane
     // that has just ended.
@@ -187,8 +199,8 @@ class PostgresDb implements Db {
     if (lane.running === 0) this.#lanes.delete(lane.order);
   }
 
-  /** Answers whether the connection is of no more use. */
-  async #transaction(client: pg.PoolClient, lane: Lane): Promise<boolean> {
+  /** Gives the connection back at its end. */
+  async #transaction(client: pg.PoolClient, lane: Lane): Promise<void> {
     const called: Called[] = [];
     try {
       await this.#callWaiting(client, lane, called);
@@ -198,9 +210,11 @@ class PostgresDb implements Db {
       } else send(client, "ROLLBACK");
     } catch (error) {
       send(client, "ROLLBACK");
-      undone(lane, called, error);
-      return isSpoilt(error);
+      this.#writers.giveBack(client, error);
+      undone(lane, called, error, this.#deps.clock.monotonic());
+      return;
     }
+    this.#writers.giveBack(client);
     for (const one of called) {
       if (!one.ok) {
         one.write.reject(one.error);
@@ -210,7 +224,6 @@ class PostgresDb implements Db {
       // Not called here: what fails in one must not keep others from theirs.
       for (const fn of one.tx.afterCommit) queueMicrotask(fn);
     }
-    return false;
   }
 
   /** Throws when the transaction cannot be committed any more. */
@@ -219,8 +232,9 @@ class PostgresDb implements Db {
     lane: Lane,
     called: Called[],
   ): Promise<void> {
-    const opened = open(client, lane.order);
-    const until = this.#deps.clock.monotonic() + SHARE_MS;
+    const now = this.#deps.clock.monotonic();
+    const opened = open(client, lane, now, this.#lockWaitMs);
+    const until = now + SHARE_MS;
     const values = new Map<string, unknown>();
     for (;;) {
       const write = lane.waiting.shift();
@@ -284,9 +298,23 @@ class PostgresDb implements Db {
   }
 }
 
-/** Begins; the locks are had when it resolves. */
-function open(client: pg.Client, order: string | null): Promise<unknown> {
+/** A write that waited long before it began still waits so long for locks. */
+const LATE_LOCK_WAIT_MS = 1_000;
+
+/** Begins; the lock of the order is had when it resolves. */
+function open(
+  client: pg.Client,
+  { order, waiting }: Lane,
+  now: number,
+  lockWaitMs: number,
+): Promise<unknown> {
   const begun = send(client, BEGIN_WRITE);
+  // Another transaction of the lane may have taken what waited.
+  const left = (waiting[0]?.until ?? Infinity) - now;
+  if (left < 0.9 * lockWaitMs) {
+    const ms = Math.round(Math.max(left, LATE_LOCK_WAIT_MS));
+    send(client, `SET LOCAL lock_timeout = ${ms}`);
+  }
   if (order === null) return begun;
   return send(client, {
     name: "order",
@@ -311,14 +339,29 @@ async function commit(client: pg.Client): Promise<void> {
   }
 }
 
-/** Has what a transaction undid called again, or tells why it is not. */
-function undone(lane: Lane, called: readonly Called[], error: unknown): void {
+/**
+ * Has what a transaction undid called again, or tells why it is not. Where the
+ * server or a lock made it fail, those that have waited too long behind it are
+ * told the same, so that they do not wait for that in turn.
+ */
+function undone(
+  lane: Lane,
+  called: readonly Called[],
+  error: unknown,
+  now: number,
+): void {
   const again: WaitingWrite[] = [];
   for (const one of called) {
-    if (isCalledAgain({ ...one, error })) again.push(one.write);
+    const isLate = isLost(error) && now > one.write.until;
+    if (!isLate && isCalledAgain({ ...one, error })) again.push(one.write);
     else one.write.reject(error);
   }
-  lane.waiting.unshift(...again);
+  const isDeadlock = error instanceof PostgresError && error.again;
+  const isOutage = outageOf(error) !== null && !isDeadlock;
+  const waiting = again.concat(lane.waiting);
+  const isOver = ({ until }: WaitingWrite) => isOutage && now > until;
+  lane.waiting = waiting.filter((write) => !isOver(write));
+  for (const write of waiting.filter(isOver)) write.reject(error);
 }
 
 function isCalledAgain(
@@ -330,15 +373,3 @@ function isCalledAgain(
   // look sees it.
   return (error.kind === "unique" || isLost(error)) && write.tries < TRIES;
 }
-
-function isLost(error: unknown): boolean {
-  return error instanceof DbError && error.kind === "away";
-}
-
-/** Whether the next attempt had better be made on another connection. */
-function isSpoilt(error: unknown): boolean {
-  return error instanceof DbError && SPOILT.has(error.kind);
-}
-
-/** A server that became a standby goes on answering, and refuses to write. */
-const SPOILT: ReadonlySet<string> = new Set(["away", "unsure", "readonly"]);

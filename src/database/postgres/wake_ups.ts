@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import type { WakeUps } from "../db.ts";
-import { connectionOf } from "./connection.ts";
+import { connectionOf, type ConnectionPool } from "./connection.ts";
 
 const CHANNEL = "seller_interface";
 /** A payload has 8,000 bytes at most; a wake-up takes about 60. */
@@ -25,7 +25,7 @@ type Payload = [sender: string, ...wakeUps: [string, string][]];
 /** Those of one process, on a pool and a connection that listens. */
 export class PostgresWakeUps implements WakeUps {
   readonly #url: string;
-  readonly #pool: pg.Pool;
+  readonly #pool: ConnectionPool;
   readonly #clock: Clock;
   readonly #me: string;
   /** Not yet sent, each once. */
@@ -35,7 +35,7 @@ export class PostgresWakeUps implements WakeUps {
   #closed = false;
 
   /** `me` tells this process apart from all others. */
-  constructor(url: string, pool: pg.Pool, clock: Clock, me: string) {
+  constructor(url: string, pool: ConnectionPool, clock: Clock, me: string) {
     this.#url = url;
     this.#pool = pool;
     this.#clock = clock;

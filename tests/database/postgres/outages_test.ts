@@ -274,6 +274,75 @@ function close(connection: Deno.Conn): void {
   }
 }
 
+Deno.test("after one connection fell silent, no other of before is used", async () => {
+  await using proxy = new Proxy(server.port);
+  const url = new URL(await server.database());
+  url.port = `${proxy.port}`;
+  const silenceMs = 3_000;
+  const db = await openPostgres({
+    url: url.href,
+    connections: 8,
+    timeouts: { silenceMs },
+  });
+  const use = () =>
+    Promise.all(Array.from({ length: 4 }, async (_, i) => {
+      const look = `SELECT pg_sleep(0.05), ${i}`;
+      await Promise.all([
+        db.read((sql) => sql.all(look)),
+        db.write((tx) => tx.all(look)),
+      ]);
+    }));
+  try {
+    await use();
+    proxy.mute();
+    await Promise.all([
+      db.read((sql) => sql.get("SELECT 1")),
+      db.write((tx) => tx.get("SELECT 1")),
+    ]);
+    const began = performance.now();
+    await use();
+    const took = performance.now() - began;
+    assert(took < silenceMs, `${took} ms`);
+  } finally {
+    await db.close();
+  }
+});
+
+Deno.test("writes behind a lock of another process do not wait for it in turn", async () => {
+  const url = await server.database();
+  const timeouts = { lockWaitMs: 1_000 };
+  const [holder, db] = await Promise.all([
+    openPostgres({ url, connections: 2 }),
+    openPostgres({ url, connections: 2, timeouts }),
+  ]);
+  const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const holding = holder.write(async (tx) => {
+    await tx.get("SELECT 1");
+    begun.resolve();
+    await held.promise;
+  }, { order: "one" });
+  try {
+    await begun.promise;
+    const look = () => db.write((tx) => tx.get("SELECT 1"), { order: "one" });
+    const began = performance.now();
+    const refused = await Promise.allSettled([look(), look(), look(), look()]);
+    const took = performance.now() - began;
+    const kinds = refused.map((one) =>
+      one.status === "rejected" ? (one.reason as DbError).kind : one.status
+    );
+    assertEquals(kinds, Array(4).fill("busy"));
+    assert(took < 2_500, `${took} ms`);
+    held.resolve();
+    await holding;
+    await look();
+  } finally {
+    held.resolve();
+    await db.close();
+    await holder.close();
+  }
+});
+
 Deno.test("a connection that falls silent is not listened to for ever", async () => {
   await using server = await PostgresServer.start();
   await using proxy = new Proxy(server.port);
