@@ -58,10 +58,10 @@ export class Honest {
       until(() => this.#catalogue(), UPLOAD_PAUSE_MS),
     ]);
     return {
-      p50: quantile(this.#requests, 0.5),
-      p99: quantile(this.#requests, 0.99),
-      uploadMs: quantile(this.#uploads, 0.75),
-      imagesMs: quantile(this.#imageTimes, 0.75),
+      p50: timeAt(this.#requests, 0.5),
+      p99: timeAt(this.#requests, 0.99),
+      uploadMs: timeAt(this.#uploads, 0.75),
+      imagesMs: timeAt(this.#imageTimes, 0.75),
       uploads: this.#uploads.length,
       failures: this.#failures,
     };
@@ -142,4 +142,9 @@ export class Honest {
     const message = /<message>(.*?)</.exec(text)?.[1] ?? text.slice(0, 100);
     this.#failures.push(`${what}: ${status} ${message}`);
   }
+}
+
+/** Infinity where nothing came to an end. */
+function timeAt(times: readonly number[], share: number): number {
+  return times.length === 0 ? Infinity : quantile(times, share);
 }
