@@ -24,7 +24,7 @@ import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
 import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
 import { takeRole } from "./jobs/role_lock.ts";
-import { ImageRole } from "./images/worker/role.ts";
+import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 
 /** HEADs in flight to one origin, and in all. */
@@ -41,6 +41,12 @@ export interface App {
   close(): Promise<void>;
 }
 
+export interface AppOptions {
+  sandbox?: SandboxPage;
+  /** What tests replace. */
+  imageRole?: ImageRoleOptions;
+}
+
 /**
  * Starts the service. Throws a `GuardError`, a `DbError` or `Deno.errors.*` and
  * leaves nothing.
@@ -48,7 +54,7 @@ export interface App {
 export async function openApp(
   config: Config,
   deps: Deps,
-  sandbox?: SandboxPage,
+  { sandbox, imageRole }: AppOptions = {},
 ): Promise<App> {
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
@@ -81,16 +87,20 @@ export async function openApp(
     images: openImageStore(imageStoreSettings(config), deps.clock),
     sandbox,
   };
-  if (config.roles.includes("images")) startImages(services, stack);
+  if (config.roles.includes("images")) startImages(services, stack, imageRole);
   if (config.roles.includes("webhooks")) startWebhooks(services, stack);
   const url = config.roles.includes("api") ? listen(services, stack) : null;
   const opened = stack.move();
   return { url, db, close: () => opened.disposeAsync() };
 }
 
-function startImages(services: Services, stack: AsyncDisposableStack): void {
+function startImages(
+  services: Services,
+  stack: AsyncDisposableStack,
+  options?: ImageRoleOptions,
+): void {
   services.images.prepare();
-  keepRole("images", services, stack, () => new ImageRole(services));
+  keepRole("images", services, stack, () => new ImageRole(services, options));
   if (isAlone(services, "images", stack)) {
     watchClock(services, bringImagesForward, stack);
   }

@@ -49,7 +49,7 @@ async function serveSandbox(context: CommandContext): Promise<void> {
   const sandbox = await openSandbox({ config, deps, dataDir, print });
   let app: App | null = null;
   try {
-    app = await openApp(sandbox.config, deps, sandbox.page);
+    app = await openApp(sandbox.config, deps, { sandbox: sandbox.page });
     const url = app.url ?? "";
     print(`listening on ${url}`);
     await sandbox.begin({ url, db: app.db });

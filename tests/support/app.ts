@@ -1,5 +1,5 @@
 /** Boots the real application on a free port with a temporary data folder. */
-import { type App, openApp } from "../../src/app.ts";
+import { type App, type AppOptions, openApp } from "../../src/app.ts";
 import type { Config } from "../../src/config.ts";
 import {
   type Deps,
@@ -124,6 +124,7 @@ export interface BootOptions {
   deps?: Partial<Deps>;
   /** The seller, where the data folder has one already. */
   seller?: { id: string; key: string };
+  app?: AppOptions;
 }
 
 /** `await using app = await boot()`: the whole service, real but for what is given. */
@@ -141,7 +142,7 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
     ...options.config,
     dataDir,
   });
-  const app = await openApp(config, deps);
+  const app = await openApp(config, deps, options.app);
   const seller = options.seller ?? await app.db.write(async (tx) => {
     const added = await addSeller(tx, deps, "acme");
     return { id: added.seller.id, key: added.apiKey };

@@ -33,6 +33,19 @@ export class TestClock implements Clock {
     return this.#timers.size;
   }
 
+  /**
+   * Moves on at once, as after a sleep of the machine: what fell due meanwhile is
+   * called late, and once.
+   */
+  leap(ms: number): void {
+    this.#time += ms;
+    const due = [...this.#timers].filter(({ at }) => at <= this.#time)
+      .sort((a, b) => a.at - b.at);
+    for (const timer of due) {
+      if (this.#timers.delete(timer)) timer.fn();
+    }
+  }
+
   /** Moves on, calling what falls due on the way in its order. */
   advance(ms: number): void {
     const end = this.#time + ms;
@@ -46,6 +59,38 @@ export class TestClock implements Clock {
       next.fn();
     }
     this.#time = end;
+  }
+}
+
+const TICK_MS = 2;
+/** A pause of the event loop counts for no more than this. */
+const LONGEST_TICK_MS = 20;
+
+/** A test clock that runs on by itself, so many times as fast as the real one. */
+export class RunningClock extends TestClock implements Disposable {
+  speed = 1;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #last = performance.now();
+
+  constructor(time = Date.now()) {
+    super(time);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** Whole milliseconds, as a system clock has them. */
+  override now(): number {
+    return Math.floor(super.now());
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    const ms = Math.min(now - this.#last, LONGEST_TICK_MS);
+    this.#last = now;
+    this.advance(ms * this.speed);
   }
 }
 

@@ -37,6 +37,8 @@ export class S3Server implements AsyncDisposable {
   readonly refused: string[] = [];
   /** Keys on a page of a list. */
   pageSize = 1000;
+  /** How far the time of a signature may be from ours. */
+  skewMs = SKEW_MS;
   meddle: Meddle = () => null;
   /** The most that were in work at once, by method. */
   readonly peak = new Map<string, number>();
@@ -100,7 +102,7 @@ export class S3Server implements AsyncDisposable {
 
   async #answer(request: Request): Promise<Response> {
     const bytes = new Uint8Array(await request.arrayBuffer());
-    const problem = whatIsWrong(request, bytes);
+    const problem = whatIsWrong(request, bytes, this.skewMs);
     if (problem !== null) {
       this.refused.push(problem.code);
       return problem.response(request.method);
@@ -203,7 +205,11 @@ function xml(
   });
 }
 
-function whatIsWrong(request: Request, body: Uint8Array): Problem | null {
+function whatIsWrong(
+  request: Request,
+  body: Uint8Array,
+  skewMs: number,
+): Problem | null {
   const { headers } = request;
   const credential = credentialOf(headers);
   if (credential === null) return new Problem(403, "AccessDenied");
@@ -219,7 +225,7 @@ function whatIsWrong(request: Request, body: Uint8Array): Problem | null {
       "$1-$2-$3T$4:$5:$6Z",
     ),
   );
-  if (!(Math.abs(Date.now() - time) < SKEW_MS)) {
+  if (!(Math.abs(Date.now() - time) < skewMs)) {
     return new Problem(403, "RequestTimeTooSkewed");
   }
   const needed = [

@@ -93,9 +93,11 @@ Deno.test("only a sandbox tells its page a key", async () => {
     { ...app.config, dataDir: folder.path },
     systemDeps("error"),
     {
-      sellerKey: 'demo"><script>',
-      operatorKey: "operator",
-      samples: [],
+      sandbox: {
+        sellerKey: 'demo"><script>',
+        operatorKey: "operator",
+        samples: [],
+      },
     },
   );
   try {

@@ -1,9 +1,9 @@
 /**
  * The real image worker, which falls ill when it is sent a URL with a certain
- * name in it. Only tests start it.
+ * name in it, or while there is a file of a certain name in the data folder.
+ * Only tests start it.
  */
 import { parentPort } from "node:worker_threads";
-import "../../../src/images/worker/worker.ts";
 import type {
   FromImageWorker,
   ToImageWorker,
@@ -31,10 +31,20 @@ const FAULTS: Record<string, () => void> = {
   },
 };
 
+/** What goes wrong whatever it is sent, while there is a file of this name. */
+const AILMENTS: Record<string, (isThere: () => boolean) => void> = {
+  "worker-dead": () => Deno.exit(7),
+  "worker-hung": (isThere) => {
+    while (isThere()) pause(10);
+  },
+  "worker-out-of-memory": FAULTS["fault-memory"],
+};
+
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
+let dataDir = "";
 // Says that a worker has hung already.
 let hangFlag = "";
 // As on a full disk, while there is a file of this name beside the images.
@@ -68,16 +78,38 @@ if (parentPort !== null) {
     );
 }
 
-parentPort?.on("message", (message: ToImageWorker) => {
+/** Before the worker hears it. */
+function fallIll(message: ToImageWorker): void {
   if (message.type === "start") {
-    hangFlag = `${message.settings.store.folder}/../has-hung`;
-    stallFlag = `${message.settings.store.folder}/../disk-stalls`;
-    fullFlag = `${message.settings.store.folder}/../disk-full`;
+    dataDir = `${message.settings.store.folder}/..`;
+    hangFlag = `${dataDir}/has-hung`;
+    stallFlag = `${dataDir}/disk-stalls`;
+    fullFlag = `${dataDir}/disk-full`;
   }
+  for (const [name, ail] of Object.entries(AILMENTS)) {
+    const isThere = () => exists(`${dataDir}/${name}`);
+    if (isThere()) ail(isThere);
+  }
+}
+
+/** When the worker has heard it. */
+function failAt(message: ToImageWorker): void {
   if (message.type !== "fetch") return;
   for (const { id, url } of message.tasks) {
     if (url.includes("fault-lost")) lost.add(id);
     const fault = Object.keys(FAULTS).find((name) => url.includes(name));
     if (fault !== undefined) FAULTS[fault]();
   }
-});
+}
+
+if (parentPort !== null) {
+  const on = parentPort.on.bind(parentPort);
+  const listenLater = (event: string, listen: (message: unknown) => void) =>
+    on(event, (message) => {
+      fallIll(message as ToImageWorker);
+      listen(message);
+      failAt(message as ToImageWorker);
+    });
+  Object.assign(parentPort, { on: listenLater });
+}
+await import("../../../src/images/worker/worker.ts");
