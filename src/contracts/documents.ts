@@ -21,6 +21,8 @@ import {
   STRING,
   text,
   type TextForm,
+  TIME,
+  UUID,
   word,
 } from "./shapes.ts";
 
@@ -96,8 +98,14 @@ export const SENT_PRODUCT = product("product", {});
 /** The operator's feed says whose a product is. */
 export const READ_PRODUCT = product("read_product", { seller: told() });
 
-/** Documents by their root element. */
+/** What is sent, by its root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape>> = {
+  delivered_event: elements(
+    one("id", UUID),
+    one("trigger", word(TRIGGERS)),
+    one("created_at", TIME),
+    one("data", STRING, "any elements, as the operator sent them"),
+  ),
   products: elements(
     many("product", SENT_PRODUCT, { min: 1, max: PRODUCTS_LIMIT }),
   ),

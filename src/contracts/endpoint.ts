@@ -37,6 +37,8 @@ export interface Documentation {
   sends?: { root: "products" | "webhook" | "event"; example: string };
   /** Kinds of answer in XML; a media type; null for 204. */
   answers: readonly AnswerName[] | { type: string } | null;
+  /** What an event stream says, where the answer can be one. */
+  streams?: string;
   /** Instead of the examples of the kinds. */
   example?: string;
   /** Errors besides those that every endpoint can answer. */

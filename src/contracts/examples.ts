@@ -28,6 +28,14 @@ export const PRODUCTS_EXAMPLE = `<products>
   </product>
 </products>`;
 
+/** The body of a delivery. */
+export function deliveredExample(trigger: string): string {
+  return `<event><id>01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11</id>` +
+    `<trigger>${trigger}</trigger>` +
+    "<created_at>2026-11-20T08:00:00.000Z</created_at>" +
+    "<data><reference>1001</reference></data></event>";
+}
+
 export const WEBHOOK_EXAMPLE = `<webhook>
   <trigger>order_created</trigger>
   <url>https://seller.example/hooks/orders</url>

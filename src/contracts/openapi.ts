@@ -8,7 +8,9 @@ import {
   type Parameter,
   PATH_PARAMETERS,
 } from "./endpoint.ts";
-import { ANSWER_EXAMPLES } from "./examples.ts";
+import { TRIGGERS } from "../webhooks/webhook.ts";
+import { ANSWER_EXAMPLES, deliveredExample } from "./examples.ts";
+import { instanceOf } from "./instance.ts";
 import { type Child, isText, type Shape, type TextForm } from "./shapes.ts";
 
 type Json = Record<string, unknown>;
@@ -22,7 +24,7 @@ function textSchema(form: TextForm): Json {
     case "text":
       return { type: "string", maxLength: form.max };
     case "integer":
-      return { type: "integer", minimum: 0, maximum: form.max };
+      return { type: "integer", minimum: form.min ?? 0, maximum: form.max };
     case "word":
       return { type: "string", enum: form.words };
     case "decimal": {
@@ -90,11 +92,12 @@ class Components {
       properties[child.name] = this.#child(child);
       if (child.min > 0) required.push(child.name);
     }
-    return {
+    const elements = {
       type: "object",
       properties,
       ...(required.length > 0 && { required }),
     };
+    return shape.orText ? { anyOf: [elements, { type: "string" }] } : elements;
   }
 
   #child(child: Child): Json {
@@ -147,22 +150,84 @@ function pathParameter(name: string): Json {
   };
 }
 
+/** An example: the instance of its schema, and the document as it is sent. */
+function example(xml: string, shape: Shape): Json {
+  return {
+    description: `As XML:\n\n\`\`\`xml\n${xml}\n\`\`\``,
+    value: instanceOf(xml, shape),
+  };
+}
+
+const HEADERS: Readonly<Record<string, Json>> = {
+  "X-Request-Id": {
+    description: "names this request in the log of the service",
+    schema: { type: "string", format: "uuid" },
+  },
+  "RateLimit-Limit": {
+    description: "requests a minute",
+    schema: { type: "integer" },
+  },
+  "RateLimit-Remaining": {
+    description: "requests that may be sent at once now",
+    schema: { type: "integer" },
+  },
+  "RateLimit-Reset": {
+    description: "seconds until all that may be sent at once may be again",
+    schema: { type: "integer" },
+  },
+  "Retry-After": {
+    description: "seconds to wait before the same request is sent again",
+    schema: { type: "integer" },
+  },
+};
+
+/** Headers of an answer, by reference. */
+function headers(
+  { access }: Pick<Endpoint, "access">,
+  ...more: string[]
+): Json {
+  const quota = Object.keys(HEADERS).filter((name) => /^RateLimit/.test(name));
+  const names = [
+    "X-Request-Id",
+    ...(access === "seller" ? quota : []),
+    ...more,
+  ];
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
 function answer(endpoint: Endpoint, components: Components): Json {
-  const { answers, example } = endpoint;
-  if (answers === null) return { "204": { description: "Done." } };
+  const { answers, example: own, title, streams } = endpoint;
+  if (answers === null) {
+    return { "204": { description: "Done.", headers: headers(endpoint) } };
+  }
   if ("type" in answers) {
-    const content = { [answers.type]: {} };
-    return { "200": { description: endpoint.title, content } };
+    const content = { [answers.type]: { schema: { type: "string" } } };
+    return {
+      "200": { description: title, headers: headers(endpoint), content },
+    };
   }
   const schemas = answers.map((name) => components.service(name));
   const examples = Object.fromEntries(
-    answers.map((name) => [name, { value: example ?? ANSWER_EXAMPLES[name] }]),
+    answers.map((name) => [
+      name,
+      example(own ?? ANSWER_EXAMPLES[name], { content: ANSWERS[name] }),
+    ]),
   );
   const schema = schemas.length === 1 ? schemas[0] : { oneOf: schemas };
   return {
     "200": {
-      description: endpoint.title,
-      content: { [XML]: { schema, examples } },
+      description: title,
+      headers: headers(endpoint),
+      content: {
+        [XML]: { schema, examples },
+        ...(streams && {
+          "text/event-stream": {
+            schema: { type: "string", description: streams },
+          },
+        }),
+      },
     },
   };
 }
@@ -176,10 +241,56 @@ function failures(endpoint: Endpoint): Json {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [`${status}`, {
       description: codes.join(", "),
+      headers: headers(
+        endpoint,
+        ...(WAITING.includes(status) ? ["Retry-After"] : []),
+      ),
       content: { [XML]: { schema: { $ref: "#/components/schemas/error" } } },
     }]),
   );
 }
+
+/** Statuses that say when to ask again. */
+const WAITING = [409, 429, 503];
+
+/** What the service calls: a webhook for each trigger. */
+function webhooks(components: Components): Json {
+  const shape = DOCUMENTS.delivered_event;
+  return Object.fromEntries(TRIGGERS.map((trigger) => [trigger, {
+    post: {
+      operationId: `on_${trigger}`,
+      summary: `An event ${trigger}`,
+      description: "Signed as Standard Webhooks says. Any 2xx is delivered.",
+      tags: ["webhooks"],
+      security: [],
+      parameters: ["webhook-id", "webhook-timestamp", "webhook-signature"]
+        .map((name) => ({
+          name,
+          in: "header",
+          required: true,
+          description: SIGNATURE[name],
+          schema: { type: "string" },
+        })),
+      requestBody: {
+        required: true,
+        content: {
+          [XML]: {
+            schema: { ...components.shape(shape), xml: { name: "event" } },
+            examples: { example: example(deliveredExample(trigger), shape) },
+          },
+        },
+      },
+      responses: { "2XX": { description: "Delivered." } },
+    },
+  }]));
+}
+
+const SIGNATURE: Readonly<Record<string, string>> = {
+  "webhook-id": "the event's id; the same at every try",
+  "webhook-timestamp": "when this try was made, Unix seconds",
+  "webhook-signature":
+    "v1, and the HMAC-SHA256 of id.timestamp.body, for each secret in force",
+};
 
 function operation(endpoint: Endpoint, components: Components): Json {
   const { path, access, sends, parameters = [] } = endpoint;
@@ -203,7 +314,9 @@ function operation(endpoint: Endpoint, components: Components): Json {
               ...components.shape(DOCUMENTS[sends.root]),
               xml: { name: sends.root },
             },
-            examples: { example: { value: sends.example } },
+            examples: {
+              example: example(sends.example, DOCUMENTS[sends.root]),
+            },
           },
         },
       },
@@ -229,7 +342,7 @@ export function openApi(
   const components = new Components();
   components.schemas.error = {
     ...components.service("error"),
-    examples: [ANSWER_EXAMPLES.error],
+    examples: [instanceOf(ANSWER_EXAMPLES.error, { content: ANSWERS.error })],
   };
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
@@ -245,6 +358,7 @@ export function openApi(
     info: {
       title: "Seller interface",
       version,
+      contact: { name: "The operator of the marketplace" },
       description: "Documents and answers are XML: see the schemas at " +
         "/seller_api/schemas/products-1.1.xsd and " +
         "/seller_api/schemas/responses-1.1.xsd. Properties that begin with @ " +
@@ -255,9 +369,12 @@ export function openApi(
       { name: "seller", description: "With a seller's key." },
       { name: "operator", description: "With the operator's key." },
       { name: "public", description: "Without a key." },
+      { name: "webhooks", description: "What the service sends to sellers." },
     ],
     paths,
+    webhooks: webhooks(components),
     components: {
+      headers: HEADERS,
       securitySchemes: {
         seller: key("a seller's"),
         operator: key("the operator's"),

@@ -110,6 +110,8 @@ export const ROUTES: readonly Route[] = [
       title: "Watch an upload",
       about: "What became of each product, and how far the images are. With " +
         "Accept: text/event-stream, a stream of progress events and a final one.",
+      streams: "events progress, with <transaction> without its results, and " +
+        "final at the end",
       answers: ["transaction"],
       errors: ["not_found", "record_invalid"],
     },

@@ -1,0 +1,35 @@
+/** XML examples as JSON instances. */
+import { assertEquals } from "@std/assert";
+import { ANSWERS } from "../../src/contracts/answers.ts";
+import { instanceOf } from "../../src/contracts/instance.ts";
+import { DOCUMENTS } from "../../src/contracts/documents.ts";
+
+Deno.test("text, numbers, attributes and lists of an example", () => {
+  assertEquals(
+    instanceOf(
+      "<products><product><sku>A</sku><price currency='SEK'>1.50</price>" +
+        "<quantity>2</quantity><brand/><images><image>u</image></images>" +
+        "</product></products>",
+      DOCUMENTS.products,
+    ),
+    {
+      product: [{
+        sku: "A",
+        price: { "@currency": "SEK", "#text": "1.50" },
+        quantity: 2,
+        brand: "",
+        images: { image: [{ "#text": "u" }] },
+      }],
+    },
+  );
+});
+
+Deno.test("an element that may hold text instead of its elements", () => {
+  assertEquals(
+    instanceOf(
+      "<service><event_id>1</event_id><delivery>none</delivery></service>",
+      { content: ANSWERS.event },
+    ),
+    { event_id: "1", delivery: "none" },
+  );
+});
