@@ -42,6 +42,10 @@ export interface Config {
   readonly bodyLimit: number;
   /** Bytes of one image. */
   readonly imageLimit: number;
+  /** Products of a seller without a limit of its own. */
+  readonly productLimit: number;
+  /** Bytes of stored images of a seller without a quota of its own. */
+  readonly imageQuota: number;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
 }
@@ -197,6 +201,22 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: "16777216",
     meaning: "bytes of one image",
     parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+  },
+  productLimit: {
+    variable: "SELLER_PRODUCT_LIMIT",
+    flag: "product-limit",
+    placeholder: "N",
+    fallback: "1000000",
+    meaning: "products of a seller; 0 allows no new ones",
+    parse: (text) => wholeNumber(text, 0, 1_000_000_000),
+  },
+  imageQuota: {
+    variable: "SELLER_IMAGE_QUOTA",
+    flag: "image-quota",
+    placeholder: "BYTES",
+    fallback: "10737418240",
+    meaning: "bytes of stored images of a seller; 0 allows none",
+    parse: (text) => wholeNumber(text, 0, 999_999_999_999_999),
   },
   roles: {
     variable: "SELLER_ROLES",

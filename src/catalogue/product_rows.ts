@@ -9,6 +9,7 @@ import {
   type UpdateGroup,
 } from "./fields.ts";
 import type { Product, ProductContent } from "./product.ts";
+import { addUsage } from "../sellers/usage_rows.ts";
 import { takeChange } from "./change_feed.ts";
 import {
   inLists,
@@ -184,6 +185,7 @@ export async function insertProducts(
   products: readonly ProductContent[],
 ): Promise<void> {
   if (products.length === 0) return;
+  await addUsage(tx, sellerId, "products", products.length);
   const { number, at } = await takeChange(tx);
   await tx.runMany(
     `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +

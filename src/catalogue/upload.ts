@@ -21,6 +21,7 @@ import {
   requireAllAsked,
   validatorFrom,
 } from "./image_probe.ts";
+import { quotaProblems } from "./product_quota.ts";
 import { makePlan, type Plan, type PlannedProduct } from "./upload_plan.ts";
 import type { Services } from "../services.ts";
 import { linkImages } from "./change_feed.ts";
@@ -124,11 +125,20 @@ async function carryThrough(
   upload: Upload,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { db, deps } = services;
+  const { db, deps, config } = services;
   const { seller, dryRun } = upload;
   const document = await decode(services, upload);
   const heads = await probeImages(services, document, seller.id);
-  const plan = (sql: Sql) => makePlan(sql, seller.id, document, deps.ids.uuid);
+  const plan = async (sql: Sql) => {
+    const planned = await makePlan(sql, seller.id, document, deps.ids.uuid);
+    const beyondQuota = await quotaProblems(
+      sql,
+      seller.id,
+      planned.products,
+      config.productLimit,
+    );
+    return { ...planned, problems: [...planned.problems, ...beyondQuota] };
+  };
 
   const known = [...document.problems, ...imageProblems(document, heads)];
   if (known.length === 0) requireAllAsked(heads);

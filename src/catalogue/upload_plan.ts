@@ -37,6 +37,8 @@ async function loadStored(
 
 /** What becomes of one product. */
 export interface PlannedProduct {
+  /** Where the document speaks of it. */
+  row: ProductRow;
   result: ProductResult;
   /** As stored; null for a new one. */
   before: Product | null;
@@ -209,11 +211,12 @@ function planProduct(
   const asksImages = row.patch.images !== undefined;
   if (before === null) {
     const product = { ...fields, id: uuid() };
-    return { result: "created", before, product, asksImages };
+    return { row, result: "created", before, product, asksImages };
   }
   if (sameFields(before, fields)) {
-    return { result: "unchanged", before, product: before, asksImages };
+    const product = before;
+    return { row, result: "unchanged", before, product, asksImages };
   }
   const product = { ...before, ...fields };
-  return { result: "updated", before, product, asksImages };
+  return { row, result: "updated", before, product, asksImages };
 }

@@ -27,6 +27,7 @@ const PAGE = 256;
  */
 export const TABLES: readonly Table[] = [
   { name: "sellers", key: ["id"] },
+  { name: "seller_usage", key: ["seller_id", "resource"] },
   { name: "products", key: ["id"] },
   { name: "transactions", key: ["id"] },
   { name: "images", key: ["id"] },

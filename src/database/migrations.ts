@@ -295,4 +295,30 @@ DROP INDEX products_seller;
 CREATE INDEX products_seller ON products (seller_id, id, status, updated_at);
 `,
   },
+  {
+    name: "quotas of sellers, and what counts against them",
+    sql: `
+-- null: the default of the settings
+ALTER TABLE sellers ADD COLUMN product_limit INTEGER;
+ALTER TABLE sellers ADD COLUMN image_quota INTEGER;
+
+-- without foreign keys, whose checks cost as much as the rows
+CREATE TABLE seller_usage (
+  seller_id TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (seller_id, resource)
+) STRICT, WITHOUT ROWID;
+INSERT INTO seller_usage (seller_id, resource, used)
+  SELECT seller_id, 'products', COUNT(*) FROM products GROUP BY seller_id;
+
+-- against whose quota the stored copy counts: the seller whose turn it was
+-- fetched in; null without a copy
+ALTER TABLE images ADD COLUMN payer_id TEXT;
+UPDATE images SET payer_id = seller_id WHERE sha256 IS NOT NULL;
+INSERT INTO seller_usage (seller_id, resource, used)
+  SELECT payer_id, 'image_bytes', SUM(bytes) FROM images
+  WHERE payer_id IS NOT NULL GROUP BY payer_id;
+`,
+  },
 ];

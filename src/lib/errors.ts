@@ -45,6 +45,7 @@ export const DETAIL_CODES = {
   duplicate_product:
     "An earlier product of the document addresses the same product.",
   sku_taken: "Another stored product of the seller has this SKU.",
+  quota_exceeded: "The seller may not have that many products.",
   unknown_id: "No product of the seller has this id.",
   bad_check_digit: "The GTIN's last digit does not match the others.",
   bad_url: "The URL cannot be used; the message says which rule it breaks.",

@@ -21,6 +21,8 @@ export function testConfig(
     trustProxy: 0,
     bodyLimit: 16_777_216,
     imageLimit: 16_777_216,
+    productLimit: 1_000_000,
+    imageQuota: 10_737_418_240,
     roles: ["api"],
     logLevel: "debug",
     ...settings,

@@ -1,0 +1,57 @@
+/**
+ * What counts against a seller's quotas: a counter for each resource, changed
+ * in the write that changes what it counts, so that no quota is ever decided by
+ * counting rows. Its row is locked after those of images and before those of
+ * transactions.
+ */
+import type { Sql, Tx } from "../database/db.ts";
+
+/** What is limited; each with the column that overrides the limit. */
+const OVERRIDES = {
+  /** Stored products. */
+  products: "product_limit",
+  /** Bytes of stored images that the seller was the first to ask for. */
+  image_bytes: "image_quota",
+} as const;
+
+export type Resource = keyof typeof OVERRIDES;
+
+export interface Quota {
+  /** What the seller may have; 0 is nothing. */
+  limit: number;
+  used: number;
+}
+
+/** A seller's quota; `fallback` is the limit of sellers without one of their own. */
+export async function quotaOf(
+  sql: Sql,
+  sellerId: string,
+  resource: Resource,
+  fallback: number,
+): Promise<Quota> {
+  const quota = await sql.get<Quota>(
+    `SELECT COALESCE(sellers.${OVERRIDES[resource]}, ?) AS "limit",
+       COALESCE(seller_usage.used, 0) AS used
+     FROM sellers LEFT JOIN seller_usage
+       ON seller_usage.seller_id = sellers.id AND seller_usage.resource = ?
+     WHERE sellers.id = ?`,
+    [fallback, resource, sellerId],
+  );
+  return quota ?? { limit: 0, used: 0 };
+}
+
+/** Adds to what a seller uses; a negative amount takes from it. */
+export async function addUsage(
+  tx: Tx,
+  sellerId: string,
+  resource: Resource,
+  amount: number,
+): Promise<void> {
+  if (amount === 0) return;
+  await tx.run(
+    `INSERT INTO seller_usage (seller_id, resource, used) VALUES (?, ?, ?)
+     ON CONFLICT (seller_id, resource)
+       DO UPDATE SET used = seller_usage.used + excluded.used`,
+    [sellerId, resource, amount],
+  );
+}
