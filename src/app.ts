@@ -90,6 +90,7 @@ export async function openApp(
   if (config.roles.includes("images")) startImages(services, stack, imageRole);
   if (config.roles.includes("webhooks")) startWebhooks(services, stack);
   const url = config.roles.includes("api") ? listen(services, stack) : null;
+  stack.defer(() => db.hurry());
   const opened = stack.move();
   return { url, db, close: () => opened.disposeAsync() };
 }

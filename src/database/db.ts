@@ -80,6 +80,11 @@ export interface Db {
   readonly wakeUps: WakeUps | null;
   /** A consistent copy while the service runs. Refuses an existing `file`. */
   backup(file: string): Promise<void>;
+  /**
+   * Has writes wait for locks of other processes no longer than a second from
+   * now: the process is about to end.
+   */
+  hurry(): void;
   /** Lets what was asked for end; whatever comes after is refused. */
   close(): Promise<void>;
 }
@@ -130,6 +135,10 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
 export function outageOf(error: unknown): string | null {
   return error instanceof DbError ? OUTAGES[error.kind] ?? null : null;
 }
+
+/** How long a write waits for locks of other processes, and in a hurry. */
+export const LOCK_WAIT_MS = 5_000;
+export const HURRIED_LOCK_WAIT_MS = 1_000;
 
 /** The answer to whoever asks after `close()`. */
 export function closed(): DbError {

@@ -108,6 +108,7 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
         ? target.write(fn, options)
         : Promise.reject(new Error("cut off on purpose")),
     wakeUps: null,
+    hurry: () => {},
     backup: (file) => target.backup(file),
     close: () => target.close(),
   };

@@ -74,6 +74,7 @@ class Unneeded implements AsyncDisposable {
 function meddled(db: Db, meddle: Partial<Omit<Db, "wakeUps">>): Db {
   return {
     wakeUps: null,
+    hurry: () => {},
     read: (fn) => db.read(fn),
     write: (fn) => db.write(fn),
     backup: (file) => db.backup(file),

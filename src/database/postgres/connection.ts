@@ -8,6 +8,7 @@ import type { Clock } from "../../deps.ts";
 import {
   DbError,
   type DbErrorKind,
+  LOCK_WAIT_MS,
   type Param,
   type Sql,
   type Tx,
@@ -36,7 +37,10 @@ export interface Timeouts {
   silenceMs: number;
 }
 
-export const TIMEOUTS: Timeouts = { lockWaitMs: 5_000, silenceMs: 12_000 };
+export const TIMEOUTS: Timeouts = {
+  lockWaitMs: LOCK_WAIT_MS,
+  silenceMs: 12_000,
+};
 
 /** The driver's settings for a `postgres://` URL that `config.ts` accepted. */
 export function connectionOf(url: string): pg.ClientConfig {

@@ -22,6 +22,7 @@ import {
   closed,
   type Db,
   DbError,
+  HURRIED_LOCK_WAIT_MS,
   outageOf,
   type Sql,
   type Tx,
@@ -107,6 +108,8 @@ class PostgresDb implements Db {
   readonly #lanes = new Map<string | null, Lane>();
   readonly #running = new Set<Promise<void>>();
   readonly wakeUps: PostgresWakeUps;
+  /** Monotonic time up to which the last writes may wait for locks. */
+  #hurriedUntil = Infinity;
   #closed = false;
 
   constructor(options: PostgresOptions) {
@@ -233,7 +236,7 @@ class PostgresDb implements Db {
     called: Called[],
   ): Promise<void> {
     const now = this.#deps.clock.monotonic();
-    const opened = open(client, lane, now, this.#lockWaitMs);
+    const opened = open(client, lane.order, this.#shortenedLockWait(lane, now));
     const until = now + SHARE_MS;
     const values = new Map<string, unknown>();
     for (;;) {
@@ -258,6 +261,18 @@ class PostgresDb implements Db {
       if (!write.shared || !lane.waiting[0]?.shared) return;
       if (this.#deps.clock.monotonic() > until) return;
     }
+  }
+
+  /**
+   * For the next write of a lane; null where that is as long as ever. One that
+   * waited long before it began still waits for a second.
+   */
+  #shortenedLockWait({ waiting }: Lane, now: number): number | null {
+    // Another transaction of the lane may have taken what waited.
+    const until = waiting[0]?.until ?? Infinity;
+    const left = Math.min(until, this.#hurriedUntil) - now;
+    if (left > 0.9 * this.#lockWaitMs) return null;
+    return Math.round(Math.max(left, HURRIED_LOCK_WAIT_MS));
   }
 
   async #call(
@@ -289,6 +304,10 @@ class PostgresDb implements Db {
     );
   }
 
+  hurry(): void {
+    this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -298,22 +317,15 @@ class PostgresDb implements Db {
   }
 }
 
-/** A write that waited long before it began still waits so long for locks. */
-const LATE_LOCK_WAIT_MS = 1_000;
-
 /** Begins; the lock of the order is had when it resolves. */
 function open(
   client: pg.Client,
-  { order, waiting }: Lane,
-  now: number,
-  lockWaitMs: number,
+  order: string | null,
+  shortenedMs: number | null,
 ): Promise<unknown> {
   const begun = send(client, BEGIN_WRITE);
-  // Another transaction of the lane may have taken what waited.
-  const left = (waiting[0]?.until ?? Infinity) - now;
-  if (left < 0.9 * lockWaitMs) {
-    const ms = Math.round(Math.max(left, LATE_LOCK_WAIT_MS));
-    send(client, `SET LOCAL lock_timeout = ${ms}`);
+  if (shortenedMs !== null) {
+    send(client, `SET LOCAL lock_timeout = ${shortenedMs}`);
   }
   if (order === null) return begun;
   return send(client, {

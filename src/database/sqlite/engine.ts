@@ -21,6 +21,8 @@ import {
   closed,
   type Db,
   DbError,
+  HURRIED_LOCK_WAIT_MS,
+  LOCK_WAIT_MS,
   type Sql,
   type Tx,
   type WriteOptions,
@@ -29,7 +31,7 @@ import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { SharedValues } from "../shared_values.ts";
 import { openFile, SqliteConnection, SqliteTx } from "./connection.ts";
 import { identityOf, makePrivate } from "./file.ts";
-import { Backoff, isBusy, LOCK_WAIT_MS, whenUnlocked } from "./lock_wait.ts";
+import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
 
 /** How many waiting writes share a commit at most. */
@@ -66,7 +68,7 @@ export async function openSqlite(
   try {
     makePrivate(file);
     const open = () => openConnections(file, migrations);
-    const connections = await whenUnlocked(open, until, deps);
+    const connections = await whenUnlocked(open, () => until, deps);
     return new SqliteDb(file, connections, heavy, deps);
   } finally {
     sayNothing();
@@ -124,6 +126,8 @@ class SqliteDb implements Db {
   readonly #waiting: WaitingWrite[] = [];
   /** Another process had the lock at the last attempt to begin. */
   #locked = false;
+  /** Monotonic time up to which the last writes may wait. */
+  #hurriedUntil = Infinity;
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -168,7 +172,11 @@ class SqliteDb implements Db {
     if (!heavy) return this.#askToWrite(fn, until);
     // Each attempt takes a turn, so that a lock keeps nobody from having one.
     const attempt = () => this.#heavy.take(() => this.#askToWrite(fn, NO_WAIT));
-    return whenUnlocked(attempt, until, this.#deps);
+    return whenUnlocked(
+      attempt,
+      () => Math.min(until, this.#hurriedUntil),
+      this.#deps,
+    );
   }
 
   #askToWrite<T>(fn: (tx: Tx) => Promise<T>, until: number): Promise<T> {
@@ -240,7 +248,8 @@ class SqliteDb implements Db {
   #refuse(writes: WaitingWrite[], error: unknown): void {
     const now = this.#deps.clock.monotonic();
     for (let i = writes.length - 1; i >= 0; i--) {
-      if (this.#locked && writes[i].until > now) continue;
+      const until = Math.min(writes[i].until, this.#hurriedUntil);
+      if (this.#locked && until > now) continue;
       writes.splice(i, 1)[0].reject(error);
     }
   }
@@ -327,6 +336,10 @@ class SqliteDb implements Db {
     const options = { write: true, createNew: true, mode: 0o600 };
     (await Deno.open(file, options)).close();
     await this.#reader.copyTo(file);
+  }
+
+  hurry(): void {
+    this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 
   async close(): Promise<void> {

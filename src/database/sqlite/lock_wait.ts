@@ -8,9 +8,6 @@ import { DbError } from "../db.ts";
 
 export type LockWaitDeps = Pick<Deps, "clock" | "ids">;
 
-/** How long a write waits, from when it was asked for. */
-export const LOCK_WAIT_MS = 5_000;
-
 /** The first pause at most, and the longest. */
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
@@ -40,11 +37,11 @@ export function isBusy(error: unknown): error is DbError {
 
 /**
  * Calls `attempt` until no lock stands in its way. Throws what it throws, also a
- * `busy` DbError where the clock's monotonic time has passed `until`.
+ * `busy` DbError once the clock's monotonic time has passed `until()`.
  */
 export async function whenUnlocked<T>(
   attempt: () => T | Promise<T>,
-  until: number,
+  until: () => number,
   deps: LockWaitDeps,
 ): Promise<T> {
   const backoff = new Backoff(deps);
@@ -52,7 +49,7 @@ export async function whenUnlocked<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!isBusy(error) || deps.clock.monotonic() >= until) throw error;
+      if (!isBusy(error) || deps.clock.monotonic() >= until()) throw error;
     }
     await backoff.pause();
   }

@@ -120,6 +120,28 @@ Deno.test("a write is refused 5 s after it was asked for, whoever waits before i
   assertEquals(await valueOf(db), 1);
 });
 
+Deno.test("in a hurry, nothing waits for a lock for more than a second", async () => {
+  await using shared = await Shared.open();
+  const { db, clock } = shared;
+  shared.lock("BEGIN IMMEDIATE");
+  const ask = () =>
+    [{}, { heavy: true }].map((options) =>
+      new Outcome(db.write(add(), options), clock)
+    );
+  const before = ask();
+  await until(() => clock.waiting >= 2, "that both wait");
+  const start = clock.monotonic();
+  db.hurry();
+  const outcomes = [...before, ...ask()];
+  await shared.advanceUntil(() => outcomes.every(({ isSettled }) => isSettled));
+  outcomes.push(...ask());
+  await until(() => outcomes.every(({ isSettled }) => isSettled), "the last");
+  for (const { kind, at } of outcomes) {
+    assertEquals(kind, "busy");
+    assert(at - start < 1_200, `${at - start} ms`);
+  }
+});
+
 Deno.test("other heavy work has its turns while heavy writes wait", async () => {
   const heavy = new SerialQueue();
   await using shared = await Shared.open({ heavy });
