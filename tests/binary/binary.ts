@@ -47,6 +47,12 @@ Deno.test("the binary takes an upload with images, shows the page, backs up and 
     SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
   };
   const options: RunOptions = { executable, env };
+  const misspelt = await runProgram(["seller", "add", "acme"], {
+    executable,
+    env: { ...env, SELLER_PROT: "8081" },
+  });
+  assertEquals(misspelt.code, 2);
+  assertStringIncludes(misspelt.stderr, "did you mean SELLER_PORT?");
   const added = await runProgram(["seller", "add", "acme"], options);
   assertEquals(added.code, 0, added.stderr);
   const key = /^api_key: (.+)$/m.exec(added.stdout)![1];
