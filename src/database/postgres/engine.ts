@@ -131,6 +131,7 @@ class PostgresDb implements Db {
   }
 
   async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+    const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
     for (let tries = 1;; tries++) {
       if (this.#closed) throw closed();
       const client = await this.#readers.take();
@@ -143,7 +144,8 @@ class PostgresDb implements Db {
       } catch (error) {
         send(client, "ROLLBACK");
         this.#readers.giveBack(client, error);
-        if (!isLost(error) || tries >= TRIES) throw error;
+        const isLate = this.#deps.clock.monotonic() > until;
+        if (!isLost(error) || tries >= TRIES || isLate) throw error;
       }
     }
   }
