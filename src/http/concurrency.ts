@@ -1,4 +1,5 @@
 /** Bounds how much is in progress at once, for a seller and in all. */
+import type { Clock } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
@@ -63,6 +64,8 @@ const ANSWERS = { perKey: 4, total: READS.total };
 const MAKING = { perKey: 2, total: 16 };
 /** Steps at once: one waits for the database while another encodes. */
 const STEPS = { perKey: 1, total: 2 };
+/** A read that took so long lets other requests in before its next step. */
+const YIELD_AFTER_MS = 2;
 
 /** Does one step of a read when it is the owner's turn. */
 export type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
@@ -73,41 +76,54 @@ export type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
  * nobody else does.
  */
 export class ReadQuota {
+  readonly #clock: Clock;
   readonly #admitted = new ConcurrencyQuota(READS);
   readonly #answers = new ConcurrencyLimit(ANSWERS);
   readonly #making = new ConcurrencyLimit(MAKING);
   readonly #steps = new ConcurrencyLimit(STEPS);
 
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   /**
    * Resolves when it is the owner's turn. What is held until the answer is made
    * and until it is sent is added to these stacks. Throws 429 or 503 when too
-   * many wait, 408 when `abort` fires first.
+   * many wait, 408 when `abort()` fires first.
    */
   async begin(
     owner: string,
-    abort: AbortSignal,
+    abort: () => AbortSignal,
     held: { untilMade: DisposableStack; untilSent: DisposableStack },
   ): Promise<TakeStep> {
     held.untilMade.defer(this.#admitted.take(owner));
     held.untilSent.use(await takeTurn(this.#answers, owner, abort));
     held.untilMade.use(await takeTurn(this.#making, owner, abort));
+    let workedMs = 0;
     return async (step) => {
       using _ = await takeTurn(this.#steps, owner, abort);
-      const done = await step();
-      await yieldToIo();
-      return done;
+      if (workedMs >= YIELD_AFTER_MS) {
+        await yieldToIo();
+        workedMs = 0;
+      }
+      const begun = this.#clock.monotonic();
+      try {
+        return await step();
+      } finally {
+        workedMs += this.#clock.monotonic() - begun;
+      }
     };
   }
 }
 
-/** Owners that wait take turns. */
+/** Owners that wait take turns. A signal is made only for who has to wait. */
 async function takeTurn(
   limit: ConcurrencyLimit,
   owner: string,
-  abort: AbortSignal,
+  abort: () => AbortSignal,
 ): Promise<Disposable> {
   try {
-    return await limit.acquire(owner, abort);
+    return limit.tryAcquire(owner) ?? await limit.acquire(owner, abort());
   } catch {
     throw new ServiceError(
       "request_timeout",

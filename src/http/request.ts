@@ -107,7 +107,7 @@ export class Call implements RequestContext, Disposable {
   ): Promise<T> => {
     const { reads, sender } = this.#options;
     const owner = this.reader ?? "";
-    const takeStep = await reads.begin(owner, this.abort, this.held);
+    const takeStep = await reads.begin(owner, () => this.abort, this.held);
     sender.checkRoom(owner);
     return await read(takeStep);
   };

@@ -49,7 +49,7 @@ export class RequestHandler {
   readonly #uploads = new ConcurrencyQuota(UPLOADS);
   readonly #bodies = new ConcurrencyQuota(BODIES);
   readonly #waits = new ConcurrencyQuota(WAITS);
-  readonly #reads = new ReadQuota();
+  readonly #reads: ReadQuota;
   readonly #sender: BodySender;
   readonly #stopping: AbortSignal;
 
@@ -69,6 +69,7 @@ export class RequestHandler {
       clock: deps.clock,
     });
     this.#authFailures = new AuthFailureLimiter(deps.clock);
+    this.#reads = new ReadQuota(deps.clock);
     this.#sender = new BodySender(deps);
     this.#stopping = stopping;
   }

@@ -59,39 +59,37 @@ async function fullRecord(
   { services, seller, params, heavyRead }: RequestContext,
   after: number,
 ): Promise<Reply> {
-  return await heavyRead(async (takeStep) => {
-    const record = await takeStep(() =>
-      services.db.read((sql) =>
-        readRecord(sql, seller.id, params.transaction_id, after)
-      )
+  const list = boundedList("product");
+  let record: ResultsRecord | undefined;
+  let next = 0;
+  /** Reads everything at first, then encodes; whether there is more to do. */
+  const step = async (): Promise<boolean> => {
+    record ??= await services.db.read((sql) =>
+      readRecord(sql, seller.id, params.transaction_id, after)
     );
-    const list = boundedList("product");
-    const results = record.results.values();
-    let left = record.left;
-    /** Encodes results; whether there are more to encode. */
-    // deno-lint-ignore require-await -- steps are asynchronous, this one is not
-    const encode = async (): Promise<boolean> => {
-      const end = list.bytes + STEP_BYTES;
-      for (const result of results) {
-        if (!list.add(resultNode(result, record.unsettled))) return false;
-        left--;
-        if (list.bytes >= end) return true;
-      }
-      return false;
-    };
-    while (await takeStep(encode)) continue;
-    return {
-      xml: {
-        transaction: {
-          ...progressRecord(record.transaction),
-          results: {
-            product: list,
-            next: left > 0 ? after + list.count : undefined,
-          },
+    const end = list.bytes + STEP_BYTES;
+    for (; next < record.results.length; next++) {
+      if (list.bytes >= end) return true;
+      const node = resultNode(record.results[next], record.unsettled);
+      if (!list.add(node)) return false;
+    }
+    return false;
+  };
+  await heavyRead(async (takeStep) => {
+    while (await takeStep(step)) continue;
+  });
+  const { transaction, left } = record!;
+  return {
+    xml: {
+      transaction: {
+        ...progressRecord(transaction),
+        results: {
+          product: list,
+          next: left > list.count ? after + list.count : undefined,
         },
       },
-    };
-  });
+    },
+  };
 }
 
 interface ResultsRecord {

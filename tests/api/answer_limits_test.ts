@@ -1,5 +1,6 @@
 /** An answer has at most 4 MiB, and readers that do not read keep no one waiting. */
 import { assert, assertEquals } from "@std/assert";
+import { systemClock } from "../../src/deps.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { errorDocument } from "../../src/http/errors.ts";
 import { ANSWER_LIMIT } from "../../src/http/list.ts";
@@ -206,7 +207,7 @@ Deno.test("a seller whose readers do not read waits for them, and nobody else do
   let own: Promise<unknown>;
   {
     using stuck = new StuckReaders();
-    await stuck.open(app, path, 4);
+    await stuck.open(app, path, 8);
     await until(async () => {
       own = list(app.key);
       const late = new Promise((done) => setTimeout(done, 700, "late"));
@@ -219,7 +220,7 @@ Deno.test("a seller whose readers do not read waits for them, and nobody else do
 });
 
 Deno.test("reads take turns by owner; too many of one are refused", async () => {
-  const quota = new ReadQuota();
+  const quota = new ReadQuota(systemClock);
   const never = new AbortController();
   const stacks: DisposableStack[] = [];
   const begin = async (owner: string, abort = never.signal) => {
@@ -228,7 +229,7 @@ Deno.test("reads take turns by owner; too many of one are refused", async () => 
       untilSent: new DisposableStack(),
     };
     stacks.push(held.untilMade, held.untilSent);
-    return await quota.begin(owner, abort, held);
+    return await quota.begin(owner, () => abort, held);
   };
   const first = await begin("a");
   await begin("a");

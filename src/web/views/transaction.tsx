@@ -26,7 +26,7 @@ import {
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { ThumbnailsOf } from "../thumbnails.tsx";
-import { find, numberOf } from "../xml.ts";
+import { find, numberOf, textOf } from "../xml.ts";
 
 export function TransactionView({ client, id }: {
   client: Client;
@@ -81,15 +81,23 @@ export function TransactionView({ client, id }: {
   );
 }
 
+/** All results; those of one answer end where it would become too long. */
 async function loadResults(
   client: Client,
   id: string,
   signal: AbortSignal,
 ): Promise<Result[]> {
   const path = `/seller_api/bulk_products/${encodeURIComponent(id)}`;
-  const transaction = find(await client.read(path, { signal }), "transaction");
-  if (transaction === null) throw new Error("The answer holds no upload.");
-  return readTransaction(transaction).results;
+  const results: Result[] = [];
+  for (let query = "";;) {
+    const root = await client.read(path + query, { signal });
+    const transaction = find(root, "transaction");
+    if (transaction === null) throw new Error("The answer holds no upload.");
+    results.push(...readTransaction(transaction).results);
+    const next = textOf(transaction, "results/next");
+    if (next === null) return results;
+    query = `?after=${encodeURIComponent(next)}`;
+  }
 }
 
 interface Live {
