@@ -38,7 +38,8 @@ export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
     "was stored.",
   rate_limited:
     "Too many requests a minute, or too many at once (16 uploads, 32 " +
-    "request bodies, 64 waiting requests of a seller), or too many wrong " +
+    "request bodies, 64 waiting requests, 64 lists or statuses of a seller, " +
+    "or 32 MiB of answers that were not read), or too many wrong " +
     "keys from your address. Wait for Retry-After seconds.",
   internal: "The service failed. The request id finds the log line.",
   unavailable:
