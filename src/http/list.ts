@@ -14,7 +14,7 @@ const FRAME_BYTES = 64 * 1_024;
 /** Rows that a page looks at, however few of them it wants. */
 export const SCAN_LIMIT = 5_000;
 /** Bytes that one step reads and encodes, about. */
-export const STEP_BYTES = 256 * 1_024;
+export const STEP_BYTES = 128 * 1_024;
 /** Entries of the first step, when their size is not known. */
 const FIRST_STEP = 8;
 
@@ -28,7 +28,7 @@ export interface Step<Cursor> {
   entries: { node: XmlNode; cursor: Cursor }[];
   /** Where the list goes on; null at its end. */
   next: Cursor | null;
-  /** Rows that were looked at and may not be wanted; 0 by default. */
+  /** Rows that were looked at for fewer entries than `count`; 0 by default. */
   scanned?: number;
 }
 

@@ -21,6 +21,11 @@ import {
   pendingLanes,
   pendingSellers,
 } from "../../../src/images/rows/queue.ts";
+import {
+  changedProducts,
+  FIRST_CHANGE,
+  listProducts,
+} from "../../../src/catalogue/product_lists.ts";
 import { ImageBench } from "../../support/image_bench.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
 Deno.test("images: no look goes through the whole queue", async () => {
@@ -81,6 +86,29 @@ async function plans(
   });
   return details;
 }
+
+Deno.test("lists of products find their rows in an index, in its order", async () => {
+  await using bench = await WebhookBench.open();
+  const place = { after: "", limit: 1 };
+  const [status, updatedSince] = ["paused" as const, 1];
+  const filtered = await plans(
+    bench,
+    (tx) => listProducts(tx, "s", { status, updatedSince, text: null }, place),
+  );
+  const changes = await plans(
+    bench,
+    (tx) => changedProducts(tx, FIRST_CHANGE, 1),
+  );
+  assertEquals(filtered.map((detail) => detail.replace(/ \(.*/, "")), [
+    "SEARCH products USING COVERING INDEX products_seller",
+    "SEARCH products USING COVERING INDEX products_seller",
+  ]);
+  assert(changes[0].includes("INDEX products_changes"), changes.join("\n"));
+  assertEquals(
+    [...filtered, ...changes].filter((d) => d.includes("B-TREE")),
+    [],
+  );
+});
 
 Deno.test("no statement of the queue looks at every delivery", async () => {
   await using bench = await WebhookBench.open();
