@@ -19,6 +19,7 @@ import {
   bringImagesForward,
 } from "./operations/due_times.ts";
 import { openDatabase } from "./database/open.ts";
+import { FairQueue } from "./lib/fair_queue.ts";
 import { SerialQueue } from "./lib/serial_queue.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
@@ -58,7 +59,10 @@ export async function openApp(
 ): Promise<App> {
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
-  const heavy = new SerialQueue(yieldToIo);
+  const heavy = new FairQueue({
+    now: () => deps.clock.monotonic(),
+    pause: yieldToIo,
+  });
   const db = await openDatabase(config, {
     create: true,
     heavy,

@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { closestString } from "@std/text/closest-string";
 import type { LogLevel } from "./deps.ts";
+import { parseCidr } from "./lib/cidr.ts";
 
 export const ROLES = ["api", "images", "webhooks"] as const;
 export type Role = typeof ROLES[number];
@@ -343,10 +344,7 @@ function hostName(text: string): string {
 }
 
 function cidr(text: string): string {
-  const [address, prefix, ...rest] = text.split("/");
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  const length = /^\d{1,3}$/.test(prefix ?? "") ? Number(prefix) : NaN;
-  if (rest.length === 0 && length >= 0 && length <= bits) return text;
+  if (parseCidr(text) !== null) return text;
   throw new SettingError(
     `${quoted(text)} is not a CIDR such as 10.0.0.0/8 or fd00::/8.`,
   );

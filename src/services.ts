@@ -6,6 +6,7 @@ import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Outbound } from "./net/outbound.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
+import type { FairQueue } from "./lib/fair_queue.ts";
 import type { SerialQueue } from "./lib/serial_queue.ts";
 
 export interface Services {
@@ -17,8 +18,11 @@ export interface Services {
   keysInProgress: Set<string>;
   /** Long documents, by seller. */
   decoding: SerialQueue;
-  /** Whatever takes milliseconds of this thread; small requests get between. */
-  heavy: SerialQueue;
+  /**
+   * Whatever takes milliseconds of this thread, by seller; small requests get
+   * between.
+   */
+  heavy: FairQueue;
   /** Whether this process can do its work. */
   health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */

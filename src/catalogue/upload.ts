@@ -168,7 +168,10 @@ async function decode(
 ): Promise<ProductsDocument> {
   if (body.length <= LIGHT) return decodeProducts(body);
   if (body.length <= READ_AT_ONCE) {
-    return await heavy.take(() => Promise.try(decodeProducts, body));
+    return await heavy.take(
+      () => Promise.try(decodeProducts, body),
+      seller.id,
+    );
   }
   const pause = () =>
     new Promise<void>((resolve) => deps.clock.after(0, resolve));

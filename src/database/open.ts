@@ -1,7 +1,7 @@
 /** From what the settings say about the database to the engine below it. */
 import { join } from "node:path";
 import type { Deps } from "../deps.ts";
-import type { SerialQueue } from "../lib/serial_queue.ts";
+import type { FairQueue } from "../lib/fair_queue.ts";
 import { type Db, DbError } from "./db.ts";
 import { openPostgres } from "./postgres/engine.ts";
 import { openSqlite } from "./sqlite/engine.ts";
@@ -17,7 +17,7 @@ export interface DatabaseOptions {
   /** Make the folder, the database and its schema where they are missing. */
   create?: boolean;
   /** Shared with whatever else takes long on this thread. */
-  heavy?: SerialQueue;
+  heavy?: FairQueue;
   deps?: Partial<Deps>;
   /** How long the opening waits for another process's lock, in milliseconds. */
   openWaitMs?: number;

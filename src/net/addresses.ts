@@ -6,6 +6,7 @@
  */
 
 import { BlockList, isIP } from "node:net";
+import { parseCidr } from "../lib/cidr.ts";
 
 const BLOCKED_IPV4 = [
   "0.0.0.0/8",
@@ -31,33 +32,6 @@ const GLOBAL_IPV6 = ["2000::/3"];
 
 const BLOCKED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
-type Family = "ipv4" | "ipv6";
-
-interface Cidr {
-  address: string;
-  prefix: number;
-  family: Family;
-}
-
-function parseCidr(text: string): Cidr | { mistake: string } {
-  const [address, prefix, ...rest] = text.split("/");
-  const version = address.includes("%") ? 0 : isIP(address);
-  if (version === 0 || rest.length > 0) {
-    return {
-      mistake: `"${text}" is not a CIDR; write it like 10.0.0.0/8 or fd00::/8`,
-    };
-  }
-  const bits = version === 4 ? 32 : 128;
-  const length = prefix === undefined ? bits : Number(prefix);
-  if (!/^\d{1,3}$/.test(prefix ?? `${bits}`) || length > bits) {
-    return {
-      mistake:
-        `"${text}" has the prefix length "${prefix}"; it must be 0 to ${bits}`,
-    };
-  }
-  return { address, prefix: length, family: `ipv${version as 4 | 6}` };
-}
-
 // One BlockList a family: a list that holds IPv4 rules applies them to mapped
 // IPv6 addresses as well, and those are to be judged as the IPv6 they are.
 class Ranges {
@@ -66,7 +40,7 @@ class Ranges {
   constructor(cidrs: readonly string[]) {
     for (const text of cidrs) {
       const cidr = parseCidr(text);
-      if ("mistake" in cidr) throw new TypeError(cidr.mistake);
+      if (cidr === null) throw new TypeError(`"${text}" is not a CIDR`);
       const { address, prefix, family } = cidr;
       this.#lists[family].addSubnet(address, prefix, family);
     }
@@ -90,30 +64,8 @@ export interface AllowList {
   has(address: string): boolean;
 }
 
-/** The outcome of reading a list of CIDRs; mistakes are sentences. */
-export interface Cidrs {
-  cidrs: string[];
-  mistakes: string[];
-}
-
 /**
- * Reads a list of CIDRs separated by commas or white space, as the setting
- * `SELLER_ALLOW_PRIVATE` holds it. A bare address stands for itself alone.
- * It does not throw: every mistake is reported, so that all are seen at once.
- */
-export function parseCidrs(text: string): Cidrs {
-  const cidrs: string[] = [];
-  const mistakes: string[] = [];
-  for (const item of text.split(/[\s,]+/).filter((item) => item !== "")) {
-    const parsed = parseCidr(item);
-    if ("mistake" in parsed) mistakes.push(parsed.mistake);
-    else cidrs.push(`${parsed.address}/${parsed.prefix}`);
-  }
-  return { cidrs, mistakes };
-}
-
-/**
- * Makes a look-up of CIDRs, as `parseCidrs` gives them.
+ * Makes a look-up of CIDRs.
  *
  * @throws {TypeError} if one of them is not a CIDR.
  */

@@ -583,7 +583,11 @@ Deno.test("the door works inside a Web Worker", async () => {
     worker.onerror = reject;
     worker.postMessage({
       url: host.url("/", "localhost"),
-      options: { allowPrivate: ["127.0.0.0/8", "::1"], perOrigin: 1, total: 1 },
+      options: {
+        allowPrivate: ["127.0.0.0/8", "::1/128"],
+        perOrigin: 1,
+        total: 1,
+      },
     });
   });
   worker.terminate();

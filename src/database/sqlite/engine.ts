@@ -16,7 +16,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
-import { SerialQueue } from "../../lib/serial_queue.ts";
+import { FairQueue } from "../../lib/fair_queue.ts";
 import {
   closed,
   type Db,
@@ -44,7 +44,7 @@ const SAY_WAITING_MS = 500;
 export interface SqliteOptions {
   migrations?: readonly Migration[];
   /** Shared with whatever else takes long on this thread. */
-  heavy?: SerialQueue;
+  heavy?: FairQueue;
   deps?: Partial<Deps>;
   /** How long the opening waits for a lock, in milliseconds. */
   openWaitMs?: number;
@@ -59,8 +59,9 @@ export async function openSqlite(
   options: SqliteOptions = {},
 ): Promise<Db> {
   const { migrations = MIGRATIONS, openWaitMs = LOCK_WAIT_MS } = options;
-  const { heavy = new SerialQueue(yieldToIo) } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
+  const now = () => deps.clock.monotonic();
+  const { heavy = new FairQueue({ now, pause: yieldToIo }) } = options;
   const until = deps.clock.monotonic() + openWaitMs;
   const sayNothing = deps.clock.after(SAY_WAITING_MS, () => {
     deps.log.warn("database_locked", { file });
@@ -119,7 +120,7 @@ class SqliteDb implements Db {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   /** Heavy writes, one at a time. */
-  readonly #heavy: SerialQueue;
+  readonly #heavy: FairQueue;
   readonly #deps: Deps;
   readonly #file: string;
   readonly #identity: string | null;
@@ -137,7 +138,7 @@ class SqliteDb implements Db {
   constructor(
     file: string,
     { writer, reader }: Connections,
-    heavy: SerialQueue,
+    heavy: FairQueue,
     deps: Deps,
   ) {
     this.#file = file;
@@ -166,12 +167,13 @@ class SqliteDb implements Db {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    { heavy = false }: WriteOptions = {},
+    { heavy = false, order }: WriteOptions = {},
   ): Promise<T> {
     const until = this.#deps.clock.monotonic() + LOCK_WAIT_MS;
     if (!heavy) return this.#askToWrite(fn, until);
     // Each attempt takes a turn, so that a lock keeps nobody from having one.
-    const attempt = () => this.#heavy.take(() => this.#askToWrite(fn, NO_WAIT));
+    const attempt = () =>
+      this.#heavy.take(() => this.#askToWrite(fn, NO_WAIT), order);
     return whenUnlocked(
       attempt,
       () => Math.min(until, this.#hurriedUntil),

@@ -6,7 +6,7 @@ import {
   openSqlite,
   type SqliteOptions,
 } from "../../../src/database/sqlite/engine.ts";
-import { SerialQueue } from "../../../src/lib/serial_queue.ts";
+import { FairQueue } from "../../../src/lib/fair_queue.ts";
 import { jsonLog } from "../../../src/deps.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
@@ -143,7 +143,7 @@ Deno.test("in a hurry, nothing waits for a lock for more than a second", async (
 });
 
 Deno.test("other heavy work has its turns while heavy writes wait", async () => {
-  const heavy = new SerialQueue();
+  const heavy = new FairQueue({ now: () => 0 });
   await using shared = await Shared.open({ heavy });
   shared.lock("BEGIN IMMEDIATE");
   const write = new Outcome(
