@@ -4,7 +4,13 @@ import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
 import type { Trigger } from "../webhooks/webhook.ts";
 import { ingestEvent, pingWebhook, readEventData } from "../webhooks/ingest.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
-import { rotateWebhookSecret } from "../webhooks/rows/webhooks.ts";
+import {
+  type RotatedSecret,
+  rotateOwnSecret,
+  rotateWebhookSecret,
+} from "../webhooks/rows/secrets.ts";
+import type { Seller } from "../sellers/seller.ts";
+import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
@@ -48,6 +54,14 @@ export const eventCommands: readonly Command[] = [
     run: testWebhook,
   },
   {
+    name: "webhook rotate-secret",
+    summary: "give a webhook a new secret of its own; prints it, once; the " +
+      "old one signs too for 24 hours",
+    arguments: [{ name: "TRIGGER" }],
+    flags: [sellerFlag, dataFlag],
+    run: rotateOwn,
+  },
+  {
     name: "key rotate-secret",
     summary: "give a seller a new webhook secret; prints it, once; the old " +
       "one signs too for 24 hours",
@@ -79,12 +93,13 @@ function field(text: string | undefined) {
   return text === undefined ? undefined : { text };
 }
 
-/** A refused event as mistakes of the command line. */
+/** A refusal as mistakes of the command line. */
 async function asUsage<T>(fn: () => Promise<T>): Promise<T> {
   try {
     return await fn();
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
+    if (error.details.length === 0) throw new UsageError(error.message);
     throw new UsageError(
       ...error.details.map(({ line, column, message }) =>
         line === undefined
@@ -133,9 +148,7 @@ async function testWebhook(context: CommandContext): Promise<void> {
     );
     const pinged = await pingWebhook(db, deps, seller.id, trigger);
     if (pinged === null) {
-      throw new UsageError(
-        `${seller.name} has no webhook registered for ${trigger}.`,
-      );
+      throw noWebhook(seller, trigger);
     }
     print(`event_id: ${pinged.eventId}`);
     print(`delivery_id: ${pinged.deliveryId}`);
@@ -152,10 +165,38 @@ function knownTrigger(text: string): Trigger {
 function rotateSecret(context: CommandContext): Promise<void> {
   const { config, deps, arguments: [name], print } = context;
   return withDatabase(config, async (db) => {
-    const { secret, oldUntil } = await db.write(async (tx) =>
-      rotateWebhookSecret(tx, deps, (await sellerByName(tx, name)).id)
+    const rotated = await asUsage(() =>
+      db.write(async (tx) =>
+        rotateWebhookSecret(tx, deps, (await sellerByName(tx, name)).id)
+      )
     );
-    print(`webhook_secret: ${secret}`);
-    print(`old_secret_until: ${new Date(oldUntil).toISOString()}`);
+    printSecret(rotated, print);
   });
+}
+
+function rotateOwn(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], flags, print } = context;
+  const trigger = knownTrigger(name);
+  return withDatabase(config, async (db) => {
+    const seller = await db.read((sql) =>
+      sellerByName(sql, flags.seller ?? "")
+    );
+    const rotated = await asUsage(() =>
+      db.write((tx) => rotateOwnSecret(tx, deps, seller.id, trigger))
+    );
+    if (rotated === undefined) throw noWebhook(seller, trigger);
+    printSecret(rotated, print);
+  });
+}
+
+function printSecret(
+  { secret, oldUntil }: RotatedSecret,
+  print: (line: string) => void,
+): void {
+  print(`webhook_secret: ${secret}`);
+  print(`old_secret_until: ${isoTime(oldUntil)}`);
+}
+
+function noWebhook({ name }: Seller, trigger: Trigger): UsageError {
+  return new UsageError(`${name} has no webhook registered for ${trigger}.`);
 }

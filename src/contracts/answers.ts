@@ -110,6 +110,8 @@ const WEBHOOK = named(
   one("trigger", word(TRIGGERS)),
   one("url", STRING),
   maybe("disabled_at", TIME, "only where it is disabled"),
+  maybe("failing_since", TIME, "the first failed try since the last success"),
+  maybe("last_error", STRING, "why the last try failed"),
 );
 
 const ATTEMPT = elements(
@@ -209,6 +211,7 @@ export const ANSWERS = {
     NEXT,
   ],
   delivery: [one("delivery", DELIVERY)],
+  webhook_secret: [one("webhook_secret", STRING, "it is not shown again")],
   event: [
     one("event_id", UUID),
     maybe("delivery", DELIVERY, "none: no webhook is registered"),

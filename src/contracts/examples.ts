@@ -156,6 +156,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   webhooks: service(`<webhook>
   <trigger>order_created</trigger>
   <url>https://seller.example/hooks/orders</url>
+  <failing_since>${AT}</failing_since>
+  <last_error>The answer was 500; only 2xx is a success.</last_error>
 </webhook>`),
   deliveries: service(
     `<deliveries>
@@ -180,6 +182,9 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
     `<next>${DELIVERY_ID}</next>`,
   ),
   delivery: service(DELIVERY),
+  webhook_secret: service(
+    "<webhook_secret>whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD</webhook_secret>",
+  ),
   event: service(`<event_id>${EVENT_ID}</event_id>`),
   sellers: service(`<sellers>
   <seller>

@@ -321,4 +321,24 @@ INSERT INTO seller_usage (seller_id, resource, used)
   WHERE payer_id IS NOT NULL GROUP BY payer_id;
 `,
   },
+  {
+    name: "webhooks: secrets of their own, why they fail",
+    sql: `
+-- former secrets are JSON lists of [secret, Unix milliseconds until which it
+-- signs too]
+ALTER TABLE sellers ADD COLUMN former_webhook_secrets TEXT NOT NULL
+  DEFAULT '[]';
+UPDATE sellers SET former_webhook_secrets =
+    '[["' || old_webhook_secret || '",' || old_webhook_secret_until || ']]'
+  WHERE old_webhook_secret_until IS NOT NULL;
+ALTER TABLE sellers DROP COLUMN old_webhook_secret;
+ALTER TABLE sellers DROP COLUMN old_webhook_secret_until;
+
+-- a webhook without a secret signs with those of its seller
+ALTER TABLE webhooks ADD COLUMN secret TEXT;
+ALTER TABLE webhooks ADD COLUMN former_secrets TEXT NOT NULL DEFAULT '[]';
+-- of the last try, while it fails: a status, or why there was no answer
+ALTER TABLE webhooks ADD COLUMN last_error TEXT;
+`,
+  },
 ];

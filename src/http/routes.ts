@@ -23,6 +23,7 @@ import {
   listDeliveries,
   listWebhooks,
   replayDelivery,
+  rotateSecret,
   testWebhook,
 } from "./webhooks.ts";
 import type { Endpoint, Parameter } from "../contracts/endpoint.ts";
@@ -226,7 +227,7 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "listWebhooks",
       title: "List webhooks",
-      about: "The oldest first.",
+      about: "The oldest first; one that fails says since when and why.",
       answers: ["webhooks"],
     },
   },
@@ -253,6 +254,20 @@ export const ROUTES: readonly Route[] = [
       title: "Try a webhook",
       about: 'Sends it <event test="true">.',
       answers: ["delivery"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "POST",
+    path: `${WEBHOOKS}/:trigger/rotate_secret`,
+    access: "seller",
+    handler: rotateSecret,
+    documentation: {
+      operation: "rotateWebhookSecret",
+      title: "Give a webhook a new secret",
+      about: "The webhook has a secret of its own from then on. The former " +
+        "one signs too for 24 h.",
+      answers: ["webhook_secret"],
       errors: ["not_found"],
     },
   },

@@ -1,6 +1,6 @@
 /** Webhooks of the seller: create, list, delete, and what became of them. */
 import { notFound } from "../lib/errors.ts";
-import { isTrigger } from "../webhooks/webhook.ts";
+import { isTrigger, type Webhook } from "../webhooks/webhook.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { registerWebhook } from "../webhooks/registration.ts";
 import {
@@ -16,6 +16,7 @@ import {
   findWebhook,
   listWebhooks as webhooksOf,
 } from "../webhooks/rows/webhooks.ts";
+import { rotateOwnSecret } from "../webhooks/rows/secrets.ts";
 import type { Sql } from "../database/db.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 import { readPage } from "./list.ts";
@@ -38,14 +39,32 @@ export const listWebhooks: Handler = async ({ services, seller }) => {
   const webhooks = await services.db.read((sql) => webhooksOf(sql, seller.id));
   return {
     xml: {
-      webhook: webhooks.map(({ trigger, url, disabledAt }) => ({
-        trigger,
-        url,
-        disabled_at: disabledAt === null ? undefined : isoTime(disabledAt),
-      })),
+      webhook: webhooks.map(webhookXml),
     },
   };
 };
+
+function webhookXml(webhook: Webhook): XmlNode {
+  const { trigger, url, disabledAt, failingSince, lastError } = webhook;
+  return {
+    trigger,
+    url,
+    disabled_at: optionalTime(disabledAt),
+    failing_since: optionalTime(failingSince),
+    last_error: lastError === null ? undefined : inWords(lastError),
+  };
+}
+
+function optionalTime(milliseconds: number | null): string | undefined {
+  return milliseconds === null ? undefined : isoTime(milliseconds);
+}
+
+/** What an endpoint did: the status of its answer, or why there was none. */
+function inWords(answer: string): string {
+  return /^\d/.test(answer)
+    ? `The answer was ${answer}; only 2xx is a success.`
+    : `There was no answer: ${answer}.`;
+}
 
 /** `DELETE /seller_api/webhooks/:trigger` */
 export const deleteWebhook: Handler = async ({ services, seller, params }) => {
@@ -70,6 +89,17 @@ export const testWebhook: Handler = async ({ services, seller, params }) => {
   return {
     xml: { delivery: { id: deliveryId, event_id: eventId, state } },
   };
+};
+
+/** `POST /seller_api/webhooks/:trigger/rotate_secret` */
+export const rotateSecret: Handler = async ({ services, seller, params }) => {
+  const { db, deps } = services;
+  const { trigger } = params;
+  const rotated = isTrigger(trigger)
+    ? await db.write((tx) => rotateOwnSecret(tx, deps, seller.id, trigger))
+    : undefined;
+  if (rotated === undefined) throw notFound("webhook");
+  return { xml: { webhook_secret: rotated.secret } };
 };
 
 /** `GET /seller_api/webhooks/:trigger/deliveries` */

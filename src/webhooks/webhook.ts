@@ -4,6 +4,7 @@
  * goes through.
  */
 import { createHmac } from "node:crypto";
+import { ServiceError } from "../lib/errors.ts";
 
 export const TRIGGERS = [
   "order_created",
@@ -35,6 +36,10 @@ export interface Webhook {
   url: string;
   /** Unix milliseconds; null while it is called. */
   disabledAt: number | null;
+  /** Unix milliseconds of the first failed try since the last success. */
+  failingSince: number | null;
+  /** Of the last failed try: a status, or why there was no answer. */
+  lastError: string | null;
 }
 
 export type DeliveryState =
@@ -164,8 +169,58 @@ export const RETENTION: Readonly<Record<SettledState, number>> = {
 };
 
 const SECRET_PREFIX = "whsec_";
-/** How long a rotated secret goes on signing beside the new one. */
-export const SECRET_OVERLAP_MS = 24 * HOUR;
+/** How long a former secret goes on signing beside the new one. */
+const SECRET_OVERLAP_MS = 24 * HOUR;
+/** Former secrets that sign at the same time at most; each is a signature. */
+const FORMER_SECRETS = 4;
+
+/** A secret, and the Unix milliseconds until which it signs too. */
+export type FormerSecret = readonly [secret: string, until: number];
+
+/** What signs: the secret, and those before it whose time is not over. */
+export interface Secrets {
+  current: string;
+  former: readonly FormerSecret[];
+}
+
+/** The secrets that sign at `now`, the current one first. */
+export function signingSecrets(
+  { current, former }: Secrets,
+  now: number,
+): string[] {
+  return [current, ...inForce(former, now).map(([secret]) => secret)];
+}
+
+/**
+ * The secrets once `next` takes the place of the current one, which signs for
+ * 24 hours more; so do those before it, until the time that was promised.
+ * Throws 429 when as many former secrets sign as may.
+ */
+export function rotateSecrets(
+  { current, former }: Secrets,
+  next: string,
+  now: number,
+): Secrets {
+  const signing = inForce(former, now);
+  if (signing.length >= FORMER_SECRETS) {
+    const seconds = Math.ceil((signing[0][1] - now) / SECOND);
+    throw new ServiceError(
+      "rate_limited",
+      `${FORMER_SECRETS} former secrets still sign, which is the most; the ` +
+        `first of them ends at ${new Date(signing[0][1]).toISOString()}. ` +
+        "Rotate the secret then.",
+      { headers: { "Retry-After": String(seconds) } },
+    );
+  }
+  return {
+    current: next,
+    former: [...signing, [current, now + SECRET_OVERLAP_MS]],
+  };
+}
+
+function inForce(former: readonly FormerSecret[], now: number) {
+  return former.filter(([, until]) => now < until);
+}
 
 /**
  * The value of `webhook-signature` (https://www.standardwebhooks.com): one

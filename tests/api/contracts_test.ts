@@ -144,6 +144,7 @@ Deno.test("every kind of answer of the running service is valid", async () => {
     )
   );
   await get("webhooks", hooks);
+  await post("webhook_secret", `${hooks}/order_created/rotate_secret`);
   const tried = await post("delivery", `${hooks}/order_created/test`);
   const delivery = textAt(tried.xml, "delivery/id");
   await get("deliveries", `${hooks}/order_created/deliveries`);

@@ -224,10 +224,62 @@ Deno.test("a disabled webhook is listed as such until it is posted again", async
   });
   await post(app, "order_created", sink.url());
   await emit(app, "1");
-  await until(async () => (await listed(app))[0].length === 4);
-  assertMatch((await listed(app))[0][3], /^disabled_at=\d{4}-.*Z$/);
+  await until(async () => (await listed(app))[0].length > 3);
+  const [shown] = await listed(app);
+  assertMatch(shown[3], /^disabled_at=\d{4}-.*Z$/);
+  assertMatch(shown[4], /^failing_since=\d{4}-.*Z$/);
+  assertEquals(
+    shown[5],
+    "last_error=The answer was 410; only 2xx is a success.",
+  );
   sink.answering = () => new Response();
   await post(app, "order_created", sink.url());
   assertEquals((await listed(app))[0].length, 3);
   await until(() => sink.received.length === 2);
+});
+
+Deno.test("a seller gives a webhook a secret of its own", async () => {
+  await using app = await boot();
+  const path = `${WEBHOOKS}/order_created/rotate_secret`;
+  const missing = await app.call(path, { method: "POST" });
+  assertEquals([missing.status, codeOf(missing)], [404, "not_found"]);
+  await post(app, "order_created", "http://127.0.0.1:9000/mine");
+  const secrets = new Set<string>();
+  for (let i = 0; i < 4; i++) {
+    const rotated = await app.call(path, { method: "POST" });
+    assertEquals(rotated.status, 200, rotated.text);
+    secrets.add(textAt(rotated.xml, "webhook_secret"));
+  }
+  assertEquals(secrets.size, 4);
+  for (const secret of secrets) assertMatch(secret, /^whsec_[\w+/]{43}=$/);
+  const refused = await app.call(path, { method: "POST" });
+  assertEquals([refused.status, codeOf(refused)], [429, "rate_limited"]);
+  assert(Number(refused.headers.get("retry-after")) > 86_000);
+  const other = await app.addSeller("other");
+  assertEquals(
+    (await app.call(path, { method: "POST", key: other })).status,
+    404,
+  );
+  const unknown = await app.call(`${WEBHOOKS}/nothing/rotate_secret`, {
+    method: "POST",
+  });
+  assertEquals(unknown.status, 404);
+});
+
+Deno.test("the list shows since when a webhook fails, and why", async () => {
+  await using sink = new WebhookSink();
+  sink.answering = () => new Response(null, { status: 503 });
+  await using app = await boot({ config: { roles: ["api", "webhooks"] } });
+  await post(app, "order_created", sink.url());
+  await app.call(`${WEBHOOKS}/order_created/test`, { method: "POST" });
+  let shown: string[][] = [];
+  await until(async () => {
+    shown = await listed(app);
+    return shown[0].length > 3;
+  }, "a webhook that fails");
+  assertMatch(shown[0][3], /^failing_since=\d{4}-.*Z$/);
+  assertEquals(
+    shown[0][4],
+    "last_error=The answer was 503; only 2xx is a success.",
+  );
 });

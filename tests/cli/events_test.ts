@@ -252,6 +252,26 @@ Deno.test("webhook test sends an event that is marked as a test", async () => {
   );
 });
 
+Deno.test("webhook rotate-secret prints the webhook's own secret once", async () => {
+  await using bench = await WebhookBench.open();
+  const rotate = () =>
+    run(
+      bench,
+      "webhook",
+      "rotate-secret",
+      "order_created",
+      "--seller",
+      "acme",
+    );
+  await assertRejects(rotate, UsageError, "no webhook registered");
+  await bench.register();
+  const [secret, until] = await rotate();
+  assertMatch(secret, /^webhook_secret: whsec_[A-Za-z0-9+/]{43}=$/);
+  assertEquals(until, "old_secret_until: 2026-11-21T08:00:00.000Z");
+  for (let i = 0; i < 3; i++) await rotate();
+  await assertRejects(rotate, UsageError, "4 former secrets still sign");
+});
+
 Deno.test("key rotate-secret prints the new secret once", async () => {
   await using bench = await WebhookBench.open();
   const [secret, until] = await run(bench, "key", "rotate-secret", "acme");

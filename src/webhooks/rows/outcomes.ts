@@ -116,7 +116,7 @@ const UNHARMED = { webhookFailures: 0, webhookDisabled: false };
 
 async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
   await tx.run(
-    `UPDATE webhooks SET failures = 0, failing_since = NULL
+    `UPDATE webhooks SET failures = 0, failing_since = NULL, last_error = NULL
      WHERE id = ? AND url = ? AND failures > 0`,
     [claimed.webhookId, claimed.url],
   );
@@ -139,7 +139,7 @@ async function notAccepted(
   // What a former URL did says nothing about the one that took its place.
   const webhook = replaced
     ? UNHARMED
-    : await countFailure(tx, claimed.webhookId, outcome.status, now);
+    : await countFailure(tx, claimed.webhookId, outcome, now);
   const stay = { failures, dueAt: null, webhook };
   if (current.url === null) return { move: MOVES.cancel, ...stay };
   const delay = retryDelay(failures, fraction, outcome.retryAfter);
@@ -179,20 +179,20 @@ function interrupted(
 async function countFailure(
   tx: Tx,
   webhookId: string,
-  status: number | null,
+  outcome: Outcome,
   now: number,
 ): Promise<Next["webhook"]> {
   const health = await tx.get<WebhookHealth & { disabledAt: number | null }>(
     `UPDATE webhooks SET failures = failures + 1,
-       failing_since = COALESCE(failing_since, ?)
+       failing_since = COALESCE(failing_since, ?), last_error = ?
      WHERE id = ?
      RETURNING failures, failing_since AS "failingSince",
        disabled_at AS "disabledAt"`,
-    [now, webhookId],
+    [now, lastAnswer(outcome), webhookId],
   );
   if (health === undefined) return UNHARMED;
   const webhookDisabled = health.disabledAt === null &&
-    isGivenUp(health, status, now);
+    isGivenUp(health, outcome.status, now);
   if (webhookDisabled) {
     await tx.run("UPDATE webhooks SET disabled_at = ? WHERE id = ?", [
       now,
@@ -201,6 +201,11 @@ async function countFailure(
     await holdDeliveries(tx, webhookId, now);
   }
   return { webhookFailures: health.failures, webhookDisabled };
+}
+
+/** The status of the answer, or why there was none. */
+function lastAnswer({ status, error }: Outcome): string | null {
+  return status === null ? error : String(status);
 }
 
 async function recordNext(
@@ -218,7 +223,7 @@ async function recordNext(
       move.to,
       dueAt,
       failures,
-      outcome.status === null ? outcome.error : String(outcome.status),
+      lastAnswer(outcome),
       dueAt === null ? now : null,
       claim.id,
       claim.leaseId,

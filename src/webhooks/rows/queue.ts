@@ -3,8 +3,9 @@
  * try ended is recorded by `delivery_outcomes.ts`; the log that people read is
  * in `delivery_log.ts`. State changes are written from the table `MOVES`.
  */
-import { type Move, MOVES, type Trigger } from "../webhook.ts";
+import { type Move, MOVES, type Secrets, type Trigger } from "../webhook.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
+import { readSecrets, SECRETS, type SecretsRow } from "./secrets.ts";
 
 /**
  * The condition that a move is possible, with literals, by which a partial
@@ -215,11 +216,10 @@ export interface Parcel {
   id: string;
   eventId: string;
   body: Uint8Array;
-  secret: string;
-  oldSecret: string | null;
-  /** Unix milliseconds up to which the old secret signs too. */
-  oldSecretUntil: number | null;
+  secrets: Secrets;
 }
+
+type ParcelRow = Omit<Parcel, "secrets"> & SecretsRow;
 
 /** The parcels of claimed deliveries, by delivery id. */
 export async function loadParcels(
@@ -228,18 +228,20 @@ export async function loadParcels(
 ): Promise<Map<string, Parcel>> {
   const parcels = new Map<string, Parcel>();
   for (const list of inLists(ids)) {
-    const rows = await sql.all<Parcel>(
+    const rows = await sql.all<ParcelRow>(
       `SELECT deliveries.id, events.id AS "eventId", events.body,
-         sellers.webhook_secret AS secret,
-         sellers.old_webhook_secret AS "oldSecret",
-         sellers.old_webhook_secret_until AS "oldSecretUntil"
+         ${SECRETS}
        FROM deliveries
        JOIN events ON events.id = deliveries.event_id
        JOIN sellers ON sellers.id = deliveries.seller_id
+       LEFT JOIN webhooks ON webhooks.id = deliveries.webhook_id
        WHERE deliveries.id IN (${marks(list.length)})`,
       list,
     );
-    for (const row of rows) parcels.set(row.id, row);
+    for (const { secret, former, ...parcel } of rows) {
+      const secrets = readSecrets({ secret, former });
+      parcels.set(parcel.id, { ...parcel, secrets });
+    }
   }
   return parcels;
 }

@@ -1,12 +1,12 @@
-/** Webhooks of sellers, and the secret that signs what they are sent. */
+/** Webhooks of sellers. */
 import type { Deps } from "../../deps.ts";
-import { SECRET_OVERLAP_MS, type Trigger, type Webhook } from "../webhook.ts";
+import type { Trigger, Webhook } from "../webhook.ts";
 import type { Sql, Tx } from "../../database/db.ts";
 import { cancelDeliveries, freeDeliveries, hastenDeliveries } from "./queue.ts";
-import { newWebhookSecret } from "../../sellers/seller_rows.ts";
 
-const COLUMNS =
-  `id, trigger_name AS "trigger", url, disabled_at AS "disabledAt"`;
+const COLUMNS = `id, trigger_name AS "trigger", url,
+  disabled_at AS "disabledAt", failing_since AS "failingSince",
+  last_error AS "lastError"`;
 
 /**
  * Registers a URL for a trigger, in place of one that was there. A disabled
@@ -34,7 +34,7 @@ export async function putWebhook(
   if (former.url === url && former.disabledAt === null) return;
   await tx.run(
     `UPDATE webhooks SET url = ?, failures = 0, failing_since = NULL,
-       disabled_at = NULL, updated_at = ? WHERE id = ?`,
+       last_error = NULL, disabled_at = NULL, updated_at = ? WHERE id = ?`,
     [url, now, former.id],
   );
   await hastenDeliveries(tx, former.id, now);
@@ -89,23 +89,4 @@ export async function deleteWebhook(
   await tx.run("DELETE FROM webhooks WHERE id = ?", [webhook.id]);
   await cancelDeliveries(tx, webhook.id, clock.now());
   return true;
-}
-
-/**
- * Gives a seller a new webhook secret, which is answered; the old one goes on
- * signing beside it for a day.
- */
-export async function rotateWebhookSecret(
-  tx: Tx,
-  { clock, ids }: Pick<Deps, "clock" | "ids">,
-  sellerId: string,
-): Promise<{ secret: string; oldUntil: number }> {
-  const secret = newWebhookSecret(ids);
-  const oldUntil = clock.now() + SECRET_OVERLAP_MS;
-  await tx.run(
-    `UPDATE sellers SET old_webhook_secret = webhook_secret,
-       old_webhook_secret_until = ?, webhook_secret = ? WHERE id = ?`,
-    [oldUntil, secret, sellerId],
-  );
-  return { secret, oldUntil };
 }

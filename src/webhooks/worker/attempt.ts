@@ -1,7 +1,7 @@
 /** One try to deliver: signs, sends, and says how it ended. */
 import type { Clock } from "../../deps.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
-import { webhookSignature } from "../webhook.ts";
+import { signingSecrets, webhookSignature } from "../webhook.ts";
 import { type Outbound, OutboundError } from "../../net/outbound.ts";
 import type { Parcel } from "../rows/queue.ts";
 import { INTERRUPTED, type Outcome } from "../rows/outcomes.ts";
@@ -56,11 +56,9 @@ function signedHeaders(
   parcel: Parcel,
   now: number,
 ): Record<string, string> {
-  const { eventId, body, secret, oldSecret, oldSecretUntil } = parcel;
+  const { eventId, body } = parcel;
   const timestamp = Math.floor(now / 1000);
-  const secrets = oldSecret !== null && now < (oldSecretUntil ?? 0)
-    ? [secret, oldSecret]
-    : [secret];
+  const secrets = signingSecrets(parcel.secrets, now);
   return {
     "content-type": "text/xml; charset=utf-8",
     "webhook-id": eventId,

@@ -1,10 +1,17 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { replayDelivery } from "../../../src/webhooks/rows/delivery_log.ts";
 import {
-  deleteWebhook,
+  rotateOwnSecret,
   rotateWebhookSecret,
-} from "../../../src/webhooks/rows/webhooks.ts";
+} from "../../../src/webhooks/rows/secrets.ts";
+import { deleteWebhook } from "../../../src/webhooks/rows/webhooks.ts";
+import { ServiceError } from "../../../src/lib/errors.ts";
 import { until } from "../../support/clock.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
 import {
@@ -341,4 +348,88 @@ Deno.test("a rotated secret signs beside the new one for a day", async () => {
     verified(bench.seller.secret, received),
   ]);
   assertEquals(both, [[true, true], [true, true], [true, false]]);
+});
+
+Deno.test("every secret signs until the time that was promised, however often it is rotated", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  const secrets = [{ secret: bench.seller.secret, until: Infinity }];
+  const rotate = (own: boolean) =>
+    bench.db.write(async (tx) => {
+      const { deps, seller } = bench;
+      const rotated = own
+        ? await rotateOwnSecret(tx, deps, seller.id, "order_created")
+        : await rotateWebhookSecret(tx, deps, seller.id);
+      secrets[secrets.length - 1].until = rotated!.oldUntil;
+      secrets.push({ secret: rotated!.secret, until: Infinity });
+    });
+  for (const own of [false, false, true, true]) {
+    await rotate(own);
+    bench.clock.advance(HOUR);
+  }
+  const refusal = await assertRejects(() => rotate(true), ServiceError);
+  assertEquals(
+    [refusal.code, refusal.headers],
+    ["rate_limited", { "Retry-After": `${20 * 3_600}` }],
+  );
+  // A seller's next secret is none of a webhook that has its own.
+  const other = await bench.db.write((tx) =>
+    rotateWebhookSecret(tx, bench.deps, bench.seller.id)
+  );
+  bench.clock.advance(20 * HOUR - 1);
+  for (let step = 0; step < 5; step++) {
+    await bench.delivery(await bench.emit(`order-${step}`), "delivered");
+    const received = bench.sink.received.at(-1)!;
+    assertEquals(
+      secrets.map(({ secret }) => verified(secret, received)),
+      secrets.map(({ until }) => bench.clock.now() < until),
+      `step ${step}`,
+    );
+    assertEquals(verified(other.secret, received), false);
+    bench.clock.advance(HOUR);
+  }
+});
+
+Deno.test("a webhook's own secret stays with another URL and goes with the webhook", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  const { secret } =
+    (await bench.db.write((tx) =>
+      rotateOwnSecret(tx, bench.deps, bench.seller.id, "order_created")
+    ))!;
+  await bench.register(bench.sink.url("/other"));
+  await bench.delivery(await bench.emit("order-1"), "delivered");
+  await bench.db.write((tx) =>
+    deleteWebhook(tx, bench.deps, bench.seller.id, "order_created")
+  );
+  await bench.register();
+  await bench.delivery(await bench.emit("order-2"), "delivered");
+  const signed = bench.sink.received.map((received) => [
+    verified(secret, received),
+    verified(bench.seller.secret, received),
+  ]);
+  assertEquals(signed, [[true, true], [false, true]]);
+});
+
+Deno.test("a webhook says since when and why it fails, until it succeeds", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  const since = bench.clock.now();
+  const look = async () => {
+    const { failingSince, lastError } = await bench.webhook();
+    return [failingSince, lastError];
+  };
+  bench.sink.answering = () => new Response(null, { status: 500 });
+  const event = await bench.emit("order-1");
+  await bench.delivery(event, "retrying");
+  assertEquals(await look(), [since, "500"]);
+  bench.sink.answering = () => new Response();
+  await until(async () => {
+    bench.clock.advance(1_000);
+    return (await bench.deliveries())[0].state === "delivered";
+  });
+  assertEquals(await look(), [null, null]);
 });

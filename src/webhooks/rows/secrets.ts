@@ -1,0 +1,100 @@
+/** The secrets that sign what sellers are sent: a seller's, or a webhook's own. */
+import type { Deps } from "../../deps.ts";
+import type { Sql, Tx } from "../../database/db.ts";
+import { newWebhookSecret } from "../../sellers/seller_rows.ts";
+import { rotateSecrets, type Secrets, type Trigger } from "../webhook.ts";
+
+/** Columns of a webhook's secrets, which are its seller's until it has its own. */
+export const SECRETS = `
+  COALESCE(webhooks.secret, sellers.webhook_secret) AS secret,
+  CASE WHEN webhooks.secret IS NULL THEN sellers.former_webhook_secrets
+    ELSE webhooks.former_secrets END AS former`;
+
+/** The columns of `SECRETS`; `former` is a JSON list of `FormerSecret`. */
+export interface SecretsRow {
+  secret: string;
+  former: string;
+}
+
+export function readSecrets({ secret, former }: SecretsRow): Secrets {
+  return { current: secret, former: JSON.parse(former) };
+}
+
+/** A new secret, and until when the one before it signs too. */
+export interface RotatedSecret {
+  /** In the clear; it is not shown again. */
+  secret: string;
+  /** Unix milliseconds. */
+  oldUntil: number;
+}
+
+/**
+ * Gives a seller a new webhook secret; the old one signs too for a day.
+ * Webhooks with a secret of their own keep it. Throws 429 when as many former
+ * secrets sign as may.
+ */
+export async function rotateWebhookSecret(
+  tx: Tx,
+  deps: Pick<Deps, "clock" | "ids">,
+  sellerId: string,
+): Promise<RotatedSecret> {
+  const row = await tx.get<SecretsRow>(
+    `SELECT webhook_secret AS secret, former_webhook_secrets AS former
+     FROM sellers WHERE id = ? /* FOR NO KEY UPDATE */`,
+    [sellerId],
+  );
+  const secrets = rotate(row!, deps);
+  await tx.run(
+    `UPDATE sellers SET webhook_secret = ?, former_webhook_secrets = ?
+     WHERE id = ?`,
+    [secrets.current, JSON.stringify(secrets.former), sellerId],
+  );
+  return toRotated(secrets);
+}
+
+/**
+ * Gives a webhook a new secret of its own; the one before it, which may be the
+ * seller's, signs too for a day. undefined: there is no such webhook. Throws
+ * 429 when as many former secrets sign as may.
+ */
+export async function rotateOwnSecret(
+  tx: Tx,
+  deps: Pick<Deps, "clock" | "ids">,
+  sellerId: string,
+  trigger: Trigger,
+): Promise<RotatedSecret | undefined> {
+  const row = await lockSecrets(tx, sellerId, trigger);
+  if (row === undefined) return;
+  const secrets = rotate(row, deps);
+  await tx.run(
+    "UPDATE webhooks SET secret = ?, former_secrets = ? WHERE id = ?",
+    [secrets.current, JSON.stringify(secrets.former), row.id],
+  );
+  return toRotated(secrets);
+}
+
+function lockSecrets(
+  sql: Sql,
+  sellerId: string,
+  trigger: string,
+): Promise<SecretsRow & { id: string } | undefined> {
+  return sql.get(
+    `SELECT webhooks.id, ${SECRETS}
+     FROM webhooks JOIN sellers ON sellers.id = webhooks.seller_id
+     WHERE webhooks.seller_id = ? AND webhooks.trigger_name = ?
+     /* FOR NO KEY UPDATE OF webhooks */`,
+    [sellerId, trigger],
+  );
+}
+
+function rotate(
+  row: SecretsRow,
+  { clock, ids }: Pick<Deps, "clock" | "ids">,
+): Secrets {
+  return rotateSecrets(readSecrets(row), newWebhookSecret(ids), clock.now());
+}
+
+function toRotated({ current, former }: Secrets): RotatedSecret {
+  const [, oldUntil] = former[former.length - 1];
+  return { secret: current, oldUntil };
+}
