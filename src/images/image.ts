@@ -6,15 +6,15 @@
  *
  *     pending ──► stored     the bytes are on disk (or were, unmodified)
  *        │  └───► failed     a final answer, or the schedule has run out
- *        ├──────► pending    a transient failure: due again after a while
- *        └──────► suspect    whoever worked on it died twice: tried again, but
- *                            only one suspect at a time; else like `pending`
+ *        └──────► pending    a transient failure: due again after a while; or a
+ *                            worker died of it, for the first time
  *     stored, failed ──► pending   a newer transaction needs it fetched anew
  *     stored, failed ──► pruned    nothing needs it, and its copy was given up;
  *                                  as if it had never been fetched
  *     pruned ──► pending           a transaction needs it again
  *
- * A job that is worked on is `pending` or `suspect` with a lease.
+ * A job that is worked on is `pending` with a lease. `suspect` stands in older
+ * databases: like `pending`, but only one of them at a time.
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -133,19 +133,17 @@ export function retryDelay(
 }
 
 /**
- * What follows when whoever worked on a job died, `crashes` times by now. Most
- * were only in flight with the culprit; so after the second time a job is
- * tried again on its own, and given up when that fails twice.
+ * What follows when a worker died while it was judging this image, `crashes`
+ * times by now. Once may be chance.
  */
-export function afterCrash(crashes: number): "pending" | "suspect" | "failed" {
-  if (crashes < 2) return "pending";
-  return crashes < 4 ? "suspect" : "failed";
+export function afterCrash(crashes: number): "pending" | "failed" {
+  return crashes < 2 ? "pending" : "failed";
 }
 
 export const UNPROCESSABLE: ImageFailure = {
   code: "image_unprocessable",
   message:
-    "Reading the image failed abnormally several times; save it anew with another program.",
+    "Reading the image failed abnormally; save it anew with another program.",
   transient: false,
 };
 

@@ -98,6 +98,11 @@ export interface StreamedAnswer extends Answer {
    * piece is the reader's until the next. Throws {@linkcode OutboundError}.
    */
   body: AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /**
+   * Whether the host marks the end of the body, by a length or in chunks: a body
+   * that breaks off is then an error. Else it ends where the connection does.
+   */
+  isEndMarked: boolean;
   /** Gives up the body. */
   cancel: () => void;
 }
@@ -204,6 +209,7 @@ export class Outbound {
       return {
         ...answerOf(call, head),
         body: this.#stream(call, connection, head, options.maxBytes),
+        isEndMarked: head.framing.kind !== "close",
         cancel: () => call.end(),
       };
     } catch (error) {

@@ -94,13 +94,8 @@ Deno.test("conditionOf() asks for what validatorOf() read", () => {
   assertEquals(conditionOf(null), {});
 });
 
-Deno.test("afterCrash() isolates a job, then gives it up", () => {
-  assertEquals([1, 2, 3, 4].map(afterCrash), [
-    "pending",
-    "suspect",
-    "suspect",
-    "failed",
-  ]);
+Deno.test("afterCrash() lets one death be chance", () => {
+  assertEquals([1, 2].map(afterCrash), ["pending", "failed"]);
 });
 
 Deno.test("every image code begins with image_ and is explained", () => {

@@ -13,7 +13,6 @@ import {
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
-import type { ExpiredImage } from "./queue.ts";
 
 /** An outcome, as the holder of the lease reports it. */
 export interface ImageResult<Outcome = ImageOutcome> {
@@ -295,14 +294,22 @@ async function moveCounters(
   );
 }
 
+/** A job that a worker died of. */
+export interface CrashedImage {
+  id: string;
+  lease: string;
+  /** How often that had happened before. */
+  crashes: number;
+}
+
 /**
- * Records that whoever held these jobs died: they are due again at once, after
- * several times only one by one, and then no more. Answers the ids of the
- * transactions whose counters moved.
+ * Records that a worker died of these jobs: they are due again at once, and
+ * given up when it was not the first time. Answers the ids of the transactions
+ * whose counters moved.
  */
 export async function recordCrashes(
   tx: Tx,
-  jobs: readonly ExpiredImage[],
+  jobs: readonly CrashedImage[],
   at: number,
 ): Promise<string[]> {
   const again: Param[][] = [];

@@ -27,13 +27,8 @@ export interface ClaimedImage extends ImageJob {
   lease: string;
 }
 
-/** A job whose holder neither ended it nor renewed its lease. */
-export interface ExpiredImage {
-  id: string;
-  lease: string;
-  /** How often that had happened to it before. */
-  crashes: number;
-}
+/** What tells a job under a lease, in the order in which uploads lock. */
+export type LeasedImage = Pick<ClaimedImage, "id" | "lease" | "url">;
 
 interface JobRow {
   id: string;
@@ -139,9 +134,9 @@ export function expiredLeases(
   sql: Sql,
   now: number,
   limit: number,
-): Promise<ExpiredImage[]> {
-  return sql.all<ExpiredImage>(
-    `SELECT id, lease_id AS lease, crashes FROM images
+): Promise<LeasedImage[]> {
+  return sql.all<LeasedImage>(
+    `SELECT id, lease_id AS lease, url FROM images
      WHERE lease_id IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
     [now, limit],
   );
@@ -180,12 +175,10 @@ export async function claimImage(
   return changed === 1;
 }
 
-type Held = Pick<ClaimedImage, "id" | "lease" | "url">;
-
 /** Extends leases that are still held, in the order in which uploads lock. */
 export async function renewLeases(
   tx: Tx,
-  held: Iterable<Held>,
+  held: Iterable<LeasedImage>,
   until: number,
 ): Promise<void> {
   await tx.runMany(
@@ -197,7 +190,7 @@ export async function renewLeases(
 /** Gives jobs back as if they had never been claimed; they are due at `at`. */
 export async function releaseImages(
   tx: Tx,
-  held: Iterable<Held>,
+  held: Iterable<LeasedImage>,
   at: number,
 ): Promise<void> {
   await tx.runMany(

@@ -22,13 +22,21 @@ import {
   type StreamedAnswer,
 } from "../../net/outbound.ts";
 import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
+import { SerialQueue } from "../../lib/serial_queue.ts";
 import {
   HEAD_BYTES,
+  type ImageHeader,
   ImageRefusal,
   inspectImage,
   sniffImage,
 } from "./inspect.ts";
-import type { ImageTask, ImageWorkerSettings } from "./messages.ts";
+import { marked, markedLease } from "./job_mark.ts";
+import type {
+  ImagePhase,
+  ImageProgress,
+  ImageTask,
+  ImageWorkerSettings,
+} from "./messages.ts";
 import { PER_ORIGIN, TOTAL } from "./limits.ts";
 
 /** One image may take this long altogether. */
@@ -37,41 +45,79 @@ const TOTAL_MS = 60_000;
 const PACE_MS = 10_000;
 const PACE_BYTES = 16 * 1024;
 
-type FetchSettings = Pick<ImageWorkerSettings, "imageLimit" | "answerMs">;
+export interface ImageFetcherOptions
+  extends Pick<ImageWorkerSettings, "imageLimit" | "answerMs" | "jobMark"> {
+  /** Hears of errors that should not be: neither host nor store is at fault. */
+  onFault: (error: unknown) => void;
+}
 
-/** Downloads images, within the limits of one process (`image_slots.ts`). */
+/** Downloads images, within the limits of one process (`limits.ts`). */
 export class ImageFetcher {
   readonly #outbound: Outbound;
   readonly #store: ImageStore;
-  readonly #settings: FetchSettings;
   readonly #clock: Clock;
+  readonly #options: ImageFetcherOptions;
   readonly #slots = new ConcurrencyLimit({ perKey: PER_ORIGIN, total: TOTAL });
+  /** One image is in memory as a whole at a time. */
+  readonly #inspections = new SerialQueue();
+  /** What is under way, by lease. */
+  readonly #phases = new Map<string, ImagePhase>();
 
   constructor(
     outbound: Outbound,
     store: ImageStore,
-    settings: FetchSettings,
     clock: Clock,
+    options: ImageFetcherOptions,
   ) {
     this.#outbound = outbound;
     this.#store = store;
-    this.#settings = settings;
     this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** What is under way. */
+  get jobs(): ImageProgress[] {
+    return Array.from(this.#phases, ([lease, phase]) => ({ lease, phase }));
+  }
+
+  /** Whether bytes are being judged: nothing else can run at that time. */
+  get isJudging(): boolean {
+    return markedLease(this.#options.jobMark) !== null;
   }
 
   /** Throws only when `abort` fires; nothing is left half-written in any case. */
   async fetch(task: ImageTask, abort: AbortSignal): Promise<ImageOutcome> {
-    const part = this.#store.receive(task.lease);
+    const { lease } = task;
+    this.#phases.set(lease, "waiting");
+    const part = this.#store.receive(lease);
     try {
       const received = await this.#download(task, part, abort);
       if ("kind" in received) return received;
-      return await keep(part, received, abort);
+      this.#phases.set(lease, "judging");
+      const header = await this.#judge(lease, part);
+      if (!received.isEndMarked && !header.complete) return CUT_OFF;
+      this.#phases.set(lease, "storing");
+      return await keep(part, received, header, abort);
     } catch (error) {
       abort.throwIfAborted();
-      return outcomeOf(error);
+      return outcomeOf(error) ?? this.#fault(error);
     } finally {
       await part.discard();
+      this.#phases.delete(lease);
     }
+  }
+
+  #judge(lease: string, part: IncomingImage): Promise<ImageHeader> {
+    return this.#inspections.take(async () => {
+      const content = await part.content();
+      const { jobMark } = this.#options;
+      return marked(jobMark, lease, () => inspectImage(content));
+    });
+  }
+
+  #fault(error: unknown): ImageOutcome {
+    this.#options.onFault(error);
+    return { kind: "failed", ...UNPROCESSABLE };
   }
 
   async #download(
@@ -82,17 +128,25 @@ export class ImageFetcher {
     const { origin } = new URL(task.url);
     const headers = await this.#condition(task);
     using _slot = await this.#slots.acquire(origin, abort);
-    const pace = new Pace(this.#clock, this.#settings.answerMs);
+    const pace = new Pace(this.#clock, this.#options.answerMs);
     try {
       const answer = await this.#outbound.get(task.url, {
         timeoutMs: TOTAL_MS,
-        maxBytes: this.#settings.imageLimit,
+        maxBytes: this.#options.imageLimit,
         headers,
         signal: AbortSignal.any([abort, pace.signal]),
-        onTurn: () => pace.start(),
+        onTurn: () => {
+          this.#phases.set(task.lease, "downloading");
+          pace.start();
+        },
       });
       pace.begin();
-      if (answer.status === 200) return await receive(answer, part, pace);
+      if (answer.status === 200) {
+        const { jobMark } = this.#options;
+        const sniff = (head: Uint8Array) =>
+          marked(jobMark, task.lease, () => sniffImage(head));
+        return await receive(answer, part, pace, sniff);
+      }
       answer.cancel();
       if (answer.status === 304 && task.copy !== null) {
         return { kind: "unmodified" };
@@ -121,6 +175,8 @@ export class ImageFetcher {
 interface Received {
   sha256: string;
   validator: string | null;
+  /** As in `StreamedAnswer`. */
+  isEndMarked: boolean;
 }
 
 /** Takes the body in, refusing it early by its first bytes. */
@@ -128,13 +184,14 @@ async function receive(
   answer: StreamedAnswer,
   part: IncomingImage,
   pace: Pace,
+  sniff: (head: Uint8Array) => void,
 ): Promise<Received> {
   const hash = createHash("sha256");
   const head = new Uint8Array(HEAD_BYTES);
   for await (const piece of answer.body) {
     if (part.bytes < HEAD_BYTES) {
       head.set(piece.subarray(0, HEAD_BYTES - part.bytes), part.bytes);
-      if (part.bytes + piece.length >= HEAD_BYTES) sniffImage(head);
+      if (part.bytes + piece.length >= HEAD_BYTES) sniff(head);
     }
     hash.update(piece);
     part.append(piece);
@@ -143,20 +200,34 @@ async function receive(
   const validator = validatorOf((name) =>
     name === "content-length" ? String(part.bytes) : answer.headers(name)
   );
-  return { sha256: hash.digest("hex"), validator };
+  const { isEndMarked } = answer;
+  return { sha256: hash.digest("hex"), validator, isEndMarked };
 }
 
-/** Judges and stores what was received. */
+/** Stores what was received and judged. */
 async function keep(
   part: IncomingImage,
   { sha256, validator }: Received,
+  { type, width, height }: ImageHeader,
   abort: AbortSignal,
 ): Promise<ImageOutcome> {
-  const { type, width, height } = inspectImage(await part.content());
   await part.keep(imageFile({ sha256, type }), abort);
   const { bytes } = part;
   return { kind: "stored", sha256, type, bytes, width, height, validator };
 }
+
+/**
+ * A body that ends because the connection does may have been cut off there; only
+ * the image itself can tell then. One that does not reach its own end is taken
+ * for cut off; with a length or in chunks, for what the host has.
+ */
+const CUT_OFF: ImageOutcome = {
+  kind: "failed",
+  code: "image_incomplete",
+  message:
+    "The connection was closed before the end of the image; with a Content-Length, what comes counts as all there is.",
+  transient: true,
+};
 
 /** Gives up on a host that is silent, or sends next to nothing. */
 class Pace {
@@ -234,13 +305,12 @@ const OUTBOUND: Record<
   queued: { code: "image_timeout", transient: true },
 };
 
-function outcomeOf(error: unknown): ImageOutcome {
+/** What an error means for the image; null if it should not have been. */
+function outcomeOf(error: unknown): ImageOutcome | null {
   const failure = failureOf(error);
   if (failure !== null) return { kind: "failed", ...failure };
-  if (isStorageError(error)) {
-    return { kind: "store_unavailable", ...storeFailureOf(error) };
-  }
-  return { kind: "failed", ...UNPROCESSABLE };
+  if (!isStorageError(error)) return null;
+  return { kind: "store_unavailable", ...storeFailureOf(error) };
 }
 
 /** What the host or the image is at fault for; null when neither is. */

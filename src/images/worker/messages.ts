@@ -2,6 +2,7 @@
 
 import type { ImageStoreSettings } from "../storage/open.ts";
 import type { DiskMark } from "../storage/disk_call.ts";
+import type { JobMark } from "./job_mark.ts";
 import type { ImageResult } from "../rows/outcomes.ts";
 import type { ClaimedImage } from "../rows/queue.ts";
 
@@ -15,22 +16,37 @@ export interface ImageWorkerSettings {
   answerMs: number;
   /** Tells that it waits for the disk, which keeps it from giving other signs. */
   diskMark: DiskMark;
+  /** Tells which job it is judging, in case that it does not come back. */
+  jobMark: JobMark;
 }
 
 /** A download; also how it is told apart from every other one. */
 export type ImageTask = Pick<ClaimedImage, "id" | "lease" | "url" | "copy">;
 
+/** What a download is at: its turn, its host, its header, its store. */
+export type ImagePhase = "waiting" | "downloading" | "judging" | "storing";
+
+export interface ImageProgress {
+  lease: string;
+  phase: ImagePhase;
+}
+
 export type ToImageWorker =
   | { type: "start"; settings: ImageWorkerSettings }
   | { type: "fetch"; tasks: ImageTask[] }
-  /** Answered by a `beat`. */
-  | { type: "ping" }
+  /** Answered by a `beat` of the same number. */
+  | { type: "ping"; number: number }
   | { type: "stop" };
 
 export type FromImageWorker =
-  /** It hears what it is told; the first one says that it has started. */
-  | { type: "beat" }
+  /**
+   * It hears what it is told, and has not ended these jobs yet. Number 0 says
+   * that it has started.
+   */
+  | { type: "beat"; number: number; jobs: ImageProgress[] }
   | { type: "done"; results: ImageResult[] }
+  /** It met an error that it should not have; the job has its outcome. */
+  | { type: "fault"; error: string }
   /** It met an error that nobody caught, and is to be ended. */
   | { type: "broken"; error: string }
   /** The answer to `stop`: nothing follows, nothing is left half-written. */

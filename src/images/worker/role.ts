@@ -20,6 +20,7 @@ import type { LogFields } from "../../deps.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type AttemptResult,
+  type CrashedImage,
   type ImageResult,
   recordCrashes,
   settleImages,
@@ -27,9 +28,9 @@ import {
 import {
   type ClaimedImage,
   claimImage,
-  type ExpiredImage,
   expiredLeases,
   type ImageJob,
+  type LeasedImage,
   releaseImages,
   renewLeases,
 } from "../rows/queue.ts";
@@ -58,12 +59,6 @@ const EXPIRED = 256;
 const GAP_MS = LEASE_MS - RENEW_MS;
 /** Others have so long then to renew their leases. */
 const GRACE_MS = 2 * RENEW_MS;
-/**
- * A worker that has jobs, and has not reported any for so long, never will:
- * each ends within a minute of its download, and a put within half a minute.
- */
-const LOST_MS = 5 * 60_000;
-
 /** What tests replace. */
 export interface ImageRoleOptions {
   /** The worker's module. */
@@ -77,11 +72,9 @@ export interface ImageRoleOptions {
 }
 
 interface HeldImage extends ClaimedImage {
-  /** Monotonic milliseconds. */
-  since: number;
   /**
-   * What came of it and is to be recorded: an attempt's outcome, the death of
-   * its worker, or nothing that the job has to answer for. null: in flight.
+   * What came of it and is to be recorded: an attempt's outcome, the worker
+   * died of it, or nothing that the job has to answer for. null: in flight.
    */
   end: AttemptOutcome | "crashed" | "released" | null;
 }
@@ -146,7 +139,7 @@ export class ImageRole implements BackgroundRole {
       heapMb: options.heapMb ?? 256,
       onResults: (results) => this.#reported(results),
       onReady: () => signals.images.notify(),
-      onDeath: () => this.#bereaved(),
+      onDeath: (culprit) => this.#bereaved(culprit),
     });
   }
 
@@ -193,8 +186,8 @@ export class ImageRole implements BackgroundRole {
   }
 
   trouble(): string | null {
-    if (!this.#thread.ready) return "the image worker is not running";
-    return this.#store.trouble ?? outageOf(this.#loop.failure);
+    return this.#thread.trouble ?? this.#store.trouble ??
+      outageOf(this.#loop.failure);
   }
 
   get moves(): number {
@@ -207,6 +200,7 @@ export class ImageRole implements BackgroundRole {
       in_flight: inFlight.length,
       to_record: this.#held.size - inFlight.length,
       last_report_ms: this.#services.deps.clock.monotonic() - this.#reportedAt,
+      ...this.#thread.phases,
     };
   }
 
@@ -214,7 +208,6 @@ export class ImageRole implements BackgroundRole {
     const { clock } = this.#services.deps;
     const now = clock.now();
     this.#sweep(now);
-    this.#giveUpLost(clock.monotonic());
     // Before the look: after a stall our own leases have run out.
     if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
     const { expired, picked } = await this.#look(now);
@@ -253,7 +246,7 @@ export class ImageRole implements BackgroundRole {
 
   async #look(
     now: number,
-  ): Promise<{ expired: ExpiredImage[]; picked: Picked }> {
+  ): Promise<{ expired: LeasedImage[]; picked: Picked }> {
     const { db, deps } = this.#services;
     const options = {
       now,
@@ -261,7 +254,7 @@ export class ImageRole implements BackgroundRole {
       inFlight: this.#inFlight(),
       turn: this.#turn,
     };
-    const able = this.trouble() === null;
+    const able = this.#thread.ready && this.#store.trouble === null;
     const { expired, picked } = await db.read(async (sql) => ({
       expired: await expiredLeases(sql, now, EXPIRED),
       picked: able ? await pickImages(sql, options) : nothingPicked(this.#turn),
@@ -273,7 +266,7 @@ export class ImageRole implements BackgroundRole {
   }
 
   /** Those whose holder had every chance to renew its lease. */
-  #isDead(expired: readonly ExpiredImage[], at: number): ExpiredImage[] {
+  #isDead(expired: readonly LeasedImage[], at: number): LeasedImage[] {
     if (at < this.#graceUntil) return [];
     return expired.filter(({ lease }) => !this.#held.has(lease));
   }
@@ -285,22 +278,21 @@ export class ImageRole implements BackgroundRole {
   async #write(
     now: number,
     ended: readonly HeldImage[],
-    expired: readonly ExpiredImage[],
+    expired: readonly LeasedImage[],
     jobs: readonly ImageJob[],
   ): Promise<number> {
     const { db, deps } = this.#services;
-    const since = deps.clock.monotonic();
     // Held from here on, as one may be ours although the write seems to have
     // failed; and to be released, until the worker has it.
     const claims = jobs.map((job): HeldImage => {
       const lease = deps.ids.uuid();
-      return { ...job, lease, since, end: "released" };
+      return { ...job, lease, end: "released" };
     });
     for (const claim of claims) this.#held.set(claim.lease, claim);
     const claimed = await db.write(async (tx) => {
       if (this.#abandoned) return [];
       await this.#recordEnds(tx, ended);
-      await this.#recordCrashes(tx, expired);
+      await releaseImages(tx, expired, now);
       return await claimAll(tx, claims, now);
     });
     const ours = new Set(claimed);
@@ -342,7 +334,7 @@ export class ImageRole implements BackgroundRole {
     this.#announce(tx, await settleImages(tx, results, { at, delay }));
   }
 
-  async #recordCrashes(tx: Tx, jobs: readonly ExpiredImage[]): Promise<void> {
+  async #recordCrashes(tx: Tx, jobs: readonly CrashedImage[]): Promise<void> {
     const at = this.#services.deps.clock.now();
     this.#announce(tx, await recordCrashes(tx, jobs, at));
   }
@@ -376,27 +368,12 @@ export class ImageRole implements BackgroundRole {
     return [...this.#held.values()].filter(({ end }) => end === null);
   }
 
-  /** A suspect that was in flight takes the blame alone. */
-  #bereaved(): void {
-    const lost = this.#inFlight();
-    const suspected = lost.some(({ suspect }) => suspect);
-    for (const job of lost) {
-      job.end = !suspected || job.suspect ? "crashed" : "released";
+  /** Only the job that the worker was judging is to blame, if it was one. */
+  #bereaved(culprit: string | null): void {
+    for (const job of this.#inFlight()) {
+      job.end = job.lease === culprit ? "crashed" : "released";
     }
     this.#services.signals.images.notify();
-  }
-
-  /**
-   * Replaces a worker that has jobs and has reported none for long. That is no
-   * fault of the jobs: they are given back.
-   */
-  #giveUpLost(at: number): void {
-    const lost = this.#inFlight().filter(({ since }) =>
-      at - Math.max(since, this.#reportedAt) > LOST_MS
-    );
-    if (lost.length === 0) return;
-    for (const job of this.#inFlight()) job.end = "released";
-    this.#thread.replace("it lost a job");
   }
 
   #sweep(now: number): void {

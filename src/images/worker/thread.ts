@@ -2,31 +2,54 @@
  * Keeps one image worker going. Whatever ends it (an error, `Deno.exit`, its
  * memory limit, a hang) is noticed, at the latest by its silence; what it was
  * given is then handed back, and another one is started after a pause.
+ *
+ * On Deno 2.9.6 `terminate()` does not stop JavaScript that runs: the worker's
+ * `exit` event comes at once, and the thread goes on. Whether it has really
+ * ended is told by the end of a message channel that it holds. Threads that hang
+ * are counted, and there is a most of them.
  */
-import { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Deps } from "../../deps.ts";
 import { isAtDisk, newDiskMark } from "../storage/disk_call.ts";
 import type { ImageResult } from "../rows/outcomes.ts";
+import { markedLease, newJobMark } from "./job_mark.ts";
 import type {
   FromImageWorker,
+  ImagePhase,
+  ImageProgress,
   ImageTask,
   ImageWorkerSettings,
   ToImageWorker,
 } from "./messages.ts";
 
-/** Silent for so many beats in a row, a worker counts as dead. */
+/**
+ * Silent for so many beats in a row, a worker counts as dead. So this is also
+ * how long the judging of one image may take.
+ */
 const MISSED_BEATS = 5;
 /** It may take longer to start. */
 const MISSED_BEATS_AT_START = 20;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 5_000;
 /** Having worked for so many beats, a worker counts as sound again. */
-const SOUND_BEATS = 30;
+const SOUND_BEATS = 5;
+/** After so many deaths in a row the operator is told. */
+const MANY_DEATHS = 3;
+/**
+ * What the worker bounds by itself is lost after this long, with some to spare.
+ * A turn may be waited for as long as others take, and the store for ever.
+ */
+const MOST_MS: Partial<Record<ImagePhase, number>> = {
+  downloading: 180_000,
+  judging: 180_000,
+};
+/** So many threads that hang; with more, they would take all of the machine. */
+const MOST_HANGING = 4;
 const STOP_MS = 2_000;
 
 export interface ImageThreadOptions {
   deps: Pick<Deps, "clock" | "log">;
-  settings: Omit<ImageWorkerSettings, "diskMark">;
+  settings: Omit<ImageWorkerSettings, "diskMark" | "jobMark">;
   /** How often it is asked for a sign of life. */
   beatMs: number;
   /** The worker's module. */
@@ -36,18 +59,47 @@ export interface ImageThreadOptions {
   onResults: (results: ImageResult[]) => void;
   /** It is there, and takes work. */
   onReady: () => void;
-  /** It is gone, and with it all that it was given and has not reported. */
-  onDeath: () => void;
+  /**
+   * It is gone, and with it all that it was given and has not reported.
+   * `culprit` is the lease of the job that it was judging; null if it was none,
+   * and then no job is to blame.
+   */
+  onDeath: (culprit: string | null) => void;
+}
+
+/** One worker, as long as its thread runs. */
+interface Life {
+  worker: Worker;
+  diskMark: ReturnType<typeof newDiskMark>;
+  jobMark: ReturnType<typeof newJobMark>;
+  /** When its thread has ended. */
+  ended: Promise<void>;
+}
+
+/** Those of this process that were ended, and whose threads still run. */
+const hanging = new Set<Life>();
+
+interface Job {
+  phase: ImagePhase;
+  /** Monotonic milliseconds. */
+  since: number;
 }
 
 export class ImageThread {
   readonly #options: ImageThreadOptions;
-  #diskMark = newDiskMark();
-  #worker: Worker | null = null;
+  /** The one that works; null while there is none. */
+  #life: Life | null = null;
+  /** Handed over and not reported, by lease, with the latest ping before. */
+  readonly #given = new Map<string, number>();
+  /** What it was doing at its latest beat, by lease. */
+  #jobs: ReadonlyMap<string, Job> = new Map();
   #ready = false;
   #missed = 0;
   #beats = 0;
+  #pings = 0;
+  /** Deaths in a row that no job is to blame for. */
   #deaths = 0;
+  #lastDeath = "";
   #cancelTimer: () => void = () => {};
   #stopped: (() => void) | null = null;
 
@@ -60,40 +112,57 @@ export class ImageThread {
     return this.#ready;
   }
 
+  /** Why it cannot do its work, or not for long; null when it can. */
+  get trouble(): string | null {
+    if (this.#life === null && hanging.size >= MOST_HANGING) {
+      return "too many image workers hang and cannot be ended: " +
+        "restart the process";
+    }
+    if (this.#deaths >= MANY_DEATHS) {
+      return `the image worker dies again and again: ${this.#lastDeath}`;
+    }
+    return this.#ready ? null : "the image worker is not running";
+  }
+
+  /** How many downloads were at what, at its latest beat. */
+  get phases(): Partial<Record<ImagePhase, number>> {
+    const counts: Partial<Record<ImagePhase, number>> = {};
+    for (const { phase } of this.#jobs.values()) {
+      counts[phase] = (counts[phase] ?? 0) + 1;
+    }
+    return counts;
+  }
+
   start(): void {
-    const { module, settings, heapMb } = this.#options;
-    // Not the web's `Worker`, which is the same thread below, because only this
-    // one can be given a memory limit: running out of memory in the other ends
-    // the whole process.
-    const worker = new Worker(module, {
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    });
-    this.#worker = worker;
+    const life = this.#newLife();
+    const { worker, diskMark, jobMark } = life;
+    this.#life = life;
     this.#missed = 0;
     this.#beats = 0;
     const died = (why: string) => {
-      if (this.#worker === worker) this.#died(why);
+      if (this.#life === life) this.#died(why);
     };
     worker.on("message", (message: FromImageWorker) => {
-      if (this.#worker === worker) this.#heard(message);
+      if (this.#life === life) this.#heard(message);
     });
     worker.on("error", (error: unknown) => died(String(error)));
     worker.on("messageerror", (error: unknown) => died(String(error)));
     worker.on("exit", (code: number) => died(`it ended with code ${code}`));
-    this.#diskMark = newDiskMark();
-    const diskMark = this.#diskMark;
-    this.#post({ type: "start", settings: { ...settings, diskMark } });
+    const { settings } = this.#options;
+    this.#post({ type: "start", settings: { ...settings, diskMark, jobMark } });
     this.#watch();
   }
 
   /** Hands work over; only while it is ready. */
   fetch(tasks: ImageTask[]): void {
-    if (tasks.length > 0) this.#post({ type: "fetch", tasks });
+    if (tasks.length === 0) return;
+    for (const { lease } of tasks) this.#given.set(lease, this.#pings);
+    this.#post({ type: "fetch", tasks });
   }
 
   /** Ends the worker as if it had died; another one follows. */
   replace(why: string): void {
-    if (this.#worker !== null) this.#died(why);
+    if (this.#life !== null) this.#died(why);
   }
 
   /**
@@ -102,35 +171,60 @@ export class ImageThread {
    */
   async stop(): Promise<void> {
     this.#cancelTimer();
-    const worker = this.#worker;
-    if (worker === null) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.deps.clock.after(STOP_MS, resolve);
-      this.#stopped = () => {
-        cancel();
-        resolve();
-      };
+    const stopped = Promise.withResolvers<void>();
+    this.#stopped = stopped.resolve;
+    if (this.#life !== null) {
       this.#post({ type: "stop" });
-    });
+      await this.#within(STOP_MS, stopped.promise);
+    }
     this.#ready = false;
-    this.#worker = null;
-    await worker.terminate();
+    // It may have died meanwhile.
+    if (this.#life !== null) end(this.#life);
+    this.#life = null;
+    const ends = [...hanging].map(({ ended }) => ended);
+    await this.#within(STOP_MS, Promise.all(ends));
+  }
+
+  #newLife(): Life {
+    const { module, heapMb } = this.#options;
+    const { port1, port2 } = new MessageChannel();
+    // Not the web's `Worker`, which is the same thread below, because only this
+    // one can be given a memory limit: running out of memory in the other ends
+    // the whole process.
+    const worker = new Worker(module, {
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      // Nothing is said there. It closes when the thread has ended.
+      workerData: { life: port2 },
+      transferList: [port2],
+    });
+    const life = {
+      worker,
+      diskMark: newDiskMark(),
+      jobMark: newJobMark(),
+      ended: closed(port1),
+    };
+    return life;
   }
 
   #post(message: ToImageWorker): void {
-    this.#worker?.postMessage(message);
+    this.#life?.worker.postMessage(message);
   }
 
   #heard(message: FromImageWorker): void {
+    const { deps, onReady, onResults } = this.#options;
     this.#missed = 0;
     switch (message.type) {
       case "beat":
         if (++this.#beats === SOUND_BEATS) this.#deaths = 0;
-        if (this.#ready) return;
+        this.#compare(message.number, message.jobs);
+        if (this.#life === null || this.#ready) return;
         this.#ready = true;
-        return this.#options.onReady();
+        return onReady();
       case "done":
-        return this.#options.onResults(message.results);
+        for (const { lease } of message.results) this.#given.delete(lease);
+        return onResults(message.results);
+      case "fault":
+        return deps.log.error("image_worker_fault", { error: message.error });
       case "broken":
         return this.#died(message.error);
       case "stopped":
@@ -138,37 +232,97 @@ export class ImageThread {
     }
   }
 
+  /** Notices a job that is forgotten, or that goes on beyond its time. */
+  #compare(ping: number, jobs: readonly ImageProgress[]): void {
+    const now = this.#options.deps.clock.monotonic();
+    const before = this.#jobs;
+    this.#jobs = new Map(jobs.map(({ lease, phase }) => {
+      const known = before.get(lease);
+      return [lease, known?.phase === phase ? known : { phase, since: now }];
+    }));
+    const isForgotten = [...this.#given].some(([lease, given]) =>
+      given < ping && !this.#jobs.has(lease)
+    );
+    const isLate = [...this.#jobs.values()].some(({ phase, since }) =>
+      now - since > (MOST_MS[phase] ?? Infinity)
+    );
+    if (isForgotten || isLate) this.#died("it lost a job");
+  }
+
   /** Counts its silence in beats, so that a pause of this process is one. */
   #watch(): void {
     const { deps, beatMs } = this.#options;
     this.#cancelTimer = deps.clock.after(beatMs, () => {
+      const life = this.#life;
+      if (life === null) return;
       const most = this.#ready ? MISSED_BEATS : MISSED_BEATS_AT_START;
       // A disk that stalls would stall the next worker, too.
-      if (!isAtDisk(this.#diskMark)) this.#missed++;
+      if (!isAtDisk(life.diskMark)) this.#missed++;
       if (this.#missed > most) return this.#died("it gave no sign of life");
       // Asked, because out of memory it may lose its ears and live on.
-      this.#post({ type: "ping" });
+      this.#post({ type: "ping", number: ++this.#pings });
       this.#watch();
     });
   }
 
   #died(why: string): void {
     const { deps, onDeath } = this.#options;
-    const worker = this.#worker;
+    const life = this.#life;
+    if (life === null) return;
+    const culprit = markedLease(life.jobMark);
     this.#cancelTimer();
-    this.#worker = null;
+    this.#life = null;
     this.#ready = false;
-    worker?.terminate().catch(() => {});
+    this.#given.clear();
+    this.#jobs = new Map();
+    end(life);
     this.#stopped?.();
-    const pause = Math.min(
-      FIRST_PAUSE_MS * 2 ** this.#deaths,
-      LONGEST_PAUSE_MS,
-    );
-    this.#deaths++;
-    deps.log.error("image_worker_died", { why, restart_in_ms: pause });
+    // A job's fault says nothing against the worker.
+    const pause = culprit === null
+      ? Math.min(FIRST_PAUSE_MS * 2 ** this.#deaths++, LONGEST_PAUSE_MS)
+      : FIRST_PAUSE_MS;
+    this.#lastDeath = why;
+    deps.log.error("image_worker_died", {
+      why,
+      judging: culprit ?? undefined,
+      restart_in_ms: pause,
+    });
     if (this.#stopped === null) {
-      this.#cancelTimer = deps.clock.after(pause, () => this.start());
+      this.#cancelTimer = deps.clock.after(pause, () => this.#startAgain());
     }
-    onDeath();
+    onDeath(culprit);
   }
+
+  /** Starts another worker, once there are not too many that hang. */
+  #startAgain(): void {
+    if (hanging.size < MOST_HANGING) return this.start();
+    const { log } = this.#options.deps;
+    log.error("image_workers_hang", { threads: hanging.size });
+    Promise.race([...hanging].map(({ ended }) => ended)).then(() => {
+      if (this.#stopped === null) this.#startAgain();
+    });
+  }
+
+  /** Waits for a promise, but no longer than this. */
+  async #within(ms: number, promise: Promise<unknown>): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#options.deps.clock.after(ms, late.resolve);
+    await Promise.race([promise, late.promise]);
+    cancel();
+  }
+}
+
+/** Ends a worker, if it does not hang. */
+function end(life: Life): void {
+  hanging.add(life);
+  life.ended.then(() => hanging.delete(life));
+  life.worker.terminate().catch(() => {});
+}
+
+/** Resolves when the other end of a port is gone. */
+function closed(port: MessagePort): Promise<void> {
+  return new Promise((resolve) => {
+    port.on("close", () => resolve());
+    port.start();
+  });
 }

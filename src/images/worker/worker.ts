@@ -38,7 +38,7 @@ parentPort?.on("message", (message: ToImageWorker) => {
     case "fetch":
       return fetchAll(message.tasks);
     case "ping":
-      return post({ type: "beat" });
+      return beat(message.number);
     case "stop":
       return void stop();
   }
@@ -59,8 +59,21 @@ function start(settings: ImageWorkerSettings): void {
   });
   const store = openImageStore(settings.store, systemClock);
   store.prepare();
-  fetcher = new ImageFetcher(outbound, store, settings, systemClock);
-  post({ type: "beat" });
+  fetcher = new ImageFetcher(outbound, store, systemClock, {
+    ...settings,
+    onFault: (error) => post({ type: "fault", error: String(error) }),
+  });
+  beat(0);
+}
+
+/** Results go first: what is neither among them nor under way is lost. */
+function beat(number: number): void {
+  // Out of memory, a thread may stop short of any `finally` and live on.
+  if (fetcher?.isJudging) {
+    return post({ type: "broken", error: "it stopped amid an image" });
+  }
+  send();
+  post({ type: "beat", number, jobs: fetcher?.jobs ?? [] });
 }
 
 /** Requests come first where there are not cores for everybody. */

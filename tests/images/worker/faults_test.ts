@@ -4,27 +4,49 @@ import { TestClock, until } from "../../support/clock.ts";
 import { exists } from "../../support/files.ts";
 import { ImageBench, recovers } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
+import { S3Server } from "../../support/s3_server.ts";
+import { type Poison, poisonedImage } from "./poison.ts";
 
 const FAULTY = new URL("./faulty_worker.ts", import.meta.url);
 
 const deaths = (bench: ImageBench) =>
   bench.log.filter(({ event }) => event === "image_worker_died");
 
-/** One culprit among good images: those arrive, it is given up. */
-async function survives(fault: string, why: RegExp): Promise<void> {
+/** Those that a job is to blame for; a busy machine may add others. */
+const blamedDeaths = (bench: ImageBench) =>
+  deaths(bench).filter(({ judging }) => judging !== undefined);
+
+const good = (host: ImageHost, count: number) =>
+  Array.from({ length: count }, (_, n) => `${host.url}/good/${n}.png`);
+
+/** Serves a poisoned image; answers its URL. */
+function serve(host: ImageHost, poison: Poison, name: string = poison): string {
+  const path = `/poisoned/${name}.png`;
+  host.answers.set(path, () => new Response(poisonedImage(poison)));
+  return host.url + path;
+}
+
+/** Jobs for whose sake a worker died, of those that are not given up. */
+async function blamed(bench: ImageBench): Promise<unknown[]> {
+  return await bench.db.read((sql) =>
+    sql.all("SELECT url FROM images WHERE crashes > 0")
+  );
+}
+
+/** One poisoned image among good ones: those arrive, it is given up. */
+async function isGivenUp(
+  poison: Poison,
+  expected: { deaths: number; why: RegExp },
+): Promise<void> {
   await using host = new ImageHost();
   await using bench = new ImageBench({
     role: { module: FAULTY, beatMs: 150, heapMb: 48 },
   });
   const role = bench.startRole();
-  const good = Array.from(
-    { length: 40 },
-    (_, n) => `${host.url}/good/${n}.png`,
-  );
-  const culprit = `${host.url}/good/${fault}.png`;
-  const id = await bench.upload([...good.slice(20), culprit]);
-  const more = await bench.upload(good.slice(0, 20), "other");
-  await until(() => deaths(bench).length >= 4, "four deaths");
+  const urls = good(host, 40);
+  const culprit = serve(host, poison);
+  const id = await bench.upload([...urls.slice(20), culprit]);
+  const more = await bench.upload(urls.slice(0, 20), "other");
   assertEquals(await bench.finished(id), {
     pending: 0,
     stored: 20,
@@ -34,29 +56,119 @@ async function survives(fault: string, why: RegExp): Promise<void> {
   assertEquals((await bench.finished(more, "other")).stored, 20);
   const [image] = await bench.unsettled(id);
   assertEquals([image.url, image.code], [culprit, "image_unprocessable"]);
-  assert(
-    deaths(bench).some((line) => why.test(String(line.why))),
-    JSON.stringify(deaths(bench)),
-  );
+  assertEquals(await blamed(bench), []);
+  const found = blamedDeaths(bench);
+  assertEquals(found.length, expected.deaths, JSON.stringify(found));
+  for (const { why } of found) {
+    assert(expected.why.test(String(why)), String(why));
+  }
   await until(() => role.trouble() === null, "a new worker");
   const after = await bench.upload([`${host.url}/good/after.png`]);
   assertEquals((await bench.finished(after)).stored, 1);
 }
 
+Deno.test("image worker: Deno.exit at an image", () =>
+  isGivenUp("exit", { deaths: 2, why: /ended with code 7|no sign of life/ }));
+
+Deno.test("image worker: a hang at an image", () =>
+  isGivenUp("hang", { deaths: 2, why: /no sign of life/ }));
+
+Deno.test("image worker: out of memory at an image", () =>
+  isGivenUp("memory", {
+    deaths: 2,
+    // It may live on and have lost what it was doing, or was told.
+    why: /memory|no sign of life|ended|lost a job|amid an image/,
+  }));
+
+Deno.test("image worker: an error at an image is logged, and ends nothing", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench({ role: { module: FAULTY } });
+  bench.startRole();
+  const id = await bench.upload([...good(host, 3), serve(host, "throw")]);
+  assertEquals((await bench.finished(id)).failed, 1);
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.code, image.attempts], ["image_unprocessable", 1]);
+  assertEquals(deaths(bench), []);
+  const faults = bench.log.filter(({ event }) =>
+    event === "image_worker_fault"
+  );
+  assertEquals(faults.map(({ error }) => error), ["Error: thrown on purpose"]);
+});
+
+/** Whatever else ends the worker costs no job anything. */
+async function blamesNobody(fault: string, why: RegExp): Promise<void> {
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    role: { module: FAULTY, beatMs: 150 },
+  });
+  bench.startRole();
+  const urls = [...good(host, 20), `${host.url}/good/${fault}.png`];
+  const id = await bench.upload(urls);
+  assertEquals((await bench.finished(id)).stored, urls.length);
+  assertEquals(await blamed(bench), []);
+  assertEquals(blamedDeaths(bench), []);
+  assert(
+    deaths(bench).some((death) => why.test(String(death.why))),
+    JSON.stringify(deaths(bench)),
+  );
+  for (const url of urls) {
+    assertEquals((await bench.image(url)).attempts, 1, url);
+  }
+}
+
 Deno.test("image worker: an uncaught error", () =>
-  survives("fault-throw", /thrown on purpose/));
+  blamesNobody("fault-throw", /thrown on purpose/));
 
 Deno.test("image worker: an unhandled rejection", () =>
-  survives("fault-reject", /rejected on purpose/));
+  blamesNobody("fault-reject", /rejected on purpose/));
 
 Deno.test("image worker: Deno.exit", () =>
-  survives("fault-exit", /ended with code 7|no sign of life/));
+  blamesNobody("fault-exit", /ended with code 7|no sign of life/));
 
-Deno.test("image worker: a hang", () =>
-  survives("fault-hang", /no sign of life/));
+Deno.test("image worker: an image that it died of twice is given up, also by the next process", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    deps: { clock },
+    role: { module: FAULTY, beatMs: 3_600_000 },
+  });
+  bench.startRole();
+  const id = await bench.upload([serve(host, "exit")]);
+  await until(() => blamedDeaths(bench).length === 1, "the first death");
+  await until(async () => (await blamed(bench)).length === 1, "the blame");
+  await bench.stopRoles();
+  bench.startRole();
+  assertEquals((await bench.finished(id)).failed, 1);
+  assertEquals(blamedDeaths(bench).length, 2);
+});
 
-Deno.test("image worker: out of memory", () =>
-  survives("fault-memory", /memory|no sign of life|ended/));
+Deno.test("image worker: threads that hang do not accumulate, and the operator is told", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    role: { module: FAULTY, beatMs: 50 },
+  });
+  const stuck = `${bench.dataDir}/stuck`;
+  Deno.writeTextFileSync(stuck, "");
+  const role = bench.startRole();
+  for (const name of ["a", "b"]) {
+    const id = await bench.upload([serve(host, "hang", name)]);
+    assertEquals((await bench.finished(id)).failed, 1);
+  }
+  assertEquals(blamedDeaths(bench).length, 4);
+  await until(
+    () => /cannot be ended/.test(role.trouble() ?? ""),
+    "the operator to be told",
+  );
+  const last = await bench.upload(good(host, 1));
+  await until(
+    () => bench.log.some(({ event }) => event === "image_workers_hang"),
+    "no fifth worker",
+  );
+  assertEquals((await bench.counts(last)).pending, 1);
+  Deno.removeSync(stuck);
+  assertEquals((await bench.finished(last)).stored, 1);
+  await until(() => role.trouble() === null, "the end of the trouble");
+});
 
 Deno.test("image worker: one that waits for a slow disk is waited for", async () => {
   const clock = new TestClock(Date.now());
@@ -77,24 +189,43 @@ Deno.test("image worker: one that waits for a slow disk is waited for", async ()
   assertEquals(deaths(bench), []);
 });
 
-Deno.test("image worker: one that forgets a job is replaced in the end", async () => {
-  const clock = new TestClock(Date.now());
+Deno.test("image worker: one that forgets a job is replaced", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({
-    deps: { clock },
-    role: { module: FAULTY, beatMs: 3_600_000 },
+    role: { module: FAULTY, beatMs: 100 },
   });
   bench.startRole();
-  const path = "/good/fault-lost.png";
-  await bench.upload([host.url + path]);
-  await until(() => host.count(path) === 1, "the GET");
-  for (let second = 0; second < 299; second++) clock.advance(1_000);
+  const urls = [...good(host, 5), `${host.url}/good/fault-lost.png`];
+  const id = await bench.upload(urls);
+  await until(
+    () => deaths(bench).some(({ why }) => why === "it lost a job"),
+    "the replacement",
+  );
+  assertEquals(await blamed(bench), []);
+  assertEquals((await bench.finished(id)).stored, urls.length);
+});
+
+Deno.test("image worker: one that waits for a slow store is no hang, and says so", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  const released = Promise.withResolvers<null>();
+  server.meddle = ({ method, url }) =>
+    method === "PUT" && url.endsWith(".png") ? released.promise : null;
+  await using bench = new ImageBench({
+    config: server.config(),
+    role: { beatMs: 150 },
+  });
+  const role = bench.startRole();
+  const id = await bench.upload(good(host, 40));
+  const storing = () => role.held().storing;
+  // As many as a host gets that has not shown yet that it answers.
+  await until(() => storing() === 4, "all to wait for the store");
+  // Longer than a silent worker is waited for.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  assertEquals(storing(), 4);
   assertEquals(deaths(bench), []);
-  await until(() => {
-    clock.advance(1_000);
-    return deaths(bench).length > 0;
-  }, "the replacement");
-  assertEquals(deaths(bench)[0].why, "it lost a job");
+  released.resolve(null);
+  assertEquals((await bench.finished(id)).stored, 40);
 });
 
 Deno.test("image worker: one that never gets going is tried again with pauses", async () => {

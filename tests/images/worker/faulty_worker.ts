@@ -1,6 +1,7 @@
 /**
- * The real image worker, which falls ill when it is sent a URL with a certain
- * name in it, or while there is a file of a certain name in the data folder.
+ * The real image worker, which falls ill when it judges a poisoned image, when
+ * it is sent a URL with a certain name in it, or while there is a file of a
+ * certain name in the data folder.
  * Only tests start it.
  */
 import { parentPort } from "node:worker_threads";
@@ -9,7 +10,38 @@ import type {
   ToImageWorker,
 } from "../../../src/images/worker/messages.ts";
 import { exists } from "../../support/files.ts";
+import { type Poison, POISONS } from "./poison.ts";
 
+/** What befalls it while it judges a poisoned image. */
+const POISONED: Record<Poison, () => void> = {
+  throw: () => {
+    throw new Error("thrown on purpose");
+  },
+  exit: () => Deno.exit(7),
+  // A busy loop the first time; the others cost no time of the processor.
+  hang: () => {
+    while (exists(stuckFlag)) pause(20);
+    if (exists(hangFlag)) return void pause(3_000);
+    Deno.writeTextFileSync(hangFlag, "");
+    const end = performance.now() + 3_000;
+    while (performance.now() < end);
+  },
+  memory: () => {
+    const hoard: unknown[] = [];
+    for (;;) hoard.push(new Array(1_000).fill(Math.random()));
+  },
+};
+
+const getUint32 = DataView.prototype.getUint32;
+DataView.prototype.getUint32 = function (at: number, little?: boolean): number {
+  const value = getUint32.call(this, at, little);
+  for (const [poison, width] of Object.entries(POISONS)) {
+    if (value === width) POISONED[poison as Poison]();
+  }
+  return value;
+};
+
+/** What befalls it, once, when it is sent a URL with such a name in it. */
 const FAULTS: Record<string, () => void> = {
   "fault-throw": () => {
     throw new Error("thrown on purpose");
@@ -18,17 +50,6 @@ const FAULTS: Record<string, () => void> = {
     Promise.reject(new Error("rejected on purpose"));
   },
   "fault-exit": () => Deno.exit(7),
-  // A busy loop the first time; the others cost no time of the processor.
-  "fault-hang": () => {
-    if (exists(hangFlag)) return void pause(3_000);
-    Deno.writeTextFileSync(hangFlag, "");
-    const end = performance.now() + 3_000;
-    while (performance.now() < end);
-  },
-  "fault-memory": () => {
-    const hoard: unknown[] = [];
-    for (;;) hoard.push(new Array(1_000).fill(Math.random()));
-  },
 };
 
 /** What goes wrong whatever it is sent, while there is a file of this name. */
@@ -37,7 +58,7 @@ const AILMENTS: Record<string, (isThere: () => boolean) => void> = {
   "worker-hung": (isThere) => {
     while (isThere()) pause(10);
   },
-  "worker-out-of-memory": FAULTS["fault-memory"],
+  "worker-out-of-memory": POISONED.memory,
 };
 
 function pause(ms: number): void {
@@ -45,8 +66,12 @@ function pause(ms: number): void {
 }
 
 let dataDir = "";
+// A worker that hangs does so while there is a file of this name.
+let stuckFlag = "";
 // Says that a worker has hung already.
 let hangFlag = "";
+// Says that one has fallen ill, or lost something, at a URL already.
+let faultFlag = "";
 // As on a full disk, while there is a file of this name beside the images.
 let fullFlag = "";
 // As when the disk does not answer, while there is one of this name.
@@ -63,7 +88,7 @@ Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
   return write.call(this, bytes);
 };
 
-// Never reports what becomes of a URL with "fault-lost" in it.
+// Never reports what becomes of the first URL with "fault-lost" in it.
 const lost = new Set<string>();
 const post = parentPort?.postMessage.bind(parentPort);
 if (parentPort !== null) {
@@ -82,6 +107,8 @@ if (parentPort !== null) {
 function fallIll(message: ToImageWorker): void {
   if (message.type === "start") {
     dataDir = `${message.settings.store.folder}/..`;
+    stuckFlag = `${dataDir}/stuck`;
+    faultFlag = `${dataDir}/has-failed`;
     hangFlag = `${dataDir}/has-hung`;
     stallFlag = `${dataDir}/disk-stalls`;
     fullFlag = `${dataDir}/disk-full`;
@@ -92,13 +119,19 @@ function fallIll(message: ToImageWorker): void {
   }
 }
 
+function isFirst(): boolean {
+  if (exists(faultFlag)) return false;
+  Deno.writeTextFileSync(faultFlag, "");
+  return true;
+}
+
 /** When the worker has heard it. */
 function failAt(message: ToImageWorker): void {
   if (message.type !== "fetch") return;
   for (const { id, url } of message.tasks) {
-    if (url.includes("fault-lost")) lost.add(id);
+    if (url.includes("fault-lost") && isFirst()) lost.add(id);
     const fault = Object.keys(FAULTS).find((name) => url.includes(name));
-    if (fault !== undefined) FAULTS[fault]();
+    if (fault !== undefined && isFirst()) FAULTS[fault]();
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from "../../../src/images/storage/open.ts";
 import type { ImageStore } from "../../../src/images/storage/blob_store.ts";
 import { ImageFetcher } from "../../../src/images/worker/download.ts";
+import { newJobMark } from "../../../src/images/worker/job_mark.ts";
 import { openDoor } from "../../net/support.ts";
 import { testConfig } from "../../support/config.ts";
 import { ImageHost } from "../../support/image_host.ts";
@@ -39,8 +40,14 @@ async function heapBytes(): Promise<number> {
 async function growth(store: ImageStore): Promise<number> {
   store.prepare();
   using door = openDoor();
-  const settings = { imageLimit: 1_000_000, answerMs: 10_000 };
-  const fetcher = new ImageFetcher(door, store, settings, systemClock);
+  const fetcher = new ImageFetcher(door, store, systemClock, {
+    imageLimit: 1_000_000,
+    answerMs: 10_000,
+    jobMark: newJobMark(),
+    onFault: (error) => {
+      throw error;
+    },
+  });
   // One for all, as the worker has it.
   const { signal } = new AbortController();
   const url = `${host.url}/good/a.png`;

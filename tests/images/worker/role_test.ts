@@ -4,6 +4,7 @@ import { DbError } from "../../../src/database/db.ts";
 import { ImageRole } from "../../../src/images/worker/role.ts";
 import { RoleKeeper } from "../../../src/jobs/role_keeper.ts";
 import { picture } from "../../../src/sandbox/pictures.ts";
+import { Host as ByteHost } from "../../net/support.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { type Asked, ImageBench } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
@@ -186,6 +187,25 @@ Deno.test("images: a body that breaks off is incomplete, to be repeated", async 
   const [image] = await bench.unsettled(id);
   assertEquals([image.status, image.code], ["pending", "image_incomplete"]);
   assertEquals(bench.files(), []);
+});
+
+Deno.test("images: a body that ends with the connection is judged by the image's own end", async () => {
+  const bytes = picture("a.png")!;
+  const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+  await using host = new ByteHost(async (caller) => {
+    const request = await caller.request();
+    await caller.send(head);
+    const isCut = request?.startsWith("GET /cut") === true;
+    await caller.send(isCut ? bytes.subarray(0, -12) : bytes);
+  });
+  await using bench = new ImageBench();
+  bench.startRole();
+  const whole = await bench.upload([host.url("/whole.png")]);
+  assertEquals((await bench.finished(whole)).stored, 1);
+  const cut = await bench.upload([host.url("/cut.png")]);
+  await attempted(bench, cut, 1);
+  const [image] = await bench.unsettled(cut);
+  assertEquals([image.status, image.code], ["pending", "image_incomplete"]);
 });
 
 Deno.test("images: the same bytes are stored once", async () => {
