@@ -32,6 +32,8 @@ export const TABLES: readonly Table[] = [
   { name: "transactions", key: ["id"] },
   { name: "images", key: ["id"] },
   { name: "transaction_images", key: ["transaction_id", "ordinal"] },
+  { name: "image_askers", key: ["image_id", "seller_id"] },
+  { name: "image_answers", key: ["image_id", "attempt"] },
   { name: "product_images", key: ["image_id", "product_id"] },
   { name: "changed_images", key: ["image_id"] },
   { name: "webhooks", key: ["id"] },

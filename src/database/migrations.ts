@@ -341,4 +341,59 @@ ALTER TABLE webhooks ADD COLUMN former_secrets TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE webhooks ADD COLUMN last_error TEXT;
 `,
   },
+  {
+    name: "whoever waits for an image, in a row for each seller",
+    sql: `
+-- the sellers who wait for a pending image: it is fetched in the turn of
+-- whichever comes first; due_at is when its next attempt may begin. Without
+-- foreign keys, whose checks cost as much as the rows
+CREATE TABLE image_askers (
+  image_id TEXT NOT NULL,
+  seller_id TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  PRIMARY KEY (image_id, seller_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO image_askers (image_id, seller_id, origin, due_at)
+  SELECT id, seller_id, origin, due_at FROM images
+  WHERE due_at IS NOT NULL ORDER BY id;
+CREATE INDEX image_askers_queue ON image_askers (seller_id, origin, due_at);
+
+-- lease_until is the end of the lease, null without one
+DROP INDEX images_queue;
+DROP INDEX images_leases;
+ALTER TABLE images RENAME COLUMN due_at TO lease_until;
+UPDATE images SET lease_until = NULL WHERE lease_id IS NULL;
+ALTER TABLE images DROP COLUMN seller_id;
+CREATE INDEX images_leases ON images (lease_until, lease_id)
+  WHERE lease_id IS NOT NULL;
+UPDATE images SET state = 'pending' WHERE state = 'suspect';
+
+-- attempts counts all that ever ended; those beyond after_attempt count for the
+-- image's retry schedule, and for whoever waits for it
+ALTER TABLE images ADD COLUMN after_attempt INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE transaction_images
+  ADD COLUMN after_attempt INTEGER NOT NULL DEFAULT 0;
+
+DROP INDEX transaction_images_waiting;
+CREATE INDEX transaction_images_waiting
+  ON transaction_images (image_id, transaction_id, ordinal)
+  WHERE status = 'pending';
+
+-- ends of images of which not all who wait have been told: the rest of them,
+-- those after (transaction_id, ordinal), still have to be
+CREATE TABLE image_answers (
+  image_id TEXT NOT NULL REFERENCES images (id),
+  attempt INTEGER NOT NULL,
+  lease_id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  code TEXT,
+  message TEXT,
+  validator TEXT,
+  transaction_id TEXT NOT NULL,
+  ordinal INTEGER NOT NULL,
+  PRIMARY KEY (image_id, attempt)
+) STRICT;
+`,
+  },
 ];

@@ -13,15 +13,17 @@
  *                                  as if it had never been fetched
  *     pruned ──► pending           a transaction needs it again
  *
- * A job that is worked on is `pending` with a lease. `suspect` stands in older
- * databases: like `pending`, but only one of them at a time.
+ * A job that is worked on is `pending` with a lease. It belongs to all sellers
+ * that ask for it: each of them is entitled to five attempts from then on, so
+ * asking for a job that is being retried begins its schedule again. Those who
+ * asked before are answered when they have had their own five attempts and as
+ * much time as those take.
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 
 export type ImageState =
   | "pending"
-  | "suspect"
   | "stored"
   | "failed"
   | "pruned";
@@ -112,9 +114,14 @@ export type AttemptOutcome = Exclude<
 
 /** Pauses after the first, second, … failed attempt, in milliseconds. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
+/** Attempts that whoever asks for an image is entitled to. */
+export const ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 /** A `Retry-After` beyond this is not waited for. */
 const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
 const JITTER = 0.2;
+/** What all attempts take at most without a `Retry-After`. */
+export const RETRY_SPAN_MS = (1 + JITTER) *
+  RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 
 /**
  * Milliseconds until the next attempt after `attempts` (≥ 1) failed ones; null

@@ -17,16 +17,16 @@ export interface Backlog {
 
 /** How much waits; each count ends at `COUNT_LIMIT`. */
 export async function countBacklog(sql: Sql): Promise<Backlog> {
-  const count = async (table: string, condition: string) => {
+  const count = async (table: string, condition: string, what = "1") => {
     const row = await sql.get<{ n: number }>(
       `SELECT COUNT(*) AS n FROM
-         (SELECT 1 FROM ${table} WHERE ${condition} LIMIT ?) AS counted`,
+         (SELECT ${what} FROM ${table} WHERE ${condition} LIMIT ?) AS counted`,
       [COUNT_LIMIT],
     );
     return row!.n;
   };
   return {
-    images: await count("images", "due_at IS NOT NULL"),
+    images: await count("image_askers", "TRUE", "DISTINCT image_id"),
     deliveries: await count("deliveries", "due_at IS NOT NULL") +
       await count("deliveries", "lease_until IS NOT NULL"),
     held: await count("deliveries", "state = 'held'"),

@@ -11,8 +11,7 @@ export type BringForward = (
 /** What is fetched stays as it is: its lease belongs to whoever holds it. */
 export const bringImagesForward: BringForward = (tx, now, ms) =>
   tx.run(
-    `UPDATE images SET due_at = due_at - ?
-     WHERE due_at > ? AND lease_id IS NULL`,
+    "UPDATE image_askers SET due_at = due_at - ? WHERE due_at > ?",
     [ms, now],
   );
 

@@ -200,7 +200,9 @@ class ClusterCrash {
   /** As if the time had gone by in which nobody renewed them. */
   async #endLeases(): Promise<void> {
     await this.#cluster.db.write(async (tx) => {
-      await tx.run("UPDATE images SET due_at = 0 WHERE lease_id IS NOT NULL");
+      await tx.run(
+        "UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL",
+      );
       await tx.run(
         "UPDATE deliveries SET lease_until = 0 WHERE lease_id IS NOT NULL",
       );

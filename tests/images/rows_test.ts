@@ -11,6 +11,10 @@ import {
   releaseImages,
   renewLeases,
 } from "../../src/images/rows/queue.ts";
+import { tellRest, UNTOLD } from "../../src/images/rows/answers.ts";
+import { OriginHistory } from "../../src/images/worker/limits.ts";
+import { FIRST_TURN, pickImages } from "../../src/images/worker/scheduler.ts";
+import { Random } from "../support/random.ts";
 import { refetchCopies } from "../../src/images/rows/copies.ts";
 import { retryImages } from "../../src/images/rows/requests.ts";
 import { ImageBench } from "../support/image_bench.ts";
@@ -69,7 +73,7 @@ class Hand extends ImageBench {
     return await this.db.write(async (tx) => {
       const ours = [];
       for (const claim of claims) {
-        if (await claimImage(tx, claim, now, now + 15_000)) ours.push(claim);
+        if (await claimImage(tx, claim, now + 15_000)) ours.push(claim);
       }
       return ours;
     });
@@ -111,9 +115,9 @@ Deno.test("images: one job for a URL, whoever asks; all of them are told", async
   await using hand = new Hand();
   const one = await hand.upload([{ url: A, refs: 3 }, B]);
   const two = await hand.upload([A], "other");
-  // The job moved to the seller who asked last.
   const [a] = await hand.claim("other");
   const [b] = await hand.claim("acme");
+  assertEquals([a.url, b.url], [A, B]);
   assertEquals((await hand.settle(a, stored())).sort(), [one, two].sort());
   assertEquals(await hand.counts(one), counts(1, 3, 0, 0));
   assertEquals(await hand.counts(two, "other"), counts(0, 1, 0, 0));
@@ -170,7 +174,7 @@ Deno.test("images: a released job is due at once and has lost nothing", async ()
   await using hand = new Hand();
   await hand.upload([A]);
   const job = await hand.claimOne();
-  await hand.db.write((tx) => releaseImages(tx, [job], hand.clock.now()));
+  await hand.db.write((tx) => releaseImages(tx, [job]));
   const again = await hand.claimOne();
   assertEquals([again.id, again.crashes], [job.id, 0]);
 });
@@ -316,3 +320,212 @@ Deno.test("images: sellers and origins are found one after the other", async () 
     { origin: HOST, due },
   ]);
 });
+
+Deno.test("images: a pending job stays in the queue of whoever asked first", async () => {
+  await using hand = new Hand();
+  await hand.upload([A, B], "first");
+  await hand.upload([A, B, `${HOST}/c.png`], "second");
+  const due = async (seller: string) => {
+    const sellerId = await hand.sellerId(seller);
+    const now = hand.clock.now();
+    const jobs = await hand.db.read((sql) =>
+      dueImages(sql, sellerId, HOST, now, 9)
+    );
+    return jobs.map(({ url }) => url).sort();
+  };
+  assertEquals(await due("first"), [A, B]);
+  assertEquals(await due("second"), [A, B, `${HOST}/c.png`]);
+  const history = new OriginHistory();
+  history.note(HOST, true);
+  const { jobs } = await hand.db.read((sql) =>
+    pickImages(sql, {
+      now: hand.clock.now(),
+      history,
+      inFlight: [],
+      turn: FIRST_TURN,
+    })
+  );
+  assertEquals(jobs.map(({ url }) => url).sort(), [A, B, `${HOST}/c.png`]);
+  assertEquals(new Set(jobs.map(({ sellerId }) => sellerId)).size, 2, "shared");
+  for (const job of await hand.claim("first")) await hand.settle(job, GONE);
+  assertEquals(await due("first"), []);
+  assertEquals(await due("second"), [`${HOST}/c.png`]);
+});
+
+/** Fails the one due attempt of A, and passes over its pause. */
+async function failOnce(hand: Hand, seller = "acme"): Promise<void> {
+  const [job] = await hand.claim(seller);
+  await hand.settle(job, BUSY);
+  hand.clock.advance(1_000);
+}
+
+Deno.test("images: whoever joins a nearly exhausted job has five attempts, the first at once", async () => {
+  await using hand = new Hand();
+  const old = await hand.upload([A]);
+  for (let attempt = 1; attempt < 4; attempt++) await failOnce(hand);
+  const [job] = await hand.claim();
+  const inAnHour = () => 3_600_000;
+  await hand.db.write((tx) =>
+    settleImages(tx, [{ ...job, outcome: BUSY }], {
+      at: hand.clock.now(),
+      delay: inAnHour,
+    })
+  );
+  assertEquals(await hand.claim(), [], "an hour away");
+  const late = await hand.upload([A], "other");
+  assertEquals((await hand.unsettled(late))[0].attempts, 0);
+  assertEquals((await hand.unsettled(late))[0].code, null);
+  assertEquals((await hand.unsettled(old))[0].attempts, 4);
+  // Longer than all pauses: the earlier one has had its time.
+  hand.clock.advance(200_000);
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const [image] = await hand.unsettled(late);
+    assertEquals([image.status, image.attempts], ["pending", attempt - 1]);
+    await failOnce(hand, "other");
+    const [former] = await hand.unsettled(old);
+    assertEquals([former.status, former.attempts], ["failed", 5]);
+  }
+  const [image] = await hand.unsettled(late);
+  assertEquals([image.status, image.attempts], ["failed", 5]);
+});
+
+Deno.test("images: nobody can use up another one's attempts", async () => {
+  await using hand = new Hand();
+  const old = await hand.upload([A]);
+  for (let n = 0; n < 12; n++) {
+    await hand.upload([A], "hostile");
+    await failOnce(hand, "hostile");
+  }
+  const [image] = await hand.unsettled(old);
+  assertEquals([image.status, image.attempts], ["pending", 12]);
+  await hand.upload([A], "hostile");
+  await hand.settle((await hand.claim("acme"))[0], stored());
+  assertEquals(await hand.counts(old), counts(0, 1, 0, 0));
+});
+
+/** Has so many transactions wait for A, as so many uploads would. */
+async function crowd(hand: Hand, size: number): Promise<void> {
+  const id = await hand.upload([A]);
+  const numbers = `WITH RECURSIVE n (n) AS (
+    SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)`;
+  await hand.db.write(async (tx) => {
+    await tx.run(
+      `INSERT INTO transactions (id, seller_id, created_at, finished_at,
+         products_created, products_updated, products_unchanged,
+         images_pending, images_stored, images_reused, images_failed, results)
+       ${numbers} SELECT t.id || '-' || n.n, t.seller_id, t.created_at, NULL,
+         0, 0, 0, 1, 0, 0, 0, '[]'
+       FROM transactions t CROSS JOIN n WHERE t.id = ?`,
+      [size - 1, id],
+    );
+    await tx.run(
+      `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
+         status, attempts, validator, lease_id, after_attempt, created_at)
+       ${numbers} SELECT t.transaction_id || '-' || n.n, t.ordinal, t.image_id,
+         1, 'pending', 0, NULL, NULL, 0, t.created_at
+       FROM transaction_images t CROSS JOIN n WHERE t.transaction_id = ?`,
+      [size - 1, id],
+    );
+  });
+}
+
+Deno.test("images: of very many who wait each write tells a portion, and all are told", async () => {
+  await using hand = new Hand();
+  const size = 4_500;
+  await crowd(hand, size);
+  const left = () =>
+    hand.db.read(async (sql) => {
+      const row = await sql.get<{ n: number }>(
+        "SELECT COUNT(*) AS n FROM transactions WHERE finished_at IS NULL",
+      );
+      return row!.n;
+    });
+  const job = await hand.claimOne();
+  assertEquals((await hand.settle(job, stored())).length, 1_000);
+  assertEquals((await hand.image(A)).state, "stored");
+  // Another version is asked for meanwhile: the old answer is none to that.
+  const newer = await hand.upload([{ url: A, validator: 'etag "2"' }], "other");
+  let portions = 0;
+  for (; await hand.db.read((sql) => sql.get(UNTOLD)); portions++) {
+    const before = await left();
+    const told = await hand.db.write((tx) => tellRest(tx, hand.clock.now()));
+    assertEquals(before - await left(), told.length);
+    assert(told.length <= 1_000, `${told.length}`);
+  }
+  assertEquals(portions, 4);
+  assertEquals(await left(), 1);
+  assertEquals(await hand.counts(newer, "other"), counts(1, 0, 0, 0));
+  const [again] = await hand.claim("other");
+  await hand.settle(again, stored('etag "2"'));
+  assertEquals(await hand.counts(newer, "other"), counts(0, 1, 0, 0));
+  assertEquals(await left(), 0);
+});
+
+Deno.test("images: however requests, attempts and crashes mix, all are answered and counted", async () => {
+  for (let seed = 1; seed <= 12; seed++) await mix(seed);
+});
+
+async function mix(seed: number): Promise<void> {
+  await using hand = new Hand();
+  const random = new Random(seed);
+  const sellers = ["one", "two", "three"];
+  const urls = [A, B, `${HOST}/c.png`];
+  const pick = <T>(list: readonly T[]) => list[random.below(list.length)];
+  const held: ClaimedImage[] = [];
+  const uploads: [string, string][] = [];
+  const take = () => held.splice(random.below(held.length), 1);
+  const steps: (() => Promise<unknown>)[] = [
+    async () => {
+      const seller = pick(sellers);
+      const asked = urls.filter(() => random.next() < 0.6).map((url) => ({
+        url,
+        refs: 1 + random.below(3),
+        validator: pick([null, ETAG, 'etag "2"']),
+      }));
+      uploads.push([seller, await hand.upload(asked, seller)]);
+    },
+    async () => {
+      for (const job of await hand.claim(pick(sellers), 2)) held.push(job);
+    },
+    async () => {
+      const outcome = pick([stored(), stored('etag "2"'), GONE, BUSY]);
+      for (const job of take()) await hand.settle(job, outcome);
+    },
+    async () => {
+      const jobs = take();
+      await hand.db.write((tx) => releaseImages(tx, jobs));
+    },
+    async () => {
+      for (const job of take()) await hand.crash(job, 0);
+    },
+    () => Promise.resolve(hand.clock.advance(60_000)),
+  ];
+  for (let step = 0; step < 120; step++) await pick(steps)();
+  for (const job of held.splice(0)) await hand.settle(job, BUSY);
+  for (let round = 0; round < 40; round++) {
+    hand.clock.advance(200_000);
+    for (const seller of sellers) {
+      for (const job of await hand.claim(seller)) {
+        await hand.settle(job, pick([stored(), BUSY]));
+      }
+    }
+  }
+  for (const [seller, id] of uploads) {
+    const { pending, finished } = await hand.counts(id, seller);
+    assertEquals([pending, finished], [0, true], `seed ${seed}`);
+  }
+  const rest = await hand.db.read((sql) =>
+    sql.all(
+      `SELECT image_id FROM image_askers UNION ALL
+       SELECT image_id FROM image_answers UNION ALL
+       SELECT t.id FROM transactions t LEFT JOIN transaction_images i
+         ON i.transaction_id = t.id
+       GROUP BY t.id, t.images_stored, t.images_failed
+       HAVING t.images_stored <>
+           SUM(CASE i.status WHEN 'stored' THEN i.refs ELSE 0 END)
+         OR t.images_failed <>
+           SUM(CASE i.status WHEN 'failed' THEN i.refs ELSE 0 END)`,
+    )
+  );
+  assertEquals(rest, [], `seed ${seed}`);
+}

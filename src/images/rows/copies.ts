@@ -1,6 +1,7 @@
 /** Which stored copies there are, and which of them are still of use. */
 import type { ImageType, StoredFile } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
+import { ASKED, type AskedImage, askFor, isSettled } from "./askers.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
 
 /** A stored copy, whichever URLs it came from. */
@@ -51,6 +52,9 @@ async function copiesWhere(
   );
 }
 
+/** Whose turn it is when the service itself wants an image; no seller's id. */
+const OURSELVES = "service";
+
 const NO_COPY = `sha256 = NULL, type = NULL, bytes = NULL, width = NULL,
   height = NULL, validator = NULL, stored_at = NULL`;
 
@@ -96,16 +100,14 @@ export async function refetchCopies(
   let urls = 0;
   for (const list of inLists(sha256s)) {
     const gone = `sha256 IN (${marks(list.length)})`;
-    const images = await tx.all<{ id: string }>(
-      `SELECT id FROM images WHERE ${gone} ORDER BY id`,
+    const images = await tx.all<AskedImage>(
+      `SELECT ${ASKED} FROM images WHERE ${gone} ORDER BY url /* FOR UPDATE */`,
       list,
     );
-    urls += await tx.run(
-      `UPDATE images SET state = 'pending', due_at = ?, attempts = 0,
-         crashes = 0, code = NULL, message = NULL
-       WHERE ${gone} AND state IN ('stored', 'failed')`,
-      [at, ...list],
-    );
+    const settled = images.filter(isSettled);
+    const asks = settled.map((image) => ({ image, sellerId: OURSELVES }));
+    await askFor(tx, asks, at);
+    urls += settled.length;
     await tx.run(
       `UPDATE images SET ${NO_COPY} WHERE ${gone}`,
       list,

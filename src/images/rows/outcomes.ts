@@ -1,7 +1,7 @@
 /**
- * What came of image jobs: the row of the job, every transaction that waits
- * for it and their counters change in one write, and only at the hand of whom
- * the lease belongs to.
+ * What came of image jobs: the row of the job, those who wait for it and their
+ * counters change in one write (if they are very many, see `answers.ts`), and
+ * only at the hand of whom the lease belongs to.
  */
 import {
   afterCrash,
@@ -12,7 +12,12 @@ import {
 } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
+import { type Answer, tellExhausted, tellWaiting } from "./answers.ts";
+import { ASKED, type AskedImage, dropAskers, setDue } from "./askers.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
+
+/** UTF-16 code units of a stored message at most. */
+const MESSAGE_LIMIT = 500;
 
 /** An outcome, as the holder of the lease reports it. */
 export interface ImageResult<Outcome = ImageOutcome> {
@@ -28,42 +33,27 @@ export interface SettleOptions {
   /** Unix milliseconds. */
   at: number;
   /**
-   * Milliseconds until the next attempt after `attempts` failed ones; null when
-   * that was the last.
+   * Milliseconds until the next attempt after `attempts` failed ones of the
+   * schedule; null when that was the last.
    */
   delay: (attempts: number, failure: ImageFailure) => number | null;
 }
 
-interface LeasedRow {
-  id: string;
-  lease_id: string | null;
-  attempts: number;
+interface LeasedRow extends AskedImage {
   sha256: string | null;
   validator: string | null;
 }
 
-/** Whoever waits for an image: one row of `transaction_images`. */
-interface Waiting {
-  transaction_id: string;
-  ordinal: number;
-  image_id: string;
-  refs: number;
-  validator: string | null;
-  lease_id: string | null;
-}
-
-type SettledStatus = "stored" | "reused" | "failed";
-
-/** How a job ended, with what is needed to tell those who wait. */
-interface Ending {
-  status: SettledStatus;
-  lease: string;
-  attempts: number;
+/** How a job ended. */
+interface Ending extends Answer {
   /** Whether products show another image than before. */
   visible: boolean;
-  failure: ImageFailure | null;
-  /** Of the version obtained. */
-  validator: string | null;
+}
+
+/** A transient failure, after which the job is tried again. */
+interface Retry {
+  answer: Answer;
+  dueAt: number;
 }
 
 /**
@@ -77,44 +67,40 @@ export async function settleImages(
 ): Promise<string[]> {
   const leased = await leasedRows(tx, results);
   const endings = new Map<string, Ending>();
-  const retried: Param[][] = [];
+  const retries = new Map<string, Retry>();
+  const refetched: LeasedRow[] = [];
   for (const { id, lease, outcome } of results) {
     const row = leased.get(id);
     if (row?.lease_id !== lease) continue;
-    const attempts = row.attempts + 1;
+    const ending = endingOf(row, outcome);
     const delay = outcome.kind === "failed" && outcome.transient
-      ? options.delay(attempts, outcome)
+      ? options.delay(Math.max(1, ending.attempt - row.after_attempt), outcome)
       : null;
-    if (outcome.kind === "failed" && delay !== null) {
-      const { code, message } = outcome;
-      retried.push([options.at + delay, attempts, code, message, id, lease]);
+    if (delay !== null) {
+      retries.set(id, { answer: ending, dueAt: options.at + delay });
     } else if (outcome.kind === "unmodified" && row.sha256 === null) {
       // The copy was found missing meanwhile: fetch it, unconditionally.
-      retried.push([options.at, row.attempts, null, null, id, lease]);
+      refetched.push(row);
     } else {
-      endings.set(id, endingOf(row, lease, attempts, outcome));
+      endings.set(id, ending);
     }
   }
-  await tx.runMany(
-    `UPDATE images SET lease_id = NULL, due_at = ?, attempts = ?, code = ?,
-       message = ? WHERE id = ? AND lease_id = ?`,
-    retried,
-  );
-  await endJobs(tx, results, endings, options.at);
-  const told = await tellWaiting(tx, endings, options.at);
+  await giveBack(tx, refetched);
+  const exhausted = await retryJobs(tx, retries, options.at);
+  const told = await endJobs(tx, { results, endings, leased, at: options.at });
   await countEndings(tx, endings, options.at);
   const visible = [...endings].filter(([, ending]) => ending.visible);
   await touchProductsOf(tx, visible.map(([id]) => id));
-  return told;
+  return [...exhausted, ...told];
 }
 
-function endingOf(
-  row: LeasedRow,
-  lease: string,
-  attempts: number,
-  outcome: AttemptOutcome,
-): Ending {
-  const common = { lease, attempts, failure: null };
+function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
+  const common = {
+    attempt: row.attempts + 1,
+    lease: row.lease_id!,
+    code: null,
+    message: null,
+  };
   switch (outcome.kind) {
     case "stored": {
       const visible = outcome.sha256 !== row.sha256;
@@ -126,12 +112,46 @@ function endingOf(
       return { ...common, status: "reused", visible: false, validator };
     }
     case "failed": {
+      const { code } = outcome;
+      const message = outcome.message.slice(0, MESSAGE_LIMIT).toWellFormed();
       // A former copy goes on being shown.
       const visible = row.sha256 === null;
-      const failed = { failure: outcome, visible, validator: null };
+      const failed = { code, message, visible, validator: null };
       return { ...common, ...failed, status: "failed" };
     }
   }
+}
+
+/** As if the attempt had never begun. */
+async function giveBack(tx: Tx, rows: readonly LeasedRow[]): Promise<void> {
+  await tx.runMany(
+    `UPDATE images SET lease_id = NULL, lease_until = NULL
+     WHERE id = ? AND lease_id = ?`,
+    rows.map(({ id, lease_id }) => [id, lease_id]),
+  );
+}
+
+/** Answers the ids of the transactions for which that was the last attempt. */
+async function retryJobs(
+  tx: Tx,
+  retries: ReadonlyMap<string, Retry>,
+  at: number,
+): Promise<string[]> {
+  await tx.runMany(
+    `UPDATE images SET lease_id = NULL, lease_until = NULL, attempts = ?,
+       code = ?, message = ? WHERE id = ? AND lease_id = ?`,
+    Array.from(retries, ([id, { answer }]) => {
+      const { attempt, code, message, lease } = answer;
+      return [attempt, code, message, id, lease];
+    }),
+  );
+  const due = Array.from(retries, ([id, { dueAt }]) => ({ id, dueAt }));
+  await setDue(tx, due);
+  const failures = Array.from(
+    retries,
+    ([id, { answer }]) => [id, answer] as const,
+  );
+  return await tellExhausted(tx, new Map(failures), at);
 }
 
 async function countEndings(
@@ -156,7 +176,7 @@ async function leasedRows(
   const found = new Map<string, LeasedRow>();
   for (const list of inLists(results.map(({ id }) => id))) {
     const rows = await tx.all<LeasedRow>(
-      `SELECT id, lease_id, attempts, sha256, validator FROM images
+      `SELECT ${ASKED}, sha256, validator FROM images
        WHERE id IN (${marks(list.length)}) AND lease_id IS NOT NULL
        ORDER BY url /* FOR UPDATE */`,
       list,
@@ -167,29 +187,39 @@ async function leasedRows(
 }
 
 const ENDED = `state = ?, attempts = ?, code = ?, message = ?,
-  lease_id = NULL, due_at = NULL, crashes = 0`;
+  lease_id = NULL, lease_until = NULL, crashes = 0`;
 
+interface Ends {
+  results: readonly AttemptResult[];
+  endings: ReadonlyMap<string, Ending>;
+  /** The rows of their images as they were. */
+  leased: ReadonlyMap<string, LeasedRow>;
+  at: number;
+}
+
+/** Answers the ids of the transactions that were told. */
 async function endJobs(
   tx: Tx,
-  results: readonly AttemptResult[],
-  endings: ReadonlyMap<string, Ending>,
-  at: number,
-): Promise<void> {
+  { results, endings, leased, at }: Ends,
+): Promise<string[]> {
   const others: Param[][] = [];
   const stored: Param[][] = [];
+  const ended = new Map<string, AskedImage>();
   for (const { id, lease, outcome } of results) {
     const ending = endings.get(id);
     if (ending?.lease !== lease) continue;
+    const { attempt, code, message } = ending;
     const state = ending.status === "failed" ? "failed" : "stored";
-    const { code = null, message = null } = ending.failure ?? {};
-    const ended = [state, ending.attempts, code, message];
+    const end = [state, attempt, code, message];
     if (outcome.kind === "stored") {
       const { sha256, type, bytes, width, height, validator } = outcome;
       const copy = [sha256, type, bytes, width, height, validator, at];
-      stored.push([...ended, ...copy, id, lease]);
+      stored.push([...end, ...copy, id, lease]);
     } else {
-      others.push([...ended, id, lease]);
+      others.push([...end, id, lease]);
     }
+    const row = leased.get(id)!;
+    ended.set(id, { ...row, state, attempts: attempt, lease_id: null });
   }
   await tx.runMany(
     `UPDATE images SET ${ENDED}, sha256 = ?, type = ?, bytes = ?, width = ?,
@@ -200,98 +230,8 @@ async function endJobs(
     `UPDATE images SET ${ENDED} WHERE id = ? AND lease_id = ?`,
     others,
   );
-}
-
-/** Counts of references, by what became of them. */
-interface Moved {
-  stored: number;
-  reused: number;
-  failed: number;
-}
-
-async function tellWaiting(
-  tx: Tx,
-  endings: ReadonlyMap<string, Ending>,
-  at: number,
-): Promise<string[]> {
-  const told: Param[][] = [];
-  const again = new Set<string>();
-  const moved = new Map<string, Moved>();
-  for (const row of await waitingFor(tx, [...endings.keys()])) {
-    const ending = endings.get(row.image_id);
-    if (ending === undefined) continue;
-    if (!isAnswered(row, ending)) {
-      again.add(row.image_id);
-      continue;
-    }
-    const { status, attempts, failure } = ending;
-    const { code = null, message = null } = failure ?? {};
-    const { transaction_id, ordinal, refs } = row;
-    told.push([status, attempts, code, message, transaction_id, ordinal]);
-    const counts = moved.get(transaction_id) ??
-      { stored: 0, reused: 0, failed: 0 };
-    counts[status] += refs;
-    moved.set(transaction_id, counts);
-  }
-  await tx.runMany(
-    `UPDATE transaction_images SET status = ?, attempts = ?, code = ?,
-       message = ? WHERE transaction_id = ? AND ordinal = ?`,
-    told,
-  );
-  await tx.runMany(
-    `UPDATE images SET state = 'pending', due_at = ?, attempts = 0,
-       code = NULL, message = NULL WHERE id = ?`,
-    Array.from(again, (id) => [at, id]),
-  );
-  await moveCounters(tx, moved, at);
-  return [...moved.keys()];
-}
-
-/**
- * Whether what was obtained answers a request: one that was made before the
- * attempt began, or that asked for this very version, or for no certain one.
- */
-function isAnswered(row: Waiting, ending: Ending): boolean {
-  if (row.lease_id !== ending.lease) return true;
-  if (ending.status === "failed") return false;
-  return row.validator === null || row.validator === ending.validator;
-}
-
-async function waitingFor(
-  tx: Tx,
-  imageIds: readonly string[],
-): Promise<Waiting[]> {
-  const waiting: Waiting[] = [];
-  for (const list of inLists(imageIds)) {
-    waiting.push(
-      ...await tx.all<Waiting>(
-        `SELECT transaction_id, ordinal, image_id, refs, validator, lease_id
-         FROM transaction_images
-         WHERE status = 'pending' AND image_id IN (${marks(list.length)})
-         ORDER BY transaction_id, ordinal`,
-        list,
-      ),
-    );
-  }
-  return waiting;
-}
-
-async function moveCounters(
-  tx: Tx,
-  moved: ReadonlyMap<string, Moved>,
-  at: number,
-): Promise<void> {
-  await tx.runMany(
-    `UPDATE transactions SET images_pending = images_pending - ?,
-       images_stored = images_stored + ?, images_reused = images_reused + ?,
-       images_failed = images_failed + ?,
-       finished_at = CASE WHEN images_pending = ? THEN ? ELSE finished_at END
-     WHERE id = ?`,
-    [...moved].sort().map(([id, { stored, reused, failed }]) => {
-      const settled = stored + reused + failed;
-      return [settled, stored, reused, failed, settled, at, id];
-    }),
-  );
+  await dropAskers(tx, [...ended.keys()]);
+  return await tellWaiting(tx, endings, ended, at);
 }
 
 /** A job that a worker died of. */
@@ -316,7 +256,7 @@ export async function recordCrashes(
   const given: AttemptResult[] = [];
   for (const { id, lease, crashes } of jobs) {
     const state = afterCrash(crashes + 1);
-    if (state !== "failed") again.push([state, crashes + 1, at, id, lease]);
+    if (state !== "failed") again.push([state, crashes + 1, id, lease]);
     else {given.push({
         id,
         lease,
@@ -324,8 +264,8 @@ export async function recordCrashes(
       });}
   }
   await tx.runMany(
-    `UPDATE images SET state = ?, crashes = ?, lease_id = NULL, due_at = ?
-     WHERE id = ? AND lease_id = ?`,
+    `UPDATE images SET state = ?, crashes = ?, lease_id = NULL,
+       lease_until = NULL WHERE id = ? AND lease_id = ?`,
     again,
   );
   return await settleImages(tx, given, { at, delay: () => null });

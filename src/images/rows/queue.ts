@@ -1,12 +1,13 @@
 /**
- * The image queue: which jobs are due, and who works on them. A claim is a
- * lease; `due_at` of a leased job is the end of its lease, so that what a dead
+ * The image queue: which jobs are due, and who works on them. A job stands in
+ * the queue of each seller that waits for it (`image_askers`) and is fetched in
+ * the turn of whichever comes first. A claim is a lease, so that what a dead
  * process held comes up again by itself.
  *
  * No look reads the whole queue: sellers and origins that have jobs are found
  * by jumping through the index from one to the next.
  */
-import type { ImageState, ImageType, StoredFile } from "../image.ts";
+import type { ImageType, StoredFile } from "../image.ts";
 import type { Sql, Tx } from "../../database/db.ts";
 import { byUrl } from "./requests.ts";
 
@@ -15,8 +16,10 @@ export interface ImageJob {
   id: string;
   url: string;
   origin: string;
+  /** In whose turn it is fetched. */
   sellerId: string;
-  suspect: boolean;
+  /** Attempts that have ended so far. */
+  attempts: number;
   crashes: number;
   /** The stored copy that is to be replaced if it is out of date. */
   copy: (StoredFile & { validator: string | null }) | null;
@@ -35,15 +38,15 @@ interface JobRow {
   url: string;
   origin: string;
   seller_id: string;
-  state: ImageState;
+  attempts: number;
   crashes: number;
   sha256: string | null;
   type: ImageType | null;
   validator: string | null;
 }
 
-const JOB = "id, url, origin, seller_id, state, crashes, " +
-  "sha256, type, validator";
+const JOB = `i.id, i.url, i.origin, a.seller_id, i.attempts, i.crashes,
+  i.sha256, i.type, i.validator`;
 
 /** Sellers with pending jobs whose id is beyond `after`, in order of id. */
 export async function pendingSellers(
@@ -52,16 +55,14 @@ export async function pendingSellers(
   limit: number,
 ): Promise<string[]> {
   const rows = await sql.all<{ seller_id: string }>(
-    `WITH RECURSIVE sellers_due (seller_id) AS (
-       SELECT MIN(seller_id) FROM images
-       WHERE due_at IS NOT NULL AND state = 'pending' AND seller_id > ?
+    `WITH RECURSIVE waiting (seller_id) AS (
+       SELECT MIN(seller_id) FROM image_askers WHERE seller_id > ?
        UNION ALL
-       SELECT (SELECT MIN(i.seller_id) FROM images i
-               WHERE i.due_at IS NOT NULL AND i.state = 'pending'
-                 AND i.seller_id > s.seller_id)
-       FROM sellers_due s WHERE s.seller_id IS NOT NULL
+       SELECT (SELECT MIN(a.seller_id) FROM image_askers a
+               WHERE a.seller_id > w.seller_id)
+       FROM waiting w WHERE w.seller_id IS NOT NULL
      )
-     SELECT seller_id FROM sellers_due WHERE seller_id IS NOT NULL LIMIT ?`,
+     SELECT seller_id FROM waiting WHERE seller_id IS NOT NULL LIMIT ?`,
     [after, limit],
   );
   return rows.map(({ seller_id }) => seller_id);
@@ -70,7 +71,10 @@ export async function pendingSellers(
 /** One origin of a seller's pending jobs. */
 export interface ImageLane {
   origin: string;
-  /** When its first job may be taken, Unix milliseconds. */
+  /**
+   * When its first job may be fetched, Unix milliseconds; one that is being
+   * fetched counts, too.
+   */
   due: number;
 }
 
@@ -83,18 +87,14 @@ export async function pendingLanes(
 ): Promise<ImageLane[]> {
   return await sql.all<ImageLane>(
     `WITH RECURSIVE lanes (origin) AS (
-       SELECT MIN(origin) FROM images
-       WHERE due_at IS NOT NULL AND state = 'pending' AND seller_id = ?
-         AND origin > ?
+       SELECT MIN(origin) FROM image_askers WHERE seller_id = ? AND origin > ?
        UNION ALL
-       SELECT (SELECT MIN(i.origin) FROM images i
-               WHERE i.due_at IS NOT NULL AND i.state = 'pending'
-                 AND i.seller_id = ? AND i.origin > l.origin)
+       SELECT (SELECT MIN(a.origin) FROM image_askers a
+               WHERE a.seller_id = ? AND a.origin > l.origin)
        FROM lanes l WHERE l.origin IS NOT NULL
      )
-     SELECT l.origin, (SELECT MIN(i.due_at) FROM images i
-                       WHERE i.due_at IS NOT NULL AND i.state = 'pending'
-                         AND i.seller_id = ? AND i.origin = l.origin) AS due
+     SELECT l.origin, (SELECT MIN(a.due_at) FROM image_askers a
+                       WHERE a.seller_id = ? AND a.origin = l.origin) AS due
      FROM lanes l WHERE l.origin IS NOT NULL LIMIT ?`,
     [sellerId, after, sellerId, sellerId, limit],
   );
@@ -109,22 +109,11 @@ export async function dueImages(
   limit: number,
 ): Promise<ImageJob[]> {
   const rows = await sql.all<JobRow>(
-    `SELECT ${JOB} FROM images
-     WHERE state = 'pending' AND seller_id = ? AND origin = ? AND due_at <= ?
-       AND lease_id IS NULL
-     ORDER BY due_at LIMIT ?`,
+    `SELECT ${JOB} FROM image_askers a JOIN images i ON i.id = a.image_id
+     WHERE a.seller_id = ? AND a.origin = ? AND a.due_at <= ?
+       AND i.state = 'pending' AND i.lease_id IS NULL
+     ORDER BY a.due_at LIMIT ?`,
     [sellerId, origin, now, limit],
-  );
-  return rows.map(toJob);
-}
-
-/** The suspect that is due and nobody's, if one is; of those there are few. */
-export async function dueSuspect(sql: Sql, now: number): Promise<ImageJob[]> {
-  const rows = await sql.all<JobRow>(
-    `SELECT ${JOB} FROM images
-     WHERE state = 'suspect' AND due_at <= ? AND lease_id IS NULL
-     ORDER BY due_at LIMIT 1`,
-    [now],
   );
   return rows.map(toJob);
 }
@@ -137,7 +126,8 @@ export function expiredLeases(
 ): Promise<LeasedImage[]> {
   return sql.all<LeasedImage>(
     `SELECT id, lease_id AS lease, url FROM images
-     WHERE lease_id IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+     WHERE lease_id IS NOT NULL AND lease_until <= ?
+     ORDER BY lease_until LIMIT ?`,
     [now, limit],
   );
 }
@@ -152,25 +142,28 @@ function toJob(row: JobRow): ImageJob {
     url: row.url,
     origin: row.origin,
     sellerId: row.seller_id,
-    suspect: row.state === "suspect",
+    attempts: row.attempts,
     crashes: row.crashes,
     copy,
   };
 }
 
-/** Claims one job until `until`; false when somebody else was faster. */
+/**
+ * Claims one job until `until`; false when somebody else was faster, or an
+ * attempt has ended since it was looked at.
+ */
 export async function claimImage(
   tx: Tx,
   job: ClaimedImage,
-  now: number,
   until: number,
 ): Promise<boolean> {
   const changed = await tx.run(
-    `UPDATE images SET lease_id = ?, due_at = ?
+    `UPDATE images SET lease_id = ?, lease_until = ?
      WHERE id = (SELECT id FROM images
-                 WHERE id = ? AND state = ? AND lease_id IS NULL AND due_at <= ?
+                 WHERE id = ? AND state = 'pending' AND attempts = ?
+                   AND lease_id IS NULL
                  /* FOR UPDATE SKIP LOCKED */)`,
-    [job.lease, until, job.id, job.suspect ? "suspect" : "pending", now],
+    [job.lease, until, job.id, job.attempts],
   );
   return changed === 1;
 }
@@ -182,21 +175,20 @@ export async function renewLeases(
   until: number,
 ): Promise<void> {
   await tx.runMany(
-    "UPDATE images SET due_at = ? WHERE id = ? AND lease_id = ?",
+    "UPDATE images SET lease_until = ? WHERE id = ? AND lease_id = ?",
     [...held].sort(byUrl).map(({ id, lease }) => [until, id, lease]),
   );
 }
 
-/** Gives jobs back as if they had never been claimed; they are due at `at`. */
+/** Gives jobs back as if they had never been claimed: they are due at once. */
 export async function releaseImages(
   tx: Tx,
   held: Iterable<LeasedImage>,
-  at: number,
 ): Promise<void> {
   await tx.runMany(
-    `UPDATE images SET lease_id = NULL, due_at = ?
+    `UPDATE images SET lease_id = NULL, lease_until = NULL
      WHERE id = ? AND lease_id = ?`,
-    [...held].sort(byUrl).map(({ id, lease }) => [at, id, lease]),
+    [...held].sort(byUrl).map(({ id, lease }) => [id, lease]),
   );
 }
 

@@ -1,10 +1,16 @@
 /**
  * Images as transactions ask for them and see them: rows of `images` (one for
  * each URL, whoever uses it) and of `transaction_images`. What becomes of a
- * job is in `image_queue.ts` and `image_outcomes.ts`.
+ * job is in `queue.ts` and `outcomes.ts`.
  */
-import type { ImageState } from "../image.ts";
 import { originsOf } from "../../lib/url.ts";
+import {
+  type Ask,
+  ASKED,
+  type AskedImage,
+  askFor,
+  attemptsBefore,
+} from "./askers.ts";
 import {
   inLists,
   marks,
@@ -33,11 +39,7 @@ export interface ImageRequest {
 }
 
 /** The row of a URL, as far as a request has to know it. */
-interface TakenImage {
-  id: string;
-  url: string;
-  state: ImageState;
-  lease_id: string | null;
+interface TakenImage extends AskedImage {
   sha256: string | null;
   validator: string | null;
 }
@@ -69,10 +71,10 @@ export async function requestImages(
   // A URL that is known keeps the id that it has.
   await tx.runMany(
     TAKE,
-    urls.map((url, i) => [uuid(), url, origins[i], sellerId, at, at]),
+    urls.map((url, i) => [uuid(), url, origins[i], at]),
   );
   const taken = await imagesByUrl(tx, urls);
-  const restarted: Param[][] = [];
+  const asks: Ask[] = [];
   const rows: Param[][] = [];
   const counts: RequestedCounts = {
     pending: 0,
@@ -88,12 +90,13 @@ export async function requestImages(
       counts.reused += refs;
       continue;
     }
-    if (isSettled(image)) restarted.push([at, id]);
-    rows.push([transactionId, ordinal, id, refs, validator, lease, at]);
+    asks.push({ image, sellerId });
+    const asked = [validator, lease, attemptsBefore(image), at];
+    rows.push([transactionId, ordinal, id, refs, ...asked]);
     counts.waiting.add(ordinal);
     counts.pending += refs;
   }
-  await tx.runMany(RESTART, restarted);
+  await askFor(tx, asks, at);
   await tx.runMany(INSERT_WAITING, rows);
   return counts;
 }
@@ -107,26 +110,21 @@ export function byUrl(a: { url: string }, b: { url: string }): number {
 }
 
 /**
- * Makes the row of a URL, or locks it, and makes the seller its asker: jobs are
- * shared out fairly among sellers. No job can settle then between the look at
- * the row and the request's commit.
+ * Makes the row of a URL, or locks it: no job can settle then between the look
+ * at the row and the request's commit.
  */
-const TAKE = `INSERT INTO images (id, url, origin, seller_id, state, due_at,
-     attempts, crashes, created_at)
-   VALUES (?, ?, ?, ?, 'pending', ?, 0, 0, ?)
-   ON CONFLICT (url) DO UPDATE SET seller_id = excluded.seller_id`;
+const TAKE = `INSERT INTO images (id, url, origin, state, attempts, crashes,
+     created_at)
+   VALUES (?, ?, ?, 'pending', 0, 0, ?)
+   ON CONFLICT (url) DO UPDATE SET state = images.state`;
 
 /** The same for a URL that is known. */
-const TAKE_KNOWN = "UPDATE images SET seller_id = ? WHERE url = ?";
-
-const RESTART = `UPDATE images SET state = 'pending', due_at = ?,
-    attempts = 0, crashes = 0, code = NULL, message = NULL
-  WHERE id = ?`;
+const TAKE_KNOWN = "UPDATE images SET state = state WHERE url = ?";
 
 const INSERT_WAITING =
   `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
-     status, attempts, validator, lease_id, created_at)
-   VALUES (?, ?, ?, ?, 'pending', 0, ?, ?, ?)`;
+     status, attempts, validator, lease_id, after_attempt, created_at)
+   VALUES (?, ?, ?, ?, 'pending', 0, ?, ?, ?, ?)`;
 
 async function imagesByUrl(
   tx: Tx,
@@ -135,7 +133,7 @@ async function imagesByUrl(
   const found = new Map<string, TakenImage>();
   for (const list of inLists(urls)) {
     const rows = await tx.all<TakenImage>(
-      `SELECT id, url, state, lease_id, sha256, validator FROM images
+      `SELECT ${ASKED}, sha256, validator FROM images
        WHERE url IN (${marks(list.length)})`,
       list,
     );
@@ -150,10 +148,6 @@ function isCurrent(
 ): boolean {
   return image.sha256 !== null && validator !== null &&
     image.validator === validator;
-}
-
-function isSettled({ state }: TakenImage): boolean {
-  return state !== "pending" && state !== "suspect";
 }
 
 /**
@@ -174,19 +168,20 @@ export async function retryImages(
   );
   if (failed.length === 0) return 0;
   failed.sort(byUrl);
-  await tx.runMany(TAKE_KNOWN, failed.map(({ url }) => [sellerId, url]));
+  await tx.runMany(TAKE_KNOWN, failed.map(({ url }) => [url]));
   const taken = await imagesByUrl(tx, failed.map(({ url }) => url));
-  const settled = [...taken.values()].filter(isSettled);
-  await tx.runMany(RESTART, settled.map(({ id }) => [at, id]));
+  const asks = [...taken.values()].map((image) => ({ image, sellerId }));
+  await askFor(tx, asks, at);
   await tx.runMany(
     `UPDATE transaction_images SET status = 'pending', attempts = 0,
-       code = NULL, message = NULL, lease_id = ?
+       code = NULL, message = NULL, lease_id = ?, after_attempt = ?,
+       created_at = ?
      WHERE transaction_id = ? AND ordinal = ?`,
-    failed.map(({ ordinal, url }) => [
-      taken.get(url)?.lease_id ?? null,
-      transactionId,
-      ordinal,
-    ]),
+    failed.map(({ ordinal, url }) => {
+      const image = taken.get(url)!;
+      const asked = [image.lease_id, attemptsBefore(image), at];
+      return [...asked, transactionId, ordinal];
+    }),
   );
   const refs = failed.reduce((sum, image) => sum + image.refs, 0);
   await tx.run(
@@ -220,9 +215,13 @@ export async function unsettledImages(
     lists.push(
       await sql.all<UnsettledImage>(
         `SELECT t.ordinal, i.url, t.status,
-           CASE t.status WHEN 'pending' THEN i.attempts ELSE t.attempts END AS attempts,
-           CASE t.status WHEN 'pending' THEN i.code ELSE t.code END AS code,
-           CASE t.status WHEN 'pending' THEN i.message ELSE t.message END AS message
+           CASE WHEN t.status <> 'pending' THEN t.attempts
+                WHEN i.attempts > t.after_attempt
+                THEN i.attempts - t.after_attempt ELSE 0 END AS attempts,
+           CASE WHEN t.status <> 'pending' THEN t.code
+                WHEN i.attempts > t.after_attempt THEN i.code END AS code,
+           CASE WHEN t.status <> 'pending' THEN t.message
+                WHEN i.attempts > t.after_attempt THEN i.message END AS message
          FROM transaction_images t JOIN images i ON i.id = t.image_id
          WHERE t.transaction_id = ? AND t.ordinal IN (${marks(list.length)})
            AND t.status IN ('pending', 'failed')`,

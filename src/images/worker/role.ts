@@ -34,6 +34,7 @@ import {
   releaseImages,
   renewLeases,
 } from "../rows/queue.ts";
+import { tellRest, UNTOLD } from "../rows/answers.ts";
 import { refetchMissing, sweepParts } from "../upkeep.ts";
 import {
   FIRST_TURN,
@@ -177,9 +178,7 @@ export class ImageRole implements BackgroundRole {
     void this.#loop.stop();
     void this.#thread.stop();
     try {
-      await db.write((tx) =>
-        releaseImages(tx, this.#held.values(), deps.clock.now())
-      );
+      await db.write((tx) => releaseImages(tx, this.#held.values()));
     } catch (error) {
       deps.log.error("image_release_failed", { error: String(error) });
     }
@@ -210,20 +209,19 @@ export class ImageRole implements BackgroundRole {
     this.#sweep(now);
     // Before the look: after a stall our own leases have run out.
     if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
-    const { expired, picked } = await this.#look(now);
+    const { expired, picked, untold } = await this.#look(now);
     this.#turn = picked.turn;
+    if (untold) await this.#tellRest();
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
-    let moved = picked.jobs.length === 0;
+    let moved = untold || picked.jobs.length === 0;
     if (ended.length + picked.jobs.length + expired.length > 0) {
       const claimed = await this.#write(now, ended, expired, picked.jobs);
       moved ||= claimed + ended.length + expired.length > 0;
     }
     if (moved) this.#moves++;
-    if (
-      expired.length > 0 || ended.some(({ end }) => typeof end === "string")
-    ) {
-      return 0;
-    }
+    const again = untold || expired.length > 0 ||
+      ended.some(({ end }) => typeof end === "string");
+    if (again) return 0;
     const nextAt = Math.min(
       picked.nextDue,
       this.#held.size > 0 ? this.#renewAt : Infinity,
@@ -246,7 +244,7 @@ export class ImageRole implements BackgroundRole {
 
   async #look(
     now: number,
-  ): Promise<{ expired: LeasedImage[]; picked: Picked }> {
+  ): Promise<{ expired: LeasedImage[]; picked: Picked; untold: boolean }> {
     const { db, deps } = this.#services;
     const options = {
       now,
@@ -255,14 +253,24 @@ export class ImageRole implements BackgroundRole {
       turn: this.#turn,
     };
     const able = this.#thread.ready && this.#store.trouble === null;
-    const { expired, picked } = await db.read(async (sql) => ({
+    const { expired, picked, untold } = await db.read(async (sql) => ({
+      untold: await sql.get(UNTOLD) !== undefined,
       expired: await expiredLeases(sql, now, EXPIRED),
       picked: able ? await pickImages(sql, options) : nothingPicked(this.#turn),
     }));
     const at = deps.clock.monotonic();
     if (at - this.#lookedAt > GAP_MS) this.#graceUntil = at + GRACE_MS;
     this.#lookedAt = at;
-    return { expired: this.#isDead(expired, at), picked };
+    return { expired: this.#isDead(expired, at), picked, untold };
+  }
+
+  /** A portion of those who wait for an image that very many wait for. */
+  async #tellRest(): Promise<void> {
+    const { db, deps } = this.#services;
+    const at = deps.clock.now();
+    await db.write(async (tx) => this.#announce(tx, await tellRest(tx, at)), {
+      heavy: true,
+    });
   }
 
   /** Those whose holder had every chance to renew its lease. */
@@ -292,7 +300,7 @@ export class ImageRole implements BackgroundRole {
     const claimed = await db.write(async (tx) => {
       if (this.#abandoned) return [];
       await this.#recordEnds(tx, ended);
-      await releaseImages(tx, expired, now);
+      await releaseImages(tx, expired);
       return await claimAll(tx, claims, now);
     });
     const ours = new Set(claimed);
@@ -319,7 +327,7 @@ export class ImageRole implements BackgroundRole {
     }
     await this.#settle(tx, results);
     await this.#recordCrashes(tx, crashed);
-    await releaseImages(tx, released, this.#services.deps.clock.now());
+    await releaseImages(tx, released);
   }
 
   async #settle(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
@@ -418,7 +426,7 @@ async function claimAll(
 ): Promise<HeldImage[]> {
   // Asked for all at once, which costs one round trip to a server.
   const claimed = await Promise.all(
-    claims.map((claim) => claimImage(tx, claim, now, now + LEASE_MS)),
+    claims.map((claim) => claimImage(tx, claim, now + LEASE_MS)),
   );
   return claims.filter((_, i) => claimed[i]);
 }

@@ -5,7 +5,6 @@
 import type { Sql } from "../../database/db.ts";
 import {
   dueImages,
-  dueSuspect,
   type ImageJob,
   pendingLanes,
   pendingSellers,
@@ -48,7 +47,7 @@ export interface PickOptions {
   now: number;
   history: OriginHistory;
   /** What is being downloaded now. */
-  inFlight: readonly (Lane & { suspect: boolean })[];
+  inFlight: readonly Lane[];
   turn: Turn;
 }
 
@@ -63,10 +62,6 @@ export async function pickImages(
   const picked = nothingPicked(turn);
   const limits = new DownloadLimits(history, inFlight);
   if (limits.full) return picked;
-  // One suspect at a time, so that it is known whose fault a crash is.
-  if (!inFlight.some((job) => job.suspect)) {
-    takeInTurns([await dueSuspect(sql, now)], limits, picked.jobs);
-  }
   const origins = new Map(turn.origins);
   const sellers = await sellersInTurn(sql, turn.sellerId);
   const queues: ImageJob[][] = [];
@@ -128,13 +123,16 @@ function interleaved<T>(lists: readonly T[][]): T[] {
   return all;
 }
 
+/** A job that several sellers wait for is taken in the first of their turns. */
 function takeInTurns(
   queues: readonly ImageJob[][],
   limits: DownloadLimits,
   jobs: ImageJob[],
 ): void {
+  const taken = new Set(jobs.map(({ id }) => id));
   for (const job of interleaved(queues)) {
-    if (limits.room(job) === 0) continue;
+    if (taken.has(job.id) || limits.room(job) === 0) continue;
+    taken.add(job.id);
     limits.take(job);
     jobs.push(job);
   }

@@ -258,15 +258,14 @@ Deno.test("object storage: what is written anew in the moment of its removal is 
     await until(() => !server.objects.has(key), "the removal");
     await bench.db.write((tx) =>
       tx.run(
-        `UPDATE images SET state = 'stored', due_at = NULL, lease_id = NULL,
-           sha256 = ?, type = 'png', bytes = ?, width = 1, height = 1`,
+        `UPDATE images SET state = 'stored', lease_id = NULL, sha256 = ?, type = 'png', bytes = ?, width = 1, height = 1`,
         [row.sha256 as string, bytes.length],
       )
     );
   };
   await Promise.all([prune(bench, LATER), record()]);
   assertEquals((await bench.image(url)).state, "pending");
-  await bench.db.write((tx) => tx.run("UPDATE images SET due_at = 0"));
+  await bench.db.write((tx) => tx.run("UPDATE image_askers SET due_at = 0"));
   bench.startRole();
   await until(() => server.objects.has(key), "the image");
 });

@@ -1,0 +1,291 @@
+/**
+ * Telling those who wait for an image how it ended. However many they are, one
+ * write tells a bounded number of them; the end is kept in `image_answers` until
+ * the rest have been told, by whichever process comes to it.
+ */
+import { ATTEMPTS, RETRY_SPAN_MS } from "../image.ts";
+import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
+import { type Ask, ASKED, type AskedImage, askFor } from "./askers.ts";
+
+/** Waiting rows that one write looks at. */
+const TELL_LIMIT = 1_000;
+/** Waiting rows looked at for each failure of a job that goes on. */
+const EXHAUSTED_LIMIT = 100;
+
+/** How a job ended. */
+export interface Answer {
+  status: "stored" | "reused" | "failed";
+  /** Number of the attempt, from 1, and its lease. */
+  attempt: number;
+  lease: string;
+  code: string | null;
+  message: string | null;
+  /** Of the version obtained; null where there is none. */
+  validator: string | null;
+}
+
+/** Where the rest of those who wait begin: after this row. */
+interface Place {
+  transaction_id: string;
+  ordinal: number;
+}
+
+const FIRST: Place = { transaction_id: "", ordinal: 0 };
+
+/** Whoever waits for an image: one row of `transaction_images`. */
+interface Waiting extends Place {
+  image_id: string;
+  refs: number;
+  validator: string | null;
+  lease_id: string | null;
+  after_attempt: number;
+  created_at: number;
+}
+
+const WAITING = `transaction_id, ordinal, image_id, refs, validator, lease_id,
+  after_attempt, created_at`;
+
+/**
+ * Tells those who wait for jobs that have just ended; `images` are their locked
+ * rows as they are now. Answers the ids of the transactions whose counters moved.
+ */
+export async function tellWaiting(
+  tx: Tx,
+  answers: ReadonlyMap<string, Answer>,
+  images: ReadonlyMap<string, AskedImage>,
+  at: number,
+): Promise<string[]> {
+  const { rows, rest } = await waitingFor(tx, [...answers.keys()]);
+  await leaveRest(tx, answers, rest);
+  const told: Told[] = [];
+  const again: Waiting[] = [];
+  for (const row of rows) {
+    const answer = answers.get(row.image_id)!;
+    if (answersRow(answer, row)) told.push({ row, answer });
+    else again.push(row);
+  }
+  await askAgain(tx, again, images, at);
+  return await tell(tx, told, at);
+}
+
+/** Whether `tellRest` has something to do. */
+export const UNTOLD = "SELECT 1 FROM image_answers LIMIT 1";
+
+/** Tells some of those that `tellWaiting` left; answers as that does. */
+export async function tellRest(tx: Tx, at: number): Promise<string[]> {
+  const next = await tx.get<{ image_id: string; attempt: number }>(
+    `SELECT image_id, attempt FROM image_answers
+     ORDER BY image_id, attempt LIMIT 1`,
+  );
+  if (next === undefined) return [];
+  const key = [next.image_id, next.attempt];
+  // Locked before the place is read, so that no two processes tell the same.
+  const image = await tx.get<AskedImage>(
+    `SELECT ${ASKED} FROM images WHERE id = ? /* FOR UPDATE */`,
+    [next.image_id],
+  );
+  const left = await tx.get<Answer & Place>(
+    `SELECT status, attempt, lease_id AS lease, code, message, validator,
+       transaction_id, ordinal
+     FROM image_answers WHERE image_id = ? AND attempt = ?`,
+    key,
+  );
+  if (left === undefined || image === undefined) return [];
+  const rows = await tx.all<Waiting>(
+    `SELECT ${WAITING} FROM transaction_images
+     WHERE status = 'pending' AND image_id = ?
+       AND (transaction_id, ordinal) > (?, ?)
+     ORDER BY transaction_id, ordinal LIMIT ?`,
+    [image.id, left.transaction_id, left.ordinal, TELL_LIMIT],
+  );
+  if (rows.length < TELL_LIMIT) {
+    await tx.run(
+      "DELETE FROM image_answers WHERE image_id = ? AND attempt = ?",
+      key,
+    );
+  } else {
+    const { transaction_id, ordinal } = rows[rows.length - 1];
+    await tx.run(
+      `UPDATE image_answers SET transaction_id = ?, ordinal = ?
+       WHERE image_id = ? AND attempt = ?`,
+      [transaction_id, ordinal, ...key],
+    );
+  }
+  const again = rows.filter((row) => !answersRow(left, row));
+  await askAgain(tx, again, new Map([[image.id, image]]), at);
+  const told = rows.filter((row) => answersRow(left, row))
+    .map((row) => ({ row, answer: left }));
+  return await tell(tx, told, at);
+}
+
+/**
+ * Tells those for whom the last of their attempts was this failure, although
+ * the job goes on for others that asked later. They have had the attempts and
+ * the time that a job of their own would have had; of very many, some are told
+ * at each failure. Answers as `tellWaiting` does.
+ */
+export async function tellExhausted(
+  tx: Tx,
+  failures: ReadonlyMap<string, Answer>,
+  at: number,
+): Promise<string[]> {
+  const told: Told[] = [];
+  for (const [imageId, answer] of failures) {
+    if (answer.attempt < ATTEMPTS) continue;
+    const rows = await tx.all<Waiting>(
+      `SELECT ${WAITING} FROM transaction_images
+       WHERE status = 'pending' AND image_id = ?
+       ORDER BY transaction_id, ordinal LIMIT ?`,
+      [imageId, EXHAUSTED_LIMIT],
+    );
+    for (const row of rows) {
+      const exhausted = answer.attempt - row.after_attempt >= ATTEMPTS &&
+        at - row.created_at >= RETRY_SPAN_MS;
+      if (exhausted) told.push({ row, answer });
+    }
+  }
+  return await tell(tx, told, at);
+}
+
+/**
+ * Whether an end answers a request: one that was made before the attempt began,
+ * or, of a success, one made meanwhile that asked for this very version or for
+ * no certain one.
+ */
+function answersRow(answer: Answer, row: Waiting): boolean {
+  if (row.after_attempt < answer.attempt) return true;
+  if (row.lease_id !== answer.lease || answer.status === "failed") return false;
+  return row.validator === null || row.validator === answer.validator;
+}
+
+/** The first of those who wait for these images, and where the rest begin. */
+async function waitingFor(
+  tx: Tx,
+  imageIds: readonly string[],
+): Promise<{ rows: Waiting[]; rest: Map<string, Place> }> {
+  const rows: Waiting[] = [];
+  const rest = new Map<string, Place>();
+  for (const list of inLists(imageIds.toSorted())) {
+    const room = TELL_LIMIT - rows.length;
+    const found = await tx.all<Waiting>(
+      `SELECT ${WAITING} FROM transaction_images
+       WHERE status = 'pending' AND image_id IN (${marks(list.length)})
+       ORDER BY image_id, transaction_id, ordinal LIMIT ?`,
+      [...list, room],
+    );
+    for (const row of found) rows.push(row);
+    if (found.length < room) continue;
+    const last = found.at(-1);
+    for (const id of list) {
+      if (last === undefined || id > last.image_id) rest.set(id, FIRST);
+      else if (id === last.image_id) rest.set(id, last);
+    }
+  }
+  return { rows, rest };
+}
+
+async function leaveRest(
+  tx: Tx,
+  answers: ReadonlyMap<string, Answer>,
+  rest: ReadonlyMap<string, Place>,
+): Promise<void> {
+  await tx.runMany(
+    `INSERT INTO image_answers (image_id, attempt, lease_id, status, code,
+       message, validator, transaction_id, ordinal)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    Array.from(rest, ([id, { transaction_id, ordinal }]) => {
+      const { attempt, lease, status, code, message, validator } = answers
+        .get(id)!;
+      const end = [attempt, lease, status, code, message, validator];
+      return [id, ...end, transaction_id, ordinal];
+    }),
+  );
+}
+
+/** Has images fetched again for those whom the last attempt did not answer. */
+async function askAgain(
+  tx: Tx,
+  rows: readonly Waiting[],
+  images: ReadonlyMap<string, AskedImage>,
+  at: number,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const sellers = await sellersOf(tx, rows);
+  const asks = new Map<string, Ask>();
+  for (const { image_id, transaction_id } of rows) {
+    const image = images.get(image_id);
+    const sellerId = sellers.get(transaction_id);
+    if (image === undefined || sellerId === undefined) continue;
+    asks.set(`${image_id} ${sellerId}`, { image, sellerId });
+  }
+  await askFor(tx, [...asks.values()], at);
+}
+
+async function sellersOf(
+  tx: Tx,
+  rows: readonly Waiting[],
+): Promise<Map<string, string>> {
+  const sellers = new Map<string, string>();
+  const ids = new Set(rows.map(({ transaction_id }) => transaction_id));
+  for (const list of inLists([...ids])) {
+    const found = await tx.all<{ id: string; seller_id: string }>(
+      `SELECT id, seller_id FROM transactions
+       WHERE id IN (${marks(list.length)})`,
+      list,
+    );
+    for (const { id, seller_id } of found) sellers.set(id, seller_id);
+  }
+  return sellers;
+}
+
+interface Told {
+  row: Waiting;
+  answer: Answer;
+}
+
+/** Counts of references, by what became of them. */
+type Moved = Record<Answer["status"], number>;
+
+async function tell(
+  tx: Tx,
+  told: readonly Told[],
+  at: number,
+): Promise<string[]> {
+  const rows: Param[][] = [];
+  const moved = new Map<string, Moved>();
+  for (const { row, answer } of told) {
+    const { transaction_id, ordinal, refs, after_attempt } = row;
+    const { status, attempt, code, message } = answer;
+    const attempts = Math.max(1, attempt - after_attempt);
+    rows.push([status, attempts, code, message, transaction_id, ordinal]);
+    const counts = moved.get(transaction_id) ??
+      { stored: 0, reused: 0, failed: 0 };
+    counts[status] += refs;
+    moved.set(transaction_id, counts);
+  }
+  await tx.runMany(
+    `UPDATE transaction_images SET status = ?, attempts = ?, code = ?,
+       message = ? WHERE transaction_id = ? AND ordinal = ?`,
+    rows,
+  );
+  await moveCounters(tx, moved, at);
+  return [...moved.keys()];
+}
+
+async function moveCounters(
+  tx: Tx,
+  moved: ReadonlyMap<string, Moved>,
+  at: number,
+): Promise<void> {
+  await tx.runMany(
+    `UPDATE transactions SET images_pending = images_pending - ?,
+       images_stored = images_stored + ?, images_reused = images_reused + ?,
+       images_failed = images_failed + ?,
+       finished_at = CASE WHEN images_pending = ? THEN ? ELSE finished_at END
+     WHERE id = ?`,
+    [...moved].sort().map(([id, { stored, reused, failed }]) => {
+      const settled = stored + reused + failed;
+      return [settled, stored, reused, failed, settled, at, id];
+    }),
+  );
+}
