@@ -265,6 +265,7 @@ export function readConfig(
       mistakes.push(`${name}: ${error.message}`);
     }
   }
+  // bounded: one for each key at most
   mistakes.push(...missingKeys(values));
   if (mistakes.length > 0) return { config: null, mistakes };
   return { config: Object.freeze(values) as unknown as Config, mistakes };

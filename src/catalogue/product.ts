@@ -147,6 +147,7 @@ function fieldConflicts(
   const sure = (...names: string[]) => !names.some((name) => unsure.has(name));
   const problems: FieldProblem[] = [];
   if (sure("price", "price/@currency", "compare_at_price")) {
+    // bounded: two at most
     problems.push(...comparePriceConflicts(current, patch, fields));
   }
   if (

@@ -314,7 +314,7 @@ function time(milliseconds: number | null): string {
 /** Rows as lines, each column as wide as its widest cell. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0].map((_, i) =>
-    Math.max(...rows.map((row) => [...row[i]].length))
+    rows.reduce((most, row) => Math.max(most, [...row[i]].length), 0)
   );
   return rows.map((row) =>
     row.map((cell, i) => cell + " ".repeat(widths[i] - [...cell].length))

@@ -71,6 +71,7 @@ function commandList(commands: readonly Command[]): string {
 
 /** Rows as lines, two spaces in, each column as wide as its widest cell. */
 function columns(rows: readonly (readonly string[])[]): string[] {
+  // bounded: rows of a help text
   const width = Math.max(...rows.map(([first]) => first.length));
   return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`);
 }

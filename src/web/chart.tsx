@@ -22,6 +22,7 @@ export function HourChart({ title, hours, series }: {
   const of = (hour: Hour, { name }: Series) => hour.counts[name] ?? 0;
   const sum = (one: Series) =>
     hours.reduce((all, hour) => all + of(hour, one), 0);
+  // bounded: the hours of one day
   const tallest = Math.max(
     1,
     ...hours.map((hour) => series.reduce((all, one) => all + of(hour, one), 0)),

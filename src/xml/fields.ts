@@ -44,8 +44,10 @@ export function readFields(
       });
     } else {
       fields.set(child.name, child);
+      // bounded: an element has 64 attributes at most
       details.push(...attributeProblems(child));
-      if (texts.includes(child.name)) details.push(...markup(child));
+      if (!texts.includes(child.name)) continue;
+      for (const detail of markup(child)) details.push(detail);
     }
   }
   return { fields, details };

@@ -16,7 +16,7 @@ import { OriginHistory } from "../../src/images/worker/limits.ts";
 import { FIRST_TURN, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
 import { refetchCopies } from "../../src/images/rows/copies.ts";
-import { retryImages } from "../../src/images/rows/requests.ts";
+import { byUrl, retryImages } from "../../src/images/rows/requests.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { TestClock } from "../support/clock.ts";
 
@@ -62,7 +62,7 @@ class Hand extends ImageBench {
     this.clock = clock;
   }
 
-  /** Claims what is due for a seller at an origin. */
+  /** Claims what is due for a seller at an origin, in order of URL. */
   async claim(seller = "acme", limit = 100): Promise<ClaimedImage[]> {
     const sellerId = await this.sellerId(seller);
     const now = this.clock.now();
@@ -75,7 +75,7 @@ class Hand extends ImageBench {
       for (const claim of claims) {
         if (await claimImage(tx, claim, now + 15_000)) ours.push(claim);
       }
-      return ours;
+      return ours.sort(byUrl);
     });
   }
 

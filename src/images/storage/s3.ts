@@ -87,7 +87,7 @@ export class S3Store implements ImageStore {
       if (page.next !== null && page.next === token) {
         throw new StoreError("unusable", "A listing goes round in circles.");
       }
-      names.push(...page.keys.map((key) => key.slice(below.length)));
+      for (const key of page.keys) names.push(key.slice(below.length));
       token = page.next;
     } while (token !== null);
     return names.filter(isStoredName).sort().map((name) => `${prefix}/${name}`);
