@@ -8,7 +8,7 @@ import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
 import { type Ask, ASKED, type AskedImage, askFor } from "./askers.ts";
 
 /** Waiting rows that one write looks at. */
-const TELL_LIMIT = 1_000;
+const TELL_LIMIT = 500;
 /** Waiting rows looked at for each failure of a job that goes on. */
 const EXHAUSTED_LIMIT = 100;
 
