@@ -324,5 +324,6 @@ function closed(port: MessagePort): Promise<void> {
   return new Promise((resolve) => {
     port.on("close", () => resolve());
     port.start();
+    port.ref();
   });
 }
