@@ -93,7 +93,9 @@ async function loadResults(
     const root = await client.read(path + query, { signal });
     const transaction = find(root, "transaction");
     if (transaction === null) throw new Error("The answer holds no upload.");
-    results.push(...readTransaction(transaction).results);
+    for (const result of readTransaction(transaction).results) {
+      results.push(result);
+    }
     const next = textOf(transaction, "results/next");
     if (next === null) return results;
     query = `?after=${encodeURIComponent(next)}`;
