@@ -185,7 +185,7 @@ export async function insertProducts(
   products: readonly ProductContent[],
 ): Promise<void> {
   if (products.length === 0) return;
-  await addUsage(tx, sellerId, "products", products.length);
+  await addUsage(tx, "products", new Map([[sellerId, products.length]]));
   const { number, at } = await takeChange(tx);
   await tx.runMany(
     `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +

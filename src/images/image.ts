@@ -63,6 +63,8 @@ export const IMAGE_CODES = {
   image_corrupt: "The header of the image is damaged, so its size is unknown.",
   image_too_many_pixels: "The image has more than 64 megapixels.",
   image_too_many_frames: "The animation has more frames than allowed.",
+  image_quota_exceeded:
+    "Storing the image would take more bytes than your image quota.",
   image_unprocessable: "The service failed repeatedly to read the image.",
 } as const;
 
@@ -146,6 +148,13 @@ export function retryDelay(
 export function afterCrash(crashes: number): "pending" | "failed" {
   return crashes < 2 ? "pending" : "failed";
 }
+
+export const QUOTA_EXCEEDED: ImageFailure = {
+  code: "image_quota_exceeded",
+  message:
+    "Your stored images would take more bytes than your quota allows; remove images that you do not need, or ask the operator for a larger quota.",
+  transient: false,
+};
 
 export const UNPROCESSABLE: ImageFailure = {
   code: "image_unprocessable",

@@ -40,18 +40,30 @@ export async function quotaOf(
   return quota ?? { limit: 0, used: 0 };
 }
 
-/** Adds to what a seller uses; a negative amount takes from it. */
+/** Adds amounts to what sellers use, by seller; negative ones take from it. */
 export async function addUsage(
   tx: Tx,
-  sellerId: string,
   resource: Resource,
-  amount: number,
+  amounts: ReadonlyMap<string, number>,
 ): Promise<void> {
-  if (amount === 0) return;
-  await tx.run(
+  await tx.runMany(
     `INSERT INTO seller_usage (seller_id, resource, used) VALUES (?, ?, ?)
      ON CONFLICT (seller_id, resource)
        DO UPDATE SET used = seller_usage.used + excluded.used`,
-    [sellerId, resource, amount],
+    [...amounts].filter(([, amount]) => amount !== 0).sort()
+      .map(([sellerId, amount]) => [sellerId, resource, amount]),
+  );
+}
+
+/** Locks what sellers use until the commit, so that a quota can be decided. */
+export async function lockUsage(
+  tx: Tx,
+  sellerIds: Iterable<string>,
+  resource: Resource,
+): Promise<void> {
+  await tx.runMany(
+    `INSERT INTO seller_usage (seller_id, resource, used) VALUES (?, ?, 0)
+     ON CONFLICT (seller_id, resource) DO UPDATE SET used = seller_usage.used`,
+    [...sellerIds].sort().map((sellerId) => [sellerId, resource]),
   );
 }

@@ -1,7 +1,15 @@
-/** How many products a seller may have. */
-import { assertEquals } from "@std/assert";
-import { codeOf, detailsOf, product, type TestApp } from "../support/app.ts";
-import { boot } from "../support/app.ts";
+/** How many products and bytes of images a seller may have. */
+import { assert, assertEquals } from "@std/assert";
+import {
+  boot,
+  child,
+  codeOf,
+  detailsOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
+import { ImageHost } from "../support/image_host.ts";
 
 /** What is counted, beside what there is. */
 async function counted(app: TestApp): Promise<{ used: number; rows: number }> {
@@ -93,4 +101,53 @@ Deno.test("uploads at the same time stay within the limit together", async () =>
   const stored = answers.filter(({ status }) => status === 200).length;
   assertEquals(stored, 3);
   assertEquals(await counted(app), { used: 9, rows: 9 });
+});
+
+const imagesOf = (...urls: string[]) =>
+  `<images>${urls.map((url) => `<image>${url}</image>`).join("")}</images>`;
+
+/** Uploads a product with these images; what became of them. */
+async function fetched(
+  app: TestApp,
+  sku: string,
+  urls: readonly string[],
+): Promise<{ stored: string; failed: string; codes: string[] }> {
+  const answer = await app.upload(product(sku, imagesOf(...urls)));
+  const status = await app.status(answer, "?wait=20");
+  const images = child(status, "images");
+  const [shown] = child(status, "results").children;
+  const codes = shown.children.filter(({ name }) => name === "image")
+    .map((image) => textAt(image, "code"));
+  return {
+    stored: textAt(images, "stored"),
+    failed: textAt(images, "failed"),
+    codes,
+  };
+}
+
+Deno.test("images beyond the quota fail, and their bytes are not even taken in", async () => {
+  await using host = new ImageHost();
+  const path = "/good/a.png";
+  const { length } = await (await fetch(host.url + path)).bytes();
+  await using app = await boot({
+    config: { roles: ["api", "images"], imageQuota: length + 10 },
+  });
+  assertEquals(await fetched(app, "A", [host.url + path]), {
+    stored: "1",
+    failed: "0",
+    codes: [],
+  });
+  const beyond = [`${host.url}/good/b.png`, `${host.url}/oversized/c.png`];
+  assertEquals(await fetched(app, "B", beyond), {
+    stored: "0",
+    failed: "2",
+    codes: ["image_quota_exceeded", "image_quota_exceeded"],
+  });
+  const files: string[] = [];
+  for await (const folder of Deno.readDir(`${app.config.dataDir}/images`)) {
+    if (!folder.isDirectory) continue;
+    const path = `${app.config.dataDir}/images/${folder.name}`;
+    for await (const { name } of Deno.readDir(path)) files.push(name);
+  }
+  assert(files.length === 1, `stored: ${files.join(", ")}`);
 });

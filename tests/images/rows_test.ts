@@ -15,7 +15,7 @@ import { tellRest, UNTOLD } from "../../src/images/rows/answers.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
 import { FIRST_TURN, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
-import { refetchCopies } from "../../src/images/rows/copies.ts";
+import { forgetUnneeded, refetchCopies } from "../../src/images/rows/copies.ts";
 import { byUrl, retryImages } from "../../src/images/rows/requests.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { TestClock } from "../support/clock.ts";
@@ -55,6 +55,7 @@ const BUSY: AttemptOutcome & ImageFailure = {
 /** Plays the image role by hand. */
 class Hand extends ImageBench {
   readonly clock: TestClock;
+  imageQuota = 1_000_000;
 
   constructor() {
     const clock = new TestClock();
@@ -93,6 +94,7 @@ class Hand extends ImageBench {
       settleImages(tx, [{ id, lease, outcome }], {
         at: this.clock.now(),
         delay: (attempts) => attempts < 5 ? 1_000 : null,
+        imageQuota: this.imageQuota,
       })
     );
   }
@@ -369,6 +371,7 @@ Deno.test("images: whoever joins a nearly exhausted job has five attempts, the f
     settleImages(tx, [{ ...job, outcome: BUSY }], {
       at: hand.clock.now(),
       delay: inAnHour,
+      imageQuota: hand.imageQuota,
     })
   );
   assertEquals(await hand.claim(), [], "an hour away");
@@ -529,3 +532,109 @@ async function mix(seed: number): Promise<void> {
   );
   assertEquals(rest, [], `seed ${seed}`);
 }
+
+/** What counts against the image quota of a seller. */
+async function usedBy(hand: Hand, seller: string): Promise<number> {
+  const sellerId = await hand.sellerId(seller);
+  const row = await hand.db.read((sql) =>
+    sql.get<{ used: number }>(
+      "SELECT used FROM seller_usage WHERE seller_id = ? AND resource = 'image_bytes'",
+      [sellerId],
+    )
+  );
+  return row?.used ?? 0;
+}
+
+const copyOf = (sha256: string, bytes: number): AttemptOutcome => ({
+  kind: "stored",
+  sha256: sha256.repeat(32),
+  type: "png",
+  bytes,
+  width: 1,
+  height: 1,
+  validator: null,
+});
+
+Deno.test("images: a stored copy counts against a quota until it is given up", async () => {
+  await using hand = new Hand();
+  await hand.upload([A]);
+  await hand.settle(await hand.claimOne(), copyOf("aa", 9));
+  assertEquals(await usedBy(hand, "acme"), 9);
+  // Fetched anew, with other bytes.
+  await hand.upload([A]);
+  await hand.settle(await hand.claimOne(), copyOf("bb", 20));
+  assertEquals(await usedBy(hand, "acme"), 20);
+  // Its file is lost, and found again.
+  await hand.db.write((tx) => refetchCopies(tx, ["bb".repeat(32)], 0));
+  assertEquals(await usedBy(hand, "acme"), 0);
+  await hand.upload([A]);
+  await hand.settle(await hand.claimOne(), copyOf("bb", 20));
+  assertEquals(await usedBy(hand, "acme"), 20);
+  await hand.db.write((tx) => forgetUnneeded(tx, ["bb".repeat(32)]));
+  assertEquals(await usedBy(hand, "acme"), 0);
+});
+
+Deno.test("images: what is beyond the quota of all who wait for it fails", async () => {
+  await using hand = new Hand();
+  hand.imageQuota = 10;
+  const upload = await hand.upload([A, B]);
+  const [first, second] = await hand.claim();
+  await hand.settle(first, copyOf("aa", 9));
+  await hand.settle(second, copyOf("bb", 2));
+  assertEquals(await usedBy(hand, "acme"), 9);
+  const [failed] = await hand.unsettled(upload);
+  assertEquals([failed.status, failed.code, failed.attempts], [
+    "failed",
+    "image_quota_exceeded",
+    1,
+  ]);
+});
+
+Deno.test("images: who has room pays for what others wait for too", async () => {
+  await using hand = new Hand();
+  const setQuota = async (seller: string, quota: number) => {
+    const sellerId = await hand.sellerId(seller);
+    await hand.db.write((tx) =>
+      tx.run("UPDATE sellers SET image_quota = ? WHERE id = ?", [
+        quota,
+        sellerId,
+      ])
+    );
+  };
+  await setQuota("acme", 5);
+  await setQuota("other", 15);
+  const mine = await hand.upload([A]);
+  const others = await hand.upload([A], "other");
+  await hand.settle(await hand.claimOne(), copyOf("aa", 9));
+  assertEquals([await usedBy(hand, "acme"), await usedBy(hand, "other")], [
+    0,
+    9,
+  ]);
+  assertEquals(await hand.unsettled(mine), []);
+  assertEquals(await hand.unsettled(others), []);
+  // A larger version: who pays has no room, another one has none either.
+  await hand.upload([A], "other");
+  await hand.settle((await hand.claim("other"))[0], copyOf("bb", 16));
+  assertEquals(await usedBy(hand, "other"), 9);
+});
+
+Deno.test("images: a portion of copies stays within the quota together", async () => {
+  await using hand = new Hand();
+  hand.imageQuota = 30;
+  const urls = Array.from({ length: 8 }, (_, n) => `${HOST}/${n}.png`);
+  const upload = await hand.upload(urls);
+  const jobs = await hand.claim();
+  await hand.db.write((tx) =>
+    settleImages(
+      tx,
+      jobs.map(({ id, lease }, n) => ({
+        id,
+        lease,
+        outcome: copyOf(`a${n}`, 9),
+      })),
+      { at: 0, delay: () => null, imageQuota: 30 },
+    )
+  );
+  assertEquals(await usedBy(hand, "acme"), 27);
+  assertEquals((await hand.unsettled(upload)).length, 5);
+});

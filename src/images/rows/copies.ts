@@ -3,6 +3,7 @@ import type { ImageType, StoredFile } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { ASKED, type AskedImage, askFor, isSettled } from "./askers.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
+import { refundCopies } from "./quota.ts";
 
 /** A stored copy, whichever URLs it came from. */
 export interface StoredCopy extends StoredFile {
@@ -81,9 +82,13 @@ export async function forgetUnneeded(
       list,
     );
     const kept = new Set(needed.map(({ sha256 }) => sha256));
+    const unneeded = images.filter(({ sha256 }) => !kept.has(sha256))
+      .map(({ id }) => id);
+    await refundCopies(tx, unneeded);
     await tx.runMany(
-      `UPDATE images SET state = 'pruned', ${NO_COPY} WHERE id = ?`,
-      images.filter(({ sha256 }) => !kept.has(sha256)).map(({ id }) => [id]),
+      `UPDATE images SET state = 'pruned', payer_id = NULL, ${NO_COPY}
+       WHERE id = ?`,
+      unneeded.map((id) => [id]),
     );
   }
 }
@@ -108,6 +113,8 @@ export async function refetchCopies(
     const asks = settled.map((image) => ({ image, sellerId: OURSELVES }));
     await askFor(tx, asks, at);
     urls += settled.length;
+    // Who pays for a copy pays for the next one.
+    await refundCopies(tx, images.map(({ id }) => id));
     await tx.run(
       `UPDATE images SET ${NO_COPY} WHERE ${gone}`,
       list,

@@ -8,12 +8,14 @@ import {
   type AttemptOutcome,
   type ImageFailure,
   type ImageOutcome,
+  QUOTA_EXCEEDED,
   UNPROCESSABLE,
 } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
 import { type Answer, tellExhausted, tellWaiting } from "./answers.ts";
 import { ASKED, type AskedImage, dropAskers, setDue } from "./askers.ts";
+import { chargeCopies, type NewCopy } from "./quota.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 
 /** UTF-16 code units of a stored message at most. */
@@ -37,6 +39,8 @@ export interface SettleOptions {
    * schedule; null when that was the last.
    */
   delay: (attempts: number, failure: ImageFailure) => number | null;
+  /** Bytes of images of a seller without a quota of its own. */
+  imageQuota: number;
 }
 
 interface LeasedRow extends AskedImage {
@@ -62,16 +66,19 @@ interface Retry {
  */
 export async function settleImages(
   tx: Tx,
-  results: readonly AttemptResult[],
+  reported: readonly AttemptResult[],
   options: SettleOptions,
 ): Promise<string[]> {
-  const leased = await leasedRows(tx, results);
+  const leased = await leasedRows(tx, reported);
+  const held = reported.filter(({ id, lease }) =>
+    leased.get(id)?.lease_id === lease
+  );
+  const results = await withinQuota(tx, held, options.imageQuota);
   const endings = new Map<string, Ending>();
   const retries = new Map<string, Retry>();
   const refetched: LeasedRow[] = [];
-  for (const { id, lease, outcome } of results) {
-    const row = leased.get(id);
-    if (row?.lease_id !== lease) continue;
+  for (const { id, outcome } of results) {
+    const row = leased.get(id)!;
     const ending = endingOf(row, outcome);
     const delay = outcome.kind === "failed" && outcome.transient
       ? options.delay(Math.max(1, ending.attempt - row.after_attempt), outcome)
@@ -92,6 +99,24 @@ export async function settleImages(
   const visible = [...endings].filter(([, ending]) => ending.visible);
   await touchProductsOf(tx, visible.map(([id]) => id));
   return [...exhausted, ...told];
+}
+
+/** What is beyond the quotas of those who wait for it has failed. */
+async function withinQuota(
+  tx: Tx,
+  results: readonly AttemptResult[],
+  imageQuota: number,
+): Promise<AttemptResult[]> {
+  const copies: NewCopy[] = [];
+  for (const { id, outcome } of results) {
+    if (outcome.kind === "stored") copies.push({ id, bytes: outcome.bytes });
+  }
+  const refused = await chargeCopies(tx, copies, imageQuota);
+  return results.map((result) =>
+    refused.has(result.id)
+      ? { ...result, outcome: { kind: "failed", ...QUOTA_EXCEEDED } }
+      : result
+  );
 }
 
 function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
@@ -268,5 +293,6 @@ export async function recordCrashes(
        lease_until = NULL WHERE id = ? AND lease_id = ?`,
     again,
   );
-  return await settleImages(tx, given, { at, delay: () => null });
+  const settle = { at, delay: () => null, imageQuota: 0 };
+  return await settleImages(tx, given, settle);
 }

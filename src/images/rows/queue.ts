@@ -28,6 +28,8 @@ export interface ImageJob {
 /** A job under a lease of ours. */
 export interface ClaimedImage extends ImageJob {
   lease: string;
+  /** Bytes that a quota leaves for it; undefined where none counts. */
+  room?: number;
 }
 
 /** What tells a job under a lease, in the order in which uploads lock. */

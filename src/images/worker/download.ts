@@ -9,6 +9,7 @@ import {
   type ImageFailure,
   imageFile,
   type ImageOutcome,
+  QUOTA_EXCEEDED,
   statusFailure,
   UNPROCESSABLE,
   validatorOf,
@@ -129,10 +130,13 @@ export class ImageFetcher {
     const headers = await this.#condition(task);
     using _slot = await this.#slots.acquire(origin, abort);
     const pace = new Pace(this.#clock, this.#options.answerMs);
+    const { imageLimit } = this.#options;
+    const maxBytes = Math.min(imageLimit, Math.max(0, task.room ?? Infinity));
     try {
       const answer = await this.#outbound.get(task.url, {
         timeoutMs: TOTAL_MS,
-        maxBytes: this.#options.imageLimit,
+        owner: task.sellerId,
+        maxBytes,
         headers,
         signal: AbortSignal.any([abort, pace.signal]),
         onTurn: () => {
@@ -154,6 +158,9 @@ export class ImageFetcher {
       const failure = statusFailure(answer.status, answer.headers);
       return { kind: "failed", ...failure };
     } catch (error) {
+      if (maxBytes < imageLimit && isTooLarge(error)) {
+        return { kind: "failed", ...QUOTA_EXCEEDED };
+      }
       throw pace.failure ?? error;
     } finally {
       pace.end();
@@ -304,6 +311,10 @@ const OUTBOUND: Record<
   aborted: { code: "image_timeout", transient: true },
   queued: { code: "image_timeout", transient: true },
 };
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof OutboundError && error.kind === "too_large";
+}
 
 /** What an error means for the image; null if it should not have been. */
 function outcomeOf(error: unknown): ImageOutcome | null {

@@ -21,7 +21,10 @@ export interface ImageWorkerSettings {
 }
 
 /** A download; also how it is told apart from every other one. */
-export type ImageTask = Pick<ClaimedImage, "id" | "lease" | "url" | "copy">;
+export type ImageTask = Pick<
+  ClaimedImage,
+  "id" | "lease" | "url" | "copy" | "sellerId" | "room"
+>;
 
 /** What a download is at: its turn, its host, its header, its store. */
 export type ImagePhase = "waiting" | "downloading" | "judging" | "storing";

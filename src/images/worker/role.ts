@@ -29,11 +29,11 @@ import {
   type ClaimedImage,
   claimImage,
   expiredLeases,
-  type ImageJob,
   type LeasedImage,
   releaseImages,
   renewLeases,
 } from "../rows/queue.ts";
+import { roomOf } from "../rows/quota.ts";
 import { tellRest, UNTOLD } from "../rows/answers.ts";
 import { refetchMissing, sweepParts } from "../upkeep.ts";
 import {
@@ -78,6 +78,16 @@ interface HeldImage extends ClaimedImage {
    * died of it, or nothing that the job has to answer for. null: in flight.
    */
   end: AttemptOutcome | "crashed" | "released" | null;
+}
+
+/** What a look at the rows found. */
+interface Look {
+  expired: LeasedImage[];
+  picked: Picked;
+  /** As `roomOf` answers, of what was picked. */
+  rooms: Map<string, number>;
+  /** Whether some of those who wait for an end have not been told of it. */
+  untold: boolean;
 }
 
 type RoleServices = Pick<
@@ -209,13 +219,17 @@ export class ImageRole implements BackgroundRole {
     this.#sweep(now);
     // Before the look: after a stall our own leases have run out.
     if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
-    const { expired, picked, untold } = await this.#look(now);
+    const { expired, picked, rooms, untold } = await this.#look(now);
+    const jobs = picked.jobs.map((job) => ({
+      ...job,
+      room: rooms.get(job.id),
+    }));
     this.#turn = picked.turn;
     if (untold) await this.#tellRest();
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
     let moved = untold || picked.jobs.length === 0;
     if (ended.length + picked.jobs.length + expired.length > 0) {
-      const claimed = await this.#write(now, ended, expired, picked.jobs);
+      const claimed = await this.#write(now, ended, expired, jobs);
       moved ||= claimed + ended.length + expired.length > 0;
     }
     if (moved) this.#moves++;
@@ -244,8 +258,8 @@ export class ImageRole implements BackgroundRole {
 
   async #look(
     now: number,
-  ): Promise<{ expired: LeasedImage[]; picked: Picked; untold: boolean }> {
-    const { db, deps } = this.#services;
+  ): Promise<Look> {
+    const { config, db, deps } = this.#services;
     const options = {
       now,
       history: this.#history,
@@ -253,15 +267,22 @@ export class ImageRole implements BackgroundRole {
       turn: this.#turn,
     };
     const able = this.#thread.ready && this.#store.trouble === null;
-    const { expired, picked, untold } = await db.read(async (sql) => ({
-      untold: await sql.get(UNTOLD) !== undefined,
-      expired: await expiredLeases(sql, now, EXPIRED),
-      picked: able ? await pickImages(sql, options) : nothingPicked(this.#turn),
-    }));
+    const { expired, picked, rooms, untold } = await db.read(async (sql) => {
+      const picked = able
+        ? await pickImages(sql, options)
+        : nothingPicked(this.#turn);
+      const ids = picked.jobs.map(({ id }) => id);
+      return {
+        untold: await sql.get(UNTOLD) !== undefined,
+        expired: await expiredLeases(sql, now, EXPIRED),
+        picked,
+        rooms: await roomOf(sql, ids, config.imageQuota),
+      };
+    });
     const at = deps.clock.monotonic();
     if (at - this.#lookedAt > GAP_MS) this.#graceUntil = at + GRACE_MS;
     this.#lookedAt = at;
-    return { expired: this.#isDead(expired, at), picked, untold };
+    return { expired: this.#isDead(expired, at), picked, rooms, untold };
   }
 
   /** A portion of those who wait for an image that very many wait for. */
@@ -287,7 +308,7 @@ export class ImageRole implements BackgroundRole {
     now: number,
     ended: readonly HeldImage[],
     expired: readonly LeasedImage[],
-    jobs: readonly ImageJob[],
+    jobs: readonly Omit<ClaimedImage, "lease">[],
   ): Promise<number> {
     const { db, deps } = this.#services;
     // Held from here on, as one may be ours although the write seems to have
@@ -310,7 +331,9 @@ export class ImageRole implements BackgroundRole {
     if (!this.#thread.ready) return claimed.length;
     for (const claim of claimed) claim.end = null;
     this.#thread.fetch(
-      claimed.map(({ id, lease, url, copy }) => ({ id, lease, url, copy })),
+      claimed.map(({ id, lease, url, copy, sellerId, room }) => (
+        { id, lease, url, copy, sellerId, room }
+      )),
     );
     return claimed.length;
   }
@@ -339,7 +362,9 @@ export class ImageRole implements BackgroundRole {
         deps.ids.random(1)[0] / 255,
         retryAfter(failure.retryAfter ?? null, at),
       );
-    this.#announce(tx, await settleImages(tx, results, { at, delay }));
+    const { imageQuota } = this.#services.config;
+    const settle = { at, delay, imageQuota };
+    this.#announce(tx, await settleImages(tx, results, settle));
   }
 
   async #recordCrashes(tx: Tx, jobs: readonly CrashedImage[]): Promise<void> {

@@ -18,7 +18,7 @@ import type {
   ImageWorkerSettings,
   ToImageWorker,
 } from "./messages.ts";
-import { PER_ORIGIN, TOTAL } from "./limits.ts";
+import { TOTAL } from "./limits.ts";
 
 /** Niceness of this thread, and of those that write its files. */
 const NICENESS = 10;
@@ -53,8 +53,10 @@ function start(settings: ImageWorkerSettings): void {
   leaveMarksIn(settings.diskMark);
   outbound = new Outbound({
     allowPrivate: settings.allowPrivate,
-    perOrigin: PER_ORIGIN,
-    total: TOTAL,
+    // The fetcher bounds downloads; with more slots than those, what is shared
+    // here among sellers is look-ups, and downloads only of one that is slow.
+    perOrigin: 4 * TOTAL,
+    total: 4 * TOTAL,
     userAgent: USER_AGENT,
   });
   const store = openImageStore(settings.store, systemClock);

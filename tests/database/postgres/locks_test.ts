@@ -168,7 +168,7 @@ function stored(tx: Tx, { id, lease }: ClaimedImage): Promise<string[]> {
     height: 1,
     validator: null,
   } as const;
-  const options = { at: 3, delay: () => null };
+  const options = { at: 3, delay: () => null, imageQuota: 100 };
   return settleImages(tx, [{ id, lease, outcome }], options);
 }
 
