@@ -312,8 +312,8 @@ CREATE TABLE seller_usage (
 INSERT INTO seller_usage (seller_id, resource, used)
   SELECT seller_id, 'products', COUNT(*) FROM products GROUP BY seller_id;
 
--- against whose quota the stored copy counts: the seller whose turn it was
--- fetched in; null without a copy
+-- against whose quota the stored copy counts; null where there is none, or none
+-- waited for it but the service itself
 ALTER TABLE images ADD COLUMN payer_id TEXT;
 UPDATE images SET payer_id = seller_id WHERE sha256 IS NOT NULL;
 INSERT INTO seller_usage (seller_id, resource, used)
