@@ -9,6 +9,7 @@ import { RequestHandler } from "./http/server.ts";
 import { ROUTES } from "./http/routes.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { tryGuard } from "./net/guard.ts";
+import { ConcurrencyLimit } from "./net/concurrency_limit.ts";
 import { Outbound } from "./net/outbound.ts";
 import type { SandboxPage, Services } from "./services.ts";
 import { newSignals } from "./jobs/signals.ts";
@@ -20,7 +21,6 @@ import {
 } from "./operations/due_times.ts";
 import { openDatabase } from "./database/open.ts";
 import { FairQueue } from "./lib/fair_queue.ts";
-import { SerialQueue } from "./lib/serial_queue.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
 import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
@@ -31,8 +31,12 @@ import { WebhookRole } from "./webhooks/worker/role.ts";
 /** HEADs in flight to one origin, and in all. */
 const HEADS_PER_ORIGIN = 128;
 const HEADS_IN_ALL = 256;
+/** Long documents decoded at once: of a seller (the key), and in all. */
+const DECODING = { perKey: 1, total: 2 };
 /** How long requests in flight may take to end when the service stops. */
 const DRAIN_MS = 4_000;
+/** After this long, what waits for others is answered with 503. */
+const ENDING_MS = 2_000;
 
 export interface App {
   /** Where the API listens; null when this process does not serve it. */
@@ -78,22 +82,26 @@ export async function openApp(
     clock: deps.clock,
   });
   stack.defer(() => outbound.close());
+  const ending = new AbortController();
   const services: Services = {
     config,
     deps,
     db,
     signals: newSignals(db.wakeUps),
     keysInProgress: new Set(),
-    decoding: new SerialQueue(),
+    decoding: new ConcurrencyLimit(DECODING),
     heavy,
     health: new Health(db, deps),
     outbound,
     images: openImageStore(imageStoreSettings(config), deps.clock),
+    ending: ending.signal,
     sandbox,
   };
   if (config.roles.includes("images")) startImages(services, stack, imageRole);
   if (config.roles.includes("webhooks")) startWebhooks(services, stack);
-  const url = config.roles.includes("api") ? listen(services, stack) : null;
+  const url = config.roles.includes("api")
+    ? listen(services, stack, ending)
+    : null;
   stack.defer(() => db.hurry());
   const opened = stack.move();
   return { url, db, close: () => opened.disposeAsync() };
@@ -160,7 +168,11 @@ function watchClock(
   stack.defer(() => watch.stop());
 }
 
-function listen(services: Services, stack: AsyncDisposableStack): string {
+function listen(
+  services: Services,
+  stack: AsyncDisposableStack,
+  ending: AbortController,
+): string {
   const { config, deps } = services;
   const stopping = new AbortController();
   const handler = new RequestHandler(services, ROUTES, stopping.signal);
@@ -172,9 +184,11 @@ function listen(services: Services, stack: AsyncDisposableStack): string {
   stack.defer(async () => {
     stopping.abort();
     const late = Promise.withResolvers<void>();
+    const cancelEnding = deps.clock.after(ENDING_MS, () => ending.abort());
     const cancel = deps.clock.after(DRAIN_MS, late.resolve);
     // What is still under way then ends with the process.
     await Promise.race([server.shutdown(), late.promise]);
+    cancelEnding();
     cancel();
   });
   const { hostname, port } = server.addr;

@@ -41,6 +41,8 @@ export interface Config {
   readonly trustProxy: number;
   /** Bytes of a request body, after inflating. */
   readonly bodyLimit: number;
+  /** Bytes of all bodies and documents in progress. */
+  readonly bodyBudget: number;
   /** Bytes of one image. */
   readonly imageLimit: number;
   /** Products of a seller without a limit of its own. */
@@ -194,6 +196,14 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: "16777216",
     meaning: "bytes of a request body, after inflating",
     parse: (text) => wholeNumber(text, 1, 1_073_741_824),
+  },
+  bodyBudget: {
+    variable: "SELLER_BODY_BUDGET",
+    flag: "body-budget",
+    placeholder: "BYTES",
+    fallback: "268435456",
+    meaning: "bytes of bodies and documents in progress, a quarter a seller",
+    parse: (text) => wholeNumber(text, 1, 1_099_511_627_776),
   },
   imageLimit: {
     variable: "SELLER_IMAGE_LIMIT",

@@ -3,11 +3,11 @@ import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
+import type { ConcurrencyLimit } from "./net/concurrency_limit.ts";
 import type { Outbound } from "./net/outbound.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
 import type { FairQueue } from "./lib/fair_queue.ts";
-import type { SerialQueue } from "./lib/serial_queue.ts";
 
 export interface Services {
   config: Config;
@@ -16,8 +16,8 @@ export interface Services {
   signals: Signals;
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
-  /** Long documents, by seller. */
-  decoding: SerialQueue;
+  /** Long documents that are decoded, by seller. */
+  decoding: ConcurrencyLimit;
   /**
    * Whatever takes milliseconds of this thread, by seller; small requests get
    * between.
@@ -29,6 +29,8 @@ export interface Services {
   outbound: Outbound;
   /** Where the bytes of images are kept. */
   images: ImageStore;
+  /** Fires when what is still under way has to be answered: the service stops. */
+  ending: AbortSignal;
   /** What the page of a sandbox is told; a real service has none. */
   sandbox?: SandboxPage;
 }

@@ -29,7 +29,7 @@ import {
   readScalar,
 } from "./product.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Reader } from "../lib/values.ts";
+import { quote, type Reader, trimSpace } from "../lib/values.ts";
 import { readXml, readXmlInPieces } from "../xml/decode.ts";
 import type { XmlAttributes } from "../xml/handlers.ts";
 import { TextBuilder } from "../xml/text_builder.ts";
@@ -96,10 +96,13 @@ const READ_ATTRIBUTES: Record<string, readonly string[]> = {
   image: ["status", "href", "type", "width", "height", "code", "message"],
 };
 
-/** Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. */
-export function decodeProducts(bytes: Uint8Array): ProductsDocument {
+/**
+ * Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. Its
+ * blocks are taken out of their list as they are read.
+ */
+export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
   const decoder = new Decoder();
-  readXml(bytes, decoder);
+  readXml(blocks, decoder);
   return decoder.finish();
 }
 
@@ -335,7 +338,7 @@ class Decoder {
   }
 
   #closeId(): void {
-    const id = this.#text.take().trim();
+    const id = trimSpace(this.#text.take());
     if (id !== "") {
       this.#row.id = id;
       return;
@@ -367,7 +370,7 @@ class Decoder {
     field: ScalarField,
     { name, read: readUnit, example, about, column }: UnitRule,
   ): void {
-    const text = this.#attributes[name]?.trim() ?? "";
+    const text = trimSpace(this.#attributes[name] ?? "");
     const read = text === ""
       ? {
         problem: {
@@ -413,9 +416,9 @@ class Decoder {
   }
 
   #closeImage(): void {
-    const altText = this.#attributes.alt?.trim() ?? "";
+    const altText = trimSpace(this.#attributes.alt ?? "");
     const alt = altText === "" ? "" : this.#itemText(altText, readAlt, "/@alt");
-    const url = this.#text.take().trim();
+    const url = trimSpace(this.#text.take());
     const parsed = url === ""
       ? { code: "required" as const, problem: "It is empty; give a URL." }
       : parseSellerUrl(url);
@@ -441,7 +444,7 @@ class Decoder {
     read: Reader<string>,
     attribute = "",
   ): string | null {
-    const trimmed = text.trim();
+    const trimmed = trimSpace(text);
     const result = trimmed === ""
       ? {
         problem: {
@@ -522,7 +525,7 @@ class Decoder {
   }
 
   #refuseText(line: number, element: string): void {
-    const text = this.#text.take().trim();
+    const text = trimSpace(this.#text.take());
     if (text === "") return;
     this.#problem(
       "unexpected_text",

@@ -3,7 +3,12 @@
  * `fields.ts`), and those between fields.
  */
 import type { FieldProblem } from "../lib/errors.ts";
-import { compareDecimals, lineReader, type Read } from "../lib/values.ts";
+import {
+  compareDecimals,
+  lineReader,
+  type Read,
+  trimSpace,
+} from "../lib/values.ts";
 import {
   LIST_NAMES,
   type ProductFields,
@@ -45,7 +50,7 @@ export function readScalar(
   text: string,
 ): Read<string | number | null> {
   const rule = SCALAR_RULES[field];
-  const trimmed = text.trim();
+  const trimmed = trimSpace(text);
   if (trimmed === "") {
     return rule.clears ? { value: null } : {
       problem: {

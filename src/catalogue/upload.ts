@@ -10,8 +10,14 @@
  * is a dry run) is it made on a read.
  */
 import { createHash } from "node:crypto";
-import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
+import {
+  type Detail,
+  recordInvalid,
+  ServiceError,
+  serviceStopping,
+} from "../lib/errors.ts";
 import type { ProductContent } from "./product.ts";
+import { sizeOf } from "../lib/blocks.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { ProductCounts, TransactionResult } from "./transaction.ts";
 import {
@@ -55,8 +61,8 @@ const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
 export interface Upload {
   seller: Seller;
-  /** The XML document. */
-  body: Uint8Array;
+  /** The XML document, in blocks; decoding takes them out of the list. */
+  body: Uint8Array[];
   /** Do everything but the write. */
   dryRun: boolean;
   /** The Idempotency-Key, and the path and query it came with. */
@@ -74,11 +80,9 @@ export async function uploadProducts(
 ): Promise<UploadOutcome> {
   const { idempotency, seller, body } = upload;
   if (idempotency === null) return await carryThrough(services, upload, null);
-  const use: KeyUse = {
-    key: idempotency.key,
-    hash: createHash("sha256").update(idempotency.target).update("\0")
-      .update(body).digest("hex"),
-  };
+  const hash = createHash("sha256").update(idempotency.target).update("\0");
+  for (const block of body) hash.update(block);
+  const use: KeyUse = { key: idempotency.key, hash: hash.digest("hex") };
   // A key in progress is known to this process alone; two processes that take
   // the same key at once meet again in the write, in the seller's order.
   const name = `${seller.id} ${use.key}`;
@@ -127,8 +131,12 @@ async function carryThrough(
 ): Promise<UploadOutcome> {
   const { db, deps, config } = services;
   const { seller, dryRun } = upload;
+  const size = sizeOf(upload.body);
   const document = await decode(services, upload);
-  const heads = await probeImages(services, document, seller.id);
+  const heads = await beforeEnd(
+    services.ending,
+    probeImages(services, document, seller.id),
+  );
   const plan = async (sql: Sql) => {
     const planned = await makePlan(sql, seller.id, document, deps.ids.uuid);
     const beyondQuota = await quotaProblems(
@@ -154,20 +162,20 @@ async function carryThrough(
     const planned = await plan(tx);
     refuse(planned.problems);
     return await carryOut(services, tx, { seller, planned, heads, use, now });
-  }, { order: seller.id, heavy: upload.body.length > LIGHT });
+  }, { order: seller.id, heavy: size > LIGHT });
 }
 
 /**
  * Decodes the document without keeping other requests waiting: one that takes
- * milliseconds in its turn, and a long one piece by piece, of a seller's long
- * ones one at a time.
+ * milliseconds in its turn, and a long one piece by piece, few of those at once.
  */
 async function decode(
   { decoding, deps, heavy }: Services,
   { seller, body }: Upload,
 ): Promise<ProductsDocument> {
-  if (body.length <= LIGHT) return decodeProducts(body);
-  if (body.length <= READ_AT_ONCE) {
+  const size = sizeOf(body);
+  if (size <= LIGHT) return decodeProducts(body);
+  if (size <= READ_AT_ONCE) {
     return await heavy.take(
       () => Promise.try(decodeProducts, body),
       seller.id,
@@ -175,10 +183,21 @@ async function decode(
   }
   const pause = () =>
     new Promise<void>((resolve) => deps.clock.after(0, resolve));
-  return await decoding.take(
-    () => decodeProductsInPieces([body], pause),
-    seller.id,
-  );
+  using _ = await decoding.acquire(seller.id);
+  return await decodeProductsInPieces(body, pause);
+}
+
+/** What `work` comes to; throws 503 when the service ends before. */
+async function beforeEnd<T>(ending: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise: end, reject } = Promise.withResolvers<never>();
+  const onEnd = () => reject(serviceStopping());
+  if (ending.aborted) onEnd();
+  ending.addEventListener("abort", onEnd);
+  try {
+    return await Promise.race([work, end]);
+  } finally {
+    ending.removeEventListener("abort", onEnd);
+  }
 }
 
 /** Throws what is wrong with the request, in document order. */

@@ -2,12 +2,20 @@
  * Reads a request's body under its limits: media type, encoding, declared and
  * real size, deadline.
  */
+import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { ServiceError } from "../lib/errors.ts";
 import type { Clock } from "../deps.ts";
+import { ServiceError, serviceStopping } from "../lib/errors.ts";
+import { yieldToIo } from "../lib/yield_to_io.ts";
+import { Blocks } from "./blocks.ts";
+import type { BodyShare } from "./body_budget.ts";
 
 /** A body must be complete after this time. */
 const BODY_TIMEOUT_MS = 30_000;
+/** Bytes that gzip is inflated to in one go. */
+const INFLATED_AT_ONCE = 64 * 1024;
+/** Chunks of a body that are read before others are let in. */
+const CHUNKS_AT_ONCE = 16;
 
 export interface BodyLimits {
   /** Bytes, after inflating. */
@@ -15,52 +23,113 @@ export interface BodyLimits {
   clock: Clock;
   /** Fires when the service stops, which cuts bodies off. */
   stopping: AbortSignal;
+  /** What the body may take of the memory for all bodies. */
+  share: Pick<BodyShare, "take">;
 }
 
-/** Reads an XML body within its limits, inflating gzip. */
+/**
+ * Reads an XML body within its limits, inflating gzip as it arrives; answers
+ * it in blocks.
+ */
 export async function readXmlBody(
   request: Request,
-  { limit, clock, stopping }: BodyLimits,
-): Promise<Uint8Array> {
+  { limit, clock, stopping, share }: BodyLimits,
+): Promise<Uint8Array[]> {
   checkMediaType(request.headers.get("content-type"));
   const gzip = isGzip(request.headers.get("content-encoding"));
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
-  const stream = request.body;
-  if (stream === null) return new Uint8Array();
-  const reader = stream.getReader();
+  if (request.body === null) return [];
+  const arriving = new Arriving(request.body.getReader(), limit);
   let late = false;
   const cancelDeadline = clock.after(BODY_TIMEOUT_MS, () => {
     late = true;
-    reader.cancel().catch(() => {});
+    arriving.cancel();
   });
+  const blocks = new Blocks((bytes) => share.take(bytes));
   try {
-    const bytes = await readAll(reader, limit);
+    for await (const chunk of gzip ? inflated(arriving) : arriving.chunks()) {
+      if (blocks.size + chunk.length > limit) throw tooLarge(limit);
+      blocks.append(chunk);
+    }
     if (late) throw timedOut();
-    return gzip ? await inflate(bytes, limit) : bytes;
+    return blocks.finish();
   } catch (error) {
     if (late) throw timedOut();
-    if (error instanceof ServiceError) {
-      // What is left of the body is not wanted.
-      reader.cancel().catch(() => {});
-      throw error;
-    }
-    if (stopping.aborted) {
-      throw new ServiceError(
-        "unavailable",
-        "The service is stopping; nothing of this request was stored. Send it " +
-          "again.",
-        { headers: { "Retry-After": "5" } },
-      );
-    }
+    // What is left of the body is not wanted.
+    arriving.cancel();
+    if (error instanceof ServiceError) throw error;
+    if (stopping.aborted) throw serviceStopping();
     throw new ServiceError(
       "malformed_request",
-      "The body broke off before it was complete.",
+      arriving.isBroken
+        ? "The body broke off before it was complete."
+        : "The body says it is gzip, but it cannot be inflated.",
       { cause: error },
     );
   } finally {
     cancelDeadline();
   }
+}
+
+/** A body's bytes as they come. */
+class Arriving {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #limit: number;
+  #isBroken = false;
+
+  /** @param limit bytes before inflating: gzip can also inflate to nothing. */
+  constructor(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    limit: number,
+  ) {
+    this.#reader = reader;
+    this.#limit = limit;
+  }
+
+  /** Whether the body ended before it was complete. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void> {
+    let size = 0;
+    for (let count = 1;; count++) {
+      const { done, value } = await this.#read();
+      if (done) return;
+      size += value.length;
+      if (size > this.#limit) throw tooLarge(this.#limit);
+      yield value;
+      // Small chunks that are there already are read without a look at others.
+      if (count % CHUNKS_AT_ONCE === 0) await yieldToIo();
+    }
+  }
+
+  async #read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    try {
+      return await this.#reader.read();
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  cancel(): void {
+    this.#reader.cancel().catch(() => {});
+  }
+}
+
+/**
+ * Inflates gzip as it arrives. node:zlib's `gunzip` with `maxOutputLength`
+ * would want the whole body first, and is told of no other limit.
+ */
+async function* inflated(
+  arriving: Arriving,
+): AsyncGenerator<Uint8Array, void> {
+  const source = Readable.from(arriving.chunks(), { objectMode: false });
+  const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
+  source.on("error", (error) => gunzip.destroy(error));
+  yield* source.pipe(gunzip);
 }
 
 function checkMediaType(header: string | null): void {
@@ -114,59 +183,4 @@ function timedOut(): ServiceError {
     // The rest of it may still be on its way.
     { headers: { Connection: "close" } },
   );
-}
-
-async function readAll(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  limit: number,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return joined(chunks, size);
-    size += value.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(value);
-  }
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0];
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
-}
-
-/** Inflates gzip piece by piece, so that a bomb is stopped at the limit. */
-function inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    const gunzip = createGunzip();
-    gunzip.on("data", (chunk: Uint8Array) => {
-      size += chunk.length;
-      if (size > limit) {
-        gunzip.destroy();
-        reject(tooLarge(limit));
-      } else {
-        chunks.push(chunk);
-      }
-    });
-    gunzip.on("end", () => resolve(joined(chunks, size)));
-    gunzip.on("error", (error) => {
-      reject(
-        new ServiceError(
-          "malformed_request",
-          "The body says it is gzip, but it cannot be inflated.",
-          { cause: error },
-        ),
-      );
-    });
-    gunzip.end(bytes);
-  });
 }

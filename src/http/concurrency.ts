@@ -11,6 +11,10 @@ export interface ConcurrencyQuotaOptions {
   what: string;
 }
 
+/**
+ * A seller has at most its own limit, and at most as much as is left for
+ * everybody else (as in `BodyBudget`).
+ */
 export class ConcurrencyQuota {
   readonly #options: ConcurrencyQuotaOptions;
   readonly #taken = new Map<string, number>();
@@ -35,7 +39,8 @@ export class ConcurrencyQuota {
         LATER,
       );
     }
-    if (this.#total >= total) {
+    // As many stay free as one seller has: there is room for the next one.
+    if (taken + 1 > total - this.#total - 1) {
       throw new ServiceError(
         "unavailable",
         `The service has as many ${what} in progress as it can take; nothing ` +

@@ -16,9 +16,11 @@ export interface RequestContext {
   seller: Seller;
   /**
    * Reads the body: media type (415), declared and real size (413), deadline
-   * (408), gzip. `limit` in bytes, the setting's by default.
+   * (408), room for it (503), gzip. `limit` in bytes, the setting's by default.
    */
   body(limit?: number): Promise<Uint8Array>;
+  /** As `body`, for a long one: in the blocks in which it arrived. */
+  blocks(): Promise<Uint8Array[]>;
   /**
    * Whether the operator's key came, on a route that needs none; throws 401
    * for another one.

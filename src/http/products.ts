@@ -12,7 +12,7 @@ const KEY_LENGTH = 255;
 /** Interface 4.1. */
 export async function bulkUpload(context: RequestContext): Promise<Reply> {
   const { request, query, seller, services } = context;
-  const body = await context.body();
+  const body = await context.blocks();
   checkVersion(query);
   const dryRun = readDryRun(query);
   const key = readIdempotencyKey(request);

@@ -63,7 +63,6 @@ export async function streamProgress(context: RequestContext): Promise<Reply> {
     body,
     headers: {
       "Content-Type": "text/event-stream; charset=utf-8",
-      "Cache-Control": "no-store",
     },
   };
 }

@@ -1,7 +1,9 @@
 /** One request, from its arrival to the line in the log. */
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
+import { joined, sizeOf } from "../lib/blocks.ts";
 import { readXmlBody } from "./body.ts";
+import type { BodyBudget } from "./body_budget.ts";
 import type { Reply, RequestContext, Waiting } from "./context.ts";
 import {
   checkOperatorKey,
@@ -28,6 +30,10 @@ export interface CallOptions {
   stopping: AbortSignal;
   /** Bodies being read. */
   bodies: ConcurrencyQuota;
+  /** Bytes of bodies and documents in progress. */
+  budget: BodyBudget;
+  /** Uploads whose bodies have come. */
+  uploads: ConcurrencyQuota;
   /** Requests that wait for something to happen. */
   waits: ConcurrencyQuota;
   reads: ReadQuota;
@@ -55,6 +61,8 @@ export class Call implements RequestContext, Disposable {
   /** It came with the operator's key. */
   operator = false;
   quota: Quota | null = null;
+  /** It is below a path that needs a key. */
+  isPrivate = false;
   /** Bytes of the body that was read, inflated. */
   received: number | undefined;
   /** The body of the answer, unless it is streamed. */
@@ -68,22 +76,28 @@ export class Call implements RequestContext, Disposable {
     this.#options = options;
   }
 
-  readonly body = async (limit = this.services.config.bodyLimit) => {
-    const { deps } = this.services;
-    const leave = this.owner === null
-      ? () => {}
-      : this.#options.bodies.take(this.owner.id);
-    try {
-      const bytes = await readXmlBody(this.request, {
-        limit,
-        clock: deps.clock,
-        stopping: this.#options.stopping,
-      });
-      this.received = bytes.length;
-      return bytes;
-    } finally {
-      leave();
+  readonly body = async (limit?: number) => joined(await this.blocks(limit));
+
+  readonly blocks = async (limit = this.services.config.bodyLimit) => {
+    const { bodies, budget, uploads, stopping } = this.#options;
+    const { clock } = this.services.deps;
+    using reading = new DisposableStack();
+    const share = this.owner === null
+      ? { take: () => {} }
+      : this.held.untilMade.use(budget.open(this.owner.id));
+    if (this.owner !== null) reading.defer(bodies.take(this.owner.id));
+    const blocks = await readXmlBody(this.request, {
+      limit,
+      clock,
+      stopping,
+      share,
+    });
+    this.received = sizeOf(blocks);
+    // Not before: who sends slowly would have the place of somebody else.
+    if (this.route?.upload) {
+      this.held.untilMade.defer(uploads.take(this.seller.id));
     }
+    return blocks;
   };
 
   readonly startWaiting = (): Waiting => {

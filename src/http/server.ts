@@ -14,6 +14,7 @@ import { Call, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./authentication.ts";
+import { BodyBudget } from "./body_budget.ts";
 import { ConcurrencyQuota, ReadQuota } from "./concurrency.ts";
 import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
 import {
@@ -27,9 +28,9 @@ import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
 import { BodySender } from "./sending.ts";
 
-/** Uploads in progress, from before the body is read until the answer. */
+/** Uploads in progress, from when the body is read until the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
-/** Bodies being read; those of uploads are among them. */
+/** Bodies being read. */
 const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
 /** Requests that wait for an upload to end, or follow it. */
 const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
@@ -38,6 +39,11 @@ const SLOW_MS = 1_000;
 /** Characters of a text that is sent as it is. */
 const SHORT = 16 * 1_024;
 const encoder = new TextEncoder();
+/** Of what needs a key: no cache keeps it, no browser guesses what it is. */
+const PRIVATE_HEADERS = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+};
 const XML_TYPE = "text/xml; charset=utf-8";
 
 export class RequestHandler {
@@ -48,6 +54,7 @@ export class RequestHandler {
   readonly #authFailures: AuthFailureLimiter;
   readonly #uploads = new ConcurrencyQuota(UPLOADS);
   readonly #bodies = new ConcurrencyQuota(BODIES);
+  readonly #budget: BodyBudget;
   readonly #waits = new ConcurrencyQuota(WAITS);
   readonly #reads: ReadQuota;
   readonly #sender: BodySender;
@@ -71,6 +78,7 @@ export class RequestHandler {
     this.#authFailures = new AuthFailureLimiter(deps.clock);
     this.#reads = new ReadQuota(deps.clock);
     this.#sender = new BodySender(deps);
+    this.#budget = new BodyBudget(config.bodyBudget);
     this.#stopping = stopping;
   }
 
@@ -81,11 +89,20 @@ export class RequestHandler {
       origin,
       stopping: this.#stopping,
       bodies: this.#bodies,
+      budget: this.#budget,
+      uploads: this.#uploads,
       waits: this.#waits,
       reads: this.#reads,
       keys: this.#keys,
       sender: this.#sender,
     });
+    const response = await this.#respond(call);
+    return request.method === "HEAD"
+      ? withoutBody(response, call.sent)
+      : response;
+  }
+
+  async #respond(call: Call): Promise<Response> {
     try {
       const reply = await this.#dispatch(call);
       const response = this.#toResponse(reply, call);
@@ -125,18 +142,13 @@ export class RequestHandler {
       call.query = parseQuery(target.query);
       checkQuery(route, call.query);
     }
-    if (!route.upload) return await route.handler(call);
-    const leave = this.#uploads.take(call.seller.id);
-    try {
-      return await route.handler(call);
-    } finally {
-      leave();
-    }
+    return await route.handler(call);
   }
 
   /** Asks for the key that everything below a path wants, route or not. */
   async #authenticate(call: Call, target: Target): Promise<void> {
     const api = target.segments[0];
+    call.isPrivate = api === "seller_api" || api === "operator_api";
     if (api === "seller_api") {
       const key = call.request.headers.get(KEY_HEADER);
       call.owner = await this.#keys.authenticate(key);
@@ -161,8 +173,12 @@ export class RequestHandler {
   }
 
   /** What every answer carries; every answer to a seller its quota. */
-  #headers({ requestId, owner, quota }: Call): Record<string, string> {
-    const headers = { "X-Request-Id": requestId };
+  #headers(call: Call): Record<string, string> {
+    const { requestId, isPrivate, owner, quota } = call;
+    const headers = {
+      "X-Request-Id": requestId,
+      ...(isPrivate && PRIVATE_HEADERS),
+    };
     if (this.#limiter === null || owner === null) return headers;
     const told = quota ?? this.#limiter.take(owner.id, 0);
     return { ...headers, ...quotaHeaders(told) };
@@ -261,6 +277,15 @@ function noRoute(): ServiceError {
 function sizeOf(body: Reply["body"]): number | undefined {
   if (typeof body === "string") return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.length : undefined;
+}
+
+/** The answer to HEAD. Over HTTP/2, Deno would send the body all the same. */
+function withoutBody(response: Response, sent: Reply["body"]): Response {
+  const { status, headers } = response;
+  const size = sizeOf(sent);
+  if (size !== undefined) headers.set("Content-Length", `${size}`);
+  response.body?.cancel().catch(() => {});
+  return new Response(null, { status, headers });
 }
 
 /** An unexpected failure for the log: its stack and what caused it. */

@@ -148,3 +148,13 @@ export function recordInvalid(details: Detail[], more = 0): ServiceError {
 export function notFound(what: string): ServiceError {
   return new ServiceError("not_found", `No such ${what}.`);
 }
+
+/** 503: what was under way when the service was told to stop. */
+export function serviceStopping(): ServiceError {
+  return new ServiceError(
+    "unavailable",
+    "The service is stopping; nothing of this request was stored. Send it " +
+      "again.",
+    { headers: { "Retry-After": "5" } },
+  );
+}

@@ -28,6 +28,22 @@ export function bad<T>(code: DetailCode, message: string): Read<T> {
   return { problem: { code, message } };
 }
 
+/**
+ * Without the white space of XML at both ends. A no-break space or a byte order
+ * mark is text: an SKU that has one is found only with it.
+ */
+export function trimSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13;
+}
+
 /** Number of Unicode code points. */
 export function codePoints(text: string): number {
   let count = text.length;

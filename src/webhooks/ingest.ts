@@ -17,7 +17,7 @@ import {
   readReference,
   readTrigger,
 } from "./event.ts";
-import { quote, type Read } from "../lib/values.ts";
+import { quote, type Read, trimSpace } from "../lib/values.ts";
 import type { DeliveryState, Trigger } from "./webhook.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
@@ -191,8 +191,9 @@ function readField<T>(
   read: (text: string) => Read<T>,
   details: Detail[],
 ): T | undefined {
-  const line = draft[field]?.line;
-  const text = draft[field]?.text.trim();
+  const sent = draft[field];
+  const line = sent?.line;
+  const text = sent && trimSpace(sent.text);
   const result: Read<T> = text
     ? read(text)
     : { problem: { code: "required", message: `is ${missing(text)}.` } };

@@ -8,7 +8,7 @@ import {
 import { readTrigger } from "./event.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Read } from "../lib/values.ts";
+import { quote, type Read, trimSpace } from "../lib/values.ts";
 import type { Trigger } from "./webhook.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
@@ -72,7 +72,7 @@ function chained<T>(
 
 function readRequired(element: XmlElement | undefined): Read<string> {
   if (element === undefined) return required("is missing.");
-  const text = element.text.trim();
+  const text = trimSpace(element.text);
   return text === "" ? required("is empty.") : { value: text };
 }
 

@@ -13,16 +13,18 @@ import { malformed, placeOf } from "./position.ts";
 import { XmlReader } from "./reader.ts";
 import { XmlSource } from "./source.ts";
 
-/** Reads a document, calling the handlers in document order. */
-export function readXml(bytes: Uint8Array, handlers: XmlHandlers): void {
-  const reader = new XmlReader(new XmlSource([bytes]), handlers, XML_LIMITS);
+/**
+ * Reads a document, calling the handlers in document order. The blocks are
+ * taken out of their list as they are read.
+ */
+export function readXml(blocks: Uint8Array[], handlers: XmlHandlers): void {
+  const reader = new XmlReader(new XmlSource(blocks), handlers, XML_LIMITS);
   for (const _ of reader.read());
 }
 
 /**
  * As `readXml`, with a pause between the windows of a long document: reading
- * 16 MiB of the worst takes a second, in which others want answers. The blocks
- * are taken out of their list as they are read.
+ * 16 MiB of the worst takes a second, in which others want answers.
  */
 export async function readXmlInPieces(
   blocks: Uint8Array[],

@@ -1,6 +1,7 @@
 /** Reads a small document: a root that holds one element for each field. */
 import { closestString } from "@std/text/closest-string";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { trimSpace } from "../lib/values.ts";
 import type { XmlElement } from "./decode.ts";
 
 export interface DocumentShape {
@@ -66,7 +67,7 @@ function rootProblems(root: XmlElement): Detail[] {
   const details: Detail[] = Object.keys(root.attributes)
     .filter((name) => !/^(xmlns$|xmlns:|xsi:)/.test(name))
     .map((name) => unknownAttribute(name, root, root.name));
-  if (root.text.trim() !== "") {
+  if (trimSpace(root.text) !== "") {
     details.push({
       line: root.line,
       field: root.name,

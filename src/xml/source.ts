@@ -1,5 +1,6 @@
 /** The characters of a document, which has to be UTF-8, a window at a time. */
 import { isUtf8 } from "node:buffer";
+import { joined } from "../lib/blocks.ts";
 
 /** Bytes that are decoded in one go. */
 export const WINDOW = 128 * 1024;
@@ -101,7 +102,7 @@ export class XmlSource {
       pieces.push(piece);
       size += piece.length;
     }
-    return concatenate(pieces.filter(({ length }) => length > 0));
+    return joined(pieces.filter(({ length }) => length > 0));
   }
 
   #read(most: number): Uint8Array | null {
@@ -132,18 +133,6 @@ function withLineFeeds(bytes: Uint8Array): Uint8Array {
 
 function isUtf16([a, b]: Uint8Array): boolean {
   return (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
-}
-
-function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0];
-  const size = pieces.reduce((sum, { length }) => sum + length, 0);
-  const joined = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
-  }
-  return joined;
 }
 
 /** The end of the last character that is whole and no carriage return. */

@@ -1,10 +1,12 @@
 /** Limits that keep one client from taking the service away from another. */
 import { assert, assertEquals, assertLess } from "@std/assert";
+import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { boot, codeOf, product, type TestApp, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { raw, statusOf } from "../support/raw.ts";
 
 const BULK = "/seller_api/bulk_products?v=1.1";
 /** However long a test takes, no bucket fills up meanwhile. */
@@ -73,34 +75,61 @@ class SlowPosts implements AsyncDisposable {
   }
 }
 
-Deno.test("a seller has 16 uploads in progress at most, and all have 64", async () => {
+Deno.test("bodies that come slowly take nobody else's place", async () => {
   await using app = await boot();
-  const others = await Promise.all(
-    ["b", "c", "d", "e"].map((name) => app.addSeller(name)),
+  const keys = await Promise.all(
+    ["b", "c", "d"].map((name) => app.addSeller(name)),
   );
+  const stranger = await app.addSeller("stranger");
   await using slow = new SlowPosts(app);
+  for (const key of [app.key, ...keys]) slow.begin(32, key);
   const upload = (key: string) =>
-    app.call(BULK, { key, method: "POST", body: "<products/>" });
-  const isRefused = (key: string, status: number) => async () =>
-    (await upload(key)).status === status;
-  await slow.fill(16, [app.key], isRefused(app.key, 429));
-  const over = await upload(app.key);
-  assertEquals([over.status, codeOf(over)], [429, "rate_limited"]);
-  assertEquals(over.headers.get("retry-after"), "1");
-  assertEquals((await upload(others[0])).status, 422, "others are let in");
-  assertEquals((await app.call("/seller_api/webhooks")).status, 200);
+    app.call(BULK, { key, method: "POST", body: `<products>${product("A")}` });
+  await until(async () => (await upload(app.key)).status === 429, "the limit");
+  for (let n = 0; n < 5; n++) {
+    const answer = await upload(stranger);
+    assertEquals([answer.status, codeOf(answer)], [400, "malformed_xml"]);
+  }
+});
 
-  await slow.fill(16, others.slice(0, 3), isRefused(others[3], 503));
-  const full = await upload(others[3]);
-  assertEquals([full.status, codeOf(full)], [503, "unavailable"]);
-  assertEquals(full.headers.get("retry-after"), "1");
-  const other = await app.call("/seller_api/webhooks", { key: others[3] });
-  assertEquals(other.status, 200, "what is no upload goes on");
-
-  await slow.refusedBut(64);
-  assertEquals(await slow.endAll(), 64);
-  assertEquals((await upload(app.key)).status, 422, "places are given back");
-  assertEquals((await upload(others[3])).status, 422);
+Deno.test("four sellers whose image hosts hang leave room for a fifth", async () => {
+  const answer = Promise.withResolvers<Response>();
+  await using images = new Host(() => answer.promise.then((r) => r.clone()));
+  await using app = await boot();
+  const keys = await Promise.all(
+    ["b", "c", "d"].map((name) => app.addSeller(name)),
+  );
+  const stranger = await app.addSeller("stranger");
+  const upload = (key: string, n: number, images = "") =>
+    app.call(BULK, {
+      key,
+      method: "POST",
+      body: `<products>${product(`A-${n}`, images)}</products>`,
+    });
+  const hanging = `<images><image>${images.url}/a.png</image></images>`;
+  let refused = 0;
+  const uploads = [app.key, ...keys].flatMap((key) =>
+    Array.from({ length: 16 }, async (_, n) => {
+      const { status } = await upload(key, n, hanging);
+      if (status !== 200) refused++;
+      return status;
+    })
+  );
+  await until(() => refused > 0, "a refusal");
+  for (let n = 0; n < 5; n++) {
+    assertEquals((await upload(stranger, n)).status, 200);
+  }
+  answer.resolve(new Response());
+  const statuses = await Promise.all(uploads);
+  assertEquals(
+    statuses.filter((status) => status === 200).length,
+    64 - refused,
+  );
+  assertEquals(
+    (await upload(app.key, 99)).status,
+    200,
+    "places are given back",
+  );
 });
 
 Deno.test("an upload keeps its place until it is answered", async () => {
@@ -117,6 +146,70 @@ Deno.test("an upload keeps its place until it is answered", async () => {
   answer.resolve(new Response());
   const statuses = (await Promise.all(uploads)).map(({ status }) => status);
   assertEquals(statuses.filter((status) => status === 200).length, 16);
+});
+
+Deno.test("bodies beyond the budget are 503, and the room comes back", async () => {
+  await using app = await boot({ config: { bodyBudget: 4_000_000 } });
+  const other = await app.addSeller("other");
+  const padded = (sku: string, bytes: number) =>
+    product(sku) + " ".repeat(bytes);
+  const over = await app.upload(padded("A", 1_100_000));
+  assertEquals([over.status, codeOf(over)], [503, "unavailable"]);
+  assertEquals(over.headers.get("retry-after"), "2");
+  const gzip = gzipSync(`<products>${padded("A", 1_100_000)}</products>`);
+  const inflated = await app.upload(new Uint8Array(gzip), "", {
+    "Content-Encoding": "gzip",
+  });
+  assertEquals([inflated.status, codeOf(inflated)], [503, "unavailable"]);
+  for (let n = 0; n < 5; n++) {
+    assertEquals((await app.upload(padded("A", 800_000))).status, 200);
+  }
+  const answer = await app.call(BULK, {
+    key: other,
+    method: "POST",
+    body: `<products>${product("B")}</products>`,
+  });
+  assertEquals(answer.status, 200);
+});
+
+Deno.test("a document is counted until its upload is answered", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Response>();
+  await using images = new Host(() => {
+    asked.resolve();
+    return answer.promise.then((response) => response.clone());
+  });
+  await using app = await boot({ config: { bodyBudget: 4_000_000 } });
+  const upload = (sku: string) =>
+    app.upload(
+      product(sku, `<images><image>${images.url}/a.png</image></images>`) +
+        " ".repeat(700_000),
+    );
+  const first = upload("A");
+  await asked.promise;
+  assertEquals((await upload("B")).status, 503);
+  answer.resolve(new Response());
+  assertEquals((await first).status, 200);
+  assertEquals((await upload("C")).status, 200);
+});
+
+Deno.test("bodies in chunks of one byte let others in", async () => {
+  await using app = await boot();
+  const other = await app.addSeller("other");
+  const order: string[] = [];
+  const slow = raw(
+    app.url,
+    "POST /seller_api/bulk_products HTTP/1.1\r\nHost: x\r\n" +
+      `X-Service-Auth: ${app.key}\r\nContent-Type: text/xml\r\n` +
+      "Transfer-Encoding: chunked\r\n\r\n" + "1\r\n \r\n".repeat(10_000) +
+      "0\r\n\r\n",
+  ).then((answer) => order.push(`slow ${statusOf(answer)}`));
+  for (let n = 0; n < 3; n++) {
+    const { status } = await app.call("/seller_api/webhooks", { key: other });
+    order.push(`other ${status}`);
+  }
+  await slow;
+  assertEquals(order, ["other 200", "other 200", "other 200", "slow 400"]);
 });
 
 Deno.test("a seller has 32 bodies on their way at most", async () => {

@@ -7,6 +7,7 @@ import {
   detailsOf,
   product,
   type TestApp,
+  textAt,
 } from "../support/app.ts";
 
 function put(app: TestApp, sku: string, attribute: string, value: string) {
@@ -171,4 +172,31 @@ Deno.test("updates of one product that come together are applied in order", asyn
   // but exactly one is, and none is half there.
   const { quantity, availability } = await stored(app, "A");
   assertEquals(availability, quantity === 0 ? "out_of_stock" : "in_stock");
+});
+
+Deno.test("only the white space of XML is trimmed, so an SKU is found as it was sent", async () => {
+  await using app = await boot();
+  for (const [n, edge] of ["\u00a0", "\ufeff", "\u2003", "\u0085"].entries()) {
+    const sku = `${edge}S-${n}${edge}`;
+    const uploaded = await app.upload(
+      product("X").replace("<sku>X</sku>", `<sku>\r\n\t ${sku} </sku>`),
+    );
+    if (edge === "\u0085") {
+      assertEquals(uploaded.status, 422, "a control character");
+      continue;
+    }
+    assertEquals(uploaded.status, 200, uploaded.text);
+    const path = `/seller_api/products/${encodeURIComponent(sku)}`;
+    const read = await app.call(path);
+    assertEquals(read.status, 200);
+    assertEquals(textAt(read.xml, "product/sku"), sku);
+    const bare = await app.call(`/seller_api/products/S-${n}`);
+    assertEquals(bare.status, 404);
+    const renamed = encodeURIComponent(`\t${edge}T-${n}${edge} `);
+    const put = { method: "PUT" };
+    const moved = await app.call(`${path}/attribute/sku/${renamed}`, put);
+    assertEquals(moved.status, 204);
+    const found = encodeURIComponent(`${edge}T-${n}${edge}`);
+    assertEquals((await app.call(`/seller_api/products/${found}`)).status, 200);
+  }
 });

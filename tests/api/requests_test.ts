@@ -93,6 +93,29 @@ Deno.test("every answer has a request id of ours; a sent one is logged beside it
   assert(!JSON.stringify(app.log).includes(app.key), "no key in the log");
 });
 
+Deno.test("what needs a key is kept by no cache; what is public may be", async () => {
+  await using app = await boot({ config: { operatorKey: "operator-key" } });
+  for (
+    const [path, call] of [
+      ["/seller_api/webhooks", {}],
+      ["/seller_api/webhooks", { method: "HEAD" }],
+      ["/seller_api/webhooks", { key: "wrong" }],
+      ["/seller_api/nowhere", {}],
+      ["/seller_api/webhooks", { method: "PATCH" }],
+      ["/seller_api/bulk_products", { method: "POST", body: "x" }],
+      ["/operator_api/status", { key: "operator-key" }],
+      ["/operator_api/events", { key: null }],
+    ] as const
+  ) {
+    const { headers } = await app.call(path, call);
+    assertEquals(headers.get("cache-control"), "no-store", path);
+    assertEquals(headers.get("x-content-type-options"), "nosniff", path);
+  }
+  const schema = await app.call("/seller_api/schemas/products-1.1.xsd");
+  assertEquals(schema.headers.get("cache-control"), "no-cache");
+  assertEquals((await app.call("/")).headers.get("cache-control"), "no-cache");
+});
+
 Deno.test("a body must be XML by its Content-Type", async () => {
   await using app = await boot();
   const body = `<products>${product("A")}</products>`;
@@ -152,6 +175,24 @@ Deno.test("gzip is inflated up to the limit, other encodings are 415", async () 
   for (const encoding of ["br", "deflate", "gzip, gzip", "zstd"]) {
     assertEquals((await post(gzip(document), encoding)).status, 415, encoding);
   }
+});
+
+Deno.test("gzip that inflates to nothing is limited by its own bytes", async () => {
+  await using app = await boot({ config: { bodyLimit: 10_000 } });
+  const empty = new Uint8Array(gzipSync(""));
+  let left = 10_000;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (left-- > 0) controller.enqueue(empty);
+      else controller.close();
+    },
+  });
+  const answer = await app.call("/seller_api/bulk_products", {
+    method: "POST",
+    body,
+    headers: { "Content-Encoding": "gzip" },
+  });
+  assertEquals([answer.status, codeOf(answer)], [413, "body_too_large"]);
 });
 
 Deno.test("a body over the limit is 413, declared or not", async () => {

@@ -19,11 +19,13 @@ function probing(host: Host) {
     { length: 10 },
     (_, n) => `<image>${host.url(`/${n}.png`)}</image>`,
   );
-  const document = decodeProducts(new TextEncoder().encode(
-    `<products>${
-      product("A", `<images>${images.join("")}</images>`)
-    }</products>`,
-  ));
+  const document = decodeProducts([
+    new TextEncoder().encode(
+      `<products>${
+        product("A", `<images>${images.join("")}</images>`)
+      }</products>`,
+    ),
+  ]);
   const deps = { clock, ids: systemIds, log: jsonLog("error", () => {}) };
   const heads = probeImages({ outbound, deps }, document, "seller");
   return { clock, document, heads, [Symbol.dispose]: () => outbound.close() };

@@ -6,6 +6,8 @@ import {
   assertNotEquals,
   assertStringIncludes,
 } from "@std/assert";
+import { product } from "../support/app.ts";
+import { Host } from "../support/host.ts";
 import {
   type Program,
   runProgram,
@@ -290,4 +292,32 @@ Deno.test("--version and --help answer without reading settings", async () => {
   const help = await runProgram(["key", "revoke", "--help"], { env });
   assertStringIncludes(help.stdout, "key revoke KEY_ID");
   assertEquals([version.code, help.code], [0, 0]);
+});
+
+Deno.test("an upload whose image hosts hang is answered before the service stops", async () => {
+  const asked = Promise.withResolvers<void>();
+  const never = Promise.withResolvers<Response>();
+  await using host = new Host(() => {
+    asked.resolve();
+    return never.promise;
+  });
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  const key = value("api_key", await addSeller("acme", data));
+  await using program = await startProgram([data, "--port=0"], {
+    env: { SELLER_ALLOW_PRIVATE: "127.0.0.0/8" },
+  });
+  const answer = fetch(program.url + BULK, {
+    method: "POST",
+    headers: { "X-Service-Auth": key, "Content-Type": "text/xml" },
+    body: `<products>${
+      product("A", `<images><image>${host.url}/a.png</image></images>`)
+    }</products>`,
+  });
+  await asked.promise;
+  const stopped = program.stop();
+  const { status, headers } = await answer;
+  assertEquals([status, headers.get("retry-after")], [503, "5"]);
+  assertEquals((await stopped).code, 0);
+  never.resolve(new Response());
 });

@@ -18,7 +18,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 
 /** The document, or the error; anything else that is thrown is a failure. */
 export function decode(bytes: Uint8Array): ProductsDocument | ServiceError {
-  return catchRefusal(() => decodeProducts(bytes));
+  return catchRefusal(() => decodeProducts([bytes]));
 }
 
 /** A generated document's mistakes are told, all of them, at their places. */
@@ -76,7 +76,7 @@ export function checkGenerated(random: Random): void {
 export function checkAlike(bytes: Uint8Array): void {
   const text = new TextDecoder().decode(bytes);
   const read = recorder();
-  const refusal = catchRefusal(() => readXml(bytes, read));
+  const refusal = catchRefusal(() => readXml([bytes], read));
   if (!(refusal instanceof ServiceError)) {
     assertEquals(read.events, readBySaxes(bytes), text);
   } else if (!isAgainstPolicy(refusal)) {

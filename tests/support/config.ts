@@ -20,6 +20,7 @@ export function testConfig(
     rateLimit: 0,
     trustProxy: 0,
     bodyLimit: 16_777_216,
+    bodyBudget: 268_435_456,
     imageLimit: 16_777_216,
     productLimit: 1_000_000,
     imageQuota: 10_737_418_240,

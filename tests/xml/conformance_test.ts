@@ -94,7 +94,7 @@ function isUtf16([a, b]: Uint8Array): boolean {
 /** What the reader says of a document; null when it reads it. */
 function refusal(bytes: Uint8Array): string | null {
   try {
-    readXml(bytes, { open() {}, text() {}, close() {} });
+    readXml([bytes], { open() {}, text() {}, close() {} });
     return null;
   } catch (error) {
     assert(error instanceof ServiceError, String(error));

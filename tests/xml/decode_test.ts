@@ -5,7 +5,7 @@ import { parseTree, readXml } from "../../src/xml/decode.ts";
 const encode = (text: string) => new TextEncoder().encode(text);
 
 function read(bytes: Uint8Array): void {
-  readXml(bytes, { open() {}, text() {}, close() {} });
+  readXml([bytes], { open() {}, text() {}, close() {} });
 }
 
 function refusal(document: string | Uint8Array): Detail {
@@ -115,7 +115,7 @@ Deno.test("structural limits are refused, each by its name", () => {
 
 Deno.test("an element's line is that of its <", () => {
   const lines: [string, number][] = [];
-  readXml(encode("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>"), {
+  readXml([encode("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>")], {
     open: (name, _, line) => lines.push([name, line]),
     text() {},
     close() {},

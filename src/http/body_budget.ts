@@ -1,0 +1,79 @@
+/** Bounds the bytes of all bodies and documents in progress. */
+import { ServiceError } from "../lib/errors.ts";
+
+/** Of the whole budget, what one seller may take. */
+const SELLER_SHARE = 1 / 4;
+
+/**
+ * Bytes that sellers share. A seller has at most a quarter of them, and at most
+ * as many as are left for everybody else (a dynamic threshold, as switches
+ * share their buffers): however many sellers take all they can, the next one
+ * finds as much room as each of them has.
+ */
+export class BodyBudget {
+  readonly #total: number;
+  readonly #taken = new Map<string, number>();
+  #free: number;
+
+  /** @param total bytes */
+  constructor(total: number) {
+    this.#total = total;
+    this.#free = total;
+  }
+
+  /** What one request takes; it is given back when the share is disposed of. */
+  open(seller: string): BodyShare {
+    return new BodyShare(
+      (bytes) => this.#take(seller, bytes),
+      (bytes) => this.#giveBack(seller, bytes),
+    );
+  }
+
+  #take(seller: string, bytes: number): void {
+    const taken = (this.#taken.get(seller) ?? 0) + bytes;
+    const most = Math.min(this.#total * SELLER_SHARE, this.#free - bytes);
+    if (taken > most) {
+      throw new ServiceError(
+        "unavailable",
+        "The bodies in progress have as many bytes as the service can hold; " +
+          "nothing of this request was stored. Send it again.",
+        { headers: { "Retry-After": "2" } },
+      );
+    }
+    this.#taken.set(seller, taken);
+    this.#free -= bytes;
+  }
+
+  #giveBack(seller: string, bytes: number): void {
+    const left = (this.#taken.get(seller) ?? 0) - bytes;
+    if (left > 0) this.#taken.set(seller, left);
+    else this.#taken.delete(seller);
+    this.#free += bytes;
+  }
+}
+
+/** What one request has of the budget. */
+export class BodyShare implements Disposable {
+  readonly #take: (bytes: number) => void;
+  readonly #giveBack: (bytes: number) => void;
+  #bytes = 0;
+
+  constructor(
+    take: (bytes: number) => void,
+    giveBack: (bytes: number) => void,
+  ) {
+    this.#take = take;
+    this.#giveBack = giveBack;
+  }
+
+  /** Throws 503 when there is no room for so many more. */
+  take(bytes: number): void {
+    this.#take(bytes);
+    this.#bytes += bytes;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#bytes > 0) this.#giveBack(this.#bytes);
+    this.#bytes = 0;
+  }
+}
