@@ -3,14 +3,13 @@
  * hostile one, ten seconds each unless told, then beside all at once.
  */
 import { ATTACKS } from "./attacks.ts";
-import { type Trial, tryAttacks } from "./trial.ts";
+import { MEMORY_MIB, type Trial, tryAttacks } from "./trial.ts";
 
 /** What the honest seller may have to put up with. */
 const P99_MS = 250;
 /** Times what it takes without the others, and what is nothing. */
 const TIMES = 2;
 const LEAST_MS = 250;
-const MEMORY_MIB = 700;
 /** Bytes by which the database may grow for each byte sent to it. */
 const GROWTH = 10;
 /** Less growth than this is no growth. */

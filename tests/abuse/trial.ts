@@ -12,6 +12,8 @@ import type {
 import { ATTACKS } from "./attacks.ts";
 import { type Fare, Honest } from "./honest.ts";
 
+/** What the process may have resident at most. */
+export const MEMORY_MIB = 700;
 const WATCH_MS = 200;
 const WARM_MS = 1_500;
 

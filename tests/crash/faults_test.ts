@@ -16,6 +16,7 @@ import {
   temporaryFolder,
 } from "../support/process.ts";
 import { addSellers, OPERATOR } from "../support/service.ts";
+import { mountSmall } from "../support/small_disk.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { Inspector } from "./inspect.ts";
 import { Uploader } from "./writers.ts";
@@ -52,31 +53,6 @@ async function ask(
 function upload(program: Program, key: string, products: string) {
   const body = `<products>${products}</products>`;
   return ask(program, "/seller_api/bulk_products?v=1.1", key, body);
-}
-
-/** A folder of so many MiB that is full when they are; needs root. */
-async function mountSmall(
-  path: string,
-  size: string,
-): Promise<AsyncDisposable | null> {
-  const run = async (command: string, ...args: string[]) => {
-    const result = await new Deno.Command(command, {
-      args,
-      stderr: "null",
-      stdout: "null",
-    }).output().catch(() => null);
-    return result?.success ?? false;
-  };
-  await Deno.mkdir(path);
-  const options = `size=${size}`;
-  if (!await run("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)) {
-    return null;
-  }
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await run("umount", "-l", path);
-    },
-  };
 }
 
 Deno.test("a real full disk: 503, nothing half stored, and on it goes when there is room", async () => {

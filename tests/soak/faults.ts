@@ -1,6 +1,6 @@
 /** What goes wrong around the service while it works. */
-import { DatabaseSync } from "node:sqlite";
 import type { ImageHost } from "../support/image_host.ts";
+import { lockDatabase } from "../support/locked_database.ts";
 import type { Service } from "../support/service.ts";
 import type { WebhookSink } from "../support/webhook_sink.ts";
 
@@ -17,16 +17,7 @@ type End = () => void | Promise<void>;
 
 /** Faults that the service lives through. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
-  "database locked": ({ service }) => {
-    const database = new DatabaseSync(`${service.folder}/seller.db`, {
-      timeout: 5_000,
-    });
-    database.exec("BEGIN IMMEDIATE");
-    return () => {
-      database.exec("ROLLBACK");
-      database.close();
-    };
-  },
+  "database locked": ({ service }) => lockDatabase(service.folder),
   "image store away": async ({ service }) => {
     const folder = `${service.folder}/images`;
     await Deno.rename(folder, `${folder}-away`);

@@ -1,0 +1,316 @@
+/** What may be going on when something goes wrong. */
+import { assert, assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { picture } from "../../src/sandbox/pictures.ts";
+import { Setter, Uploader, type Writer } from "../crash/writers.ts";
+import { type Answer, child, product, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { OPERATOR } from "../support/service.ts";
+import { gate } from "../support/webhook_sink.ts";
+import { pause, type Stage } from "./stage.ts";
+
+/** What has begun. */
+export interface Activity {
+  /** Lets go on, in the middle of the fault, what waits for somebody else. */
+  midway?: () => void;
+  /** Begins nothing new; called when the fault is over. */
+  stop?: () => Promise<void>;
+  /** What is not done yet; empty when all is. */
+  pending: () => Promise<string>;
+  /** Throws where something acknowledged is lost, or was charged for. */
+  verify: () => Promise<void>;
+}
+
+export type Begin = (stage: Stage) => Promise<Activity>;
+
+const IMAGES = 12;
+const EVENTS = 3;
+
+export const ACTIVITIES: Readonly<Record<string, Begin>> = {
+  "nothing": () =>
+    Promise.resolve({
+      pending: () => Promise.resolve(""),
+      verify: () => Promise.resolve(),
+    }),
+  "uploads": uploads,
+  "images in flight": imagesInFlight,
+  "images waiting for a retry": imagesWaiting,
+  "deliveries in flight": deliveries,
+  "an event stream": eventStream,
+  "a backup": backup,
+};
+
+/** Sellers' programs that write, and try again when they are told to. */
+async function uploads(stage: Stage): Promise<Activity> {
+  const { app } = stage;
+  const sku = stage.name("set");
+  assertEquals((await app.upload(product(sku))).status, 200);
+  const writers: Writer[] = [
+    new Uploader(stage.name("up"), null),
+    new Uploader(stage.name("up"), null),
+    new Setter(sku),
+  ];
+  let over = false;
+  const failures: unknown[] = [];
+  const running = writers.map(async (writer) => {
+    while (!over) {
+      await writer.writeOnce(app.url, app.key, 503).catch((error) => {
+        failures.push(error);
+        over = true;
+      });
+      await pause(10);
+    }
+  });
+  const inDoubt = () => writers.filter(({ inDoubt }) => inDoubt !== null);
+  return {
+    stop: async () => {
+      over = true;
+      await Promise.all(running);
+    },
+    pending: async () => {
+      for (const writer of inDoubt()) {
+        await writer.writeOnce(app.url, app.key, 503);
+      }
+      return inDoubt().length === 0 ? "" : "uploads are refused";
+    },
+    verify: async () => {
+      assertEquals(failures, []);
+      for (const writer of writers) {
+        const one = writer instanceof Uploader ? writer.sku(0) : sku;
+        const { xml } = await app.call(`/seller_api/products/${one}`);
+        const value = Number(textAt(xml, "product/quantity"));
+        assert(writer.acknowledged > 0);
+        assert(
+          writer.possible.includes(value),
+          `${writer.name} is at ${value}, acknowledged ${writer.possible}`,
+        );
+      }
+    },
+  };
+}
+
+/** Downloads of which the answers come while something is wrong. */
+async function imagesInFlight(stage: Stage): Promise<Activity> {
+  const held = new HeldImages(stage, IMAGES);
+  const uploaded = await upload(stage, held.urls);
+  await until(() => held.inFlight === IMAGES, "images in flight");
+  return { midway: held.release, ...imagesOf(stage, uploaded, 1) };
+}
+
+/** The first attempt has failed, the next one falls due within the fault. */
+async function imagesWaiting(stage: Stage): Promise<Activity> {
+  const urls = Array.from(
+    { length: IMAGES },
+    () => `${stage.images.url}/flaky/${stage.name("w")}.png`,
+  );
+  const uploaded = await upload(stage, urls);
+  await until(async () => {
+    const { text } = await status(stage, uploaded);
+    return text.split("<attempts>1<").length - 1 === IMAGES;
+  }, "the first attempts");
+  return imagesOf(stage, uploaded, 2);
+}
+
+async function deliveries(stage: Stage): Promise<Activity> {
+  const { app, sink } = stage;
+  const { open, opened } = gate();
+  const path = `/${stage.name("hook")}`;
+  const answering = sink.answering;
+  sink.answering = async (received, count) => {
+    if (received.path !== path) return await answering(received, count);
+    await opened;
+    return new Response();
+  };
+  await register(stage, path);
+  const ids: string[] = [];
+  for (let n = 0; n < EVENTS; n++) ids.push(await emit(stage));
+  await until(() => sink.at(path).length === EVENTS, "deliveries in flight");
+  return {
+    midway: open,
+    pending: async () => {
+      const rows = await deliveryRows(stage, ids);
+      const left = rows.filter(({ state }) => state !== "delivered");
+      return left.length === 0 ? "" : `${left.length} deliveries`;
+    },
+    verify: async () => {
+      const rows = await deliveryRows(stage, ids);
+      assertEquals(rows.map(({ failures }) => failures), ids.map(() => 0));
+      const { xml } = await app.call("/seller_api/webhooks");
+      assertEquals(child(xml, "webhook").children.map(({ name }) => name), [
+        "trigger",
+        "url",
+      ], "a webhook that does not fail");
+    },
+  };
+}
+
+async function eventStream(stage: Stage): Promise<Activity> {
+  const held = new HeldImages(stage, 1);
+  const uploaded = await upload(stage, held.urls);
+  await until(() => held.inFlight === 1, "the image in flight");
+  const gone = new AbortController();
+  const response = await fetch(
+    stage.app.url + statusPath(uploaded),
+    {
+      headers: { "x-service-auth": stage.app.key, accept: "text/event-stream" },
+      signal: gone.signal,
+    },
+  );
+  let text = "";
+  let over = false;
+  const reading = (async () => {
+    const decoder = new TextDecoderStream() as TransformStream<
+      Uint8Array,
+      string
+    >;
+    for await (const piece of response.body!.pipeThrough(decoder)) {
+      text += piece;
+    }
+  })().catch(() => {}).finally(() => over = true);
+  return {
+    midway: held.release,
+    pending: () => Promise.resolve(over ? "" : "the stream goes on"),
+    verify: async () => {
+      gone.abort();
+      await reading;
+      assert(text.includes("event: final"), `no final event: ${text}`);
+      assert(text.includes("<status>completed</status>"), text);
+    },
+  };
+}
+
+/** Taken while something is wrong: whole, or refused. */
+function backup(stage: Stage): Promise<Activity> {
+  const files: string[] = [];
+  const take = async () => {
+    const file = `${stage.dataDir}/${stage.name("backup")}.db`;
+    await stage.app.app.db.backup(file);
+    files.push(file);
+  };
+  let during: Promise<void> = Promise.resolve();
+  return Promise.resolve({
+    midway: () => {
+      during = take().catch(() => {});
+    },
+    stop: () => during,
+    pending: () => take().then(() => "", (error) => `no backup: ${error}`),
+    verify: async () => {
+      for (const file of files) {
+        using database = new DatabaseSync(file, { readOnly: true });
+        const check = database.prepare("PRAGMA integrity_check").get();
+        assertEquals(check?.integrity_check, "ok");
+        await Deno.remove(file);
+      }
+    },
+  });
+}
+
+/** Images that a host begins to answer when it is told. */
+export class HeldImages {
+  readonly urls: string[];
+  inFlight = 0;
+  readonly release: () => void;
+
+  constructor(stage: Stage, count: number) {
+    const { open, opened } = gate();
+    this.release = open;
+    this.urls = Array.from({ length: count }, () => {
+      const name = `${stage.name("held")}.png`;
+      const path = `/held/${name}`;
+      stage.images.answers.set(path, async ({ method }) => {
+        const headers = { "content-type": "image/png" };
+        if (method === "HEAD") return new Response(null, { headers });
+        this.inFlight++;
+        await opened;
+        return new Response(picture(name), { headers });
+      });
+      return stage.images.url + path;
+    });
+  }
+}
+
+/** Uploads a product for each URL; the answer, which is 200. */
+export async function upload(
+  stage: Stage,
+  urls: readonly string[],
+): Promise<Answer> {
+  const products = urls.map((url) =>
+    product(stage.name("p"), `<images><image>${url}</image></images>`)
+  );
+  const answer = await stage.app.upload(products.join(""));
+  assertEquals(answer.status, 200, answer.text);
+  return answer;
+}
+
+function statusPath(uploaded: Answer): string {
+  const id = textAt(uploaded.xml, "transaction_id");
+  return `/seller_api/bulk_products/${id}`;
+}
+
+function status(stage: Stage, uploaded: Answer): Promise<Answer> {
+  return stage.app.call(statusPath(uploaded));
+}
+
+/** All have to be stored, with so many attempts at most. */
+function imagesOf(
+  stage: Stage,
+  uploaded: Answer,
+  attempts: number,
+): Pick<Activity, "pending" | "verify"> {
+  return {
+    pending: async () => {
+      const { text } = await status(stage, uploaded);
+      if (text.includes("<finished_at/>")) {
+        return text.match(/<images>.*?<\/images>/)?.[0] ?? "images";
+      }
+      return text.includes("<finished_at>") ? "" : text;
+    },
+    verify: async () => {
+      const { xml } = await status(stage, uploaded);
+      assertEquals(textAt(xml, "transaction/status"), "completed");
+      const id = textAt(xml, "transaction/transaction_id");
+      const most = await stage.app.app.db.read((sql) =>
+        sql.get<{ n: number }>(
+          `SELECT MAX(attempts) AS n FROM transaction_images
+           WHERE transaction_id = ?`,
+          [id],
+        )
+      );
+      assert(most!.n <= attempts, `${most!.n} attempts were charged`);
+    },
+  };
+}
+
+export async function register(stage: Stage, path: string): Promise<void> {
+  const answer = await stage.app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: "<webhook><trigger>order_created</trigger>" +
+      `<url>${stage.sink.url(path)}</url></webhook>`,
+  });
+  assertEquals(answer.status, 200, answer.text);
+}
+
+/** Hands an event in; its id. */
+export async function emit(stage: Stage): Promise<string> {
+  const answer = await stage.app.call("/operator_api/events", {
+    key: OPERATOR,
+    method: "POST",
+    body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+      `<reference>${stage.name("order")}</reference></event>`,
+  });
+  assertEquals(answer.status, 200, answer.text);
+  return textAt(answer.xml, "event_id");
+}
+
+function deliveryRows(
+  stage: Stage,
+  ids: readonly string[],
+): Promise<{ state: string; failures: number }[]> {
+  return stage.app.app.db.read((sql) =>
+    sql.all(
+      `SELECT state, failures FROM deliveries
+       WHERE event_id IN (${ids.map(() => "?").join(", ")})`,
+      [...ids],
+    )
+  );
+}

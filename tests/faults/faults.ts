@@ -1,0 +1,119 @@
+/** What may go wrong, by what it befalls. */
+import { DbError, type DbErrorKind } from "../../src/database/db.ts";
+import { lockDatabase } from "../support/locked_database.ts";
+import { type Meddle, Problem } from "../support/s3_server.ts";
+import type { Stage } from "./stage.ts";
+
+export interface Fault {
+  /** Begins it; the answer ends it. */
+  begin: (stage: Stage) => End | Promise<End>;
+  /**
+   * Milliseconds of the clock after which `/readyz` has to say 503; null where
+   * the service can do its work all the same, if slowly.
+   */
+  unreadyMs: number | null;
+  /** How much faster than real time the clock may go; 20 times unless told. */
+  speed?: number;
+}
+
+type End = () => void | Promise<void>;
+
+/** A write may wait for a lock, and an answer of `/readyz` stands a while. */
+const TOLD_MS = 4_000;
+/** A store is known to be in trouble when an image meets it, or a probe does. */
+const PROBED_MS = 30_000;
+/** A worker counts as dead when it has not answered for some beats. */
+const SILENCE_MS = 12_000;
+/** A thread takes its real time to start. */
+const WORKER_SPEED = 8;
+/** Of a slow database a commit, of a slow store a PUT. */
+const SLOW_MS = 2_000;
+
+export const DATABASE_FAULTS: Readonly<Record<string, Fault>> = {
+  "database locked": {
+    begin: ({ dataDir }) => lockDatabase(dataDir),
+    unreadyMs: TOLD_MS,
+  },
+  "database read-only": commitsFail("readonly"),
+  "disk full": commitsFail("full"),
+  "database slow": {
+    begin: (stage) => {
+      stage.beforeCommit = () => sleep(stage, SLOW_MS);
+      return () => {
+        stage.beforeCommit = () => {};
+      };
+    },
+    unreadyMs: null,
+  },
+};
+
+export const STORE_FAULTS: Readonly<Record<string, Fault>> = {
+  "image store full": storeFails(() => new Problem(507, "QuotaExceeded")),
+  "image store away": storeFails(() => new Problem(503, "ServiceUnavailable")),
+  "image store refusing": storeFails(() => new Problem(403, "AccessDenied")),
+  "image store slow": {
+    begin: (stage) =>
+      meddle(stage, async ({ method }) => {
+        if (method === "PUT") await sleep(stage, SLOW_MS);
+        return null;
+      }),
+    unreadyMs: null,
+  },
+};
+
+export const WORKER_FAULTS: Readonly<Record<string, Fault>> = {
+  "worker dead": ailing("worker-dead"),
+  "worker hung": ailing("worker-hung"),
+  "worker out of memory": ailing("worker-out-of-memory"),
+};
+
+export const FAULTS = {
+  ...DATABASE_FAULTS,
+  ...STORE_FAULTS,
+  ...WORKER_FAULTS,
+};
+
+function commitsFail(kind: DbErrorKind): Fault {
+  return {
+    begin: (stage) => {
+      stage.beforeCommit = () => {
+        throw new DbError(kind, `${kind} on purpose`);
+      };
+      return () => {
+        stage.beforeCommit = () => {};
+      };
+    },
+    unreadyMs: TOLD_MS,
+  };
+}
+
+function storeFails(problem: () => Problem): Fault {
+  return {
+    begin: (stage) => meddle(stage, ({ method }) => problem().response(method)),
+    unreadyMs: PROBED_MS,
+  };
+}
+
+function meddle({ store }: Stage, how: Meddle): End {
+  store.meddle = how;
+  return () => {
+    store.meddle = () => null;
+  };
+}
+
+/** See `faulty_worker.ts`. */
+function ailing(name: string): Fault {
+  return {
+    begin: (stage) => {
+      const flag = `${stage.dataDir}/${name}`;
+      Deno.writeTextFileSync(flag, "");
+      return () => Deno.removeSync(flag);
+    },
+    unreadyMs: SILENCE_MS,
+    speed: WORKER_SPEED,
+  };
+}
+
+function sleep({ clock }: Stage, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.after(ms, resolve));
+}

@@ -1,0 +1,132 @@
+/** The real program, beside a lock of another process and on a full disk. */
+import { assertEquals, assertLess } from "@std/assert";
+import { product } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { lockDatabase } from "../support/locked_database.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { Service } from "../support/service.ts";
+import { mountSmall } from "../support/small_disk.ts";
+
+const IMAGES = 250;
+/** Longer than a write waits for a lock. */
+const LOCKED_MS = 7_000;
+const FULL_MS = 3_000;
+/** Of real time: within ten seconds of a fault's end, on a busy machine. */
+const RECOVERY_MS = 20_000;
+/** A wait of SQLite's own would be 5 s. */
+const SMALL_MS = 2_500;
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+async function upload(service: Service, images: ImageHost): Promise<string> {
+  const products = Array.from({ length: IMAGES }, (_, n) => {
+    const image = `<image>${images.url}/good/${n}.png</image>`;
+    return product(`p-${n}`, `<images>${image}</images>`);
+  });
+  const { status, text } = await ask(service, "bulk_products", {
+    method: "POST",
+    body: `<products>${products.join("")}</products>`,
+  });
+  assertEquals(status, 200, text);
+  return /<transaction_id>(.*?)</.exec(text)![1];
+}
+
+async function ask(
+  service: Service,
+  path: string,
+  init: RequestInit = {},
+): Promise<{ status: number; text: string; ms: number }> {
+  const began = performance.now();
+  const response = await fetch(`${service.url}/seller_api/${path}`, {
+    ...init,
+    headers: {
+      "x-service-auth": service.keys.get("acme")!,
+      "content-type": "text/xml",
+    },
+  });
+  const text = await response.text();
+  return { status: response.status, text, ms: performance.now() - began };
+}
+
+async function allStored(service: Service, id: string): Promise<void> {
+  const deadline = performance.now() + RECOVERY_MS;
+  let text = "";
+  while (performance.now() < deadline) {
+    ({ text } = await ask(service, `bulk_products/${id}?wait=1`));
+    if (text.includes(`<stored>${IMAGES}</stored>`)) return;
+  }
+  throw new Error(text.slice(0, 600));
+}
+
+async function isReady({ url }: Service): Promise<boolean> {
+  const response = await fetch(`${url}/readyz`);
+  await response.body?.cancel();
+  return response.status === 200;
+}
+
+Deno.test("beside a lock of another process the program answers, and goes on after it", async () => {
+  await using folder = await temporaryFolder();
+  await using images = new ImageHost();
+  await using service = await Service.start(folder.path);
+  const id = await upload(service, images);
+  const release = lockDatabase(folder.path);
+  const writing = ask(service, "products/p-1/attribute/quantity/7", {
+    method: "PUT",
+  });
+  const end = performance.now() + LOCKED_MS;
+  const times: number[] = [];
+  while (performance.now() < end) {
+    const began = performance.now();
+    await (await fetch(`${service.url}/healthz`)).body?.cancel();
+    times.push(performance.now() - began);
+    const { status, ms } = await ask(service, "products/p-1");
+    assertEquals(status, 200);
+    times.push(ms);
+    await pause(50);
+  }
+  assertEquals(await isReady(service), false);
+  release();
+  times.sort((a, b) => a - b);
+  assertLess(times.at(-1)!, SMALL_MS, "health and small reads");
+  const refused = await writing;
+  assertEquals(refused.status, 503, refused.text);
+  assertLess(refused.ms, LOCKED_MS);
+  await allStored(service, id);
+  await until(() => isReady(service), "readiness");
+});
+
+Deno.test("a full disk costs no image an attempt", async () => {
+  await using folder = await temporaryFolder();
+  await using images = new ImageHost();
+  const data = `${folder.path}/data`;
+  await using disk = await mountSmall(data, "24m");
+  if (disk === null) {
+    console.log("(left out: only root can mount a small disk)");
+    return;
+  }
+  await using service = await Service.start(data);
+  const release = Promise.withResolvers<void>();
+  images.everyGet = async (request) => {
+    await release.promise;
+    images.everyGet = null;
+    return await fetch(request.url);
+  };
+  const id = await upload(service, images);
+  const filler = await Deno.open(`${data}/filler`, {
+    write: true,
+    create: true,
+  });
+  try {
+    for (;;) filler.writeSync(new Uint8Array(4_096));
+  } catch {
+    // It is full.
+  }
+  filler.close();
+  release.resolve();
+  await pause(FULL_MS);
+  assertEquals(await isReady(service), false);
+  await Deno.remove(`${data}/filler`);
+  await allStored(service, id);
+  await until(() => isReady(service), "readiness");
+});

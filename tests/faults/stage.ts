@@ -1,0 +1,126 @@
+/**
+ * The whole service in this process, on a clock that is handed in, with all that
+ * it depends on at hand to be spoilt.
+ */
+import { boot, product, type TestApp } from "../support/app.ts";
+import { RunningClock, until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { S3Server } from "../support/s3_server.ts";
+import { OPERATOR } from "../support/service.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+import { Watch } from "./watch.ts";
+
+const FAULTY_WORKER = new URL(
+  "../images/worker/faulty_worker.ts",
+  import.meta.url,
+);
+/** Signs of life of the image worker; real time goes slowly beside the clock. */
+const BEAT_MS = 1_000;
+const WORKER_HEAP_MIB = 48;
+
+interface Hooks {
+  beforeCommit: () => void | Promise<void>;
+}
+
+export class Stage implements AsyncDisposable {
+  readonly app: TestApp;
+  readonly clock: RunningClock;
+  readonly images: ImageHost;
+  readonly sink: WebhookSink;
+  readonly store: S3Server;
+  readonly watch: Watch;
+  readonly #hooks: Hooks;
+  readonly #stack: AsyncDisposableStack;
+  #next = 0;
+
+  private constructor(
+    parts: Pick<Stage, "app" | "clock" | "images" | "sink" | "store" | "watch">,
+    hooks: Hooks,
+    stack: AsyncDisposableStack,
+  ) {
+    this.app = parts.app;
+    this.clock = parts.clock;
+    this.images = parts.images;
+    this.sink = parts.sink;
+    this.store = parts.store;
+    this.watch = parts.watch;
+    this.#hooks = hooks;
+    this.#stack = stack;
+  }
+
+  /** `databaseUrl`: instead of a file. */
+  static async open(databaseUrl: string | null = null): Promise<Stage> {
+    await using stack = new AsyncDisposableStack();
+    const clock = stack.use(new RunningClock());
+    const images = stack.use(new ImageHost());
+    const sink = stack.use(new WebhookSink());
+    const store = stack.use(new S3Server());
+    store.skewMs = Infinity; // the clocks of its client are not its own
+    const hooks: Hooks = { beforeCommit: () => {} };
+    const app = stack.use(
+      await boot({
+        config: {
+          ...store.config(),
+          databaseUrl,
+          operatorKey: OPERATOR,
+          roles: ["api", "images", "webhooks"],
+        },
+        deps: { clock, beforeCommit: () => hooks.beforeCommit() },
+        app: {
+          imageRole: {
+            module: FAULTY_WORKER,
+            beatMs: BEAT_MS,
+            heapMb: WORKER_HEAP_MIB,
+          },
+        },
+      }),
+    );
+    const watch = stack.use(new Watch(app.url, clock));
+    const parts = { app, clock, images, sink, store, watch };
+    const stage = new Stage(parts, hooks, stack.move());
+    await until(() => watch.ready, "readiness");
+    await stage.#warmUp();
+    return stage;
+  }
+
+  /** A host that has answered may have all its downloads at once. */
+  async #warmUp(): Promise<void> {
+    const image = `<image>${this.images.url}/good/warm.png</image>`;
+    const uploaded = await this.app.upload(
+      product("warm", `<images>${image}</images>`),
+    );
+    await this.app.status(uploaded, "?wait=30");
+  }
+
+  get dataDir(): string {
+    return this.app.config.dataDir;
+  }
+
+  /** Called before each commit. */
+  set beforeCommit(hook: () => void | Promise<void>) {
+    this.#hooks.beforeCommit = hook;
+  }
+
+  /** A name that was not given out before. */
+  name(prefix: string): string {
+    return `${prefix}${this.#next++}`;
+  }
+
+  /** Lets so much time go by on the clock, so many times as fast as real time. */
+  async pass(ms: number, speed: number): Promise<void> {
+    this.clock.speed = speed;
+    const end = this.clock.monotonic() + ms;
+    while (this.clock.monotonic() < end) await pause();
+    this.clock.speed = 1;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.clock.speed = 10;
+    await this.#stack.disposeAsync();
+  }
+}
+
+/** A short while of real time. */
+export function pause(ms = 5): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
