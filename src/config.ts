@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { closestString } from "@std/text/closest-string";
 import type { LogLevel } from "./deps.ts";
 import { parseCidr } from "./lib/cidr.ts";
+import { withoutTrailing } from "./lib/trim.ts";
 
 export const ROLES = ["api", "images", "webhooks"] as const;
 export type Role = typeof ROLES[number];
@@ -456,7 +457,7 @@ function endpoint(text: string): string | null {
   const url = URL.parse(text);
   const plain = url !== null && /^https?:$/.test(url.protocol) &&
     url.username + url.password + url.search + url.hash === "";
-  if (plain) return url.href.replace(/\/+$/, "");
+  if (plain) return withoutTrailing(url.href, "/");
   throw new SettingError(
     "it is not an http or https URL without user, query and fragment.",
   );

@@ -7,6 +7,7 @@
 
 import { BlockList, isIP } from "node:net";
 import { parseCidr } from "../lib/cidr.ts";
+import { withoutTrailing } from "../lib/trim.ts";
 
 const BLOCKED_IPV4 = [
   "0.0.0.0/8",
@@ -104,6 +105,6 @@ const PRIVATE_SUFFIX = /\.(localhost|local|internal|svc)$/;
  */
 export function isBlockedName(name: string, allow = ALLOW_NONE): boolean {
   if (!allow.empty) return false;
-  const bare = name.toLowerCase().replace(/\.+$/, "");
+  const bare = withoutTrailing(name.toLowerCase(), ".");
   return !bare.includes(".") || PRIVATE_SUFFIX.test(bare);
 }

@@ -1,0 +1,9 @@
+/**
+ * The text without this character at its end, however often it stands there.
+ * `/x+$/` would do the same, in time that is the square of the length.
+ */
+export function withoutTrailing(text: string, character: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === character) end--;
+  return text.slice(0, end);
+}
