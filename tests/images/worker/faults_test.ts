@@ -9,6 +9,9 @@ import { type Poison, poisonedImage } from "./poison.ts";
 
 const FAULTY = new URL("./faulty_worker.ts", import.meta.url);
 
+/** Short, but a worker may take twenty to start on a busy machine. */
+const BEAT_MS = 400;
+
 const deaths = (bench: ImageBench) =>
   bench.log.filter(({ event }) => event === "image_worker_died");
 
@@ -40,7 +43,7 @@ async function isGivenUp(
 ): Promise<void> {
   await using host = new ImageHost();
   await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: 150, heapMb: 48 },
+    role: { module: FAULTY, beatMs: BEAT_MS, heapMb: 48 },
   });
   const role = bench.startRole();
   const urls = good(host, 40);
@@ -99,7 +102,7 @@ Deno.test("image worker: an error at an image is logged, and ends nothing", asyn
 async function blamesNobody(fault: string, why: RegExp): Promise<void> {
   await using host = new ImageHost();
   await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: 150 },
+    role: { module: FAULTY, beatMs: BEAT_MS },
   });
   bench.startRole();
   const urls = [...good(host, 20), `${host.url}/good/${fault}.png`];
@@ -145,7 +148,7 @@ Deno.test("image worker: an image that it died of twice is given up, also by the
 Deno.test("image worker: threads that hang do not accumulate, and the operator is told", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: 50 },
+    role: { module: FAULTY, beatMs: BEAT_MS },
   });
   const stuck = `${bench.dataDir}/stuck`;
   Deno.writeTextFileSync(stuck, "");
@@ -192,7 +195,7 @@ Deno.test("image worker: one that waits for a slow disk is waited for", async ()
 Deno.test("image worker: one that forgets a job is replaced", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: 100 },
+    role: { module: FAULTY, beatMs: BEAT_MS },
   });
   bench.startRole();
   const urls = [...good(host, 5), `${host.url}/good/fault-lost.png`];
@@ -213,7 +216,7 @@ Deno.test("image worker: one that waits for a slow store is no hang, and says so
     method === "PUT" && url.endsWith(".png") ? released.promise : null;
   await using bench = new ImageBench({
     config: server.config(),
-    role: { beatMs: 150 },
+    role: { beatMs: BEAT_MS },
   });
   const role = bench.startRole();
   const id = await bench.upload(good(host, 40));
@@ -221,7 +224,7 @@ Deno.test("image worker: one that waits for a slow store is no hang, and says so
   // As many as a host gets that has not shown yet that it answers.
   await until(() => storing() === 4, "all to wait for the store");
   // Longer than a silent worker is waited for.
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await new Promise((resolve) => setTimeout(resolve, 8 * BEAT_MS));
   assertEquals(storing(), 4);
   assertEquals(deaths(bench), []);
   released.resolve(null);
