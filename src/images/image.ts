@@ -106,12 +106,14 @@ export type ImageOutcome =
   }
   | { kind: "unmodified" }
   | ImageFailure & { kind: "failed" }
-  | StoreFailure & { kind: "store_unavailable" };
+  | StoreFailure & { kind: "store_unavailable" }
+  /** The worker stood still: nothing is known about the image or its host. */
+  | { kind: "interrupted" };
 
-/** Outcomes that end an attempt; a failure of our own store is none. */
+/** Outcomes that end an attempt; a failure of our own is none. */
 export type AttemptOutcome = Exclude<
   ImageOutcome,
-  { kind: "store_unavailable" }
+  { kind: "store_unavailable" | "interrupted" }
 >;
 
 /** Pauses after the first, second, … failed attempt, in milliseconds. */

@@ -46,6 +46,12 @@ export class TestClock implements Clock {
     }
   }
 
+  /** As when the process stands still: what falls due meanwhile comes late. */
+  stall(ms: number): void {
+    this.#time += ms;
+    this.advance(0);
+  }
+
   /** Moves on, calling what falls due on the way in its order. */
   advance(ms: number): void {
     const end = this.#time + ms;

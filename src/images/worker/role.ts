@@ -384,6 +384,10 @@ export class ImageRole implements BackgroundRole {
     for (const { lease, outcome } of results) {
       const job = this.#held.get(lease);
       if (job === undefined) continue;
+      if (outcome.kind === "interrupted") {
+        job.end = "released";
+        continue;
+      }
       this.#history.note(job.origin, isAnswered(outcome));
       if (outcome.kind === "store_unavailable") {
         job.end = "released";

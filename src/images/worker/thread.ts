@@ -178,9 +178,10 @@ export class ImageThread {
       await this.#within(STOP_MS, stopped.promise);
     }
     this.#ready = false;
-    // It may have died meanwhile.
-    if (this.#life !== null) end(this.#life);
+    // It may have died meanwhile. What ends it comes at once, and is no death.
+    const life = this.#life;
     this.#life = null;
+    if (life !== null) end(life);
     const ends = [...hanging].map(({ ended }) => ended);
     await this.#within(STOP_MS, Promise.all(ends));
   }

@@ -9,6 +9,8 @@ import { systemClock } from "../../deps.ts";
 import { leaveMarksIn } from "../storage/disk_call.ts";
 import { openImageStore } from "../storage/open.ts";
 import { Outbound } from "../../net/outbound.ts";
+import { StallWatch } from "../../jobs/stall_watch.ts";
+import type { ImageOutcome } from "../image.ts";
 import type { ImageResult } from "../rows/outcomes.ts";
 import { USER_AGENT } from "../../version.ts";
 import { ImageFetcher } from "./download.ts";
@@ -25,6 +27,8 @@ const NICENESS = 10;
 /** Results are sent together: after this long, or when there are so many. */
 const GATHER_MS = 10;
 const GATHER = 64;
+
+const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
 
 const stopping = new AbortController();
 const running = new Set<Promise<void>>();
@@ -46,6 +50,8 @@ parentPort?.on("message", (message: ToImageWorker) => {
 
 giveWay();
 
+const stalls = new StallWatch(systemClock);
+stalls.start();
 let fetcher: ImageFetcher | null = null;
 let outbound: Outbound | null = null;
 
@@ -99,8 +105,12 @@ function fetchAll(tasks: readonly ImageTask[]): void {
 async function fetchOne(task: ImageTask): Promise<void> {
   if (fetcher === null) return;
   const { id, lease } = task;
+  const began = systemClock.monotonic();
   try {
-    report({ id, lease, outcome: await fetcher.fetch(task, stopping.signal) });
+    const outcome = await fetcher.fetch(task, stopping.signal);
+    const mayPass = outcome.kind === "failed" && outcome.transient;
+    const interrupted = mayPass && stalls.since(began);
+    report({ id, lease, outcome: interrupted ? INTERRUPTED : outcome });
   } catch (error) {
     // Stopped: whoever started this releases the job.
     if (!stopping.signal.aborted) throw error;
@@ -122,6 +132,7 @@ function send(): void {
 
 async function stop(): Promise<void> {
   stopping.abort();
+  stalls.stop();
   await Promise.allSettled(running);
   outbound?.close();
   send();

@@ -1,5 +1,6 @@
 /** One try to deliver: signs, sends, and says how it ended. */
 import type { Clock } from "../../deps.ts";
+import type { StallWatch } from "../../jobs/stall_watch.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { signingSecrets, webhookSignature } from "../webhook.ts";
 import { type Outbound, OutboundError } from "../../net/outbound.ts";
@@ -15,13 +16,14 @@ export interface Sending {
   url: string;
   outbound: Outbound;
   clock: Clock;
+  stalls: StallWatch;
   /** Aborts the try, which then counts as interrupted. */
   signal: AbortSignal;
 }
 
 /** Makes one try; whatever goes wrong is an outcome, not an error. */
 export async function sendParcel(sending: Sending): Promise<Outcome> {
-  const { parcel, url, outbound, clock, signal } = sending;
+  const { parcel, url, outbound, clock, stalls, signal } = sending;
   const startedAt = clock.monotonic();
   const durationMs = () => Math.round(clock.monotonic() - startedAt);
   try {
@@ -42,7 +44,7 @@ export async function sendParcel(sending: Sending): Promise<Outcome> {
     };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    const interrupted = error.kind === "aborted";
+    const interrupted = error.kind === "aborted" || stalls.since(startedAt);
     return {
       ...INTERRUPTED,
       error: interrupted ? INTERRUPTED.error : error.kind,

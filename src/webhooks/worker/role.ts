@@ -3,6 +3,7 @@
  * sends it outside of any, and records the outcome while the lease is held.
  */
 import { Outbound } from "../../net/outbound.ts";
+import { StallWatch } from "../../jobs/stall_watch.ts";
 import type { Services } from "../../services.ts";
 import { Signal } from "../../jobs/signals.ts";
 import { outageOf, type Sql, type Tx } from "../../database/db.ts";
@@ -58,6 +59,7 @@ export class WebhookRole implements BackgroundRole {
   readonly #outbound: Outbound;
   readonly #loop: Loop;
   readonly #sweep: Loop;
+  readonly #stalls: StallWatch;
   readonly #inFlight = new InFlight();
   readonly #sending = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
@@ -72,6 +74,7 @@ export class WebhookRole implements BackgroundRole {
     const { config, deps, signals } = services;
     this.#services = services;
     this.#leasesLeft = !shared;
+    this.#stalls = new StallWatch(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
       // The limits that count are those of `InFlight`; many webhooks may share
@@ -98,6 +101,7 @@ export class WebhookRole implements BackgroundRole {
   }
 
   start(): void {
+    this.#stalls.start();
     this.#loop.start();
     this.#sweep.start();
   }
@@ -115,6 +119,7 @@ export class WebhookRole implements BackgroundRole {
     await Promise.all(this.#sending);
     cancel();
     this.#outbound.close();
+    this.#stalls.stop();
   }
 
   /** What it had claimed is sent again when its lease has ended. */
@@ -123,6 +128,7 @@ export class WebhookRole implements BackgroundRole {
     void this.#loop.stop();
     void this.#sweep.stop();
     this.#outbound.close();
+    this.#stalls.stop();
     return Promise.resolve();
   }
 
@@ -233,6 +239,7 @@ export class WebhookRole implements BackgroundRole {
       url: flight.url,
       outbound: this.#outbound,
       clock: deps.clock,
+      stalls: this.#stalls,
       signal: this.#aborting.signal,
     });
     const endedAt = deps.clock.monotonic();

@@ -370,6 +370,7 @@ Deno.test("images: what a stopped process held goes on at once elsewhere", async
   await until(() => host.count("/hang/a.png") === 1, "the GET");
   await bench.stopRoles();
   assertEquals(bench.files().filter((file) => file.endsWith(".part")), []);
+  assertEquals(bench.log.filter(({ level }) => level === "error"), []);
   host.release();
   bench.startRole();
   // The clock stands still: no lease can have run out.

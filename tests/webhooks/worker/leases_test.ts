@@ -224,3 +224,34 @@ Deno.test("an outcome that the database does not take is recorded when it does, 
   assertEquals(bench.sink.received.length, 1);
   assertEquals(role.trouble(), null);
 });
+
+Deno.test("a try that a stall of this process broke is no failure of the webhook", async () => {
+  await using bench = await WebhookBench.open();
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { open, opened } = gate();
+  let tries = 0;
+  const serving = (async () => {
+    for await (const connection of listener) {
+      await connection.read(new Uint8Array(4_096));
+      if (++tries === 1) await opened;
+      else {
+        const answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+        await connection.write(new TextEncoder().encode(answer));
+      }
+      connection.close();
+      if (tries === 2) break;
+    }
+  })();
+  await bench.register(`http://127.0.0.1:${listener.addr.port}/hook`);
+  bench.start();
+  const event = await bench.emit("order-1");
+  await until(() => tries === 1, "the first try");
+  bench.clock.stall(60 * SECOND);
+  open();
+  await bench.delivery(event, "delivered");
+  assertEquals(
+    (await bench.attempts(event)).map(({ error, status }) => [error, status]),
+    [["interrupted", null], [null, 200]],
+  );
+  await serving;
+});
