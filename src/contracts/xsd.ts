@@ -1,6 +1,6 @@
 /**
  * Writes XML Schema 1.0. The schema of what is sent refuses nothing that the
- * service accepts, but for white space around a value that is not XML's own.
+ * service accepts.
  */
 import { ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
