@@ -162,7 +162,8 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     variable: "SELLER_OPERATOR_KEY",
     placeholder: "KEY",
     fallback: "",
-    meaning: "key of the operator API; without one that API answers 404",
+    meaning:
+      "an operator key; without any, named ones included, the operator API answers 404",
     secret: true,
     parse: headerValue,
   },

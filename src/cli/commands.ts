@@ -5,12 +5,14 @@ import { copyDatabaseCommand } from "./copy_database.ts";
 import { deliveryCommands } from "./deliveries.ts";
 import { eventCommands } from "./events.ts";
 import { imageCommands } from "./images.ts";
+import { operatorCommands } from "./operators.ts";
 import { sellerCommands } from "./sellers.ts";
 import { serveCommand } from "./serve.ts";
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
   ...sellerCommands,
+  ...operatorCommands,
   ...eventCommands,
   ...deliveryCommands,
   backupCommand,

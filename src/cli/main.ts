@@ -8,7 +8,7 @@ import { type Config, readConfig } from "../config.ts";
 import { systemDeps } from "../deps.ts";
 import { SandboxFolderError } from "../sandbox/sandbox.ts";
 import { DbError } from "../database/db.ts";
-import { SellerNameError } from "../sellers/seller_rows.ts";
+import { ServiceError } from "../lib/errors.ts";
 
 const OK = 0;
 /** It was asked for rightly, and failed. */
@@ -58,7 +58,8 @@ async function run(
     return OK;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.mistakes, [command]);
-    if (isMistake(error)) return refuse([error.message], [command]);
+    const mistakes = mistakesOf(error);
+    if (mistakes !== null) return refuse(mistakes, [command]);
     printError(`error: ${failure(error, config)}`);
     deps.log.debug("command_failed", {
       command: command.name,
@@ -68,9 +69,12 @@ async function run(
   }
 }
 
-function isMistake(error: unknown): error is Error {
-  return error instanceof SellerNameError ||
-    error instanceof SandboxFolderError;
+/** What was asked for wrongly; null for a failure of another kind. */
+function mistakesOf(error: unknown): string[] | null {
+  if (error instanceof SandboxFolderError) return [error.message];
+  if (!(error instanceof ServiceError) || error.status >= 500) return null;
+  const details = error.details.map(({ message }) => message);
+  return details.length > 0 ? details : [error.message];
 }
 
 function refuse(

@@ -1,12 +1,17 @@
 /** The commands that hand out and take back keys. */
 import {
   addKey,
-  addSeller,
   listKeys,
   listSellers,
   revokeKey,
   sellerByName,
 } from "../sellers/seller_rows.ts";
+import { COMMAND_LINE } from "../operations/audit.ts";
+import {
+  changeSeller,
+  createSeller,
+  SELLER_ATTRIBUTES,
+} from "../sellers/administration.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
@@ -22,7 +27,8 @@ export const sellerCommands: readonly Command[] = [
     run: ({ config, deps, arguments: [name], print, printError }) => {
       const isNew = config.databaseUrl === null && !hasDatabase(config.dataDir);
       return withDatabase(config, async (db) => {
-        const added = await db.write((tx) => addSeller(tx, deps, name));
+        const change = { who: COMMAND_LINE, name };
+        const added = await createSeller({ db, deps }, change);
         if (isNew) printError(`new database: ${config.dataDir}`);
         print(`key_id: ${added.keyId}`);
         print(`api_key: ${added.apiKey}`);
@@ -32,7 +38,7 @@ export const sellerCommands: readonly Command[] = [
   },
   {
     name: "seller list",
-    summary: "list the sellers: id, creation, keys in force, name",
+    summary: "list the sellers: id, creation, keys in force, status, name",
     arguments: [],
     flags: [dataFlag],
     run: ({ config, print }) =>
@@ -40,11 +46,28 @@ export const sellerCommands: readonly Command[] = [
         for (const seller of await db.read(listSellers)) {
           const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
           print(
-            [seller.id, isoTime(seller.createdAt), keys, seller.name].join(
-              "  ",
-            ),
+            [
+              seller.id,
+              isoTime(seller.createdAt),
+              keys,
+              seller.status,
+              seller.name,
+            ].join("  "),
           );
         }
+      }),
+  },
+  {
+    name: "seller set",
+    summary: `change a seller: ATTRIBUTE is ${SELLER_ATTRIBUTES.join(", ")}; ` +
+      'an empty VALUE ("") is the default',
+    arguments: [{ name: "NAME" }, { name: "ATTRIBUTE" }, { name: "VALUE" }],
+    flags: [dataFlag],
+    run: ({ config, deps, arguments: [seller, attribute, value], print }) =>
+      withDatabase(config, async (db) => {
+        const change = { who: COMMAND_LINE, seller, attribute, value };
+        await changeSeller({ db, deps }, change);
+        print(`${attribute}: ${value === "" ? "default" : value}`);
       }),
   },
   {

@@ -3,6 +3,7 @@ import { DETAIL_CODES, ERROR_STATUS } from "../lib/errors.ts";
 import { IMAGE_CODES } from "../images/image.ts";
 import { DELIVERY_STATES, TRIGGERS } from "../webhooks/webhook.ts";
 import { HOURLY } from "../operations/hourly_counts.ts";
+import { SELLER_STATUSES } from "../sellers/seller.ts";
 import { READ_PRODUCT } from "./documents.ts";
 import {
   BOOLEAN,
@@ -147,11 +148,35 @@ const DELIVERY: Shape = {
 const SELLER = elements(
   one("id", UUID),
   one("name", STRING),
+  one("status", word(SELLER_STATUSES)),
   one("created_at", TIME),
+  one("rate_limit", orEmpty(COUNT), "requests a minute; empty: the default"),
+  one("product_limit", orEmpty(COUNT), "empty: the default"),
+  one("image_quota", orEmpty(COUNT), "bytes; empty: the default"),
+  one("products", COUNT, "stored"),
+  one("image_bytes", COUNT, "of stored images that count against the quota"),
   one("keys", COUNT, "in force"),
   one("webhooks", COUNT),
   one("failing_webhooks", COUNT),
   one("last_upload_at", TIME_OR_EMPTY),
+  one("last_used_at", TIME_OR_EMPTY, "when a key was used, to the minute"),
+);
+
+const NEW_SELLER = elements(
+  one("id", UUID),
+  one("name", STRING),
+  one("key_id", UUID),
+  one("api_key", STRING, "shown once"),
+  one("webhook_secret", STRING, "shown once"),
+);
+
+const AUDIT_ENTRY = elements(
+  one("id", UUID),
+  one("at", TIME),
+  one("who", STRING, "an operator key's name, environment or command line"),
+  one("action", STRING, "in the words of the command"),
+  one("seller", STRING, "its name then; empty where it is about none"),
+  one("detail", STRING),
 );
 
 const BACKLOG = named(
@@ -217,6 +242,8 @@ export const ANSWERS = {
     maybe("delivery", DELIVERY, "none: no webhook is registered"),
   ],
   sellers: [one("sellers", elements(many("seller", SELLER))), NEXT],
+  new_seller: [one("seller", NEW_SELLER)],
+  audit: [one("audit", elements(many("entry", AUDIT_ENTRY))), NEXT],
   status: [
     one("backlog", BACKLOG),
     one("failing_webhooks", elements(many("webhook", FAILING))),

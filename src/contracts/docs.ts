@@ -21,6 +21,7 @@ export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
     "header, or a query parameter that the request does not take.",
   unsupported_version: "v is not 1.1.",
   unauthorized: "The key is missing, unknown or revoked.",
+  forbidden: "The operator key may only read.",
   not_found:
     "No such path, or no such transaction, product or webhook of this " +
     "seller.",

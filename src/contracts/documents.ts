@@ -113,6 +113,7 @@ export const DOCUMENTS: Readonly<Record<string, Shape>> = {
     anyOrder: true,
     content: [one("trigger", word(TRIGGERS)), one("url", STRING)],
   },
+  seller: elements(one("name", STRING, "1 to 64 visible characters")),
   event: {
     anyOrder: true,
     content: [

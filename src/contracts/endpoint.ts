@@ -5,6 +5,7 @@
 import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/webhook.ts";
 import type { ErrorCode } from "../lib/errors.ts";
+import { SELLER_ATTRIBUTES } from "../sellers/administration.ts";
 import type { AnswerName } from "./answers.ts";
 
 /** A parameter in the query or a header. */
@@ -34,7 +35,10 @@ export interface Documentation {
   title: string;
   about: string;
   /** Root element of the document that is sent, and an example. */
-  sends?: { root: "products" | "webhook" | "event"; example: string };
+  sends?: {
+    root: "products" | "webhook" | "event" | "seller";
+    example: string;
+  };
   /** Kinds of answer in XML; a media type; null for 204. */
   answers: readonly AnswerName[] | { type: string } | null;
   /** What an event stream says, where the answer can be one. */
@@ -62,6 +66,8 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   sku_or_id: { about: "a SKU, else an id; percent-encode what is special" },
   attribute: { about: "which attribute", words: ATTRIBUTE_NAMES },
   value: { about: "its new value; empty clears it" },
+  seller: { about: "a seller's name or id; percent-encode what is special" },
+  seller_attribute: { about: "which attribute", words: SELLER_ATTRIBUTES },
   trigger: { about: "which trigger", words: TRIGGERS },
   id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },
@@ -72,10 +78,11 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
 
 /** Errors of every endpoint that asks for this key, or takes a document. */
 export function errorsOf(
-  { access, sends, errors = [] }: Endpoint,
+  { method, access, sends, errors = [] }: Endpoint,
 ): ErrorCode[] {
   const common: ErrorCode[] = ["malformed_request", "internal", "unavailable"];
   if (access !== "public") common.push("unauthorized");
+  if (access === "operator" && method !== "GET") common.push("forbidden");
   if (access === "seller") common.push("rate_limited");
   if (sends !== undefined) {
     common.push(

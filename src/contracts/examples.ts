@@ -48,6 +48,8 @@ export const EVENT_EXAMPLE = `<event>
   <data><total>149.00</total></data>
 </event>`;
 
+export const SELLER_EXAMPLE = `<seller><name>acme</name></seller>`;
+
 const ID = "01a1f8a9-48de-7b1f-9134-1d9a76779e57";
 const PRODUCT_ID = "01a1f8a9-48dd-7dda-af68-77c9d5d897a7";
 const DELIVERY_ID = "01a1f8a9-54fc-7a02-8c3d-0d2b5c1f7a11";
@@ -190,13 +192,40 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   <seller>
     <id>${ID}</id>
     <name>acme</name>
+    <status>active</status>
     <created_at>${AT}</created_at>
+    <rate_limit/>
+    <product_limit>5000</product_limit>
+    <image_quota/>
+    <products>1280</products>
+    <image_bytes>734003200</image_bytes>
     <keys>1</keys>
     <webhooks>2</webhooks>
     <failing_webhooks>1</failing_webhooks>
     <last_upload_at>${AT}</last_upload_at>
+    <last_used_at>2026-11-20T11:13:00.000Z</last_used_at>
   </seller>
 </sellers>`),
+  new_seller: service(`<seller>
+  <id>${ID}</id>
+  <name>acme</name>
+  <key_id>${PRODUCT_ID}</key_id>
+  <api_key>sk_T2xkIHNlY3JldHMgYXJlIG5vIHNlY3JldHMuLi4uLi4</api_key>
+  <webhook_secret>whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0MTI=</webhook_secret>
+</seller>`),
+  audit: service(
+    `<audit>
+  <entry>
+    <id>${ID}</id>
+    <at>${AT}</at>
+    <who>ops</who>
+    <action>seller set</action>
+    <seller>acme</seller>
+    <detail>status = suspended</detail>
+  </entry>
+</audit>`,
+    `<next>${ID}</next>`,
+  ),
   status: service(
     `<backlog>
   <images>40</images>

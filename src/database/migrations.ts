@@ -396,4 +396,40 @@ CREATE TABLE image_answers (
 ) STRICT;
 `,
   },
+  {
+    name: "what the operator steers: status and limits, operator keys, audit",
+    sql: `
+-- active, suspended, or removed while the rest of its rows are being deleted
+ALTER TABLE sellers ADD COLUMN status TEXT NOT NULL DEFAULT 'active';
+-- requests a minute; null: the default of the settings
+ALTER TABLE sellers ADD COLUMN rate_limit INTEGER;
+
+-- prefix is how the key begins; last_used_at is exact to the minute
+ALTER TABLE api_keys ADD COLUMN label TEXT;
+ALTER TABLE api_keys ADD COLUMN prefix TEXT;
+ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
+
+CREATE TABLE operator_keys (
+  id TEXT NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  read_only INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX operator_keys_name ON operator_keys (name)
+  WHERE revoked_at IS NULL;
+
+-- a row for each change that an operator made; it keeps names, as what they
+-- name may be gone
+CREATE TABLE audit_log (
+  id TEXT NOT NULL PRIMARY KEY,
+  at INTEGER NOT NULL,
+  who TEXT NOT NULL,
+  action TEXT NOT NULL,
+  seller TEXT,
+  detail TEXT NOT NULL
+) STRICT;
+`,
+  },
 ];

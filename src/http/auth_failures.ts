@@ -8,17 +8,13 @@ import type { Clock } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { RateLimiter } from "./rate_limit.ts";
 
-const REFUSED_PER_MINUTE = 300;
+const REFUSED = { perMinute: 300, burst: 300 };
 
 export class AuthFailureLimiter {
   readonly #refused: RateLimiter;
 
   constructor(clock: Clock) {
-    this.#refused = new RateLimiter({
-      perMinute: REFUSED_PER_MINUTE,
-      burst: REFUSED_PER_MINUTE,
-      clock,
-    });
+    this.#refused = new RateLimiter(clock);
   }
 
   /**
@@ -26,7 +22,11 @@ export class AuthFailureLimiter {
    * that the answer to a key is 429, whichever key it was.
    */
   tooMany(address: string): ServiceError | null {
-    const { allowed, retryAfter } = this.#refused.take(network(address), 1);
+    const { allowed, retryAfter } = this.#refused.take(
+      network(address),
+      1,
+      REFUSED,
+    );
     if (allowed) return null;
     return new ServiceError(
       "rate_limited",

@@ -1,10 +1,15 @@
 /** Whose key came with a request. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
-import type { Seller } from "../sellers/seller.ts";
-import type { Db } from "../database/db.ts";
-import { findSellerByKey } from "../sellers/seller_rows.ts";
+import type { Db, Sql } from "../database/db.ts";
+import { hashOf, sameHash } from "../sellers/api_key.ts";
+import { ENVIRONMENT } from "../operations/audit.ts";
+import {
+  findOperatorByKey,
+  hasOperatorKey,
+  type Operator,
+} from "../sellers/operator_keys.ts";
+import { findSellerByKey, type KeyOwner } from "../sellers/seller_rows.ts";
 
 /** The header that every request to the API carries. */
 export const KEY_HEADER = "x-service-auth";
@@ -13,6 +18,8 @@ export const KEY_HEADER = "x-service-auth";
 const REMEMBER_MS = 500;
 /** How many keys are remembered at most. */
 const REMEMBER_KEYS = 10_000;
+/** Characters of a key at most. */
+const KEY_LENGTH = 200;
 
 /** 401; one message, whether the key is missing, unknown or revoked. */
 function unauthorized(): ServiceError {
@@ -22,38 +29,66 @@ function unauthorized(): ServiceError {
   );
 }
 
-export class SellerKeys {
+/** Whose keys are which, remembered for half a second; hashing takes time. */
+class KeyOwners<T> {
   readonly #db: Db;
   readonly #clock: Clock;
-  /** By key, in memory for half a second; hashing is half of a look-up. */
-  readonly #known = new Map<string, { seller: Seller; until: number }>();
+  readonly #find: (sql: Sql, key: string) => Promise<T | null>;
+  readonly #known = new Map<string, { owner: T; until: number }>();
+
+  constructor(
+    db: Db,
+    clock: Clock,
+    find: (sql: Sql, key: string) => Promise<T | null>,
+  ) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#find = find;
+  }
+
+  /** Null for a key that is unknown or revoked. */
+  async get(key: string): Promise<T | null> {
+    const known = this.#known.get(key);
+    const fresh = known !== undefined && known.until > this.#clock.monotonic();
+    return fresh ? known.owner : await this.lookUp(key);
+  }
+
+  /** As `get`, from the database. */
+  async lookUp(key: string): Promise<T | null> {
+    const now = this.#clock.monotonic();
+    const owner = await this.#db.read((sql) => this.#find(sql, key));
+    if (owner === null) {
+      this.#known.delete(key);
+      return null;
+    }
+    if (this.#known.size >= REMEMBER_KEYS) this.#known.clear();
+    this.#known.set(key, { owner, until: now + REMEMBER_MS });
+    return owner;
+  }
+}
+
+/** Whether a header can hold a key at all. */
+function isPossible(key: string | null): key is string {
+  return key !== null && key !== "" && key.length <= KEY_LENGTH;
+}
+
+export class SellerKeys {
+  readonly #clock: Clock;
+  readonly #owners: KeyOwners<KeyOwner>;
   /** Of requests that wait or stream, by key. */
   readonly #watched = new Map<string, Set<AbortController>>();
   #cancelLook = () => {};
 
   constructor(db: Db, clock: Clock) {
-    this.#db = db;
     this.#clock = clock;
+    this.#owners = new KeyOwners(db, clock, findSellerByKey);
   }
 
   /** The seller whose key this is, or throws 401. */
-  async authenticate(key: string | null): Promise<Seller> {
-    if (key === null || key === "" || key.length > 200) throw unauthorized();
-    const known = this.#known.get(key);
-    const fresh = known !== undefined && known.until > this.#clock.monotonic();
-    return fresh ? known.seller : await this.#lookUp(key);
-  }
-
-  async #lookUp(key: string): Promise<Seller> {
-    const now = this.#clock.monotonic();
-    const seller = await this.#db.read((sql) => findSellerByKey(sql, key));
-    if (seller === null) {
-      this.#known.delete(key);
-      throw unauthorized();
-    }
-    if (this.#known.size >= REMEMBER_KEYS) this.#known.clear();
-    this.#known.set(key, { seller, until: now + REMEMBER_MS });
-    return seller;
+  async authenticate(key: string | null): Promise<KeyOwner> {
+    const owner = isPossible(key) ? await this.#owners.get(key) : null;
+    if (owner === null) throw unauthorized();
+    return owner;
   }
 
   /**
@@ -82,7 +117,7 @@ export class SellerKeys {
   async #look(): Promise<void> {
     for (const [key, watchers] of this.#watched) {
       try {
-        await this.#lookUp(key);
+        if (await this.#owners.lookUp(key) === null) throw unauthorized();
       } catch (error) {
         // A failure of the database says nothing about the key.
         if (!(error instanceof ServiceError)) continue;
@@ -93,12 +128,35 @@ export class SellerKeys {
   }
 }
 
-/** Throws 401 unless it is the operator's key; compared in constant time. */
-export function checkOperatorKey(expected: string, key: string | null): void {
-  const same = timingSafeEqual(sha256(key ?? ""), sha256(expected));
-  if (key === null || !same) throw unauthorized();
-}
+/** Who may use the operator API. */
+export class OperatorKeys {
+  readonly #db: Db;
+  readonly #owners: KeyOwners<Operator>;
+  /** The hash of the key of the settings; null without one. */
+  readonly #configured: string | null;
 
-function sha256(text: string) {
-  return createHash("sha256").update(text).digest();
+  constructor(db: Db, clock: Clock, operatorKey: string | null) {
+    this.#db = db;
+    this.#owners = new KeyOwners(db, clock, findOperatorByKey);
+    this.#configured = operatorKey === null ? null : hashOf(operatorKey);
+  }
+
+  /**
+   * The operator whose key this is. Throws 401; answers null where no operator
+   * has a key, so that there is no operator API.
+   */
+  async authenticate(key: string | null): Promise<Operator | null> {
+    const operator = key === null ? null : await this.#find(key);
+    if (operator !== null) return operator;
+    if (this.#configured !== null) throw unauthorized();
+    if (await this.#db.read(hasOperatorKey)) throw unauthorized();
+    return null;
+  }
+
+  async #find(key: string): Promise<Operator | null> {
+    const isConfigured = this.#configured !== null &&
+      sameHash(hashOf(key), this.#configured);
+    if (isConfigured) return { name: ENVIRONMENT, readOnly: false };
+    return isPossible(key) ? await this.#owners.get(key) : null;
+  }
 }

@@ -21,11 +21,13 @@ export interface RequestContext {
   body(limit?: number): Promise<Uint8Array>;
   /** As `body`, for a long one: in the blocks in which it arrived. */
   blocks(): Promise<Uint8Array[]>;
+  /** The operator, as in the audit log; throws on a route that is not theirs. */
+  who: string;
   /**
-   * Whether the operator's key came, on a route that needs none; throws 401
-   * for another one.
+   * Whether an operator's key came, on a route that needs none; throws 401 for
+   * another one.
    */
-  isOperator(): boolean;
+  isOperator(): Promise<boolean>;
   /**
    * Takes a place among the requests that wait or stream, until it is disposed
    * of; throws 429 or 503 when there is none.

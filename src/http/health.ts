@@ -14,7 +14,7 @@ export const getHealth: Handler = () =>
  * operator alone.
  */
 export const getReadiness: Handler = async ({ services, isOperator }) => {
-  const detailed = isOperator();
+  const detailed = await isOperator();
   const { db, deps, health } = services;
   const checks = await health.look();
   const ready = [...checks.values()].every((trouble) => trouble === null);

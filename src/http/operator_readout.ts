@@ -10,7 +10,7 @@ import { REST, touchRest } from "../catalogue/change_feed.ts";
 import type { Db, Sql } from "../database/db.ts";
 import { lastHours } from "../operations/hourly_counts.ts";
 import { pageOfSellers, type SellerRow } from "../sellers/seller_rows.ts";
-import { isoTime, type XmlNode } from "../xml/encode.ts";
+import { isoTime, isoTimeOrNone, type XmlNode } from "../xml/encode.ts";
 import { productNode } from "../catalogue/product_xml.ts";
 import type { Handler } from "./context.ts";
 import { readPage } from "./list.ts";
@@ -88,15 +88,21 @@ export const listSellers: Handler = async ({ services, query }) => {
 };
 
 function sellerNode(seller: SellerRow): XmlNode {
-  const { id, name, createdAt, keys, webhooks, failing, lastUploadAt } = seller;
   return {
-    id,
-    name,
-    created_at: isoTime(createdAt),
-    keys,
-    webhooks,
-    failing_webhooks: failing,
-    last_upload_at: lastUploadAt === null ? null : isoTime(lastUploadAt),
+    id: seller.id,
+    name: seller.name,
+    status: seller.status,
+    created_at: isoTime(seller.createdAt),
+    rate_limit: seller.rateLimit,
+    product_limit: seller.productLimit,
+    image_quota: seller.imageQuota,
+    products: seller.products,
+    image_bytes: seller.imageBytes,
+    keys: seller.keys,
+    webhooks: seller.webhooks,
+    failing_webhooks: seller.failing,
+    last_upload_at: isoTimeOrNone(seller.lastUploadAt),
+    last_used_at: isoTimeOrNone(seller.lastUsedAt),
   };
 }
 

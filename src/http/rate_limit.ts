@@ -21,28 +21,31 @@ export interface Quota {
   retryAfter: number;
 }
 
-export interface RateLimiterOptions {
+export interface Rate {
   perMinute: number;
   /** How many may come at once. */
   burst: number;
-  clock: Clock;
+}
+
+/** So many requests a minute, a tenth of them at once. */
+export function rateOf(perMinute: number): Rate {
+  return { perMinute, burst: Math.max(1, Math.floor(perMinute / 10)) };
 }
 
 /** Buckets remembered; the one that was used the longest ago goes first. */
 const REMEMBERED = 10_000;
 
 export class RateLimiter {
-  readonly #options: RateLimiterOptions;
+  readonly #clock: Clock;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(options: RateLimiterOptions) {
-    this.#options = options;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  /** Takes `cost` tokens (0: only looks). */
-  take(key: string, cost: 0 | 1): Quota {
-    const { perMinute, burst, clock } = this.#options;
-    const now = clock.monotonic();
+  /** Takes `cost` tokens (0: only looks) of somebody who has this rate. */
+  take(key: string, cost: 0 | 1, { perMinute, burst }: Rate): Quota {
+    const now = this.#clock.monotonic();
     const perMs = perMinute / 60_000;
     const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };
     const tokens = Math.min(burst, bucket.tokens + (now - bucket.at) * perMs);

@@ -1,13 +1,15 @@
 /** One request, from its arrival to the line in the log. */
 import type { Seller } from "../sellers/seller.ts";
+import type { Operator } from "../sellers/operator_keys.ts";
+import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
 import { joined, sizeOf } from "../lib/blocks.ts";
 import { readXmlBody } from "./body.ts";
 import type { BodyBudget } from "./body_budget.ts";
 import type { Reply, RequestContext, Waiting } from "./context.ts";
 import {
-  checkOperatorKey,
   KEY_HEADER,
+  type OperatorKeys,
   type SellerKeys,
 } from "./authentication.ts";
 import type { ConcurrencyQuota, ReadQuota, TakeStep } from "./concurrency.ts";
@@ -38,6 +40,7 @@ export interface CallOptions {
   waits: ConcurrencyQuota;
   reads: ReadQuota;
   keys: SellerKeys;
+  operatorKeys: OperatorKeys;
   sender: BodySender;
 }
 
@@ -57,9 +60,9 @@ export class Call implements RequestContext, Disposable {
   params: Readonly<Record<string, string>> = {};
   route: Route | null = null;
   /** Whose key it was; null until that is known, and on other routes. */
-  owner: Seller | null = null;
-  /** It came with the operator's key. */
-  operator = false;
+  owner: KeyOwner | null = null;
+  /** Which operator's key it was; null where it was none. */
+  operator: Operator | null = null;
   quota: Quota | null = null;
   /** It is below a path that needs a key. */
   isPrivate = false;
@@ -126,13 +129,17 @@ export class Call implements RequestContext, Disposable {
     return await read(takeStep);
   };
 
-  readonly isOperator = (): boolean => {
+  readonly isOperator = async (): Promise<boolean> => {
     const key = this.request.headers.get(KEY_HEADER) ?? "";
-    const { operatorKey } = this.services.config;
-    if (key === "" || operatorKey === null) return false;
-    checkOperatorKey(operatorKey, key);
-    return this.operator = true;
+    if (key === "") return false;
+    this.operator = await this.#options.operatorKeys.authenticate(key);
+    return this.operator !== null;
   };
+
+  get who(): string {
+    if (this.operator !== null) return this.operator.name;
+    throw new Error("this route is not an operator's");
+  }
 
   /** The address of the client, as far as it is known. */
   get client(): string {
@@ -151,7 +158,7 @@ export class Call implements RequestContext, Disposable {
    * operators, null for whoever needs no key.
    */
   get reader(): string | null {
-    return this.owner?.id ?? (this.operator ? "operator" : null);
+    return this.owner?.id ?? (this.operator === null ? null : "operator");
   }
 
   [Symbol.dispose](): void {

@@ -10,6 +10,7 @@ import {
 } from "./contracts.ts";
 import { getImage } from "./image_files.ts";
 import { retryImages } from "./images.ts";
+import { addSeller, listAudit, putSellerAttribute } from "./administration.ts";
 import { ingestEvent } from "./operator.ts";
 import { getAsset, getPage } from "./page.ts";
 import { bulkUpload, putAttribute } from "./products.ts";
@@ -32,12 +33,14 @@ import {
   EVENT_EXAMPLE,
   FEED_EXAMPLE,
   PRODUCTS_EXAMPLE,
+  SELLER_EXAMPLE,
   WEBHOOK_EXAMPLE,
 } from "../contracts/examples.ts";
 
 const BULK = "/seller_api/bulk_products";
 const PRODUCTS = "/seller_api/products";
 const WEBHOOKS = "/seller_api/webhooks";
+const SELLERS = "/operator_api/sellers";
 
 const LIMIT: Parameter = {
   name: "limit",
@@ -334,15 +337,57 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "GET",
-    path: "/operator_api/sellers",
+    path: SELLERS,
     access: "operator",
     parameters: [AFTER, LIMIT],
     handler: listSellers,
     documentation: {
       operation: "listSellers",
       title: "List sellers",
-      about: "In the order of their creation.",
+      about: "In the order of their creation, with their limits and what " +
+        "counts against them.",
       answers: ["sellers"],
+      errors: ["record_invalid"],
+    },
+  },
+  {
+    method: "POST",
+    path: SELLERS,
+    access: "operator",
+    handler: addSeller,
+    documentation: {
+      operation: "addSeller",
+      title: "Create a seller",
+      about: "With a first key and a webhook secret, which are shown once.",
+      sends: { root: "seller", example: SELLER_EXAMPLE },
+      answers: ["new_seller"],
+    },
+  },
+  {
+    method: "PUT",
+    path: `${SELLERS}/:seller/attribute/:seller_attribute/:value?`,
+    access: "operator",
+    handler: putSellerAttribute,
+    documentation: {
+      operation: "putSellerAttribute",
+      title: "Change a seller",
+      about: "A limit is a whole number; an empty one is the default of the " +
+        "settings. A body is ignored.",
+      answers: null,
+      errors: ["not_found", "record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/operator_api/audit",
+    access: "operator",
+    parameters: [AFTER, LIMIT],
+    handler: listAudit,
+    documentation: {
+      operation: "listAudit",
+      title: "The audit log",
+      about: "What operators changed and who did, the newest first.",
+      answers: ["audit"],
       errors: ["record_invalid"],
     },
   },

@@ -7,16 +7,17 @@
  */
 import { Buffer } from "node:buffer";
 import { ServiceError } from "../lib/errors.ts";
-import type { Seller } from "../sellers/seller.ts";
+import type { Operator } from "../sellers/operator_keys.ts";
+import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
 import { serviceDocument } from "../xml/encode.ts";
 import { Call, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
-import { checkOperatorKey, KEY_HEADER, SellerKeys } from "./authentication.ts";
+import { KEY_HEADER, OperatorKeys, SellerKeys } from "./authentication.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { ConcurrencyQuota, ReadQuota } from "./concurrency.ts";
-import { quotaHeaders, RateLimiter } from "./rate_limit.ts";
+import { quotaHeaders, type Rate, RateLimiter, rateOf } from "./rate_limit.ts";
 import {
   type Match,
   parseTarget,
@@ -50,7 +51,8 @@ export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
   readonly #keys: SellerKeys;
-  readonly #limiter: RateLimiter | null;
+  readonly #operatorKeys: OperatorKeys;
+  readonly #limiter: RateLimiter;
   readonly #authFailures: AuthFailureLimiter;
   readonly #uploads = new ConcurrencyQuota(UPLOADS);
   readonly #bodies = new ConcurrencyQuota(BODIES);
@@ -70,11 +72,8 @@ export class RequestHandler {
     this.#services = services;
     this.#router = new Router(routes);
     this.#keys = new SellerKeys(db, deps.clock);
-    this.#limiter = config.rateLimit === 0 ? null : new RateLimiter({
-      perMinute: config.rateLimit,
-      burst: Math.max(1, Math.floor(config.rateLimit / 10)),
-      clock: deps.clock,
-    });
+    this.#operatorKeys = new OperatorKeys(db, deps.clock, config.operatorKey);
+    this.#limiter = new RateLimiter(deps.clock);
     this.#authFailures = new AuthFailureLimiter(deps.clock);
     this.#reads = new ReadQuota(deps.clock);
     this.#sender = new BodySender(deps);
@@ -94,6 +93,7 @@ export class RequestHandler {
       waits: this.#waits,
       reads: this.#reads,
       keys: this.#keys,
+      operatorKeys: this.#operatorKeys,
       sender: this.#sender,
     });
     const response = await this.#respond(call);
@@ -123,7 +123,7 @@ export class RequestHandler {
   }
 
   #isKnown({ owner, operator }: Call): boolean {
-    return owner !== null || operator;
+    return owner !== null || operator !== null;
   }
 
   async #dispatch(call: Call): Promise<Reply> {
@@ -153,16 +153,17 @@ export class RequestHandler {
       const key = call.request.headers.get(KEY_HEADER);
       call.owner = await this.#keys.authenticate(key);
     } else if (api === "operator_api") {
-      const { operatorKey } = this.#services.config;
-      if (operatorKey === null) throw noRoute();
-      checkOperatorKey(operatorKey, call.request.headers.get(KEY_HEADER));
-      call.operator = true;
+      const key = call.request.headers.get(KEY_HEADER);
+      call.operator = await this.#operatorKeys.authenticate(key);
+      if (call.operator === null) throw noRoute();
+      checkMayDo(call.operator, call.request.method);
     }
   }
 
-  #spend(call: Call, seller: Seller): void {
-    if (this.#limiter === null) return;
-    const quota = this.#limiter.take(seller.id, 1);
+  #spend(call: Call, seller: KeyOwner): void {
+    const rate = this.#rateOf(seller);
+    if (rate === null) return;
+    const quota = this.#limiter.take(seller.id, 1, rate);
     call.quota = quota;
     if (quota.allowed) return;
     throw new ServiceError(
@@ -172,6 +173,13 @@ export class RequestHandler {
     );
   }
 
+  /** Null: unlimited. */
+  #rateOf(owner: KeyOwner | null): Rate | null {
+    if (owner === null) return null;
+    const perMinute = owner.rateLimit ?? this.#services.config.rateLimit;
+    return perMinute === 0 ? null : rateOf(perMinute);
+  }
+
   /** What every answer carries; every answer to a seller its quota. */
   #headers(call: Call): Record<string, string> {
     const { requestId, isPrivate, owner, quota } = call;
@@ -179,8 +187,9 @@ export class RequestHandler {
       "X-Request-Id": requestId,
       ...(isPrivate && PRIVATE_HEADERS),
     };
-    if (this.#limiter === null || owner === null) return headers;
-    const told = quota ?? this.#limiter.take(owner.id, 0);
+    const rate = this.#rateOf(owner);
+    if (owner === null || rate === null) return headers;
+    const told = quota ?? this.#limiter.take(owner.id, 0, rate);
     return { ...headers, ...quotaHeaders(told) };
   }
 
@@ -250,6 +259,16 @@ export class RequestHandler {
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
+}
+
+/** Throws 403 where a key that may only read is to change something. */
+function checkMayDo({ readOnly }: Operator, method: string): void {
+  if (!readOnly || method === "GET" || method === "HEAD") return;
+  throw new ServiceError(
+    "forbidden",
+    "This operator key may only read; use one that was made without " +
+      "--read-only.",
+  );
 }
 
 /** Whether nobody is asked for a key there. */

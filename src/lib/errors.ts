@@ -10,6 +10,7 @@ export const ERROR_STATUS = {
   malformed_request: 400,
   unsupported_version: 400,
   unauthorized: 401,
+  forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
@@ -45,6 +46,7 @@ export const DETAIL_CODES = {
   duplicate_product:
     "An earlier product of the document addresses the same product.",
   sku_taken: "Another stored product of the seller has this SKU.",
+  name_taken: "Another seller or operator key has this name.",
   quota_exceeded: "The seller may not have that many products.",
   unknown_id: "No product of the seller has this id.",
   bad_check_digit: "The GTIN's last digit does not match the others.",

@@ -5,3 +5,7 @@ export interface Seller {
   /** Unique; what the operator calls the seller. */
   name: string;
 }
+
+/** A suspended seller is refused; its deliveries and images wait. */
+export const SELLER_STATUSES = ["active", "suspended"] as const;
+export type SellerStatus = typeof SELLER_STATUSES[number];

@@ -1,30 +1,38 @@
 /** Sellers and their API keys. Of a key only its SHA-256 is stored. */
 import { Buffer } from "node:buffer";
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Deps } from "../deps.ts";
-import type { Seller } from "./seller.ts";
+import { recordInvalid, ServiceError } from "../lib/errors.ts";
+import { quote } from "../lib/values.ts";
+import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
+import type { Seller, SellerStatus } from "./seller.ts";
+import type { Resource } from "./usage_rows.ts";
 import { DbError, type Sql, type Tx } from "../database/db.ts";
 
 /** Visible characters, with single spaces between words. */
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 const NAME_LENGTH = 64;
 
-/** What is wrong with a name that the operator gave, or meant. */
-export class SellerNameError extends Error {
-  override readonly name = "SellerNameError";
-}
+/** Begins the key of a seller. */
+const KEY_KIND = "sk_";
 
 export interface ListedSeller extends Seller {
   /** Unix time in milliseconds. */
   createdAt: number;
+  status: SellerStatus;
   /** How many keys are in force. */
   keys: number;
 }
 
 export interface ListedKey {
   id: string;
+  /** What the operator calls the key; null: nothing. */
+  label: string | null;
+  /** How the key begins; null for one made before this was noted. */
+  prefix: string | null;
   /** Unix time in milliseconds. */
   createdAt: number;
+  /** Unix time in milliseconds, to the minute; null: never. */
+  lastUsedAt: number | null;
   /** null: the key is in force. */
   revokedAt: number | null;
 }
@@ -40,51 +48,71 @@ export interface NewSeller extends NewKey {
   webhookSecret: string;
 }
 
-/** `sk_` and 32 random bytes. */
-function newApiKey(ids: Deps["ids"]): string {
-  return `sk_${Buffer.from(ids.random(32)).toString("base64url")}`;
-}
-
 /** `whsec_` and 32 random bytes, as Standard Webhooks writes a secret. */
 export function newWebhookSecret(ids: Deps["ids"]): string {
   return `whsec_${Buffer.from(ids.random(32)).toString("base64")}`;
 }
 
 /**
- * Creates a seller with its first key, a random one unless given. Throws a
- * `SellerNameError` for a name that is taken or that no seller can have.
+ * Creates a seller with its first key, a random one unless given. Throws 422
+ * for a name that is taken or that no seller can have.
  */
 export async function addSeller(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
   name: string,
-  apiKey = newApiKey(ids),
+  apiKey?: string,
 ): Promise<NewSeller> {
   checkName(name);
   const seller = { id: ids.uuid(), name };
   const webhookSecret = newWebhookSecret(ids);
-  try {
-    await tx.run(
+  await refuseTakenName(name, () =>
+    tx.run(
       "INSERT INTO sellers (id, name, webhook_secret, created_at) VALUES (?, ?, ?, ?)",
       [seller.id, name, webhookSecret, clock.now()],
-    );
-  } catch (error) {
-    if (!(error instanceof DbError && error.kind === "unique")) throw error;
-    throw new SellerNameError(
-      `There is a seller ${JSON.stringify(name)} already.`,
-    );
-  }
-  const key = await addKey(tx, { clock, ids }, seller.id, apiKey);
+    ));
+  const key = await addKey(tx, { clock, ids }, seller.id, { apiKey });
   return { seller, webhookSecret, ...key };
+}
+
+/** Renames a seller. Throws as `addSeller`. */
+export async function renameSeller(
+  tx: Tx,
+  sellerId: string,
+  name: string,
+): Promise<void> {
+  checkName(name);
+  await refuseTakenName(
+    name,
+    () => tx.run("UPDATE sellers SET name = ? WHERE id = ?", [name, sellerId]),
+  );
 }
 
 function checkName(name: string): void {
   const length = [...name].length;
   if (length >= 1 && length <= NAME_LENGTH && NAME.test(name)) return;
-  throw new SellerNameError(
-    `${JSON.stringify(name)} is not a seller's name: 1 to ${NAME_LENGTH} ` +
+  throw recordInvalid([{
+    field: "name",
+    code: "not_allowed",
+    message: `${quote(name)} is not a seller's name: 1 to ${NAME_LENGTH} ` +
       "visible characters on one line, with single spaces between words.",
-  );
+  }]);
+}
+
+async function refuseTakenName(
+  name: string,
+  write: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof DbError && error.kind === "unique")) throw error;
+    throw recordInvalid([{
+      field: "name",
+      code: "name_taken",
+      message: `There is a seller ${quote(name)} already.`,
+    }]);
+  }
 }
 
 /** Gives a seller one more key, a random one unless given. */
@@ -92,12 +120,16 @@ export async function addKey(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
   sellerId: string,
-  apiKey = newApiKey(ids),
+  { apiKey = newKey(ids, KEY_KIND), label = null }: {
+    apiKey?: string;
+    label?: string | null;
+  } = {},
 ): Promise<NewKey> {
   const keyId = ids.uuid();
   await tx.run(
-    "INSERT INTO api_keys (id, seller_id, hash, created_at) VALUES (?, ?, ?, ?)",
-    [keyId, sellerId, hash(apiKey).toString("hex"), clock.now()],
+    `INSERT INTO api_keys (id, seller_id, hash, label, prefix, created_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [keyId, sellerId, hashOf(apiKey), label, prefixOf(apiKey), clock.now()],
   );
   return { keyId, apiKey };
 }
@@ -115,33 +147,57 @@ export async function revokeKey(
   return changed > 0;
 }
 
+/** Whose key it is, and what holds for its requests. */
+export interface KeyOwner extends Seller {
+  keyId: string;
+  status: SellerStatus;
+  /** Requests a minute, 0: unlimited; null: the default of the settings. */
+  rateLimit: number | null;
+}
+
 /** Whose key it is; null when it is unknown or revoked. */
 export async function findSellerByKey(
   sql: Sql,
   apiKey: string,
-): Promise<Seller | null> {
-  const wanted = hash(apiKey);
-  const row = await sql.get<Seller & { hash: string }>(
-    `SELECT sellers.id, sellers.name, api_keys.hash
+): Promise<KeyOwner | null> {
+  const wanted = hashOf(apiKey);
+  const row = await sql.get<KeyOwner & { hash: string }>(
+    `SELECT sellers.id, sellers.name, sellers.status,
+       sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash
      FROM api_keys JOIN sellers ON sellers.id = api_keys.seller_id
      WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL`,
-    [wanted.toString("hex")],
+    [wanted],
   );
   if (row === undefined) return null;
+  const { hash, ...owner } = row;
   // The index compares byte by byte; this one tells nothing by its duration.
-  if (!timingSafeEqual(wanted, Buffer.from(row.hash, "hex"))) return null;
-  return { id: row.id, name: row.name };
+  return sameHash(wanted, hash) ? owner : null;
 }
 
-/** The seller of a name; throws a `SellerNameError` when there is none. */
-export async function sellerByName(sql: Sql, name: string): Promise<Seller> {
+/** The seller of a name or an id; null when there is none. */
+export async function findSeller(
+  sql: Sql,
+  nameOrId: string,
+): Promise<Seller | null> {
   const seller = await sql.get<Seller>(
-    "SELECT id, name FROM sellers WHERE name = ?",
-    [name],
+    `SELECT id, name FROM sellers
+     WHERE (name = ? OR id = ?) AND status <> 'removed'
+     ORDER BY CASE WHEN name = ? THEN 0 ELSE 1 END LIMIT 1`,
+    [nameOrId, nameOrId, nameOrId],
   );
-  if (seller !== undefined) return seller;
-  throw new SellerNameError(
-    `There is no seller ${JSON.stringify(name)}; \`seller list\` shows all.`,
+  return seller ?? null;
+}
+
+/** The seller of a name or an id; throws 404 when there is none. */
+export async function sellerByName(
+  sql: Sql,
+  nameOrId: string,
+): Promise<Seller> {
+  const seller = await findSeller(sql, nameOrId);
+  if (seller !== null) return seller;
+  throw new ServiceError(
+    "not_found",
+    `There is no seller ${quote(nameOrId)}.`,
   );
 }
 
@@ -149,21 +205,37 @@ export async function sellerByName(sql: Sql, name: string): Promise<Seller> {
 export function listSellers(sql: Sql): Promise<ListedSeller[]> {
   return sql.all<ListedSeller>(
     `SELECT sellers.id, sellers.name, sellers.created_at AS "createdAt",
-       COUNT(api_keys.id) AS keys
+       sellers.status, COUNT(api_keys.id) AS keys
      FROM sellers LEFT JOIN api_keys
        ON api_keys.seller_id = sellers.id AND api_keys.revoked_at IS NULL
-     GROUP BY sellers.id, sellers.name, sellers.created_at
+     WHERE sellers.status <> 'removed'
+     GROUP BY sellers.id, sellers.name, sellers.created_at, sellers.status
      ORDER BY sellers.name`,
   );
 }
 
+/** A seller's own limits; null: the default of the settings. */
+export interface SellerLimits {
+  /** Requests a minute; 0: unlimited. */
+  rateLimit: number | null;
+  /** Stored products; 0: none. */
+  productLimit: number | null;
+  /** Bytes of stored images; 0: none. */
+  imageQuota: number | null;
+}
+
 /** A seller as the operator's page lists it. */
-export interface SellerRow extends ListedSeller {
+export interface SellerRow extends ListedSeller, SellerLimits {
+  /** What counts against the limits. */
+  products: number;
+  imageBytes: number;
   /** How many webhooks there are, and how many of them fail or are disabled. */
   webhooks: number;
   failing: number;
   /** Unix milliseconds; null when there was none. */
   lastUploadAt: number | null;
+  /** When a key was last used, to the minute; Unix milliseconds. */
+  lastUsedAt: number | null;
 }
 
 /** Sellers behind `after` (an id), in the order of their creation. */
@@ -173,7 +245,13 @@ export function pageOfSellers(
   limit: number,
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
-    `SELECT id, name, created_at AS "createdAt",
+    `SELECT id, name, created_at AS "createdAt", status,
+       rate_limit AS "rateLimit", product_limit AS "productLimit",
+       image_quota AS "imageQuota",
+       ${usedOf("products")} AS products,
+       ${usedOf("image_bytes")} AS "imageBytes",
+       (SELECT MAX(last_used_at) FROM api_keys
+        WHERE seller_id = sellers.id) AS "lastUsedAt",
        (SELECT COUNT(*) FROM api_keys
         WHERE seller_id = sellers.id AND revoked_at IS NULL) AS keys,
        (SELECT COUNT(*) FROM webhooks
@@ -182,20 +260,24 @@ export function pageOfSellers(
         WHERE seller_id = sellers.id AND failing_since IS NOT NULL) AS failing,
        (SELECT created_at FROM transactions WHERE seller_id = sellers.id
         ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
-     FROM sellers WHERE id > ? ORDER BY id LIMIT ?`,
+     FROM sellers WHERE id > ? AND status <> 'removed'
+     ORDER BY id LIMIT ?`,
     [after, limit],
   );
+}
+
+/** A query of what a seller of the outer query uses of a resource. */
+function usedOf(resource: Resource): string {
+  return `COALESCE((SELECT used FROM seller_usage
+        WHERE seller_id = sellers.id AND resource = '${resource}'), 0)`;
 }
 
 /** A seller's keys, the oldest first. */
 export function listKeys(sql: Sql, sellerId: string): Promise<ListedKey[]> {
   return sql.all<ListedKey>(
-    `SELECT id, created_at AS "createdAt", revoked_at AS "revokedAt"
+    `SELECT id, label, prefix, created_at AS "createdAt",
+       last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
      FROM api_keys WHERE seller_id = ? ORDER BY id`,
     [sellerId],
   );
-}
-
-function hash(apiKey: string): Buffer {
-  return createHash("sha256").update(apiKey, "utf8").digest();
 }

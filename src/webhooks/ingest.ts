@@ -22,7 +22,7 @@ import type { DeliveryState, Trigger } from "./webhook.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent } from "./rows/events.ts";
-import { sellerByName, SellerNameError } from "../sellers/seller_rows.ts";
+import { findSeller } from "../sellers/seller_rows.ts";
 import { lockWebhook } from "./rows/webhooks.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
 import { readFields } from "../xml/fields.ts";
@@ -211,17 +211,14 @@ async function knownSeller(
   line: number | undefined,
   details: Detail[],
 ): Promise<string | undefined> {
-  try {
-    return (await sellerByName(sql, name)).id;
-  } catch (error) {
-    if (!(error instanceof SellerNameError)) throw error;
-    details.push({
-      line,
-      field: "seller",
-      code: "not_in_list",
-      message: `seller is ${quote(name)}, and there is no seller of this name.`,
-    });
-  }
+  const seller = await findSeller(sql, name);
+  if (seller !== null) return seller.id;
+  details.push({
+    line,
+    field: "seller",
+    code: "not_in_list",
+    message: `seller is ${quote(name)}, and there is no seller of this name.`,
+  });
 }
 
 interface RecordedEvent extends Omit<Judged, "reference"> {

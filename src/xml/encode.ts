@@ -28,6 +28,11 @@ export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
+/** As `isoTime`; null for no time, an empty element. */
+export function isoTimeOrNone(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : isoTime(milliseconds);
+}
+
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
 /** The document `<service>…</service>` with its declaration. */

@@ -54,6 +54,33 @@ export function readFields(
   return { fields, details };
 }
 
+/**
+ * The text of a document with one field, trimmed. Throws 422 for anything else,
+ * and for a field that is missing or empty.
+ */
+export function readText(
+  root: XmlElement,
+  rootName: string,
+  name: string,
+): string {
+  const { fields, details } = readFields(root, {
+    root: rootName,
+    texts: [name],
+  });
+  const field = fields.get(name);
+  const text = field?.text.trim() ?? "";
+  if (text === "") {
+    details.push({
+      line: field?.line ?? root.line,
+      field: name,
+      code: "required",
+      message: `${name} is ${field === undefined ? "missing" : "empty"}.`,
+    });
+  }
+  if (details.length > 0) throw recordInvalid(details);
+  return text;
+}
+
 function otherRoot({ name, line }: XmlElement, expected: string) {
   return recordInvalid([{
     line,

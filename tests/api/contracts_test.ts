@@ -11,6 +11,7 @@ import {
   ANSWER_EXAMPLES,
   EVENT_EXAMPLE,
   PRODUCTS_EXAMPLE,
+  SELLER_EXAMPLE,
   WEBHOOK_EXAMPLE,
 } from "../../src/contracts/examples.ts";
 import { DETAIL_CODES, ERROR_STATUS } from "../../src/lib/errors.ts";
@@ -161,6 +162,13 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   }
   await get("products", "/operator_api/products?limit=1", "op");
   await get("sellers", "/operator_api/sellers", "op");
+  await post(
+    "new_seller",
+    "/operator_api/sellers",
+    SELLER_EXAMPLE.replace("acme", "globex"),
+    "op",
+  );
+  await get("audit", "/operator_api/audit", "op");
   await get("status", "/operator_api/status", "op");
   note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));
   await get("health", "/healthz", null);

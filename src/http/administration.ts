@@ -1,0 +1,65 @@
+/** What the operator changes, and the log of it. */
+import { listChanges } from "../operations/audit.ts";
+import { changeSeller, createSeller } from "../sellers/administration.ts";
+import { readText } from "../xml/fields.ts";
+import { parseTree } from "../xml/decode.ts";
+import { isoTime } from "../xml/encode.ts";
+import type { Handler } from "./context.ts";
+import { QueryReader } from "./paging.ts";
+
+/** Bytes of a document with a name at most. */
+const DOCUMENT_LIMIT = 64 * 1_024;
+
+/** `POST /operator_api/sellers` */
+export const addSeller: Handler = async ({ services, who, body }) => {
+  const document = parseTree(await body(DOCUMENT_LIMIT));
+  const name = readText(document, "seller", "name");
+  const added = await createSeller(services, { who, name });
+  return {
+    xml: {
+      seller: {
+        id: added.seller.id,
+        name: added.seller.name,
+        key_id: added.keyId,
+        api_key: added.apiKey,
+        webhook_secret: added.webhookSecret,
+      },
+    },
+  };
+};
+
+/** `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value` */
+export const putSellerAttribute: Handler = async (
+  { services, who, params },
+) => {
+  const { seller, seller_attribute: attribute, value } = params;
+  await changeSeller(services, { who, seller, attribute, value });
+  return { status: 204 };
+};
+
+/** `GET /operator_api/audit` */
+export const listAudit: Handler = async ({ services, query }) => {
+  const reader = new QueryReader(query);
+  const after = reader.idCursor();
+  const limit = reader.limit();
+  reader.finish();
+  const found = await services.db.read((sql) =>
+    listChanges(sql, after, limit + 1)
+  );
+  const page = found.slice(0, limit);
+  return {
+    xml: {
+      audit: {
+        entry: page.map(({ at, ...entry }) => ({
+          id: entry.id,
+          at: isoTime(at),
+          who: entry.who,
+          action: entry.action,
+          seller: entry.seller,
+          detail: entry.detail,
+        })),
+      },
+      next: found.length > limit ? page[limit - 1].id : undefined,
+    },
+  };
+};

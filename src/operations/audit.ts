@@ -1,0 +1,52 @@
+/** The audit log: what operators changed, and who did. Nothing removes entries. */
+import type { Deps } from "../deps.ts";
+import type { Sql, Tx } from "../database/db.ts";
+
+/** `who` of a change made with the key of SELLER_OPERATOR_KEY. */
+export const ENVIRONMENT = "environment";
+/** `who` of a change made by a command. */
+export const COMMAND_LINE = "command line";
+
+export interface Change {
+  /** The name of an operator key, or one of the two above. */
+  who: string;
+  /** What was done, in the words of the command. */
+  action: string;
+  /** The seller's name; null where the change is about none. */
+  seller: string | null;
+  /** What was changed, and to what; never a secret. */
+  detail: string;
+}
+
+export interface AuditEntry extends Change {
+  id: string;
+  /** Unix milliseconds. */
+  at: number;
+}
+
+/** Records a change in the write that makes it. */
+export async function recordChange(
+  tx: Tx,
+  { clock, ids }: Pick<Deps, "clock" | "ids">,
+  { who, action, seller, detail }: Change,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO audit_log (id, at, who, action, seller, detail)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [ids.uuid(), clock.now(), who, action, seller, detail],
+  );
+}
+
+/** Entries behind `after` (an id; null: from the newest), the newest first. */
+export function listChanges(
+  sql: Sql,
+  after: string | null,
+  limit: number,
+): Promise<AuditEntry[]> {
+  const behind = after === null ? "" : "WHERE id < ?";
+  return sql.all<AuditEntry>(
+    `SELECT id, at, who, action, seller, detail FROM audit_log ${behind}
+     ORDER BY id DESC LIMIT ?`,
+    after === null ? [limit] : [after, limit],
+  );
+}

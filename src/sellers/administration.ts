@@ -1,0 +1,137 @@
+/**
+ * What operators do to sellers, over HTTP and on the command line alike. Each
+ * change and its entry in the audit log are one write.
+ */
+import type { Services } from "../services.ts";
+import type { Tx } from "../database/db.ts";
+import { recordInvalid } from "../lib/errors.ts";
+import { integerReader, ok, type Read, wordReader } from "../lib/values.ts";
+import { recordChange } from "../operations/audit.ts";
+import { type Seller, SELLER_STATUSES } from "./seller.ts";
+import {
+  addSeller,
+  type NewSeller,
+  renameSeller,
+  sellerByName,
+} from "./seller_rows.ts";
+
+type Changing = Pick<Services, "db" | "deps">;
+
+/** Who makes a change: as the audit log says it. */
+export interface ByOperator {
+  who: string;
+}
+
+/** Creates a seller with its first key. Throws 422 for a name that will not do. */
+export function createSeller(
+  { db, deps }: Changing,
+  { who, name }: ByOperator & { name: string },
+): Promise<NewSeller> {
+  return db.write(async (tx) => {
+    const added = await addSeller(tx, deps, name);
+    await recordChange(tx, deps, {
+      who,
+      action: "seller add",
+      seller: name,
+      detail: `key ${added.keyId}`,
+    });
+    return added;
+  });
+}
+
+/** An attribute that is a column: how its value is read. */
+interface Column {
+  column: "status" | "rate_limit" | "product_limit" | "image_quota";
+  read: (text: string) => Read<string | number | null>;
+}
+
+/** Requests a minute at most that a seller's own limit can name. */
+const RATE_LIMIT_MAX = 1_000_000;
+
+const COLUMNS: Readonly<Record<string, Column>> = {
+  status: { column: "status", read: wordReader(SELLER_STATUSES) },
+  rate_limit: { column: "rate_limit", read: limitReader(RATE_LIMIT_MAX) },
+  product_limit: {
+    column: "product_limit",
+    read: limitReader(Number.MAX_SAFE_INTEGER),
+  },
+  image_quota: {
+    column: "image_quota",
+    read: limitReader(Number.MAX_SAFE_INTEGER),
+  },
+};
+
+/** Attributes of a seller that can be changed. */
+export const SELLER_ATTRIBUTES: readonly string[] = [
+  "name",
+  ...Object.keys(COLUMNS),
+];
+
+/** A limit; empty is the default of the settings. */
+function limitReader(max: number): Column["read"] {
+  const read = integerReader(max);
+  return (text) => text === "" ? ok(null) : read(text);
+}
+
+export interface SellerChange extends ByOperator {
+  /** A name or an id. */
+  seller: string;
+  attribute: string;
+  /** Empty: the default. */
+  value: string;
+}
+
+/**
+ * Gives a seller's attribute a new value. Throws 404 for a seller who is not
+ * there, 422 for an attribute or a value that will not do.
+ */
+export async function changeSeller(
+  { db, deps }: Changing,
+  { who, seller: nameOrId, attribute, value }: SellerChange,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const seller = await sellerByName(tx, nameOrId);
+    await setAttribute(tx, seller, attribute, value);
+    await recordChange(tx, deps, {
+      who,
+      action: "seller set",
+      seller: seller.name,
+      detail: `${attribute} = ${value === "" ? "default" : value}`,
+    });
+  });
+}
+
+async function setAttribute(
+  tx: Tx,
+  { id }: Seller,
+  attribute: string,
+  value: string,
+): Promise<void> {
+  if (attribute === "name") return await renameSeller(tx, id, value);
+  if (!Object.hasOwn(COLUMNS, attribute)) throw unknownAttribute(attribute);
+  const { column, read } = COLUMNS[attribute];
+  const result = read(value);
+  if ("problem" in result) {
+    const { code, message } = result.problem;
+    throw recordInvalid([{
+      field: attribute,
+      code,
+      message: `${attribute} ${message}`,
+    }]);
+  }
+  await tx.run(`UPDATE sellers SET ${column} = ? WHERE id = ?`, [
+    result.value,
+    id,
+  ]);
+}
+
+function unknownAttribute(attribute: string) {
+  const field = attribute.slice(0, 100);
+  return recordInvalid([{
+    field,
+    code: "unknown_attribute",
+    message:
+      `${field} is no attribute of a seller that can be changed; those ` +
+      `are ${SELLER_ATTRIBUTES.join(", ")}.`,
+  }]);
+}

@@ -1,0 +1,27 @@
+/** Keys of sellers and operators. Of a key only its SHA-256 is stored. */
+import { Buffer } from "node:buffer";
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Deps } from "../deps.ts";
+
+/** Characters of a key that lists show: too few to guess the rest. */
+const PREFIX_LENGTH = 8;
+
+/** A new key: `kind`, as in `sk_`, and 32 random bytes. */
+export function newKey(ids: Pick<Deps["ids"], "random">, kind: string): string {
+  return kind + Buffer.from(ids.random(32)).toString("base64url");
+}
+
+/** How a key begins, to tell it from others. */
+export function prefixOf(key: string): string {
+  return key.slice(0, PREFIX_LENGTH);
+}
+
+/** What is stored of a key: its SHA-256 in hexadecimal. */
+export function hashOf(key: string): string {
+  return createHash("sha256").update(key, "utf8").digest("hex");
+}
+
+/** Whether two hashes are the same; the time it takes tells nothing. */
+export function sameHash(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a, "hex"), Buffer.from(b, "hex"));
+}

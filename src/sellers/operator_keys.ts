@@ -1,0 +1,159 @@
+/** Keys of operators beside the one of the settings; each has a name. */
+import type { Services } from "../services.ts";
+import type { Sql } from "../database/db.ts";
+import { DbError } from "../database/db.ts";
+import {
+  COMMAND_LINE,
+  ENVIRONMENT,
+  recordChange,
+} from "../operations/audit.ts";
+import { type DetailCode, recordInvalid, ServiceError } from "../lib/errors.ts";
+import { lineReader, quote } from "../lib/values.ts";
+import { hashOf, newKey, sameHash } from "./api_key.ts";
+
+/** Whose request to the operator API it is. */
+export interface Operator {
+  /** In the audit log. */
+  name: string;
+  /** May only read. */
+  readOnly: boolean;
+}
+
+export interface ListedOperatorKey extends Operator {
+  id: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** null: the key is in force. */
+  revokedAt: number | null;
+}
+
+/** What the audit log says of changes that no named key made. */
+const RESERVED = [ENVIRONMENT, COMMAND_LINE];
+const NAME_LENGTH = 64;
+const readName = lineReader(NAME_LENGTH);
+
+type Changing = Pick<Services, "db" | "deps">;
+
+/**
+ * Makes a key and answers it, in the clear. Throws 422 for a name that a key in
+ * force has, or that no key can have.
+ */
+export async function addOperatorKey(
+  { db, deps }: Changing,
+  { who, name, readOnly }: { who: string; name: string; readOnly: boolean },
+): Promise<string> {
+  checkName(name);
+  const key = newKey(deps.ids, "ok_");
+  try {
+    await db.write(async (tx) => {
+      await tx.run(
+        `INSERT INTO operator_keys (id, name, hash, read_only, created_at)
+         VALUES (?, ?, ?, ?, ?)`,
+        [
+          deps.ids.uuid(),
+          name,
+          hashOf(key),
+          readOnly ? 1 : 0,
+          deps.clock.now(),
+        ],
+      );
+      await recordChange(tx, deps, {
+        who,
+        action: "operator-key add",
+        seller: null,
+        detail: readOnly ? `${name} (read-only)` : name,
+      });
+    });
+  } catch (error) {
+    if (!(error instanceof DbError && error.kind === "unique")) throw error;
+    throw refusedName("name_taken", `${quote(name)} is in use already.`);
+  }
+  return key;
+}
+
+function checkName(name: string): void {
+  const read = readName(name);
+  if ("problem" in read) {
+    throw refusedName(read.problem.code, `The name ${read.problem.message}`);
+  }
+  if (name.trim() === name && name !== "" && !RESERVED.includes(name)) return;
+  throw refusedName(
+    "not_allowed",
+    `${
+      quote(name)
+    } cannot name a key: 1 to ${NAME_LENGTH} characters without ` +
+      `spaces around them, and neither of ${RESERVED.join(", ")}.`,
+  );
+}
+
+function refusedName(
+  code: DetailCode,
+  message: string,
+): ServiceError {
+  return recordInvalid([{ field: "name", code, message }]);
+}
+
+/** Takes the key of this name out of force; throws 404 when there is none. */
+export async function revokeOperatorKey(
+  { db, deps }: Changing,
+  { who, name }: { who: string; name: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const changed = await tx.run(
+      `UPDATE operator_keys SET revoked_at = ?
+       WHERE name = ? AND revoked_at IS NULL`,
+      [deps.clock.now(), name],
+    );
+    if (changed === 0) {
+      throw new ServiceError(
+        "not_found",
+        `There is no operator key ${quote(name)} in force.`,
+      );
+    }
+    await recordChange(tx, deps, {
+      who,
+      action: "operator-key revoke",
+      seller: null,
+      detail: name,
+    });
+  });
+}
+
+/** All keys, the oldest first; also those that were revoked. */
+export async function listOperatorKeys(
+  sql: Sql,
+): Promise<ListedOperatorKey[]> {
+  const rows = await sql.all<
+    Omit<ListedOperatorKey, "readOnly"> & { read_only: number }
+  >(
+    `SELECT id, name, read_only, created_at AS "createdAt",
+       revoked_at AS "revokedAt" FROM operator_keys ORDER BY id`,
+  );
+  return rows.map(({ read_only, ...key }) => ({
+    ...key,
+    readOnly: read_only !== 0,
+  }));
+}
+
+/** Whose key it is; null when it is unknown or revoked. */
+export async function findOperatorByKey(
+  sql: Sql,
+  key: string,
+): Promise<Operator | null> {
+  const wanted = hashOf(key);
+  const row = await sql.get<{ name: string; read_only: number; hash: string }>(
+    `SELECT name, read_only, hash FROM operator_keys
+     WHERE hash = ? AND revoked_at IS NULL`,
+    [wanted],
+  );
+  if (row === undefined || !sameHash(wanted, row.hash)) return null;
+  return { name: row.name, readOnly: row.read_only !== 0 };
+}
+
+/** Whether any key with a name is in force. */
+export async function hasOperatorKey(sql: Sql): Promise<boolean> {
+  const row = await sql.get(
+    "SELECT 1 AS one FROM operator_keys WHERE revoked_at IS NULL LIMIT 1",
+  );
+  return row !== undefined;
+}

@@ -1,0 +1,195 @@
+/** What operators change over HTTP, with which keys, and the log of it. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  addOperatorKey,
+  revokeOperatorKey,
+} from "../../src/sellers/operator_keys.ts";
+import { systemDeps } from "../../src/deps.ts";
+import {
+  type Answer,
+  boot,
+  child,
+  codeOf,
+  detailsOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
+import { until } from "../support/clock.ts";
+
+const API = "/operator_api";
+const OPERATOR = { config: { operatorKey: "op" } };
+const deps = systemDeps("error");
+
+/** A request with the operator's key; a body makes it a POST. */
+function operate(
+  app: TestApp,
+  path: string,
+  { method, body, key = "op" }: {
+    method?: string;
+    body?: string;
+    key?: string;
+  } = {},
+): Promise<Answer> {
+  return app.call(`${API}/${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    body,
+    key,
+  });
+}
+
+function set(app: TestApp, path: string, key = "op"): Promise<Answer> {
+  return operate(app, `sellers/${path}`, { method: "PUT", key });
+}
+
+function sellerNamed(answer: Answer, name: string) {
+  const { children } = child(answer.xml, "sellers");
+  return children.find((seller) => textAt(seller, "name") === name);
+}
+
+/** Entries of the audit log, the newest first. */
+async function audit(app: TestApp): Promise<string[]> {
+  const answer = await operate(app, "audit");
+  return child(answer.xml, "audit").children.map((entry) =>
+    ["who", "action", "seller", "detail"]
+      .map((name) => textAt(entry, name)).join(" | ")
+  );
+}
+
+Deno.test("operator: a seller is created with a key that works at once", async () => {
+  await using app = await boot(OPERATOR);
+  const body = "<seller><name>Åsa &amp; Søn</name></seller>";
+  const created = await operate(app, "sellers", { body });
+  assertEquals(created.status, 200, created.text);
+  assertEquals(textAt(created.xml, "seller/name"), "Åsa & Søn");
+  assertMatch(textAt(created.xml, "seller/webhook_secret"), /^whsec_/);
+  const key = textAt(created.xml, "seller/api_key");
+  assertEquals((await app.call("/seller_api/products", { key })).status, 200);
+  const again = await operate(app, "sellers", { body });
+  assertEquals(again.status, 422);
+  assertEquals(detailsOf(again).map(({ code }) => code), ["name_taken"]);
+  assertEquals(await audit(app), [
+    `environment | seller add | Åsa & Søn | key ${
+      textAt(created.xml, "seller/key_id")
+    }`,
+  ]);
+});
+
+for (
+  const [body, code] of [
+    ["<seller/>", "required"],
+    ["<seller><name> </name></seller>", "required"],
+    ["<seller><name>a\nb</name></seller>", "not_allowed"],
+    ["<seller><nam>a</nam></seller>", "unknown_element"],
+    ["<shop><name>a</name></shop>", "unknown_element"],
+  ]
+) {
+  Deno.test(`operator: no seller is created from ${JSON.stringify(body)}`, async () => {
+    await using app = await boot(OPERATOR);
+    const answer = await operate(app, "sellers", { body });
+    assertEquals(answer.status, 422, answer.text);
+    assertEquals(detailsOf(answer)[0].code, code);
+    assertEquals(await audit(app), []);
+  });
+}
+
+Deno.test("operator: attributes are set by name or id, and read back", async () => {
+  await using app = await boot(OPERATOR);
+  for (
+    const path of [
+      "acme/attribute/product_limit/1",
+      `${app.sellerId}/attribute/image_quota/0`,
+      "acme/attribute/rate_limit/30",
+      "acme/attribute/name/b%20%2F%20c",
+    ]
+  ) assertEquals((await set(app, path)).status, 204, path);
+  const seller = sellerNamed(await operate(app, "sellers"), "b / c")!;
+  const shown = (name: string) => textAt(seller, name);
+  assertEquals(
+    ["status", "product_limit", "image_quota", "rate_limit"].map(shown),
+    ["active", "1", "0", "30"],
+  );
+  assertEquals((await app.upload(product("A"))).status, 200);
+  assertEquals((await app.upload(product("B"))).status, 422);
+  const cleared = await set(app, `${app.sellerId}/attribute/product_limit/`);
+  assertEquals(cleared.status, 204);
+  assertEquals((await app.upload(product("B"))).status, 200);
+  const after = sellerNamed(await operate(app, "sellers"), "b / c")!;
+  assertEquals(textAt(after, "product_limit"), "");
+  assertEquals(textAt(after, "products"), "2");
+  assertEquals((await audit(app)).slice(0, 2), [
+    "environment | seller set | b / c | product_limit = default",
+    "environment | seller set | acme | name = b / c",
+  ]);
+});
+
+Deno.test("operator: a seller's rate limit replaces that of the settings", async () => {
+  await using app = await boot({
+    config: { operatorKey: "op", rateLimit: 600 },
+  });
+  const limit = async () => {
+    const answer = await app.call("/seller_api/webhooks");
+    return answer.headers.get("ratelimit-limit");
+  };
+  assertEquals(await limit(), "600");
+  await set(app, "acme/attribute/rate_limit/30");
+  await until(async () => await limit() === "30", "the new limit");
+  await set(app, "acme/attribute/rate_limit/0");
+  await until(async () => await limit() === null, "no limit");
+});
+
+for (
+  const [path, status, code] of [
+    ["nobody/attribute/status/suspended", 404, "not_found"],
+    ["acme/attribute/status/closed", 422, "not_in_list"],
+    ["acme/attribute/status/", 422, "not_in_list"],
+    ["acme/attribute/name/", 422, "not_allowed"],
+    ["acme/attribute/name/other", 422, "name_taken"],
+    ["acme/attribute/rate_limit/-1", 422, "not_a_number"],
+    ["acme/attribute/product_limit/1e3", 422, "not_a_number"],
+    ["acme/attribute/image_quota/99999999999999999", 422, "out_of_range"],
+    ["acme/attribute/colour/red", 422, "unknown_attribute"],
+  ] as const
+) {
+  Deno.test(`operator: PUT ${path} is ${code}, and leaves no entry`, async () => {
+    await using app = await boot(OPERATOR);
+    await app.addSeller("other");
+    const answer = await set(app, path);
+    assertEquals(answer.status, status, answer.text);
+    const codes = status === 422
+      ? detailsOf(answer).map((detail) => detail.code)
+      : [codeOf(answer)];
+    assertEquals(codes, [code]);
+    assertEquals(await audit(app), []);
+  });
+}
+
+Deno.test("operator keys: a named one alone opens the API, and tells who it was", async () => {
+  await using app = await boot();
+  const services = { db: app.app.db, deps };
+  const make = (name: string, readOnly: boolean) =>
+    addOperatorKey(services, { who: "command line", name, readOnly });
+  assertEquals((await operate(app, "sellers", { key: "x" })).status, 404);
+  const writer = await make("ops", false);
+  const reader = await make("dashboard", true);
+  assertEquals((await operate(app, "sellers", { key: "x" })).status, 401);
+  assertEquals((await operate(app, "sellers", { key: reader })).status, 200);
+  const refused = await set(app, "acme/attribute/product_limit/5", reader);
+  assertEquals([refused.status, codeOf(refused)], [403, "forbidden"]);
+  const done = await set(app, "acme/attribute/product_limit/5", writer);
+  assertEquals(done.status, 204);
+  const log = await operate(app, "audit?limit=1", { key: reader });
+  assertEquals(textAt(log.xml, "audit/entry/who"), "ops");
+  const next = textAt(log.xml, "next");
+  const rest = await operate(app, `audit?after=${next}`, { key: reader });
+  const actions = child(rest.xml, "audit").children
+    .map((entry) => textAt(entry, "detail"));
+  assertEquals(actions, ["dashboard (read-only)", "ops"]);
+
+  await revokeOperatorKey(services, { who: "command line", name: "ops" });
+  await until(
+    async () => (await operate(app, "sellers", { key: writer })).status === 401,
+    "the end of the key",
+  );
+  assert(await make("ops", false) !== writer, "a name is free again");
+});
