@@ -190,6 +190,7 @@ function listen(
     await Promise.race([server.shutdown(), late.promise]);
     cancelEnding();
     cancel();
+    await handler.close();
   });
   const { hostname, port } = server.addr;
   return `http://${

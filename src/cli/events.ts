@@ -7,8 +7,9 @@ import { sellerByName } from "../sellers/seller_rows.ts";
 import {
   type RotatedSecret,
   rotateOwnSecret,
-  rotateWebhookSecret,
 } from "../webhooks/rows/secrets.ts";
+import { COMMAND_LINE } from "../operations/audit.ts";
+import { rotateSellerSecret } from "../sellers/administration.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
@@ -165,11 +166,10 @@ function knownTrigger(text: string): Trigger {
 function rotateSecret(context: CommandContext): Promise<void> {
   const { config, deps, arguments: [name], print } = context;
   return withDatabase(config, async (db) => {
-    const rotated = await asUsage(() =>
-      db.write(async (tx) =>
-        rotateWebhookSecret(tx, deps, (await sellerByName(tx, name)).id)
-      )
-    );
+    const rotated = await rotateSellerSecret({ db, deps }, {
+      who: COMMAND_LINE,
+      seller: name,
+    });
     printSecret(rotated, print);
   });
 }

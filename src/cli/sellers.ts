@@ -1,19 +1,15 @@
 /** The commands that hand out and take back keys. */
-import {
-  addKey,
-  listKeys,
-  listSellers,
-  revokeKey,
-  sellerByName,
-} from "../sellers/seller_rows.ts";
+import { listKeys, listSellers, sellerByName } from "../sellers/seller_rows.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {
   changeSeller,
+  createKey,
   createSeller,
+  revokeSellerKey,
   SELLER_ATTRIBUTES,
 } from "../sellers/administration.ts";
 import { isoTime } from "../xml/encode.ts";
-import { type Command, UsageError } from "./command.ts";
+import type { Command } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
@@ -74,19 +70,25 @@ export const sellerCommands: readonly Command[] = [
     name: "key add",
     summary: "give a seller one more key; prints it, once",
     arguments: [{ name: "SELLER" }],
-    flags: [dataFlag],
-    run: ({ config, deps, arguments: [name], print }) =>
+    flags: [
+      { name: "label", placeholder: "LABEL", meaning: "what you call the key" },
+      dataFlag,
+    ],
+    run: ({ config, deps, arguments: [seller], flags, print }) =>
       withDatabase(config, async (db) => {
-        const added = await db.write(async (tx) =>
-          addKey(tx, deps, (await sellerByName(tx, name)).id)
-        );
+        const added = await createKey({ db, deps }, {
+          who: COMMAND_LINE,
+          seller,
+          label: flags.label ?? "",
+        });
         print(`key_id: ${added.keyId}`);
         print(`api_key: ${added.apiKey}`);
       }),
   },
   {
     name: "key list",
-    summary: "list a seller's keys: id, creation, whether in force",
+    summary:
+      "list a seller's keys: id, creation, prefix, last use, state, label",
     arguments: [{ name: "SELLER" }],
     flags: [dataFlag],
     run: ({ config, arguments: [name], print }) =>
@@ -94,11 +96,24 @@ export const sellerCommands: readonly Command[] = [
         const keys = await db.read(async (sql) =>
           listKeys(sql, (await sellerByName(sql, name)).id)
         );
-        for (const { id, createdAt, revokedAt } of keys) {
-          const state = revokedAt === null
+        for (const key of keys) {
+          const used = key.lastUsedAt === null
+            ? "never used"
+            : `used ${isoTime(key.lastUsedAt)}`;
+          const state = key.revokedAt === null
             ? "active"
-            : `revoked ${isoTime(revokedAt)}`;
-          print([id, isoTime(createdAt), state].join("  "));
+            : `revoked ${isoTime(key.revokedAt)}`;
+          const label = key.label === null ? [] : [key.label];
+          print(
+            [
+              key.id,
+              isoTime(key.createdAt),
+              key.prefix ?? "?",
+              used,
+              state,
+              ...label,
+            ].join("  "),
+          );
         }
       }),
   },
@@ -109,13 +124,7 @@ export const sellerCommands: readonly Command[] = [
     flags: [dataFlag],
     run: ({ config, deps, arguments: [keyId], print }) =>
       withDatabase(config, async (db) => {
-        const known = await db.write((tx) => revokeKey(tx, deps, keyId));
-        if (!known) {
-          throw new UsageError(
-            `There is no key ${JSON.stringify(keyId)}; ` +
-              "`key list SELLER` shows a seller's key ids.",
-          );
-        }
+        await revokeSellerKey({ db, deps }, { who: COMMAND_LINE, keyId });
         print(`revoked: ${keyId}`);
       }),
   },

@@ -170,6 +170,21 @@ const NEW_SELLER = elements(
   one("webhook_secret", STRING, "shown once"),
 );
 
+const NEW_KEY = elements(
+  one("key_id", UUID),
+  one("label", STRING),
+  one("api_key", STRING, "shown once"),
+);
+
+const KEY = elements(
+  one("key_id", UUID),
+  one("label", STRING),
+  one("prefix", STRING, "how the key begins; empty for an old one"),
+  one("created_at", TIME),
+  one("last_used_at", TIME_OR_EMPTY, "to the minute"),
+  one("revoked_at", TIME_OR_EMPTY, "empty: in force"),
+);
+
 const AUDIT_ENTRY = elements(
   one("id", UUID),
   one("at", TIME),
@@ -243,6 +258,8 @@ export const ANSWERS = {
   ],
   sellers: [one("sellers", elements(many("seller", SELLER))), NEXT],
   new_seller: [one("seller", NEW_SELLER)],
+  new_key: [one("key", NEW_KEY)],
+  keys: [one("keys", elements(many("key", KEY)))],
   audit: [one("audit", elements(many("entry", AUDIT_ENTRY))), NEXT],
   status: [
     one("backlog", BACKLOG),

@@ -114,6 +114,9 @@ export const DOCUMENTS: Readonly<Record<string, Shape>> = {
     content: [one("trigger", word(TRIGGERS)), one("url", STRING)],
   },
   seller: elements(one("name", STRING, "1 to 64 visible characters")),
+  key: elements(
+    maybe("label", STRING, "what you call it; up to 64 characters"),
+  ),
   event: {
     anyOrder: true,
     content: [

@@ -36,7 +36,7 @@ export interface Documentation {
   about: string;
   /** Root element of the document that is sent, and an example. */
   sends?: {
-    root: "products" | "webhook" | "event" | "seller";
+    root: "products" | "webhook" | "event" | "seller" | "key";
     example: string;
   };
   /** Kinds of answer in XML; a media type; null for 204. */
@@ -67,6 +67,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   attribute: { about: "which attribute", words: ATTRIBUTE_NAMES },
   value: { about: "its new value; empty clears it" },
   seller: { about: "a seller's name or id; percent-encode what is special" },
+  key_id: { about: "a key's id", idOf: "key" },
   seller_attribute: { about: "which attribute", words: SELLER_ATTRIBUTES },
   trigger: { about: "which trigger", words: TRIGGERS },
   id: { about: "a delivery's id", idOf: "delivery" },

@@ -50,6 +50,8 @@ export const EVENT_EXAMPLE = `<event>
 
 export const SELLER_EXAMPLE = `<seller><name>acme</name></seller>`;
 
+export const KEY_EXAMPLE = `<key><label>ERP</label></key>`;
+
 const ID = "01a1f8a9-48de-7b1f-9134-1d9a76779e57";
 const PRODUCT_ID = "01a1f8a9-48dd-7dda-af68-77c9d5d897a7";
 const DELIVERY_ID = "01a1f8a9-54fc-7a02-8c3d-0d2b5c1f7a11";
@@ -213,6 +215,21 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   <api_key>sk_T2xkIHNlY3JldHMgYXJlIG5vIHNlY3JldHMuLi4uLi4</api_key>
   <webhook_secret>whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0MTI=</webhook_secret>
 </seller>`),
+  new_key: service(`<key>
+  <key_id>${PRODUCT_ID}</key_id>
+  <label>ERP</label>
+  <api_key>sk_T2xkIHNlY3JldHMgYXJlIG5vIHNlY3JldHMuLi4uLi4</api_key>
+</key>`),
+  keys: service(`<keys>
+  <key>
+    <key_id>${PRODUCT_ID}</key_id>
+    <label>ERP</label>
+    <prefix>sk_T2xkI</prefix>
+    <created_at>${AT}</created_at>
+    <last_used_at>2026-11-20T11:13:00.000Z</last_used_at>
+    <revoked_at/>
+  </key>
+</keys>`),
   audit: service(
     `<audit>
   <entry>

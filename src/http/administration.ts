@@ -1,9 +1,17 @@
 /** What the operator changes, and the log of it. */
 import { listChanges } from "../operations/audit.ts";
-import { changeSeller, createSeller } from "../sellers/administration.ts";
-import { readText } from "../xml/fields.ts";
+import {
+  changeSeller,
+  createKey,
+  createSeller,
+  revokeSellerKey,
+  rotateSellerSecret,
+} from "../sellers/administration.ts";
+import { listKeys, sellerByName } from "../sellers/seller_rows.ts";
+import { readFields, readText } from "../xml/fields.ts";
 import { parseTree } from "../xml/decode.ts";
-import { isoTime } from "../xml/encode.ts";
+import { recordInvalid } from "../lib/errors.ts";
+import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
 import { QueryReader } from "./paging.ts";
 
@@ -35,6 +43,60 @@ export const putSellerAttribute: Handler = async (
   const { seller, seller_attribute: attribute, value } = params;
   await changeSeller(services, { who, seller, attribute, value });
   return { status: 204 };
+};
+
+/** `GET /operator_api/sellers/:seller/keys` */
+export const listSellerKeys: Handler = async ({ services, params }) => {
+  const keys = await services.db.read(async (sql) =>
+    listKeys(sql, (await sellerByName(sql, params.seller)).id)
+  );
+  return {
+    xml: {
+      keys: {
+        key: keys.map((key) => ({
+          key_id: key.id,
+          label: key.label,
+          prefix: key.prefix,
+          created_at: isoTime(key.createdAt),
+          last_used_at: isoTimeOrNone(key.lastUsedAt),
+          revoked_at: isoTimeOrNone(key.revokedAt),
+        })),
+      },
+    },
+  };
+};
+
+/** `POST /operator_api/sellers/:seller/keys` */
+export const addSellerKey: Handler = async (
+  { services, who, params, body },
+) => {
+  const document = parseTree(await body(DOCUMENT_LIMIT));
+  const { fields, details } = readFields(document, {
+    root: "key",
+    texts: ["label"],
+  });
+  if (details.length > 0) throw recordInvalid(details);
+  const label = fields.get("label")?.text.trim() ?? "";
+  const { seller } = params;
+  const key = await createKey(services, { who, seller, label });
+  return {
+    xml: { key: { key_id: key.keyId, label, api_key: key.apiKey } },
+  };
+};
+
+/** `DELETE /operator_api/keys/:key_id` */
+export const deleteKey: Handler = async ({ services, who, params }) => {
+  await revokeSellerKey(services, { who, keyId: params.key_id });
+  return { xml: { success: true } };
+};
+
+/** `POST /operator_api/sellers/:seller/rotate_secret` */
+export const rotateSellerSecrets: Handler = async (
+  { services, who, params },
+) => {
+  const { seller } = params;
+  const { secret } = await rotateSellerSecret(services, { who, seller });
+  return { xml: { webhook_secret: secret } };
 };
 
 /** `GET /operator_api/audit` */

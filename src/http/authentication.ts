@@ -1,5 +1,5 @@
 /** Whose key came with a request. */
-import type { Clock } from "../deps.ts";
+import type { Clock, Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Db, Sql } from "../database/db.ts";
 import { hashOf, sameHash } from "../sellers/api_key.ts";
@@ -9,6 +9,7 @@ import {
   hasOperatorKey,
   type Operator,
 } from "../sellers/operator_keys.ts";
+import { KeyUses } from "../sellers/key_uses.ts";
 import { findSellerByKey, type KeyOwner } from "../sellers/seller_rows.ts";
 
 /** The header that every request to the API carries. */
@@ -75,20 +76,28 @@ function isPossible(key: string | null): key is string {
 export class SellerKeys {
   readonly #clock: Clock;
   readonly #owners: KeyOwners<KeyOwner>;
+  readonly #uses: KeyUses;
   /** Of requests that wait or stream, by key. */
   readonly #watched = new Map<string, Set<AbortController>>();
   #cancelLook = () => {};
 
-  constructor(db: Db, clock: Clock) {
-    this.#clock = clock;
-    this.#owners = new KeyOwners(db, clock, findSellerByKey);
+  constructor(db: Db, deps: Deps) {
+    this.#clock = deps.clock;
+    this.#owners = new KeyOwners(db, deps.clock, findSellerByKey);
+    this.#uses = new KeyUses(db, deps);
   }
 
   /** The seller whose key this is, or throws 401. */
   async authenticate(key: string | null): Promise<KeyOwner> {
     const owner = isPossible(key) ? await this.#owners.get(key) : null;
     if (owner === null) throw unauthorized();
+    this.#uses.note(owner.keyId);
     return owner;
+  }
+
+  /** Writes what was not written yet. */
+  close(): Promise<void> {
+    return this.#uses.flush();
   }
 
   /**

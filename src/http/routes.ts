@@ -10,7 +10,15 @@ import {
 } from "./contracts.ts";
 import { getImage } from "./image_files.ts";
 import { retryImages } from "./images.ts";
-import { addSeller, listAudit, putSellerAttribute } from "./administration.ts";
+import {
+  addSeller,
+  addSellerKey,
+  deleteKey,
+  listAudit,
+  listSellerKeys,
+  putSellerAttribute,
+  rotateSellerSecrets,
+} from "./administration.ts";
 import { ingestEvent } from "./operator.ts";
 import { getAsset, getPage } from "./page.ts";
 import { bulkUpload, putAttribute } from "./products.ts";
@@ -32,6 +40,7 @@ import { STATUSES } from "../catalogue/fields.ts";
 import {
   EVENT_EXAMPLE,
   FEED_EXAMPLE,
+  KEY_EXAMPLE,
   PRODUCTS_EXAMPLE,
   SELLER_EXAMPLE,
   WEBHOOK_EXAMPLE,
@@ -375,6 +384,61 @@ export const ROUTES: readonly Route[] = [
         "settings. A body is ignored.",
       answers: null,
       errors: ["not_found", "record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: `${SELLERS}/:seller/keys`,
+    access: "operator",
+    handler: listSellerKeys,
+    documentation: {
+      operation: "listSellerKeys",
+      title: "List a seller's keys",
+      about: "The oldest first, also those that were revoked.",
+      answers: ["keys"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "POST",
+    path: `${SELLERS}/:seller/keys`,
+    access: "operator",
+    handler: addSellerKey,
+    documentation: {
+      operation: "addSellerKey",
+      title: "Give a seller one more key",
+      about: "The key is shown once.",
+      sends: { root: "key", example: KEY_EXAMPLE },
+      answers: ["new_key"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/operator_api/keys/:key_id",
+    access: "operator",
+    handler: deleteKey,
+    documentation: {
+      operation: "revokeKey",
+      title: "Revoke a key",
+      about: "Within a second every process refuses it.",
+      answers: ["success"],
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "POST",
+    path: `${SELLERS}/:seller/rotate_secret`,
+    access: "operator",
+    handler: rotateSellerSecrets,
+    documentation: {
+      operation: "rotateSellerSecret",
+      title: "Give a seller a new webhook secret",
+      about:
+        "The former one signs too for 24 hours. Webhooks with a secret of " +
+        "their own keep it.",
+      answers: ["webhook_secret"],
+      errors: ["not_found", "rate_limited"],
     },
   },
   {

@@ -71,7 +71,7 @@ export class RequestHandler {
     const { db, deps, config } = services;
     this.#services = services;
     this.#router = new Router(routes);
-    this.#keys = new SellerKeys(db, deps.clock);
+    this.#keys = new SellerKeys(db, deps);
     this.#operatorKeys = new OperatorKeys(db, deps.clock, config.operatorKey);
     this.#limiter = new RateLimiter(deps.clock);
     this.#authFailures = new AuthFailureLimiter(deps.clock);
@@ -79,6 +79,11 @@ export class RequestHandler {
     this.#sender = new BodySender(deps);
     this.#budget = new BodyBudget(config.bodyBudget);
     this.#stopping = stopping;
+  }
+
+  /** Writes what requests left to be written later. */
+  close(): Promise<void> {
+    return this.#keys.close();
   }
 
   /** Answers a request; never rejects. */

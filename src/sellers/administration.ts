@@ -4,16 +4,32 @@
  */
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { recordInvalid } from "../lib/errors.ts";
-import { integerReader, ok, type Read, wordReader } from "../lib/values.ts";
+import { recordInvalid, ServiceError } from "../lib/errors.ts";
+import {
+  integerReader,
+  lineReader,
+  ok,
+  quote,
+  type Read,
+  wordReader,
+} from "../lib/values.ts";
+import { isoTime } from "../xml/encode.ts";
 import { recordChange } from "../operations/audit.ts";
 import { type Seller, SELLER_STATUSES } from "./seller.ts";
 import {
+  addKey,
   addSeller,
+  findKey,
+  type NewKey,
   type NewSeller,
   renameSeller,
+  revokeKey,
   sellerByName,
 } from "./seller_rows.ts";
+import {
+  type RotatedSecret,
+  rotateWebhookSecret,
+} from "../webhooks/rows/secrets.ts";
 
 type Changing = Pick<Services, "db" | "deps">;
 
@@ -134,4 +150,83 @@ function unknownAttribute(attribute: string) {
       `${field} is no attribute of a seller that can be changed; those ` +
       `are ${SELLER_ATTRIBUTES.join(", ")}.`,
   }]);
+}
+
+const readLabel = lineReader(64);
+
+/**
+ * Gives a seller one more key; an empty label is none. Throws 404 for a seller
+ * who is not there, 422 for a label that will not do.
+ */
+export function createKey(
+  { db, deps }: Changing,
+  { who, seller: nameOrId, label }: ByOperator & {
+    seller: string;
+    label: string;
+  },
+): Promise<NewKey> {
+  const read = readLabel(label);
+  if ("problem" in read) {
+    const { code, message } = read.problem;
+    throw recordInvalid([{
+      field: "label",
+      code,
+      message: `label ${message}`,
+    }]);
+  }
+  return db.write(async (tx) => {
+    const { id, name } = await sellerByName(tx, nameOrId);
+    const key = await addKey(tx, deps, id, { label: label || null });
+    await recordChange(tx, deps, {
+      who,
+      action: "key add",
+      seller: name,
+      detail: [`key ${key.keyId}`, label].filter(Boolean).join(", "),
+    });
+    return key;
+  });
+}
+
+/** Takes a key out of force, if it is in force. Throws 404 for an unknown one. */
+export async function revokeSellerKey(
+  { db, deps }: Changing,
+  { who, keyId }: ByOperator & { keyId: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const key = await findKey(tx, keyId);
+    if (key === null) throw unknownKey(keyId);
+    if (key.revoked) return;
+    await revokeKey(tx, deps, keyId);
+    await recordChange(tx, deps, {
+      who,
+      action: "key revoke",
+      seller: key.seller,
+      detail: `key ${keyId}`,
+    });
+  });
+}
+
+function unknownKey(keyId: string): ServiceError {
+  return new ServiceError("not_found", `There is no key ${quote(keyId)}.`);
+}
+
+/**
+ * Gives a seller a new webhook secret; the old one signs too for a day. Throws
+ * 404 for a seller who is not there, 429 when too many former secrets sign.
+ */
+export function rotateSellerSecret(
+  { db, deps }: Changing,
+  { who, seller: nameOrId }: ByOperator & { seller: string },
+): Promise<RotatedSecret> {
+  return db.write(async (tx) => {
+    const { id, name } = await sellerByName(tx, nameOrId);
+    const rotated = await rotateWebhookSecret(tx, deps, id);
+    await recordChange(tx, deps, {
+      who,
+      action: "key rotate-secret",
+      seller: name,
+      detail: `the former secret signs until ${isoTime(rotated.oldUntil)}`,
+    });
+    return rotated;
+  });
 }

@@ -134,6 +134,21 @@ export async function addKey(
   return { keyId, apiKey };
 }
 
+/** Whose key has this id, by name, and whether it was revoked; null: none has. */
+export async function findKey(
+  sql: Sql,
+  keyId: string,
+): Promise<{ seller: string; revoked: boolean } | null> {
+  const row = await sql.get<{ seller: string; revokedAt: number | null }>(
+    `SELECT sellers.name AS seller, api_keys.revoked_at AS "revokedAt"
+     FROM api_keys JOIN sellers ON sellers.id = api_keys.seller_id
+     WHERE api_keys.id = ? AND sellers.status <> 'removed'`,
+    [keyId],
+  );
+  if (row === undefined) return null;
+  return { seller: row.seller, revoked: row.revokedAt !== null };
+}
+
 /** Takes a key out of force; false when there is none with this id. */
 export async function revokeKey(
   tx: Tx,

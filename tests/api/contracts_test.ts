@@ -10,6 +10,7 @@ import { type AnswerName, ANSWERS } from "../../src/contracts/answers.ts";
 import {
   ANSWER_EXAMPLES,
   EVENT_EXAMPLE,
+  KEY_EXAMPLE,
   PRODUCTS_EXAMPLE,
   SELLER_EXAMPLE,
   WEBHOOK_EXAMPLE,
@@ -168,6 +169,13 @@ Deno.test("every kind of answer of the running service is valid", async () => {
     SELLER_EXAMPLE.replace("acme", "globex"),
     "op",
   );
+  await post(
+    "new_key",
+    "/operator_api/sellers/acme/keys",
+    KEY_EXAMPLE,
+    "op",
+  );
+  await get("keys", "/operator_api/sellers/acme/keys", "op");
   await get("audit", "/operator_api/audit", "op");
   await get("status", "/operator_api/status", "op");
   note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));

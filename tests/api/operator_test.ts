@@ -1,5 +1,10 @@
 /** What operators change over HTTP, with which keys, and the log of it. */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
 import {
   addOperatorKey,
   revokeOperatorKey,
@@ -15,7 +20,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { TestClock, until } from "../support/clock.ts";
 
 const API = "/operator_api";
 const OPERATOR = { config: { operatorKey: "op" } };
@@ -192,4 +197,96 @@ Deno.test("operator keys: a named one alone opens the API, and tells who it was"
     "the end of the key",
   );
   assert(await make("ops", false) !== writer, "a name is free again");
+});
+
+/** A seller's keys: label, prefix, and whether each was used and revoked. */
+async function keysOf(app: TestApp, seller: string): Promise<string[][]> {
+  const answer = await operate(app, `sellers/${seller}/keys`);
+  assertEquals(answer.status, 200, answer.text);
+  return child(answer.xml, "keys").children.map((key) =>
+    ["label", "prefix", "last_used_at", "revoked_at"]
+      .map((name) => textAt(key, name))
+  );
+}
+
+Deno.test("keys: one is made, used, listed and revoked", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ ...OPERATOR, deps: { clock } });
+  const made = await operate(app, "sellers/acme/keys", {
+    body: "<key><label>ERP</label></key>",
+  });
+  assertEquals(made.status, 200, made.text);
+  const key = textAt(made.xml, "key/api_key");
+  assertEquals((await app.call("/seller_api/webhooks", { key })).status, 200);
+  clock.advance(5_000);
+  const minute = new Date(Math.floor(clock.now() / 60_000) * 60_000);
+  await until(
+    async () => (await keysOf(app, "acme"))[1][2] === minute.toISOString(),
+    "the time of the last use",
+  );
+  assertEquals((await keysOf(app, app.sellerId))[1].slice(0, 2), [
+    "ERP",
+    key.slice(0, 8),
+  ]);
+  const keyId = textAt(made.xml, "key/key_id");
+  for (let times = 0; times < 2; times++) {
+    const revoked = await operate(app, `keys/${keyId}`, { method: "DELETE" });
+    assertEquals(revoked.status, 200, revoked.text);
+  }
+  clock.advance(1_000);
+  assertEquals((await app.call("/seller_api/webhooks", { key })).status, 401);
+  assertNotEquals((await keysOf(app, "acme"))[1][3], "");
+  assertEquals(await audit(app), [
+    `environment | key revoke | acme | key ${keyId}`,
+    `environment | key add | acme | key ${keyId}, ERP`,
+  ]);
+});
+
+Deno.test("keys: many requests in a minute are one write", async () => {
+  const clock = new TestClock();
+  let commits = 0;
+  await using app = await boot({
+    ...OPERATOR,
+    deps: { clock, beforeCommit: () => void commits++ },
+  });
+  commits = 0;
+  for (let i = 0; i < 20; i++) await app.call("/seller_api/webhooks");
+  assertEquals(commits, 0);
+  clock.advance(5_000);
+  await until(() => commits === 1, "the write");
+  for (let i = 0; i < 20; i++) await app.call("/seller_api/webhooks");
+  clock.advance(5_000);
+  await app.call("/seller_api/webhooks");
+  assertEquals(commits, 1);
+});
+
+Deno.test("keys: what is not there is 404, and a bad label 422", async () => {
+  await using app = await boot(OPERATOR);
+  const id = crypto.randomUUID();
+  const key = (label: string) => `<key><label>${label}</label></key>`;
+  const refused: [string, Parameters<typeof operate>[2], number][] = [
+    ["sellers/nobody/keys", {}, 404],
+    ["sellers/nobody/keys", { body: key("x") }, 404],
+    ["sellers/nobody/rotate_secret", { method: "POST" }, 404],
+    [`keys/${id}`, { method: "DELETE" }, 404],
+    ["keys/x", { method: "DELETE" }, 404],
+    ["sellers/acme/keys", { body: key("a\nb") }, 422],
+    ["sellers/acme/keys", { body: key("x".repeat(65)) }, 422],
+    ["sellers/acme/keys", { body: "<key><name>x</name></key>" }, 422],
+  ];
+  for (const [path, request, status] of refused) {
+    const answer = await operate(app, path, request);
+    assertEquals(answer.status, status, `${path}: ${answer.text}`);
+  }
+  assertEquals(await audit(app), []);
+});
+
+Deno.test("keys: a webhook secret is rotated", async () => {
+  await using app = await boot(OPERATOR);
+  const rotate = () =>
+    operate(app, "sellers/acme/rotate_secret", { method: "POST" });
+  const secret = textAt((await rotate()).xml, "webhook_secret");
+  assertMatch(secret, /^whsec_/);
+  assertNotEquals(textAt((await rotate()).xml, "webhook_secret"), secret);
+  assertEquals((await audit(app)).length, 2);
 });
