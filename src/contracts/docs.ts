@@ -22,6 +22,8 @@ export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
   unsupported_version: "v is not 1.1.",
   unauthorized: "The key is missing, unknown or revoked.",
   forbidden: "The operator key may only read.",
+  suspended: "The operator has suspended this seller. Nothing is lost: " +
+    "deliveries and images wait until the operator ends the suspension.",
   not_found:
     "No such path, or no such transaction, product or webhook of this " +
     "seller.",

@@ -84,7 +84,7 @@ export function errorsOf(
   const common: ErrorCode[] = ["malformed_request", "internal", "unavailable"];
   if (access !== "public") common.push("unauthorized");
   if (access === "operator" && method !== "GET") common.push("forbidden");
-  if (access === "seller") common.push("rate_limited");
+  if (access === "seller") common.push("rate_limited", "suspended");
   if (sends !== undefined) {
     common.push(
       "malformed_xml",

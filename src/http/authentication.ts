@@ -73,6 +73,15 @@ function isPossible(key: string | null): key is string {
   return key !== null && key !== "" && key.length <= KEY_LENGTH;
 }
 
+/** Throws 403 for a suspended seller. */
+export function checkActive({ status }: KeyOwner): void {
+  if (status === "active") return;
+  throw new ServiceError(
+    "suspended",
+    "The operator has suspended this seller; ask the operator.",
+  );
+}
+
 export class SellerKeys {
   readonly #clock: Clock;
   readonly #owners: KeyOwners<KeyOwner>;
@@ -102,7 +111,8 @@ export class SellerKeys {
 
   /**
    * Looks at a key again and again until `stop` is called; the signal fires,
-   * with the refusal as its reason, within a second of its end.
+   * with the refusal as its reason, within a second of its end or of the
+   * suspension of its seller.
    */
   watch(key: string): { signal: AbortSignal; stop(): void } {
     const watcher = new AbortController();
@@ -126,7 +136,9 @@ export class SellerKeys {
   async #look(): Promise<void> {
     for (const [key, watchers] of this.#watched) {
       try {
-        if (await this.#owners.lookUp(key) === null) throw unauthorized();
+        const owner = await this.#owners.lookUp(key);
+        if (owner === null) throw unauthorized();
+        checkActive(owner);
       } catch (error) {
         // A failure of the database says nothing about the key.
         if (!(error instanceof ServiceError)) continue;

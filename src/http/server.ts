@@ -14,7 +14,12 @@ import { serviceDocument } from "../xml/encode.ts";
 import { Call, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
-import { KEY_HEADER, OperatorKeys, SellerKeys } from "./authentication.ts";
+import {
+  checkActive,
+  KEY_HEADER,
+  OperatorKeys,
+  SellerKeys,
+} from "./authentication.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { ConcurrencyQuota, ReadQuota } from "./concurrency.ts";
 import { quotaHeaders, type Rate, RateLimiter, rateOf } from "./rate_limit.ts";
@@ -157,6 +162,7 @@ export class RequestHandler {
     if (api === "seller_api") {
       const key = call.request.headers.get(KEY_HEADER);
       call.owner = await this.#keys.authenticate(key);
+      checkActive(call.owner);
     } else if (api === "operator_api") {
       const key = call.request.headers.get(KEY_HEADER);
       call.operator = await this.#operatorKeys.authenticate(key);

@@ -11,6 +11,7 @@ export const ERROR_STATUS = {
   unsupported_version: 400,
   unauthorized: 401,
   forbidden: 403,
+  suspended: 403,
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

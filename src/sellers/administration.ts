@@ -31,7 +31,8 @@ import {
   rotateWebhookSecret,
 } from "../webhooks/rows/secrets.ts";
 
-type Changing = Pick<Services, "db" | "deps">;
+/** The signals are those of a service; a command has none. */
+type Changing = Pick<Services, "db" | "deps"> & Partial<Services>;
 
 /** Who makes a change: as the audit log says it. */
 export interface ByOperator {
@@ -102,7 +103,7 @@ export interface SellerChange extends ByOperator {
  * there, 422 for an attribute or a value that will not do.
  */
 export async function changeSeller(
-  { db, deps }: Changing,
+  { db, deps, signals }: Changing,
   { who, seller: nameOrId, attribute, value }: SellerChange,
 ): Promise<void> {
   await db.write(async (tx) => {
@@ -113,6 +114,11 @@ export async function changeSeller(
       action: "seller set",
       seller: seller.name,
       detail: `${attribute} = ${value === "" ? "default" : value}`,
+    });
+    if (attribute !== "status") return;
+    tx.onCommit(() => {
+      signals?.deliveries.announce();
+      signals?.images.announce();
     });
   });
 }

@@ -50,7 +50,7 @@ interface JobRow {
 const JOB = `i.id, i.url, i.origin, a.seller_id, i.attempts, i.crashes,
   i.sha256, i.type, i.validator`;
 
-/** Sellers with pending jobs whose id is beyond `after`, in order of id. */
+/** Active sellers with pending jobs whose id is beyond `after`, in order of id. */
 export async function pendingSellers(
   sql: Sql,
   after: string,
@@ -64,7 +64,11 @@ export async function pendingSellers(
                WHERE a.seller_id > w.seller_id)
        FROM waiting w WHERE w.seller_id IS NOT NULL
      )
-     SELECT seller_id FROM waiting WHERE seller_id IS NOT NULL LIMIT ?`,
+     SELECT seller_id FROM waiting
+     WHERE seller_id IS NOT NULL AND NOT EXISTS
+       (SELECT 1 FROM sellers
+        WHERE sellers.id = waiting.seller_id AND sellers.status <> 'active')
+     LIMIT ?`,
     [after, limit],
   );
   return rows.map(({ seller_id }) => seller_id);

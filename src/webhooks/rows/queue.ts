@@ -123,7 +123,7 @@ export interface QueueHead {
 }
 
 /**
- * The webhooks with something due up to `horizon`, the longest due first. Jumps
+ * The webhooks of active sellers with something due up to `horizon`, the longest due first. Jumps
  * from webhook to webhook in the index, so that the backlog of one costs nothing.
  */
 export async function queueHeads(
@@ -147,7 +147,8 @@ export async function queueHeads(
      SELECT heads.webhook_id AS "webhookId", heads.due_at AS "dueAt",
        webhooks.url, webhooks.failures
      FROM heads JOIN webhooks ON webhooks.id = heads.webhook_id
-     WHERE heads.due_at <= ?
+       JOIN sellers ON sellers.id = webhooks.seller_id
+     WHERE heads.due_at <= ? AND sellers.status = 'active'
      ORDER BY heads.due_at, heads.webhook_id`,
     [horizon],
   );
@@ -180,7 +181,7 @@ export interface Claim {
 
 /**
  * Claims what has been due longest and notes the tries as begun; nothing when
- * the webhook has another URL by now.
+ * the webhook has another URL by now, or its seller is not active.
  */
 export async function claimDeliveries(
   tx: Tx,
@@ -194,7 +195,10 @@ export async function claimDeliveries(
                   WHERE webhook_id = ? AND due_at <= ?
                   ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
        AND ${stateIn(MOVES.claim)}
-       AND EXISTS (SELECT 1 FROM webhooks WHERE id = ? AND url = ?)
+       AND EXISTS (SELECT 1 FROM webhooks
+                   JOIN sellers ON sellers.id = webhooks.seller_id
+                   WHERE webhooks.id = ? AND webhooks.url = ?
+                     AND sellers.status = 'active')
      RETURNING id, attempts AS attempt`,
     [leaseId, leaseUntil, webhookId, now, limit, webhookId, url],
   );
