@@ -30,7 +30,8 @@ const MISSED_BEATS = 5;
 /** It may take longer to start. */
 const MISSED_BEATS_AT_START = 20;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+/** With the time that silence takes to be noticed, still less than 10 s. */
+const LONGEST_PAUSE_MS = 3_000;
 /** Having worked for so many beats, a worker counts as sound again. */
 const SOUND_BEATS = 5;
 /** After so many deaths in a row the operator is told. */

@@ -231,6 +231,16 @@ Deno.test("image worker: one that waits for a slow store is no hang, and says so
   assertEquals((await bench.finished(id)).stored, 40);
 });
 
+Deno.test("image worker: its end at a stop is no death", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  const role = bench.startRole();
+  await until(() => role.trouble() === null, "a worker");
+  await bench.upload(good(host, 20));
+  await bench.stopRoles();
+  assertEquals(deaths(bench), []);
+});
+
 Deno.test("image worker: one that never gets going is tried again with pauses", async () => {
   const clock = new TestClock();
   await using bench = new ImageBench({
