@@ -3,6 +3,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Clock } from "../deps.ts";
+import { limitTime } from "./time_limit.ts";
 import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
 import { ConcurrencyLimit, type Slot } from "./concurrency_limit.ts";
@@ -147,7 +148,7 @@ export class Names {
     const { resolve, timeoutMs, clock } = this.#options;
     let cancel = () => {};
     const late = new Promise<never>((_, reject) => {
-      cancel = clock.after(timeoutMs, () =>
+      cancel = limitTime(clock, timeoutMs, () =>
         reject(
           new OutboundError(
             "timeout",

@@ -1,6 +1,7 @@
 /** One outbound request from its turn to its end: clock, abort, clean-up. */
 
 import type { Clock } from "../deps.ts";
+import { limitTime } from "./time_limit.ts";
 import { duration, OutboundError, type OutboundErrorKind } from "./errors.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
@@ -54,7 +55,7 @@ export class Call {
 
   /** Lets the call time out after `ms`; the answer takes that back. */
   limit(ms: number): () => void {
-    return this.#clock.after(ms, () => {
+    return limitTime(this.#clock, ms, () => {
       const what = `${this.url.host} ${LATE[this.phase]}`;
       this.#stop("timeout", `${what} within ${duration(ms)}.`);
     });

@@ -24,6 +24,7 @@ import {
 } from "../../net/outbound.ts";
 import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
 import { SerialQueue } from "../../lib/serial_queue.ts";
+import { limitTime } from "../../net/time_limit.ts";
 import {
   HEAD_BYTES,
   type ImageHeader,
@@ -254,7 +255,8 @@ class Pace {
   /** The host is asked: its time to answer begins. */
   start(): void {
     const seconds = this.#answerMs / 1_000;
-    this.#cancel = this.#clock.after(
+    this.#cancel = limitTime(
+      this.#clock,
       this.#answerMs,
       () =>
         this.#stop(`The host did not begin its answer within ${seconds} s.`),
@@ -269,7 +271,7 @@ class Pace {
   begin(): void {
     this.#cancel();
     this.#bytes = 0;
-    this.#cancel = this.#clock.after(PACE_MS, () => {
+    this.#cancel = limitTime(this.#clock, PACE_MS, () => {
       if (this.#bytes >= PACE_BYTES) return this.begin();
       this.#stop(
         `The host sent only ${this.#bytes} bytes in ${PACE_MS / 1_000} s.`,
