@@ -186,7 +186,7 @@ async function replay(context: CommandContext): Promise<void> {
   const { config, deps, arguments: [id], flags, print } = context;
   const mistakes: string[] = [];
   const state = stateFlag(flags.state, REPLAYED_STATES, mistakes);
-  const since = sinceFlag(flags.since, mistakes);
+  const since = timeFlag("since", flags.since, mistakes) ?? 0;
   if ((id === undefined) === (flags.state === undefined)) {
     mistakes.push("give either the ID of a delivery or --state STATE.");
   } else if (id !== undefined && flags.since !== undefined) {
@@ -294,13 +294,17 @@ function limitFlag(text: string | undefined, mistakes: string[]): number {
 }
 
 /** A date or a time of ISO 8601, UTC unless it says otherwise, in Unix ms. */
-function sinceFlag(text: string | undefined, mistakes: string[]): number {
-  if (text === undefined) return 0;
+export function timeFlag(
+  name: string,
+  text: string | undefined,
+  mistakes: string[],
+): number | undefined {
+  if (text === undefined) return;
   const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
   const time = iso.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(time)) {
     mistakes.push(
-      `--since is ${JSON.stringify(text)}; it must be a date or a time, as ` +
+      `--${name} is ${JSON.stringify(text)}; it must be a date or a time, as ` +
         "in 2026-11-20 or 2026-11-20T08:00:00Z.",
     );
   }

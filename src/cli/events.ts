@@ -10,10 +10,13 @@ import {
 } from "../webhooks/rows/secrets.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import { rotateSellerSecret } from "../sellers/administration.ts";
+import { recoverDeliveries } from "../webhooks/recovery.ts";
+import { newSignals } from "../jobs/signals.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";
+import { timeFlag } from "./deliveries.ts";
 import { dataFlag } from "./flags.ts";
 
 const sellerFlag = {
@@ -55,6 +58,29 @@ export const eventCommands: readonly Command[] = [
     run: testWebhook,
   },
   {
+    name: "webhook recover",
+    summary: "deliver again what a webhook missed: exhausted, cancelled, or " +
+      "never delivered",
+    arguments: [{ name: "TRIGGER" }],
+    flags: [
+      sellerFlag,
+      {
+        name: "since",
+        placeholder: "TIME",
+        meaning: "events of then and later, as in 2026-11-20 or " +
+          "2026-11-20T08:00:00Z",
+        required: true,
+      },
+      {
+        name: "until",
+        placeholder: "TIME",
+        meaning: "events of then and earlier (default: now)",
+      },
+      dataFlag,
+    ],
+    run: recover,
+  },
+  {
     name: "webhook rotate-secret",
     summary: "give a webhook a new secret of its own; prints it, once; the " +
       "old one signs too for 24 hours",
@@ -77,13 +103,14 @@ async function emit(context: CommandContext): Promise<void> {
   const bytes = await readData(file);
   await withDatabase(config, async (db) => {
     const { eventId, deliveryId } = await asUsage(() =>
-      ingestEvent(db, deps, {
+      // A running service looks for rows of other processes by itself.
+      ingestEvent({ db, deps, signals: newSignals() }, {
         seller: field(flags.seller),
         trigger: field(flags.trigger),
         reference: field(flags.reference),
         data: readEventData(bytes),
         details: [],
-      }, () => {})
+      })
     );
     print(`event_id: ${eventId}`);
     if (deliveryId === null) print("delivery: none (no webhook registered)");
@@ -154,6 +181,28 @@ async function testWebhook(context: CommandContext): Promise<void> {
     print(`event_id: ${pinged.eventId}`);
     print(`delivery_id: ${pinged.deliveryId}`);
     print(`state: ${pinged.state}`);
+  });
+}
+
+async function recover(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], flags, print } = context;
+  const trigger = knownTrigger(name);
+  const mistakes: string[] = [];
+  const period = {
+    since: timeFlag("since", flags.since, mistakes) ?? 0,
+    until: timeFlag("until", flags.until, mistakes) ?? deps.clock.now(),
+  };
+  if (mistakes.length > 0) throw new UsageError(...mistakes);
+  await withDatabase(config, async (db) => {
+    const seller = await db.read((sql) =>
+      sellerByName(sql, flags.seller ?? "")
+    );
+    const queued = await recoverDeliveries(
+      { db, deps, signals: newSignals() },
+      { sellerId: seller.id, trigger, period },
+    );
+    if (queued === null) throw noWebhook(seller, trigger);
+    print(`queued: ${queued}`);
   });
 }
 

@@ -4,7 +4,7 @@ import { IMAGE_CODES } from "../images/image.ts";
 import { DELIVERY_STATES, TRIGGERS } from "../webhooks/webhook.ts";
 import { HOURLY } from "../operations/hourly_counts.ts";
 import { SELLER_STATUSES } from "../sellers/seller.ts";
-import { READ_PRODUCT } from "./documents.ts";
+import { DOCUMENTS, READ_PRODUCT } from "./documents.ts";
 import {
   BOOLEAN,
   type Child,
@@ -255,6 +255,22 @@ export const ANSWERS = {
   event: [
     one("event_id", UUID),
     maybe("delivery", DELIVERY, "none: no webhook is registered"),
+  ],
+  events: [
+    one(
+      "events",
+      elements(many("event", DOCUMENTS.delivered_event)),
+      "as they are or would be delivered",
+    ),
+    one("next", CURSOR, "what ?after= takes for the events behind these"),
+  ],
+  recovery: [
+    one(
+      "recovery",
+      elements(
+        one("queued", COUNT, "deliveries that are sent again, or held"),
+      ),
+    ),
   ],
   sellers: [one("sellers", elements(many("seller", SELLER))), NEXT],
   new_seller: [one("seller", NEW_SELLER)],

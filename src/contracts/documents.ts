@@ -11,6 +11,7 @@ import {
 import { MAX_URL_LENGTH } from "../lib/url.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/document.ts";
 import {
+  ANY,
   type Attribute,
   type Child,
   elements,
@@ -104,7 +105,7 @@ export const DOCUMENTS: Readonly<Record<string, Shape>> = {
     one("id", UUID),
     one("trigger", word(TRIGGERS)),
     one("created_at", TIME),
-    one("data", STRING, "any elements, as the operator sent them"),
+    one("data", ANY, "any elements, as the operator sent them"),
   ),
   products: elements(
     many("product", SENT_PRODUCT, { min: 1, max: PRODUCTS_LIMIT }),
@@ -123,7 +124,7 @@ export const DOCUMENTS: Readonly<Record<string, Shape>> = {
       one("seller", STRING, "the seller's name"),
       one("trigger", word(TRIGGERS)),
       one("reference", STRING, "yours; an event is recorded once for each"),
-      maybe("data", STRING, "any elements, kept byte for byte"),
+      maybe("data", ANY, "any elements, kept byte for byte"),
     ],
   },
 };

@@ -190,6 +190,11 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
     "<webhook_secret>whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD</webhook_secret>",
   ),
   event: service(`<event_id>${EVENT_ID}</event_id>`),
+  events: service(
+    `<events>\n  ${deliveredExample("order_created")}\n</events>`,
+    "<next>41</next>",
+  ),
+  recovery: service("<recovery><queued>37</queued></recovery>"),
   sellers: service(`<sellers>
   <seller>
     <id>${ID}</id>

@@ -46,6 +46,7 @@ function textSchema(form: TextForm): Json {
     case "boolean":
       return { type: "boolean" };
     case "string":
+    case "any":
       return { type: "string" };
   }
 }

@@ -6,7 +6,7 @@ import type { Form } from "../lib/values.ts";
 
 /** What a text is; `empty` where it may also be nothing. */
 export type TextForm =
-  & (Form | { kind: "string" | "boolean" | "time" | "uuid" })
+  & (Form | { kind: "string" | "boolean" | "time" | "uuid" | "any" })
   & { empty?: boolean };
 
 export interface Attribute {
@@ -81,6 +81,8 @@ export const BOOLEAN = text({ kind: "boolean" });
 export const TIME = text({ kind: "time" });
 export const TIME_OR_EMPTY = text({ kind: "time", empty: true });
 export const UUID = text({ kind: "uuid" });
+/** Elements of whatever names, and text between them. */
+export const ANY = text({ kind: "any" });
 
 export function word(words: readonly string[]): Shape {
   return text({ kind: "word", words });

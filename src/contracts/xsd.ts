@@ -65,6 +65,7 @@ function textRestriction(form: TextForm): string {
     case "boolean":
       return restriction("boolean", ["pattern", "true|false"]);
     case "string":
+    case "any":
       return restriction("string");
   }
 }
@@ -79,6 +80,13 @@ function simpleType(form: TextForm, name = ""): string {
   const empty = tag("simpleType", "", restriction("token", ["length", 0]));
   const union = tag("union", "", tag("simpleType", "", filled), empty);
   return tag("simpleType", head, union);
+}
+
+/** Elements that no schema knows, and text. */
+function anyType(name: string): string {
+  const any = 'minOccurs="0" maxOccurs="unbounded" processContents="skip"';
+  const sequence = tag("sequence", "", tag("any", any));
+  return tag("complexType", `${name} mixed="true"`.trim(), sequence);
 }
 
 function occurs({ min, max }: Child): string {
@@ -139,6 +147,7 @@ class Schema {
     const { content } = shape;
     const name = shape.type === undefined ? "" : `name="${shape.type}"`;
     const own = attributes(shape);
+    if (isText(content) && content.kind === "any") return anyType(name);
     if (isText(content)) {
       return own.length === 0
         ? simpleType(content, shape.type)

@@ -69,8 +69,8 @@ export interface Db {
    * reads may be changed by another before it commits, unless both have the
    * same `order` or it is locked: by an UPDATE, or by a SELECT that ends in
    * `FOR UPDATE` or `FOR SHARE`, written as a comment (`dialect.ts`). Rows are
-   * locked in this order: deliveries, webhooks, images, `seller_usage`,
-   * transactions, `hourly_counts`, `change_counter`, products.
+   * locked in this order: sellers, deliveries, webhooks, images,
+   * `seller_usage`, transactions, `hourly_counts`, `change_counter`, products.
    */
   write<T>(
     fn: (tx: Tx) => Promise<T>,

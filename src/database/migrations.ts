@@ -432,4 +432,28 @@ CREATE TABLE audit_log (
 ) STRICT;
 `,
   },
+  {
+    name: "events: their order, and those of a time",
+    sql: `
+-- the number of the seller's last event; its row stays locked until the commit,
+-- so numbers become visible in their order
+ALTER TABLE sellers ADD COLUMN last_event_no INTEGER NOT NULL DEFAULT 0;
+
+-- null: a test event
+ALTER TABLE events ADD COLUMN event_no INTEGER;
+UPDATE events SET event_no = numbered.n
+  FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY seller_id ORDER BY id) AS n
+        FROM events WHERE reference IS NOT NULL) AS numbered
+  WHERE numbered.id = events.id;
+UPDATE sellers SET last_event_no = COALESCE(
+  (SELECT MAX(event_no) FROM events WHERE seller_id = sellers.id), 0);
+
+CREATE INDEX events_feed ON events (seller_id, event_no)
+  WHERE event_no IS NOT NULL AND body IS NOT NULL;
+CREATE INDEX events_feed_trigger ON events (seller_id, trigger_name, event_no)
+  WHERE event_no IS NOT NULL AND body IS NOT NULL;
+CREATE INDEX events_times ON events (seller_id, trigger_name, created_at, id)
+  WHERE event_no IS NOT NULL AND body IS NOT NULL;
+`,
+  },
 ];

@@ -4,7 +4,11 @@
  * answered between them and no page is in memory as rows.
  */
 import type { Sql } from "../database/db.ts";
-import { ElementList, type XmlNode } from "../xml/encode.ts";
+import {
+  ElementList,
+  type EncodedElement,
+  type XmlNode,
+} from "../xml/encode.ts";
 import type { RequestContext } from "./context.ts";
 
 /** Bytes of an answer at most. */
@@ -25,7 +29,7 @@ export function boundedList(name: string): ElementList {
 
 /** What one step read. */
 export interface Step<Cursor> {
-  entries: { node: XmlNode; cursor: Cursor }[];
+  entries: { node: XmlNode | EncodedElement; cursor: Cursor }[];
   /** Where the list goes on; null at its end. */
   next: Cursor | null;
   /** Rows that were looked at for fewer entries than `count`; 0 by default. */

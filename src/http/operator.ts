@@ -8,14 +8,8 @@ import type { Handler } from "./context.ts";
 
 /** `POST /operator_api/events` */
 export const ingestEvent: Handler = async ({ services, body }) => {
-  const { db, deps, signals } = services;
   const draft = readEventDocument(await body(EVENT_LIMIT));
-  const { eventId, deliveryId } = await ingest(
-    db,
-    deps,
-    draft,
-    () => signals.deliveries.announce(),
-  );
+  const { eventId, deliveryId } = await ingest(services, draft);
   return {
     xml: {
       event_id: eventId,

@@ -1,7 +1,7 @@
 /** What the lists' queries have in common: where to go on, and how far. */
 import { validate } from "@std/uuid/common";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
-import { quote } from "../lib/values.ts";
+import { quote, readDate } from "../lib/values.ts";
 
 const LIMIT = 50;
 const LIMIT_MAX = 250;
@@ -29,13 +29,31 @@ export class QueryReader {
     if (text === null) return null;
     const value = read(text);
     if (value === null) {
-      this.#details.push({
-        field: name,
-        code,
-        message: `${name} is ${quote(text)}; it must be ${expected}.`,
-      });
+      this.complain(name, code, `is ${quote(text)}; it must be ${expected}.`);
     }
     return value;
+  }
+
+  /** A time in Unix milliseconds. */
+  time(name: string): number | null {
+    return this.read(
+      name,
+      parseTime,
+      "not_a_date",
+      'a time in ISO 8601 with its zone, as in "2026-12-01T08:00:00Z"',
+    );
+  }
+
+  /** Complains of a parameter that is missing. */
+  require(name: string): void {
+    if (!this.#query.has(name)) {
+      this.complain(name, "required", "is missing.");
+    }
+  }
+
+  /** `message` starts without the parameter's name. */
+  complain(name: string, code: Detail["code"], message: string): void {
+    this.#details.push({ field: name, code, message: `${name} ${message}` });
   }
 
   /** How many entries a page may have. */
@@ -69,4 +87,14 @@ export class QueryReader {
   finish(): void {
     if (this.#details.length > 0) throw recordInvalid(this.#details);
   }
+}
+
+const TIME =
+  /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2}))?$/;
+
+/** Unix milliseconds of a time in ISO 8601; a "+" not escaped is a space. */
+function parseTime(text: string): number | null {
+  if (!TIME.test(text) || "problem" in readDate(text.slice(0, 10))) return null;
+  const time = Date.parse(text.replace(" ", "+"));
+  return Number.isNaN(time) ? null : time;
 }

@@ -1,15 +1,12 @@
 /** Who waits for an upload to end, or follows it as server-sent events. */
 import type { Transaction } from "../catalogue/transaction.ts";
 import { findTransaction } from "../catalogue/transaction_rows.ts";
-import type { Clock } from "../deps.ts";
-import { DbError } from "../database/db.ts";
-import { notFound, ServiceError } from "../lib/errors.ts";
+import { notFound } from "../lib/errors.ts";
 import { element } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { progressRecord } from "./transaction_xml.ts";
+import { lookUntil, Timeout, waitAtMost } from "./waiting.ts";
 
-/** Whoever waits looks again after this long: another process may do the work. */
-const LOOK_AGAIN_MS = 1_000;
 /** At most ten events a second. */
 const EVENT_INTERVAL_MS = 100;
 /** A stream says something after so long, well within what proxies allow. */
@@ -24,12 +21,12 @@ export async function waitUntilFinal(
   context: RequestContext,
   ms: number,
 ): Promise<void> {
-  using waiting = context.startWaiting();
-  using timeout = new Timeout(context.services.deps.clock, ms);
-  const abort = AbortSignal.any([waiting.signal, timeout.signal]);
-  await follow(context, abort, ({ finished_at }) => finished_at !== null);
-  const { reason } = waiting.signal;
-  if (reason instanceof ServiceError) throw reason;
+  await waitAtMost(
+    context,
+    ms,
+    (abort) =>
+      follow(context, abort, ({ finished_at }) => finished_at !== null),
+  );
 }
 
 /**
@@ -98,43 +95,23 @@ function progressEvent(transaction: Transaction): string {
   return `event: ${name}\ndata: ${data}\n\n`;
 }
 
-/**
- * Looks at the transaction, then sleeps until it moved on, again and again.
- * Answers it as soon as `done` says so; null when `abort` fires first.
- */
-async function follow(
+/** Sleeps until the transaction is as `done` wants it; null when `abort` fires. */
+function follow(
   context: RequestContext,
   abort: AbortSignal,
   done: (transaction: Transaction) => boolean,
 ): Promise<Transaction | null> {
-  const { signals, deps } = context.services;
+  const { signals } = context.services;
   const key = context.params.transaction_id;
-  while (!abort.aborted) {
-    // Listening begins before the look, so that no move falls between.
-    const looked = new AbortController();
-    const moved = signals.progress.wait(deps.clock, LOOK_AGAIN_MS, {
-      key,
-      abort: AbortSignal.any([abort, looked.signal]),
-    });
-    try {
-      const transaction = await lookAt(context);
-      if (transaction !== null && done(transaction)) return transaction;
-      await moved;
-    } finally {
-      looked.abort();
-    }
-  }
-  return null;
-}
-
-/** Null while the database cannot be read: the next look may succeed. */
-async function lookAt(context: RequestContext): Promise<Transaction | null> {
-  try {
-    return await findProgress(context);
-  } catch (error) {
-    if (error instanceof DbError) return null;
-    throw error;
-  }
+  return lookUntil(
+    context,
+    { signal: signals.progress, key },
+    abort,
+    async () => {
+      const transaction = await findProgress(context);
+      return done(transaction) ? transaction : null;
+    },
+  );
 }
 
 async function findProgress(context: RequestContext): Promise<Transaction> {
@@ -144,22 +121,4 @@ async function findProgress(context: RequestContext): Promise<Transaction> {
   );
   if (transaction === null) throw notFound("transaction");
   return transaction;
-}
-
-/** Fires after a time on the clock handed in, unless disposed of before. */
-class Timeout implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #cancel: () => void;
-
-  constructor(clock: Clock, ms: number) {
-    this.#cancel = clock.after(ms, () => this.#controller.abort());
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  [Symbol.dispose](): void {
-    this.#cancel();
-  }
 }

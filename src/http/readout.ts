@@ -6,7 +6,7 @@ import {
   type ProductFilter,
   shownImages,
 } from "../catalogue/product_lists.ts";
-import { fits, readDate } from "../lib/values.ts";
+import { fits } from "../lib/values.ts";
 import { findBySkuOrId } from "../catalogue/product_rows.ts";
 import { listTransactions as transactionsOf } from "../catalogue/transaction_rows.ts";
 import { productNode } from "../catalogue/product_xml.ts";
@@ -74,12 +74,7 @@ function readFilter(reader: QueryReader): ProductFilter {
       "not_in_list",
       `one of ${STATUSES.join(", ")}`,
     ),
-    updatedSince: reader.read(
-      "updated_since",
-      parseTime,
-      "not_a_date",
-      'a time in ISO 8601 with its zone, as in "2026-12-01T08:00:00Z"',
-    ),
+    updatedSince: reader.time("updated_since"),
     text: reader.read(
       "q",
       (text) => fits(text, SEARCH_MAX) ? text.trim() : null,
@@ -87,16 +82,6 @@ function readFilter(reader: QueryReader): ProductFilter {
       `a text of at most ${SEARCH_MAX} characters`,
     ) || null,
   };
-}
-
-const TIME =
-  /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2}))?$/;
-
-/** Unix milliseconds of a time in ISO 8601; a "+" not escaped is a space. */
-function parseTime(text: string): number | null {
-  if (!TIME.test(text) || "problem" in readDate(text.slice(0, 10))) return null;
-  const time = Date.parse(text.replace(" ", "+"));
-  return Number.isNaN(time) ? null : time;
 }
 
 /** `GET /seller_api/bulk_products`: the newest first. */

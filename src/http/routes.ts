@@ -19,6 +19,7 @@ import {
   putSellerAttribute,
   rotateSellerSecrets,
 } from "./administration.ts";
+import { listEvents } from "./events.ts";
 import { ingestEvent } from "./operator.ts";
 import { getAsset, getPage } from "./page.ts";
 import { bulkUpload, putAttribute } from "./products.ts";
@@ -31,12 +32,14 @@ import {
   deleteWebhook,
   listDeliveries,
   listWebhooks,
+  recoverWebhook,
   replayDelivery,
   rotateSecret,
   testWebhook,
 } from "./webhooks.ts";
 import type { Endpoint, Parameter } from "../contracts/endpoint.ts";
 import { STATUSES } from "../catalogue/fields.ts";
+import { TRIGGERS } from "../webhooks/webhook.ts";
 import {
   EVENT_EXAMPLE,
   FEED_EXAMPLE,
@@ -271,6 +274,33 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "POST",
+    path: `${WEBHOOKS}/:trigger/recover`,
+    access: "seller",
+    parameters: [
+      {
+        name: "since",
+        about: "events of this time and later; ISO 8601; required",
+        schema: { type: "string", format: "date-time" },
+      },
+      {
+        name: "until",
+        about: "events of this time and earlier; now when left out",
+        schema: { type: "string", format: "date-time" },
+      },
+    ],
+    handler: recoverWebhook,
+    documentation: {
+      operation: "recoverWebhook",
+      title: "Deliver again what was missed",
+      about: "Events whose delivery was exhausted or cancelled, or for which " +
+        "there was no webhook. Answers how many deliveries are queued or held; " +
+        "what is pending already is not counted.",
+      answers: ["recovery"],
+      errors: ["not_found", "record_invalid"],
+    },
+  },
+  {
+    method: "POST",
     path: `${WEBHOOKS}/:trigger/rotate_secret`,
     access: "seller",
     handler: rotateSecret,
@@ -308,6 +338,36 @@ export const ROUTES: readonly Route[] = [
       about: "Answers its state then; one that is on its way stays as it is.",
       answers: ["delivery"],
       errors: ["not_found"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/seller_api/events",
+    access: "seller",
+    parameters: [
+      AFTER,
+      LIMIT,
+      {
+        name: "trigger",
+        about: "only events of this trigger",
+        schema: { type: "string", enum: TRIGGERS },
+      },
+      {
+        name: "wait",
+        about: "seconds, up to 30: answers when there is an event, or then",
+        schema: { type: "integer", minimum: 0 },
+      },
+    ],
+    handler: listEvents,
+    waits: true,
+    documentation: {
+      operation: "listEvents",
+      title: "Pull events",
+      about: "Every event of yours in order, whether or not a webhook was " +
+        "registered. Every answer has a <next>: keep the last one and ask " +
+        "again.",
+      answers: ["events"],
+      errors: ["record_invalid"],
     },
   },
   {

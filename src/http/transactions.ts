@@ -1,6 +1,6 @@
 /** `GET …/bulk_products/:transaction_id`: once, waiting, or as a stream. */
 import { accepts } from "@std/http/negotiation";
-import { notFound, ServiceError } from "../lib/errors.ts";
+import { notFound } from "../lib/errors.ts";
 import type {
   Transaction,
   TransactionResult,
@@ -17,14 +17,14 @@ import { ANSWER_LIMIT, boundedList, STEP_BYTES } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import { streamProgress, waitUntilFinal } from "./progress.ts";
+import { readWait } from "./waiting.ts";
 
-const WAIT_LIMIT_S = 30;
 /** Results whose images are read at once; each has ten images at most. */
 const RESULTS_STEP = 50;
 
 /** Interface 4.2. */
 export async function getTransaction(context: RequestContext): Promise<Reply> {
-  const waitS = readWait(context.query);
+  const waitMs = readWait(context.query);
   const reader = new QueryReader(context.query);
   const after = reader.cursor(parsePosition) ?? 0;
   reader.finish();
@@ -35,18 +35,8 @@ export async function getTransaction(context: RequestContext): Promise<Reply> {
   if (wantsEvents && request.method === "GET") {
     return await streamProgress(context);
   }
-  if (waitS > 0) await waitUntilFinal(context, waitS * 1_000);
+  if (waitMs > 0) await waitUntilFinal(context, waitMs);
   return await fullRecord(context, after);
-}
-
-function readWait(query: URLSearchParams): number {
-  const text = query.get("wait");
-  if (text === null) return 0;
-  if (/^\d{1,9}$/.test(text)) return Math.min(Number(text), WAIT_LIMIT_S);
-  throw new ServiceError(
-    "malformed_request",
-    `wait is "${text.slice(0, 40)}"; it must be a whole number of seconds.`,
-  );
 }
 
 /** A cursor of results: how many of them stand before it. */

@@ -11,6 +11,8 @@ import {
   type LoggedDelivery,
   replayDelivery as sendAnew,
 } from "../webhooks/rows/delivery_log.ts";
+import type { Period } from "../webhooks/rows/event_feed.ts";
+import { recoverDeliveries } from "../webhooks/recovery.ts";
 import {
   deleteWebhook as removeWebhook,
   findWebhook,
@@ -90,6 +92,33 @@ export const testWebhook: Handler = async ({ services, seller, params }) => {
     xml: { delivery: { id: deliveryId, event_id: eventId, state } },
   };
 };
+
+/** `POST /seller_api/webhooks/:trigger/recover` */
+export const recoverWebhook: Handler = (context) => {
+  const { services, seller, params, query, heavyRead } = context;
+  const { trigger } = params;
+  const period = readPeriod(query, services.deps.clock.now());
+  return heavyRead(async (takeStep) => {
+    const request = { sellerId: seller.id, trigger, period };
+    const queued = isTrigger(trigger)
+      ? await recoverDeliveries(services, { ...request, trigger }, takeStep)
+      : null;
+    if (queued === null) throw notFound("webhook");
+    return { xml: { recovery: { queued } } };
+  });
+};
+
+function readPeriod(query: URLSearchParams, now: number): Period {
+  const reader = new QueryReader(query);
+  const since = reader.time("since");
+  const until = reader.time("until");
+  reader.require("since");
+  if (since !== null && until !== null && until < since) {
+    reader.complain("until", "not_allowed", "is before since.");
+  }
+  reader.finish();
+  return { since: since ?? 0, until: until ?? now };
+}
 
 /** `POST /seller_api/webhooks/:trigger/rotate_secret` */
 export const rotateSecret: Handler = async ({ services, seller, params }) => {

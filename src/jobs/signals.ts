@@ -82,6 +82,8 @@ export interface Signals {
   deliveries: Signal;
   /** Keyed by transaction id: its counters moved. */
   progress: Signal;
+  /** Keyed by seller id: there is another event. */
+  events: Signal;
 }
 
 /** Signals that reach other processes by `wakeUps`, and hear of theirs. */
@@ -92,6 +94,7 @@ export function newSignals(wakeUps: WakeUps | null = null): Signals {
     images: shared("images"),
     deliveries: shared("deliveries"),
     progress: shared("progress"),
+    events: shared("events"),
   };
   wakeUps?.listen((wakeUp) => {
     if (wakeUp === null) {

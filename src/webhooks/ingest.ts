@@ -18,10 +18,11 @@ import {
   readTrigger,
 } from "./event.ts";
 import { quote, type Read, trimSpace } from "../lib/values.ts";
+import type { Services } from "../services.ts";
 import type { DeliveryState, Trigger } from "./webhook.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
-import { findEvent, insertEvent } from "./rows/events.ts";
+import { findEvent, insertEvent, takeEventNumber } from "./rows/events.ts";
 import { findSeller } from "../sellers/seller_rows.ts";
 import { lockWebhook } from "./rows/webhooks.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
@@ -142,23 +143,33 @@ function fragment(bytes: Uint8Array, element?: XmlElement): string {
  * change nothing. Throws 422 with everything that is wrong.
  */
 export async function ingestEvent(
-  db: Db,
-  { clock, ids }: Pick<Deps, "clock" | "ids">,
+  { db, deps, signals }: Pick<Services, "db" | "signals"> & {
+    deps: Pick<Deps, "clock" | "ids">;
+  },
   draft: EventDraft,
-  onDelivery: () => void,
 ): Promise<Ingested> {
   const { sellerId, trigger, reference } = await db.read((sql) =>
     judge(sql, draft)
   );
   return db.write(async (tx) => {
-    const eventId = ids.uuid();
-    const event = { eventId, sellerId, trigger, reference, data: draft.data };
-    const ingested = await record(tx, { clock, ids }, event);
-    if (ingested.eventId === eventId && ingested.deliveryId !== null) {
-      tx.onCommit(onDelivery);
+    const number = await takeEventNumber(tx, sellerId);
+    const ingested = await record(tx, deps, {
+      eventId: deps.ids.uuid(),
+      sellerId,
+      trigger,
+      reference,
+      data: draft.data,
+      number,
+    });
+    if (ingested.isNew) {
+      tx.onCommit(() => {
+        signals.events.announce(sellerId);
+        if (ingested.deliveryId !== null) signals.deliveries.announce();
+      });
     }
-    return ingested;
-  });
+    return { eventId: ingested.eventId, deliveryId: ingested.deliveryId };
+    // In the order of their numbers; those that wait share a commit.
+  }, { order: `events ${sellerId}`, shared: true });
 }
 
 interface Judged {
@@ -226,14 +237,16 @@ interface RecordedEvent extends Omit<Judged, "reference"> {
   /** null: a test event. */
   reference: string | null;
   data: string;
+  /** null: a test event. */
+  number: number | null;
 }
 
 async function record(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
   event: RecordedEvent,
-): Promise<Ingested> {
-  const { eventId, sellerId, trigger, reference, data } = event;
+): Promise<Ingested & { isNew: boolean }> {
+  const { eventId, sellerId, trigger, reference, data, number } = event;
   const createdAt = clock.now();
   const webhook = await lockWebhook(tx, sellerId, trigger);
   const deliveryId = webhook === undefined ? null : ids.uuid();
@@ -252,10 +265,11 @@ async function record(
     body,
     deliveryId,
     createdAt,
+    number,
   });
   if (!inserted && reference !== null) {
     const first = await findEvent(tx, sellerId, trigger, reference);
-    if (first !== undefined) return first;
+    if (first !== undefined) return { ...first, isNew: false };
   }
   if (webhook !== undefined && deliveryId !== null) {
     await insertDelivery(tx, {
@@ -268,7 +282,7 @@ async function record(
       createdAt,
     });
   }
-  return { eventId, deliveryId };
+  return { eventId, deliveryId, isNew: true };
 }
 
 /** What became of a test event. */
@@ -298,6 +312,7 @@ export function pingWebhook(
       trigger,
       reference: null,
       data: "",
+      number: null,
     });
     if (deliveryId === null) return null;
     const state = webhook.disabledAt === null ? "pending" : "held";

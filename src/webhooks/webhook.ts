@@ -92,6 +92,8 @@ export const MOVES = {
     from: ["pending", "retrying", "delivered", "exhausted", "cancelled"],
     to: "pending",
   },
+  /** Its seller wants what was not delivered sent anew. */
+  recover: { from: ["exhausted", "cancelled"], to: "pending" },
 } as const satisfies Record<string, Move>;
 
 const SECOND = 1_000;

@@ -40,6 +40,15 @@ export function serviceDocument(content: XmlNode): string {
   return DECLARATION + element("service", content);
 }
 
+/** An element that is encoded already, with its tags. */
+export class EncodedElement {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /**
  * Elements of one name, encoded one after the other up to a number of bytes.
  * Stands for them in the node that is to hold them, under their name.
@@ -58,8 +67,10 @@ export class ElementList {
   }
 
   /** Appends an element; false, and nothing is appended, when it does not fit. */
-  add(value: XmlValue): boolean {
-    const text = element(this.#name, value);
+  add(value: XmlValue | EncodedElement): boolean {
+    const text = value instanceof EncodedElement
+      ? value.text
+      : element(this.#name, value);
     const bytes = Buffer.byteLength(text);
     if (this.#count > 0 && this.#bytes + bytes > this.#limit) return false;
     this.#text += text;

@@ -147,6 +147,8 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   );
   await get("webhooks", hooks);
   await post("webhook_secret", `${hooks}/order_created/rotate_secret`);
+  await get("events", "/seller_api/events");
+  await post("recovery", `${hooks}/order_created/recover?since=2026-01-01`);
   const tried = await post("delivery", `${hooks}/order_created/test`);
   const delivery = textAt(tried.xml, "delivery/id");
   await get("deliveries", `${hooks}/order_created/deliveries`);

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { parseCommandLine } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { until } from "../support/clock.ts";
 import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
@@ -278,4 +279,38 @@ Deno.test("key rotate-secret prints the new secret once", async () => {
   assertMatch(secret, /^webhook_secret: whsec_[A-Za-z0-9+/]{43}=$/);
   assertEquals(until, "old_secret_until: 2026-11-21T08:00:00.000Z");
   assert(!secret.includes(bench.seller.secret));
+});
+
+Deno.test("webhook recover delivers what there was no webhook for", async () => {
+  await using bench = await WebhookBench.open();
+  const { eventId } = await bench.emit("order-1");
+  const recover = (...more: string[]) =>
+    run(
+      bench,
+      "webhook",
+      "recover",
+      "order_created",
+      "--seller",
+      "acme",
+      ...more,
+    );
+  await assertRejects(
+    () => recover("--since", "2026-11-20"),
+    UsageError,
+    "no webhook registered",
+  );
+  await bench.register();
+  await assertRejects(
+    () => recover("--since", "yesterday", "--until", "now"),
+    UsageError,
+    "--until is",
+  );
+  assertEquals(await recover("--since", "2026-11-20T08:00:01Z"), ["queued: 0"]);
+  assertEquals(
+    await recover("--since", "2026-11-20", "--until", "2026-11-21"),
+    ["queued: 1"],
+  );
+  bench.start();
+  await until(() => bench.sink.received.length === 1);
+  assertEquals(bench.sink.received[0].headers.get("webhook-id"), eventId);
 });

@@ -94,8 +94,7 @@ export class WebhookBench implements AsyncDisposable {
       data: `<order>${reference}</order>`,
       details: [],
     };
-    const wake = () => this.signals.deliveries.notify();
-    return ingestEvent(this.db, this.deps, draft, wake);
+    return ingestEvent(this, draft);
   }
 
   /** All deliveries, the oldest first. */

@@ -12,13 +12,16 @@ Deno.test("event and delivery are one write, or none", async () => {
   const first = await bench.emit("order-1");
   // The second event's delivery asks for an id that is taken.
   const ids = [crypto.randomUUID(), first.deliveryId!];
-  let woken = false;
+  const woken = bench.signals.deliveries.count;
   await assertRejects(() =>
     ingestEvent(
-      bench.db,
       {
-        clock: bench.clock,
-        ids: { ...bench.deps.ids, uuid: () => ids.shift()! },
+        db: bench.db,
+        deps: {
+          clock: bench.clock,
+          ids: { ...bench.deps.ids, uuid: () => ids.shift()! },
+        },
+        signals: bench.signals,
       },
       {
         seller: { text: "acme" },
@@ -27,12 +30,11 @@ Deno.test("event and delivery are one write, or none", async () => {
         data: "",
         details: [],
       },
-      () => woken = true,
     )
   );
   assertEquals((await rows(bench, "events")).length, 1);
   assertEquals((await rows(bench, "deliveries")).length, 1);
-  assert(!woken);
+  assertEquals(bench.signals.deliveries.count, woken);
 });
 
 Deno.test("one reference can be another event for another trigger or seller", async () => {

@@ -13,7 +13,7 @@ import {
   type Sql,
   type Tx,
 } from "../../database/db.ts";
-import { stateIn } from "./queue.ts";
+import { queueAnew } from "./queue.ts";
 
 /** Times in Unix milliseconds. */
 export interface LoggedDelivery {
@@ -145,21 +145,9 @@ export async function replayDelivery(
     [id],
   );
   if (webhook === undefined) return "no_webhook";
-  const held = webhook.disabledAt !== null;
-  const changed = await tx.run(
-    `UPDATE deliveries SET state = ?, webhook_id = ?, due_at = ?,
-       settled_at = ?, failures = 0
-     WHERE id = ? AND ${stateIn(MOVES.replay)}`,
-    [
-      held ? MOVES.hold.to : MOVES.replay.to,
-      webhook.id,
-      held ? null : now,
-      held ? now : null,
-      id,
-    ],
-  );
-  if (changed === 0) return "not_now";
-  return held ? "held" : "due";
+  const changed = await queueAnew(tx, id, MOVES.replay, webhook, now);
+  if (!changed) return "not_now";
+  return webhook.disabledAt === null ? "due" : "held";
 }
 
 /**

@@ -17,13 +17,32 @@ export interface NewEvent {
   deliveryId: string | null;
   /** Unix milliseconds. */
   createdAt: number;
+  /** Its place among the events of the seller; null for a test event. */
+  number: number | null;
+}
+
+/**
+ * The number of a seller's next event. The seller's row stays locked until the
+ * commit: another event of the seller gets its number only then, so whoever
+ * sees a number sees all before it. It is the first lock of an event.
+ */
+export async function takeEventNumber(
+  tx: Tx,
+  sellerId: string,
+): Promise<number> {
+  const row = await tx.get<{ n: number }>(
+    `UPDATE sellers SET last_event_no = last_event_no + 1 WHERE id = ?
+     RETURNING last_event_no AS n`,
+    [sellerId],
+  );
+  return row!.n;
 }
 
 /** Inserts an event; false when (seller, trigger, reference) is known. */
 export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
   const changed = await tx.run(
     `INSERT INTO events (id, seller_id, trigger_name, reference, body,
-       delivery_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+       delivery_id, created_at, event_no) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (seller_id, trigger_name, reference) DO NOTHING`,
     [
       event.id,
@@ -33,6 +52,7 @@ export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
       event.body,
       event.deliveryId,
       event.createdAt,
+      event.number,
     ],
   );
   return changed > 0;

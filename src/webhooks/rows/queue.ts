@@ -3,7 +3,13 @@
  * try ended is recorded by `delivery_outcomes.ts`; the log that people read is
  * in `delivery_log.ts`. State changes are written from the table `MOVES`.
  */
-import { type Move, MOVES, type Secrets, type Trigger } from "../webhook.ts";
+import {
+  type Move,
+  MOVES,
+  type Secrets,
+  type Trigger,
+  type Webhook,
+} from "../webhook.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "./secrets.ts";
 
@@ -53,6 +59,33 @@ export async function insertDelivery(
       held ? createdAt : null,
     ],
   );
+}
+
+/**
+ * Makes a delivery due now, with the whole schedule before it, or held where the
+ * webhook is disabled; false when the move is not possible.
+ */
+export async function queueAnew(
+  tx: Tx,
+  id: string,
+  move: Move,
+  webhook: Pick<Webhook, "id" | "disabledAt">,
+  now: number,
+): Promise<boolean> {
+  const held = webhook.disabledAt !== null;
+  const changed = await tx.run(
+    `UPDATE deliveries SET state = ?, webhook_id = ?, due_at = ?,
+       settled_at = ?, failures = 0
+     WHERE id = ? AND ${stateIn(move)}`,
+    [
+      held ? MOVES.hold.to : move.to,
+      webhook.id,
+      held ? null : now,
+      held ? now : null,
+      id,
+    ],
+  );
+  return changed > 0;
 }
 
 /** What waits for a webhook is due now. */

@@ -7,7 +7,13 @@ import {
 } from "../../../src/catalogue/product_lists.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { systemClock } from "../../../src/deps.ts";
-import { codeOf, product, textAt } from "../../support/app.ts";
+import {
+  boot,
+  codeOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { PostgresServer } from "../../support/postgres.ts";
@@ -321,4 +327,94 @@ Deno.test("processes whose clocks differ give changes rising times", async () =>
   } finally {
     for (const db of dbs) await db.close();
   }
+});
+
+/** Hands an event in; `number` is its reference. */
+async function handIn(app: TestApp, number: number | string) {
+  const answer = await app.call("/operator_api/events", {
+    ...OPERATOR,
+    body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+      `<reference>${number}</reference></event>`,
+  });
+  assertEquals(answer.status, 200, answer.text);
+  return textAt(answer.xml, "event_id");
+}
+
+async function pullEvents(app: TestApp, after: string, query = "") {
+  const path = `/seller_api/events?after=${after}&limit=250${query}`;
+  const { status, text, xml } = await app.call(path);
+  assertEquals(status, 200, text);
+  const [events, next] = xml.children;
+  return {
+    ids: events.children.map((event) => textAt(event, "id")),
+    next: next.text,
+  };
+}
+
+Deno.test("no event becomes visible before one with an earlier number", async () => {
+  let held: Promise<void> | undefined;
+  const beforeCommit = () => held;
+  await using service = await bootReplicas(server, [API, API]);
+  const [first, second] = service.apps;
+  await using slow = await boot({
+    config: { ...first.config },
+    seller: { id: first.sellerId, key: first.key },
+    deps: { beforeCommit },
+  });
+  const commit = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  held = commit.promise;
+  const early = handIn(slow, "early");
+  // Its number is taken, its commit is not done.
+  await until(async () => {
+    const { n } = await service.row<{ n: number }>(
+      "SELECT COUNT(*) AS n FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%events%'",
+    );
+    return n > 0;
+  }, "the first event before its commit");
+  let late: string | undefined;
+  const lateDone = handIn(second, "late").then((id) => {
+    late = id;
+    reached.resolve();
+  });
+  await until(async () => {
+    const { n } = await service.row<{ n: number }>(
+      "SELECT COUNT(*) AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+    );
+    return n > 0 || late !== undefined;
+  }, "the second event behind the first");
+  const before = await pullEvents(second, "0");
+  held = undefined;
+  commit.resolve();
+  const ids = [await early, (await lateDone, late!)];
+  const after = await pullEvents(second, before.next);
+  assertEquals([...before.ids, ...after.ids], ids);
+});
+
+Deno.test("who pulls events while many processes hand them in misses none", async () => {
+  const random = new Random(1);
+  const pause = () =>
+    new Promise<void>((resolve) => setTimeout(resolve, random.below(5)));
+  await using service = await bootReplicas(server, [API, API, API], {
+    deps: { beforeCommit: pause },
+  });
+  const [reader] = service.apps;
+  const seen: string[] = [];
+  let next = "0";
+  let over = false;
+  const follow = async (query = "") => {
+    const page = await pullEvents(reader, next, query);
+    seen.push(...page.ids);
+    next = page.next;
+  };
+  const following = (async () => {
+    while (!over) await follow("&wait=1");
+  })();
+  const ids = await Promise.all(
+    times(150, (i) => handIn(service.apps[i % 3], i)),
+  );
+  over = true;
+  await following;
+  await follow();
+  assertEquals(seen.toSorted(), ids.toSorted());
 });

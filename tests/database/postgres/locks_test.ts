@@ -260,6 +260,7 @@ async function emit(tx: Tx, seller: string, webhookId: string): Promise<void> {
     body: new Uint8Array(),
     deliveryId: delivery.id,
     createdAt: 1,
+    number: null,
   });
   await insertDelivery(tx, delivery);
 }

@@ -11,6 +11,10 @@ import {
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
 import {
+  eventsAfter,
+  eventsOfTime,
+} from "../../../src/webhooks/rows/event_feed.ts";
+import {
   listDeliveries,
   settledDeliveries,
   sweepDeliveries,
@@ -142,6 +146,23 @@ Deno.test("lists of products find their rows in an index, in its order", async (
     [...filtered, ...changes].filter((d) => d.includes("B-TREE")),
     [],
   );
+});
+
+Deno.test("lists of events find their rows in an index, in its order", async () => {
+  await using bench = await WebhookBench.open();
+  const trigger = "order_paid";
+  const period = { since: 0, until: 1 };
+  const details = await plans(bench, async (tx) => {
+    await eventsAfter(tx, "s", { after: 0, trigger: null, limit: 1 });
+    await eventsAfter(tx, "s", { after: 0, trigger, limit: 1 });
+    await eventsOfTime(tx, { sellerId: "s", trigger }, period, null, 1);
+  });
+  assertEquals(details.map((detail) => detail.replace(/ \(.*/, "")), [
+    "SEARCH events USING INDEX events_feed",
+    "SEARCH events USING INDEX events_feed_trigger",
+    "SEARCH events USING INDEX events_times",
+    "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_2",
+  ]);
 });
 
 Deno.test("no statement of the queue looks at every delivery", async () => {

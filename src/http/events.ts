@@ -1,0 +1,119 @@
+/** `GET /seller_api/events`: what happened, in order, to be pulled. */
+import { readTrigger } from "../webhooks/event.ts";
+import {
+  eventsAfter,
+  type FeedEvent,
+  lastEventNumber,
+} from "../webhooks/rows/event_feed.ts";
+import { type Trigger, TRIGGERS } from "../webhooks/webhook.ts";
+import type { Sql } from "../database/db.ts";
+import { recordInvalid } from "../lib/errors.ts";
+import { EncodedElement } from "../xml/encode.ts";
+import type { Handler, RequestContext } from "./context.ts";
+import { readPage } from "./list.ts";
+import { QueryReader } from "./paging.ts";
+import { lookUntil, readWait, waitAtMost } from "./waiting.ts";
+
+interface Place {
+  /** The number of the last event that is known already. */
+  after: number;
+  trigger: Trigger | null;
+  limit: number;
+}
+
+/** Every answer has a `<next>`, so that there is always a cursor to keep. */
+export const listEvents: Handler = async (context) => {
+  const waitMs = readWait(context.query);
+  const place = readPlace(context.query);
+  const { seller, services } = context;
+  await services.db.read((sql) => checkCursor(sql, seller.id, place.after));
+  if (waitMs > 0) await waitForEvent(context, place, waitMs);
+  const { list, after } = await readPage(
+    context,
+    "event",
+    place,
+    (sql, after, limit) => readStep(sql, seller.id, { ...place, after, limit }),
+  );
+  return { xml: { events: { event: list }, next: after } };
+};
+
+function readPlace(query: URLSearchParams): Place {
+  const reader = new QueryReader(query);
+  const place = {
+    after: reader.cursor(parseNumber) ?? 0,
+    trigger: reader.read(
+      "trigger",
+      parseTrigger,
+      "not_in_list",
+      `one of ${TRIGGERS.join(", ")}`,
+    ),
+    limit: reader.limit(),
+  };
+  reader.finish();
+  return place;
+}
+
+function parseNumber(text: string): number | null {
+  return /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : null;
+}
+
+function parseTrigger(text: string): Trigger | null {
+  const read = readTrigger(text);
+  return "value" in read ? read.value : null;
+}
+
+/**
+ * Throws 422 for a place that no event has reached: after the operator restored
+ * a backup, events would be missed without a word.
+ */
+async function checkCursor(
+  sql: Sql,
+  sellerId: string,
+  after: number,
+): Promise<void> {
+  const last = await lastEventNumber(sql, sellerId);
+  if (after <= last) return;
+  throw recordInvalid([{
+    field: "after",
+    code: "not_allowed",
+    message: `after is ${after}, and your last event is number ${last}; it ` +
+      "must be what the <next> of this list held. If it was, the service was " +
+      "restored from a backup: begin without after.",
+  }]);
+}
+
+async function waitForEvent(
+  context: RequestContext,
+  place: Place,
+  ms: number,
+): Promise<void> {
+  const { services, seller } = context;
+  const { db, signals } = services;
+  const look = async () => {
+    const [event] = await db.read((sql) =>
+      eventsAfter(sql, seller.id, { ...place, limit: 1 })
+    );
+    return event ?? null;
+  };
+  const awaited = { signal: signals.events, key: seller.id };
+  await waitAtMost(
+    context,
+    ms,
+    (abort) => lookUntil(context, awaited, abort, look),
+  );
+}
+
+async function readStep(sql: Sql, sellerId: string, place: Place) {
+  const events = await eventsAfter(sql, sellerId, place);
+  const full = events.length === place.limit;
+  return {
+    entries: events.map(toEntry),
+    next: full ? events[place.limit - 1].number : null,
+  };
+}
+
+/** The body as it is signed, not encoded again. */
+function toEntry({ number, body }: FeedEvent) {
+  const text = new TextDecoder().decode(body);
+  return { node: new EncodedElement(text), cursor: number };
+}

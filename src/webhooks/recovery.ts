@@ -1,0 +1,111 @@
+/** The use case: what a webhook missed in a time is delivered to it after all. */
+import type { Tx } from "../database/db.ts";
+import type { Services } from "../services.ts";
+import {
+  eventsOfTime,
+  type Period,
+  setDelivery,
+  type TimedEvent,
+} from "./rows/event_feed.ts";
+import { insertDelivery, queueAnew } from "./rows/queue.ts";
+import { findWebhook, lockWebhook } from "./rows/webhooks.ts";
+import { MOVES, type Trigger, type Webhook } from "./webhook.ts";
+
+/** Events that one step looks at: small, as other writes wait meanwhile. */
+const STEP_EVENTS = 250;
+
+export interface RecoveryRequest {
+  sellerId: string;
+  trigger: Trigger;
+  /** Times of the events. */
+  period: Period;
+}
+
+/** Does one step when it is its turn. */
+type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
+
+/**
+ * Delivers again what was exhausted, cancelled or never delivered, with the whole
+ * schedule before it. Answers how many deliveries are queued by it or held, as
+ * the webhook is disabled; null when no webhook is registered. Each step is a
+ * write of its own: what was queued is not counted again, so a recovery that
+ * was cut off can be asked for again.
+ */
+export async function recoverDeliveries(
+  { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
+  request: RecoveryRequest,
+  takeStep: TakeStep = (step) => step(),
+): Promise<number | null> {
+  const { sellerId, trigger, period } = request;
+  const known = await db.read((sql) => findWebhook(sql, sellerId, trigger));
+  if (known === undefined) return null;
+  let queued = 0;
+  let after: TimedEvent | null = null;
+  const step = async (): Promise<boolean> => {
+    const events: TimedEvent[] = await db.read((sql) =>
+      eventsOfTime(sql, request, period, after, STEP_EVENTS)
+    );
+    const missed = events.filter(isMissed);
+    if (missed.length > 0) {
+      queued += await db.write(async (tx) => {
+        const webhook = await lockWebhook(tx, sellerId, trigger);
+        if (webhook === undefined) return 0;
+        tx.onCommit(() => signals.deliveries.announce());
+        return await queueMissed(tx, deps, { request, webhook, missed });
+      }, { heavy: true });
+    }
+    after = events.at(-1) ?? after;
+    return events.length === STEP_EVENTS;
+  };
+  while (await takeStep(step)) continue;
+  return queued;
+}
+
+function isMissed({ deliveryId, state }: TimedEvent): boolean {
+  if (state === null) return deliveryId === null;
+  return state === "held" ||
+    (MOVES.recover.from as readonly string[]).includes(state);
+}
+
+/** Answers how many of them are queued or held. */
+async function queueMissed(
+  tx: Tx,
+  { clock, ids }: Pick<Services["deps"], "clock" | "ids">,
+  { request, webhook, missed }: {
+    request: RecoveryRequest;
+    webhook: Webhook;
+    missed: readonly TimedEvent[];
+  },
+): Promise<number> {
+  const now = clock.now();
+  let queued = 0;
+  for (const { id, deliveryId, state } of missed) {
+    const done = state === "held" ||
+      (deliveryId === null
+        ? await deliverFirst(tx, request, webhook, id, ids.uuid(), now)
+        : await queueAnew(tx, deliveryId, MOVES.recover, webhook, now));
+    if (done) queued++;
+  }
+  return queued;
+}
+
+async function deliverFirst(
+  tx: Tx,
+  { sellerId, trigger }: RecoveryRequest,
+  webhook: Webhook,
+  eventId: string,
+  id: string,
+  now: number,
+): Promise<boolean> {
+  if (!await setDelivery(tx, eventId, id)) return false;
+  await insertDelivery(tx, {
+    id,
+    eventId,
+    sellerId,
+    trigger,
+    webhookId: webhook.id,
+    held: webhook.disabledAt !== null,
+    createdAt: now,
+  });
+  return true;
+}

@@ -1,0 +1,109 @@
+/** The events of a seller in their order, whatever became of their deliveries. */
+import type { DeliveryState, Trigger } from "../webhook.ts";
+import type { Sql, Tx } from "../../database/db.ts";
+
+export interface FeedEvent {
+  /** Its place among the seller's events, from 1; some numbers are missing. */
+  number: number;
+  /** As it is or would be delivered. */
+  body: Uint8Array;
+}
+
+/** The number of a seller's last event; 0 when there was none. */
+export async function lastEventNumber(
+  sql: Sql,
+  sellerId: string,
+): Promise<number> {
+  const row = await sql.get<{ n: number }>(
+    "SELECT last_event_no AS n FROM sellers WHERE id = ?",
+    [sellerId],
+  );
+  return row?.n ?? 0;
+}
+
+/**
+ * The next `limit` events behind a number, of one trigger or of all. Test events
+ * and those whose bodies are not kept any more are not among them.
+ */
+export function eventsAfter(
+  sql: Sql,
+  sellerId: string,
+  { after, trigger, limit }: {
+    after: number;
+    trigger: Trigger | null;
+    limit: number;
+  },
+): Promise<FeedEvent[]> {
+  const ofTrigger = trigger === null ? "" : "AND trigger_name = ?";
+  const triggers = trigger === null ? [] : [trigger];
+  return sql.all<FeedEvent>(
+    `SELECT event_no AS number, body FROM events
+     WHERE seller_id = ? ${ofTrigger} AND event_no > ?
+       AND event_no IS NOT NULL AND body IS NOT NULL
+     ORDER BY event_no LIMIT ?`,
+    [sellerId, ...triggers, after, limit],
+  );
+}
+
+/** An event of a time, and how its delivery stands. */
+export interface TimedEvent {
+  id: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** null: there was no webhook. */
+  deliveryId: string | null;
+  /** null: there is no delivery. */
+  state: DeliveryState | null;
+}
+
+/** Both ends belong to it; Unix milliseconds. */
+export interface Period {
+  since: number;
+  until: number;
+}
+
+/**
+ * The next `limit` events of a trigger in a time, in the order of their times,
+ * behind one of them; from the first with null.
+ */
+export function eventsOfTime(
+  sql: Sql,
+  { sellerId, trigger }: { sellerId: string; trigger: Trigger },
+  { since, until }: Period,
+  after: TimedEvent | null,
+  limit: number,
+): Promise<TimedEvent[]> {
+  return sql.all<TimedEvent>(
+    `SELECT events.id, events.created_at AS "createdAt",
+       events.delivery_id AS "deliveryId", deliveries.state
+     FROM events LEFT JOIN deliveries ON deliveries.event_id = events.id
+     WHERE events.seller_id = ? AND events.trigger_name = ?
+       AND (events.created_at, events.id) > (?, ?) AND events.created_at <= ?
+       AND events.event_no IS NOT NULL AND events.body IS NOT NULL
+     ORDER BY events.created_at, events.id LIMIT ?`,
+    [
+      sellerId,
+      trigger,
+      after?.createdAt ?? since,
+      after?.id ?? "",
+      until,
+      limit,
+    ],
+  );
+}
+
+/**
+ * Notes the first delivery of an event for which there was no webhook; false
+ * when it has one by now.
+ */
+export async function setDelivery(
+  tx: Tx,
+  eventId: string,
+  deliveryId: string,
+): Promise<boolean> {
+  const changed = await tx.run(
+    "UPDATE events SET delivery_id = ? WHERE id = ? AND delivery_id IS NULL",
+    [deliveryId, eventId],
+  );
+  return changed > 0;
+}
