@@ -157,6 +157,9 @@ export interface Webhook {
   trigger: string;
   url: string;
   disabledAt: string | null;
+  failingSince: string | null;
+  /** Why the last try failed. */
+  lastError: string | null;
 }
 
 export function readWebhook(webhook: Element): Webhook {
@@ -164,6 +167,8 @@ export function readWebhook(webhook: Element): Webhook {
     trigger: textOf(webhook, "trigger") ?? "",
     url: textOf(webhook, "url") ?? "",
     disabledAt: textOf(webhook, "disabled_at"),
+    failingSince: textOf(webhook, "failing_since"),
+    lastError: textOf(webhook, "last_error"),
   };
 }
 
@@ -234,7 +239,6 @@ export function readSeller(seller: Element): Seller {
 export interface FailingWebhook extends Webhook {
   seller: string;
   failures: number;
-  failingSince: string | null;
 }
 
 /** What was done in one hour, by element name. */
@@ -259,7 +263,6 @@ export function readStatus(root: Element): Status {
         ...readWebhook(webhook),
         seller: textOf(webhook, "seller") ?? "",
         failures: numberOf(webhook, "failures"),
-        failingSince: textOf(webhook, "failing_since"),
       }),
     ),
     hours: childrenOf(find(root, "hours"), "hour").map((hour) => ({

@@ -185,6 +185,48 @@ test("a webhook is registered, tested, sent again and removed", async () => {
   assert(!left.text.includes("order_created"));
 });
 
+test("a failing webhook is shown as such, recovers, and gets a secret of its own", async () => {
+  await using sink = new WebhookSink();
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  const emitted = await app.call("/operator_api/events", {
+    method: "POST",
+    key: "operator",
+    body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+      "<reference>1</reference></event>",
+  });
+  assertEquals(emitted.status, 200, emitted.text);
+  await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: "<webhook><trigger>order_created</trigger>" +
+      `<url>${sink.url()}</url></webhook>`,
+  });
+  sink.answering = () => new Response(null, { status: 500 });
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("link", { name: "order_created" }).click();
+  await page.getByLabel("Events since").fill("2026-01-01T00:00");
+  await page.getByRole("button", { name: "Recover" }).click();
+  await page.getByText("1 delivery queued.").waitFor();
+  await until(() => sink.received.length === 1);
+  await until(async () =>
+    (await app.call("/seller_api/webhooks")).text.includes("failing_since")
+  );
+
+  await page.getByRole("link", { name: "All webhooks" }).click();
+  await page.getByText("The answer was 500; only 2xx is a success.").waitFor();
+  await page.getByText("failing", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "New secret" }).click();
+  const sure = page.getByRole("group", {
+    name: "Give order_created a new secret?",
+  });
+  await sure.getByRole("button", { name: "New secret" }).click();
+  await page.getByText(/^whsec_/).waitFor();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  assertEquals(await page.getByText(/^whsec_/).count(), 0);
+});
+
 const HOSTILE = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;
 
 test("what a seller writes is shown, never run", async () => {

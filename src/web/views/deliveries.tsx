@@ -1,5 +1,5 @@
 /** What was sent to one webhook, try by try. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { every } from "../browser.ts";
 import type { Client } from "../client.ts";
 import { ListFoot, type ListOf, useRows } from "../paging.tsx";
@@ -7,6 +7,7 @@ import {
   duration,
   ErrorNote,
   Moment,
+  plural,
   secondsUntil,
   State,
   Title,
@@ -15,6 +16,7 @@ import {
 import { type Attempt, type Delivery, readDelivery } from "../resources.ts";
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
+import { find, numberOf } from "../xml.ts";
 
 /** How often the list is looked at again while something is under way. */
 const LOOK_AGAIN_MS = 2_000;
@@ -32,7 +34,8 @@ export function DeliveriesView({ client, trigger }: {
   client: Client;
   trigger: string;
 }) {
-  const path = `/seller_api/webhooks/${encodeURIComponent(trigger)}/deliveries`;
+  const webhook = `/seller_api/webhooks/${encodeURIComponent(trigger)}`;
+  const path = `${webhook}/deliveries`;
   const list = useRows(client, deliveriesAt(path));
   const underWay = list.rows?.some(({ state }) => UNDER_WAY.includes(state));
   useEffect(() => {
@@ -51,6 +54,11 @@ export function DeliveriesView({ client, trigger }: {
           Refresh
         </button>
       </div>
+      <RecoverForm
+        client={client}
+        path={`${webhook}/recover`}
+        onRecovered={list.reload}
+      />
       <ul class="stack">
         {list.rows?.map((delivery) => (
           <DeliveryCard
@@ -64,6 +72,54 @@ export function DeliveriesView({ client, trigger }: {
       </ul>
       <ListFoot list={list} empty="Nothing was sent to this webhook yet." />
     </>
+  );
+}
+
+/** Delivers again what the webhook missed since a time. */
+function RecoverForm({ client, path, onRecovered }: {
+  client: Client;
+  path: string;
+  onRecovered: () => void;
+}) {
+  const [since, setSince] = useState("");
+  const [done, setDone] = useState("");
+  const { busy, error, run } = useAction();
+  const recover = async () => {
+    const query = new URLSearchParams({ since: new Date(since).toISOString() });
+    const root = await client.read(`${path}?${query}`, { method: "POST" });
+    const queued = numberOf(find(root, "recovery"), "queued");
+    setDone(`${plural(queued, "delivery", "deliveries")} queued.`);
+    onRecovered();
+  };
+  return (
+    <form
+      class="card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(recover);
+      }}
+    >
+      <h2>Recover what was missed</h2>
+      <p class="quiet">
+        Sends again what was exhausted or cancelled, and events for which there
+        was no webhook.
+      </p>
+      <div class="row">
+        <span class="field">
+          <label for="since">Events since</label>
+          <input
+            id="since"
+            type="datetime-local"
+            required
+            value={since}
+            onInput={(event) => setSince(event.currentTarget.value)}
+          />
+        </span>
+        <button type="submit" disabled={busy}>Recover</button>
+        <span role="status">{done}</span>
+      </div>
+      {error && <ErrorNote error={error} />}
+    </form>
   );
 }
 

@@ -16,7 +16,7 @@ import {
 import { readWebhook, type Webhook } from "../resources.ts";
 import { goTo, linkTo } from "../route.ts";
 import { Table } from "../table.tsx";
-import { childrenOf, flatDocument } from "../xml.ts";
+import { childrenOf, flatDocument, textOf } from "../xml.ts";
 
 const WEBHOOKS = "/seller_api/webhooks";
 
@@ -86,15 +86,7 @@ function WebhookTable({ client, webhooks, onChanged }: Changing & {
         { label: "Address", look: "mono break", cell: ({ url }) => url },
         {
           label: "State",
-          cell: ({ disabledAt }) =>
-            disabledAt === null ? <State of="active" /> : (
-              <>
-                <State of="disabled" />{" "}
-                <span class="quiet">
-                  since <Moment iso={disabledAt} />; register it again
-                </span>
-              </>
-            ),
+          cell: (webhook) => <WebhookState webhook={webhook} />,
         },
         {
           label: "Actions",
@@ -113,15 +105,56 @@ function WebhookTable({ client, webhooks, onChanged }: Changing & {
   );
 }
 
+function WebhookState({ webhook }: { webhook: Webhook }) {
+  const { disabledAt, failingSince, lastError } = webhook;
+  const since = disabledAt ?? failingSince;
+  if (since === null) return <State of="active" />;
+  return (
+    <>
+      <State of={disabledAt === null ? "failing" : "disabled"} />{" "}
+      <span class="quiet">
+        since <Moment iso={since} />. {lastError}
+        {disabledAt !== null && " Register it again to enable it."}
+      </span>
+    </>
+  );
+}
+
+/** A secret, which the service shows once. */
+function NewSecret({ trigger, secret, onSeen }: {
+  trigger: string;
+  secret: string;
+  onSeen: () => void;
+}) {
+  return (
+    <div class="note" role="status">
+      <p>
+        The new secret of{" "}
+        {trigger}. It is not shown again; the former one signs too for 24 hours.
+      </p>
+      <p class="mono break">{secret}</p>
+      <p>
+        <button type="button" onClick={onSeen}>I have stored it</button>
+      </p>
+    </div>
+  );
+}
+
 function WebhookActions({ client, webhook, onChanged }: Changing & {
   webhook: Webhook;
 }) {
   const { trigger } = webhook;
   const { busy, error, run } = useAction();
+  const [secret, setSecret] = useState<string | null>(null);
   const path = `${WEBHOOKS}/${encodeURIComponent(trigger)}`;
   const test = async () => {
     await client.send(`${path}/test`, { method: "POST" });
     goTo("webhooks", trigger);
+  };
+  const rotate = async () => {
+    const call = { method: "POST" } as const;
+    const root = await client.read(`${path}/rotate_secret`, call);
+    setSecret(textOf(root, "webhook_secret"));
   };
   const remove = async () => {
     await client.send(path, { method: "DELETE" });
@@ -139,12 +172,25 @@ function WebhookActions({ client, webhook, onChanged }: Changing & {
           Test
         </button>
         <SureButton
+          label="New secret"
+          question={`Give ${trigger} a new secret?`}
+          disabled={busy}
+          onSure={() => run(rotate)}
+        />
+        <SureButton
           label="Remove"
           question={`Remove ${trigger}?`}
           disabled={busy}
           onSure={() => run(remove)}
         />
       </span>
+      {secret !== null && (
+        <NewSecret
+          trigger={trigger}
+          secret={secret}
+          onSeen={() => setSecret(null)}
+        />
+      )}
       {error && <ErrorNote error={error} />}
     </>
   );
