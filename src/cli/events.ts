@@ -8,7 +8,7 @@ import {
   type RotatedSecret,
   rotateOwnSecret,
 } from "../webhooks/rows/secrets.ts";
-import { COMMAND_LINE } from "../operations/audit.ts";
+import { COMMAND_LINE, recordChange } from "../operations/audit.ts";
 import { rotateSellerSecret } from "../sellers/administration.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";
 import { newSignals } from "../jobs/signals.ts";
@@ -202,6 +202,15 @@ async function recover(context: CommandContext): Promise<void> {
       { sellerId: seller.id, trigger, period },
     );
     if (queued === null) throw noWebhook(seller, trigger);
+    await db.write((tx) =>
+      recordChange(tx, deps, {
+        who: COMMAND_LINE,
+        action: "webhook recover",
+        seller: seller.name,
+        detail: `${trigger} from ${isoTime(period.since)} to ` +
+          `${isoTime(period.until)}: ${queued} queued`,
+      })
+    );
     print(`queued: ${queued}`);
   });
 }
@@ -231,7 +240,19 @@ function rotateOwn(context: CommandContext): Promise<void> {
       sellerByName(sql, flags.seller ?? "")
     );
     const rotated = await asUsage(() =>
-      db.write((tx) => rotateOwnSecret(tx, deps, seller.id, trigger))
+      db.write(async (tx) => {
+        const rotated = await rotateOwnSecret(tx, deps, seller.id, trigger);
+        if (rotated !== undefined) {
+          await recordChange(tx, deps, {
+            who: COMMAND_LINE,
+            action: "webhook rotate-secret",
+            seller: seller.name,
+            detail: `${trigger}: the former secret signs until ` +
+              isoTime(rotated.oldUntil),
+          });
+        }
+        return rotated;
+      })
     );
     if (rotated === undefined) throw noWebhook(seller, trigger);
     printSecret(rotated, print);

@@ -3,6 +3,7 @@ import { parseCommandLine } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { until } from "../support/clock.ts";
+import { listChanges } from "../../src/operations/audit.ts";
 import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
@@ -310,6 +311,13 @@ Deno.test("webhook recover delivers what there was no webhook for", async () => 
     await recover("--since", "2026-11-20", "--until", "2026-11-21"),
     ["queued: 1"],
   );
+  const [change] = await bench.db.read((sql) => listChanges(sql, null, 1));
+  assertEquals([change.action, change.seller, change.detail], [
+    "webhook recover",
+    "acme",
+    "order_created from 2026-11-20T00:00:00.000Z to " +
+    "2026-11-21T00:00:00.000Z: 1 queued",
+  ]);
   bench.start();
   await until(() => bench.sink.received.length === 1);
   assertEquals(bench.sink.received[0].headers.get("webhook-id"), eventId);
