@@ -12,6 +12,7 @@ import { tryGuard } from "./net/guard.ts";
 import { ConcurrencyLimit } from "./net/concurrency_limit.ts";
 import { Outbound } from "./net/outbound.ts";
 import type { SandboxPage, Services } from "./services.ts";
+import { RefusalLog } from "./sellers/refusals.ts";
 import { newSignals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
 import {
@@ -88,6 +89,7 @@ export async function openApp(
     deps,
     db,
     signals: newSignals(db.wakeUps),
+    refusals: new RefusalLog(db, deps),
     keysInProgress: new Set(),
     decoding: new ConcurrencyLimit(DECODING),
     heavy,
@@ -97,6 +99,7 @@ export async function openApp(
     ending: ending.signal,
     sandbox,
   };
+  stack.defer(() => services.refusals.flush());
   if (config.roles.includes("images")) startImages(services, stack, imageRole);
   if (config.roles.includes("webhooks")) startWebhooks(services, stack);
   const url = config.roles.includes("api")

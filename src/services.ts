@@ -5,6 +5,7 @@ import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { ConcurrencyLimit } from "./net/concurrency_limit.ts";
 import type { Outbound } from "./net/outbound.ts";
+import type { RefusalLog } from "./sellers/refusals.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
 import type { FairQueue } from "./lib/fair_queue.ts";
@@ -23,6 +24,8 @@ export interface Services {
    * between.
    */
   heavy: FairQueue;
+  /** The last refused requests of each seller. */
+  refusals: RefusalLog;
   /** Whether this process can do its work. */
   health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */

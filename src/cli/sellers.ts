@@ -8,6 +8,7 @@ import {
   revokeSellerKey,
   SELLER_ATTRIBUTES,
 } from "../sellers/administration.ts";
+import { KEPT_REFUSALS, listRefusals } from "../sellers/refusals.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Command } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
@@ -64,6 +65,33 @@ export const sellerCommands: readonly Command[] = [
         const change = { who: COMMAND_LINE, seller, attribute, value };
         await changeSeller({ db, deps }, change);
         print(`${attribute}: ${value === "" ? "default" : value}`);
+      }),
+  },
+  {
+    name: "seller refusals",
+    summary: "list the last refused requests of a seller, the newest first",
+    arguments: [{ name: "NAME" }],
+    flags: [dataFlag],
+    run: ({ config, arguments: [name], print }) =>
+      withDatabase(config, async (db) => {
+        const refusals = await db.read(async (sql) =>
+          listRefusals(sql, {
+            sellerId: (await sellerByName(sql, name)).id,
+            after: null,
+            limit: KEPT_REFUSALS,
+          })
+        );
+        for (const { at, id, status, code, route, details, more } of refusals) {
+          print(
+            [isoTime(at), id, status, code, route ?? "no route"].join("  "),
+          );
+          for (const { product, line, code, message } of details) {
+            const place = product === undefined ? "" : `product ${product}, `;
+            const where = line === undefined ? place : `${place}line ${line}, `;
+            print(`    ${where}${code}: ${message}`);
+          }
+          if (more > 0) print(`    and ${more} more`);
+        }
       }),
   },
   {

@@ -93,17 +93,29 @@ const DETAIL = elements(
   one("message", STRING),
 );
 
+const DETAILS = named(
+  "details",
+  many("detail", DETAIL),
+  maybe("more", COUNT, "how many details there are besides"),
+);
+
+const REFUSAL = elements(
+  one("at", TIME),
+  one("request_id", UUID),
+  one("seller", STRING, "its name"),
+  one("route", STRING, "method and path; empty where there is no such path"),
+  one("status", COUNT),
+  one("code", word(Object.keys(ERROR_STATUS))),
+  one("message", STRING),
+  one("size", orEmpty(COUNT), "bytes of the body; empty where none was read"),
+  maybe("details", DETAILS, "the first 50"),
+);
+
 const ERROR = elements(
   one("code", word(Object.keys(ERROR_STATUS))),
   one("message", STRING),
   one("request_id", UUID),
-  maybe(
-    "details",
-    elements(
-      many("detail", DETAIL),
-      maybe("more", COUNT, "how many details there are besides"),
-    ),
-  ),
+  maybe("details", DETAILS),
 );
 
 const WEBHOOK = named(
@@ -276,6 +288,7 @@ export const ANSWERS = {
   new_seller: [one("seller", NEW_SELLER)],
   new_key: [one("key", NEW_KEY)],
   keys: [one("keys", elements(many("key", KEY)))],
+  refusals: [one("refusals", elements(many("refusal", REFUSAL))), NEXT],
   audit: [one("audit", elements(many("entry", AUDIT_ENTRY))), NEXT],
   status: [
     one("backlog", BACKLOG),

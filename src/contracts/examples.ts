@@ -235,6 +235,31 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
     <revoked_at/>
   </key>
 </keys>`),
+  refusals: service(
+    `<refusals>
+  <refusal>
+    <at>${AT}</at>
+    <request_id>${ID}</request_id>
+    <seller>acme</seller>
+    <route>POST /seller_api/bulk_products</route>
+    <status>422</status>
+    <code>record_invalid</code>
+    <message>Record Invalid</message>
+    <size>18250</size>
+    <details>
+      <detail>
+        <product>1</product>
+        <sku>MUG-1</sku>
+        <line>5</line>
+        <field>title</field>
+        <code>required</code>
+        <message>title is missing.</message>
+      </detail>
+    </details>
+  </refusal>
+</refusals>`,
+    `<next>${ID}</next>`,
+  ),
   audit: service(
     `<audit>
   <entry>

@@ -44,6 +44,7 @@ export const TABLES: readonly Table[] = [
   { name: "delivery_attempts", key: ["delivery_id", "number"] },
   { name: "hourly_counts", key: ["hour", "name"] },
   { name: "change_counter", key: ["id"], seeded: true },
+  { name: "refusals", key: ["id"] },
   { name: "audit_log", key: ["id"] },
   { name: "operator_keys", key: ["id"] },
   { name: "api_keys", key: ["id"] },

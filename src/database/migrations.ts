@@ -456,4 +456,24 @@ CREATE INDEX events_times ON events (seller_id, trigger_name, created_at, id)
   WHERE event_no IS NOT NULL AND body IS NOT NULL;
 `,
   },
+  {
+    name: "refused requests of sellers",
+    sql: `
+-- the last hundred of each seller; id is the request's. details is a JSON list.
+-- Without foreign keys: losing a race against a removal harms nobody
+CREATE TABLE refusals (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  route TEXT,
+  status INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  message TEXT NOT NULL,
+  size INTEGER,
+  details TEXT NOT NULL,
+  more INTEGER NOT NULL
+) STRICT;
+CREATE INDEX refusals_seller ON refusals (seller_id, id);
+`,
+  },
 ];

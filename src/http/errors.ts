@@ -84,7 +84,8 @@ export function errorDocument(error: ServiceError, requestId: string): string {
   });
 }
 
-function detailNode(detail: Detail): XmlNode {
+/** A detail as answers show it. */
+export function detailNode(detail: Detail): XmlNode {
   const { product, sku, line, column, field, code, message } = detail;
   return { product, sku, line, column, field, code, message };
 }

@@ -25,6 +25,7 @@ import { getAsset, getPage } from "./page.ts";
 import { bulkUpload, putAttribute } from "./products.ts";
 import { followProducts, getStatus, listSellers } from "./operator_readout.ts";
 import { getProduct, listProducts, listTransactions } from "./readout.ts";
+import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
 import type { Route } from "./router.ts";
 import { getTransaction } from "./transactions.ts";
 import {
@@ -371,6 +372,22 @@ export const ROUTES: readonly Route[] = [
     },
   },
   {
+    method: "GET",
+    path: "/seller_api/refusals",
+    access: "seller",
+    parameters: [AFTER, LIMIT],
+    handler: listOwnRefusals,
+    documentation: {
+      operation: "listRefusals",
+      title: "Refused requests",
+      about:
+        "The last 100, the newest first: what was refused with a 4xx, and " +
+        "why.",
+      answers: ["refusals"],
+      errors: ["record_invalid"],
+    },
+  },
+  {
     method: "POST",
     path: "/operator_api/events",
     access: "operator",
@@ -499,6 +516,24 @@ export const ROUTES: readonly Route[] = [
         "their own keep it.",
       answers: ["webhook_secret"],
       errors: ["not_found", "rate_limited"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/operator_api/refusals",
+    access: "operator",
+    parameters: [
+      { name: "seller", about: "only those of this seller, by name or id" },
+      AFTER,
+      LIMIT,
+    ],
+    handler: listAllRefusals,
+    documentation: {
+      operation: "listAllRefusals",
+      title: "Refused requests of sellers",
+      about: "The last 100 of each seller, the newest first.",
+      answers: ["refusals"],
+      errors: ["not_found", "record_invalid"],
     },
   },
   {

@@ -128,8 +128,28 @@ export class RequestHandler {
         : failure;
       const response = this.#errorResponse(answer, call);
       this.#log(call, response.status, answer, throttled !== null);
+      this.#noteRefusal(call, answer);
       return response;
     }
+  }
+
+  /** Sellers and operators see what was refused, but not our own failures. */
+  #noteRefusal(call: Call, error: ServiceError): void {
+    const { owner, route } = call;
+    if (owner === null || error.status >= 500) return;
+    const { refusals, deps } = this.#services;
+    refusals.note({
+      id: call.requestId,
+      sellerId: owner.id,
+      at: deps.clock.now(),
+      route: route && `${route.method} ${route.path}`,
+      status: error.status,
+      code: error.code,
+      message: error.message,
+      size: call.received ?? null,
+      details: error.details,
+      more: error.more,
+    });
   }
 
   #isKnown({ owner, operator }: Call): boolean {

@@ -178,6 +178,10 @@ Deno.test("every kind of answer of the running service is valid", async () => {
     "op",
   );
   await get("keys", "/operator_api/sellers/acme/keys", "op");
+  await app.call("/seller_api/bulk_products?v=2");
+  await app.upload(product("A", "<x/>"));
+  await get("refusals", "/seller_api/refusals");
+  await get("refusals", "/operator_api/refusals?seller=acme&limit=1", "op");
   await get("audit", "/operator_api/audit", "op");
   await get("status", "/operator_api/status", "op");
   note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));

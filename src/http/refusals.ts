@@ -1,0 +1,75 @@
+/** Requests that were refused, for the seller whose they were and operators. */
+import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
+import { sellerByName } from "../sellers/seller_rows.ts";
+import { isoTime, type XmlNode } from "../xml/encode.ts";
+import type { Handler, Reply, RequestContext } from "./context.ts";
+import { detailNode } from "./errors.ts";
+import { readPage } from "./list.ts";
+import { QueryReader } from "./paging.ts";
+
+/** `GET /seller_api/refusals` */
+export const listOwnRefusals: Handler = (context) =>
+  pageOfRefusals(context, context.seller.id);
+
+/** `GET /operator_api/refusals` */
+export const listAllRefusals: Handler = async (context) => {
+  const name = context.query.get("seller");
+  const seller = name === null
+    ? null
+    : await context.services.db.read((sql) => sellerByName(sql, name));
+  return await pageOfRefusals(context, seller?.id ?? null);
+};
+
+async function pageOfRefusals(
+  context: RequestContext,
+  sellerId: string | null,
+): Promise<Reply> {
+  const reader = new QueryReader(context.query);
+  const place = { after: reader.idCursor(), limit: reader.limit() };
+  reader.finish();
+  await context.services.refusals.flush();
+  const { list, after, more } = await readPage(
+    context,
+    "refusal",
+    place,
+    async (sql, after, count) => {
+      const found = await listRefusals(sql, {
+        sellerId,
+        after,
+        limit: count + 1,
+      });
+      const shown = found.slice(0, count);
+      return {
+        entries: shown.map((refusal) => ({
+          node: refusalNode(refusal),
+          cursor: refusal.id,
+        })),
+        next: found.length > count ? shown[count - 1].id : null,
+      };
+    },
+  );
+  return {
+    xml: {
+      refusals: { refusal: list },
+      next: more ? after ?? undefined : undefined,
+    },
+  };
+}
+
+function refusalNode(refusal: ListedRefusal): XmlNode {
+  const { details, more } = refusal;
+  return {
+    at: isoTime(refusal.at),
+    request_id: refusal.id,
+    seller: refusal.seller,
+    route: refusal.route,
+    status: refusal.status,
+    code: refusal.code,
+    message: refusal.message,
+    size: refusal.size,
+    details: details.length + more === 0 ? undefined : {
+      detail: details.map(detailNode),
+      more: more === 0 ? undefined : more,
+    },
+  };
+}

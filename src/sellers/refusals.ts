@@ -1,0 +1,161 @@
+/**
+ * The last refused requests of each seller. They are collected in memory and
+ * written together, and both are bounded: however much a seller is refused, it
+ * costs one write a second and so many rows.
+ */
+import type { Deps } from "../deps.ts";
+import type { Db, Param, Sql } from "../database/db.ts";
+import type { Detail, ErrorCode } from "../lib/errors.ts";
+
+/** Refusals kept of each seller. */
+export const KEPT_REFUSALS = 100;
+/** Details kept of a refusal, and the bytes of them all. */
+const KEPT_DETAILS = 50;
+const DETAIL_BYTES = 32 * 1_024;
+/** Characters of a message that are kept. */
+const MESSAGE_LENGTH = 300;
+/** Refusals are collected for so long before they are written. */
+const COLLECT_MS = 1_000;
+/** Bytes of details that one write holds; beyond it they are only counted. */
+const WRITE_BYTES = 4 * 1_024 * 1_024;
+
+export interface Refusal {
+  /** The request's id. */
+  id: string;
+  sellerId: string;
+  /** Unix milliseconds. */
+  at: number;
+  /** Method and path as in the table of routes; null where there is no route. */
+  route: string | null;
+  status: number;
+  code: ErrorCode;
+  message: string;
+  /** Bytes of the body; null where none was read. */
+  size: number | null;
+  details: Detail[];
+  /** How many details there were besides. */
+  more: number;
+}
+
+export class RefusalLog {
+  readonly #db: Db;
+  readonly #deps: Pick<Deps, "clock" | "log">;
+  /** By seller, the oldest first. */
+  #waiting = new Map<string, Refusal[]>();
+  #bytes = 0;
+  #cancel: (() => void) | null = null;
+
+  constructor(db: Db, deps: Pick<Deps, "clock" | "log">) {
+    this.#db = db;
+    this.#deps = deps;
+  }
+
+  /** A request of a seller was refused. */
+  note(refusal: Refusal): void {
+    const { sellerId } = refusal;
+    const own = this.#waiting.get(sellerId) ?? [];
+    this.#waiting.set(sellerId, own);
+    own.push(this.#bounded(refusal));
+    if (own.length > KEPT_REFUSALS) own.shift();
+    this.#cancel ??= this.#deps.clock.after(COLLECT_MS, () => this.flush());
+  }
+
+  #bounded(refusal: Refusal): Refusal {
+    const details: Detail[] = [];
+    let bytes = 0;
+    for (const { message, ...rest } of refusal.details.slice(0, KEPT_DETAILS)) {
+      const detail = { ...rest, message: message.slice(0, MESSAGE_LENGTH) };
+      const size = JSON.stringify(detail).length;
+      if (bytes + size > DETAIL_BYTES) break;
+      if (this.#bytes + bytes + size > WRITE_BYTES) break;
+      bytes += size;
+      details.push(detail);
+    }
+    this.#bytes += bytes;
+    return {
+      ...refusal,
+      message: refusal.message.slice(0, MESSAGE_LENGTH),
+      details,
+      more: refusal.more + refusal.details.length - details.length,
+    };
+  }
+
+  /** Writes what was noted; what cannot be written is lost. */
+  async flush(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = null;
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    this.#bytes = 0;
+    if (waiting.size === 0) return;
+    try {
+      await this.#write(waiting);
+    } catch (error) {
+      this.#deps.log.debug("refusals_not_written", { error: String(error) });
+    }
+  }
+
+  async #write(waiting: ReadonlyMap<string, Refusal[]>): Promise<void> {
+    const rows = [...waiting.values()].flat().map(rowOf);
+    await this.#db.write(async (tx) => {
+      await tx.runMany(
+        `INSERT INTO refusals (id, seller_id, at, route, status, code, message,
+           size, details, more) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        rows,
+      );
+      await tx.runMany(
+        `DELETE FROM refusals WHERE seller_id = ? AND id <
+           (SELECT MIN(id) FROM (SELECT id FROM refusals WHERE seller_id = ?
+            ORDER BY id DESC LIMIT ${KEPT_REFUSALS}) AS kept)`,
+        [...waiting.keys()].map((id) => [id, id]),
+      );
+    });
+  }
+}
+
+function rowOf(refusal: Refusal): Param[] {
+  const { id, sellerId, at, route, status, code, message } = refusal;
+  const { size, details, more } = refusal;
+  const text = JSON.stringify(details);
+  return [id, sellerId, at, route, status, code, message, size, text, more];
+}
+
+/** A refusal as it is read, with the name of its seller. */
+export interface ListedRefusal extends Refusal {
+  seller: string;
+}
+
+/**
+ * Refusals behind `after` (an id; null: from the newest), the newest first; of
+ * one seller, or with null of all.
+ */
+export async function listRefusals(
+  sql: Sql,
+  { sellerId, after, limit }: {
+    sellerId: string | null;
+    after: string | null;
+    limit: number;
+  },
+): Promise<ListedRefusal[]> {
+  const conditions = [
+    ["refusals.seller_id = ?", sellerId],
+    ["refusals.id < ?", after],
+  ].filter(([, value]) => value !== null);
+  const where = conditions.map(([condition]) => `AND ${condition}`).join(" ");
+  const rows = await sql.all<
+    Omit<ListedRefusal, "details"> & { details: string }
+  >(
+    `SELECT refusals.id, refusals.seller_id AS "sellerId",
+       sellers.name AS seller, refusals.at, refusals.route, refusals.status,
+       refusals.code, refusals.message, refusals.size, refusals.details,
+       refusals.more
+     FROM refusals JOIN sellers ON sellers.id = refusals.seller_id
+     WHERE sellers.status <> 'removed' ${where}
+     ORDER BY refusals.id DESC LIMIT ?`,
+    [...conditions.map(([, value]) => value), limit],
+  );
+  return rows.map(({ details, ...row }) => ({
+    ...row,
+    details: JSON.parse(details),
+  }));
+}
