@@ -194,6 +194,7 @@ const TONES: Readonly<Record<string, string>> = {
   revoked: "bad",
   sending: "busy",
   stored: "good",
+  suspended: "bad",
   updated: "busy",
 };
 

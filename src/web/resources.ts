@@ -217,6 +217,7 @@ export function readDelivery(delivery: Element): Delivery {
 export interface Seller {
   id: string;
   name: string;
+  status: string;
   createdAt: string;
   keys: number;
   webhooks: number;
@@ -228,6 +229,7 @@ export function readSeller(seller: Element): Seller {
   return {
     id: textOf(seller, "id") ?? "",
     name: textOf(seller, "name") ?? "",
+    status: textOf(seller, "status") ?? "",
     createdAt: textOf(seller, "created_at") ?? "",
     keys: numberOf(seller, "keys"),
     webhooks: numberOf(seller, "webhooks"),

@@ -388,6 +388,12 @@ test("the operator sees sellers, backlog and the last day", async () => {
   await app.upload(product("A-1"));
   await signIn(tab, app.url, "operator");
   await page.getByRole("cell", { name: "<i>globex</i>" }).waitFor();
+  const row = page.getByRole("row", { name: "<i>globex</i>" });
+  await row.getByRole("button", { name: "Suspend" }).click();
+  await row.getByRole("button", { name: "Suspend" }).click();
+  await row.getByRole("cell", { name: "suspended", exact: true }).waitFor();
+  await row.getByRole("button", { name: "Activate" }).click();
+  await row.getByRole("cell", { name: "active", exact: true }).waitFor();
   await page.getByRole("img", { name: /^Uploads of the last 24 hours: 1 / })
     .waitFor();
   assertEquals(tab.faults, []);

@@ -7,10 +7,13 @@ import { ListFoot, type ListOf, useRows } from "../paging.tsx";
 import {
   Await,
   count,
+  ErrorNote,
   Figure,
   Moment,
   State,
+  SureButton,
   Title,
+  useAction,
   useLoaded,
 } from "../parts.tsx";
 import {
@@ -139,6 +142,7 @@ const SELLERS: ListOf<Seller> = {
 
 const SELLER: readonly Column<Seller>[] = [
   { label: "Name", look: "break", cell: ({ name }) => name },
+  { label: "State", cell: ({ status }) => <State of={status} /> },
   {
     label: "Last upload",
     cell: (seller) => <Moment iso={seller.lastUploadAt} />,
@@ -154,15 +158,51 @@ const SELLER: readonly Column<Seller>[] = [
   { label: "Added", cell: ({ createdAt }) => <Moment iso={createdAt} /> },
 ];
 
+/** Suspends an active seller, or ends a suspension. */
+function StatusButton({ client, seller: { id, status }, onChanged }: {
+  client: Client;
+  seller: Seller;
+  onChanged: () => void;
+}) {
+  const { busy, error, run } = useAction();
+  const set = (value: string) =>
+    run(async () => {
+      const path = `/operator_api/sellers/${id}/attribute/status/${value}`;
+      await client.send(path, { method: "PUT" });
+      onChanged();
+    });
+  if (error) return <ErrorNote error={error} />;
+  return status === "active"
+    ? (
+      <SureButton
+        label="Suspend"
+        question="Refuse this seller's requests?"
+        disabled={busy}
+        onSure={() => set("suspended")}
+      />
+    )
+    : (
+      <button type="button" disabled={busy} onClick={() => set("active")}>
+        Activate
+      </button>
+    );
+}
+
 function Sellers({ client }: { client: Client }) {
   const list = useRows(client, SELLERS);
+  const columns: readonly Column<Seller>[] = [...SELLER, {
+    label: "Change",
+    cell: (seller) => (
+      <StatusButton client={client} seller={seller} onChanged={list.reload} />
+    ),
+  }];
   return (
     <section>
       <h2>Sellers</h2>
       {list.rows !== null && list.rows.length > 0 && (
         <Table
           label="Sellers"
-          columns={SELLER}
+          columns={columns}
           rows={list.rows}
           keyOf={({ id }) => id}
         />
