@@ -7,6 +7,7 @@ import { createGunzip } from "node:zlib";
 import type { Clock } from "../deps.ts";
 import { ServiceError, serviceStopping } from "../lib/errors.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
+import { limitTime } from "../net/time_limit.ts";
 import { Blocks } from "./blocks.ts";
 import type { BodyShare } from "./body_budget.ts";
 
@@ -42,7 +43,7 @@ export async function readXmlBody(
   if (request.body === null) return [];
   const arriving = new Arriving(request.body.getReader(), limit);
   let late = false;
-  const cancelDeadline = clock.after(BODY_TIMEOUT_MS, () => {
+  const cancelDeadline = limitTime(clock, BODY_TIMEOUT_MS, () => {
     late = true;
     arriving.cancel();
   });

@@ -6,6 +6,7 @@
  */
 import type { Clock, Log } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { limitTime } from "../net/time_limit.ts";
 
 /** Bytes handed over at once; a body that is no longer is not watched. */
 const CHUNK_BYTES = 64 * 1_024;
@@ -176,7 +177,7 @@ class Sending {
   }
 
   #watch(): void {
-    this.#cancelTimer = this.#clock.after(IDLE_MS, () => this.cutOff());
+    this.#cancelTimer = limitTime(this.#clock, IDLE_MS, () => this.cutOff());
   }
 
   #end(): void {

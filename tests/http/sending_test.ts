@@ -68,6 +68,19 @@ Deno.test("a reader that takes nothing is cut off, one that takes a little is no
   assertEquals([bench.ended, bench.clock.waiting], [2, 0]);
 });
 
+Deno.test("a reader is not cut off because this process stood still", async () => {
+  const bench = new Bench();
+  const reader = bench.send(1, "a").getReader();
+  let taken = (await reader.read()).value!.length;
+  bench.clock.leap(2 * IDLE_MS);
+  for (;;) {
+    const { value } = await reader.read();
+    if (value === undefined) break;
+    taken += value.length;
+  }
+  assertEquals(taken, MIB);
+});
+
 Deno.test("a reader that leaves gives back what it held", async () => {
   const bench = new Bench();
   const body = bench.send(1, "a").getReader();
