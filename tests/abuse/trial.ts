@@ -1,4 +1,5 @@
 /** One service, one honest seller, and those who attack it. */
+import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { Service } from "../support/service.ts";
@@ -140,12 +141,15 @@ class PeakMemory implements Disposable {
   }
 }
 
-/** Of the file and of what is not yet written into it. */
+/** Of all pages, those included that are still in the write-ahead log. */
 function databaseBytes(folder: string): number {
-  const sizes = ["seller.db", "seller.db-wal"].map((name) =>
-    Deno.statSync(`${folder}/${name}`).size
-  );
-  return sizes[0] + sizes[1];
+  using database = new DatabaseSync(`${folder}/seller.db`, {
+    readOnly: true,
+    timeout: 5_000,
+  });
+  const value = (name: string) =>
+    Number(Object.values(database.prepare(`PRAGMA ${name}`).get()!)[0]);
+  return value("page_count") * value("page_size");
 }
 
 async function untilReady(url: string): Promise<number | null> {
