@@ -4,9 +4,11 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
-import { systemClock } from "../../src/deps.ts";
+import { systemClock, systemDeps } from "../../src/deps.ts";
 import { ERROR_STATUS } from "../../src/lib/errors.ts";
+import { addOperatorKey } from "../../src/sellers/operator_keys.ts";
 import { type Answer, boot, product, type TestApp } from "../support/app.ts";
+import { until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { raw } from "../support/raw.ts";
 
@@ -193,6 +195,33 @@ async function askForFailures(bodies: Bodies): Promise<void> {
   keep(bodies, "rate", await app.call("/seller_api/webhooks"));
 }
 
+/** What a read-only operator key and a suspended seller are told. */
+async function askForRefusedKeys(app: TestApp, bodies: Bodies): Promise<void> {
+  const operator = { key: "operator-key" };
+  const services = { db: app.app.db, deps: systemDeps("error") };
+  const who = "command line";
+  const readOnly = await addOperatorKey(services, {
+    who,
+    name: "reader",
+    readOnly: true,
+  });
+  const forbidden = await app.call("/operator_api/events", {
+    method: "POST",
+    key: readOnly,
+  });
+  keep(bodies, "read-only key", forbidden);
+  await app.call("/operator_api/sellers/acme/attribute/status/suspended", {
+    method: "PUT",
+    ...operator,
+  });
+  await until(async () => {
+    const answer = await app.call("/seller_api/webhooks");
+    if (answer.status !== 403) return false;
+    keep(bodies, "suspended", answer);
+    return true;
+  }, "the suspension");
+}
+
 Deno.test("independent parsers accept every kind of answer", async () => {
   const bodies: Bodies = new Map();
   await using host = new Host(({ method }) =>
@@ -207,6 +236,7 @@ Deno.test("independent parsers accept every kind of answer", async () => {
   });
   await askForSuccess(app, host, bodies);
   await askForErrors(app, bodies);
+  await askForRefusedKeys(app, bodies);
   await askForFailures(bodies);
   const seen = [...bodies.values()]
     .map((body) => /<error><code>(\w+)</.exec(body)?.[1])

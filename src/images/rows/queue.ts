@@ -56,6 +56,8 @@ export async function pendingSellers(
   after: string,
   limit: number,
 ): Promise<string[]> {
+  // The seller's status is asked for row by row: as a join, PostgreSQL would
+  // find the sellers in another order.
   const rows = await sql.all<{ seller_id: string }>(
     `WITH RECURSIVE waiting (seller_id) AS (
        SELECT MIN(seller_id) FROM image_askers WHERE seller_id > ?
@@ -65,9 +67,8 @@ export async function pendingSellers(
        FROM waiting w WHERE w.seller_id IS NOT NULL
      )
      SELECT seller_id FROM waiting
-     WHERE seller_id IS NOT NULL AND NOT EXISTS
-       (SELECT 1 FROM sellers
-        WHERE sellers.id = waiting.seller_id AND sellers.status <> 'active')
+     WHERE seller_id IS NOT NULL AND 'active' =
+       (SELECT status FROM sellers WHERE sellers.id = waiting.seller_id)
      LIMIT ?`,
     [after, limit],
   );
