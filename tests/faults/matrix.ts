@@ -19,7 +19,7 @@ const LEAP_HOURS = 4;
 /** Everything goes on by itself within this. */
 const RECOVERY_MS = 10_000;
 /** Of real time, on a busy machine; a wait of SQLite's own would be 5 s. */
-const HEALTH_MS = 3_000;
+const HEALTH_MS = 4_500;
 /** Of real time: when all is told, its last rows may still be on their way. */
 const LAST_ROWS_MS = 2_000;
 /** How fast the clock goes beside real time in a long fault, and after it. */
