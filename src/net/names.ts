@@ -12,8 +12,10 @@ import { ConcurrencyLimit, type Slot } from "./concurrency_limit.ts";
 export type Resolver = (name: string) => Promise<readonly string[]>;
 
 // Each look-up holds a thread until the operating system gives up, even if
-// nobody waits for it any more; file access needs threads of the same pool.
-const LOOKUPS_AT_ONCE = 128;
+// nobody waits for it any more. File access needs threads of the same pool, of
+// which Deno has 32: a look-up beyond those would also run out of time while it
+// waits for a thread.
+const LOOKUPS_AT_ONCE = 24;
 const ANY_NAME = "";
 
 const FRESH_MS = 5_000;

@@ -32,7 +32,7 @@ function comparable(output: string): string {
   return output.replaceAll(UUID, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replaceAll(/whsec_[\w+/=]+/g, "SECRET")
-    .replaceAll(/<duration_ms>\d+/g, "<duration_ms>N")
+    .replaceAll(/<(duration_ms|queued)>\d+/g, "<$1>N")
     .replaceAll(/\s+</g, "<").replaceAll(/>\s+/g, ">").trim();
 }
 
