@@ -48,7 +48,7 @@ const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
   ["sreve", ['unknown command "sreve"; did you mean "serve"?']],
   ["seler add x", ['unknown command "seler"; did you mean "seller"?']],
   ["seller ad x", ['unknown command "seller ad"; did you mean "seller add"?']],
-  ["seller", ['"seller" needs one of: add, list.']],
+  ["seller", ['"seller" needs one of: add, list, set, refusals.']],
   ["seller add", ["NAME is missing."]],
   ["seller add a b", ['"b" is one argument too many.']],
   ["serve --prot 80", [
@@ -65,7 +65,7 @@ const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
   ["serve --sandbox=yes", ["--sandbox: takes no value."]],
   ["key add --data= --nope", [
     "--data: needs a value, FOLDER.",
-    '--nope: unknown flag of "key add"; did you mean --data?',
+    '--nope: unknown flag of "key add"; did you mean --label?',
   ]],
 ];
 
