@@ -19,28 +19,10 @@ const TESTS = [
   "tests/webhooks/worker/role_test.ts",
 ];
 
-/**
- * Known to fail on PostgreSQL since images belong to all who ask for them: a
- * stored file that went missing is not fetched again at the next start, and a
- * stuck image role is not seen to start anew. To be mended, then removed here.
- */
-const KNOWN_TO_FAIL = [
-  "images: a file that is gone is fetched again at the next start",
-  "images: a role whose step never ends is started anew from its rows",
-  "object storage: a missing object is fetched again, once a list can be had",
-];
-
 Deno.test("the API and every repository do on PostgreSQL what they do on SQLite", async () => {
   await using server = await PostgresServer.start();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "test",
-      "-A",
-      "--no-check",
-      "--parallel",
-      `--filter=/^(?!${KNOWN_TO_FAIL.join("|")})/`,
-      ...TESTS,
-    ],
+    args: ["test", "-A", "--no-check", "--parallel", ...TESTS],
     cwd: ROOT,
     env: { [POSTGRES]: server.url("postgres"), NO_COLOR: "1" },
   }).output();
