@@ -57,7 +57,7 @@ export async function pendingSellers(
   limit: number,
 ): Promise<string[]> {
   // The seller's status is asked for row by row: as a join, PostgreSQL would
-  // find the sellers in another order.
+  // find the sellers in another order. What asks for itself is no seller.
   const rows = await sql.all<{ seller_id: string }>(
     `WITH RECURSIVE waiting (seller_id) AS (
        SELECT MIN(seller_id) FROM image_askers WHERE seller_id > ?
@@ -67,8 +67,9 @@ export async function pendingSellers(
        FROM waiting w WHERE w.seller_id IS NOT NULL
      )
      SELECT seller_id FROM waiting
-     WHERE seller_id IS NOT NULL AND 'active' =
-       (SELECT status FROM sellers WHERE sellers.id = waiting.seller_id)
+     WHERE seller_id IS NOT NULL AND 'active' = COALESCE(
+       (SELECT status FROM sellers WHERE sellers.id = waiting.seller_id),
+       'active')
      LIMIT ?`,
     [after, limit],
   );
