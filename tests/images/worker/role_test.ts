@@ -258,10 +258,7 @@ Deno.test("images: a file that is gone is fetched again when asked for", async (
   assertEquals(bench.files(), [file]);
 });
 
-// Known to fail on PostgreSQL; to be mended.
-Deno.test("images: a file that is gone is fetched again at the next start", {
-  ignore: Deno.env.has("TEST_POSTGRES"),
-}, async () => {
+Deno.test("images: a file that is gone is fetched again at the next start", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -516,55 +513,48 @@ Deno.test("images: two processes share the work and do nothing twice", async () 
   for (const path of paths) assertEquals(host.count(path), 1, path);
 });
 
-// Known to fail on PostgreSQL; to be mended.
-Deno.test(
-  "images: a role whose step never ends is started anew from its rows",
-  {
-    ignore: Deno.env.has("TEST_POSTGRES"),
-  },
-  async () => {
-    await using host = new ImageHost();
-    const { bench, clock } = frozen();
-    await using _ = bench;
-    const { db, deps, log } = bench;
-    const url = `${host.url}/hang/a.png`;
-    bench.images.prepare();
-    const make = () => new ImageRole(bench, { beatMs: 3_600_000 });
-    const keeper = new RoleKeeper({ name: "images", deps, make });
-    keeper.start();
-    const id = await bench.upload([url]);
-    await until(() => host.count("/hang/a.png") === 1, "the GET");
-    const read = db.read;
-    let hung = 0;
-    db.read = (() => {
-      hung++;
-      return new Promise(() => {});
-    }) as typeof db.read;
-    await until(() => {
-      bench.signals.images.notify();
-      return hung > 0;
-    }, "the look that never ends");
-    db.read = read;
-    const events = () => log.map(({ event }) => event);
-    await until(() => {
-      clock.advance(1_000);
-      return events().includes("role_started_anew");
-    }, "the new start");
-    const stuck = log.find(({ event }) => event === "role_stuck");
-    assertEquals([stuck?.role, stuck?.in_flight], ["images", 1]);
-    host.release();
-    await until(async () => {
-      clock.advance(1_000);
-      return (await bench.counts(id)).finished;
-    }, "the image");
-    assertEquals((await bench.image(url)).state, "stored");
-    await until(() => {
-      clock.advance(1_000);
-      return keeper.trouble() === null;
-    }, "readiness");
-    await keeper.stop();
-  },
-);
+Deno.test("images: a role whose step never ends is started anew from its rows", async () => {
+  await using host = new ImageHost();
+  const { bench, clock } = frozen();
+  await using _ = bench;
+  const { db, deps, log } = bench;
+  const url = `${host.url}/hang/a.png`;
+  bench.images.prepare();
+  const make = () => new ImageRole(bench, { beatMs: 3_600_000 });
+  const keeper = new RoleKeeper({ name: "images", deps, make });
+  keeper.start();
+  const id = await bench.upload([url]);
+  await until(() => host.count("/hang/a.png") === 1, "the GET");
+  const read = db.read;
+  let hung = 0;
+  db.read = (() => {
+    hung++;
+    return new Promise(() => {});
+  }) as typeof db.read;
+  await until(() => {
+    bench.signals.images.notify();
+    return hung > 0;
+  }, "the look that never ends");
+  db.read = read;
+  const events = () => log.map(({ event }) => event);
+  await until(() => {
+    clock.advance(1_000);
+    return events().includes("role_started_anew");
+  }, "the new start");
+  const stuck = log.find(({ event }) => event === "role_stuck");
+  assertEquals([stuck?.role, stuck?.in_flight], ["images", 1]);
+  host.release();
+  await until(async () => {
+    clock.advance(1_000);
+    return (await bench.counts(id)).finished;
+  }, "the image");
+  assertEquals((await bench.image(url)).state, "stored");
+  await until(() => {
+    clock.advance(1_000);
+    return keeper.trouble() === null;
+  }, "readiness");
+  await keeper.stop();
+});
 
 Deno.test("images: while the database refuses writes the role is unready and says so", async () => {
   await using host = new ImageHost();

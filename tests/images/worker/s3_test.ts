@@ -127,49 +127,42 @@ Deno.test("object storage: full is told apart", async () => {
   assertEquals(role.trouble(), "the image store is full");
 });
 
-// Known to fail on PostgreSQL; to be mended.
-Deno.test(
-  "object storage: a missing object is fetched again, once a list can be had",
-  {
-    ignore: Deno.env.has("TEST_POSTGRES"),
-  },
-  async () => {
-    const clock = new TestClock(Date.now());
-    await using host = new ImageHost();
-    await using server = new S3Server();
-    await using bench = benchOn(server, {
-      deps: { clock },
-      role: { beatMs: 3_600_000 },
-    });
-    await stock(bench, host, ["a", "b"]);
-    const [gone] = server.objects.keys();
-    server.objects.delete(gone);
-    let lists = false;
-    let listed = false;
-    server.meddle = (_, key) => {
-      if (key !== "") return null;
-      listed ||= lists;
-      return lists ? null : new Problem(503, "SlowDown").response();
-    };
-    bench.startRole();
-    const failed = () =>
-      bench.log.some(({ event }) => event === "image_upkeep_failed");
-    await until(failed, "the look that failed");
-    lists = true;
-    // More than once, as it may not have begun to wait when its failure is logged;
-    // not all the time, as what has been asked meanwhile would run out of time.
-    let advanceAt = 0;
-    await until(() => {
-      if (!listed && performance.now() > advanceAt) {
-        clock.advance(60_000);
-        advanceAt = performance.now() + 500;
-      }
-      return listed;
-    }, "another look");
-    await until(() => server.objects.has(gone), "the image");
-    assertEquals(stored(server).length, 2);
-  },
-);
+Deno.test("object storage: a missing object is fetched again, once a list can be had", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server, {
+    deps: { clock },
+    role: { beatMs: 3_600_000 },
+  });
+  await stock(bench, host, ["a", "b"]);
+  const [gone] = server.objects.keys();
+  server.objects.delete(gone);
+  let lists = false;
+  let listed = false;
+  server.meddle = (_, key) => {
+    if (key !== "") return null;
+    listed ||= lists;
+    return lists ? null : new Problem(503, "SlowDown").response();
+  };
+  bench.startRole();
+  const failed = () =>
+    bench.log.some(({ event }) => event === "image_upkeep_failed");
+  await until(failed, "the look that failed");
+  lists = true;
+  // More than once, as it may not have begun to wait when its failure is logged;
+  // not all the time, as what has been asked meanwhile would run out of time.
+  let advanceAt = 0;
+  await until(() => {
+    if (!listed && performance.now() > advanceAt) {
+      clock.advance(60_000);
+      advanceAt = performance.now() + 500;
+    }
+    return listed;
+  }, "another look");
+  await until(() => server.objects.has(gone), "the image");
+  assertEquals(stored(server).length, 2);
+});
 
 Deno.test("object storage: what an outage hides is not taken for missing", async () => {
   await using host = new ImageHost();
