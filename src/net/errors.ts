@@ -11,7 +11,8 @@
  * - `too_large`: the body is larger than asked for
  * - `aborted`: the caller's signal, or `Outbound.close()`
  * - `queued`: it waited too long for its turn among our own requests; the host
- *   was never asked and is not at fault
+ *   was never asked
+ * - `stalled`: its time ended, but this process hardly listened meanwhile
  */
 export type OutboundErrorKind =
   | "blocked"
@@ -23,7 +24,14 @@ export type OutboundErrorKind =
   | "protocol"
   | "too_large"
   | "aborted"
-  | "queued";
+  | "queued"
+  | "stalled";
+
+const OURS: ReadonlySet<OutboundErrorKind> = new Set<OutboundErrorKind>([
+  "aborted",
+  "queued",
+  "stalled",
+]);
 
 export interface OutboundErrorOptions extends ErrorOptions {
   address?: string;
@@ -55,7 +63,7 @@ export class OutboundError extends Error {
 
   /** Whether it ended on our side, so that the host is not at fault. */
   get isOurs(): boolean {
-    return this.kind === "aborted" || this.kind === "queued";
+    return OURS.has(this.kind);
   }
 }
 

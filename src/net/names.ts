@@ -150,10 +150,10 @@ export class Names {
     const { resolve, timeoutMs, clock } = this.#options;
     let cancel = () => {};
     const late = new Promise<never>((_, reject) => {
-      cancel = limitTime(clock, timeoutMs, () =>
+      cancel = limitTime(clock, timeoutMs, (stalled) =>
         reject(
           new OutboundError(
-            "timeout",
+            stalled ? "stalled" : "timeout",
             `The host name ${name} did not resolve within ${
               duration(timeoutMs)
             }.`,

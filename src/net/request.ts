@@ -55,9 +55,10 @@ export class Call {
 
   /** Lets the call time out after `ms`; the answer takes that back. */
   limit(ms: number): () => void {
-    return limitTime(this.#clock, ms, () => {
+    return limitTime(this.#clock, ms, (stalled) => {
       const what = `${this.url.host} ${LATE[this.phase]}`;
-      this.#stop("timeout", `${what} within ${duration(ms)}.`);
+      const kind = stalled ? "stalled" : "timeout";
+      this.#stop(kind, `${what} within ${duration(ms)}.`);
     });
   }
 

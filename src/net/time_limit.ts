@@ -1,25 +1,39 @@
-/** Time limits for others that do not count this process's own stalls. */
+/**
+ * Time limits for others. Only time counts in which this thread listened: what
+ * arrives while it stands still (the process was stopped, the thread blocked, the
+ * machine overloaded) is read later, and says nothing against whoever sent it.
+ */
 import type { Clock } from "../deps.ts";
 
-/** A timer that fires so much too late tells that this process stood still. */
-const STALL_MS = 500;
+/** The limit is counted in slices of this length. */
+const SLICE_MS = 250;
+/** A slice that ends so much too late is not counted. */
+const STALL_MS = 100;
 
 /**
- * Calls `fn` once after `ms`, unless the answer is called before. When this
- * process stood still at that time (it was stopped, or its thread was blocked),
- * what has arrived meanwhile is not read yet: then it waits for as long again as
- * it was late, at most `ms`, before it calls somebody else late.
+ * Calls `fn` once after `ms` in which this thread listened, unless the answer is
+ * called before. If as many slices were lost as the limit has, the thread hardly
+ * listens at all: `fn` is then called with `stalled`, and nobody is to blame.
  */
 export function limitTime(
   clock: Clock,
   ms: number,
-  fn: () => void,
+  fn: (stalled: boolean) => void,
 ): () => void {
-  const end = clock.monotonic() + ms;
-  let cancel = clock.after(ms, () => {
-    const late = clock.monotonic() - end;
-    if (late < STALL_MS) fn();
-    else cancel = limitTime(clock, Math.min(late, ms), fn);
-  });
+  let left = ms;
+  let mayLose = Math.ceil(ms / SLICE_MS);
+  let cancel = () => {};
+  const wait = () => {
+    const slice = Math.min(left, SLICE_MS);
+    const end = clock.monotonic() + slice;
+    cancel = clock.after(slice, () => {
+      const late = clock.monotonic() - end;
+      if (late < STALL_MS) left -= slice + late;
+      else if (--mayLose < 0) return fn(true);
+      if (left > 0) wait();
+      else fn(false);
+    });
+  };
+  wait();
   return () => cancel();
 }

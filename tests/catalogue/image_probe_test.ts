@@ -98,3 +98,37 @@ Deno.test("what the service cuts off when it stops is no fault of the host", asy
   const heads = await probe.heads;
   assertEquals(new Set(heads.values()), new Set(["not_asked" as const]));
 });
+
+Deno.test("a HEAD during which this process stood still is no fault of its host", async () => {
+  const answer = Promise.withResolvers<void>();
+  let asked = 0;
+  await using host = new Host(async (caller) => {
+    while (await caller.request() !== null) {
+      asked++;
+      await answer.promise;
+      await caller.send(EMPTY_200);
+    }
+  });
+  using probe = probing(host);
+  await until(() => asked === 1);
+  probe.clock.leap(4_000);
+  probe.clock.advance(1_500);
+  answer.resolve();
+  const heads = await probe.heads;
+  assertEquals(imageProblems(probe.document, heads), []);
+  assertEquals(heads.values().next().value, { validator: null });
+});
+
+Deno.test("a HEAD for which this process has hardly any time is 503", async () => {
+  await using host = new Host(async (caller) => await caller.gone());
+  using probe = probing(host);
+  let ended = false;
+  void probe.heads.then(() => ended = true);
+  await until(() => {
+    probe.clock.leap(1_000);
+    return ended;
+  }, "the end");
+  const heads = await probe.heads;
+  assertEquals(imageProblems(probe.document, heads), []);
+  assertThrows(() => requireAllAsked(heads), ServiceError);
+});

@@ -255,8 +255,7 @@ class Pace {
   /** The host is asked: its time to answer begins. */
   start(): void {
     const seconds = this.#answerMs / 1_000;
-    this.#cancel = limitTime(
-      this.#clock,
+    this.#limit(
       this.#answerMs,
       () =>
         this.#stop(`The host did not begin its answer within ${seconds} s.`),
@@ -271,7 +270,7 @@ class Pace {
   begin(): void {
     this.#cancel();
     this.#bytes = 0;
-    this.#cancel = limitTime(this.#clock, PACE_MS, () => {
+    this.#limit(PACE_MS, () => {
       if (this.#bytes >= PACE_BYTES) return this.begin();
       this.#stop(
         `The host sent only ${this.#bytes} bytes in ${PACE_MS / 1_000} s.`,
@@ -287,6 +286,14 @@ class Pace {
     this.#cancel();
   }
 
+  /** Where this thread hardly listens, the host is not to blame. */
+  #limit(ms: number, late: () => void): void {
+    this.#cancel = limitTime(this.#clock, ms, (stalled) => {
+      if (stalled) this.#abort.abort();
+      else late();
+    });
+  }
+
   #stop(message: string): void {
     this.failure = new SlowHost(message);
     this.#abort.abort();
@@ -297,10 +304,13 @@ class SlowHost extends Error {
   override readonly name = "SlowHost";
 }
 
-/** What an `OutboundError` means for an image, and whether to try again. */
+/**
+ * What an `OutboundError` means for an image, and whether to try again; null:
+ * nothing, as it ended on our side.
+ */
 const OUTBOUND: Record<
   OutboundErrorKind,
-  Pick<ImageFailure, "code" | "transient">
+  Pick<ImageFailure, "code" | "transient"> | null
 > = {
   blocked: { code: "image_blocked", transient: false },
   unresolved: { code: "image_host_unreachable", transient: true },
@@ -310,8 +320,9 @@ const OUTBOUND: Record<
   tls: { code: "image_tls_failed", transient: false },
   protocol: { code: "image_bad_response", transient: false },
   too_large: { code: "image_too_large", transient: false },
-  aborted: { code: "image_timeout", transient: true },
-  queued: { code: "image_timeout", transient: true },
+  aborted: null,
+  queued: null,
+  stalled: null,
 };
 
 function isTooLarge(error: unknown): boolean {
@@ -320,22 +331,18 @@ function isTooLarge(error: unknown): boolean {
 
 /** What an error means for the image; null if it should not have been. */
 function outcomeOf(error: unknown): ImageOutcome | null {
-  const failure = failureOf(error);
-  if (failure !== null) return { kind: "failed", ...failure };
-  if (!isStorageError(error)) return null;
-  return { kind: "store_unavailable", ...storeFailureOf(error) };
-}
-
-/** What the host or the image is at fault for; null when neither is. */
-function failureOf(error: unknown): ImageFailure | null {
-  if (error instanceof SlowHost) {
-    return { code: "image_timeout", message: error.message, transient: true };
-  }
   if (error instanceof OutboundError) {
-    return { ...OUTBOUND[error.kind], message: error.message };
+    const failure = OUTBOUND[error.kind];
+    if (failure === null) return { kind: "interrupted" };
+    return { kind: "failed", ...failure, message: error.message };
+  }
+  const { message } = error as Error;
+  if (error instanceof SlowHost) {
+    return { kind: "failed", code: "image_timeout", message, transient: true };
   }
   if (error instanceof ImageRefusal) {
-    return { code: error.code, message: error.message, transient: false };
+    return { kind: "failed", code: error.code, message, transient: false };
   }
-  return null;
+  if (!isStorageError(error)) return null;
+  return { kind: "store_unavailable", ...storeFailureOf(error) };
 }

@@ -44,7 +44,7 @@ export async function sendParcel(sending: Sending): Promise<Outcome> {
     };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    const interrupted = error.kind === "aborted" || stalls.since(startedAt);
+    const interrupted = error.isOurs || stalls.since(startedAt);
     return {
       ...INTERRUPTED,
       error: interrupted ? INTERRUPTED.error : error.kind,
