@@ -18,7 +18,7 @@ import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { findBySkus, findShort, updateProducts } from "./product_rows.ts";
+import { findBySkus, findShort, writeProducts } from "./product_rows.ts";
 
 export interface AttributeUpdate {
   seller: Seller;
@@ -48,7 +48,7 @@ export async function updateAttribute(
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
     const after = { ...current, ...fields };
-    await updateProducts(tx, [{ before: current, after }]);
+    await writeProducts(tx, seller.id, [{ before: current, after }]);
   }, { order: seller.id, shared: true });
 }
 

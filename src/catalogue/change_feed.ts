@@ -6,7 +6,7 @@
  * products that it is to have: it sees all that was done under the numbers
  * before.
  */
-import type { Product, ProductContent } from "./product.ts";
+import type { ProductChange } from "./product.ts";
 import { inLists, marks, type Param, type Tx } from "../database/db.ts";
 
 /** Products that one write gives a number to because of their images. */
@@ -24,22 +24,19 @@ export interface Change {
 
 /** The next change; one for all writes that become visible together. */
 export function takeChange(tx: Tx): Promise<Change> {
-  return tx.once("change", async () => {
-    const now = tx.now();
-    const row = await tx.get<{ n: number; changed_at: number }>(
-      `UPDATE change_counter SET n = n + 1,
-         changed_at = CASE WHEN changed_at > ? THEN changed_at ELSE ? END
-       RETURNING n, changed_at`,
-      [now, now],
-    );
-    return { number: row!.n, at: row!.changed_at };
-  });
+  return tx.once("change", () => takeChanges(tx, 1));
 }
 
-/** A product as it was, null for a new one, and as it is now. */
-interface Relinked {
-  before: Product | null;
-  product: ProductContent;
+/** The next `count` changes, of which this is the first; for one write alone. */
+export async function takeChanges(tx: Tx, count: number): Promise<Change> {
+  const now = tx.now();
+  const row = await tx.get<{ n: number; changed_at: number }>(
+    `UPDATE change_counter SET n = n + ?,
+       changed_at = CASE WHEN changed_at > ? THEN changed_at ELSE ? END
+     RETURNING n, changed_at`,
+    [count, now, now],
+  );
+  return { number: row!.n - count + 1, at: row!.changed_at };
 }
 
 /**
@@ -48,18 +45,18 @@ interface Relinked {
  */
 export async function linkImages(
   tx: Tx,
-  products: readonly Relinked[],
+  products: readonly ProductChange[],
   imageIds: ReadonlyMap<string, string>,
 ): Promise<void> {
   const added: Param[][] = [];
   const removed: Param[][] = [];
-  for (const { before, product } of products) {
-    if (before?.images === product.images) continue;
+  for (const { before, after } of products) {
+    if (before?.images === after?.images) continue;
     const former = new Set(before?.images.map(({ url }) => url));
-    for (const { url } of product.images) {
-      if (!former.delete(url)) added.push([imageIds.get(url)!, product.id]);
+    for (const { url } of after?.images ?? []) {
+      if (!former.delete(url)) added.push([imageIds.get(url)!, after!.id]);
     }
-    for (const url of former) removed.push([product.id, url]);
+    for (const url of former) removed.push([before!.id, url]);
   }
   await tx.runMany(
     `DELETE FROM product_images WHERE product_id = ?

@@ -31,6 +31,14 @@ export interface Product extends ProductContent {
   updated_at: number;
 }
 
+/** A product as it is stored, and as it is to be. */
+export interface ProductChange {
+  /** null: it is new. */
+  before: Product | null;
+  /** null: it is deleted. */
+  after: ProductContent | null;
+}
+
 /** A change: what is left out keeps its value, null clears it. */
 export type ProductPatch = {
   [F in keyof ProductFields]?: ProductFields[F] | null;

@@ -47,7 +47,7 @@ export async function listProducts(
   const products = await productsByIds(sql, page);
   const full = ids.length > limit;
   return {
-    products: products.map(({ product }) => product),
+    products: page.map((id) => products.get(id)!.product),
     next: full ? page[limit - 1] : end,
     scanned: filtered && !full ? SCAN_STEP : 0,
   };
@@ -122,11 +122,11 @@ function toOwned(row: ProductRow & { seller: string }): OwnedProduct {
   return { product: toProduct(row), seller: row.seller };
 }
 
-/** In the order of the ids. */
+/** Products by their ids. */
 async function productsByIds(
   sql: Sql,
   ids: readonly string[],
-): Promise<OwnedProduct[]> {
+): Promise<Map<string, OwnedProduct>> {
   const found = new Map<string, OwnedProduct>();
   for (const list of inLists(ids)) {
     const rows = await sql.all<ProductRow & { seller: string }>(
@@ -135,7 +135,7 @@ async function productsByIds(
     );
     for (const row of rows) found.set(row.id, toOwned(row));
   }
-  return ids.map((id) => found.get(id)!);
+  return found;
 }
 
 /** A place in the order of change; behind it comes what changed later. */
@@ -147,31 +147,81 @@ export interface ChangeCursor {
 /** Before the first change. */
 export const FIRST_CHANGE: ChangeCursor = { change: -1, productId: "" };
 
-export interface ChangedProduct extends OwnedProduct {
-  /** Its own place. */
-  cursor: ChangeCursor;
+/** What is left of a deleted product. */
+export interface Tombstone {
+  id: string;
+  sku: string;
+  /** Unix milliseconds. */
+  deletedAt: number;
+  /** The name of the seller whose it was. */
+  seller: string;
 }
 
+/** A product that changed or was deleted. */
+export type ProductEvent = (OwnedProduct | { tombstone: Tombstone }) & {
+  /** Its own place. */
+  cursor: ChangeCursor;
+};
+
 /**
- * The products that changed behind `after`, of all sellers, in the order of
- * their last change. A product that changes moves to the end, so no place is
- * ever skipped.
+ * The products that changed or were deleted behind `after`, of all sellers, in
+ * the order of their last change. A product that changes moves to the end, so
+ * no place is ever skipped.
  */
 export async function changedProducts(
   sql: Sql,
   after: ChangeCursor,
   limit: number,
-): Promise<ChangedProduct[]> {
-  const places = await sql.all<{ change_no: number; id: string }>(
-    `SELECT change_no, id FROM products WHERE (change_no, id) > (?, ?)
-     ORDER BY change_no, id LIMIT ?`,
+): Promise<ProductEvent[]> {
+  const changed = await placesBehind(sql, "products", after, limit);
+  const deleted = await placesBehind(sql, "deleted_products", after, limit);
+  const places = [...changed, ...deleted].sort(byPlace).slice(0, limit);
+  const ids = places.map(({ productId }) => productId);
+  const products = await productsByIds(sql, ids);
+  const gone = ids.filter((id) => !products.has(id));
+  const tombstones = await tombstonesByIds(sql, gone);
+  return places.map((cursor) => {
+    const { productId } = cursor;
+    const product = products.get(productId);
+    return product === undefined
+      ? { tombstone: tombstones.get(productId)!, cursor }
+      : { ...product, cursor };
+  });
+}
+
+async function placesBehind(
+  sql: Sql,
+  table: "products" | "deleted_products",
+  after: ChangeCursor,
+  limit: number,
+): Promise<ChangeCursor[]> {
+  return await sql.all<ChangeCursor>(
+    `SELECT change_no AS change, id AS "productId" FROM ${table}
+     WHERE (change_no, id) > (?, ?) ORDER BY change_no, id LIMIT ?`,
     [after.change, after.productId, limit],
   );
-  const products = await productsByIds(sql, places.map(({ id }) => id));
-  return products.map((owned, i) => ({
-    ...owned,
-    cursor: { change: places[i].change_no, productId: places[i].id },
-  }));
+}
+
+function byPlace(a: ChangeCursor, b: ChangeCursor): number {
+  return a.change - b.change || (a.productId < b.productId ? -1 : 1);
+}
+
+async function tombstonesByIds(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<Map<string, Tombstone>> {
+  const found = new Map<string, Tombstone>();
+  for (const list of inLists(ids)) {
+    const rows = await sql.all<Tombstone>(
+      `SELECT d.id, d.sku, d.deleted_at AS "deletedAt",
+         COALESCE(sellers.name, d.seller_name) AS seller
+       FROM deleted_products d LEFT JOIN sellers ON sellers.id = d.seller_id
+       WHERE d.id IN (${marks(list.length)})`,
+      list,
+    );
+    for (const row of rows) found.set(row.id, row);
+  }
+  return found;
 }
 
 interface ImageRow {

@@ -8,9 +8,9 @@ import {
   STORED_UNITS,
   type UpdateGroup,
 } from "./fields.ts";
-import type { Product, ProductContent } from "./product.ts";
+import type { Product, ProductChange, ProductContent } from "./product.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
-import { takeChange } from "./change_feed.ts";
+import { type Change, takeChange, takeChanges } from "./change_feed.ts";
 import {
   inLists,
   marks,
@@ -178,44 +178,105 @@ function columnValue(product: Product, column: Column): Param {
   return Array.isArray(value) ? listJson(value) : value;
 }
 
-/** Inserts new products; a `unique` DbError where an SKU is taken. */
-export async function insertProducts(
+/**
+ * Writes what changed, in the order of change that the list has; a `unique`
+ * DbError where an SKU is taken.
+ */
+export async function writeProducts(
   tx: Tx,
   sellerId: string,
-  products: readonly ProductContent[],
+  changes: readonly ProductChange[],
 ): Promise<void> {
-  if (products.length === 0) return;
-  await addUsage(tx, "products", new Map([[sellerId, products.length]]));
-  const { number, at } = await takeChange(tx);
+  if (changes.length === 0) return;
+  const created: Created[] = [];
+  const updated: Updated[] = [];
+  const deleted: Deleted[] = [];
+  for (const [place, { before, after }] of changes.entries()) {
+    if (before === null) created.push({ place, after: after! });
+    else if (after === null) deleted.push({ place, before });
+    else updated.push({ place, before, after });
+  }
+  const more = created.length - deleted.length;
+  if (more !== 0) await addUsage(tx, "products", new Map([[sellerId, more]]));
+  const first = changes.length === 1
+    ? await takeChange(tx)
+    : await takeChanges(tx, changes.length);
+  await deleteProducts(tx, sellerId, deleted, first);
+  await updateProducts(tx, updated, first);
+  await insertProducts(tx, sellerId, created, first);
+}
+
+/** Which of the changes of its write it is, from 0. */
+interface Placed {
+  place: number;
+}
+interface Created extends Placed {
+  after: ProductContent;
+}
+interface Deleted extends Placed {
+  before: Product;
+}
+interface Updated extends Created, Deleted {}
+
+async function insertProducts(
+  tx: Tx,
+  sellerId: string,
+  created: readonly Created[],
+  { number, at }: Change,
+): Promise<void> {
+  if (created.length === 0) return;
   await tx.runMany(
     `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +
       `VALUES (${marks(COLUMNS.length + 2)})`,
-    products.map((content) => {
-      const product = { ...content, created_at: at, updated_at: at };
-      return [sellerId, number, ...valuesOf(product)];
+    created.map(({ place, after }) => {
+      const product = { ...after, created_at: at, updated_at: at };
+      return [sellerId, number + place, ...valuesOf(product)];
     }),
   );
 }
 
-/** A product as it is stored and as it is to be. */
-export interface ProductChange {
-  before: Product;
-  after: ProductContent;
+/** Leaves a tombstone of each, which keeps its seller's name. */
+async function deleteProducts(
+  tx: Tx,
+  sellerId: string,
+  deleted: readonly Deleted[],
+  { number, at }: Change,
+): Promise<void> {
+  if (deleted.length === 0) return;
+  const seller = await tx.get<{ name: string }>(
+    "SELECT name FROM sellers WHERE id = ?",
+    [sellerId],
+  );
+  await tx.runMany(
+    "DELETE FROM products WHERE id = ?",
+    deleted.map(({ before: { id } }) => [id]),
+  );
+  await tx.runMany(
+    `INSERT INTO deleted_products
+       (id, seller_id, seller_name, sku, deleted_at, change_no)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    deleted.map(({ place, before: { id, sku } }) => [
+      id,
+      sellerId,
+      seller!.name,
+      sku,
+      at,
+      number + place,
+    ]),
+  );
 }
 
-/** Writes what changed; a `unique` DbError where an SKU is taken. */
-export async function updateProducts(
+async function updateProducts(
   tx: Tx,
-  changes: readonly ProductChange[],
+  updated: readonly Updated[],
+  { number, at }: Change,
 ): Promise<void> {
-  if (changes.length === 0) return;
-  const { number, at } = await takeChange(tx);
-  await freeSkus(tx, changes);
-  for (const [{ columns, sql }, products] of byUpdate(changes, at)) {
+  await freeSkus(tx, updated);
+  for (const [{ columns, sql }, rows] of byUpdate(updated, at)) {
     await tx.runMany(
       sql,
-      products.map((product) => [
-        number,
+      rows.map(({ place, product }) => [
+        number + place,
         ...columns.map((column) => columnValue(product, column)),
         product.id,
       ]),
@@ -229,7 +290,7 @@ export async function updateProducts(
  */
 async function freeSkus(
   tx: Tx,
-  changes: readonly ProductChange[],
+  changes: readonly Updated[],
 ): Promise<void> {
   const renamed = changes.filter(({ before, after }) =>
     before.sku !== after.sku
@@ -278,23 +339,29 @@ const UPDATES = Array.from(
   },
 );
 
+/** A product as it is to be stored. */
+interface Row extends Placed {
+  product: Product;
+}
+
 /** Products that change the same columns share a statement. */
 function byUpdate(
-  changes: readonly ProductChange[],
+  changes: readonly Updated[],
   updated_at: number,
-): ReadonlyMap<Update, Product[]> {
-  const products = new Map<Update, Product[]>();
-  for (const { before, after: content } of changes) {
-    const after = { ...content, created_at: before.created_at, updated_at };
-    const changed = (column: Column) => before[column] !== after[column];
+): ReadonlyMap<Update, Row[]> {
+  const rows = new Map<Update, Row[]>();
+  for (const { place, before, after } of changes) {
+    const product = { ...after, created_at: before.created_at, updated_at };
+    const changed = (column: Column) => before[column] !== product[column];
     let groups = 0;
     for (let i = 0; i < WRITTEN_TOGETHER.length; i++) {
       if (WRITTEN_TOGETHER[i].some(changed)) groups |= 1 << i;
     }
     const update = UPDATES[groups];
-    const same = products.get(update);
-    if (same === undefined) products.set(update, [after]);
-    else same.push(after);
+    const row = { place, product };
+    const same = rows.get(update);
+    if (same === undefined) rows.set(update, [row]);
+    else same.push(row);
   }
-  return products;
+  return rows;
 }

@@ -5,6 +5,7 @@
 import { imageFile, type ShownImage } from "../images/image.ts";
 import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";
 import type { Product } from "./product.ts";
+import type { Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
 /** The fields that have a unit. */
@@ -48,6 +49,12 @@ export function productNode(
     product.images.map((image) => imageNode(image, images.get(image.url))),
   );
   return node;
+}
+
+/** The `<product>` of one that was deleted. */
+export function tombstoneNode(tombstone: Tombstone): XmlNode {
+  const { seller, deletedAt, id, sku } = tombstone;
+  return { "@seller": seller, "@deleted_at": isoTime(deletedAt), id, sku };
 }
 
 function list(name: string, items: (string | XmlNode)[]): XmlNode | undefined {

@@ -16,7 +16,7 @@ import {
   ServiceError,
   serviceStopping,
 } from "../lib/errors.ts";
-import type { ProductContent } from "./product.ts";
+import type { ProductChange } from "./product.ts";
 import { sizeOf } from "../lib/blocks.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { ProductCounts, TransactionResult } from "./transaction.ts";
@@ -40,11 +40,7 @@ import {
   type UsedKey,
 } from "./idempotency_rows.ts";
 import { type ImageRequest, requestImages } from "../images/rows/requests.ts";
-import {
-  insertProducts,
-  type ProductChange,
-  updateProducts,
-} from "./product_rows.ts";
+import { writeProducts } from "./product_rows.ts";
 import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
 import {
   decodeProducts,
@@ -221,12 +217,9 @@ async function carryOut(
   { seller, planned, heads, use, now }: Decided,
 ): Promise<UploadOutcome> {
   const { products, counts } = planned;
-  const created: ProductContent[] = [];
-  const updated: ProductChange[] = [];
-  for (const { before, product, result } of products) {
-    if (before === null) created.push(product);
-    else if (result === "updated") updated.push({ before, after: product });
-  }
+  const changes: ProductChange[] = products
+    .filter(({ result }) => result !== "unchanged")
+    .map(({ before, product }) => ({ before, after: product }));
 
   const { deps } = services;
   const transactionId = deps.ids.uuid();
@@ -247,7 +240,7 @@ async function carryOut(
       uuid: deps.ids.uuid,
       images: images.distinct,
     }, images.results);
-  await linkImages(tx, products, imageIds);
+  await linkImages(tx, changes, imageIds);
   if (use !== null) {
     await forgetExpiredKeys(tx, now);
     await keepUsedKey(tx, seller.id, use.key, {
@@ -257,8 +250,7 @@ async function carryOut(
   }
   // What every upload has to wait for comes last.
   await countInHour(tx, now, "uploads");
-  await updateProducts(tx, updated);
-  await insertProducts(tx, seller.id, created);
+  await writeProducts(tx, seller.id, changes);
   return { transactionId };
 }
 

@@ -96,8 +96,11 @@ function product(type: string, attributes: Shape["attributes"]): Shape {
 }
 
 export const SENT_PRODUCT = product("product", {});
-/** The operator's feed says whose a product is. */
-export const READ_PRODUCT = product("read_product", { seller: told() });
+/** The operator's feed says whose a product is, and when it was deleted. */
+export const READ_PRODUCT = product("read_product", {
+  seller: told(),
+  deleted_at: told(),
+});
 
 /** What is sent, by its root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape>> = {

@@ -54,6 +54,7 @@ export const KEY_EXAMPLE = `<key><label>ERP</label></key>`;
 
 const ID = "01a1f8a9-48de-7b1f-9134-1d9a76779e57";
 const PRODUCT_ID = "01a1f8a9-48dd-7dda-af68-77c9d5d897a7";
+const DELETED_ID = "01a1f8a2-7c11-7e0a-b2d4-90a1c3e5f701";
 const DELIVERY_ID = "01a1f8a9-54fc-7a02-8c3d-0d2b5c1f7a11";
 const EVENT_ID = "01a1f8a9-54fb-75a4-9674-4fa8cb031fd7";
 const AT = "2026-11-20T11:13:26.236Z";
@@ -104,8 +105,14 @@ const DELIVERY = `<delivery>
 </delivery>`;
 
 export const FEED_EXAMPLE = service(
-  `<products>\n${indented(product(' seller="acme"'))}\n</products>`,
-  `<next>2041-${PRODUCT_ID}</next>`,
+  `<products>
+${indented(product(' seller="acme"'))}
+  <product seller="acme" deleted_at="${AT}">
+    <id>${DELETED_ID}</id>
+    <sku>MUG-9</sku>
+  </product>
+</products>`,
+  `<next>2042-${DELETED_ID}</next>`,
 );
 
 /** One for each kind of answer. */

@@ -29,6 +29,7 @@ export const TABLES: readonly Table[] = [
   { name: "sellers", key: ["id"] },
   { name: "seller_usage", key: ["seller_id", "resource"] },
   { name: "products", key: ["id"] },
+  { name: "deleted_products", key: ["id"] },
   { name: "transactions", key: ["id"] },
   { name: "images", key: ["id"] },
   { name: "transaction_images", key: ["transaction_id", "ordinal"] },

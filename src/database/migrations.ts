@@ -476,4 +476,20 @@ CREATE TABLE refusals (
 CREATE INDEX refusals_seller ON refusals (seller_id, id);
 `,
   },
+  {
+    name: "tombstones of products",
+    sql: `
+-- kept for ever; seller_name for when the seller is gone, too. Without foreign
+-- keys, for the same reason
+CREATE TABLE deleted_products (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_id TEXT NOT NULL,
+  seller_name TEXT NOT NULL,
+  sku TEXT NOT NULL,
+  deleted_at INTEGER NOT NULL,
+  change_no INTEGER NOT NULL
+) STRICT;
+CREATE INDEX deleted_products_changes ON deleted_products (change_no, id);
+`,
+  },
 ];

@@ -11,7 +11,7 @@ import type { Db, Sql } from "../database/db.ts";
 import { lastHours } from "../operations/hourly_counts.ts";
 import { pageOfSellers, type SellerRow } from "../sellers/seller_rows.ts";
 import { isoTime, isoTimeOrNone, type XmlNode } from "../xml/encode.ts";
-import { productNode } from "../catalogue/product_xml.ts";
+import { productNode, tombstoneNode } from "../catalogue/product_xml.ts";
 import type { Handler } from "./context.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
@@ -22,8 +22,9 @@ const HOURS = 24;
 const FAILING_LIMIT = 100;
 
 /**
- * `GET /operator_api/products`: the latest state of each changed product in
- * the order of change. Every page but an empty one has a `<next>`.
+ * `GET /operator_api/products`: the latest state of each changed product, or
+ * its tombstone, in the order of change. Every page but an empty one has a
+ * `<next>`.
  */
 export const followProducts: Handler = async (context) => {
   const reader = new QueryReader(context.query);
@@ -49,10 +50,15 @@ export const followProducts: Handler = async (context) => {
 
 async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   const changes = await changedProducts(sql, after, count);
-  const images = await shownImages(sql, changes.map(({ product }) => product));
-  const entries = changes.map(({ product, seller, cursor }) => ({
-    node: productNode(product, images, seller),
-    cursor,
+  const products = changes.flatMap((change) =>
+    "product" in change ? [change.product] : []
+  );
+  const images = await shownImages(sql, products);
+  const entries = changes.map((change) => ({
+    node: "product" in change
+      ? productNode(change.product, images, change.seller)
+      : tombstoneNode(change.tombstone),
+    cursor: change.cursor,
   }));
   const full = changes.length === count;
   return { entries, next: full ? entries[count - 1].cursor : null };

@@ -1,6 +1,7 @@
-/** `POST …/bulk_products` and `PUT …/products/…/attribute/…`. */
+/** Requests that change products. */
 import { uploadProducts } from "../catalogue/upload.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
+import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
 import type { XmlNode } from "../xml/encode.ts";
@@ -82,4 +83,11 @@ export async function putAttribute(context: RequestContext): Promise<Reply> {
     value: params.value,
   });
   return { status: 204 };
+}
+
+/** `DELETE /seller_api/products/:sku_or_id` */
+export async function deleteProduct(context: RequestContext): Promise<Reply> {
+  const { params, seller, services } = context;
+  await deleteOne(services, { seller, skuOrId: params.sku_or_id });
+  return { xml: { success: true } };
 }

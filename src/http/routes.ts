@@ -22,7 +22,7 @@ import {
 import { listEvents } from "./events.ts";
 import { ingestEvent } from "./operator.ts";
 import { getAsset, getPage } from "./page.ts";
-import { bulkUpload, putAttribute } from "./products.ts";
+import { bulkUpload, deleteProduct, putAttribute } from "./products.ts";
 import { followProducts, getStatus, listSellers } from "./operator_readout.ts";
 import { getProduct, listProducts, listTransactions } from "./readout.ts";
 import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
@@ -223,6 +223,21 @@ export const ROUTES: readonly Route[] = [
     },
   },
   {
+    method: "DELETE",
+    path: `${PRODUCTS}/:sku_or_id`,
+    access: "seller",
+    handler: deleteProduct,
+    documentation: {
+      operation: "deleteProduct",
+      title: "Delete a product",
+      about:
+        "Its SKU is free at once; its variants stay, and its images stay " +
+        "while another product shows them.",
+      answers: ["success"],
+      errors: ["not_found"],
+    },
+  },
+  {
     method: "POST",
     path: WEBHOOKS,
     access: "seller",
@@ -413,9 +428,10 @@ export const ROUTES: readonly Route[] = [
       title: "Follow the catalogue",
       about:
         "The latest state of each changed product of all sellers, in the " +
-        "order of change; what becomes of its images is a change too. Every page " +
-        "but an empty one has a <next>, which stays good for ever: keep the last " +
-        "one and ask again.",
+        "order of change; what becomes of its images is a change too. A deleted " +
+        "product has deleted_at, and only its id and SKU. Every page but an " +
+        "empty one has a <next>, which stays good for ever: keep the last one " +
+        "and ask again.",
       answers: ["products"],
       example: FEED_EXAMPLE,
       errors: ["record_invalid"],

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import type { Db } from "../../src/database/db.ts";
-import { insertProducts } from "../../src/catalogue/product_rows.ts";
+import { writeProducts } from "../../src/catalogue/product_rows.ts";
 import { addSeller, sellerByName } from "../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { load } from "./load.ts";
@@ -59,7 +59,11 @@ async function fill(
   for (let first = 0; first < each; first += size) {
     for (const id of ids) {
       const skus = Array.from({ length: size }, (_, n) => `p-${first + n}`);
-      await db.write((tx) => insertProducts(tx, id, skus.map(product)));
+      const created = skus.map((sku) => ({
+        before: null,
+        after: product(sku),
+      }));
+      await db.write((tx) => writeProducts(tx, id, created));
     }
   }
 }

@@ -5,8 +5,7 @@ import type { Tx } from "../../src/database/db.ts";
 import {
   COLUMNS,
   findBySkuOrId,
-  insertProducts,
-  updateProducts,
+  writeProducts,
 } from "../../src/catalogue/product_rows.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
@@ -55,7 +54,7 @@ async function filled() {
   const sellerId = await db.write(async (tx) => {
     const deps = { clock: systemClock, ids: systemIds };
     const { seller } = await addSeller(tx, deps, "acme");
-    await insertProducts(tx, seller.id, [BEFORE]);
+    await writeProducts(tx, seller.id, [{ before: null, after: BEFORE }]);
     return seller.id;
   });
   const statements = new Set<string>();
@@ -75,7 +74,7 @@ async function filled() {
               }
               : target[name].bind(target),
         });
-        return updateProducts(noted, [{
+        return writeProducts(noted, sellerId, [{
           before,
           after: { ...before, ...change },
         }]);

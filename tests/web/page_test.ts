@@ -297,6 +297,24 @@ test("an attribute is changed in place", async () => {
   assertStringIncludes(read.text, "<availability>out_of_stock</availability>");
 });
 
+test("a product is deleted once one is sure", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await app.upload(product("A/1") + product("B"));
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Products" }).click();
+  await page.getByRole("link", { name: "A/1" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Keep" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("group", { name: "Delete A/1 for good?" })
+    .getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("link", { name: "B", exact: true }).waitFor();
+  assertEquals(await page.getByRole("link", { name: "A/1" }).count(), 0);
+  assertEquals(tab.faults, []);
+});
+
 test("a key that is revoked in the middle loses no file", async () => {
   await using app = await bootAll();
   await using tab = await openTab(browser);

@@ -1,4 +1,4 @@
-/** One product: everything about it, and a change of an attribute in place. */
+/** One product: everything about it, a change of an attribute, its deletion. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../client.ts";
 import { type Field, FIELDS } from "../fields.ts";
@@ -8,12 +8,13 @@ import {
   ErrorNote,
   Moment,
   State,
+  SureButton,
   Title,
   useAction,
   useLoaded,
 } from "../parts.tsx";
 import type { Product, ProductImage } from "../resources.ts";
-import { linkTo } from "../route.ts";
+import { goTo, linkTo } from "../route.ts";
 import { loadProduct, Thumbnail } from "../thumbnails.tsx";
 
 export function ProductView({ client, id }: { client: Client; id: string }) {
@@ -27,7 +28,10 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
       <p>
         <a href={linkTo("products")}>All products</a>
       </p>
-      <Title>{loaded.data?.title ?? "Product"}</Title>
+      <div class="bar">
+        <Title>{loaded.data?.title ?? "Product"}</Title>
+        {loaded.data && <Deletion client={client} product={loaded.data} />}
+      </div>
       <Announcer text={changed} />
       <Await loaded={loaded}>
         {(product) => (
@@ -53,6 +57,26 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
           </div>
         )}
       </Await>
+    </>
+  );
+}
+
+function Deletion({ client, product }: { client: Client; product: Product }) {
+  const { busy, error, run } = useAction();
+  const remove = async () => {
+    const path = `/seller_api/products/${encodeURIComponent(product.id)}`;
+    await client.send(path, { method: "DELETE" });
+    goTo("products");
+  };
+  return (
+    <>
+      <SureButton
+        label="Delete"
+        question={`Delete ${product.sku} for good?`}
+        disabled={busy}
+        onSure={() => run(remove)}
+      />
+      {error && <ErrorNote error={error} />}
     </>
   );
 }

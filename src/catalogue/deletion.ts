@@ -1,0 +1,23 @@
+/** One product is deleted; what it leaves is a tombstone in the feed. */
+import { notFound } from "../lib/errors.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { linkImages } from "./change_feed.ts";
+import { findBySkuOrId, writeProducts } from "./product_rows.ts";
+
+/**
+ * Deletes a product; its SKU is free at once, and its variants stay. Throws
+ * `not_found` for a product that the seller does not have.
+ */
+export async function deleteProduct(
+  { db }: Services,
+  { seller, skuOrId }: { seller: Seller; skuOrId: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const before = await findBySkuOrId(tx, seller.id, skuOrId);
+    if (before === null) throw notFound("product");
+    const changes = [{ before, after: null }];
+    await linkImages(tx, changes, new Map());
+    await writeProducts(tx, seller.id, changes);
+  }, { order: seller.id });
+}
