@@ -25,7 +25,8 @@ import { FairQueue } from "./lib/fair_queue.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
 import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
-import { takeRole } from "./jobs/role_lock.ts";
+import { RoleLocks } from "./jobs/role_lock.ts";
+import { maintenanceOf } from "./operations/maintenance.ts";
 import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 
@@ -100,8 +101,26 @@ export async function openApp(
     sandbox,
   };
   stack.defer(() => services.refusals.flush());
-  if (config.roles.includes("images")) startImages(services, stack, imageRole);
-  if (config.roles.includes("webhooks")) startWebhooks(services, stack);
+  const locks = stack.adopt(
+    new RoleLocks(config.dataDir),
+    (locks) => locks.close(),
+  );
+  // What happens on other machines nobody here can tell.
+  const isAlone = (role: Role) =>
+    config.databaseUrl === null && locks.take(role);
+  if (config.roles.includes("images")) {
+    startImages(services, stack, isAlone("images"), imageRole);
+  }
+  if (config.roles.includes("webhooks")) {
+    startWebhooks(services, stack, isAlone("webhooks"));
+  }
+  const maintenance = maintenanceOf(
+    services,
+    config.roles,
+    (role) => config.databaseUrl !== null || locks.take(role),
+  );
+  maintenance.start();
+  stack.defer(() => maintenance.stop());
   const url = config.roles.includes("api")
     ? listen(services, stack, ending)
     : null;
@@ -113,25 +132,27 @@ export async function openApp(
 function startImages(
   services: Services,
   stack: AsyncDisposableStack,
+  isAlone: boolean,
   options?: ImageRoleOptions,
 ): void {
   services.images.prepare();
   keepRole("images", services, stack, () => new ImageRole(services, options));
-  if (isAlone(services, "images", stack)) {
-    watchClock(services, bringImagesForward, stack);
-  }
+  if (isAlone) watchClock(services, bringImagesForward, stack);
 }
 
-function startWebhooks(services: Services, stack: AsyncDisposableStack): void {
-  const alone = isAlone(services, "webhooks", stack);
-  const options = { shared: !alone };
+function startWebhooks(
+  services: Services,
+  stack: AsyncDisposableStack,
+  isAlone: boolean,
+): void {
+  const options = { shared: !isAlone };
   keepRole(
     "webhooks",
     services,
     stack,
     () => new WebhookRole(services, options),
   );
-  if (alone) watchClock(services, bringDeliveriesForward, stack);
+  if (isAlone) watchClock(services, bringDeliveriesForward, stack);
 }
 
 function keepRole(
@@ -144,21 +165,6 @@ function keepRole(
   keeper.start();
   health.watch(name, () => keeper.trouble());
   stack.defer(() => keeper.stop());
-}
-
-/**
- * Whether no other process has this role on the database; of a server nobody
- * can tell.
- */
-function isAlone(
-  { config }: Services,
-  role: Role,
-  stack: AsyncDisposableStack,
-): boolean {
-  if (config.databaseUrl !== null) return false;
-  const lock = takeRole(config.dataDir, role);
-  if (lock !== null) stack.defer(() => lock.close());
-  return lock !== null;
 }
 
 function watchClock(

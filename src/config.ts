@@ -50,6 +50,12 @@ export interface Config {
   readonly productLimit: number;
   /** Bytes of stored images of a seller without a quota of its own. */
   readonly imageQuota: number;
+  /** Days after which final uploads go; 0: never. */
+  readonly keepUploadsDays: number;
+  /** Days after which bodies of events and deliveries go; 0: never. */
+  readonly keepEventsDays: number;
+  /** Days after which references of events are forgotten; 0: never. */
+  readonly keepReferencesDays: number;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
 }
@@ -231,6 +237,29 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     meaning: "bytes of stored images of a seller; 0 allows none",
     parse: (text) => wholeNumber(text, 0, 999_999_999_999_999),
   },
+  keepUploadsDays: {
+    variable: "SELLER_KEEP_UPLOADS_DAYS",
+    placeholder: "DAYS",
+    fallback: "90",
+    meaning: "how long final uploads and their results are kept; 0: for ever",
+    parse: days,
+  },
+  keepEventsDays: {
+    variable: "SELLER_KEEP_EVENTS_DAYS",
+    placeholder: "DAYS",
+    fallback: "30",
+    meaning:
+      "how long events and their deliveries are kept, those not delivered three times as long; 0: for ever",
+    parse: days,
+  },
+  keepReferencesDays: {
+    variable: "SELLER_KEEP_REFERENCES_DAYS",
+    placeholder: "DAYS",
+    fallback: "400",
+    meaning:
+      "how long a reference is known, so that it is not delivered twice; 0: for ever",
+    parse: days,
+  },
   roles: {
     variable: "SELLER_ROLES",
     flag: "roles",
@@ -318,6 +347,10 @@ function wholeNumber(text: string, from: number, to: number): number {
   throw new SettingError(
     `${quoted(text)} is not a whole number from ${from} to ${to}.`,
   );
+}
+
+function days(text: string): number {
+  return wholeNumber(text, 0, 36_500);
 }
 
 function oneOf<T extends string>(text: string, known: readonly T[]): T {

@@ -31,6 +31,9 @@ Deno.test("without settings every default holds", () => {
     imageLimit: 16_777_216,
     productLimit: 1_000_000,
     imageQuota: 10_737_418_240,
+    keepUploadsDays: 90,
+    keepEventsDays: 30,
+    keepReferencesDays: 400,
     roles: ["api", "images", "webhooks"],
     logLevel: "info",
   });
@@ -58,6 +61,9 @@ Deno.test("every variable is read", () => {
     SELLER_IMAGE_LIMIT: "2000",
     SELLER_PRODUCT_LIMIT: "3000",
     SELLER_IMAGE_QUOTA: "0",
+    SELLER_KEEP_UPLOADS_DAYS: "0",
+    SELLER_KEEP_EVENTS_DAYS: "7",
+    SELLER_KEEP_REFERENCES_DAYS: "36500",
     SELLER_ROLES: "webhooks,api",
     SELLER_LOG: "debug",
   });
@@ -81,6 +87,9 @@ Deno.test("every variable is read", () => {
     imageLimit: 2000,
     productLimit: 3000,
     imageQuota: 0,
+    keepUploadsDays: 0,
+    keepEventsDays: 7,
+    keepReferencesDays: 36_500,
     roles: ["api", "webhooks"],
     logLevel: "debug",
   });

@@ -119,14 +119,17 @@ function leaveRest(tx: Tx, imageIds: readonly string[]): Promise<void> {
 /** Whether `touchRest` has something to do. */
 export const REST = "SELECT 1 FROM changed_images LIMIT 1";
 
-/** Does one write's worth of what `touchProductsOf` left. */
-export async function touchRest(tx: Tx): Promise<void> {
+/**
+ * Does one write's worth of what `touchProductsOf` left. Answers how many
+ * products got the number.
+ */
+export async function touchRest(tx: Tx): Promise<number> {
   const { number } = await takeChange(tx);
   const rest = await tx.get<{ image_id: string; product_id: string }>(
     `SELECT image_id, product_id FROM changed_images
      ORDER BY image_id LIMIT 1`,
   );
-  if (rest === undefined) return;
+  if (rest === undefined) return 0;
   const links = await tx.all<{ product_id: string }>(
     `SELECT product_id FROM product_images
      WHERE image_id = ? AND product_id > ? ORDER BY product_id LIMIT ?`,
@@ -144,4 +147,5 @@ export async function touchRest(tx: Tx): Promise<void> {
       [ids[ids.length - 1], rest.image_id],
     );
   }
+  return ids.length;
 }

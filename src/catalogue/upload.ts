@@ -18,6 +18,7 @@ import {
 } from "../lib/errors.ts";
 import type { ProductChange } from "./product.ts";
 import { sizeOf } from "../lib/blocks.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { ProductCounts, TransactionResult } from "./transaction.ts";
 import {
@@ -33,12 +34,7 @@ import type { Services } from "../services.ts";
 import { linkImages } from "./change_feed.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
-import {
-  findUsedKey,
-  forgetExpiredKeys,
-  keepUsedKey,
-  type UsedKey,
-} from "./idempotency_rows.ts";
+import { findUsedKey, keepUsedKey, type UsedKey } from "./idempotency_rows.ts";
 import { type ImageRequest, requestImages } from "../images/rows/requests.ts";
 import { writeProducts } from "./product_rows.ts";
 import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
@@ -53,7 +49,7 @@ const LIGHT = 16 * 1024;
 /** A longer one is read in pieces. */
 const READ_AT_ONCE = 512 * 1024;
 /** A used Idempotency-Key is remembered this long. */
-const KEY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
+const KEY_LIFETIME_MS = DAY_MS;
 
 export interface Upload {
   seller: Seller;
@@ -242,7 +238,6 @@ async function carryOut(
     }, images.results);
   await linkImages(tx, changes, imageIds);
   if (use !== null) {
-    await forgetExpiredKeys(tx, now);
     await keepUsedKey(tx, seller.id, use.key, {
       request_hash: use.hash,
       transaction_id: transactionId,

@@ -53,6 +53,9 @@ export interface WriteOptions {
   heavy?: boolean;
 }
 
+/** How upkeep writes: one portion at a time, beside everything else. */
+export const UPKEEP: WriteOptions = { order: "upkeep", heavy: true };
+
 /** A database, whatever its engine; what fails in that is a `DbError`. */
 export interface Db {
   /** Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`. */

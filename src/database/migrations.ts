@@ -492,4 +492,13 @@ CREATE TABLE deleted_products (
 CREATE INDEX deleted_products_changes ON deleted_products (change_no, id);
 `,
   },
+  {
+    name: "retention: what is old is found by indexes",
+    sql: `
+CREATE INDEX transactions_final ON transactions (finished_at)
+  WHERE finished_at IS NOT NULL;
+CREATE INDEX idempotency_keys_transaction ON idempotency_keys (transaction_id);
+CREATE INDEX events_references ON events (created_at) WHERE body IS NULL;
+`,
+  },
 ];

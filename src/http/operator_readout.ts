@@ -6,8 +6,7 @@ import {
   FIRST_CHANGE,
   shownImages,
 } from "../catalogue/product_lists.ts";
-import { REST, touchRest } from "../catalogue/change_feed.ts";
-import type { Db, Sql } from "../database/db.ts";
+import type { Sql } from "../database/db.ts";
 import { lastHours } from "../operations/hourly_counts.ts";
 import { pageOfSellers, type SellerRow } from "../sellers/seller_rows.ts";
 import { isoTime, isoTimeOrNone, type XmlNode } from "../xml/encode.ts";
@@ -33,7 +32,6 @@ export const followProducts: Handler = async (context) => {
     limit: reader.limit(),
   };
   reader.finish();
-  await finishTouches(context.services.db);
   const { list, after } = await readPage(
     context,
     "product",
@@ -67,12 +65,6 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
 function parseCursor(text: string): ChangeCursor | null {
   const match = /^(\d{1,15})-([0-9a-f-]{36})$/.exec(text);
   return match && { change: Number(match[1]), productId: match[2] };
-}
-
-/** Only who follows the catalogue needs these, so who follows does them. */
-async function finishTouches(db: Db): Promise<void> {
-  const left = await db.read((sql) => sql.get(REST));
-  if (left !== undefined) await db.write(touchRest);
 }
 
 /** `GET /operator_api/sellers` */

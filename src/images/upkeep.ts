@@ -13,7 +13,8 @@ import {
   PREFIXES,
   sha256Of,
 } from "./storage/blob_store.ts";
-import type { Db } from "../database/db.ts";
+import { type Db, UPKEEP } from "../database/db.ts";
+import type { Services } from "../services.ts";
 import {
   copiesUnder,
   forgetUnneeded,
@@ -31,39 +32,45 @@ const AT_ONCE = 8;
 const LOOK_AGAIN_MS = 500;
 const WAIT_MS = 2 * 60_000;
 
-/**
- * Removes half-written files of attempts that nobody is at any more. Answers
- * how many there were.
- */
-export async function sweepParts(db: Db, folder: string): Promise<number> {
-  const leases = await unclaimedParts(db, folder);
-  for (const lease of leases) await removePart(folder, lease);
-  return leases.length;
+/** Removes half-written files of attempts that nobody is at any more. */
+export async function* sweepParts(
+  { db, images }: Pick<Services, "db" | "images">,
+): AsyncGenerator<number, void> {
+  const folder = images.partFolder;
+  for (const lease of await unclaimedParts(db, folder)) {
+    await removePart(folder, lease);
+    yield 1;
+  }
 }
 
 /**
  * Has every image fetched again whose file is gone (after a power failure, say,
- * or because somebody removed it). Answers how many URLs that are.
+ * or because somebody removed it).
  */
-export async function refetchMissing(
-  db: Db,
-  store: ImageStore,
-  at: number,
-  abort: AbortSignal,
-): Promise<number> {
-  let urls = 0;
+export async function* refetchMissing(
+  { db, deps, images, signals }: Pick<
+    Services,
+    "db" | "deps" | "images" | "signals"
+  >,
+): AsyncGenerator<number, void> {
   for (const prefix of PREFIXES) {
-    if (abort.aborted) break;
     const copies = await db.read((sql) => copiesUnder(sql, prefix));
     if (copies.length === 0) continue;
     // Looked up after the rows: a file is there before its row is.
-    const files = new Set(await store.names(prefix));
+    const files = new Set(await images.names(prefix));
     const missing = copies.filter((copy) => !files.has(imageFile(copy)))
       .map(({ sha256 }) => sha256);
-    if (missing.length === 0) continue;
-    urls += await db.write((tx) => refetchCopies(tx, missing, at));
+    if (missing.length > 0) {
+      const at = deps.clock.now();
+      const urls = await db.write(
+        (tx) => refetchCopies(tx, missing, at),
+        UPKEEP,
+      );
+      deps.log.warn("image_files_missing", { urls });
+      signals.images.announce();
+    }
+    yield missing.length;
   }
-  return urls;
 }
 
 export interface VerifyReport {

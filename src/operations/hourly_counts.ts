@@ -1,7 +1,9 @@
 /** How much was done in each hour, for the operator. */
-import type { Sql, Tx } from "../database/db.ts";
+import { type Sql, type Tx, UPKEEP } from "../database/db.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import type { Services } from "../services.ts";
 
-const HOUR_MS = 3_600_000;
+const KEPT_MS = 90 * DAY_MS;
 
 /** What is counted; `deliveries` are tries. */
 export const HOURLY = [
@@ -55,4 +57,15 @@ export async function lastHours(
       HOURLY.map((name) => [name, found.get(`${first + i} ${name}`) ?? 0]),
     ) as Record<HourlyCount, number>,
   }));
+}
+
+/** Deletes the counts of hours more than 90 days ago; a job of upkeep. */
+export async function* sweepHourlyCounts(
+  { deps, db }: Pick<Services, "deps" | "db">,
+): AsyncGenerator<number, void> {
+  const before = Math.floor((deps.clock.now() - KEPT_MS) / HOUR_MS);
+  yield await db.write(
+    (tx) => tx.run("DELETE FROM hourly_counts WHERE hour < ?", [before]),
+    UPKEEP,
+  );
 }

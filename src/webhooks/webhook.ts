@@ -4,6 +4,7 @@
  * goes through.
  */
 import { createHmac } from "node:crypto";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 
 export const TRIGGERS = [
@@ -96,25 +97,20 @@ export const MOVES = {
   recover: { from: ["exhausted", "cancelled"], to: "pending" },
 } as const satisfies Record<string, Move>;
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
 /** Milliseconds to wait after the first failed try, the second, and so on. */
 export const RETRY_DELAYS: readonly number[] = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
 ];
 const RETRY_JITTER = 0.2;
-const RETRY_AFTER_MAX = 24 * HOUR;
+const RETRY_AFTER_MAX = 24 * HOUR_MS;
 
 /**
  * Milliseconds until the next try after `failures` failed ones, or null when
@@ -142,7 +138,7 @@ export interface WebhookHealth {
   failingSince: number | null;
 }
 
-const DISABLE_AFTER_MS = 5 * DAY;
+const DISABLE_AFTER_MS = 5 * DAY_MS;
 const DISABLE_AFTER_TRIES = 10;
 
 /**
@@ -162,17 +158,20 @@ export function isGivenUp(
 
 export type SettledState = "delivered" | "exhausted" | "held" | "cancelled";
 
-/** How long a delivery is kept in the state in which it stays, in ms. */
+/**
+ * How long a delivery is kept in the state in which it stays, as a multiple of
+ * SELLER_KEEP_EVENTS_DAYS.
+ */
 export const RETENTION: Readonly<Record<SettledState, number>> = {
-  delivered: 30 * DAY,
-  cancelled: 30 * DAY,
-  exhausted: 90 * DAY,
-  held: 90 * DAY,
+  delivered: 1,
+  cancelled: 1,
+  exhausted: 3,
+  held: 3,
 };
 
 const SECRET_PREFIX = "whsec_";
 /** How long a former secret goes on signing beside the new one. */
-const SECRET_OVERLAP_MS = 24 * HOUR;
+const SECRET_OVERLAP_MS = 24 * HOUR_MS;
 /** Former secrets that sign at the same time at most; each is a signature. */
 const FORMER_SECRETS = 4;
 
@@ -205,7 +204,7 @@ export function rotateSecrets(
 ): Secrets {
   const signing = inForce(former, now);
   if (signing.length >= FORMER_SECRETS) {
-    const seconds = Math.ceil((signing[0][1] - now) / SECOND);
+    const seconds = Math.ceil((signing[0][1] - now) / SECOND_MS);
     throw new ServiceError(
       "rate_limited",
       `${FORMER_SECRETS} former secrets still sign, which is the most; the ` +
@@ -220,7 +219,8 @@ export function rotateSecrets(
   };
 }
 
-function inForce(former: readonly FormerSecret[], now: number) {
+/** Those that sign at `now`. */
+export function inForce(former: readonly FormerSecret[], now: number) {
   return former.filter(([, until]) => now < until);
 }
 

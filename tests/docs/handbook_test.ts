@@ -1,6 +1,7 @@
 /** Holds the chapters of the handbook and the code together. */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import { SETTINGS } from "../../src/config.ts";
 import { ERROR_ABOUT } from "../../src/contracts/docs.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
@@ -49,6 +50,18 @@ Deno.test("the chapter on settings lists every one as the help does", () => {
       meaning,
     ]),
   );
+});
+
+Deno.test("the chapter on capacity tells what bounds each table", () => {
+  const bounded = tables(
+    chapter("capacity"),
+    "table",
+    "bound",
+    "in the example",
+  )
+    .map(([table]) => table);
+  const tablesThatAre = [...TABLES.map(({ name }) => name), ...NOT_COPIED];
+  assertEquals(bounded.sort(), tablesThatAre.sort());
 });
 
 Deno.test("chapters name only settings that exist, with values that they take", () => {

@@ -95,7 +95,7 @@ Deno.test("images: half-written files are swept, but not those being written", a
   const folder = bench.images.partFolder;
   Deno.writeTextFileSync(`${folder}/held.part`, "");
   Deno.writeTextFileSync(`${folder}/dead.part`, "");
-  assertEquals(await sweepParts(bench.db, folder), 1);
+  assertEquals(await Array.fromAsync(sweepParts(bench)), [1]);
   assertEquals(
     bench.files().filter((file) => file.endsWith(".part")),
     ["held.part"],
@@ -106,6 +106,6 @@ Deno.test("images: the sweep happens at the start", async () => {
   await using bench = new ImageBench();
   await stock(bench);
   Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
-  bench.startRole();
+  bench.startUpkeep();
   await until(() => !bench.files().includes("dead.part"), "the sweep");
 });

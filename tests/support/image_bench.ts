@@ -14,6 +14,8 @@ import {
 } from "../../src/images/storage/open.ts";
 import type { ImageStore } from "../../src/images/storage/blob_store.ts";
 import { newSignals, type Signals } from "../../src/jobs/signals.ts";
+import type { PeriodicJobs } from "../../src/jobs/periodic_jobs.ts";
+import { maintenanceOf } from "../../src/operations/maintenance.ts";
 import type { Db } from "../../src/database/db.ts";
 import {
   requestImages,
@@ -69,6 +71,7 @@ export class ImageBench implements AsyncDisposable {
   readonly config: Config;
   readonly images: ImageStore;
   readonly #roles: ImageRole[] = [];
+  readonly #upkeep: PeriodicJobs[] = [];
   readonly #sellers = new Map<string, Promise<string>>();
   readonly #options: ImageBenchOptions;
 
@@ -100,6 +103,13 @@ export class ImageBench implements AsyncDisposable {
     role.start();
     this.#roles.push(role);
     return role;
+  }
+
+  /** Starts the jobs of upkeep that a process of this role does. */
+  startUpkeep(): void {
+    const upkeep = maintenanceOf(this, ["images"], () => true);
+    upkeep.start();
+    this.#upkeep.push(upkeep);
   }
 
   sellerId(name: string): Promise<string> {
@@ -207,6 +217,7 @@ export class ImageBench implements AsyncDisposable {
   }
 
   async stopRoles(): Promise<void> {
+    for (const upkeep of this.#upkeep.splice(0)) await upkeep.stop();
     for (const role of this.#roles.splice(0)) await role.stop();
   }
 

@@ -1,5 +1,6 @@
-import { assertEquals } from "@std/assert";
-import { sweepDeliveries } from "../../src/webhooks/rows/delivery_log.ts";
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { sweepEvents, sweepReferences } from "../../src/webhooks/retention.ts";
+import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
 const SECOND = 1_000;
@@ -21,8 +22,9 @@ Deno.test("a sweep deletes what was kept long enough, and knows the reference st
   await bench.delivery(held, "held");
   const unheard = await bench.emit("order-3", "order_paid");
   await Promise.all([role.stop(), bench.clock.advance(5 * SECOND)]);
-  const sweep = () =>
-    bench.db.write((tx) => sweepDeliveries(tx, bench.clock.now()));
+  const { db, deps } = bench;
+  const services = { db, deps, config: testConfig({ dataDir: "" }) };
+  const sweep = () => Array.fromAsync(sweepEvents(services));
   const bodies = () =>
     bench.db.read((sql) =>
       sql.all<{ kept: number }>(
@@ -30,15 +32,18 @@ Deno.test("a sweep deletes what was kept long enough, and knows the reference st
       )
     );
   bench.clock.advance(30 * DAY - 6 * SECOND);
-  assertEquals(await sweep(), 0);
+  assertEquals(await sweep(), []);
   bench.clock.advance(6 * SECOND);
-  assertEquals([await sweep(), await sweep(), await sweep()], [1, 1, 0]);
+  assertEquals(await sweep(), [1, 1]);
   assertEquals(await bodies(), [{ kept: 0 }, { kept: 1 }, { kept: 0 }]);
   bench.clock.advance(60 * DAY);
-  assertEquals([await sweep(), await sweep()], [1, 0]);
+  assertEquals(await sweep(), [1]);
   assertEquals(await bench.deliveries(), []);
   for (const [i, event] of [delivered, held].entries()) {
     assertEquals(await bench.emit(`order-${i + 1}`), event);
   }
   assertEquals(await bench.emit("order-3", "order_paid"), unheard);
+  bench.clock.advance(310 * DAY + 10 * SECOND);
+  assertEquals(await Array.fromAsync(sweepReferences(services)), [3]);
+  assertNotEquals(await bench.emit("order-3", "order_paid"), unheard);
 });

@@ -35,7 +35,6 @@ import {
 } from "../rows/queue.ts";
 import { roomOf } from "../rows/quota.ts";
 import { tellRest, UNTOLD } from "../rows/answers.ts";
-import { refetchMissing, sweepParts } from "../upkeep.ts";
 import {
   FIRST_TURN,
   nothingPicked,
@@ -53,7 +52,6 @@ const RENEW_MS = 5_000;
 const NEXT_LOOK_MS = 50;
 /** Jobs of another process are seen after this long at the latest. */
 const IDLE_MS = 1_000;
-const SWEEP_MS = 60_000;
 /** Of expired leases one look takes so many. */
 const EXPIRED = 256;
 /** After so long without a look at the rows, nobody may have had one. */
@@ -101,7 +99,6 @@ export class ImageRole implements BackgroundRole {
   readonly #thread: ImageThread;
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
-  readonly #stopping = new AbortController();
   /** Every job whose lease may be ours, by lease, until its end is on disk. */
   readonly #held = new Map<string, HeldImage>();
   #turn = FIRST_TURN;
@@ -114,10 +111,6 @@ export class ImageRole implements BackgroundRole {
   /** Until then others may not have been able to renew their leases. */
   #graceUntil = 0;
   #renewAt = 0;
-  #sweepAt = 0;
-  /** Whether every stored image was looked for; tried until it succeeds. */
-  #missingSought = false;
-  #upkeep: Promise<void> = Promise.resolve();
 
   constructor(
     services: RoleServices,
@@ -166,11 +159,9 @@ export class ImageRole implements BackgroundRole {
    */
   async stop(): Promise<void> {
     const { db, deps } = this.#services;
-    this.#stopping.abort();
     this.#store.stop();
     await this.#loop.stop();
     await this.#thread.stop();
-    await this.#upkeep;
     for (const job of this.#inFlight()) job.end = "released";
     try {
       await db.write((tx) => this.#recordEnds(tx, [...this.#held.values()]));
@@ -183,7 +174,6 @@ export class ImageRole implements BackgroundRole {
   async abandon(): Promise<void> {
     const { db, deps } = this.#services;
     this.#abandoned = true;
-    this.#stopping.abort();
     this.#store.stop();
     void this.#loop.stop();
     void this.#thread.stop();
@@ -216,7 +206,6 @@ export class ImageRole implements BackgroundRole {
   async #round(): Promise<number> {
     const { clock } = this.#services.deps;
     const now = clock.now();
-    this.#sweep(now);
     // Before the look: after a stall our own leases have run out.
     if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
     const { expired, picked, rooms, untold } = await this.#look(now);
@@ -411,40 +400,6 @@ export class ImageRole implements BackgroundRole {
       job.end = job.lease === culprit ? "crashed" : "released";
     }
     this.#services.signals.images.notify();
-  }
-
-  #sweep(now: number): void {
-    if (now < this.#sweepAt) return;
-    this.#sweepAt = now + SWEEP_MS;
-    this.#keepUp(async () => {
-      const { db, deps, images } = this.#services;
-      const parts = await sweepParts(db, images.partFolder);
-      if (parts > 0) deps.log.info("image_parts_swept", { parts });
-    });
-    this.#keepUp(() => this.#refetchMissing());
-  }
-
-  async #refetchMissing(): Promise<void> {
-    if (this.#missingSought) return;
-    const { db, deps, signals, images } = this.#services;
-    const urls = await refetchMissing(
-      db,
-      images,
-      deps.clock.now(),
-      this.#stopping.signal,
-    );
-    this.#missingSought = true;
-    if (urls === 0) return;
-    deps.log.warn("image_files_missing", { urls });
-    signals.images.notify();
-  }
-
-  /** One piece of upkeep after the other, beside the rounds. */
-  #keepUp(task: () => Promise<void>): void {
-    const { log } = this.#services.deps;
-    this.#upkeep = this.#upkeep.then(task).catch((error) =>
-      log.error("image_upkeep_failed", { error: String(error) })
-    );
   }
 }
 

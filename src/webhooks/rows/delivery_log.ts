@@ -173,17 +173,22 @@ export async function settledDeliveries(
 const SWEEP_ROWS = 100;
 
 /**
- * Deletes what was kept long enough, with its tries, and empties its event,
- * whose row stays to know its reference again. Answers how many rows went: call
- * it again while that is more than 0.
+ * Deletes some of what was kept long enough, with its tries, and empties its
+ * event, whose row stays to know its reference again; a test event has none and
+ * goes. `keptMs` is how long what was delivered is kept. Answers how many
+ * deliveries and events that were.
  */
-export async function sweepDeliveries(tx: Tx, now: number): Promise<number> {
-  for (const [state, kept] of Object.entries(RETENTION)) {
+export async function sweepDeliveries(
+  tx: Tx,
+  now: number,
+  keptMs: number,
+): Promise<number> {
+  for (const [state, times] of Object.entries(RETENTION)) {
     const old = await tx.all<{ id: string; eventId: string }>(
       `SELECT id, event_id AS "eventId" FROM deliveries
        WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?
        /* FOR UPDATE SKIP LOCKED */`,
-      [state, now - kept, SWEEP_ROWS],
+      [state, now - times * keptMs, SWEEP_ROWS],
     );
     if (old.length === 0) continue;
     const ids = old.map(({ id }) => [id]);
@@ -192,10 +197,12 @@ export async function sweepDeliveries(tx: Tx, now: number): Promise<number> {
       ids,
     );
     await tx.runMany("DELETE FROM deliveries WHERE id = ?", ids);
+    const events = old.map(({ eventId }) => [eventId]);
     await tx.runMany(
-      "UPDATE events SET body = NULL WHERE id = ?",
-      old.map(({ eventId }) => [eventId]),
+      "DELETE FROM events WHERE id = ? AND reference IS NULL",
+      events,
     );
+    await tx.runMany("UPDATE events SET body = NULL WHERE id = ?", events);
     return old.length;
   }
   // What had no webhook to go to is kept as long as what was delivered.
@@ -204,6 +211,6 @@ export async function sweepDeliveries(tx: Tx, now: number): Promise<number> {
        SELECT id FROM events
        WHERE delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?
        ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
-    [now - RETENTION.delivered, SWEEP_ROWS],
+    [now - keptMs, SWEEP_ROWS],
   );
 }

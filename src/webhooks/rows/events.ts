@@ -58,6 +58,22 @@ export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
   return changed > 0;
 }
 
+/** Events that one write of a sweep deletes at most. */
+const SWEEP_EVENTS = 500;
+
+/**
+ * Deletes some events of `before` or earlier (Unix milliseconds) that have no
+ * body any more; answers how many.
+ */
+export function deleteReferences(tx: Tx, before: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM events WHERE id IN (
+       SELECT id FROM events WHERE body IS NULL AND created_at <= ?
+       ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
+    [before, SWEEP_EVENTS],
+  );
+}
+
 /** The event that a reference stands for. */
 export function findEvent(
   sql: Sql,

@@ -2,7 +2,15 @@
 import type { Deps } from "../../deps.ts";
 import type { Sql, Tx } from "../../database/db.ts";
 import { newWebhookSecret } from "../../sellers/seller_rows.ts";
-import { rotateSecrets, type Secrets, type Trigger } from "../webhook.ts";
+import {
+  inForce,
+  rotateSecrets,
+  type Secrets,
+  type Trigger,
+} from "../webhook.ts";
+
+/** Rows of each table that one write looks at for secrets to forget. */
+const FORGET_ROWS = 500;
 
 /** Columns of a webhook's secrets, which are its seller's until it has its own. */
 export const SECRETS = `
@@ -97,4 +105,36 @@ function rotate(
 function toRotated({ current, former }: Secrets): RotatedSecret {
   const [, oldUntil] = former[former.length - 1];
   return { secret: current, oldUntil };
+}
+
+/**
+ * Forgets secrets of sellers and webhooks that do not sign any more at `now`
+ * (Unix milliseconds). Answers how many rows had some.
+ */
+export async function forgetFormerSecrets(
+  tx: Tx,
+  now: number,
+): Promise<number> {
+  const owners = [
+    ["sellers", "former_webhook_secrets"],
+    ["webhooks", "former_secrets"],
+  ];
+  let changed = 0;
+  for (const [table, column] of owners) {
+    const rows = await tx.all<{ id: string; former: string }>(
+      `SELECT id, ${column} AS former FROM ${table} WHERE ${column} <> '[]'
+       ORDER BY id LIMIT ${FORGET_ROWS} /* FOR NO KEY UPDATE SKIP LOCKED */`,
+    );
+    const left = rows.map(({ id, former }) => ({
+      id,
+      former,
+      signing: JSON.stringify(inForce(JSON.parse(former), now)),
+    })).filter(({ former, signing }) => signing !== former);
+    await tx.runMany(
+      `UPDATE ${table} SET ${column} = ? WHERE id = ?`,
+      left.map(({ id, signing }) => [signing, id]),
+    );
+    changed += left.length;
+  }
+  return changed;
 }

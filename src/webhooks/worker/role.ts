@@ -18,7 +18,6 @@ import {
   queueHeads,
   renewLeases,
 } from "../rows/queue.ts";
-import { sweepDeliveries } from "../rows/delivery_log.ts";
 import {
   INTERRUPTED,
   type Outcome,
@@ -41,9 +40,6 @@ const STOP_MS = 2_000;
 /** A failing webhook's place stays taken this long for each failure in a row. */
 const REST_MS = 10;
 const REST_MAX_MS = 1_000;
-const SWEEP_MS = 60 * 60 * 1_000;
-/** Between two small writes of a sweep. */
-const SWEEP_PAUSE_MS = 50;
 /** All outcomes change the row of the hour: better together than in a queue. */
 const SETTLING = "deliveries";
 /** An outcome that the database did not take is offered again after this. */
@@ -58,7 +54,6 @@ export class WebhookRole implements BackgroundRole {
   readonly #services: Pick<Services, "config" | "deps" | "db" | "signals">;
   readonly #outbound: Outbound;
   readonly #loop: Loop;
-  readonly #sweep: Loop;
   readonly #stalls: StallWatch;
   readonly #inFlight = new InFlight();
   readonly #sending = new Set<Promise<void>>();
@@ -91,19 +86,11 @@ export class WebhookRole implements BackgroundRole {
       idleMs: LOOK_MS,
       step: () => this.#step(),
     });
-    this.#sweep = new Loop({
-      name: "webhook_sweep",
-      deps,
-      signal: new Signal(),
-      idleMs: SWEEP_MS,
-      step: () => this.#sweepSome(),
-    });
   }
 
   start(): void {
     this.#stalls.start();
     this.#loop.start();
-    this.#sweep.start();
   }
 
   /**
@@ -111,7 +98,7 @@ export class WebhookRole implements BackgroundRole {
    * back the rest.
    */
   async stop(): Promise<void> {
-    await Promise.all([this.#loop.stop(), this.#sweep.stop()]);
+    await this.#loop.stop();
     const cancel = this.#services.deps.clock.after(
       STOP_MS,
       () => this.#aborting.abort(),
@@ -126,7 +113,6 @@ export class WebhookRole implements BackgroundRole {
   abandon(): Promise<void> {
     this.#aborting.abort();
     void this.#loop.stop();
-    void this.#sweep.stop();
     this.#outbound.close();
     this.#stalls.stop();
     return Promise.resolve();
@@ -297,12 +283,6 @@ export class WebhookRole implements BackgroundRole {
     if (settled.webhookDisabled) {
       log.warn("webhook_disabled", { webhook: webhookId });
     }
-  }
-
-  async #sweepSome(): Promise<number> {
-    const { db, deps } = this.#services;
-    const swept = await db.write((tx) => sweepDeliveries(tx, deps.clock.now()));
-    return swept > 0 ? SWEEP_PAUSE_MS : SWEEP_MS;
   }
 }
 

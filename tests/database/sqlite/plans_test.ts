@@ -10,6 +10,7 @@ import {
   holdDeliveries,
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
+import { deleteReferences } from "../../../src/webhooks/rows/events.ts";
 import {
   eventsAfter,
   eventsOfTime,
@@ -183,7 +184,8 @@ Deno.test("no statement of the queue looks at every delivery", async () => {
     (tx) => holdDeliveries(tx, "w", 0),
     (tx) => freeDeliveries(tx, "w", 0),
     (tx) => cancelDeliveries(tx, "w", 0),
-    (tx) => sweepDeliveries(tx, 0),
+    (tx) => sweepDeliveries(tx, 0, 0),
+    (tx) => deleteReferences(tx, 0),
     (tx) => settledDeliveries(tx, "exhausted", 0, 1),
     (tx) => listDeliveries(tx, { sellerId: "s", trigger: "t", limit: 1 }),
   ];

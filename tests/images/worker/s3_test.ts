@@ -146,8 +146,8 @@ Deno.test("object storage: a missing object is fetched again, once a list can be
     return lists ? null : new Problem(503, "SlowDown").response();
   };
   bench.startRole();
-  const failed = () =>
-    bench.log.some(({ event }) => event === "image_upkeep_failed");
+  bench.startUpkeep();
+  const failed = () => bench.log.some(({ event }) => event === "upkeep_failed");
   await until(failed, "the look that failed");
   lists = true;
   // More than once, as it may not have begun to wait when its failure is logged;
@@ -170,9 +170,9 @@ Deno.test("object storage: what an outage hides is not taken for missing", async
   await using bench = benchOn(server);
   const [url] = await stock(bench, host, ["a"]);
   server.meddle = () => new Problem(404, "NoSuchBucket").response();
-  bench.startRole();
+  bench.startUpkeep();
   await until(
-    () => bench.log.some(({ event }) => event === "image_upkeep_failed"),
+    () => bench.log.some(({ event }) => event === "upkeep_failed"),
     "the look that failed",
   );
   assertEquals((await bench.image(url)).state, "stored");
@@ -183,7 +183,7 @@ Deno.test("object storage: a half-written download is swept from here", async ()
   await using bench = benchOn(server);
   Deno.mkdirSync(bench.images.partFolder);
   Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
-  bench.startRole();
+  bench.startUpkeep();
   await until(() => bench.files().length === 0, "the sweep");
 });
 

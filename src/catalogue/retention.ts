@@ -1,0 +1,71 @@
+/** What of the catalogue goes with time, as jobs of `operations/maintenance.ts`. */
+import { inLists, marks, type Tx, UPKEEP } from "../database/db.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import { DAY_MS } from "../lib/durations.ts";
+import type { Services } from "../services.ts";
+import { REST, touchRest } from "./change_feed.ts";
+import { forgetExpiredKeys } from "./idempotency_rows.ts";
+
+type RetentionServices = Pick<Services, "config" | "deps" | "db">;
+
+/** Transactions, and rows of their images, that one write deletes at most. */
+const SWEEP_TRANSACTIONS = 32;
+const SWEEP_IMAGES = 500;
+
+/** Deletes transactions that have been final for SELLER_KEEP_UPLOADS_DAYS. */
+export async function* sweepUploads(
+  { config, deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const days = config.keepUploadsDays;
+  if (days === 0) return;
+  const before = deps.clock.now() - days * DAY_MS;
+  yield* untilNone(() =>
+    db.write((tx) => deleteTransactions(tx, before), UPKEEP)
+  );
+}
+
+/**
+ * Deletes some of the transactions that were final at `before` (Unix
+ * milliseconds). Answers how many rows went.
+ */
+async function deleteTransactions(tx: Tx, before: number): Promise<number> {
+  const old = await tx.all<{ id: string }>(
+    `SELECT id FROM transactions WHERE finished_at <= ?
+     ORDER BY finished_at LIMIT ? /* FOR UPDATE SKIP LOCKED */`,
+    [before, SWEEP_TRANSACTIONS],
+  );
+  if (old.length === 0) return 0;
+  const [ids] = inLists(old.map(({ id }) => id));
+  const theirs = `transaction_id IN (${marks(ids.length)})`;
+  const images = await tx.run(
+    `DELETE FROM transaction_images WHERE (transaction_id, ordinal) IN (
+       SELECT transaction_id, ordinal FROM transaction_images
+       WHERE ${theirs} LIMIT ?)`,
+    [...ids, SWEEP_IMAGES],
+  );
+  // The next write goes on with the same transactions.
+  if (images === SWEEP_IMAGES) return images;
+  await tx.run(`DELETE FROM idempotency_keys WHERE ${theirs}`, ids);
+  await tx.run(
+    `DELETE FROM transactions WHERE id IN (${marks(ids.length)})`,
+    ids,
+  );
+  return images + old.length;
+}
+
+/** Deletes Idempotency-Keys that have expired. */
+export async function* sweepIdempotencyKeys(
+  { deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const now = deps.clock.now();
+  yield* untilNone(() => db.write((tx) => forgetExpiredKeys(tx, now), UPKEEP));
+}
+
+/** Gives products the numbers that changes of their images left for later. */
+export async function* finishImageChanges(
+  { db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  while (await db.read((sql) => sql.get(REST)) !== undefined) {
+    yield await db.write(touchRest, UPKEEP);
+  }
+}

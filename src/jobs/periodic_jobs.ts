@@ -1,0 +1,126 @@
+/**
+ * Runs jobs that come up again and again, one portion of one job at a time, so
+ * that none of them keeps a request waiting.
+ */
+import type { Deps } from "../deps.ts";
+import { SECOND_MS } from "../lib/durations.ts";
+import { Loop } from "./loop.ts";
+import { Signal } from "./signals.ts";
+
+export interface PeriodicJob {
+  /** For the log. */
+  name: string;
+  /**
+   * Milliseconds from the end of a run to the beginning of the next; Infinity:
+   * one run, at the start.
+   */
+  everyMs: number;
+  /** Whether this process does it; asked before each portion. */
+  isOurs: () => boolean;
+  /** Each step is one portion, and yields how many things it did. */
+  run: () => AsyncGenerator<number, void>;
+}
+
+/** A job of another process is looked at again after this long. */
+const LOOK_AGAIN_MS = 10 * SECOND_MS;
+/** A job that failed begins anew after this long. */
+const AFTER_FAILURE_MS = 5 * SECOND_MS;
+/** After a portion the job pauses so many times as long as that took. */
+const PAUSES = 9;
+const PAUSE_MAX_MS = SECOND_MS;
+
+interface Scheduled {
+  job: PeriodicJob;
+  /** Monotonic milliseconds. */
+  dueAt: number;
+  /** The run under way. */
+  run: AsyncGenerator<number, void> | null;
+  /** What the run has done so far. */
+  done: number;
+}
+
+export class PeriodicJobs {
+  readonly #deps: Pick<Deps, "clock" | "log">;
+  readonly #jobs: readonly Scheduled[];
+  readonly #loop: Loop;
+
+  /** All jobs are due at the start. */
+  constructor(
+    name: string,
+    jobs: readonly PeriodicJob[],
+    deps: Pick<Deps, "clock" | "log">,
+  ) {
+    this.#deps = deps;
+    const dueAt = deps.clock.monotonic();
+    this.#jobs = jobs.map((job) => ({ job, dueAt, run: null, done: 0 }));
+    this.#loop = new Loop({
+      name,
+      deps,
+      signal: new Signal(),
+      idleMs: LOOK_AGAIN_MS,
+      step: () => this.#step(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Resolves when the portion under way has ended; none follows. */
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+  }
+
+  async #step(): Promise<number> {
+    const { clock } = this.#deps;
+    const began = clock.monotonic();
+    const next = this.#next();
+    if (next === undefined) return Infinity;
+    if (next.dueAt <= began) {
+      const pause = await this.#doPortion(next);
+      next.dueAt = clock.monotonic() + pause;
+    }
+    return this.#next()!.dueAt - began;
+  }
+
+  /** The job that is due first. */
+  #next(): Scheduled | undefined {
+    return this.#jobs.toSorted((a, b) => a.dueAt - b.dueAt)[0];
+  }
+
+  /** Answers how many ms later the job is due again. */
+  async #doPortion(scheduled: Scheduled): Promise<number> {
+    const { clock, log } = this.#deps;
+    const { name, everyMs, isOurs, run } = scheduled.job;
+    const began = clock.monotonic();
+    try {
+      if (!isOurs()) return LOOK_AGAIN_MS;
+      scheduled.run ??= run();
+      const portion = await scheduled.run.next();
+      if (!portion.done) {
+        scheduled.done += portion.value;
+        return Math.min(
+          PAUSES * (clock.monotonic() - began),
+          PAUSE_MAX_MS,
+        );
+      }
+      if (scheduled.done > 0) {
+        log.info("upkeep_done", { job: name, count: scheduled.done });
+      }
+      scheduled.run = null;
+      scheduled.done = 0;
+      return everyMs;
+    } catch (error) {
+      log.error("upkeep_failed", { job: name, error: String(error) });
+      scheduled.run = null;
+      return AFTER_FAILURE_MS;
+    }
+  }
+}
+
+/** Portions of which each answers how many things it did; the last none. */
+export async function* untilNone(
+  portion: () => Promise<number>,
+): AsyncGenerator<number, void> {
+  for (let done; (done = await portion()) > 0;) yield done;
+}

@@ -1,0 +1,45 @@
+/** What of events goes with time, as jobs of `operations/maintenance.ts`. */
+import { UPKEEP } from "../database/db.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import { DAY_MS } from "../lib/durations.ts";
+import type { Services } from "../services.ts";
+import { sweepDeliveries } from "./rows/delivery_log.ts";
+import { deleteReferences } from "./rows/events.ts";
+import { forgetFormerSecrets } from "./rows/secrets.ts";
+
+type RetentionServices = Pick<Services, "config" | "deps" | "db">;
+
+/** Deletes deliveries and bodies of events after SELLER_KEEP_EVENTS_DAYS. */
+export async function* sweepEvents(
+  { config, deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const keptMs = config.keepEventsDays * DAY_MS;
+  if (keptMs === 0) return;
+  const now = deps.clock.now();
+  yield* untilNone(() =>
+    db.write((tx) => sweepDeliveries(tx, now, keptMs), UPKEEP)
+  );
+}
+
+/**
+ * Deletes events without a body after SELLER_KEEP_REFERENCES_DAYS: a reference
+ * that comes again is then a new event.
+ */
+export async function* sweepReferences(
+  { config, deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const days = config.keepReferencesDays;
+  if (days === 0) return;
+  const before = deps.clock.now() - days * DAY_MS;
+  yield* untilNone(() =>
+    db.write((tx) => deleteReferences(tx, before), UPKEEP)
+  );
+}
+
+/** Deletes secrets that were replaced and do not sign any more. */
+export async function* sweepFormerSecrets(
+  { deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const now = deps.clock.now();
+  yield await db.write((tx) => forgetFormerSecrets(tx, now), UPKEEP);
+}

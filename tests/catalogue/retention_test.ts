@@ -1,0 +1,72 @@
+import { assertEquals } from "@std/assert";
+import { sweepUploads } from "../../src/catalogue/retention.ts";
+import type { Config } from "../../src/config.ts";
+import { type Deps, systemClock } from "../../src/deps.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
+import { boot, product, type TestApp, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { ImageBench } from "../support/image_bench.ts";
+
+function clockAhead(days: number): Partial<Deps> {
+  return {
+    clock: { ...systemClock, now: () => Date.now() + days * DAY_MS },
+  };
+}
+
+async function statusOf(app: TestApp, path: string): Promise<number> {
+  return (await app.call(`/seller_api/${path}`)).status;
+}
+
+Deno.test("what is old goes at the start: uploads with their keys, not products", async () => {
+  await using app = await boot();
+  const key = { "Idempotency-Key": "k" };
+  const uploaded = await app.upload(product("A"), "", key);
+  const path = `bulk_products/${textAt(uploaded.xml, "transaction_id")}`;
+  await app.app.close();
+  const { dataDir } = app.config;
+  const seller = { id: app.sellerId, key: app.key };
+  const deps = clockAhead(91);
+  await using later = await boot({ config: { dataDir }, seller, deps });
+  await until(async () => await statusOf(later, path) === 404, "the sweep");
+  assertEquals(await statusOf(later, "products/A"), 200);
+  assertEquals((await later.upload(product("A"), "", key)).status, 200);
+});
+
+/** Sweeps so many days later; answers how many rows each write deleted. */
+function sweep(
+  bench: ImageBench,
+  days: number,
+  settings: Partial<Config> = {},
+): Promise<number[]> {
+  const { db, config, deps } = bench;
+  return Array.fromAsync(sweepUploads({
+    db,
+    config: { ...config, ...settings },
+    deps: { ...deps, ...clockAhead(days) },
+  }));
+}
+
+Deno.test("uploads: those that are final go, in small writes", async () => {
+  await using bench = new ImageBench();
+  const unfinished = await bench.upload(["https://images.example/a.png"]);
+  const final = await bench.upload(["https://images.example/b.png"]);
+  await bench.db.write(async (tx) => {
+    await tx.runMany(
+      `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
+         status, attempts, created_at)
+       SELECT ?, ?, id, 1, 'failed', 1, 0 FROM images LIMIT 1`,
+      Array.from({ length: 1_199 }, (_, n) => [final, n + 1]),
+    );
+    await tx.run("UPDATE transactions SET finished_at = ? WHERE id = ?", [
+      bench.deps.clock.now(),
+      final,
+    ]);
+  });
+  assertEquals(await sweep(bench, 89), []);
+  assertEquals(await sweep(bench, 400, { keepUploadsDays: 0 }), []);
+  assertEquals(await sweep(bench, 91), [500, 500, 201]);
+  const left = await bench.db.read((sql) =>
+    sql.all("SELECT transaction_id AS id FROM transaction_images")
+  );
+  assertEquals(left, [{ id: unfinished }]);
+});
