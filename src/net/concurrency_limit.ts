@@ -1,21 +1,15 @@
 /**
  * Bounds how much runs at once, for each key and in total, and shares that
- * among owners by the time for which they hold it.
+ * among owners by the time for which they hold it (`hold_times.ts`).
  *
- * An owner may hold at most as many slots as are free besides, times its share
- * (`hold_times.ts`): so n prompt owners hold 1/(n + 1) of all each, and as much
- * stays free for whoever comes next. An owner whose requests hang has a small
- * share: ten of them leave a prompt one a quarter of all slots. A seller's slow
- * hosts therefore cost that seller's own time. The same holds within a key,
- * because several sellers may use one host, with eight times the share: most
- * hosts have one user.
- *
- * This is the dynamic threshold of shared-memory switches (Choudhury and Hahne,
- * 1998); a fixed quota would either waste slots or leave none over.
+ * An owner whose requests hang has a small share: ten of them leave a prompt one
+ * a quarter of all slots. A seller's slow hosts therefore cost that seller's own
+ * time. The same holds within a key, because several sellers may use one host.
+ * A fixed quota would either waste slots or leave none over.
  */
 
 import { type Clock, systemClock } from "../deps.ts";
-import { HoldTimes } from "./hold_times.ts";
+import { type Hold, OwnerTimes } from "./hold_times.ts";
 
 export interface ConcurrencyLimits {
   perKey: number;
@@ -39,17 +33,6 @@ type Queues = Map<string, Waiter[]>;
 /** For whom a slot is taken; without one, for nobody in particular. */
 type Owner = string | undefined;
 
-/** What an owner holds: in all, with its times, and by key. */
-interface Held {
-  times: HoldTimes;
-  byKey: Map<string, number>;
-}
-
-/** How many owners without a slot are remembered with their times. */
-const OWNERS = 1_000;
-/** An owner's part of a key's free slots, compared with that of all. */
-const KEY_SHARE = 8;
-
 /**
  * A semaphore; see the head of this file. Owners that wait take turns, and so
  * do the keys of each; who waits for a key is served in order. Nobody in
@@ -57,16 +40,16 @@ const KEY_SHARE = 8;
  */
 export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits;
-  readonly #clock: Clock;
+  readonly #times: OwnerTimes;
   readonly #usedByKey = new Map<string, number>();
-  /** By owner; the one that began something last comes last. */
-  readonly #held = new Map<string, Held>();
+  /** By owner, then by key. */
+  readonly #heldByKey = new Map<string, Map<string, number>>();
   readonly #waiting = new Map<Owner, Queues>();
   #used = 0;
 
   constructor(limits: ConcurrencyLimits) {
     this.#limits = limits;
-    this.#clock = limits.clock ?? systemClock;
+    this.#times = new OwnerTimes(limits.clock ?? systemClock);
   }
 
   /**
@@ -113,62 +96,48 @@ export class ConcurrencyLimit {
   #mayHoldMore(owner: Owner): boolean {
     const free = this.#limits.total - this.#used;
     if (owner === undefined || free <= 0) return free > 0;
-    const times = this.#held.get(owner)?.times;
-    return (times?.running ?? 0) < Math.max(1, this.#share(owner) * free);
+    return this.#times.held(owner) < this.#times.most(owner, free);
   }
 
   #mayUse(key: string, owner: Owner): boolean {
     const free = this.#limits.perKey - (this.#usedByKey.get(key) ?? 0);
     if (owner === undefined || free <= 0) return free > 0;
-    const held = this.#held.get(owner)?.byKey.get(key) ?? 0;
-    return held < Math.max(1, KEY_SHARE * this.#share(owner) * free);
-  }
-
-  #share(owner: string): number {
-    const { times } = this.#held.get(owner) ?? NEWCOMER;
-    return times.share(this.#clock.monotonic());
+    const held = this.#heldByKey.get(owner)?.get(key) ?? 0;
+    return held < this.#times.mostOfKey(owner, free);
   }
 
   #take(key: string, owner: Owner): Slot {
-    const startedAt = this.#clock.monotonic();
     this.#used++;
     countUp(this.#usedByKey, key);
-    const held = owner === undefined ? undefined : this.#begin(owner);
-    held?.times.begin(startedAt);
-    if (held !== undefined) countUp(held.byKey, key);
+    const hold = owner === undefined ? undefined : this.#begin(key, owner);
     let isHeld = true;
-    const giveBack = () => {
-      if (!isHeld) return false;
+    const giveBack = (end: () => void) => {
+      if (!isHeld) return;
       isHeld = false;
       this.#used--;
       countDown(this.#usedByKey, key);
-      if (held !== undefined) countDown(held.byKey, key);
-      return true;
+      end();
+      while (this.#startNext());
     };
     return {
-      cancel: () => {
-        if (!giveBack()) return;
-        held?.times.cancel(startedAt);
-        while (this.#startNext());
-      },
-      [Symbol.dispose]: () => {
-        if (!giveBack()) return;
-        held?.times.end(startedAt, this.#clock.monotonic());
-        while (this.#startNext());
-      },
+      cancel: () => giveBack(() => hold?.cancel()),
+      [Symbol.dispose]: () => giveBack(() => hold?.end()),
     };
   }
 
-  #begin(owner: string): Held {
-    const held = this.#held.get(owner) ?? newcomer();
-    this.#held.delete(owner);
-    this.#held.set(owner, held);
-    if (this.#held.size > OWNERS) {
-      const idle = this.#held.entries()
-        .find(([, { times }]) => times.running === 0);
-      if (idle !== undefined) this.#held.delete(idle[0]);
-    }
-    return held;
+  #begin(key: string, owner: string): Hold {
+    const byKey = this.#heldByKey.get(owner) ?? new Map<string, number>();
+    this.#heldByKey.set(owner, byKey);
+    countUp(byKey, key);
+    const hold = this.#times.begin(owner);
+    const leave = () => {
+      countDown(byKey, key);
+      if (byKey.size === 0) this.#heldByKey.delete(owner);
+    };
+    return {
+      end: () => (leave(), hold.end()),
+      cancel: () => (leave(), hold.cancel()),
+    };
   }
 
   #startNext(): boolean {
@@ -186,13 +155,6 @@ export class ConcurrencyLimit {
     return false;
   }
 }
-
-function newcomer(): Held {
-  return { times: new HoldTimes(), byKey: new Map() };
-}
-
-/** What is assumed of an owner that was never heard of. */
-const NEWCOMER = newcomer();
 
 function countUp<K>(counts: Map<K, number>, of: K): void {
   counts.set(of, (counts.get(of) ?? 0) + 1);

@@ -1,4 +1,8 @@
-/** How long an owner's requests hold their slots, as a running mean. */
+/**
+ * How long an owner's requests hold their slots, as a running mean, and how many
+ * it may hold therefore.
+ */
+import type { Clock } from "../deps.ts";
 
 /** As many of the latest requests count. */
 const REMEMBERED = 64;
@@ -55,5 +59,79 @@ export class HoldTimes {
       (this.#endedMs + runningMs) / (this.#ended + this.#running),
     );
     return Math.min(1, PROMPT_MS / mean);
+  }
+}
+
+/** How many owners without a slot are remembered. */
+const OWNERS = 1_000;
+/** An owner's part of a key's free slots, compared with that of all. */
+const KEY_SHARE = 8;
+/** What is assumed of an owner that was never heard of. */
+const NEWCOMER = new HoldTimes();
+
+/** A slot that is held; to be ended or cancelled, once. */
+export interface Hold {
+  end(): void;
+  /** As if it had never been taken. */
+  cancel(): void;
+}
+
+/**
+ * The times of all owners. An owner may hold at most as many slots as are free
+ * besides, times its share, but always one: this is the dynamic threshold of
+ * shared-memory switches (Choudhury and Hahne, 1998). So n prompt owners hold
+ * 1/(n + 1) of all each, and as much stays free for whoever comes next.
+ */
+export class OwnerTimes {
+  readonly #clock: Clock;
+  /** The one that began something last comes last. */
+  readonly #times = new Map<string, HoldTimes>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many slots an owner holds. */
+  held(owner: string): number {
+    return this.#of(owner).running;
+  }
+
+  /** The most that an owner may hold where so many are free besides. */
+  most(owner: string, free: number): number {
+    return Math.max(1, this.#share(owner) * free);
+  }
+
+  /**
+   * The same of one key's slots. Most keys have one owner, so that it may have
+   * more of them.
+   */
+  mostOfKey(owner: string, free: number): number {
+    return Math.max(1, KEY_SHARE * this.#share(owner) * free);
+  }
+
+  begin(owner: string): Hold {
+    const startedAt = this.#clock.monotonic();
+    const times = this.#times.get(owner) ?? new HoldTimes();
+    this.#times.delete(owner);
+    this.#times.set(owner, times);
+    if (this.#times.size > OWNERS) this.#forgetOne();
+    times.begin(startedAt);
+    return {
+      end: () => times.end(startedAt, this.#clock.monotonic()),
+      cancel: () => times.cancel(startedAt),
+    };
+  }
+
+  #of(owner: string): HoldTimes {
+    return this.#times.get(owner) ?? NEWCOMER;
+  }
+
+  #share(owner: string): number {
+    return this.#of(owner).share(this.#clock.monotonic());
+  }
+
+  #forgetOne(): void {
+    const idle = this.#times.entries().find(([, { running }]) => running === 0);
+    if (idle !== undefined) this.#times.delete(idle[0]);
   }
 }

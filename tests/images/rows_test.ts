@@ -12,6 +12,7 @@ import {
   renewLeases,
 } from "../../src/images/rows/queue.ts";
 import { tellRest, UNTOLD } from "../../src/images/rows/answers.ts";
+import { OwnerTimes } from "../../src/net/hold_times.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
 import { FIRST_TURN, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
@@ -343,6 +344,7 @@ Deno.test("images: a pending job stays in the queue of whoever asked first", asy
     pickImages(sql, {
       now: hand.clock.now(),
       history,
+      times: new OwnerTimes(hand.clock),
       inFlight: [],
       turn: FIRST_TURN,
     })

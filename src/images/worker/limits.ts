@@ -2,22 +2,25 @@
  * How many downloads may run at once, so that nobody delays anybody else: at
  * most 16 in flight to one origin and 64 in all, and of these
  *
- * - at most 48 for one seller: another one's images find a free slot;
+ * - for one seller as many as are free besides, or fewer if its downloads take
+ *   long (`net/hold_times.ts`): slow hosts cost the time of the seller that
+ *   names them. The same holds among the sellers that use one origin;
  * - four for an origin that did not answer last time or was never asked, and at
  *   most 24 for all of those together: a good host is not kept waiting by those
  *   that hang;
- * - but one for an origin never asked, beyond that: it may be a good one.
+ * - but one beyond that for an origin never asked, as it may be a good one, and
+ *   one for a seller that has none of those 24.
  *
  * To an origin that answers, three times as many again are handed out ahead of
  * their turn, so that it need not wait for the database in between; they cost no
  * slot.
  */
+import type { OwnerTimes } from "../../net/hold_times.ts";
 
 /** Downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
 /** Downloads in flight in all. */
 export const TOTAL = 64;
-const PER_SELLER = 48;
 const UNPROVEN = 24;
 const UNPROVEN_WITH_FIRST = 56;
 const PER_UNPROVEN_ORIGIN = 4;
@@ -58,36 +61,61 @@ export class OriginHistory {
  */
 export class DownloadLimits {
   readonly #history: OriginHistory;
+  readonly #times: OwnerTimes;
   /** Downloads by origin, then by seller. */
   readonly #held = new Map<string, Map<string, number>>();
 
-  constructor(history: OriginHistory, inFlight: Iterable<Lane>) {
+  /** `times`: for how long each seller holds its downloads. */
+  constructor(
+    history: OriginHistory,
+    times: OwnerTimes,
+    inFlight: Iterable<Lane>,
+  ) {
     this.#history = history;
+    this.#times = times;
     for (const lane of inFlight) this.take(lane);
   }
 
-  /** How many more downloads of this lane may be handed out now. */
-  room({ sellerId, origin }: Lane): number {
-    const held = heldBy(this.#held.get(origin));
-    const slots = Math.min(
-      TOTAL - this.#slots(() => true),
-      PER_SELLER - this.#slots(() => true, sellerId),
-    );
-    if (!this.#proven(origin)) {
-      return Math.max(0, Math.min(slots, this.#unprovenRoom(origin, held)));
-    }
-    const most = PER_PROVEN_ORIGIN - held;
-    const inFlight = Math.max(0, PER_ORIGIN - held);
-    // What goes beyond an origin's own limit waits there, and costs no slot.
-    return Math.max(0, slots >= inFlight ? most : slots);
+  /** How many more downloads of this lane may be handed out now, at most. */
+  room(lane: Lane): number {
+    return Math.max(0, Math.min(this.#roomAt(lane), this.#shareAt(lane)));
   }
 
-  #unprovenRoom(origin: string, held: number): number {
-    const used = this.#slots((other) => !this.#proven(other));
-    const first = held === 0 && this.#history.answered(origin) === undefined &&
-      used < UNPROVEN_WITH_FIRST;
+  /** What the limits leave. */
+  #roomAt(lane: Lane): number {
+    const { sellerId, origin } = lane;
+    const held = heldBy(this.#held.get(origin));
+    const slots = this.#slotsFor(sellerId);
+    if (!this.#proven(origin)) {
+      return Math.min(slots, this.#unprovenRoom(lane, held));
+    }
+    const inFlight = Math.max(0, PER_ORIGIN - held);
+    // What goes beyond an origin's own limit waits there, and costs no slot.
+    return slots >= inFlight ? PER_PROVEN_ORIGIN - held : slots;
+  }
+
+  #slotsFor(sellerId: string): number {
+    const free = TOTAL - this.#slots(() => true);
+    const own = this.#slots(() => true, sellerId);
+    return Math.min(free, Math.ceil(this.#times.most(sellerId, free) - own));
+  }
+
+  /** What the seller's share of the origin leaves. */
+  #shareAt({ sellerId, origin }: Lane): number {
+    const sellers = this.#held.get(origin);
+    const all = this.#proven(origin) ? PER_PROVEN_ORIGIN : PER_UNPROVEN_ORIGIN;
+    const most = this.#times.mostOfKey(sellerId, all - heldBy(sellers));
+    return Math.ceil(most - (sellers?.get(sellerId) ?? 0));
+  }
+
+  #unprovenRoom({ sellerId, origin }: Lane, held: number): number {
+    const unproven = (other: string) => !this.#proven(other);
+    const used = this.#slots(unproven);
     const room = Math.min(PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
-    return Math.max(room, first ? 1 : 0);
+    if (room > 0 || held > 0 || used >= UNPROVEN_WITH_FIRST) return room;
+    const isFirst = this.#history.answered(origin) === undefined ||
+      this.#slots(unproven, sellerId) === 0;
+    return isFirst ? 1 : 0;
   }
 
   #proven(origin: string): boolean {

@@ -45,6 +45,7 @@ import { OriginHistory } from "./limits.ts";
 import { StoreWatch } from "./store_watch.ts";
 import { ImageThread } from "./thread.ts";
 import { Loop } from "../../jobs/loop.ts";
+import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 
 const LEASE_MS = 15_000;
 const RENEW_MS = 5_000;
@@ -76,6 +77,8 @@ interface HeldImage extends ClaimedImage {
    * died of it, or nothing that the job has to answer for. null: in flight.
    */
   end: AttemptOutcome | "crashed" | "released" | null;
+  /** Of its seller's time, while it is in flight; waiting there counts, too. */
+  hold: Hold | null;
 }
 
 /** What a look at the rows found. */
@@ -99,6 +102,7 @@ export class ImageRole implements BackgroundRole {
   readonly #thread: ImageThread;
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
+  readonly #times: OwnerTimes;
   /** Every job whose lease may be ours, by lease, until its end is on disk. */
   readonly #held = new Map<string, HeldImage>();
   #turn = FIRST_TURN;
@@ -118,6 +122,7 @@ export class ImageRole implements BackgroundRole {
   ) {
     const { config, deps, signals } = services;
     this.#services = services;
+    this.#times = new OwnerTimes(deps.clock);
     this.#loop = new Loop({
       name: "images",
       deps,
@@ -162,7 +167,7 @@ export class ImageRole implements BackgroundRole {
     this.#store.stop();
     await this.#loop.stop();
     await this.#thread.stop();
-    for (const job of this.#inFlight()) job.end = "released";
+    for (const job of this.#inFlight()) giveBack(job);
     try {
       await db.write((tx) => this.#recordEnds(tx, [...this.#held.values()]));
     } catch (error) {
@@ -252,6 +257,7 @@ export class ImageRole implements BackgroundRole {
     const options = {
       now,
       history: this.#history,
+      times: this.#times,
       inFlight: this.#inFlight(),
       turn: this.#turn,
     };
@@ -304,7 +310,7 @@ export class ImageRole implements BackgroundRole {
     // failed; and to be released, until the worker has it.
     const claims = jobs.map((job): HeldImage => {
       const lease = deps.ids.uuid();
-      return { ...job, lease, end: "released" };
+      return { ...job, lease, end: "released", hold: null };
     });
     for (const claim of claims) this.#held.set(claim.lease, claim);
     const claimed = await db.write(async (tx) => {
@@ -318,7 +324,10 @@ export class ImageRole implements BackgroundRole {
     for (const { lease } of gone) this.#held.delete(lease);
     // It may have died while they were being claimed.
     if (!this.#thread.ready) return claimed.length;
-    for (const claim of claimed) claim.end = null;
+    for (const claim of claimed) {
+      claim.end = null;
+      claim.hold = this.#times.begin(claim.sellerId);
+    }
     this.#thread.fetch(
       claimed.map(({ id, lease, url, copy, sellerId, room }) => (
         { id, lease, url, copy, sellerId, room }
@@ -374,14 +383,15 @@ export class ImageRole implements BackgroundRole {
       const job = this.#held.get(lease);
       if (job === undefined) continue;
       if (outcome.kind === "interrupted") {
-        job.end = "released";
+        giveBack(job);
         continue;
       }
       this.#history.note(job.origin, isAnswered(outcome));
       if (outcome.kind === "store_unavailable") {
-        job.end = "released";
+        giveBack(job);
         this.#store.failed(outcome);
       } else {
+        job.hold?.end();
         job.end = outcome;
         if (outcome.kind === "stored") this.#store.stored();
       }
@@ -397,7 +407,8 @@ export class ImageRole implements BackgroundRole {
   /** Only the job that the worker was judging is to blame, if it was one. */
   #bereaved(culprit: string | null): void {
     for (const job of this.#inFlight()) {
-      job.end = job.lease === culprit ? "crashed" : "released";
+      giveBack(job);
+      if (job.lease === culprit) job.end = "crashed";
     }
     this.#services.signals.images.notify();
   }
@@ -413,6 +424,12 @@ async function claimAll(
     claims.map((claim) => claimImage(tx, claim, now + LEASE_MS)),
   );
   return claims.filter((_, i) => claimed[i]);
+}
+
+/** Nothing came of it that the job or its seller has to answer for. */
+function giveBack(job: HeldImage): void {
+  job.hold?.cancel();
+  job.end = "released";
 }
 
 /** Whether the host has shown itself alive, in whatever way. */

@@ -9,6 +9,7 @@ import {
   pendingLanes,
   pendingSellers,
 } from "../rows/queue.ts";
+import type { OwnerTimes } from "../../net/hold_times.ts";
 import { DownloadLimits, type Lane, type OriginHistory } from "./limits.ts";
 
 /** How many sellers, and origins of each, one look goes through. */
@@ -46,6 +47,8 @@ export const nothingPicked = (turn: Turn): Picked => ({
 export interface PickOptions {
   now: number;
   history: OriginHistory;
+  /** For how long each seller holds its downloads. */
+  times: OwnerTimes;
   /** What is being downloaded now. */
   inFlight: readonly Lane[];
   turn: Turn;
@@ -57,10 +60,10 @@ export interface PickOptions {
  */
 export async function pickImages(
   sql: Sql,
-  { now, history, inFlight, turn }: PickOptions,
+  { now, history, times, inFlight, turn }: PickOptions,
 ): Promise<Picked> {
   const picked = nothingPicked(turn);
-  const limits = new DownloadLimits(history, inFlight);
+  const limits = new DownloadLimits(history, times, inFlight);
   if (limits.full) return picked;
   const origins = new Map(turn.origins);
   const sellers = await sellersInTurn(sql, turn.sellerId);

@@ -302,6 +302,45 @@ Deno.test("images: hosts that hang do not delay the images of others", async () 
   }
 });
 
+Deno.test("images: sellers whose hosts answer and then drip do not delay the images of others", async () => {
+  const hosts = Array.from({ length: 8 }, () => new ImageHost());
+  await using good = new ImageHost();
+  await using bench = new ImageBench();
+  try {
+    bench.startRole();
+    const hostile = ["a", "b"];
+    const uploadAll = async (kind: string, each: number) =>
+      await Promise.all(hostile.map((seller) =>
+        bench.upload(
+          hosts.flatMap(({ url }) =>
+            Array.from({ length: each }, (_, n) => `${url}/${kind}/${n}.png`)
+          ),
+          seller,
+        )
+      ));
+    const prompt = await uploadAll("good", 10);
+    for (const [n, id] of prompt.entries()) {
+      assertEquals((await bench.finished(id, hostile[n])).failed, 0);
+    }
+    const slow = await uploadAll("drip", 50);
+    const drips = () =>
+      hosts.flatMap(({ gets }) => [...gets.keys()])
+        .filter((path) => path.startsWith("/drip/"));
+    await until(() => drips().length >= 8, "slow GETs");
+    const quick = await bench.upload(
+      Array.from({ length: 30 }, (_, n) => `${good.url}/good/${n}.png`),
+      "good",
+    );
+    assertEquals(await bench.finished(quick, "good"), all(30));
+    for (const id of slow) {
+      const images = await bench.unsettled(id);
+      assert(images.every(({ attempts }) => attempts === 0), "not waited for");
+    }
+  } finally {
+    for (const host of hosts) await host[Symbol.asyncDispose]();
+  }
+});
+
 Deno.test("images: a hanging host does not delay its seller's other images", async () => {
   await using bad = new ImageHost();
   await using good = new ImageHost();
