@@ -24,8 +24,6 @@ const TOLD_MS = 4_000;
 const PROBED_MS = 30_000;
 /** A worker counts as dead when it has not answered for some beats. */
 const SILENCE_MS = 12_000;
-/** Out of memory it may live on deaf, until its silence is noticed. */
-const DYING_MS = 8_000;
 /** A thread takes its real time to start. */
 const WORKER_SPEED = 8;
 /** Of a slow database a commit, of a slow store a PUT. */
@@ -66,8 +64,7 @@ export const STORE_FAULTS: Readonly<Record<string, Fault>> = {
 export const WORKER_FAULTS: Readonly<Record<string, Fault>> = {
   "worker dead": ailing("worker-dead"),
   "worker hung": ailing("worker-hung"),
-  // What fills its heap by then has to die of it first.
-  "worker out of memory": ailing("worker-out-of-memory", DYING_MS),
+  "worker out of memory": ailing("worker-out-of-memory"),
 };
 
 export const FAULTS = {
@@ -105,15 +102,12 @@ function meddle({ store }: Stage, how: Meddle): End {
 }
 
 /** See `faulty_worker.ts`. */
-function ailing(name: string, lastMs = 0): Fault {
+function ailing(name: string): Fault {
   return {
     begin: (stage) => {
       const flag = `${stage.dataDir}/${name}`;
       Deno.writeTextFileSync(flag, "");
-      return async () => {
-        Deno.removeSync(flag);
-        await stage.pass(lastMs, WORKER_SPEED);
-      };
+      return () => Deno.removeSync(flag);
     },
     unreadyMs: SILENCE_MS,
     speed: WORKER_SPEED,

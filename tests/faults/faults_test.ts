@@ -10,5 +10,7 @@ Deno.test.beforeAll(async () => {
 Deno.test.afterAll(() => stage[Symbol.asyncDispose]());
 
 for (const cell of eachFault("20 s")) {
-  Deno.test(nameOf(cell), () => tryCell(stage, cell));
+  Deno.test(nameOf(cell), async () => {
+    await tryCell(stage, cell);
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * `deno task faults [SEED]`: every fault alone beside each activity for each
- * duration, then pairs of everything.
+ * `deno task faults [SEED] [PART]`: every fault alone beside each activity for
+ * each duration, then pairs of everything; with PART, a regular expression, only
+ * the cells of which it matches the name.
  */
 import { Random, seedFrom } from "../support/random.ts";
 import { eachFault, eachPart, pairs } from "./cover.ts";
@@ -8,27 +9,40 @@ import { DURATIONS, nameOf, tryCell } from "./matrix.ts";
 import { Stage } from "./stage.ts";
 
 const seed = seedFrom(Deno.args[0]);
+const part = new RegExp(Deno.args[1] ?? "");
 const cells = [
   ...Object.keys(DURATIONS).flatMap(eachFault),
   ...eachPart(),
   ...pairs(new Random(seed)),
-];
+].filter((cell) => part.test(nameOf(cell)));
 console.log(`seed ${seed}, ${cells.length} cells`);
-let failed = 0;
+const failures: string[] = [];
+const beganAll = performance.now();
 let stage = await Stage.open();
 for (const [n, cell] of cells.entries()) {
   const began = performance.now();
-  const how = await tryCell(stage, cell).then(() => "ok", (error) => {
-    failed++;
-    return `FAILED: ${error.message}`;
-  });
-  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-  console.log(`${n + 1} ${nameOf(cell)}: ${how} (${seconds} s)`);
-  if (how === "ok") continue;
+  const outcome = await tryCell(stage, cell).catch((error) => error as Error);
+  const failed = outcome instanceof Error;
+  const how = failed
+    ? `FAILED: ${outcome.message}`
+    : `all goes on after ${seconds(outcome.recovery)}, /healthz in ` +
+      `${seconds(outcome.health)} at most`;
+  const took = seconds(performance.now() - began);
+  const line = `${n + 1} ${nameOf(cell)}: ${how} (${took})`;
+  console.log(line);
+  if (!failed) continue;
+  failures.push(line);
   // What went wrong would go on.
   await stage[Symbol.asyncDispose]().catch(() => {});
   stage = await Stage.open();
 }
 await stage[Symbol.asyncDispose]();
-console.log(`${cells.length - failed} of ${cells.length} cells passed`);
-Deno.exit(failed === 0 ? 0 : 1);
+for (const line of failures) console.log(line);
+const passed = cells.length - failures.length;
+const took = seconds(performance.now() - beganAll);
+console.log(`${passed} of ${cells.length} cells passed in ${took}`);
+Deno.exit(failures.length === 0 ? 0 : 1);
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}

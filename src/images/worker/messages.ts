@@ -47,6 +47,8 @@ export type FromImageWorker =
    * that it has started.
    */
   | { type: "beat"; number: number; jobs: ImageProgress[] }
+  /** Sent all the time: its timers go on, and which ping it heard last. */
+  | { type: "tick"; heard: number }
   | { type: "done"; results: ImageResult[] }
   /** It met an error that it should not have; the job has its outcome. */
   | { type: "fault"; error: string }

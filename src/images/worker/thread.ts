@@ -29,11 +29,16 @@ import type {
 const MISSED_BEATS = 5;
 /** It may take longer to start. */
 const MISSED_BEATS_AT_START = 20;
+/**
+ * Out of memory, a worker may lose its ears and live on: so many ticks in a row
+ * without the last ping but one tell that it is deaf.
+ */
+const DEAF_TICKS = 3;
 const FIRST_PAUSE_MS = 100;
-/** With the time that silence takes to be noticed, still less than 10 s. */
-const LONGEST_PAUSE_MS = 3_000;
-/** Having worked for so many beats, a worker counts as sound again. */
-const SOUND_BEATS = 5;
+/** With all that is waited for besides, still less than 10 s. */
+const LONGEST_PAUSE_MS = 2_000;
+/** Having lived for so many beats, a worker counts as sound again. */
+const SOUND_BEATS = 3;
 /** After so many deaths in a row the operator is told. */
 const MANY_DEATHS = 3;
 /**
@@ -97,7 +102,11 @@ export class ImageThread {
   #ready = false;
   #missed = 0;
   #beats = 0;
+  /** Of this life. */
   #pings = 0;
+  #deafTicks = 0;
+  /** It has done something since it started. */
+  #hasWorked = false;
   /** Deaths in a row that no job is to blame for. */
   #deaths = 0;
   #lastDeath = "";
@@ -119,7 +128,7 @@ export class ImageThread {
       return "too many image workers hang and cannot be ended: " +
         "restart the process";
     }
-    if (this.#deaths >= MANY_DEATHS) {
+    if (this.#deaths >= MANY_DEATHS && !this.#hasWorked) {
       return `the image worker dies again and again: ${this.#lastDeath}`;
     }
     return this.#ready ? null : "the image worker is not running";
@@ -140,6 +149,9 @@ export class ImageThread {
     this.#life = life;
     this.#missed = 0;
     this.#beats = 0;
+    this.#pings = 0;
+    this.#deafTicks = 0;
+    this.#hasWorked = false;
     const died = (why: string) => {
       if (this.#life === life) this.#died(why);
     };
@@ -222,7 +234,10 @@ export class ImageThread {
         if (this.#life === null || this.#ready) return;
         this.#ready = true;
         return onReady();
+      case "tick":
+        return this.#listens(message.heard);
       case "done":
+        this.#hasWorked = true;
         for (const { lease } of message.results) this.#given.delete(lease);
         return onResults(message.results);
       case "fault":
@@ -232,6 +247,12 @@ export class ImageThread {
       case "stopped":
         return this.#stopped?.();
     }
+  }
+
+  /** Notices that it does not hear what it is told. */
+  #listens(heard: number): void {
+    this.#deafTicks = heard < this.#pings - 1 ? this.#deafTicks + 1 : 0;
+    if (this.#deafTicks === DEAF_TICKS) this.#died("it hears nothing");
   }
 
   /** Notices a job that is forgotten, or that goes on beyond its time. */
@@ -261,7 +282,6 @@ export class ImageThread {
       // A disk that stalls would stall the next worker, too.
       if (!isAtDisk(life.diskMark)) this.#missed++;
       if (this.#missed > most) return this.#died("it gave no sign of life");
-      // Asked, because out of memory it may lose its ears and live on.
       this.#post({ type: "ping", number: ++this.#pings });
       this.#watch();
     });

@@ -27,6 +27,8 @@ const NICENESS = 10;
 /** Results are sent together: after this long, or when there are so many. */
 const GATHER_MS = 10;
 const GATHER = 64;
+/** Between two ticks. */
+const TICK_MS = 250;
 
 const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
 
@@ -34,6 +36,8 @@ const stopping = new AbortController();
 const running = new Set<Promise<void>>();
 let results: ImageResult[] = [];
 let gathering: (() => void) | null = null;
+/** The number of the latest ping. */
+let heard = 0;
 
 parentPort?.on("message", (message: ToImageWorker) => {
   switch (message.type) {
@@ -42,7 +46,8 @@ parentPort?.on("message", (message: ToImageWorker) => {
     case "fetch":
       return fetchAll(message.tasks);
     case "ping":
-      return beat(message.number);
+      heard = message.number;
+      return beat(heard);
     case "stop":
       return void stop();
   }
@@ -54,6 +59,15 @@ const stalls = new StallWatch(systemClock);
 stalls.start();
 let fetcher: ImageFetcher | null = null;
 let outbound: Outbound | null = null;
+let cancelTick = () => {};
+keepTicking();
+
+function keepTicking(): void {
+  cancelTick = systemClock.after(TICK_MS, () => {
+    tick();
+    keepTicking();
+  });
+}
 
 function start(settings: ImageWorkerSettings): void {
   leaveMarksIn(settings.diskMark);
@@ -76,12 +90,16 @@ function start(settings: ImageWorkerSettings): void {
 
 /** Results go first: what is neither among them nor under way is lost. */
 function beat(number: number): void {
-  // Out of memory, a thread may stop short of any `finally` and live on.
+  send();
+  post({ type: "beat", number, jobs: fetcher?.jobs ?? [] });
+}
+
+/** Out of memory, a thread may stop short of any `finally` and live on. */
+function tick(): void {
   if (fetcher?.isJudging) {
     return post({ type: "broken", error: "it stopped amid an image" });
   }
-  send();
-  post({ type: "beat", number, jobs: fetcher?.jobs ?? [] });
+  post({ type: "tick", heard });
 }
 
 /** Requests come first where there are not cores for everybody. */
@@ -133,6 +151,7 @@ function send(): void {
 async function stop(): Promise<void> {
   stopping.abort();
   stalls.stop();
+  cancelTick();
   await Promise.allSettled(running);
   outbound?.close();
   send();
