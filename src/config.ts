@@ -56,6 +56,8 @@ export interface Config {
   readonly keepEventsDays: number;
   /** Days after which references of events are forgotten; 0: never. */
   readonly keepReferencesDays: number;
+  /** Days after which images that no product shows go; 0: never. */
+  readonly keepImagesDays: number;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
 }
@@ -258,6 +260,14 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: "400",
     meaning:
       "how long a reference is known, so that it is not delivered twice; 0: for ever",
+    parse: days,
+  },
+  keepImagesDays: {
+    variable: "SELLER_KEEP_IMAGES_DAYS",
+    placeholder: "DAYS",
+    fallback: "0",
+    meaning:
+      "how long an image that no product shows is kept; 0: until images prune --delete",
     parse: days,
   },
   roles: {

@@ -34,6 +34,7 @@ Deno.test("without settings every default holds", () => {
     keepUploadsDays: 90,
     keepEventsDays: 30,
     keepReferencesDays: 400,
+    keepImagesDays: 0,
     roles: ["api", "images", "webhooks"],
     logLevel: "info",
   });
@@ -64,6 +65,7 @@ Deno.test("every variable is read", () => {
     SELLER_KEEP_UPLOADS_DAYS: "0",
     SELLER_KEEP_EVENTS_DAYS: "7",
     SELLER_KEEP_REFERENCES_DAYS: "36500",
+    SELLER_KEEP_IMAGES_DAYS: "14",
     SELLER_ROLES: "webhooks,api",
     SELLER_LOG: "debug",
   });
@@ -90,6 +92,7 @@ Deno.test("every variable is read", () => {
     keepUploadsDays: 0,
     keepEventsDays: 7,
     keepReferencesDays: 36_500,
+    keepImagesDays: 14,
     roles: ["api", "webhooks"],
     logLevel: "debug",
   });

@@ -501,4 +501,12 @@ CREATE INDEX idempotency_keys_transaction ON idempotency_keys (transaction_id);
 CREATE INDEX events_references ON events (created_at) WHERE body IS NULL;
 `,
   },
+  {
+    name: "retention: since when nothing needs an image",
+    sql: `
+-- Unix milliseconds, as the sweep saw it first; null: something needed it then
+ALTER TABLE images ADD COLUMN unneeded_since INTEGER;
+CREATE INDEX transaction_images_image ON transaction_images (image_id);
+`,
+  },
 ];

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../deps.ts";
 import { imageFile } from "./image.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import { leasesOfParts, lookAtPart, removePart } from "./storage/part_file.ts";
 import {
@@ -18,6 +19,8 @@ import type { Services } from "../services.ts";
 import {
   copiesUnder,
   forgetUnneeded,
+  hasUnneeded,
+  markUnneeded,
   neededCopiesUnder,
   refetchCopies,
   type StoredCopy,
@@ -28,6 +31,8 @@ import { heldLeases } from "./rows/queue.ts";
 const YOUNG_MS = 10 * 60_000;
 /** Files that are looked at or read at once. */
 const AT_ONCE = 8;
+/** Files whose rows one write gives up. */
+const REMOVED_AT_ONCE = 100;
 /** How often, and how long, `images prune` looks whether downloads have ended. */
 const LOOK_AGAIN_MS = 500;
 const WAIT_MS = 2 * 60_000;
@@ -154,17 +159,77 @@ export async function pruneImages(
     if (part !== null) note(part);
   }
   for (const prefix of PREFIXES) {
-    if (!dryRun) await store.mend(prefix);
-    const unneeded = await unneededFiles(db, store, prefix, clock.now());
-    const found = dryRun || unneeded.length === 0
-      ? unneeded
-      : await removeUnneeded(db, store, prefix, unneeded, clock);
-    found.forEach(note);
+    if (dryRun) {
+      const unneeded = await unneededFiles(db, store, prefix, clock.now());
+      unneeded.forEach(note);
+      continue;
+    }
+    for await (const files of removeUnder(db, store, clock, prefix)) {
+      files.forEach(note);
+    }
   }
   if (!dryRun && !store.removesSafely) {
-    await refetchRemoved(db, store, report.files, clock);
+    await Array.fromAsync(refetchRemoved(db, store, report.files, clock));
   }
   return report;
+}
+
+/**
+ * Removes the files and rows of images that nothing has needed for
+ * SELLER_KEEP_IMAGES_DAYS. A file goes first, its row when no upload names it
+ * any more.
+ */
+export async function* sweepUnneeded(
+  { config, db, deps, images }: Pick<
+    Services,
+    "config" | "db" | "deps" | "images"
+  >,
+): AsyncGenerator<number, void> {
+  if (config.keepImagesDays === 0) return;
+  const { clock } = deps;
+  const now = clock.now();
+  const since = now - config.keepImagesDays * DAY_MS;
+  const removed: string[] = [];
+  for (const prefix of PREFIXES) {
+    yield 0;
+    if (!await db.read((sql) => hasUnneeded(sql, prefix, since))) continue;
+    const pieces = removeUnder(db, images, clock, prefix, since);
+    for await (const files of pieces) {
+      for (const { name } of files) removed.push(name);
+      yield files.length;
+    }
+  }
+  if (!images.removesSafely) {
+    yield* refetchRemoved(db, images, removed, clock);
+  }
+  for (let after: string | null = ""; after !== null;) {
+    const from: string = after;
+    const { last, deleted } = await db.write(
+      (tx) => markUnneeded(tx, from, { now, since }),
+      UPKEEP,
+    );
+    yield deleted;
+    after = last;
+  }
+}
+
+/**
+ * Removes, a few at a time, the files below a prefix that nothing has needed
+ * since `since` (Unix milliseconds), or without it that nothing needs now.
+ */
+async function* removeUnder(
+  db: Db,
+  store: ImageStore,
+  clock: Clock,
+  prefix: string,
+  since?: number,
+): AsyncGenerator<ImageFile[]> {
+  await store.mend(prefix);
+  const files = await unneededFiles(db, store, prefix, clock.now(), since);
+  for (let start = 0; start < files.length; start += REMOVED_AT_ONCE) {
+    const some = files.slice(start, start + REMOVED_AT_ONCE);
+    yield await removeUnneeded(db, store, prefix, some, clock);
+  }
 }
 
 async function unneededFiles(
@@ -172,13 +237,16 @@ async function unneededFiles(
   store: ImageStore,
   prefix: string,
   now: number,
+  since?: number,
 ): Promise<ImageFile[]> {
   const names = await store.names(prefix);
   if (names.length === 0) return [];
   // One snapshot, taken after the look at the files: what has a file but no row
   // yet is still under a lease in it.
   const { needed, busy } = await db.read(async (sql) => ({
-    needed: new Set((await neededCopiesUnder(sql, prefix)).map(imageFile)),
+    needed: new Set(
+      (await neededCopiesUnder(sql, prefix, since)).map(imageFile),
+    ),
     busy: (await heldLeases(sql)).size > 0,
   }));
   const unneeded = names.filter((name) => !needed.has(name));
@@ -199,7 +267,7 @@ async function removeUnneeded(
   clock: Clock,
 ): Promise<ImageFile[]> {
   const hashes = files.map(({ name }) => sha256Of(name));
-  await db.write((tx) => forgetUnneeded(tx, hashes));
+  await db.write((tx) => forgetUnneeded(tx, hashes), UPKEEP);
   return await store.remove(files, async (files) => {
     const { used, busy } = await db.read(async (sql) => ({
       used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
@@ -216,28 +284,31 @@ async function removeUnneeded(
  * it anew. Its row comes before its lease ends; so once the leases of now have
  * ended, whatever has a row and no file is known, and is fetched again.
  */
-async function refetchRemoved(
+async function* refetchRemoved(
   db: Db,
   store: ImageStore,
   names: readonly string[],
   clock: Clock,
-): Promise<void> {
+): AsyncGenerator<number, void> {
   const removed = new Set(names);
   if (removed.size === 0) return;
-  await leasesEnded(db, clock);
+  yield* leasesEnded(db, clock);
   for (const prefix of new Set(names.map((name) => name.slice(0, 2)))) {
     const copies = (await db.read((sql) => copiesUnder(sql, prefix)))
       .filter((copy) => removed.has(imageFile(copy)));
     for (const copy of copies) {
       if (await store.look(imageFile(copy)) !== null) continue;
       const at = clock.now();
-      await db.write((tx) => refetchCopies(tx, [copy.sha256], at));
+      yield await db.write((tx) => refetchCopies(tx, [copy.sha256], at));
     }
   }
 }
 
-/** Waits until none of the leases that are held now is held any more. */
-async function leasesEnded(db: Db, clock: Clock): Promise<void> {
+/** Ends when none of the leases that are held now is held any more. */
+async function* leasesEnded(
+  db: Db,
+  clock: Clock,
+): AsyncGenerator<number, void> {
   const leases = await db.read((sql) => heldLeases(sql));
   const deadline = clock.monotonic() + WAIT_MS;
   for (;;) {
@@ -245,6 +316,7 @@ async function leasesEnded(db: Db, clock: Clock): Promise<void> {
     if (leases.isDisjointFrom(held)) return;
     if (clock.monotonic() > deadline) return;
     await new Promise<void>((resolve) => clock.after(LOOK_AGAIN_MS, resolve));
+    yield 0;
   }
 }
 

@@ -18,7 +18,7 @@ import {
   sweepFormerSecrets,
   sweepReferences,
 } from "../webhooks/retention.ts";
-import { refetchMissing, sweepParts } from "../images/upkeep.ts";
+import { refetchMissing, sweepParts, sweepUnneeded } from "../images/upkeep.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
 /** What jobs are given. */
@@ -94,6 +94,12 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     role: "images",
     everyMs: ONCE,
     run: refetchMissing,
+  },
+  {
+    name: "unneeded_images",
+    role: "images",
+    everyMs: DAY_MS,
+    run: sweepUnneeded,
   },
 ];
 

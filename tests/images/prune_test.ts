@@ -1,8 +1,9 @@
 /** What `images prune` takes for unneeded, and what comes into use meanwhile. */
 import { assertEquals } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import type { Db } from "../../src/database/db.ts";
-import { pruneImages } from "../../src/images/upkeep.ts";
+import { pruneImages, sweepUnneeded } from "../../src/images/upkeep.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { ImageHost } from "../support/image_host.ts";
 
@@ -54,6 +55,23 @@ class Unneeded implements AsyncDisposable {
     const clock = { ...systemClock, now: () => LATER };
     const options = { dryRun, clock };
     return (await pruneImages(db, this.bench.images, options)).files;
+  }
+
+  /** The sweep of so many days later, where images are kept for 14. */
+  async sweep(day: number): Promise<void> {
+    const { db, images, config, deps } = this.bench;
+    const clock = { ...systemClock, now: () => LATER + day * DAY_MS };
+    await Array.fromAsync(sweepUnneeded({
+      db,
+      images,
+      config: { ...config, keepImagesDays: 14 },
+      deps: { ...deps, clock },
+    }));
+  }
+
+  /** No product shows it any more. */
+  hide(): Promise<unknown> {
+    return this.bench.db.write((tx) => tx.run("DELETE FROM product_images"));
   }
 
   async state(): Promise<unknown> {
@@ -198,4 +216,25 @@ Deno.test("images prune: goes on where one before it was killed", async () => {
   assertEquals(bench.files(), [aside]);
   assertEquals(await image.prune(), []);
   assertEquals(bench.files(), [file]);
+});
+
+Deno.test("images go some days after the last product showed them, then their rows", async () => {
+  await using unneeded = await Unneeded.store();
+  const { bench, url, file } = unneeded;
+  await unneeded.sweep(0);
+  await unneeded.show();
+  await unneeded.sweep(10);
+  await unneeded.hide();
+  for (const day of [20, 33]) await unneeded.sweep(day);
+  assertEquals(bench.files(), [file]);
+  await unneeded.sweep(34);
+  assertEquals([bench.files(), await unneeded.state()], [[], "pruned"]);
+  await unneeded.sweep(35);
+  assertEquals(await unneeded.state(), "pruned", "an upload names it still");
+  await bench.db.write((tx) => tx.run("DELETE FROM transaction_images"));
+  await unneeded.sweep(36);
+  const row = await bench.db.read((sql) =>
+    sql.get("SELECT id FROM images WHERE url = ?", [url])
+  );
+  assertEquals(row, undefined);
 });

@@ -27,6 +27,7 @@ export function testConfig(
     keepUploadsDays: 90,
     keepEventsDays: 30,
     keepReferencesDays: 400,
+    keepImagesDays: 0,
     roles: ["api"],
     logLevel: "debug",
     ...settings,

@@ -2,7 +2,14 @@
 import type { ImageType, StoredFile } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { ASKED, type AskedImage, askFor, isSettled } from "./askers.ts";
-import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
+import {
+  inLists,
+  marks,
+  type Param,
+  type Sql,
+  type Tx,
+} from "../../database/db.ts";
+import { byUrl } from "./requests.ts";
 import { refundCopies } from "./quota.ts";
 
 /** A stored copy, whichever URLs it came from. */
@@ -12,7 +19,7 @@ export interface StoredCopy extends StoredFile {
 
 /** Whether a row of `images` is of use to a product or an upload. */
 const NEEDED = `(
-  images.state NOT IN ('stored', 'failed')
+  images.state = 'pending'
   OR EXISTS (SELECT 1 FROM product_images p WHERE p.image_id = images.id)
   OR EXISTS (SELECT 1 FROM transaction_images t
              WHERE t.image_id = images.id AND t.status = 'pending'))`;
@@ -29,27 +36,58 @@ export async function copiesUnder(
 }
 
 /**
- * Those of `copiesUnder` that a product shows, or that an upload which is not
- * final may show yet.
+ * Those of `copiesUnder` that a product shows, that an upload which is not final
+ * may show yet, or that `markUnneeded` found unneeded later than `since` (Unix
+ * milliseconds), if at all.
  */
 export async function neededCopiesUnder(
   sql: Sql,
   prefix: string,
+  since = Infinity,
 ): Promise<StoredCopy[]> {
-  return await copiesWhere(sql, prefix, `sha256 IS NOT NULL AND ${NEEDED}`);
+  if (since === Infinity) {
+    return await copiesWhere(sql, prefix, `sha256 IS NOT NULL AND ${NEEDED}`);
+  }
+  return await copiesWhere(
+    sql,
+    prefix,
+    `sha256 IS NOT NULL AND (${NEEDED} OR unneeded_since IS NULL
+       OR unneeded_since > ?)`,
+    [since],
+  );
+}
+
+/** Whether there may be copies that are not among `neededCopiesUnder`. */
+export async function hasUnneeded(
+  sql: Sql,
+  prefix: string,
+  since: number,
+): Promise<boolean> {
+  const row = await sql.get(
+    `SELECT 1 FROM images WHERE ${UNDER} AND unneeded_since <= ? LIMIT 1`,
+    [...under(prefix), since],
+  );
+  return row !== undefined;
+}
+
+const UNDER = "sha256 >= ? AND sha256 < ?";
+
+/** What `UNDER` compares with; "g" comes after every hexadecimal digit. */
+function under(prefix: string): Param[] {
+  return [prefix, `${prefix}g`];
 }
 
 async function copiesWhere(
   sql: Sql,
   prefix: string,
   condition: string,
+  params: readonly Param[] = [],
 ): Promise<StoredCopy[]> {
   return await sql.all<{ sha256: string; type: ImageType; bytes: number }>(
     `SELECT DISTINCT sha256, type, bytes FROM images
-     WHERE ${condition} AND sha256 >= ? AND sha256 < ?
+     WHERE ${condition} AND ${UNDER}
      ORDER BY sha256`,
-    // "g" comes after every hexadecimal digit.
-    [prefix, `${prefix}g`],
+    [...params, ...under(prefix)],
   );
 }
 
@@ -91,6 +129,63 @@ export async function forgetUnneeded(
       unneeded.map((id) => [id]),
     );
   }
+}
+
+/** Rows of `images` that one step of `markUnneeded` looks at. */
+const MARK_ROWS = 250;
+
+interface MarkedImage {
+  id: string;
+  url: string;
+  unneeded_since: number | null;
+  needed: number;
+  /** Nothing names the row, and it has no copy. */
+  loose: number;
+}
+
+/**
+ * Notes of the next images behind the id `after` since when nothing needs them:
+ * `now`, if that is new. Rows without a copy that nothing has needed since
+ * `since`, and that no upload names any more, are deleted. Answers the id of the
+ * last image looked at, null at the end, and how many rows were deleted. Times
+ * in Unix milliseconds.
+ */
+export async function markUnneeded(
+  tx: Tx,
+  after: string,
+  { now, since }: { now: number; since: number },
+): Promise<{ last: string | null; deleted: number }> {
+  const images = await tx.all<MarkedImage>(
+    `SELECT id, url, unneeded_since,
+       CASE WHEN ${NEEDED} THEN 1 ELSE 0 END AS needed,
+       CASE WHEN sha256 IS NULL AND NOT EXISTS (
+              SELECT 1 FROM transaction_images t WHERE t.image_id = images.id)
+         THEN 1 ELSE 0 END AS loose
+     FROM images WHERE id > ? ORDER BY id LIMIT ${MARK_ROWS}`,
+    [after],
+  );
+  images.sort(byUrl);
+  const isOld = (image: MarkedImage) =>
+    image.loose === 1 && image.needed === 0 &&
+    image.unneeded_since !== null && image.unneeded_since <= since;
+  const changed = images.filter(({ unneeded_since, needed }) =>
+    (unneeded_since === null) === (needed === 0)
+  );
+  await tx.runMany(
+    "UPDATE images SET unneeded_since = ? WHERE id = ?",
+    changed.map(({ id, needed }) => [needed === 1 ? null : now, id]),
+  );
+  const old = images.filter(isOld);
+  // Whoever asks for one meanwhile makes it pending.
+  await tx.runMany(
+    `DELETE FROM images WHERE id = ? AND state <> 'pending'
+       AND sha256 IS NULL`,
+    old.map(({ id }) => [id]),
+  );
+  const last = images.length < MARK_ROWS
+    ? null
+    : images.reduce((last, { id }) => id > last ? id : last, after);
+  return { last, deleted: old.length };
 }
 
 /**
