@@ -80,7 +80,7 @@ Deno.test("a sandbox keeps what is in the folder it is given", async () => {
     "list",
     `--data=${folder.path}`,
   ]);
-  assertMatch(stdout, /^\S+ {2}\S+ {2}1 key {2}demo\n$/);
+  assertMatch(stdout, /^\S+ {2}\S+ {2}1 key {2}active {2}demo\n$/);
 });
 
 Deno.test("a sandbox refuses a folder with a real seller", async () => {

@@ -16,6 +16,7 @@ import {
 import { until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { nextOf } from "../support/read_out.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const PRODUCTS = "/seller_api/products";
 
@@ -64,7 +65,7 @@ function matches(pages: readonly string[], pattern: RegExp): string[] {
   );
 }
 
-Deno.test("a list of long products ends earlier, and goes on where it ended", async () => {
+bothEngines.test("a list of long products ends earlier, and goes on where it ended", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await uploadLarge(app, 30);
   await app.upload(product("SMALL"));
@@ -86,7 +87,7 @@ Deno.test("a list of long products ends earlier, and goes on where it ended", as
   assertEquals([matches([end.text], /<sku>/g), nextOf(end.xml)], [[], null]);
 });
 
-Deno.test("the results of a status end with next, and go on behind it", async () => {
+bothEngines.test("the results of a status end with next, and go on behind it", async () => {
   await using host = new Host(() => new Response());
   await using app = await boot();
   let n = 0;
@@ -121,7 +122,7 @@ Deno.test("the results of a status end with next, and go on behind it", async ()
   assertEquals(behind.text.includes("<results/>"), true);
 });
 
-Deno.test("a delivery shows its last ten tries, a page of them ends within the limit", async () => {
+bothEngines.test("a delivery shows its last ten tries, a page of them ends within the limit", async () => {
   await using app = await boot();
   const url = `https://${"x".repeat(1_900)}`;
   const uuid = (n: number) =>
@@ -161,7 +162,7 @@ Deno.test("a delivery shows its last ten tries, a page of them ends within the l
   assertEquals(last, Array.from({ length: 10 }, (_, i) => `${491 + i}`));
 });
 
-Deno.test("an error lists as many details as fit and counts the rest", () => {
+bothEngines.test("an error lists as many details as fit and counts the rest", () => {
   const message = "é".repeat(5_000);
   const details = Array.from({ length: 1_200 }, (_, i) => ({
     product: i,
@@ -198,7 +199,7 @@ class StuckReaders implements Disposable {
   }
 }
 
-Deno.test("a seller whose readers do not read waits for them, and nobody else does", async () => {
+bothEngines.test("a seller whose readers do not read waits for them, and nobody else does", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await uploadLarge(app, 30);
@@ -219,7 +220,7 @@ Deno.test("a seller whose readers do not read waits for them, and nobody else do
   await own!;
 });
 
-Deno.test("reads take turns by owner; too many of one are refused", async () => {
+bothEngines.test("reads take turns by owner; too many of one are refused", async () => {
   const quota = new ReadQuota(systemClock);
   const never = new AbortController();
   const stacks: DisposableStack[] = [];

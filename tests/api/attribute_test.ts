@@ -9,6 +9,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
+import { bothEngines } from "../support/engine.ts";
 
 function put(app: TestApp, sku: string, attribute: string, value: string) {
   const [s, a, v] = [sku, attribute, value].map(encodeURIComponent);
@@ -24,7 +25,7 @@ async function stored(app: TestApp, sku: string) {
   return found!;
 }
 
-Deno.test("an attribute update answers 204 without a body and is stored", async () => {
+bothEngines.test("an attribute update answers 204 without a body and is stored", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -55,7 +56,7 @@ Deno.test("an attribute update answers 204 without a body and is stored", async 
   assertEquals((await stored(app, "A")).currency, "SEK");
 });
 
-Deno.test("a quantity moves the availability with it", async () => {
+bothEngines.test("a quantity moves the availability with it", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   await put(app, "A", "quantity", "0");
@@ -64,7 +65,7 @@ Deno.test("a quantity moves the availability with it", async () => {
   assertEquals((await stored(app, "A")).availability, "in_stock");
 });
 
-Deno.test("sku renames; the old SKU is free, a taken one refused", async () => {
+bothEngines.test("sku renames; the old SKU is free, a taken one refused", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const { id } = await stored(app, "A");
@@ -78,7 +79,7 @@ Deno.test("sku renames; the old SKU is free, a taken one refused", async () => {
   assertEquals((await app.upload(product("A"))).status, 200);
 });
 
-Deno.test("a product is addressed by SKU, else by id", async () => {
+bothEngines.test("a product is addressed by SKU, else by id", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const { id } = await stored(app, "A");
@@ -90,7 +91,7 @@ Deno.test("a product is addressed by SKU, else by id", async () => {
   assertEquals((await stored(app, "A")).brand, "by-id");
 });
 
-Deno.test("an SKU may hold anything that a path segment can carry", async () => {
+bothEngines.test("an SKU may hold anything that a path segment can carry", async () => {
   await using app = await boot();
   const skus = [
     "a/b",
@@ -111,7 +112,7 @@ Deno.test("an SKU may hold anything that a path segment can carry", async () => 
   }
 });
 
-Deno.test("what will not do is 422 with the rule of bulk, or 404", async () => {
+bothEngines.test("what will not do is 422 with the rule of bulk, or 404", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -150,7 +151,7 @@ Deno.test("what will not do is 422 with the rule of bulk, or 404", async () => {
   assertEquals(theirs.status, 404);
 });
 
-Deno.test("a body is ignored", async () => {
+bothEngines.test("a body is ignored", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answer = await app.call("/seller_api/products/A/attribute/brand/x", {
@@ -161,7 +162,7 @@ Deno.test("a body is ignored", async () => {
   assertEquals(answer.status, 204);
 });
 
-Deno.test("updates of one product that come together are applied in order", async () => {
+bothEngines.test("updates of one product that come together are applied in order", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answers = await Promise.all(
@@ -174,7 +175,7 @@ Deno.test("updates of one product that come together are applied in order", asyn
   assertEquals(availability, quantity === 0 ? "out_of_stock" : "in_stock");
 });
 
-Deno.test("only the white space of XML is trimmed, so an SKU is found as it was sent", async () => {
+bothEngines.test("only the white space of XML is trimmed, so an SKU is found as it was sent", async () => {
   await using app = await boot();
   for (const [n, edge] of ["\u00a0", "\ufeff", "\u2003", "\u0085"].entries()) {
     const sku = `${edge}S-${n}${edge}`;

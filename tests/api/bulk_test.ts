@@ -16,6 +16,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { Host } from "../support/host.ts";
+import { bothEngines } from "../support/engine.ts";
 
 /** `created updated unchanged` of an upload. */
 async function counts(app: TestApp, uploaded: Answer): Promise<string> {
@@ -44,7 +45,7 @@ function places(answer: Answer): string[] {
   );
 }
 
-Deno.test("an upload answers 200 with a transaction id that is completed", async () => {
+bothEngines.test("an upload answers 200 with a transaction id that is completed", async () => {
   await using app = await boot();
   const answer = await app.upload(product("A-1") + product("A-2"));
   assertEquals(answer.status, 200);
@@ -68,7 +69,7 @@ Deno.test("an upload answers 200 with a transaction id that is completed", async
   );
 });
 
-Deno.test("every field is stored as documented", async () => {
+bothEngines.test("every field is stored as documented", async () => {
   await using app = await boot();
   const description = " <b>bold</b> & more \n\n ünï\u{1F600} ";
   const answer = await app.upload(`<product>
@@ -109,7 +110,7 @@ Deno.test("every field is stored as documented", async () => {
   });
 });
 
-Deno.test("a weight comes in grams, says so, and is cleared without a unit", async () => {
+bothEngines.test("a weight comes in grams, says so, and is cleared without a unit", async () => {
   await using app = await boot();
   const refused = await app.upload(
     product("A", "<weight>5</weight>") +
@@ -142,7 +143,7 @@ Deno.test("a weight comes in grams, says so, and is cleared without a unit", asy
   assertEquals((await stored(app, "A"))!.weight, null);
 });
 
-Deno.test("a second upload is unchanged, updated or created, by product", async () => {
+bothEngines.test("a second upload is unchanged, updated or created, by product", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B", "<brand>x</brand>"));
   const again = await app.upload(
@@ -153,7 +154,7 @@ Deno.test("a second upload is unchanged, updated or created, by product", async 
   assertEquals((await stored(app, "B"))!.title, "Title of B");
 });
 
-Deno.test("two spellings of one value are the same value", async () => {
+bothEngines.test("two spellings of one value are the same value", async () => {
   await using app = await boot();
   await app.upload(product("A", "<brand>x &amp; y</brand>"));
   const again = await app.upload(
@@ -163,7 +164,7 @@ Deno.test("two spellings of one value are the same value", async () => {
   assertEquals(await counts(app, again), "0 0 1");
 });
 
-Deno.test("a product addressed by id can change its SKU, even swap it", async () => {
+bothEngines.test("a product addressed by id can change its SKU, even swap it", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const a = (await stored(app, "A"))!.id;
@@ -182,7 +183,7 @@ Deno.test("a product addressed by id can change its SKU, even swap it", async ()
   assertEquals((await stored(app, "B"))!.title, "new");
 });
 
-Deno.test("clashes of SKUs and ids are refused, each naming the first", async () => {
+bothEngines.test("clashes of SKUs and ids are refused, each naming the first", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const a = (await stored(app, "A"))!.id;
@@ -291,7 +292,7 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   ["<product><sku>..</sku></product>", ["1 - 1 sku not_allowed"]],
 ];
 
-Deno.test("every problem is told with product, SKU, line and field; nothing is stored", async () => {
+bothEngines.test("every problem is told with product, SKU, line and field; nothing is stored", async () => {
   await using app = await boot();
   for (const [document, expected] of REFUSED) {
     const answer = await app.upload(document);
@@ -309,13 +310,13 @@ Deno.test("every problem is told with product, SKU, line and field; nothing is s
   assertEquals(await storedCount(app), 0);
 });
 
-Deno.test("an unknown name is answered with the nearest known one", async () => {
+bothEngines.test("an unknown name is answered with the nearest known one", async () => {
   await using app = await boot();
   const [detail] = detailsOf(await app.upload(product("A", "<titel/>")));
   assertStringIncludes(detail.message, "<title>");
 });
 
-Deno.test("another root is 422, what is not well-formed 400 with its place", async () => {
+bothEngines.test("another root is 422, what is not well-formed 400 with its place", async () => {
   await using app = await boot();
   const post = (body: string) =>
     app.call("/seller_api/bulk_products", { method: "POST", body });
@@ -336,7 +337,7 @@ Deno.test("another root is 422, what is not well-formed 400 with its place", asy
   assertEquals(namespaced.status, 200, namespaced.text);
 });
 
-Deno.test("what only a read-out knows is accepted and ignored", async () => {
+bothEngines.test("what only a read-out knows is accepted and ignored", async () => {
   await using app = await boot();
   const answer = await app.upload(
     product("A").replace(
@@ -347,7 +348,7 @@ Deno.test("what only a read-out knows is accepted and ignored", async () => {
   assertEquals(answer.status, 200, answer.text);
 });
 
-Deno.test("250 products are accepted, 251 refused", async () => {
+bothEngines.test("250 products are accepted, 251 refused", async () => {
   await using app = await boot();
   const many = (n: number) =>
     Array.from({ length: n }, (_, i) => product(`S-${i}`)).join("");
@@ -357,7 +358,7 @@ Deno.test("250 products are accepted, 251 refused", async () => {
   assertEquals(await storedCount(app), 250);
 });
 
-Deno.test("past 1,000 details the rest is counted", async () => {
+bothEngines.test("past 1,000 details the rest is counted", async () => {
   await using app = await boot();
   const rows = Array.from(
     { length: 250 },
@@ -368,7 +369,7 @@ Deno.test("past 1,000 details the rest is counted", async () => {
   assertEquals(textAt(answer.xml, "error/details/more"), "500");
 });
 
-Deno.test("a document of nothing but mistakes is counted, not collected", async () => {
+bothEngines.test("a document of nothing but mistakes is counted, not collected", async () => {
   await using app = await boot();
   const many = Array.from({ length: 64 }, (_, i) => `a${i}=""`).join(" ");
   const answer = await app.upload(
@@ -384,7 +385,7 @@ Deno.test("a document of nothing but mistakes is counted, not collected", async 
   );
 });
 
-Deno.test("v must be 1.1 where it is given", async () => {
+bothEngines.test("v must be 1.1 where it is given", async () => {
   await using app = await boot();
   const body = `<products>${product("A")}</products>`;
   const post = (query: string) =>
@@ -404,7 +405,7 @@ Deno.test("v must be 1.1 where it is given", async () => {
   assertEquals(text.status, 415, "the media type is judged first");
 });
 
-Deno.test("a dry run tells everything and stores nothing", async () => {
+bothEngines.test("a dry run tells everything and stores nothing", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answer = await app.upload(
@@ -426,7 +427,7 @@ Deno.test("a dry run tells everything and stores nothing", async () => {
   }
 });
 
-Deno.test("an Idempotency-Key gives the first answer again", async () => {
+bothEngines.test("an Idempotency-Key gives the first answer again", async () => {
   await using app = await boot();
   const key = { "Idempotency-Key": "k-1" };
   const bad = await app.upload("<product/>", "", key);
@@ -453,7 +454,7 @@ Deno.test("an Idempotency-Key gives the first answer again", async () => {
   assertEquals(long.status, 400);
 });
 
-Deno.test("an Idempotency-Key in progress is 409 with Retry-After", async () => {
+bothEngines.test("an Idempotency-Key in progress is 409 with Retry-After", async () => {
   const reached = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   await using host = new Host(async () => {
@@ -476,7 +477,7 @@ Deno.test("an Idempotency-Key in progress is 409 with Retry-After", async () => 
   assertEquals((await first).status, 200);
 });
 
-Deno.test("an Idempotency-Key is forgotten after 24 hours", async () => {
+bothEngines.test("an Idempotency-Key is forgotten after 24 hours", async () => {
   const { systemClock } = await import("../../src/deps.ts");
   let ahead = 0;
   const clock = { ...systemClock, now: () => Date.now() + ahead };
@@ -489,7 +490,7 @@ Deno.test("an Idempotency-Key is forgotten after 24 hours", async () => {
   assert(later.text !== first.text);
 });
 
-Deno.test("each distinct image URL gets one HEAD; any answer but 200 is 422", async () => {
+bothEngines.test("each distinct image URL gets one HEAD; any answer but 200 is 422", async () => {
   await using host = new Host((request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/moved") {
@@ -526,7 +527,7 @@ Deno.test("each distinct image URL gets one HEAD; any answer but 200 is 422", as
   assertEquals(await storedCount(app), 0);
 });
 
-Deno.test("requests that go out say who asks", async () => {
+bothEngines.test("requests that go out say who asks", async () => {
   const agents: (string | null)[] = [];
   await using host = new Host((request) => {
     agents.push(request.headers.get("user-agent"));
@@ -540,7 +541,7 @@ Deno.test("requests that go out say who asks", async () => {
   assertMatch(agents[0] ?? "", /^seller-interface\/\d/);
 });
 
-Deno.test("an image on a private address is refused without a connection", async () => {
+bothEngines.test("an image on a private address is refused without a connection", async () => {
   await using host = new Host(() => new Response());
   await using app = await boot({ config: { allowPrivate: [] } });
   const answer = await app.upload(
@@ -550,7 +551,7 @@ Deno.test("an image on a private address is refused without a connection", async
   assertEquals(host.seen, []);
 });
 
-Deno.test("uploads of one seller are invisible to another", async () => {
+bothEngines.test("uploads of one seller are invisible to another", async () => {
   await using app = await boot();
   const mine = await app.upload(product("A"));
   const id = textAt(mine.xml, "transaction_id");

@@ -7,6 +7,7 @@ import { boot, codeOf, detailsOf, product } from "../support/app.ts";
 import { readCorpusJson } from "../support/corpus.ts";
 import { raw, statusOf } from "../support/raw.ts";
 import { escapeAttribute, escapeXml } from "../support/xml.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const strings = readCorpusJson<string[]>("strings/blns.json") ?? [];
 
@@ -70,7 +71,7 @@ function expected(text: string): Partial<Product> {
   };
 }
 
-Deno.test("naughty strings come back code point for code point, or are refused", async () => {
+bothEngines.test("naughty strings come back code point for code point, or are refused", async () => {
   await using app = await boot();
   let stored = 0;
   for (let start = 0; start < sendable.length; start += 50) {
@@ -103,7 +104,7 @@ Deno.test("naughty strings come back code point for code point, or are refused",
   if (strings.length > 0) assert(stored > 400, String(stored));
 });
 
-Deno.test("naughty strings read out through an answer are the same", async () => {
+bothEngines.test("naughty strings read out through an answer are the same", async () => {
   await using app = await boot();
   const good = sendable.filter((text) => problems(text).length === 0);
   for (let start = 0; start < good.length; start += 250) {
@@ -124,7 +125,7 @@ Deno.test("naughty strings read out through an answer are the same", async () =>
   }
 });
 
-Deno.test("what XML cannot carry is malformed, and its line is told", async () => {
+bothEngines.test("what XML cannot carry is malformed, and its line is told", async () => {
   await using app = await boot();
   const forbidden = strings.filter((text) => FORBIDDEN.test(text));
   if (strings.length > 0) assertEquals(forbidden.length, 6);
@@ -136,7 +137,7 @@ Deno.test("what XML cannot carry is malformed, and its line is told", async () =
   }
 });
 
-Deno.test("a naughty string is a brand's and an SKU's new value, or refused", async () => {
+bothEngines.test("a naughty string is a brand's and an SKU's new value, or refused", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const { id } =

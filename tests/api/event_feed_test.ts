@@ -10,6 +10,7 @@ import {
 import { systemClock } from "../../src/deps.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const EVENTS = "/seller_api/events";
 const OPERATOR = "op";
@@ -49,7 +50,7 @@ function register(app: TestApp, url: string, trigger = "order_created") {
   });
 }
 
-Deno.test("every event is pulled in order, from any cursor", async () => {
+bothEngines.test("every event is pulled in order, from any cursor", async () => {
   await using app = await boot({ config: CONFIG });
   const other = await app.addSeller("other");
   assertEquals((await pull(app)).next, "0");
@@ -86,7 +87,7 @@ Deno.test("every event is pulled in order, from any cursor", async () => {
   assertEquals((await pull(app, "", other)).ids.length, 7);
 });
 
-Deno.test("an event is pulled byte for byte as it is delivered", async () => {
+bothEngines.test("an event is pulled byte for byte as it is delivered", async () => {
   await using sink = new WebhookSink();
   await using app = await boot({
     config: { ...CONFIG, roles: ["api", "webhooks"] },
@@ -101,7 +102,7 @@ Deno.test("an event is pulled byte for byte as it is delivered", async () => {
   assertStringIncludes(text, `<events>${sink.received[0].text}</events>`);
 });
 
-Deno.test("what cannot be asked of the events is refused with what would be right", async () => {
+bothEngines.test("what cannot be asked of the events is refused with what would be right", async () => {
   await using app = await boot({ config: CONFIG });
   await emit(app, "1");
   const wrong: [string, string, string][] = [
@@ -123,7 +124,7 @@ Deno.test("what cannot be asked of the events is refused with what would be righ
   assertEquals((await app.call(EVENTS, { key: "no" })).status, 401);
 });
 
-Deno.test("a wait ends with the first event behind the cursor, or with its time", async () => {
+bothEngines.test("a wait ends with the first event behind the cursor, or with its time", async () => {
   const clock = new TestClock();
   await using app = await boot({ config: CONFIG, deps: { clock } });
   await emit(app, "1");
@@ -143,7 +144,7 @@ Deno.test("a wait ends with the first event behind the cursor, or with its time"
   assertEquals((await vain).ids, []);
 });
 
-Deno.test("an answer of events has at most 4 MiB and says where to go on", async () => {
+bothEngines.test("an answer of events has at most 4 MiB and says where to go on", async () => {
   await using app = await boot({ config: CONFIG });
   const data = "x".repeat(250 * 1_024);
   for (let i = 0; i < 20; i++) await emit(app, `${i}`, { data });
@@ -165,7 +166,7 @@ function at(time: number): string {
   return new Date(time).toISOString();
 }
 
-Deno.test("recover delivers what was exhausted, cancelled or never delivered, once", async () => {
+bothEngines.test("recover delivers what was exhausted, cancelled or never delivered, once", async () => {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   await using sink = new WebhookSink();
@@ -237,7 +238,7 @@ Deno.test("recover delivers what was exhausted, cancelled or never delivered, on
   assertEquals(await recover(`since=${at(since - 120_000)}`), "1", "the early");
 });
 
-Deno.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
+bothEngines.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
   await using app = await boot({ config: CONFIG });
   const count = 601;
   for (let i = 0; i < count; i++) await emit(app, `${i}`);
@@ -262,7 +263,7 @@ Deno.test("recover counts what a disabled webhook holds, and goes through long t
   assertEquals(textAt(pending.xml, "recovery/queued"), "0");
 });
 
-Deno.test("what recover cannot do is refused", async () => {
+bothEngines.test("what recover cannot do is refused", async () => {
   await using app = await boot({ config: CONFIG });
   await register(app, "http://127.0.0.1:9000/");
   const wrong: [string, string, string][] = [

@@ -10,6 +10,7 @@ import {
 } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const KEY = "the operator's key";
 const PATH = "/operator_api/events";
@@ -55,7 +56,7 @@ function count(app: TestApp, table: string): Promise<number> {
   });
 }
 
-Deno.test("an event is answered with its id and delivered once", async () => {
+bothEngines.test("an event is answered with its id and delivered once", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   await register(app, sink);
@@ -78,7 +79,7 @@ Deno.test("an event is answered with its id and delivered once", async () => {
   );
 });
 
-Deno.test("what stands in <data> arrives byte for byte", async () => {
+bothEngines.test("what stands in <data> arrives byte for byte", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   await register(app, sink);
@@ -135,7 +136,7 @@ Deno.test("what stands in <data> arrives byte for byte", async () => {
   }
 });
 
-Deno.test("an event without a webhook is recorded, never delivered later", async () => {
+bothEngines.test("an event without a webhook is recorded, never delivered later", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   const answer = await send(app, event("<data/>", "order-1"));
@@ -151,7 +152,7 @@ Deno.test("an event without a webhook is recorded, never delivered later", async
   ]);
 });
 
-Deno.test("one reference at the same moment is one event", async () => {
+bothEngines.test("one reference at the same moment is one event", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   await register(app, sink);
@@ -165,7 +166,7 @@ Deno.test("one reference at the same moment is one event", async () => {
   ]);
 });
 
-Deno.test("everything that is wrong with an event is told at once", async () => {
+bothEngines.test("everything that is wrong with an event is told at once", async () => {
   await using app = await start();
   const answer = await send(
     app,
@@ -193,7 +194,7 @@ Deno.test("everything that is wrong with an event is told at once", async () => 
   assertEquals(await count(app, "events"), 0);
 });
 
-Deno.test("data that would mean something else elsewhere is refused", async () => {
+bothEngines.test("data that would mean something else elsewhere is refused", async () => {
   await using app = await start();
   const nested = (depth: number) => "<a>".repeat(depth) + "</a>".repeat(depth);
   const refused = [
@@ -229,7 +230,7 @@ Deno.test("data that would mean something else elsewhere is refused", async () =
   );
 });
 
-Deno.test("an event of more than 256 KiB is refused", async () => {
+bothEngines.test("an event of more than 256 KiB is refused", async () => {
   await using app = await start();
   const room = 256 * 1024 - event("<data></data>", "large").length;
   const fits = event(`<data>${"x".repeat(room)}</data>`, "large");
@@ -238,7 +239,7 @@ Deno.test("an event of more than 256 KiB is refused", async () => {
   assertEquals([over.status, codeOf(over)], [413, "body_too_large"]);
 });
 
-Deno.test("the operator's key is checked before anything else", async () => {
+bothEngines.test("the operator's key is checked before anything else", async () => {
   await using app = await start();
   for (const key of [null, "", "wrong", app.key]) {
     const answer = await app.call(PATH, {
@@ -251,13 +252,13 @@ Deno.test("the operator's key is checked before anything else", async () => {
   assertEquals((await app.call(PATH, { key: KEY })).status, 405);
 });
 
-Deno.test("without an operator key there is no operator API", async () => {
+bothEngines.test("without an operator key there is no operator API", async () => {
   await using app = await boot();
   const answer = await send(app, event(""));
   assertEquals([answer.status, codeOf(answer)], [404, "not_found"]);
 });
 
-Deno.test("no bulk outcome and no attribute update leaves an event", async () => {
+bothEngines.test("no bulk outcome and no attribute update leaves an event", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   for (
@@ -288,7 +289,7 @@ Deno.test("no bulk outcome and no attribute update leaves an event", async () =>
   assertEquals(sink.received.length, 0);
 });
 
-Deno.test("nothing that bulk is made of can reach the store of events", async () => {
+bothEngines.test("nothing that bulk is made of can reach the store of events", async () => {
   const root = new URL("../../src/", import.meta.url);
   const reached = new Set<string>();
   const follow = async (url: URL): Promise<void> => {

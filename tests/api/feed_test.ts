@@ -14,6 +14,7 @@ import {
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { nextOf, readAll, valueOf } from "../support/read_out.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const FEED = "/operator_api/products";
 const OPERATOR: BootOptions = { config: { operatorKey: "op" } };
@@ -58,7 +59,7 @@ function upload(app: TestApp, ...products: string[]) {
   );
 }
 
-Deno.test("the feed shows every product of every seller, then what changes, once", async () => {
+bothEngines.test("the feed shows every product of every seller, then what changes, once", async () => {
   await using app = await boot(OPERATOR);
   const follower = new Follower(app);
   assertEquals(await follower.changes(), []);
@@ -90,7 +91,7 @@ Deno.test("the feed shows every product of every seller, then what changes, once
   assertEquals(await follower.changes(), ["C"]);
 });
 
-Deno.test("what changes moves to the end, and old cursors stay good", async () => {
+bothEngines.test("what changes moves to the end, and old cursors stay good", async () => {
   await using app = await boot(OPERATOR);
   for (const sku of ["A", "B", "C"]) await upload(app, product(sku));
   const first = await app.call(`${FEED}?limit=1`, { key: "op" });
@@ -111,7 +112,7 @@ Deno.test("what changes moves to the end, and old cursors stay good", async () =
   assertEquals(skus(await since(later.last!)), ["A"]);
 });
 
-Deno.test("images are changes: stored, failed, another version, removed", async () => {
+bothEngines.test("images are changes: stored, failed, another version, removed", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -148,7 +149,7 @@ Deno.test("images are changes: stored, failed, another version, removed", async 
   assertEquals(await follower.changes(), ["A"], "C shows it no more");
 });
 
-Deno.test("an image without validators, fetched anew and the same, is no change", async () => {
+bothEngines.test("an image without validators, fetched anew and the same, is no change", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -161,7 +162,7 @@ Deno.test("an image without validators, fetched anew and the same, is no change"
   assertEquals(await follower.changes(), []);
 });
 
-Deno.test("a follower that reads in between misses no image either", async () => {
+bothEngines.test("a follower that reads in between misses no image either", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -179,7 +180,7 @@ Deno.test("a follower that reads in between misses no image either", async () =>
   assertEquals(await follower.changes(), []);
 });
 
-Deno.test("an image that very many products show changes all of them", async () => {
+bothEngines.test("an image that very many products show changes all of them", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -211,7 +212,7 @@ Deno.test("an image that very many products show changes all of them", async () 
   assertEquals(await follower.changes(), []);
 });
 
-Deno.test("a copy that is found missing is a change", async () => {
+bothEngines.test("a copy that is found missing is a change", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -227,7 +228,7 @@ Deno.test("a copy that is found missing is a change", async () => {
   );
 });
 
-Deno.test("the operator's lists want the operator's key", async () => {
+bothEngines.test("the operator's lists want the operator's key", async () => {
   await using app = await boot(OPERATOR);
   for (const path of [FEED, "/operator_api/sellers", "/operator_api/status"]) {
     assertEquals((await app.call(path, { key: "op" })).status, 200);
@@ -238,7 +239,7 @@ Deno.test("the operator's lists want the operator's key", async () => {
   }
 });
 
-Deno.test("sellers are listed with keys, webhooks and their last upload", async () => {
+bothEngines.test("sellers are listed with keys, webhooks and their last upload", async () => {
   await using app = await boot(OPERATOR);
   await app.addSeller("other");
   await upload(app, product("A"));
@@ -259,7 +260,7 @@ Deno.test("sellers are listed with keys, webhooks and their last upload", async 
   assertEquals(textAt(other, "last_upload_at"), "");
 });
 
-Deno.test("the status tells what waits, what fails and what the last day brought", async () => {
+bothEngines.test("the status tells what waits, what fails and what the last day brought", async () => {
   let now = Date.parse("2026-11-20T08:30:00Z");
   await using host = new ImageHost();
   await using app = await boot({
@@ -314,7 +315,7 @@ Deno.test("the status tells what waits, what fails and what the last day brought
   );
 });
 
-Deno.test("image results are counted in the hour", async () => {
+bothEngines.test("image results are counted in the hour", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   await upload(

@@ -7,6 +7,7 @@ import {
 import { pruneImages } from "../../src/images/upkeep.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { bothEngines } from "../support/engine.ts";
 
 /** Uploads the product with this image; answers the count of `outcome`. */
 async function show(app: TestApp, url: string, outcome: string) {
@@ -28,7 +29,7 @@ async function statusOf(app: TestApp, href: string): Promise<number> {
   return (await app.call(href, { key: null })).status;
 }
 
-Deno.test("images prune: a replaced image goes, and comes back when it is asked for", async () => {
+bothEngines.test("images prune: a replaced image goes, and comes back when it is asked for", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const [first, second] = ["a", "b"].map((name) =>

@@ -21,6 +21,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const API = "/operator_api";
 const OPERATOR = { config: { operatorKey: "op" } };
@@ -61,7 +62,7 @@ async function audit(app: TestApp): Promise<string[]> {
   );
 }
 
-Deno.test("operator: a seller is created with a key that works at once", async () => {
+bothEngines.test("operator: a seller is created with a key that works at once", async () => {
   await using app = await boot(OPERATOR);
   const body = "<seller><name>Åsa &amp; Søn</name></seller>";
   const created = await operate(app, "sellers", { body });
@@ -89,7 +90,7 @@ for (
     ["<shop><name>a</name></shop>", "unknown_element"],
   ]
 ) {
-  Deno.test(`operator: no seller is created from ${JSON.stringify(body)}`, async () => {
+  bothEngines.test(`operator: no seller is created from ${JSON.stringify(body)}`, async () => {
     await using app = await boot(OPERATOR);
     const answer = await operate(app, "sellers", { body });
     assertEquals(answer.status, 422, answer.text);
@@ -98,7 +99,7 @@ for (
   });
 }
 
-Deno.test("operator: attributes are set by name or id, and read back", async () => {
+bothEngines.test("operator: attributes are set by name or id, and read back", async () => {
   await using app = await boot(OPERATOR);
   for (
     const path of [
@@ -128,7 +129,7 @@ Deno.test("operator: attributes are set by name or id, and read back", async () 
   ]);
 });
 
-Deno.test("operator: a seller's rate limit replaces that of the settings", async () => {
+bothEngines.test("operator: a seller's rate limit replaces that of the settings", async () => {
   await using app = await boot({
     config: { operatorKey: "op", rateLimit: 600 },
   });
@@ -156,7 +157,7 @@ for (
     ["acme/attribute/colour/red", 422, "unknown_attribute"],
   ] as const
 ) {
-  Deno.test(`operator: PUT ${path} is ${code}, and leaves no entry`, async () => {
+  bothEngines.test(`operator: PUT ${path} is ${code}, and leaves no entry`, async () => {
     await using app = await boot(OPERATOR);
     await app.addSeller("other");
     const answer = await set(app, path);
@@ -169,7 +170,7 @@ for (
   });
 }
 
-Deno.test("operator keys: a named one alone opens the API, and tells who it was", async () => {
+bothEngines.test("operator keys: a named one alone opens the API, and tells who it was", async () => {
   await using app = await boot();
   const services = { db: app.app.db, deps };
   const make = (name: string, readOnly: boolean) =>
@@ -209,7 +210,7 @@ async function keysOf(app: TestApp, seller: string): Promise<string[][]> {
   );
 }
 
-Deno.test("keys: one is made, used, listed and revoked", async () => {
+bothEngines.test("keys: one is made, used, listed and revoked", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const made = await operate(app, "sellers/acme/keys", {
@@ -242,7 +243,7 @@ Deno.test("keys: one is made, used, listed and revoked", async () => {
   ]);
 });
 
-Deno.test("keys: many requests in a minute are one write", async () => {
+bothEngines.test("keys: many requests in a minute are one write", async () => {
   const clock = new TestClock();
   let commits = 0;
   await using app = await boot({
@@ -260,7 +261,7 @@ Deno.test("keys: many requests in a minute are one write", async () => {
   assertEquals(commits, 1);
 });
 
-Deno.test("keys: what is not there is 404, and a bad label 422", async () => {
+bothEngines.test("keys: what is not there is 404, and a bad label 422", async () => {
   await using app = await boot(OPERATOR);
   const id = crypto.randomUUID();
   const key = (label: string) => `<key><label>${label}</label></key>`;
@@ -281,7 +282,7 @@ Deno.test("keys: what is not there is 404, and a bad label 422", async () => {
   assertEquals(await audit(app), []);
 });
 
-Deno.test("keys: a webhook secret is rotated", async () => {
+bothEngines.test("keys: a webhook secret is rotated", async () => {
   await using app = await boot(OPERATOR);
   const rotate = () =>
     operate(app, "sellers/acme/rotate_secret", { method: "POST" });

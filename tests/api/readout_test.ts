@@ -13,6 +13,7 @@ import {
 } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { nextOf, readAll, valueOf } from "../support/read_out.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const PRODUCTS = "/seller_api/products";
 
@@ -64,7 +65,7 @@ function fullProduct(imageUrls: string[]): string {
   });
 }
 
-Deno.test("a product that is read out is accepted by bulk as it is, unchanged", async () => {
+bothEngines.test("a product that is read out is accepted by bulk as it is, unchanged", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const urls = ["good/a.png?x=1&y=2", "missing/b.png", "good/c.jpg"]
@@ -95,7 +96,7 @@ Deno.test("a product that is read out is accepted by bulk as it is, unchanged", 
   assertEquals(await counts(app, moved), "1 0 0");
 });
 
-Deno.test("a product shows its times and the state of its images", async () => {
+bothEngines.test("a product shows its times and the state of its images", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const urls = ["good/a.png", "missing/b.png"].map((p) => `${host.url}/${p}`);
@@ -124,7 +125,7 @@ Deno.test("a product shows its times and the state of its images", async () => {
   assertEquals(failed.attributes.href, undefined);
 });
 
-Deno.test("products are the seller's own; an unknown one is 404", async () => {
+bothEngines.test("products are the seller's own; an unknown one is 404", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const id = textAt((await app.call(`${PRODUCTS}/A`)).xml, "product/id");
@@ -140,7 +141,7 @@ Deno.test("products are the seller's own; an unknown one is 404", async () => {
   assertEquals(child(recent.xml, "transactions").children.length, 0);
 });
 
-Deno.test("paging shows each product once while writes go on", async () => {
+bothEngines.test("paging shows each product once while writes go on", async () => {
   await using app = await boot();
   const document = Array.from({ length: 120 }, (_, i) => product(`S-${i}`));
   await app.upload(document.join(""));
@@ -166,7 +167,7 @@ Deno.test("paging shows each product once while writes go on", async () => {
   assertEquals(new Set(seen).size, 120);
 });
 
-Deno.test("a list holds 50 products unless limit says otherwise, 250 at most", async () => {
+bothEngines.test("a list holds 50 products unless limit says otherwise, 250 at most", async () => {
   await using app = await boot();
   const many = Array.from({ length: 250 }, (_, i) => product(`S-${i}`));
   await app.upload(many.join(""));
@@ -180,7 +181,7 @@ Deno.test("a list holds 50 products unless limit says otherwise, 250 at most", a
   assertEquals(await size("?limit=1"), [1, true]);
 });
 
-Deno.test("a bad parameter is 422, each with a detail", async () => {
+bothEngines.test("a bad parameter is 422, each with a detail", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const lists: [string, string[], string?][] = [
     [`${PRODUCTS}?after=x`, ["after not_allowed"]],
@@ -219,7 +220,7 @@ Deno.test("a bad parameter is 422, each with a detail", async () => {
   }
 });
 
-Deno.test("products are filtered by status, time of change and text", async () => {
+bothEngines.test("products are filtered by status, time of change and text", async () => {
   let now = Date.parse("2026-11-20T08:00:00Z");
   const { systemClock } = await import("../../src/deps.ts");
   await using app = await boot({
@@ -249,7 +250,7 @@ Deno.test("products are filtered by status, time of change and text", async () =
   assertEquals(await found("q=-&status=active"), "B-2 C-3");
 });
 
-Deno.test("a page looks at a bounded number of rows and still misses none", async () => {
+bothEngines.test("a page looks at a bounded number of rows and still misses none", async () => {
   await using app = await boot();
   await app.upload(product("FIRST"));
   const total = 2 * SCAN_LIMIT + 3;
@@ -274,7 +275,7 @@ Deno.test("a page looks at a bounded number of rows and still misses none", asyn
   assertEquals([paused.entries.length, paused.pages], [0, 3]);
 });
 
-Deno.test("recent transactions: the newest first, with counters, page by page", async () => {
+bothEngines.test("recent transactions: the newest first, with counters, page by page", async () => {
   await using app = await boot();
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) {

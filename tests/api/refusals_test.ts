@@ -9,6 +9,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const OPERATOR = { config: { operatorKey: "op" } };
 
@@ -23,7 +24,7 @@ function shown(answer: Answer): string[] {
 const own = (app: TestApp, key = app.key) =>
   app.call("/seller_api/refusals?limit=250", { key });
 
-Deno.test("refusals: a seller sees its own with their details, an operator all", async () => {
+bothEngines.test("refusals: a seller sees its own with their details, an operator all", async () => {
   await using app = await boot(OPERATOR);
   const other = await app.addSeller("other");
   await app.call("/seller_api/none", { key: other });
@@ -61,7 +62,7 @@ Deno.test("refusals: a seller sees its own with their details, an operator all",
   assertEquals(nobody.status, 404);
 });
 
-Deno.test("refusals: a hundred are kept, in one write a second, with few details", async () => {
+bothEngines.test("refusals: a hundred are kept, in one write a second, with few details", async () => {
   const clock = new TestClock();
   let commits = 0;
   await using app = await boot({

@@ -9,6 +9,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { Host } from "../support/host.ts";
+import { bothEngines } from "../support/engine.ts";
 
 /** The smallest PNG: one pixel. */
 const PNG = Uint8Array.from(
@@ -47,7 +48,7 @@ function pathOf(uploaded: Answer): string {
   return `/seller_api/bulk_products/${id}`;
 }
 
-Deno.test("a transaction goes from processing to completed; counters add up", async () => {
+bothEngines.test("a transaction goes from processing to completed; counters add up", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(
@@ -76,7 +77,7 @@ Deno.test("a transaction goes from processing to completed; counters add up", as
   assertEquals(after.source.includes("<image>"), false);
 });
 
-Deno.test("a failed image makes it completed_with_errors and says why", async () => {
+bothEngines.test("a failed image makes it completed_with_errors and says why", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using app = await bootWithImages();
@@ -91,7 +92,7 @@ Deno.test("a failed image makes it completed_with_errors and says why", async ()
   assert(textAt(image, "message") !== "");
 });
 
-Deno.test("?wait= answers when it is final, or when the time is up", async () => {
+bothEngines.test("?wait= answers when it is final, or when the time is up", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(product("A", host.images("/1")));
@@ -106,7 +107,7 @@ Deno.test("?wait= answers when it is final, or when the time is up", async () =>
   }
 });
 
-Deno.test("the event stream tells progress and ends with final", async () => {
+bothEngines.test("the event stream tells progress and ends with final", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(product("A", host.images("/1", "/2")));
@@ -137,7 +138,7 @@ Deno.test("the event stream tells progress and ends with final", async () => {
   assertStringIncludes(last, "<status>completed</status>");
 });
 
-Deno.test("the stream of a final transaction is its final event alone", async () => {
+bothEngines.test("the stream of a final transaction is its final event alone", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const answer = await app.call(pathOf(uploaded), {
@@ -151,7 +152,7 @@ Deno.test("the stream of a final transaction is its final event alone", async ()
   assertEquals([missing.status, codeOf(missing)], [404, "not_found"]);
 });
 
-Deno.test("an update without <images> asks no image, one with them all", async () => {
+bothEngines.test("an update without <images> asks no image, one with them all", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using app = await bootWithImages();
@@ -171,7 +172,7 @@ Deno.test("an update without <images> asks no image, one with them all", async (
   assertEquals(textAt(again, "images/total"), "1");
 });
 
-Deno.test("images that were pending when the service stopped are fetched after it starts", async () => {
+bothEngines.test("images that were pending when the service stopped are fetched after it starts", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using first = await boot({ config: { roles: ["api"] } });

@@ -4,6 +4,7 @@ import { revokeKey } from "../../src/sellers/seller_rows.ts";
 import { boot, codeOf, product, type TestApp, textAt } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
+import { bothEngines } from "../support/engine.ts";
 
 /** An upload that does not end: nobody fetches its image. */
 async function unfinished(app: TestApp, host: Host): Promise<string> {
@@ -43,7 +44,7 @@ async function revoke(app: TestApp, clock: TestClock): Promise<void> {
   });
 }
 
-Deno.test("a stream without progress says something every 15 seconds", async () => {
+bothEngines.test("a stream without progress says something every 15 seconds", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ deps: { clock } });
@@ -61,7 +62,7 @@ Deno.test("a stream without progress says something every 15 seconds", async () 
   await stream.cancel();
 });
 
-Deno.test("a revoked key ends what waits with 401, and a stream without final", async () => {
+bothEngines.test("a revoked key ends what waits with 401, and a stream without final", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ deps: { clock } });

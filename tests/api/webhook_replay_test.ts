@@ -3,6 +3,7 @@ import { systemClock } from "../../src/deps.ts";
 import { boot, child, type TestApp, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const HOOK = "/seller_api/webhooks/order_created";
 
@@ -29,7 +30,7 @@ async function delivered(app: TestApp): Promise<boolean> {
   return textAt(xml, "deliveries/delivery/state") === "delivered";
 }
 
-Deno.test("a seller tests a webhook and has the event sent again", async () => {
+bothEngines.test("a seller tests a webhook and has the event sent again", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);
@@ -49,7 +50,7 @@ Deno.test("a seller tests a webhook and has the event sent again", async () => {
   assertEquals(ids, [eventId, eventId]);
 });
 
-Deno.test("nobody tests or replays what is not theirs", async () => {
+bothEngines.test("nobody tests or replays what is not theirs", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);
@@ -73,7 +74,7 @@ Deno.test("nobody tests or replays what is not theirs", async () => {
   assertEquals(sink.received.length, 1);
 });
 
-Deno.test("what is held stays held, and a removed webhook gets nothing", async () => {
+bothEngines.test("what is held stays held, and a removed webhook gets nothing", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);

@@ -9,6 +9,7 @@ import {
 } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const WEBHOOKS = "/seller_api/webhooks";
 const OPERATOR = "the operator's key";
@@ -39,7 +40,7 @@ function codes(answer: Answer): string[][] {
   return detailsOf(answer).map(({ field, code }) => [field, code]);
 }
 
-Deno.test("a webhook is created, listed and deleted", async () => {
+bothEngines.test("a webhook is created, listed and deleted", async () => {
   await using app = await boot();
   const created = await post(
     app,
@@ -67,7 +68,7 @@ Deno.test("a webhook is created, listed and deleted", async () => {
   assertEquals([again.status, codeOf(again)], [404, "not_found"]);
 });
 
-Deno.test("posting a trigger again replaces its URL", async () => {
+bothEngines.test("posting a trigger again replaces its URL", async () => {
   await using app = await boot();
   await post(app, "order_created", "http://127.0.0.1:9000/old");
   await post(app, "order_created", "http://127.0.0.1:9000/new");
@@ -76,7 +77,7 @@ Deno.test("posting a trigger again replaces its URL", async () => {
   ]);
 });
 
-Deno.test("no seller sees or deletes another one's webhooks", async () => {
+bothEngines.test("no seller sees or deletes another one's webhooks", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await post(app, "order_created", "http://127.0.0.1:9000/mine");
@@ -90,7 +91,7 @@ Deno.test("no seller sees or deletes another one's webhooks", async () => {
   assertEquals((await listed(app)).flat()[2], "url=http://127.0.0.1:9000/mine");
 });
 
-Deno.test("every problem of a webhook is told at once, with its line", async () => {
+bothEngines.test("every problem of a webhook is told at once, with its line", async () => {
   await using app = await boot();
   const answer = await raw(
     app,
@@ -113,7 +114,7 @@ Deno.test("every problem of a webhook is told at once, with its line", async () 
   assertEquals(await listed(app), []);
 });
 
-Deno.test("what a webhook lacks or holds too much is refused", async () => {
+bothEngines.test("what a webhook lacks or holds too much is refused", async () => {
   await using app = await boot();
   const url = "<url>http://127.0.0.1:9000/</url>";
   const trigger = "<trigger>order_paid</trigger>";
@@ -146,7 +147,7 @@ Deno.test("what a webhook lacks or holds too much is refused", async () => {
   assertEquals([malformed.status, codeOf(malformed)], [400, "malformed_xml"]);
 });
 
-Deno.test("URLs that may not be called are refused when registered", async () => {
+bothEngines.test("URLs that may not be called are refused when registered", async () => {
   await using app = await boot({ config: { allowPrivate: [] } });
   const cases = {
     "http://127.0.0.1:9000/": "url_blocked",
@@ -179,7 +180,7 @@ async function emit(app: TestApp, reference: string): Promise<void> {
   assertEquals(answer.status, 200, answer.text);
 }
 
-Deno.test("a seller sees the recent deliveries of a webhook, in pages", async () => {
+bothEngines.test("a seller sees the recent deliveries of a webhook, in pages", async () => {
   await using sink = new WebhookSink(() =>
     new Response("secret words", { status: 500 })
   );
@@ -217,7 +218,7 @@ Deno.test("a seller sees the recent deliveries of a webhook, in pages", async ()
   assertEquals((await app.call(path, { key: other })).status, 404);
 });
 
-Deno.test("a disabled webhook is listed as such until it is posted again", async () => {
+bothEngines.test("a disabled webhook is listed as such until it is posted again", async () => {
   await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
   await using app = await boot({
     config: { roles: ["api", "webhooks"], operatorKey: OPERATOR },
@@ -238,7 +239,7 @@ Deno.test("a disabled webhook is listed as such until it is posted again", async
   await until(() => sink.received.length === 2);
 });
 
-Deno.test("a seller gives a webhook a secret of its own", async () => {
+bothEngines.test("a seller gives a webhook a secret of its own", async () => {
   await using app = await boot();
   const path = `${WEBHOOKS}/order_created/rotate_secret`;
   const missing = await app.call(path, { method: "POST" });
@@ -266,7 +267,7 @@ Deno.test("a seller gives a webhook a secret of its own", async () => {
   assertEquals(unknown.status, 404);
 });
 
-Deno.test("the list shows since when a webhook fails, and why", async () => {
+bothEngines.test("the list shows since when a webhook fails, and why", async () => {
   await using sink = new WebhookSink();
   sink.answering = () => new Response(null, { status: 503 });
   await using app = await boot({ config: { roles: ["api", "webhooks"] } });

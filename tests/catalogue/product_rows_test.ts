@@ -9,7 +9,7 @@ import {
 } from "../../src/catalogue/product_rows.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
-import { openStore } from "../support/engine.ts";
+import { bothEngines, openStore } from "../support/engine.ts";
 
 const BEFORE: Product = {
   ...INITIAL,
@@ -87,7 +87,7 @@ async function filled() {
   };
 }
 
-Deno.test("every column that changed is written", async () => {
+bothEngines.test("every column that changed is written", async () => {
   await using table = await filled();
   for (const column of COLUMNS) {
     if (["id", "created_at", "updated_at"].includes(column)) continue;
@@ -99,7 +99,7 @@ Deno.test("every column that changed is written", async () => {
   assertEquals<Partial<Product>>(fields, AFTER);
 });
 
-Deno.test("there are few statements, whatever changes together", async () => {
+bothEngines.test("there are few statements, whatever changes together", async () => {
   await using table = await filled();
   const fields = Object.keys(AFTER) as (keyof Product)[];
   for (let n = 1; n < 500; n++) {

@@ -6,6 +6,7 @@ import type { Db } from "../../src/database/db.ts";
 import { pruneImages, sweepUnneeded } from "../../src/images/upkeep.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const LATER = Date.UTC(2100, 0);
 
@@ -101,7 +102,7 @@ function meddled(db: Db, meddle: Partial<Omit<Db, "wakeUps">>): Db {
   };
 }
 
-Deno.test("images prune: a copy that no product shows goes, and its URL is fetched anew", async () => {
+bothEngines.test("images prune: a copy that no product shows goes, and its URL is fetched anew", async () => {
   await using image = await Unneeded.store();
   const { bench, file, url } = image;
   const before = await bench.image(url);
@@ -125,7 +126,7 @@ Deno.test("images prune: a copy that no product shows goes, and its URL is fetch
   assertEquals(bench.files(), [file]);
 });
 
-Deno.test("images prune: a copy stays while a product shows it, or an upload waits", async () => {
+bothEngines.test("images prune: a copy stays while a product shows it, or an upload waits", async () => {
   await using image = await Unneeded.store();
   const { bench, file, url } = image;
   const row = await bench.image(url);
@@ -141,7 +142,7 @@ Deno.test("images prune: a copy stays while a product shows it, or an upload wai
   assertEquals(bench.files(), [file]);
 });
 
-Deno.test("images prune: a copy stays for all its URLs while one is shown", async () => {
+bothEngines.test("images prune: a copy stays for all its URLs while one is shown", async () => {
   await using image = await Unneeded.store();
   const { bench, file, url } = image;
   const bytes = Deno.readFileSync(image.placeOf(file));
@@ -157,7 +158,7 @@ Deno.test("images prune: a copy stays for all its URLs while one is shown", asyn
   assertEquals((await bench.image(`${image.host.url}/twin.png`)).sha256, null);
 });
 
-Deno.test("images prune: an upload that uses the copy just before the write keeps it", async () => {
+bothEngines.test("images prune: an upload that uses the copy just before the write keeps it", async () => {
   await using image = await Unneeded.store();
   const { bench, file, url, validator } = image;
   const db = meddled(bench.db, {
@@ -173,7 +174,7 @@ Deno.test("images prune: an upload that uses the copy just before the write keep
   assertEquals(bench.files(), [file]);
 });
 
-Deno.test("images prune: what is fetched anew just after the write keeps its file", async () => {
+bothEngines.test("images prune: what is fetched anew just after the write keeps its file", async () => {
   await using image = await Unneeded.store();
   const { bench, file } = image;
   const db = meddled(bench.db, {
@@ -188,7 +189,7 @@ Deno.test("images prune: what is fetched anew just after the write keeps its fil
   assertEquals(bench.files(), [file]);
 });
 
-Deno.test("images prune: what is written anew, but not reported yet, stays", async () => {
+bothEngines.test("images prune: what is written anew, but not reported yet, stays", async () => {
   await using image = await Unneeded.store();
   const { bench, file, url, validator } = image;
   const db = meddled(bench.db, {
@@ -206,7 +207,7 @@ Deno.test("images prune: what is written anew, but not reported yet, stays", asy
   assertEquals(bench.files(), [file]);
 });
 
-Deno.test("images prune: goes on where one before it was killed", async () => {
+bothEngines.test("images prune: goes on where one before it was killed", async () => {
   await using image = await Unneeded.store();
   const { bench, file } = image;
   const aside = `${file}.unneeded`;

@@ -20,6 +20,7 @@ import { forgetUnneeded, refetchCopies } from "../../src/images/rows/copies.ts";
 import { byUrl, retryImages } from "../../src/images/rows/requests.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { TestClock } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const HOST = "https://images.example";
 const A = `${HOST}/a.png`;
@@ -114,7 +115,7 @@ const counts = (
   failed: number,
 ) => ({ pending, stored, reused, failed, finished: pending === 0 });
 
-Deno.test("images: one job for a URL, whoever asks; all of them are told", async () => {
+bothEngines.test("images: one job for a URL, whoever asks; all of them are told", async () => {
   await using hand = new Hand();
   const one = await hand.upload([{ url: A, refs: 3 }, B]);
   const two = await hand.upload([A], "other");
@@ -136,7 +137,7 @@ Deno.test("images: one job for a URL, whoever asks; all of them are told", async
   }]);
 });
 
-Deno.test("images: only the holder of the lease settles a job", async () => {
+bothEngines.test("images: only the holder of the lease settles a job", async () => {
   await using hand = new Hand();
   const id = await hand.upload([A]);
   const job = await hand.claimOne();
@@ -147,7 +148,7 @@ Deno.test("images: only the holder of the lease settles a job", async () => {
   assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
 });
 
-Deno.test("images: a lease keeps others out until it ends", async () => {
+bothEngines.test("images: a lease keeps others out until it ends", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   const job = await hand.claimOne();
@@ -173,7 +174,7 @@ Deno.test("images: a lease keeps others out until it ends", async () => {
   });
 });
 
-Deno.test("images: a released job is due at once and has lost nothing", async () => {
+bothEngines.test("images: a released job is due at once and has lost nothing", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   const job = await hand.claimOne();
@@ -182,7 +183,7 @@ Deno.test("images: a released job is due at once and has lost nothing", async ()
   assertEquals([again.id, again.crashes], [job.id, 0]);
 });
 
-Deno.test("images: a transient failure is shown, retried, and final in the end", async () => {
+bothEngines.test("images: a transient failure is shown, retried, and final in the end", async () => {
   await using hand = new Hand();
   const id = await hand.upload([A]);
   for (let attempt = 1; attempt <= 5; attempt++) {
@@ -197,7 +198,7 @@ Deno.test("images: a transient failure is shown, retried, and final in the end",
   assertEquals(await hand.counts(id), counts(0, 0, 0, 1));
 });
 
-Deno.test("images: the stored version is reused, another one fetched", async () => {
+bothEngines.test("images: the stored version is reused, another one fetched", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), stored('etag "1"'));
@@ -209,7 +210,7 @@ Deno.test("images: the stored version is reused, another one fetched", async () 
   assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
 });
 
-Deno.test("images: without a validator the copy is asked for conditionally", async () => {
+bothEngines.test("images: without a validator the copy is asked for conditionally", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), stored());
@@ -220,7 +221,7 @@ Deno.test("images: without a validator the copy is asked for conditionally", asy
   assertEquals(await hand.counts(id), counts(0, 0, 1, 0));
 });
 
-Deno.test("images: a copy lost while it was asked about is fetched again", async () => {
+bothEngines.test("images: a copy lost while it was asked about is fetched again", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), stored());
@@ -234,7 +235,7 @@ Deno.test("images: a copy lost while it was asked about is fetched again", async
   assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
 });
 
-Deno.test("images: who saw a newer version than the one under way waits for it", async () => {
+bothEngines.test("images: who saw a newer version than the one under way waits for it", async () => {
   await using hand = new Hand();
   const before = await hand.upload([{ url: A, validator: 'etag "1"' }]);
   const job = await hand.claimOne();
@@ -251,7 +252,7 @@ Deno.test("images: who saw a newer version than the one under way waits for it",
   assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
 });
 
-Deno.test("images: a failure does not answer a request made meanwhile", async () => {
+bothEngines.test("images: a failure does not answer a request made meanwhile", async () => {
   await using hand = new Hand();
   const before = await hand.upload([A]);
   const job = await hand.claimOne();
@@ -264,7 +265,7 @@ Deno.test("images: a failure does not answer a request made meanwhile", async ()
   assertEquals(await hand.counts(before), counts(0, 0, 0, 1));
 });
 
-Deno.test("images: a failed job is begun anew by a newer transaction", async () => {
+bothEngines.test("images: a failed job is begun anew by a newer transaction", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), GONE);
@@ -275,7 +276,7 @@ Deno.test("images: a failed job is begun anew by a newer transaction", async () 
   assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
 });
 
-Deno.test("images: retrying makes what failed pending, and nothing else", async () => {
+bothEngines.test("images: retrying makes what failed pending, and nothing else", async () => {
   await using hand = new Hand();
   const id = await hand.upload([{ url: A, refs: 2 }, B]);
   const [a, b] = await hand.claim();
@@ -291,7 +292,7 @@ Deno.test("images: retrying makes what failed pending, and nothing else", async 
   assertEquals(await hand.counts(id), counts(0, 3, 0, 0));
 });
 
-Deno.test("images: a job that two workers died of fails", async () => {
+bothEngines.test("images: a job that two workers died of fails", async () => {
   await using hand = new Hand();
   const id = await hand.upload([A]);
   await hand.crash(await hand.claimOne(), 0);
@@ -303,7 +304,7 @@ Deno.test("images: a job that two workers died of fails", async () => {
   assertEquals(image.code, "image_unprocessable");
 });
 
-Deno.test("images: sellers and origins are found one after the other", async () => {
+bothEngines.test("images: sellers and origins are found one after the other", async () => {
   await using hand = new Hand();
   await hand.upload([A, B, "https://b.example/1.png"], "one");
   await hand.upload(["https://c.example/1.png"], "two");
@@ -324,7 +325,7 @@ Deno.test("images: sellers and origins are found one after the other", async () 
   ]);
 });
 
-Deno.test("images: a pending job stays in the queue of whoever asked first", async () => {
+bothEngines.test("images: a pending job stays in the queue of whoever asked first", async () => {
   await using hand = new Hand();
   await hand.upload([A, B], "first");
   await hand.upload([A, B, `${HOST}/c.png`], "second");
@@ -363,7 +364,7 @@ async function failOnce(hand: Hand, seller = "acme"): Promise<void> {
   hand.clock.advance(1_000);
 }
 
-Deno.test("images: whoever joins a nearly exhausted job has five attempts, the first at once", async () => {
+bothEngines.test("images: whoever joins a nearly exhausted job has five attempts, the first at once", async () => {
   await using hand = new Hand();
   const old = await hand.upload([A]);
   for (let attempt = 1; attempt < 4; attempt++) await failOnce(hand);
@@ -394,7 +395,7 @@ Deno.test("images: whoever joins a nearly exhausted job has five attempts, the f
   assertEquals([image.status, image.attempts], ["failed", 5]);
 });
 
-Deno.test("images: nobody can use up another one's attempts", async () => {
+bothEngines.test("images: nobody can use up another one's attempts", async () => {
   await using hand = new Hand();
   const old = await hand.upload([A]);
   for (let n = 0; n < 12; n++) {
@@ -434,7 +435,7 @@ async function crowd(hand: Hand, size: number): Promise<void> {
   });
 }
 
-Deno.test("images: of very many who wait each write tells a portion, and all are told", async () => {
+bothEngines.test("images: of very many who wait each write tells a portion, and all are told", async () => {
   await using hand = new Hand();
   const size = 2_250;
   await crowd(hand, size);
@@ -466,7 +467,7 @@ Deno.test("images: of very many who wait each write tells a portion, and all are
   assertEquals(await left(), 0);
 });
 
-Deno.test("images: however requests, attempts and crashes mix, all are answered and counted", async () => {
+bothEngines.test("images: however requests, attempts and crashes mix, all are answered and counted", async () => {
   for (let seed = 1; seed <= 12; seed++) await mix(seed);
 });
 
@@ -557,7 +558,7 @@ const copyOf = (sha256: string, bytes: number): AttemptOutcome => ({
   validator: null,
 });
 
-Deno.test("images: a stored copy counts against a quota until it is given up", async () => {
+bothEngines.test("images: a stored copy counts against a quota until it is given up", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), copyOf("aa", 9));
@@ -576,7 +577,7 @@ Deno.test("images: a stored copy counts against a quota until it is given up", a
   assertEquals(await usedBy(hand, "acme"), 0);
 });
 
-Deno.test("images: what is beyond the quota of all who wait for it fails", async () => {
+bothEngines.test("images: what is beyond the quota of all who wait for it fails", async () => {
   await using hand = new Hand();
   hand.imageQuota = 10;
   const upload = await hand.upload([A, B]);
@@ -592,7 +593,7 @@ Deno.test("images: what is beyond the quota of all who wait for it fails", async
   ]);
 });
 
-Deno.test("images: who has room pays for what others wait for too", async () => {
+bothEngines.test("images: who has room pays for what others wait for too", async () => {
   await using hand = new Hand();
   const setQuota = async (seller: string, quota: number) => {
     const sellerId = await hand.sellerId(seller);
@@ -620,7 +621,7 @@ Deno.test("images: who has room pays for what others wait for too", async () => 
   assertEquals(await usedBy(hand, "other"), 9);
 });
 
-Deno.test("images: a portion of copies stays within the quota together", async () => {
+bothEngines.test("images: a portion of copies stays within the quota together", async () => {
   await using hand = new Hand();
   hand.imageQuota = 30;
   const urls = Array.from({ length: 8 }, (_, n) => `${HOST}/${n}.png`);

@@ -1,6 +1,6 @@
 /**
- * Which engine the tests run on: SQLite, unless `TEST_POSTGRES` holds the URL
- * of a server that `PostgresServer` started.
+ * Tests of what both engines must do alike: each is run on SQLite and on
+ * PostgreSQL.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -9,11 +9,28 @@ import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { makeDatabase, runStatements } from "./postgres.ts";
+import { makeDatabase, runStatements, sharedServer } from "./postgres.ts";
 
-export const POSTGRES = "TEST_POSTGRES";
+/** The server that the running test uses; null: SQLite. */
+let server: string | null = null;
 
-const server = Deno.env.get(POSTGRES);
+export const bothEngines = {
+  /** Registers a test once for each engine. */
+  test(
+    name: string,
+    fn: (t: Deno.TestContext) => void | Promise<void>,
+  ): void {
+    Deno.test(name, fn);
+    Deno.test(`${name} (PostgreSQL)`, async (t) => {
+      server = await sharedServer();
+      try {
+        await fn(t);
+      } finally {
+        server = null;
+      }
+    });
+  },
+};
 
 /** By data folder: what stands for its database. */
 const databases = new Map<string, Promise<string>>();
@@ -23,7 +40,7 @@ const databases = new Map<string, Promise<string>>();
  * one takes a tenth of a second: one whose data folder is gone is used again.
  */
 export async function databaseUrlOf(dataDir: string): Promise<string | null> {
-  if (server === undefined) return null;
+  if (server === null) return null;
   let url = databases.get(dataDir);
   if (url === undefined) {
     url = takeFree() ??
@@ -54,7 +71,7 @@ async function emptied(url: string): Promise<string> {
 
 /** The database of a data folder. */
 export function openStore(dataDir: string): Db {
-  if (server === undefined) return late(openSqlite(join(dataDir, "seller.db")));
+  if (server === null) return late(openSqlite(join(dataDir, "seller.db")));
   return late(
     databaseUrlOf(dataDir).then((url) =>
       openPostgres({ url: url!, connections: 6 })

