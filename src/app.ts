@@ -4,9 +4,12 @@
 import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { yieldToIo } from "./lib/yield_to_io.ts";
+import { Metrics } from "./operations/metrics.ts";
+import { Snapshot } from "./operations/snapshot.ts";
 import { Health } from "./operations/health.ts";
 import { RequestHandler } from "./http/server.ts";
-import { ROUTES } from "./http/routes.ts";
+import { MONITORING, ROUTES } from "./http/routes.ts";
+import type { Route } from "./http/router.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { tryGuard } from "./net/guard.ts";
 import { ConcurrencyLimit } from "./net/concurrency_limit.ts";
@@ -35,14 +38,24 @@ const HEADS_PER_ORIGIN = 128;
 const HEADS_IN_ALL = 256;
 /** Long documents decoded at once: of a seller (the key), and in all. */
 const DECODING = { perKey: 1, total: 2 };
+/** Where metrics are served apart from everything else. */
+const LOOPBACK = "127.0.0.1";
 /** How long requests in flight may take to end when the service stops. */
 const DRAIN_MS = 4_000;
 /** After this long, what waits for others is answered with 503. */
 const ENDING_MS = 2_000;
 
+/** What roles work at, in the labels of metrics. */
+const WORK = {
+  images: { queue: "images", kind: "image" },
+  webhooks: { queue: "deliveries", kind: "delivery" },
+};
+
 export interface App {
   /** Where the API listens; null when this process does not serve it. */
   url: string | null;
+  /** Where metrics and health are served besides; null for nowhere. */
+  metricsUrl: string | null;
   db: Db;
   /** Stops taking requests, answers those in flight, closes everything. */
   close(): Promise<void>;
@@ -69,10 +82,14 @@ export async function openApp(
     now: () => deps.clock.monotonic(),
     pause: yieldToIo,
   });
+  const metrics = new Metrics(
+    config.databaseUrl === null ? "sqlite" : "postgres",
+  );
   const db = await openDatabase(config, {
     create: true,
     heavy,
     deps,
+    meter: metrics.db,
     openWaitMs: Infinity,
   });
   stack.defer(() => db.close());
@@ -94,6 +111,7 @@ export async function openApp(
     keysInProgress: new Set(),
     decoding: new ConcurrencyLimit(DECODING),
     heavy,
+    metrics,
     health: new Health(db, deps),
     outbound,
     images: openImageStore(imageStoreSettings(config), deps.clock),
@@ -101,6 +119,9 @@ export async function openApp(
     sandbox,
   };
   stack.defer(() => services.refusals.flush());
+  const metricsUrl = config.metricsPort === null
+    ? null
+    : listenForMonitoring(services, stack, config.metricsPort);
   const locks = stack.adopt(
     new RoleLocks(config.dataDir),
     (locks) => locks.close(),
@@ -122,11 +143,14 @@ export async function openApp(
   maintenance.start();
   stack.defer(() => maintenance.stop());
   const url = config.roles.includes("api")
-    ? listen(services, stack, ending)
+    ? listenForAll(services, stack, ending)
     : null;
+  const snapshot = new Snapshot(services);
+  snapshot.start();
+  stack.defer(() => snapshot.stop());
   stack.defer(() => db.hurry());
   const opened = stack.move();
-  return { url, db, close: () => opened.disposeAsync() };
+  return { url, metricsUrl, db, close: () => opened.disposeAsync() };
 }
 
 function startImages(
@@ -156,14 +180,20 @@ function startWebhooks(
 }
 
 function keepRole(
-  name: Role,
-  { deps, health }: Services,
+  name: keyof typeof WORK,
+  { deps, health, metrics }: Services,
   stack: AsyncDisposableStack,
   make: () => BackgroundRole,
 ): void {
   const keeper = new RoleKeeper({ name, deps, make });
   keeper.start();
   health.watch(name, () => keeper.trouble());
+  const { queue, kind } = WORK[name];
+  metrics.inProgress.watch(() => keeper.inFlight, kind);
+  metrics.queueMoved.watch(
+    () => keeper.movedAt === null ? null : keeper.movedAt / 1_000,
+    queue,
+  );
   stack.defer(() => keeper.stop());
 }
 
@@ -177,31 +207,68 @@ function watchClock(
   stack.defer(() => watch.stop());
 }
 
-function listen(
+/** Serves everything; while it stops, `ending` fires after a while. */
+function listenForAll(
   services: Services,
   stack: AsyncDisposableStack,
   ending: AbortController,
 ): string {
-  const { config, deps } = services;
+  const { config: { host, port }, deps, metrics } = services;
+  let cancel = () => {};
+  stack.defer(() => cancel());
+  const { url, handler } = listen(services, stack, { host, port }, ROUTES);
+  for (const kind of Object.keys(handler.inProgress())) {
+    metrics.inProgress.watch(() => handler.inProgress()[kind], kind);
+  }
+  stack.defer(() => {
+    cancel = deps.clock.after(ENDING_MS, () => ending.abort());
+  });
+  return url;
+}
+
+function listenForMonitoring(
+  services: Services,
+  stack: AsyncDisposableStack,
+  port: number,
+): string {
+  try {
+    return listen(services, stack, { host: LOOPBACK, port }, MONITORING).url;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    throw new Error(
+      `port ${port} of ${LOOPBACK} is taken; choose another with ` +
+        "--metrics-port or SELLER_METRICS_PORT.",
+    );
+  }
+}
+
+/** Serves these routes until the stack is disposed of. */
+function listen(
+  services: Services,
+  stack: AsyncDisposableStack,
+  { host, port }: Pick<Config, "host" | "port">,
+  routes: readonly Route[],
+): { url: string; handler: RequestHandler } {
+  const { clock } = services.deps;
   const stopping = new AbortController();
-  const handler = new RequestHandler(services, ROUTES, stopping.signal);
-  const server = Deno.serve({
-    hostname: config.host,
-    port: config.port,
-    onListen: () => {},
-  }, (request, origin) => handler.handle(request, origin));
+  const handler = new RequestHandler(services, routes, stopping.signal);
+  const server = Deno.serve(
+    { hostname: host, port, onListen: () => {} },
+    (request, origin) => handler.handle(request, origin),
+  );
   stack.defer(async () => {
     stopping.abort();
     const late = Promise.withResolvers<void>();
-    const cancelEnding = deps.clock.after(ENDING_MS, () => ending.abort());
-    const cancel = deps.clock.after(DRAIN_MS, late.resolve);
+    const cancel = clock.after(DRAIN_MS, late.resolve);
     // What is still under way then ends with the process.
     await Promise.race([server.shutdown(), late.promise]);
-    cancelEnding();
     cancel();
     await handler.close();
   });
-  const { hostname, port } = server.addr;
+  return { url: urlOf(server.addr), handler };
+}
+
+function urlOf({ hostname, port }: Deno.NetAddr): string {
   return `http://${
     hostname.includes(":") ? `[${hostname}]` : hostname
   }:${port}`;

@@ -34,6 +34,10 @@ export interface Config {
   readonly s3SecretKey: string | null;
   /** null: the operator API does not exist. */
   readonly operatorKey: string | null;
+  /** null: only operators' keys open the metrics. */
+  readonly metricsKey: string | null;
+  /** Of loopback, for those who watch this process; null: none, 0: a free one. */
+  readonly metricsPort: number | null;
   /** CIDRs that outbound requests may reach although they are private. */
   readonly allowPrivate: readonly string[];
   /** Requests a minute and seller; 0 is off. */
@@ -174,6 +178,22 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
       "an operator key; without any, named ones included, the operator API answers 404",
     secret: true,
     parse: headerValue,
+  },
+  metricsKey: {
+    variable: "SELLER_METRICS_KEY",
+    placeholder: "KEY",
+    fallback: "",
+    meaning: "a key for /metrics, which operator keys open as well",
+    secret: true,
+    parse: headerValue,
+  },
+  metricsPort: {
+    variable: "SELLER_METRICS_PORT",
+    flag: "metrics-port",
+    placeholder: "PORT",
+    fallback: "",
+    meaning: "port of 127.0.0.1 for /metrics, /healthz and /readyz",
+    parse: (text) => text === "" ? null : wholeNumber(text, 0, 65_535),
   },
   allowPrivate: {
     variable: "SELLER_ALLOW_PRIVATE",

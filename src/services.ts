@@ -1,6 +1,7 @@
 /** What `app.ts` builds once and hands to handlers and background roles. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import type { Metrics } from "./operations/metrics.ts";
 import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { ConcurrencyLimit } from "./net/concurrency_limit.ts";
@@ -26,6 +27,8 @@ export interface Services {
   heavy: FairQueue;
   /** The last refused requests of each seller. */
   refusals: RefusalLog;
+  /** What this process counts about itself. */
+  metrics: Metrics;
   /** Whether this process can do its work. */
   health: Health;
   /** The outbound door for HEADs and for the check of a webhook's URL. */

@@ -83,7 +83,9 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   const page = await Deno.readFile(`${ROOT}src/web/dist/page.js`);
   assert(packed.includes(bytesAsText(page)), "the page is missing");
 
-  for (const name of ["aws4fetch", "pg", "marked"]) {
+  for (
+    const name of ["aws4fetch", "pg", "marked", "@platformatic/prom-client"]
+  ) {
     assert(packed.includes(`"name": "${name}"`), `${name} is missing`);
   }
   for (const name of ["playwright-core", "libxml2-wasm", "axe-core", "saxes"]) {
@@ -110,7 +112,7 @@ Deno.test("the binary holds everything, with the permissions and settings of the
       "[fd00:ec2::254]",
     ],
     allow_read: [],
-    allow_sys: ["setPriority"],
+    allow_sys: ["setPriority", "statfs"],
     allow_write: [],
   });
   assertEquals(description.otel_config.tracing_enabled, false);

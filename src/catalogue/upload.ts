@@ -62,11 +62,39 @@ export interface Upload {
 }
 
 export type UploadOutcome =
-  | { transactionId: string }
+  | { transactionId: string; counts: ProductCounts; images: number }
+  /** The Idempotency-Key was used before: nothing was done again. */
+  | { transactionId: string; repeated: true }
   | { dryRun: ProductCounts };
 
 /** Uploads a document, or throws a `ServiceError` and has stored nothing. */
 export async function uploadProducts(
+  services: Services,
+  upload: Upload,
+): Promise<UploadOutcome> {
+  const { metrics } = services;
+  try {
+    const outcome = await uploadOnce(services, upload);
+    metrics.uploads.add(1, nameOf(outcome));
+    if (!("counts" in outcome)) return outcome;
+    for (const [result, n] of Object.entries(outcome.counts)) {
+      metrics.products.add(n, result);
+    }
+    return outcome;
+  } catch (error) {
+    const isRefused = error instanceof ServiceError && error.status < 500;
+    metrics.uploads.add(1, isRefused ? "refused" : "failed");
+    throw error;
+  }
+}
+
+/** For the metrics. */
+function nameOf(outcome: UploadOutcome): string {
+  if ("dryRun" in outcome) return "dry_run";
+  return "repeated" in outcome ? "repeated" : "accepted";
+}
+
+async function uploadOnce(
   services: Services,
   upload: Upload,
 ): Promise<UploadOutcome> {
@@ -107,7 +135,7 @@ function keyInProgress(): ServiceError {
 
 function firstAnswer(used: UsedKey, use: KeyUse): UploadOutcome {
   if (used.request_hash === use.hash) {
-    return { transactionId: used.transaction_id };
+    return { transactionId: used.transaction_id, repeated: true };
   }
   throw new ServiceError(
     "conflict",
@@ -124,11 +152,18 @@ async function carryThrough(
   const { db, deps, config } = services;
   const { seller, dryRun } = upload;
   const size = sizeOf(upload.body);
-  const document = await decode(services, upload);
-  const heads = await beforeEnd(
-    services.ending,
-    probeImages(services, document, seller.id),
+  const document = await inPhase(
+    services,
+    "decode",
+    () => decode(services, upload),
   );
+  const heads = await inPhase(
+    services,
+    "heads",
+    () =>
+      beforeEnd(services.ending, probeImages(services, document, seller.id)),
+  );
+  countHeads(services, heads.values());
   const plan = async (sql: Sql) => {
     const planned = await makePlan(sql, seller.id, document, deps.ids.uuid);
     const beyondQuota = await quotaProblems(
@@ -147,14 +182,42 @@ async function carryThrough(
     refuse([...known, ...problems], document.moreProblems);
     return { dryRun: counts };
   }
-  return await db.write(async (tx) => {
+  const write = async (tx: Tx) => {
     const now = tx.now();
     const used = use && await findUsedKey(tx, seller.id, use.key, now);
     if (use && used) return firstAnswer(used, use);
     const planned = await plan(tx);
     refuse(planned.problems);
     return await carryOut(services, tx, { seller, planned, heads, use, now });
-  }, { order: seller.id, heavy: size > LIGHT });
+  };
+  const options = { order: seller.id, heavy: size > LIGHT };
+  return await inPhase(services, "write", () => db.write(write, options));
+}
+
+/** Measures a phase of an upload. */
+async function inPhase<T>(
+  { deps, metrics }: Services,
+  phase: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = deps.clock.monotonic();
+  try {
+    return await work();
+  } finally {
+    const seconds = (deps.clock.monotonic() - startedAt) / 1_000;
+    metrics.uploadPhase.observe(seconds, phase);
+  }
+}
+
+function countHeads({ metrics }: Services, heads: Iterable<Head>): void {
+  for (const head of heads) {
+    const outcome = typeof head === "string"
+      ? head
+      : "code" in head
+      ? head.code
+      : "ok";
+    metrics.heads.add(1, outcome);
+  }
 }
 
 /**
@@ -246,7 +309,7 @@ async function carryOut(
   // What every upload has to wait for comes last.
   await countInHour(tx, now, "uploads");
   await writeProducts(tx, seller.id, changes);
-  return { transactionId };
+  return { transactionId, counts, images: images.distinct.length };
 }
 
 /** Has the images of a transaction fetched; answers their ids by URL. */

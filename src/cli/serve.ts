@@ -36,6 +36,7 @@ async function serve({ config, deps, print }: CommandContext): Promise<void> {
   const app = await Promise.race([openApp(config, deps), stop]);
   if (app === undefined) return;
   if (app.url !== null) print(`listening on ${app.url}`);
+  if (app.metricsUrl !== null) print(`metrics on ${app.metricsUrl}/metrics`);
   print(`ready: ${config.roles.join(", ")}`);
   await stop;
   await closeInTime(deps, () => app.close());

@@ -54,6 +54,7 @@ export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
 const GROUPS: readonly [Endpoint["access"], string][] = [
   ["seller", "For sellers"],
   ["operator", "For the operator"],
+  ["metrics", "For monitoring"],
   ["public", "For everybody"],
 ];
 

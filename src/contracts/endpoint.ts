@@ -23,7 +23,7 @@ export interface Address {
   /** Segments; `:name` is a parameter, `:name?` one that may be empty. */
   path: string;
   /** Whose key it asks for. */
-  access: "seller" | "operator" | "public";
+  access: "seller" | "operator" | "metrics" | "public";
   /** What it takes besides; a query parameter that is not here is refused. */
   parameters?: readonly Parameter[];
 }

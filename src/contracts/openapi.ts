@@ -304,7 +304,7 @@ function operation(endpoint: Endpoint, components: Components): Json {
     summary: endpoint.title,
     description: endpoint.about,
     tags: [access],
-    security: access === "public" ? [] : [{ [access]: [] }],
+    security: SECURITY[access],
     ...(all.length > 0 && { parameters: all }),
     ...(sends && {
       requestBody: {
@@ -325,6 +325,14 @@ function operation(endpoint: Endpoint, components: Components): Json {
     responses: { ...answer(endpoint, components), ...failures(endpoint) },
   };
 }
+
+/** By whose keys an endpoint opens. */
+const SECURITY: Readonly<Record<Endpoint["access"], readonly Json[]>> = {
+  seller: [{ seller: [] }],
+  operator: [{ operator: [] }],
+  metrics: [{ metrics: [] }, { operator: [] }],
+  public: [],
+};
 
 function key(whose: string): Json {
   return {
@@ -369,6 +377,10 @@ export function openApi(
     tags: [
       { name: "seller", description: "With a seller's key." },
       { name: "operator", description: "With the operator's key." },
+      {
+        name: "metrics",
+        description: "With the key of SELLER_METRICS_KEY, or the operator's.",
+      },
       { name: "public", description: "Without a key." },
       { name: "webhooks", description: "What the service sends to sellers." },
     ],
@@ -379,6 +391,11 @@ export function openApi(
       securitySchemes: {
         seller: key("a seller's"),
         operator: key("the operator's"),
+        metrics: {
+          type: "http",
+          scheme: "bearer",
+          description: "that of SELLER_METRICS_KEY, or an operator's",
+        },
       },
       schemas: components.schemas,
     },

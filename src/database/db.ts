@@ -56,6 +56,33 @@ export interface WriteOptions {
 /** How upkeep writes: one portion at a time, beside everything else. */
 export const UPKEEP: WriteOptions = { order: "upkeep", heavy: true };
 
+/** Is told how the database is doing. */
+export interface DbMeter {
+  /** A commit took so long, and so many writes shared it. */
+  committed(ms: number, writes: number): void;
+  /**
+   * A transaction began so long after its oldest write was asked for, or had to
+   * wait so long for another process, or for a connection to the server.
+   */
+  waited(kind: "queue" | "lock" | "connection", ms: number): void;
+  /** Something was begun again: for which reason. */
+  retried(reason: RetryReason): void;
+}
+
+export type RetryReason =
+  | "locked" // another process had the lock
+  | "undone" // another write of the commit failed
+  | "deadlock" // the server ended it, for another transaction
+  | "taken" // another transaction inserted the same key
+  | "lost"; // the connection broke before the commit
+
+/** Nobody wants to know. */
+export const NO_METER: DbMeter = {
+  committed: () => {},
+  waited: () => {},
+  retried: () => {},
+};
+
 /** A database, whatever its engine; what fails in that is a `DbError`. */
 export interface Db {
   /** Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`. */
@@ -81,6 +108,8 @@ export interface Db {
   ): Promise<T>;
   /** Tells other processes to look again; null where they can only poll. */
   readonly wakeUps: WakeUps | null;
+  /** Bytes of its files, by what they are. */
+  sizes(): Promise<Record<string, number>>;
   /** A consistent copy while the service runs. Refuses an existing `file`. */
   backup(file: string): Promise<void>;
   /**

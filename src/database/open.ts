@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Deps } from "../deps.ts";
 import type { FairQueue } from "../lib/fair_queue.ts";
-import { type Db, DbError } from "./db.ts";
+import { type Db, DbError, type DbMeter } from "./db.ts";
 import { openPostgres } from "./postgres/engine.ts";
 import { openSqlite } from "./sqlite/engine.ts";
 
@@ -19,6 +19,7 @@ export interface DatabaseOptions {
   /** Shared with whatever else takes long on this thread. */
   heavy?: FairQueue;
   deps?: Partial<Deps>;
+  meter?: DbMeter;
   /** How long the opening waits for another process's lock, in milliseconds. */
   openWaitMs?: number;
 }
@@ -48,7 +49,8 @@ export async function openDatabase(
 ): Promise<Db> {
   if (create) makeDataFolder(dataDir);
   if (url !== null) {
-    return await openPostgres({ url, connections, create, deps: options.deps });
+    const { deps, meter } = options;
+    return await openPostgres({ url, connections, create, deps, meter });
   }
   if (!create && !hasDatabase(dataDir)) {
     throw new DbError("missing", `there is no database in ${dataDir}`);

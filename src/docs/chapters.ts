@@ -10,6 +10,7 @@ import errors from "./errors.md" with { type: "text" };
 import figures from "./figures.md" with { type: "text" };
 import imageStorage from "./image-storage.md" with { type: "text" };
 import images from "./images.md" with { type: "text" };
+import monitoring from "./monitoring.md" with { type: "text" };
 import operatorApi from "./operator-api.md" with { type: "text" };
 import products from "./products.md" with { type: "text" };
 import quickStart from "./quick-start.md" with { type: "text" };
@@ -52,6 +53,7 @@ export const PARTS: readonly Part[] = [
       { name: "settings", text: settings },
       { name: "commands", text: commands },
       { name: "operator-api", text: operatorApi },
+      { name: "monitoring", text: monitoring },
       { name: "backup", text: backup },
       { name: "scaling", text: scaling },
       { name: "image-storage", text: imageStorage },

@@ -30,6 +30,15 @@ function unauthorized(): ServiceError {
   );
 }
 
+/** 401 of the metrics. */
+function bearerWanted(): ServiceError {
+  return new ServiceError(
+    "unauthorized",
+    "A valid key is needed in the header Authorization, as in: Bearer KEY.",
+    { headers: { "WWW-Authenticate": "Bearer" } },
+  );
+}
+
 /** Whose keys are which, remembered for half a second; hashing takes time. */
 class KeyOwners<T> {
   readonly #db: Db;
@@ -167,17 +176,55 @@ export class OperatorKeys {
    * has a key, so that there is no operator API.
    */
   async authenticate(key: string | null): Promise<Operator | null> {
-    const operator = key === null ? null : await this.#find(key);
+    const operator = await this.find(key);
     if (operator !== null) return operator;
-    if (this.#configured !== null) throw unauthorized();
-    if (await this.#db.read(hasOperatorKey)) throw unauthorized();
+    if (await this.exist()) throw unauthorized();
     return null;
   }
 
-  async #find(key: string): Promise<Operator | null> {
+  /** Whether any operator has a key. */
+  async exist(): Promise<boolean> {
+    return this.#configured !== null || await this.#db.read(hasOperatorKey);
+  }
+
+  /** The operator whose key this is; null where it is none's. */
+  async find(key: string | null): Promise<Operator | null> {
+    if (key === null) return null;
     const isConfigured = this.#configured !== null &&
       sameHash(hashOf(key), this.#configured);
     if (isConfigured) return { name: ENVIRONMENT, readOnly: false };
     return isPossible(key) ? await this.#owners.get(key) : null;
   }
 }
+
+/** Who may read the metrics. */
+export class MetricsKeys {
+  readonly #operators: OperatorKeys;
+  /** The hash of SELLER_METRICS_KEY; null without one. */
+  readonly #configured: string | null;
+
+  constructor(operators: OperatorKeys, metricsKey: string | null) {
+    this.#operators = operators;
+    this.#configured = metricsKey === null ? null : hashOf(metricsKey);
+  }
+
+  /**
+   * Throws 401 for headers without a good key. Answers false where there is no
+   * key of any kind, so that there are no metrics.
+   */
+  async authenticate(headers: Headers): Promise<boolean> {
+    const [, bearer] = BEARER.exec(headers.get("authorization") ?? "") ?? [];
+    const key = bearer ?? headers.get(KEY_HEADER);
+    const isConfigured = this.#configured !== null && key !== null &&
+      sameHash(hashOf(key), this.#configured);
+    if (isConfigured) return true;
+    const operator = await this.#operators.find(key);
+    if (operator !== null) return true;
+    if (this.#configured === null && !await this.#operators.exist()) {
+      return false;
+    }
+    throw bearerWanted();
+  }
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]{1,200}) *$/i;

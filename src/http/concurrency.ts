@@ -53,6 +53,11 @@ export class ConcurrencyQuota {
     return () => this.#leave(seller);
   }
 
+  /** Places that are taken. */
+  get taken(): number {
+    return this.#total;
+  }
+
   #leave(seller: string): void {
     this.#total--;
     const left = (this.#taken.get(seller) ?? 0) - 1;
@@ -89,6 +94,11 @@ export class ReadQuota {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** Reads that are under way or wait. */
+  get admitted(): number {
+    return this.#admitted.taken;
   }
 
   /**

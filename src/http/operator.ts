@@ -9,7 +9,11 @@ import type { Handler } from "./context.ts";
 /** `POST /operator_api/events` */
 export const ingestEvent: Handler = async ({ services, body }) => {
   const draft = readEventDocument(await body(EVENT_LIMIT));
-  const { eventId, deliveryId } = await ingest(services, draft);
+  const { eventId, deliveryId, trigger, outcome } = await ingest(
+    services,
+    draft,
+  );
+  services.metrics.events.add(1, trigger, outcome);
   return {
     xml: {
       event_id: eventId,

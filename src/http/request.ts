@@ -63,6 +63,10 @@ export class Call implements RequestContext, Disposable {
   owner: KeyOwner | null = null;
   /** Which operator's key it was; null where it was none. */
   operator: Operator | null = null;
+  /** Whether a key for the metrics came, on the route that needs one. */
+  hasMetricsKey = false;
+  /** It waits or streams, so that its time says nothing. */
+  isWaiting = false;
   quota: Quota | null = null;
   /** It is below a path that needs a key. */
   isPrivate = false;
@@ -89,12 +93,17 @@ export class Call implements RequestContext, Disposable {
       ? { take: () => {} }
       : this.held.untilMade.use(budget.open(this.owner.id));
     if (this.owner !== null) reading.defer(bodies.take(this.owner.id));
+    const startedAt = clock.monotonic();
     const blocks = await readXmlBody(this.request, {
       limit,
       clock,
       stopping,
       share,
     });
+    if (this.route?.upload) {
+      const seconds = (clock.monotonic() - startedAt) / 1_000;
+      this.services.metrics.uploadPhase.observe(seconds, "body");
+    }
     this.received = sizeOf(blocks);
     // Not before: who sends slowly would have the place of somebody else.
     if (this.route?.upload) {
@@ -106,6 +115,7 @@ export class Call implements RequestContext, Disposable {
   readonly startWaiting = (): Waiting => {
     const { waits, keys } = this.#options;
     const leave = waits.take(this.seller.id);
+    this.isWaiting = true;
     const key = keys.watch(this.request.headers.get(KEY_HEADER)!);
     let left = false;
     return {

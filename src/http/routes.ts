@@ -20,6 +20,7 @@ import {
   rotateSellerSecrets,
 } from "./administration.ts";
 import { listEvents } from "./events.ts";
+import { getMetrics } from "./metrics.ts";
 import { ingestEvent } from "./operator.ts";
 import { getAsset, getPage } from "./page.ts";
 import { bulkUpload, deleteProduct, putAttribute } from "./products.ts";
@@ -582,6 +583,20 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "GET",
+    path: "/metrics",
+    access: "metrics",
+    handler: getMetrics,
+    documentation: {
+      operation: "getMetrics",
+      title: "Metrics",
+      about: "In the text format of Prometheus. 404 while there is neither " +
+        "SELLER_METRICS_KEY nor an operator key.",
+      answers: { type: "text/plain" },
+      errors: ["not_found"],
+    },
+  },
+  {
+    method: "GET",
     path: "/healthz",
     access: "public",
     handler: getHealth,
@@ -705,6 +720,11 @@ export const ROUTES: readonly Route[] = [
     documentation: null,
   },
 ];
+
+/** What SELLER_METRICS_PORT serves. */
+export const MONITORING: readonly Route[] = ROUTES.filter(({ path }) =>
+  ["/metrics", "/healthz", "/readyz"].includes(path)
+);
 
 /** The documented rows. */
 export const ENDPOINTS: readonly Endpoint[] = ROUTES.flatMap((

@@ -17,6 +17,7 @@ import { errorDocument, toServiceError } from "./errors.ts";
 import {
   checkActive,
   KEY_HEADER,
+  MetricsKeys,
   OperatorKeys,
   SellerKeys,
 } from "./authentication.ts";
@@ -50,6 +51,22 @@ const PRIVATE_HEADERS = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
 };
+/** First segments of paths that need a key. */
+const PRIVATE: ReadonlySet<string> = new Set([
+  "seller_api",
+  "operator_api",
+  "metrics",
+]);
+/** Those that are counted by name. */
+const METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "DELETE",
+  "OPTIONS",
+  "PATCH",
+]);
 const XML_TYPE = "text/xml; charset=utf-8";
 
 export class RequestHandler {
@@ -57,6 +74,7 @@ export class RequestHandler {
   readonly #router: Router;
   readonly #keys: SellerKeys;
   readonly #operatorKeys: OperatorKeys;
+  readonly #metricsKeys: MetricsKeys;
   readonly #limiter: RateLimiter;
   readonly #authFailures: AuthFailureLimiter;
   readonly #uploads = new ConcurrencyQuota(UPLOADS);
@@ -66,6 +84,7 @@ export class RequestHandler {
   readonly #reads: ReadQuota;
   readonly #sender: BodySender;
   readonly #stopping: AbortSignal;
+  #handling = 0;
 
   /** `stopping` ends what waits or streams. */
   constructor(
@@ -78,6 +97,7 @@ export class RequestHandler {
     this.#router = new Router(routes);
     this.#keys = new SellerKeys(db, deps);
     this.#operatorKeys = new OperatorKeys(db, deps.clock, config.operatorKey);
+    this.#metricsKeys = new MetricsKeys(this.#operatorKeys, config.metricsKey);
     this.#limiter = new RateLimiter(deps.clock);
     this.#authFailures = new AuthFailureLimiter(deps.clock);
     this.#reads = new ReadQuota(deps.clock);
@@ -89,6 +109,17 @@ export class RequestHandler {
   /** Writes what requests left to be written later. */
   close(): Promise<void> {
     return this.#keys.close();
+  }
+
+  /** How much of each kind is in progress. */
+  inProgress(): Record<string, number> {
+    return {
+      request: this.#handling,
+      upload: this.#uploads.taken,
+      body: this.#bodies.taken,
+      wait: this.#waits.taken,
+      read: this.#reads.admitted,
+    };
   }
 
   /** Answers a request; never rejects. */
@@ -106,7 +137,9 @@ export class RequestHandler {
       operatorKeys: this.#operatorKeys,
       sender: this.#sender,
     });
+    this.#handling++;
     const response = await this.#respond(call);
+    this.#handling--;
     return request.method === "HEAD"
       ? withoutBody(response, call.sent)
       : response;
@@ -152,8 +185,8 @@ export class RequestHandler {
     });
   }
 
-  #isKnown({ owner, operator }: Call): boolean {
-    return owner !== null || operator !== null;
+  #isKnown({ owner, operator, hasMetricsKey }: Call): boolean {
+    return owner !== null || operator !== null || hasMetricsKey;
   }
 
   async #dispatch(call: Call): Promise<Reply> {
@@ -178,7 +211,7 @@ export class RequestHandler {
   /** Asks for the key that everything below a path wants, route or not. */
   async #authenticate(call: Call, target: Target): Promise<void> {
     const api = target.segments[0];
-    call.isPrivate = api === "seller_api" || api === "operator_api";
+    call.isPrivate = PRIVATE.has(api);
     if (api === "seller_api") {
       const key = call.request.headers.get(KEY_HEADER);
       call.owner = await this.#keys.authenticate(key);
@@ -188,6 +221,10 @@ export class RequestHandler {
       call.operator = await this.#operatorKeys.authenticate(key);
       if (call.operator === null) throw noRoute();
       checkMayDo(call.operator, call.request.method);
+    } else if (api === "metrics") {
+      const { headers } = call.request;
+      if (!await this.#metricsKeys.authenticate(headers)) throw noRoute();
+      call.hasMetricsKey = true;
     }
   }
 
@@ -259,6 +296,20 @@ export class RequestHandler {
     return new Response(sent, { status, headers });
   }
 
+  #count(
+    { request, route, isWaiting }: Call,
+    status: number,
+    failure: ServiceError | null,
+    ms: number,
+  ): void {
+    const { requests, requestSeconds, refused } = this.#services.metrics;
+    const path = route?.path ?? "none";
+    const method = METHODS.has(request.method) ? request.method : "other";
+    requests.add(1, method, path, status);
+    if (!isWaiting) requestSeconds.observe(ms / 1_000, path);
+    if (failure !== null) refused.add(1, failure.code);
+  }
+
   #log(
     call: Call,
     status: number,
@@ -268,6 +319,7 @@ export class RequestHandler {
     const { log, clock } = this.#services.deps;
     const { request, route, owner } = call;
     const ms = clock.monotonic() - call.startedAt;
+    this.#count(call, status, failure, ms);
     const slow = ms > SLOW_MS && !route?.waits;
     const level = failure !== null && status >= 500
       ? "error"

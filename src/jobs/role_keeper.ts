@@ -26,7 +26,7 @@ export interface BackgroundRole {
    */
   readonly moves: number;
   /** What it holds, for the log. */
-  held(): LogFields;
+  held(): LogFields & { in_flight: number };
 }
 
 export interface RoleKeeperOptions {
@@ -47,6 +47,8 @@ export class RoleKeeper {
   #moves = 0;
   /** Looks since the last move; looks, so that a stall of this process is one. */
   #still = 0;
+  /** Unix milliseconds of the look that saw the last move. */
+  #movedAt: number | null = null;
   /** The role was started anew and has not moved since. */
   #stuck = false;
 
@@ -79,10 +81,21 @@ export class RoleKeeper {
     return "its due work has not moved for a minute";
   }
 
+  /** When the role last moved, to a second, in Unix milliseconds; or null. */
+  get movedAt(): number | null {
+    return this.#movedAt;
+  }
+
+  /** How many jobs the role is at. */
+  get inFlight(): number {
+    return this.#role.held().in_flight;
+  }
+
   #look(): number {
     const { moves } = this.#role;
     if (moves !== this.#moves) {
       this.#moves = moves;
+      this.#movedAt = this.#options.deps.clock.now();
       this.#still = 0;
       this.#stuck = false;
     } else if (this.#role.trouble() !== null) {

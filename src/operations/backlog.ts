@@ -7,8 +7,12 @@ const COUNT_LIMIT = 100_000;
 export interface Backlog {
   /** Images to be fetched, those being fetched included. */
   images: number;
+  /** Images being fetched. */
+  imagesInFlight: number;
   /** Deliveries that wait for their turn, or are being sent. */
   deliveries: number;
+  /** Deliveries being sent. */
+  deliveriesInFlight: number;
   /** Deliveries of disabled webhooks. */
   held: number;
   /** Deliveries whose schedule has run out, until they are swept. */
@@ -25,16 +29,56 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
     );
     return row!.n;
   };
+  const deliveriesInFlight = await count(
+    "deliveries",
+    "lease_until IS NOT NULL",
+  );
   return {
     images: await count("image_askers", "TRUE", "DISTINCT image_id"),
+    imagesInFlight: await count("images", "lease_id IS NOT NULL"),
     deliveries: await count("deliveries", "due_at IS NOT NULL") +
-      await count("deliveries", "lease_until IS NOT NULL"),
+      deliveriesInFlight,
+    deliveriesInFlight,
     held: await count("deliveries", "state = 'held'"),
     exhausted: await count(
       "deliveries",
       "state = 'exhausted' AND settled_at IS NOT NULL",
     ),
   };
+}
+
+/**
+ * When the image that has waited longest was due, in Unix milliseconds; null
+ * where none waits. Those of suspended sellers, and those being fetched, do not
+ * count, and of very many only so many are looked at.
+ */
+export async function oldestDueImage(sql: Sql): Promise<number | null> {
+  const row = await sql.get<{ due: number | null }>(
+    `SELECT MIN(due_at) AS due FROM
+       (SELECT due_at FROM image_askers
+        WHERE seller_id NOT IN (SELECT id FROM sellers WHERE status <> 'active')
+          AND image_id NOT IN (SELECT id FROM images WHERE lease_id IS NOT NULL)
+        LIMIT ?) AS waiting`,
+    [COUNT_LIMIT],
+  );
+  return row!.due;
+}
+
+/** How many webhooks there are that are called, fail, or are disabled. */
+export async function countWebhooks(
+  sql: Sql,
+): Promise<Record<"active" | "failing" | "disabled", number>> {
+  const rows = await sql.all<
+    { state: "active" | "failing" | "disabled"; n: number }
+  >(
+    `SELECT CASE WHEN disabled_at IS NOT NULL THEN 'disabled'
+       WHEN failing_since IS NOT NULL THEN 'failing' ELSE 'active' END AS state,
+       COUNT(*) AS n
+     FROM webhooks GROUP BY 1`,
+  );
+  const counts = { active: 0, failing: 0, disabled: 0 };
+  for (const { state, n } of rows) counts[state] = n;
+  return counts;
 }
 
 export interface FailingWebhook {

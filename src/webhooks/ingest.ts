@@ -53,7 +53,12 @@ export interface Ingested {
   eventId: string;
   /** null: no webhook was registered, so nothing is delivered. */
   deliveryId: string | null;
+  trigger: Trigger;
+  outcome: EventOutcome;
 }
+
+/** `unheard`: there is no webhook; `repeated`: it was handed in before. */
+export type EventOutcome = "queued" | "held" | "unheard" | "repeated";
 
 /**
  * Reads an `<event>` document. Throws `malformed_xml`, also for a prefix that
@@ -161,13 +166,13 @@ export async function ingestEvent(
       data: draft.data,
       number,
     });
-    if (ingested.isNew) {
+    if (ingested.outcome !== "repeated") {
       tx.onCommit(() => {
         signals.events.announce(sellerId);
         if (ingested.deliveryId !== null) signals.deliveries.announce();
       });
     }
-    return { eventId: ingested.eventId, deliveryId: ingested.deliveryId };
+    return ingested;
     // In the order of their numbers; those that wait share a commit.
   }, { order: `events ${sellerId}`, shared: true });
 }
@@ -245,7 +250,7 @@ async function record(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
   event: RecordedEvent,
-): Promise<Ingested & { isNew: boolean }> {
+): Promise<Ingested> {
   const { eventId, sellerId, trigger, reference, data, number } = event;
   const createdAt = clock.now();
   const webhook = await lockWebhook(tx, sellerId, trigger);
@@ -269,7 +274,7 @@ async function record(
   });
   if (!inserted && reference !== null) {
     const first = await findEvent(tx, sellerId, trigger, reference);
-    if (first !== undefined) return { ...first, isNew: false };
+    if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
   }
   if (webhook !== undefined && deliveryId !== null) {
     await insertDelivery(tx, {
@@ -282,7 +287,12 @@ async function record(
       createdAt,
     });
   }
-  return { eventId, deliveryId, isNew: true };
+  const outcome = webhook === undefined
+    ? "unheard"
+    : webhook.disabledAt === null
+    ? "queued"
+    : "held";
+  return { eventId, deliveryId, trigger, outcome };
 }
 
 /** What became of a test event. */

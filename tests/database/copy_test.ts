@@ -109,6 +109,7 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
         : Promise.reject(new Error("cut off on purpose")),
     wakeUps: null,
     hurry: () => {},
+    sizes: () => target.sizes(),
     backup: (file) => target.backup(file),
     close: () => target.close(),
   };

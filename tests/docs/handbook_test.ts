@@ -11,6 +11,7 @@ import {
   ERROR_STATUS,
   type ErrorCode,
 } from "../../src/lib/errors.ts";
+import { Metrics } from "../../src/operations/metrics.ts";
 import { TRIGGERS } from "../../src/webhooks/webhook.ts";
 import {
   blocks,
@@ -37,6 +38,17 @@ Deno.test("the chapter on images lists every code with its meaning", () => {
   assertEquals(
     tables(chapter("images"), "code", "meaning"),
     Object.entries(IMAGE_CODES),
+  );
+});
+
+Deno.test("the chapter on monitoring lists every metric as it is told", () => {
+  assertEquals(
+    tables(chapter("monitoring"), "metric", "labels", "meaning"),
+    new Metrics("sqlite").all.map(({ name, labels, help }) => [
+      name,
+      labels.join(", "),
+      help,
+    ]),
   );
 });
 

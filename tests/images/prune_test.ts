@@ -96,6 +96,7 @@ function meddled(db: Db, meddle: Partial<Omit<Db, "wakeUps">>): Db {
     hurry: () => {},
     read: (fn) => db.read(fn),
     write: (fn) => db.write(fn),
+    sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     close: () => db.close(),
     ...meddle,

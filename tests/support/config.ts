@@ -16,6 +16,8 @@ export function testConfig(
     s3AccessKey: null,
     s3SecretKey: null,
     operatorKey: null,
+    metricsKey: null,
+    metricsPort: null,
     allowPrivate: ["127.0.0.0/8"],
     rateLimit: 0,
     trustProxy: 0,

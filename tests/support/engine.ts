@@ -85,6 +85,7 @@ function late(opening: Promise<Db>): Db {
     wakeUps: null,
     read: async (fn) => await (await opening).read(fn),
     write: async (fn, options) => await (await opening).write(fn, options),
+    sizes: async () => await (await opening).sizes(),
     backup: async (file) => await (await opening).backup(file),
     hurry: () => void opening.then((db) => db.hurry()),
     close: async () => await (await opening).close(),

@@ -13,6 +13,7 @@ import {
   openImageStore,
 } from "../../src/images/storage/open.ts";
 import type { ImageStore } from "../../src/images/storage/blob_store.ts";
+import { Metrics } from "../../src/operations/metrics.ts";
 import { newSignals, type Signals } from "../../src/jobs/signals.ts";
 import type { PeriodicJobs } from "../../src/jobs/periodic_jobs.ts";
 import { maintenanceOf } from "../../src/operations/maintenance.ts";
@@ -68,6 +69,7 @@ export class ImageBench implements AsyncDisposable {
   readonly deps: Deps;
   readonly log: LogFields[] = [];
   readonly signals: Signals = newSignals();
+  readonly metrics = new Metrics("sqlite");
   readonly config: Config;
   readonly images: ImageStore;
   readonly #roles: ImageRole[] = [];

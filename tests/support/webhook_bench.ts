@@ -2,6 +2,7 @@
 import { type Deps, jsonLog, systemIds } from "../../src/deps.ts";
 import type { Trigger } from "../../src/webhooks/webhook.ts";
 import { type Ingested, ingestEvent } from "../../src/webhooks/ingest.ts";
+import { Metrics } from "../../src/operations/metrics.ts";
 import { newSignals, type Signals } from "../../src/jobs/signals.ts";
 import type { Db } from "../../src/database/db.ts";
 import {
@@ -22,6 +23,7 @@ import { WebhookSink } from "./webhook_sink.ts";
 export class WebhookBench implements AsyncDisposable {
   readonly clock = new TestClock();
   readonly signals: Signals = newSignals();
+  readonly metrics = new Metrics("sqlite");
   readonly sink = new WebhookSink();
   readonly deps: Deps = {
     clock: this.clock,
@@ -57,9 +59,11 @@ export class WebhookBench implements AsyncDisposable {
 
   /** A role that has not been started. */
   role(shared = false): WebhookRole {
-    const { dataDir, deps, db, signals } = this;
+    const { dataDir, deps, db, signals, metrics } = this;
     const config = testConfig({ dataDir });
-    const role = new WebhookRole({ config, deps, db, signals }, { shared });
+    const role = new WebhookRole({ config, deps, db, signals, metrics }, {
+      shared,
+    });
     this.#roles.push(role);
     return role;
   }
@@ -107,7 +111,7 @@ export class WebhookBench implements AsyncDisposable {
 
   /** The delivery of an event, once it is in one of these states. */
   async delivery(
-    { deliveryId }: Ingested,
+    { deliveryId }: Pick<Ingested, "deliveryId">,
     ...states: string[]
   ): Promise<LoggedDelivery> {
     let found: LoggedDelivery | undefined;

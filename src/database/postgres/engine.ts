@@ -22,8 +22,11 @@ import {
   closed,
   type Db,
   DbError,
+  type DbMeter,
   HURRIED_LOCK_WAIT_MS,
+  NO_METER,
   outageOf,
+  type RetryReason,
   type Sql,
   type Tx,
   type WriteOptions,
@@ -63,6 +66,7 @@ export interface PostgresOptions {
   /** Make the schema where there is nothing; so unless told otherwise. */
   create?: boolean;
   deps?: Partial<Deps>;
+  meter?: DbMeter;
   timeouts?: Partial<Timeouts>;
 }
 
@@ -82,6 +86,8 @@ interface WaitingWrite {
   reject: (error: unknown) => void;
   shared: boolean;
   tries: number;
+  /** Monotonic time. */
+  askedAt: number;
   /** Monotonic time; not tried again after it, nor at all once one failed. */
   until: number;
 }
@@ -105,6 +111,7 @@ class PostgresDb implements Db {
   readonly #writersLimit: number;
   readonly #lockWaitMs: number;
   readonly #deps: Deps;
+  readonly #meter: DbMeter;
   readonly #lanes = new Map<string | null, Lane>();
   readonly #running = new Set<Promise<void>>();
   readonly wakeUps: PostgresWakeUps;
@@ -126,6 +133,7 @@ class PostgresDb implements Db {
     });
     this.#lockWaitMs = timeouts.lockWaitMs;
     this.#deps = deps;
+    this.#meter = options.meter ?? NO_METER;
     const me = deps.ids.uuid();
     this.wakeUps = new PostgresWakeUps(url, this.#readers, deps.clock, me);
   }
@@ -157,13 +165,15 @@ class PostgresDb implements Db {
     if (this.#closed) return Promise.reject(closed());
     return new Promise<T>((resolve, reject) => {
       const lane = this.#laneOf(order ?? null);
+      const askedAt = this.#deps.clock.monotonic();
       lane.waiting.push({
         fn,
         resolve: resolve as (value: unknown) => void,
         reject,
         shared: order !== undefined && shared,
         tries: 0,
-        until: this.#deps.clock.monotonic() + this.#lockWaitMs,
+        askedAt,
+        until: askedAt + this.#lockWaitMs,
       });
       const limit = lane.order === null ? this.#writersLimit : 1;
       if (lane.running < limit) this.#start(lane);
@@ -189,6 +199,8 @@ class PostgresDb implements Db {
   /** Runs transactions until nothing of the lane waits. */
   async #writeWaiting(lane: Lane): Promise<void> {
     while (lane.waiting.length > 0) {
+      const startedAt = this.#deps.clock.monotonic();
+      this.#meter.waited("queue", startedAt - lane.waiting[0].askedAt);
       let client: pg.PoolClient;
       try {
         client = await this.#writers.take();
@@ -196,6 +208,7 @@ class PostgresDb implements Db {
         for (const write of lane.waiting.splice(0)) write.reject(error);
         break;
       }
+      this.#meter.waited("connection", this.#since(startedAt));
       await this.#transaction(client, lane);
     }
     // In the same turn as the look that found none: nobody waits for a lane
@@ -211,12 +224,23 @@ class PostgresDb implements Db {
       await this.#callWaiting(client, lane, called);
       if (called.some(({ ok }) => ok)) {
         await this.#deps.beforeCommit?.();
+        const startedAt = this.#deps.clock.monotonic();
         await commit(client);
+        this.#meter.committed(this.#since(startedAt), called.length);
       } else send(client, "ROLLBACK");
     } catch (error) {
       send(client, "ROLLBACK");
       this.#writers.giveBack(client, error);
-      undone(lane, called, error, this.#deps.clock.monotonic());
+      for (
+        const reason of undone(
+          lane,
+          called,
+          error,
+          this.#deps.clock.monotonic(),
+        )
+      ) {
+        this.#meter.retried(reason);
+      }
       return;
     }
     this.#writers.giveBack(client);
@@ -254,7 +278,9 @@ class PostgresDb implements Db {
       }
       if (!one.ok) send(client, "ROLLBACK TO one");
       if (called.length > 0) send(client, "RELEASE one");
-      if (!one.ok && isCalledAgain(one)) {
+      const reason = one.ok ? null : whyAgain(one);
+      if (reason !== null) {
+        this.#meter.retried(reason);
         lane.waiting.unshift(write);
         return;
       }
@@ -294,6 +320,20 @@ class PostgresDb implements Db {
       const first = await opened.then(() => error, (reason) => reason);
       return { ok: false, write, error: first };
     }
+  }
+
+  /** Milliseconds since a monotonic time. */
+  #since(time: number): number {
+    return this.#deps.clock.monotonic() - time;
+  }
+
+  sizes(): Promise<Record<string, number>> {
+    return this.read(async (sql) => {
+      const row = await sql.get<{ database: number }>(
+        "SELECT pg_database_size(current_database()) AS database",
+      );
+      return { ...row };
+    });
   }
 
   backup(): Promise<void> {
@@ -354,7 +394,8 @@ async function commit(client: pg.Client): Promise<void> {
 }
 
 /**
- * Has what a transaction undid called again, or tells why it is not. Where the
+ * Has what a transaction undid called again, for the reasons that it answers, or
+ * tells why it is not. Where the
  * server or a lock made it fail, those that have waited too long behind it are
  * told the same, so that they do not wait for that in turn.
  */
@@ -363,12 +404,18 @@ function undone(
   called: readonly Called[],
   error: unknown,
   now: number,
-): void {
+): RetryReason[] {
   const again: WaitingWrite[] = [];
-  for (const one of called) {
-    const isLate = isLost(error) && now > one.write.until;
-    if (!isLate && isCalledAgain({ ...one, error })) again.push(one.write);
-    else one.write.reject(error);
+  const reasons: RetryReason[] = [];
+  for (const { write } of called) {
+    const isLate = isLost(error) && now > write.until;
+    const reason = isLate ? null : whyAgain({ write, error });
+    if (reason === null) {
+      write.reject(error);
+      continue;
+    }
+    again.push(write);
+    reasons.push(reason);
   }
   const isDeadlock = error instanceof PostgresError && error.again;
   const isOutage = outageOf(error) !== null && !isDeadlock;
@@ -376,14 +423,18 @@ function undone(
   const isOver = ({ until }: WaitingWrite) => isOutage && now > until;
   lane.waiting = waiting.filter((write) => !isOver(write));
   for (const write of waiting.filter(isOver)) write.reject(error);
+  return reasons;
 }
 
-function isCalledAgain(
+/** Why a write that failed is called again; null when it is not. */
+function whyAgain(
   { write, error }: { write: WaitingWrite; error: unknown },
-): boolean {
-  if (!(error instanceof PostgresError)) return false;
-  if (error.again) return write.tries < DEADLOCK_TRIES;
+): RetryReason | null {
+  if (!(error instanceof PostgresError)) return null;
+  if (error.again) return write.tries < DEADLOCK_TRIES ? "deadlock" : null;
+  if (write.tries >= TRIES) return null;
   // A key that another process took between our look and our insert: the next
   // look sees it.
-  return (error.kind === "unique" || isLost(error)) && write.tries < TRIES;
+  if (error.kind === "unique") return "taken";
+  return isLost(error) ? "lost" : null;
 }

@@ -21,8 +21,10 @@ import {
   closed,
   type Db,
   DbError,
+  type DbMeter,
   HURRIED_LOCK_WAIT_MS,
   LOCK_WAIT_MS,
+  NO_METER,
   type Sql,
   type Tx,
   type WriteOptions,
@@ -46,6 +48,7 @@ export interface SqliteOptions {
   /** Shared with whatever else takes long on this thread. */
   heavy?: FairQueue;
   deps?: Partial<Deps>;
+  meter?: DbMeter;
   /** How long the opening waits for a lock, in milliseconds. */
   openWaitMs?: number;
 }
@@ -59,6 +62,7 @@ export async function openSqlite(
   options: SqliteOptions = {},
 ): Promise<Db> {
   const { migrations = MIGRATIONS, openWaitMs = LOCK_WAIT_MS } = options;
+  const { meter = NO_METER } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
   const now = () => deps.clock.monotonic();
   const { heavy = new FairQueue({ now, pause: yieldToIo }) } = options;
@@ -70,7 +74,7 @@ export async function openSqlite(
     makePrivate(file);
     const open = () => openConnections(file, migrations);
     const connections = await whenUnlocked(open, () => until, deps);
-    return new SqliteDb(file, connections, heavy, deps);
+    return new SqliteDb(file, connections, { heavy, deps, meter });
   } finally {
     sayNothing();
   }
@@ -100,6 +104,8 @@ const NO_WAIT = -Infinity;
 
 interface WaitingWrite {
   fn: (tx: Tx) => Promise<unknown>;
+  /** Monotonic time. */
+  askedAt: number;
   /** Monotonic time; refused when the lock is not had by then. */
   until: number;
   resolve: (value: unknown) => void;
@@ -122,6 +128,7 @@ class SqliteDb implements Db {
   /** Heavy writes, one at a time. */
   readonly #heavy: FairQueue;
   readonly #deps: Deps;
+  readonly #meter: DbMeter;
   readonly #file: string;
   readonly #identity: string | null;
   readonly #waiting: WaitingWrite[] = [];
@@ -138,13 +145,13 @@ class SqliteDb implements Db {
   constructor(
     file: string,
     { writer, reader }: Connections,
-    heavy: FairQueue,
-    deps: Deps,
+    { heavy, deps, meter }: { heavy: FairQueue; deps: Deps; meter: DbMeter },
   ) {
     this.#file = file;
     this.#identity = identityOf(file);
     this.#heavy = heavy;
     this.#deps = deps;
+    this.#meter = meter;
     this.#writer = new SqliteConnection(writer);
     this.#reader = new SqliteConnection(reader);
   }
@@ -169,11 +176,12 @@ class SqliteDb implements Db {
     fn: (tx: Tx) => Promise<T>,
     { heavy = false, order }: WriteOptions = {},
   ): Promise<T> {
-    const until = this.#deps.clock.monotonic() + LOCK_WAIT_MS;
-    if (!heavy) return this.#askToWrite(fn, until);
+    const askedAt = this.#deps.clock.monotonic();
+    const until = askedAt + LOCK_WAIT_MS;
+    if (!heavy) return this.#askToWrite(fn, askedAt, until);
     // Each attempt takes a turn, so that a lock keeps nobody from having one.
     const attempt = () =>
-      this.#heavy.take(() => this.#askToWrite(fn, NO_WAIT), order);
+      this.#heavy.take(() => this.#askToWrite(fn, askedAt, NO_WAIT), order);
     return whenUnlocked(
       attempt,
       () => Math.min(until, this.#hurriedUntil),
@@ -181,7 +189,11 @@ class SqliteDb implements Db {
     );
   }
 
-  #askToWrite<T>(fn: (tx: Tx) => Promise<T>, until: number): Promise<T> {
+  #askToWrite<T>(
+    fn: (tx: Tx) => Promise<T>,
+    askedAt: number,
+    until: number,
+  ): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
     const full = this.#waiting.length >= WAITING_LIMIT;
     if (this.#locked && (full || until === NO_WAIT)) {
@@ -190,6 +202,7 @@ class SqliteDb implements Db {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         fn,
+        askedAt,
         until,
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -204,6 +217,8 @@ class SqliteDb implements Db {
       while (this.#waiting.length > 0) {
         await this.#gather();
         if (!await this.#begin(this.#waiting)) continue;
+        const waitedMs = this.#since(this.#waiting[0].askedAt);
+        this.#meter.waited("queue", waitedMs);
         await this.#writeGroup(this.#waiting.splice(0, GROUP_LIMIT));
       }
     } finally {
@@ -231,6 +246,7 @@ class SqliteDb implements Db {
    */
   async #begin(writes: WaitingWrite[]): Promise<boolean> {
     const backoff = new Backoff(this.#deps);
+    let lockedAt: number | null = null;
     while (writes.length > 0) {
       try {
         this.#checkFile();
@@ -240,8 +256,12 @@ class SqliteDb implements Db {
         this.#locked = isBusy(error);
         this.#refuse(writes, error);
       }
-      if (writes.length > 0) await backoff.pause();
+      if (writes.length === 0) break;
+      lockedAt ??= this.#deps.clock.monotonic();
+      this.#meter.retried("locked");
+      await backoff.pause();
     }
+    if (lockedAt !== null) this.#meter.waited("lock", this.#since(lockedAt));
     this.#locked = false;
     return writes.length > 0;
   }
@@ -277,7 +297,9 @@ class SqliteDb implements Db {
         finished.push(one);
       }
       if (beforeCommit !== undefined) await beforeCommit();
+      const startedAt = this.#deps.clock.monotonic();
       this.#writer.exec("COMMIT");
+      this.#meter.committed(this.#since(startedAt), group.length);
     } catch (error) {
       // Nothing of the group is on disk: a full disk, say.
       for (const write of group) write.reject(error);
@@ -319,6 +341,7 @@ class SqliteDb implements Db {
   ): Promise<void> {
     this.#rollBack();
     if (group.length === 1) return write.reject(error);
+    this.#meter.retried("undone");
     const at = group.indexOf(write);
     for (const part of [group.slice(0, at), [write], group.slice(at + 1)]) {
       if (await this.#begin(part)) await this.#writeGroup(part);
@@ -331,6 +354,18 @@ class SqliteDb implements Db {
     } catch {
       // The next BEGIN says what is wrong with the connection.
     }
+  }
+
+  /** Milliseconds since a monotonic time. */
+  #since(time: number): number {
+    return this.#deps.clock.monotonic() - time;
+  }
+
+  sizes(): Promise<Record<string, number>> {
+    return Promise.resolve({
+      database: sizeOf(this.#file),
+      wal: sizeOf(`${this.#file}-wal`),
+    });
   }
 
   async backup(file: string): Promise<void> {
@@ -351,5 +386,14 @@ class SqliteDb implements Db {
     await this.#reading;
     this.#reader.close();
     this.#writer.close();
+  }
+}
+
+/** Bytes; 0 where there is no such file. */
+function sizeOf(file: string): number {
+  try {
+    return Deno.statSync(file).size;
+  } catch {
+    return 0;
   }
 }

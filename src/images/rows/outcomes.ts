@@ -28,6 +28,14 @@ export interface ImageResult<Outcome = ImageOutcome> {
   outcome: Outcome;
 }
 
+/** An outcome with what it took to get it. */
+export interface FetchedImage extends ImageResult {
+  /** Milliseconds from the turn of the download; null where it had none. */
+  ms: number | null;
+  /** That were received. */
+  bytes: number;
+}
+
 /** An outcome that ends an attempt. */
 export type AttemptResult = ImageResult<AttemptOutcome>;
 

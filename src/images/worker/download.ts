@@ -32,6 +32,7 @@ import {
   inspectImage,
   sniffImage,
 } from "./inspect.ts";
+import type { FetchedImage } from "../rows/outcomes.ts";
 import { marked, markedLease } from "./job_mark.ts";
 import type {
   ImagePhase,
@@ -64,6 +65,8 @@ export class ImageFetcher {
   readonly #inspections = new SerialQueue();
   /** What is under way, by lease. */
   readonly #phases = new Map<string, ImagePhase>();
+  /** When downloads had their turn, by lease; monotonic milliseconds. */
+  readonly #begun = new Map<string, number>();
 
   constructor(
     outbound: Outbound,
@@ -88,10 +91,30 @@ export class ImageFetcher {
   }
 
   /** Throws only when `abort` fires; nothing is left half-written in any case. */
-  async fetch(task: ImageTask, abort: AbortSignal): Promise<ImageOutcome> {
-    const { lease } = task;
+  async fetch(task: ImageTask, abort: AbortSignal): Promise<FetchedImage> {
+    const { id, lease } = task;
     this.#phases.set(lease, "waiting");
     const part = this.#store.receive(lease);
+    try {
+      const outcome = await this.#fetch(task, part, abort);
+      const begunAt = this.#begun.get(lease);
+      const ms = begunAt === undefined
+        ? null
+        : this.#clock.monotonic() - begunAt;
+      return { id, lease, outcome, ms, bytes: part.bytes };
+    } finally {
+      await part.discard();
+      this.#phases.delete(lease);
+      this.#begun.delete(lease);
+    }
+  }
+
+  async #fetch(
+    task: ImageTask,
+    part: IncomingImage,
+    abort: AbortSignal,
+  ): Promise<ImageOutcome> {
+    const { lease } = task;
     try {
       const received = await this.#download(task, part, abort);
       if ("kind" in received) return received;
@@ -103,9 +126,6 @@ export class ImageFetcher {
     } catch (error) {
       abort.throwIfAborted();
       return outcomeOf(error) ?? this.#fault(error);
-    } finally {
-      await part.discard();
-      this.#phases.delete(lease);
     }
   }
 
@@ -142,6 +162,7 @@ export class ImageFetcher {
         signal: AbortSignal.any([abort, pace.signal]),
         onTurn: () => {
           this.#phases.set(task.lease, "downloading");
+          this.#begun.set(task.lease, this.#clock.monotonic());
           pace.start();
         },
       });

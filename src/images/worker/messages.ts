@@ -3,7 +3,7 @@
 import type { ImageStoreSettings } from "../storage/open.ts";
 import type { DiskMark } from "../storage/disk_call.ts";
 import type { JobMark } from "./job_mark.ts";
-import type { ImageResult } from "../rows/outcomes.ts";
+import type { FetchedImage } from "../rows/outcomes.ts";
 import type { ClaimedImage } from "../rows/queue.ts";
 
 /** Sent to the worker once, when it starts. */
@@ -49,7 +49,7 @@ export type FromImageWorker =
   | { type: "beat"; number: number; jobs: ImageProgress[] }
   /** Sent all the time: its timers go on, and which ping it heard last. */
   | { type: "tick"; heard: number }
-  | { type: "done"; results: ImageResult[] }
+  | { type: "done"; results: FetchedImage[] }
   /** It met an error that it should not have; the job has its outcome. */
   | { type: "fault"; error: string }
   /** It met an error that nobody caught, and is to be ended. */

@@ -21,7 +21,7 @@ import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type AttemptResult,
   type CrashedImage,
-  type ImageResult,
+  type FetchedImage,
   recordCrashes,
   settleImages,
 } from "../rows/outcomes.ts";
@@ -93,7 +93,7 @@ interface Look {
 
 type RoleServices = Pick<
   Services,
-  "config" | "deps" | "db" | "signals" | "images"
+  "config" | "deps" | "db" | "signals" | "images" | "metrics"
 >;
 
 export class ImageRole implements BackgroundRole {
@@ -198,7 +198,7 @@ export class ImageRole implements BackgroundRole {
     return this.#moves;
   }
 
-  held(): LogFields {
+  held(): LogFields & { in_flight: number } {
     const inFlight = this.#inFlight();
     return {
       in_flight: inFlight.length,
@@ -377,9 +377,11 @@ export class ImageRole implements BackgroundRole {
     });
   }
 
-  #reported(results: readonly ImageResult[]): void {
+  #reported(results: readonly FetchedImage[]): void {
     this.#reportedAt = this.#services.deps.clock.monotonic();
-    for (const { lease, outcome } of results) {
+    for (const result of results) {
+      const { lease, outcome } = result;
+      this.#count(result);
       const job = this.#held.get(lease);
       if (job === undefined) continue;
       if (outcome.kind === "interrupted") {
@@ -397,6 +399,13 @@ export class ImageRole implements BackgroundRole {
       }
     }
     this.#services.signals.images.notify();
+  }
+
+  #count({ outcome, ms, bytes }: FetchedImage): void {
+    const { images, imageBytes, imageFetch } = this.#services.metrics;
+    images.add(1, outcome.kind, outcome.kind === "failed" ? outcome.code : "");
+    imageBytes.add(bytes);
+    if (ms !== null) imageFetch.observe(ms / 1_000);
   }
 
   /** What the worker has and has not reported. */

@@ -11,7 +11,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Deps } from "../../deps.ts";
 import { isAtDisk, newDiskMark } from "../storage/disk_call.ts";
-import type { ImageResult } from "../rows/outcomes.ts";
+import type { FetchedImage } from "../rows/outcomes.ts";
 import { markedLease, newJobMark } from "./job_mark.ts";
 import type {
   FromImageWorker,
@@ -62,7 +62,7 @@ export interface ImageThreadOptions {
   module: URL;
   /** MiB of its heap; images themselves lie outside it. */
   heapMb: number;
-  onResults: (results: ImageResult[]) => void;
+  onResults: (results: FetchedImage[]) => void;
   /** It is there, and takes work. */
   onReady: () => void;
   /**

@@ -11,7 +11,7 @@ import { openImageStore } from "../storage/open.ts";
 import { Outbound } from "../../net/outbound.ts";
 import { StallWatch } from "../../jobs/stall_watch.ts";
 import type { ImageOutcome } from "../image.ts";
-import type { ImageResult } from "../rows/outcomes.ts";
+import type { FetchedImage } from "../rows/outcomes.ts";
 import { USER_AGENT } from "../../version.ts";
 import { ImageFetcher } from "./download.ts";
 import type {
@@ -34,7 +34,7 @@ const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
 
 const stopping = new AbortController();
 const running = new Set<Promise<void>>();
-let results: ImageResult[] = [];
+let results: FetchedImage[] = [];
 let gathering: (() => void) | null = null;
 /** The number of the latest ping. */
 let heard = 0;
@@ -122,20 +122,20 @@ function fetchAll(tasks: readonly ImageTask[]): void {
 
 async function fetchOne(task: ImageTask): Promise<void> {
   if (fetcher === null) return;
-  const { id, lease } = task;
   const began = systemClock.monotonic();
   try {
-    const outcome = await fetcher.fetch(task, stopping.signal);
+    const fetched = await fetcher.fetch(task, stopping.signal);
+    const { outcome } = fetched;
     const mayPass = outcome.kind === "failed" && outcome.transient;
     const interrupted = mayPass && stalls.since(began);
-    report({ id, lease, outcome: interrupted ? INTERRUPTED : outcome });
+    report({ ...fetched, outcome: interrupted ? INTERRUPTED : outcome });
   } catch (error) {
     // Stopped: whoever started this releases the job.
     if (!stopping.signal.aborted) throw error;
   }
 }
 
-function report(result: ImageResult): void {
+function report(result: FetchedImage): void {
   results.push(result);
   if (results.length >= GATHER) send();
   else gathering ??= systemClock.after(GATHER_MS, send);

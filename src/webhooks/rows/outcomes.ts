@@ -108,7 +108,8 @@ export async function settleDelivery(
   return { state: next.move.to, ...next.webhook };
 }
 
-function isAccepted({ status }: Outcome): boolean {
+/** Whether the endpoint has taken the delivery. */
+export function isAccepted({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 

@@ -253,6 +253,8 @@ export interface Parcel {
   id: string;
   eventId: string;
   body: Uint8Array;
+  /** Unix milliseconds of the event. */
+  createdAt: number;
   secrets: Secrets;
 }
 
@@ -267,7 +269,7 @@ export async function loadParcels(
   for (const list of inLists(ids)) {
     const rows = await sql.all<ParcelRow>(
       `SELECT deliveries.id, events.id AS "eventId", events.body,
-         ${SECRETS}
+         events.created_at AS "createdAt", ${SECRETS}
        FROM deliveries
        JOIN events ON events.id = deliveries.event_id
        JOIN sellers ON sellers.id = deliveries.seller_id

@@ -20,6 +20,7 @@ import {
 } from "../rows/queue.ts";
 import {
   INTERRUPTED,
+  isAccepted,
   type Outcome,
   type Settled,
   settleDelivery,
@@ -45,13 +46,18 @@ const SETTLING = "deliveries";
 /** An outcome that the database did not take is offered again after this. */
 const RECORD_AGAIN_MS = 1_000;
 
+type RoleServices = Pick<
+  Services,
+  "config" | "deps" | "db" | "signals" | "metrics"
+>;
+
 export interface WebhookRoleOptions {
   /** Other processes send from this database too; their leases are left. */
   shared?: boolean;
 }
 
 export class WebhookRole implements BackgroundRole {
-  readonly #services: Pick<Services, "config" | "deps" | "db" | "signals">;
+  readonly #services: RoleServices;
   readonly #outbound: Outbound;
   readonly #loop: Loop;
   readonly #stalls: StallWatch;
@@ -63,7 +69,7 @@ export class WebhookRole implements BackgroundRole {
   #moves = 0;
 
   constructor(
-    services: Pick<Services, "config" | "deps" | "db" | "signals">,
+    services: RoleServices,
     { shared = false }: WebhookRoleOptions = {},
   ) {
     const { config, deps, signals } = services;
@@ -126,7 +132,7 @@ export class WebhookRole implements BackgroundRole {
     return this.#moves;
   }
 
-  held(): LogFields {
+  held(): LogFields & { in_flight: number } {
     return { in_flight: this.#inFlight.size, sending: this.#sending.size };
   }
 
@@ -231,9 +237,21 @@ export class WebhookRole implements BackgroundRole {
     const endedAt = deps.clock.monotonic();
     const settled = await this.#record(flight, outcome);
     this.#moves++;
+    this.#count(outcome, deps.clock.now() - parcel.createdAt);
     if (settled === null) return;
     this.#log(flight, outcome, settled);
     await this.#rest(settled.webhookFailures, endedAt);
+  }
+
+  /** `latencyMs`: since the event was handed in. */
+  #count(outcome: Outcome, latencyMs: number): void {
+    const { deliveries, deliveryLatency } = this.#services.metrics;
+    const isDelivered = isAccepted(outcome);
+    deliveries.add(
+      1,
+      isDelivered ? "delivered" : outcome.error ?? "rejected",
+    );
+    if (isDelivered) deliveryLatency.observe(latencyMs / 1_000);
   }
 
   /**

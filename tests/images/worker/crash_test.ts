@@ -7,6 +7,7 @@ import {
   imageStoreSettings,
   openImageStore,
 } from "../../../src/images/storage/open.ts";
+import { Metrics } from "../../../src/operations/metrics.ts";
 import { newSignals } from "../../../src/jobs/signals.ts";
 import { addSeller } from "../../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
@@ -191,6 +192,7 @@ Deno.test("images: the image role may run in a process of its own", async () => 
     db,
     signals: newSignals(),
     images,
+    metrics: new Metrics("sqlite"),
   });
   role.start();
   try {

@@ -56,7 +56,7 @@ async function growth(store: ImageStore): Promise<number> {
       await Promise.all(Array.from({ length: AT_ONCE }, async () => {
         const lease = systemIds.uuid();
         const task = { id: lease, lease, url, copy: null, sellerId: "a" };
-        const { kind } = await fetcher.fetch(task, signal);
+        const { outcome: { kind } } = await fetcher.fetch(task, signal);
         if (kind !== "stored") throw new Error(`an image was ${kind}`);
       }));
       server.seen.length = 0;

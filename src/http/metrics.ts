@@ -1,0 +1,7 @@
+/** `GET /metrics`; who may read it is checked before. */
+import type { Handler } from "./context.ts";
+
+export const getMetrics: Handler = async ({ services }) => {
+  const { text, type } = await services.metrics.text();
+  return { body: text, headers: { "Content-Type": type } };
+};

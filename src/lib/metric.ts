@@ -1,0 +1,167 @@
+/**
+ * Counters, gauges and histograms with labels, cheap enough to be used for every
+ * request: a value costs a look-up for each label and an addition.
+ */
+
+export type LabelValue = string | number;
+
+/** One line of the exposition. */
+export interface Sample {
+  /** Appended to the metric's name: "", `_bucket`, `_sum` or `_count`. */
+  suffix: string;
+  labels: Record<string, LabelValue>;
+  value: number;
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** Names of its labels. */
+  readonly labels: readonly string[];
+  samples(): Sample[];
+}
+
+/** What is counted for each combination of labels. */
+class Cells<T> {
+  readonly #names: readonly string[];
+  readonly #make: () => T;
+  readonly #root = new Map<LabelValue, unknown>();
+  readonly #cells: { labels: Record<string, LabelValue>; cell: T }[] = [];
+
+  constructor(names: readonly string[], make: () => T) {
+    this.#names = names;
+    this.#make = make;
+    if (names.length === 0) this.at([]);
+  }
+
+  /** The cell of these values, which are in the order of the names. */
+  at(values: readonly LabelValue[]): T {
+    let map = this.#root;
+    for (let i = 0; i < values.length - 1; i++) {
+      let next = map.get(values[i]);
+      if (next === undefined) map.set(values[i], next = new Map());
+      map = next as Map<LabelValue, unknown>;
+    }
+    const last = values.length === 0 ? "" : values[values.length - 1];
+    const known = map.get(last);
+    if (known !== undefined) return known as T;
+    const cell = this.#make();
+    map.set(last, cell);
+    const labels = Object.fromEntries(
+      this.#names.map((name, i) => [name, values[i]]),
+    );
+    this.#cells.push({ labels, cell });
+    return cell;
+  }
+
+  list(): readonly { labels: Record<string, LabelValue>; cell: T }[] {
+    return this.#cells;
+  }
+}
+
+export class Counter implements Metric {
+  readonly type = "counter";
+  readonly #cells: Cells<{ n: number }>;
+
+  /** `labels` are the names; values are given in their order. */
+  constructor(
+    readonly name: string,
+    readonly help: string,
+    readonly labels: readonly string[] = [],
+  ) {
+    this.#cells = new Cells(labels, () => ({ n: 0 }));
+  }
+
+  add(n: number, ...labels: LabelValue[]): void {
+    this.#cells.at(labels).n += n;
+  }
+
+  samples(): Sample[] {
+    return this.#cells.list().map(({ labels, cell }) => (
+      { suffix: "", labels, value: cell.n }
+    ));
+  }
+}
+
+/** A value as it is when it is read; one that is not known is left out. */
+export class Gauge implements Metric {
+  readonly type: "gauge" | "counter";
+  readonly #cells: Cells<{ read: () => number | null }>;
+
+  constructor(
+    readonly name: string,
+    readonly help: string,
+    readonly labels: readonly string[] = [],
+    type: "gauge" | "counter" = "gauge",
+  ) {
+    this.type = type;
+    this.#cells = new Cells(labels, () => ({ read: () => null }));
+  }
+
+  set(value: number | null, ...labels: LabelValue[]): void {
+    this.#cells.at(labels).read = () => value;
+  }
+
+  /** Calls `read` whenever the value is wanted; it costs next to nothing. */
+  watch(read: () => number | null, ...labels: LabelValue[]): void {
+    this.#cells.at(labels).read = read;
+  }
+
+  samples(): Sample[] {
+    return this.#cells.list().flatMap(({ labels, cell }) => {
+      const value = cell.read();
+      return value === null ? [] : [{ suffix: "", labels, value }];
+    });
+  }
+}
+
+/** How often values of each size were seen. */
+interface Distribution {
+  /** By bucket; the last holds what is beyond all bounds. */
+  counts: number[];
+  sum: number;
+}
+
+export class Histogram implements Metric {
+  readonly type = "histogram";
+  readonly #bounds: readonly number[];
+  readonly #cells: Cells<Distribution>;
+
+  /** `bounds` are the upper bounds of the buckets, ascending. */
+  constructor(
+    readonly name: string,
+    readonly help: string,
+    bounds: readonly number[],
+    readonly labels: readonly string[] = [],
+  ) {
+    this.#bounds = bounds;
+    const counts = () => Array<number>(bounds.length + 1).fill(0);
+    this.#cells = new Cells(labels, () => ({ counts: counts(), sum: 0 }));
+  }
+
+  observe(value: number, ...labels: LabelValue[]): void {
+    const cell = this.#cells.at(labels);
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > bounds[bucket]) bucket++;
+    cell.counts[bucket]++;
+    cell.sum += value;
+  }
+
+  samples(): Sample[] {
+    return this.#cells.list().flatMap(({ labels, cell }) => {
+      let count = 0;
+      const buckets = [...this.#bounds, "+Inf"].map((le, i) => ({
+        suffix: "_bucket",
+        labels: { ...labels, le },
+        value: count += cell.counts[i],
+      }));
+      return [
+        ...buckets,
+        { suffix: "_sum", labels, value: cell.sum },
+        { suffix: "_count", labels, value: count },
+      ];
+    });
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * Everything that the service counts about itself. No label names a seller, a
+ * URL or a SKU, and every label has a short list of values.
+ */
+import type { DbMeter } from "../database/db.ts";
+import { Counter, Gauge, Histogram, type Metric } from "../lib/metric.ts";
+import { VERSION } from "../version.ts";
+
+/** Seconds: what is answered from memory or disk. */
+const SHORT = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+/** Seconds: what waits for others. */
+const LONG = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Seconds: what may wait for hours. */
+const VERY_LONG = [0.1, 0.5, 1, 5, 30, 60, 300, 1_800, 7_200, 36_000, 172_800];
+const WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+export class Metrics {
+  readonly buildInfo = new Gauge(
+    "seller_build_info",
+    "1; the labels say which program and database this is.",
+    ["version", "engine"],
+  );
+  readonly requests = new Counter(
+    "seller_http_requests_total",
+    "Requests that were answered.",
+    ["method", "route", "status"],
+  );
+  readonly requestSeconds = new Histogram(
+    "seller_http_request_duration_seconds",
+    "From the arrival of a request until its answer is made, without those that wait or stream.",
+    SHORT,
+    ["route"],
+  );
+  readonly refused = new Counter(
+    "seller_http_refused_total",
+    "Answers that are an error, by its code.",
+    ["code"],
+  );
+  readonly inProgress = new Gauge(
+    "seller_in_progress",
+    "What this process is at.",
+    ["kind"],
+  );
+  readonly uploads = new Counter(
+    "seller_uploads_total",
+    "Uploads by how they ended.",
+    ["outcome"],
+  );
+  readonly products = new Counter(
+    "seller_products_total",
+    "Products of accepted uploads.",
+    ["result"],
+  );
+  readonly uploadPhase = new Histogram(
+    "seller_upload_phase_seconds",
+    "How long an upload was at each of its phases.",
+    LONG,
+    ["phase"],
+  );
+  readonly heads = new Counter(
+    "seller_heads_total",
+    "HEADs of image URLs by what they came to.",
+    ["outcome"],
+  );
+  readonly images = new Counter(
+    "seller_images_total",
+    "Attempts to fetch an image by how they ended.",
+    ["outcome", "code"],
+  );
+  readonly imageBytes = new Counter(
+    "seller_image_bytes_total",
+    "Bytes of images that were downloaded.",
+  );
+  readonly imageFetch = new Histogram(
+    "seller_image_fetch_seconds",
+    "From the beginning of a download until its image is stored or refused.",
+    LONG,
+  );
+  readonly queue = new Gauge(
+    "seller_queue",
+    "Jobs in a queue, counted up to 100,000.",
+    ["queue", "state"],
+  );
+  readonly queueOldestDue = new Gauge(
+    "seller_queue_oldest_due_seconds",
+    "How long the oldest job that is due has waited.",
+    ["queue"],
+  );
+  readonly queueMoved = new Gauge(
+    "seller_queue_moved_timestamp_seconds",
+    "When this process last moved a job, or found none that is due; Unix time.",
+    ["queue"],
+  );
+  readonly events = new Counter(
+    "seller_events_total",
+    "Events that were handed in.",
+    ["trigger", "outcome"],
+  );
+  readonly deliveries = new Counter(
+    "seller_delivery_attempts_total",
+    "Attempts to deliver an event by how they ended.",
+    ["outcome"],
+  );
+  readonly deliveryLatency = new Histogram(
+    "seller_delivery_latency_seconds",
+    "From when an event was handed in until its webhook accepted it.",
+    VERY_LONG,
+  );
+  readonly webhooks = new Gauge(
+    "seller_webhooks",
+    "Registered webhooks.",
+    ["state"],
+  );
+  readonly dbBytes = new Gauge(
+    "seller_db_bytes",
+    "Size of the database.",
+    ["file"],
+  );
+  readonly eventLoopLag = new Gauge(
+    "seller_event_loop_lag_seconds",
+    "The longest delay of a timer in the last ten seconds.",
+  );
+  readonly diskFree = new Gauge(
+    "seller_disk_free_bytes",
+    "Free space of the file system that holds the data folder.",
+  );
+  readonly snapshotAge = new Gauge(
+    "seller_snapshot_age_seconds",
+    "Age of the figures that come from the database and the disk.",
+  );
+  readonly #dbCommit = new Histogram(
+    "seller_db_commit_seconds",
+    "How long a commit took.",
+    SHORT,
+  );
+  readonly #dbCommitWrites = new Histogram(
+    "seller_db_commit_writes",
+    "Writes that shared a commit.",
+    WRITES,
+  );
+  readonly #dbWait = new Histogram(
+    "seller_db_wait_seconds",
+    "How long the oldest write of a commit waited, by what for.",
+    SHORT,
+    ["kind"],
+  );
+  readonly #dbRetries = new Counter(
+    "seller_db_retries_total",
+    "Writes that were begun again.",
+    ["reason"],
+  );
+
+  /** For the database. */
+  readonly db: DbMeter = {
+    committed: (ms, writes) => {
+      this.#dbCommit.observe(ms / 1_000);
+      this.#dbCommitWrites.observe(writes);
+    },
+    waited: (kind, ms) => this.#dbWait.observe(ms / 1_000, kind),
+    retried: (reason) => this.#dbRetries.add(1, reason),
+  };
+
+  /** In the order of the answer. */
+  readonly all: readonly Metric[] = [
+    this.buildInfo,
+    this.requests,
+    this.requestSeconds,
+    this.refused,
+    this.inProgress,
+    this.uploads,
+    this.products,
+    this.uploadPhase,
+    this.heads,
+    this.images,
+    this.imageBytes,
+    this.imageFetch,
+    this.queue,
+    this.queueOldestDue,
+    this.queueMoved,
+    this.events,
+    this.deliveries,
+    this.deliveryLatency,
+    this.webhooks,
+    this.#dbCommit,
+    this.#dbCommitWrites,
+    this.#dbWait,
+    this.#dbRetries,
+    this.dbBytes,
+    this.eventLoopLag,
+    this.diskFree,
+    this.snapshotAge,
+    ...processMetrics(),
+  ];
+
+  /** @param engine of the database: `sqlite` or `postgres` */
+  constructor(engine: string) {
+    this.buildInfo.set(1, VERSION, engine);
+  }
+
+  /** All of them, in the text format of Prometheus, and its media type. */
+  async text(): Promise<{ text: string; type: string }> {
+    const { Exposition } = await import("./exposition.ts");
+    const exposition = new Exposition(this.all);
+    return { text: await exposition.text(), type: exposition.contentType };
+  }
+}
+
+/** Under the names that Prometheus' own libraries use. */
+function processMetrics(): Metric[] {
+  const startedAt = Date.now() / 1_000 - performance.now() / 1_000;
+  const read = (
+    name: string,
+    help: string,
+    value: () => number,
+    type: "gauge" | "counter" = "gauge",
+  ) => {
+    const gauge = new Gauge(name, help, [], type);
+    gauge.watch(value);
+    return gauge;
+  };
+  return [
+    read(
+      "process_cpu_seconds_total",
+      "User and system CPU time.",
+      () => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1e6;
+      },
+      "counter",
+    ),
+    read(
+      "process_resident_memory_bytes",
+      "Memory in RAM.",
+      () => Deno.memoryUsage().rss,
+    ),
+    read(
+      "process_heap_bytes",
+      "Memory of JavaScript objects of the main thread.",
+      () => Deno.memoryUsage().heapUsed,
+    ),
+    read(
+      "process_start_time_seconds",
+      "When the process started; Unix time.",
+      () => startedAt,
+    ),
+  ];
+}

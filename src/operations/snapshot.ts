@@ -1,0 +1,116 @@
+/**
+ * The figures of the metrics that cost something to get: they are taken again
+ * and again beside all other work, so that whoever reads the metrics often makes
+ * no work for the database.
+ */
+import { statfs } from "node:fs/promises";
+import type { Services } from "../services.ts";
+import { Loop } from "../jobs/loop.ts";
+import { Signal } from "../jobs/signals.ts";
+import { queueHeads } from "../webhooks/rows/queue.ts";
+import { countBacklog, countWebhooks, oldestDueImage } from "./backlog.ts";
+
+const EVERY_MS = 10_000;
+/** A timer that ought to fire so often tells how late others are. */
+const TICK_MS = 250;
+
+type SnapshotServices = Pick<Services, "config" | "db" | "deps" | "metrics">;
+
+export class Snapshot {
+  readonly #services: SnapshotServices;
+  readonly #loop: Loop;
+  /** Monotonic milliseconds. */
+  #takenAt: number;
+  #longestLagMs = 0;
+  #cancelTick = () => {};
+
+  constructor(services: SnapshotServices) {
+    const { deps, metrics } = services;
+    this.#services = services;
+    this.#takenAt = deps.clock.monotonic();
+    metrics.snapshotAge.watch(() =>
+      (deps.clock.monotonic() - this.#takenAt) / 1_000
+    );
+    this.#loop = new Loop({
+      name: "snapshot",
+      deps,
+      signal: new Signal(),
+      idleMs: EVERY_MS,
+      step: () => this.#step(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+    this.#tick();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelTick();
+    await this.#loop.stop();
+  }
+
+  #tick(): void {
+    const { clock } = this.#services.deps;
+    const due = clock.monotonic() + TICK_MS;
+    this.#cancelTick = clock.after(TICK_MS, () => {
+      const lateMs = clock.monotonic() - due;
+      this.#longestLagMs = Math.max(this.#longestLagMs, lateMs);
+      this.#tick();
+    });
+  }
+
+  async #step(): Promise<number> {
+    const { deps, metrics } = this.#services;
+    metrics.eventLoopLag.set(this.#longestLagMs / 1_000);
+    this.#longestLagMs = 0;
+    try {
+      await this.#takeDatabase();
+      await this.#takeDisk();
+      this.#takenAt = deps.clock.monotonic();
+    } catch (error) {
+      // The age of the figures tells.
+      deps.log.debug("snapshot_failed", { error: String(error) });
+    }
+    return EVERY_MS;
+  }
+
+  /** In reads of their own, so that others come between. */
+  async #takeDatabase(): Promise<void> {
+    const { db, deps, metrics } = this.#services;
+    const now = deps.clock.now();
+    const backlog = await db.read(countBacklog);
+    const { queue, queueOldestDue } = metrics;
+    const { images, imagesInFlight } = backlog;
+    queue.set(Math.max(0, images - imagesInFlight), "images", "waiting");
+    queue.set(imagesInFlight, "images", "in_flight");
+    const { deliveries, deliveriesInFlight, held, exhausted } = backlog;
+    queue.set(deliveries - deliveriesInFlight, "deliveries", "waiting");
+    queue.set(deliveriesInFlight, "deliveries", "in_flight");
+    queue.set(held, "deliveries", "held");
+    queue.set(exhausted, "deliveries", "exhausted");
+    const [head] = await db.read((sql) => queueHeads(sql, now));
+    queueOldestDue.set(secondsSince(head?.dueAt ?? now, now), "deliveries");
+    const image = await db.read(oldestDueImage);
+    queueOldestDue.set(secondsSince(image ?? now, now), "images");
+    const webhooks = await db.read(countWebhooks);
+    for (const [state, n] of Object.entries(webhooks)) {
+      metrics.webhooks.set(n, state);
+    }
+  }
+
+  async #takeDisk(): Promise<void> {
+    const { config, db, metrics } = this.#services;
+    const sizes = await db.sizes();
+    for (const [file, bytes] of Object.entries(sizes)) {
+      metrics.dbBytes.set(bytes, file);
+    }
+    const { bavail, bsize } = await statfs(config.dataDir);
+    metrics.diskFree.set(bavail * bsize);
+  }
+}
+
+/** 0 for a time to come. */
+function secondsSince(time: number, now: number): number {
+  return Math.max(0, now - time) / 1_000;
+}
