@@ -5,7 +5,10 @@ import { soak } from "./soak.ts";
 const minutes = Number(Deno.args[0] ?? "10");
 const seed = seedFrom(Deno.args[1]);
 console.log(`seed ${seed}, ${minutes} minutes`);
-const problems = await soak({ minutes, seed });
-for (const problem of problems) console.log(`PROBLEM ${problem}`);
-console.log(`${problems.length} problems`);
+const { problems, load } = await soak({ minutes, seed });
+for (const line of load) console.log(`LOAD ${line}`);
+for (const line of problems) console.log(`PROBLEM ${line}`);
+console.log(
+  `${problems.length} problems; ${load.length} delays by the machine's load`,
+);
 Deno.exit(problems.length === 0 ? 0 : 1);

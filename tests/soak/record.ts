@@ -41,6 +41,19 @@ export class Log {
   }
 }
 
+/** A line for each value: in the first minute, in the last, the most. */
+export function ranges(minutes: readonly Minute[]): string[] {
+  const [first, last] = [minutes[0], minutes.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const cell = (value: number) => value.toFixed(1).padStart(10);
+  return Object.keys(first).filter((name) => name !== "minute").map((name) => {
+    const most = Math.max(...minutes.map((minute) => minute[name]));
+    return `${name.padEnd(24)} first ${cell(first[name])}, last ${
+      cell(last[name])
+    }, most ${cell(most)}`;
+  });
+}
+
 /**
  * What grew although it should not have. The first third of the minutes is when
  * caches fill and code is compiled; of the rest, the first half is compared with

@@ -9,13 +9,14 @@ import { Inspector } from "../crash/inspect.ts";
 import { checkArrivals, prepareRows } from "../crash/promises.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
-import { temporaryFolder } from "../support/process.ts";
+import { type Program, temporaryFolder } from "../support/process.ts";
 import { Random } from "../support/random.ts";
 import { Service } from "../support/service.ts";
+import { Lag, Starvation, starvedMs } from "../support/starvation.ts";
 import { vitalsOf } from "../support/vitals.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { ABSENCES, type Fault, FAULTS, type Surroundings } from "./faults.ts";
-import { findGrowth, Log, type Minute } from "./record.ts";
+import { findGrowth, Log, type Minute, ranges } from "./record.ts";
 import { pause, Traffic } from "./traffic.ts";
 
 const SELLERS = ["acme", "bolt", "coil", "dune"];
@@ -37,8 +38,17 @@ export interface SoakOptions {
   seed: number;
 }
 
-/** Runs a soak; what it found wrong. */
-export async function soak({ minutes, seed }: SoakOptions): Promise<string[]> {
+/** What a soak found. */
+export interface Findings {
+  /** What is wrong with the service. */
+  problems: string[];
+  /** What took too long because the machine had no processor to spare. */
+  load: string[];
+}
+
+/** Runs a soak, and prints its figures. */
+export async function soak({ minutes, seed }: SoakOptions): Promise<Findings> {
+  using lag = new Lag();
   await using folder = await temporaryFolder();
   await using images = new ImageHost();
   await using sink = new WebhookSink();
@@ -47,15 +57,16 @@ export async function soak({ minutes, seed }: SoakOptions): Promise<string[]> {
     env: { SELLER_LOG: "warn" },
     preload: new URL("./preload.ts", import.meta.url).href,
   });
-  const run = new Soak({ service, images, sink }, seed);
+  const run = new Soak({ service, images, sink }, seed, lag);
   await run.prepare();
   await run.live(minutes * 60_000);
   await run.settle();
-  return run.problems();
+  return run.findings();
 }
 
 class Soak {
   readonly #around: Surroundings;
+  readonly #lag: Lag;
   readonly #traffic: Traffic;
   readonly #random: Random;
   readonly #minutes: Minute[] = [];
@@ -64,18 +75,24 @@ class Soak {
   #faults: string[] = [];
   /** While it is expected to answer nothing. */
   #absent = false;
+  /** How often it was. */
+  #absences = 0;
   #slowestHealthMs = 0;
-  /** What held longer than it may, by what it is. */
-  readonly #late: string[] = [];
+  /** What is wrong. */
+  readonly #problems: string[] = [];
+  /** As in `Findings`. */
+  readonly #load: string[] = [];
   #over = false;
 
-  constructor(around: Surroundings, seed: number) {
+  constructor(around: Surroundings, seed: number, lag: Lag) {
     this.#around = around;
+    this.#lag = lag;
     this.#random = new Random(seed);
     this.#traffic = new Traffic({
       service: around.service,
       images: around.images.url,
       random: this.#random,
+      lag,
     });
   }
 
@@ -111,24 +128,48 @@ class Soak {
     const name = names[this.#random.below(names.length)];
     this.#faults.push(name);
     this.#absent = absent;
+    if (absent) this.#absences++;
     const end = await faults[name](this.#around);
     await pause(this.#random.below(LONGEST_FAULT_MS));
     await end();
     this.#absent = false;
   }
 
-  /** Everything moves, and is ready, soon after a fault. */
+  /**
+   * Everything moves, and is ready, soon after a fault: within ten seconds in
+   * which the service and this test had a processor.
+   */
   async #recover(): Promise<void> {
-    const began = performance.now();
     const fault = this.#faults.at(-1);
+    const began = performance.now();
+    const withheld = this.#measureWithheld();
     let what = "";
-    for (;;) {
+    let ms = 0;
+    do {
+      if (ms > 0) await pause(LOOK_MS);
       what = await this.#standsStill();
-      if (what === "" || performance.now() - began > RECOVERY_MS) break;
-      await pause(LOOK_MS);
+      ms = performance.now() - began;
+    } while (what !== "" && ms - withheld() <= RECOVERY_MS);
+    if (what !== "" || ms > RECOVERY_MS) {
+      this.#note(
+        what !== "",
+        `${seconds(ms)} after "${fault}": ${what || "all moved"}`,
+        withheld(),
+      );
     }
-    if (what !== "") this.#late.push(`10 s after "${fault}": ${what}`);
     await pause(CALM_MS - (performance.now() - began));
+  }
+
+  /** Answers how many milliseconds the machine has withheld since. */
+  #measureWithheld(): () => number {
+    const lagged = this.#lag.ms;
+    const starvation = new Starvation(this.#around.service.program.pid);
+    return () => this.#lag.ms - lagged + starvation.ms;
+  }
+
+  #note(isProblem: boolean, what: string, withheldMs: number): void {
+    const list = isProblem ? this.#problems : this.#load;
+    list.push(`${what} (the machine withheld ${seconds(withheldMs)})`);
   }
 
   /** What waits although it is due; empty when nothing does. */
@@ -157,27 +198,30 @@ class Soak {
   }
 
   async #watchHealth(): Promise<void> {
-    const { service } = this.#around;
     while (!this.#over) {
       await pause(LOOK_MS);
-      const { running } = service;
-      if (running === null || this.#absent) continue;
-      const began = performance.now();
-      try {
-        await (await fetch(`${running.url}/healthz`)).body?.cancel();
-      } catch (error) {
-        if (this.#absent || service.running !== running) continue;
-        this.#late.push(`/healthz: ${error}`);
-      }
-      if (this.#absent) continue;
-      const ms = performance.now() - began;
-      this.#slowestHealthMs = Math.max(this.#slowestHealthMs, ms);
-      if (ms > HEALTH_MS) {
-        this.#late.push(
-          `/healthz took ${ms.toFixed(0)} ms beside "${this.#faults.at(-1)}"`,
-        );
-      }
+      const { running } = this.#around.service;
+      if (running !== null && !this.#absent) await this.#askHealth(running);
     }
+  }
+
+  async #askHealth({ url, pid }: Program): Promise<void> {
+    const absences = this.#absences;
+    const began = performance.now();
+    const lagged = this.#lag.ms;
+    const starved = starvedMs(pid);
+    const failure = await fetch(`${url}/healthz`).then(
+      (response) => response.body?.cancel(),
+      (error) => String(error),
+    );
+    if (this.#absences > absences) return;
+    if (failure !== undefined) this.#problems.push(`/healthz: ${failure}`);
+    const ms = performance.now() - began;
+    const withheld = this.#lag.ms - lagged + starvedMs(pid) - starved;
+    this.#slowestHealthMs = Math.max(this.#slowestHealthMs, ms - withheld);
+    if (ms <= HEALTH_MS) return;
+    const what = `/healthz took ${seconds(ms)} beside "${this.#faults.at(-1)}"`;
+    this.#note(ms - withheld > HEALTH_MS, what, withheld);
   }
 
   async #keepMinutes(): Promise<void> {
@@ -273,7 +317,7 @@ class Soak {
       );
     const deadline = performance.now() + SETTLE_MS;
     while (unsettled() > 0 && performance.now() < deadline) await pause(200);
-    if (unsettled() > 0) this.#late.push(`${unsettled()} have not settled`);
+    if (unsettled() > 0) this.#problems.push(`${unsettled()} have not settled`);
     await this.#inspect(inspector);
   }
 
@@ -283,7 +327,7 @@ class Soak {
       try {
         fn();
       } catch (error) {
-        this.#late.push(`${what}: ${(error as Error).message}`);
+        this.#problems.push(`${what}: ${(error as Error).message}`);
       }
     };
     check("file", () => inspector.checkFile());
@@ -309,6 +353,7 @@ class Soak {
     const acknowledged = (writers: readonly { acknowledged: number }[]) =>
       writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
     for (const line of tally.lines()) console.log(line);
+    for (const line of ranges(this.#minutes)) console.log(line);
     console.log(
       `acknowledged: ${acknowledged(uploaders)} uploads, ` +
         `${acknowledged(setters)} attribute updates, ` +
@@ -320,14 +365,23 @@ class Soak {
     }
   }
 
-  problems(): string[] {
-    const { violations } = this.#traffic.tally;
-    return [
-      ...this.#late,
-      ...Array.from(violations, ([what, n]) => `${n} times ${what}`),
-      ...findGrowth(this.#minutes),
-    ];
+  findings(): Findings {
+    const { violations, load } = this.#traffic.tally;
+    const lines = (counts: ReadonlyMap<string, number>) =>
+      Array.from(counts, ([what, n]) => `${n} times ${what}`);
+    return {
+      problems: [
+        ...this.#problems,
+        ...lines(violations),
+        ...findGrowth(this.#minutes),
+      ],
+      load: [...this.#load, ...lines(load)],
+    };
   }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
 
 function countImageFiles(folder: string): { files: number; parts: number } {

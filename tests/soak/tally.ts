@@ -10,6 +10,8 @@ export class Tally {
   readonly #times = new Map<string, number[]>();
   /** What should never be answered, and how often. */
   readonly violations = new Map<string, number>();
+  /** The same, where the machine is to blame. */
+  readonly load = new Map<string, number>();
 
   note(kind: string, ms: number): void {
     this.answered++;
@@ -18,8 +20,10 @@ export class Tally {
     this.#times.set(kind, times);
   }
 
-  violate(what: string): void {
-    this.violations.set(what, (this.violations.get(what) ?? 0) + 1);
+  /** `byLoad`: because this machine had no processor to spare. */
+  violate(what: string, byLoad = false): void {
+    const counts = byLoad ? this.load : this.violations;
+    counts.set(what, (counts.get(what) ?? 0) + 1);
   }
 
   /** A line for each kind: how many, and how long they took. */

@@ -6,6 +6,7 @@ import { Emitter, Setter, Uploader, type Writer } from "../crash/writers.ts";
 import { runProgram } from "../support/process.ts";
 import type { Random } from "../support/random.ts";
 import { OPERATOR, type Service } from "../support/service.ts";
+import type { Lag } from "../support/starvation.ts";
 import { Tally } from "./tally.ts";
 
 /** Mean milliseconds between two requests of one kind of one seller. */
@@ -23,11 +24,19 @@ const PAUSE_MS = {
  */
 const LONGEST_MS = 300_000;
 
+/**
+ * An image host of this process that lost so much of its 5 s has not answered
+ * for lack of a processor.
+ */
+const HOST_LOST_MS = 2_500;
+
 export interface TrafficOptions {
   service: Service;
   /** Where the image host listens. */
   images: string;
   random: Random;
+  /** Of this process, in which the image host runs, too. */
+  lag: Lag;
 }
 
 export class Traffic {
@@ -127,12 +136,16 @@ export class Traffic {
     if (program === null) return;
     const { refused, unanswered } = writer;
     const began = performance.now();
+    const lagged = this.#options.lag.ms;
     try {
       if (await writer.writeOnce(program.url, key, 503)) {
         this.tally.note(kind, performance.now() - began);
       }
     } catch (error) {
-      this.tally.violate(`${kind}: ${gist((error as Error).message)}`);
+      const { message } = error as Error;
+      const lost = this.#options.lag.ms - lagged;
+      const byLoad = message.includes("did not") && lost > HOST_LOST_MS;
+      this.tally.violate(`${kind}: ${gist(message)}`, byLoad);
     }
     this.tally.refused += writer.refused - refused;
     this.tally.unanswered += writer.unanswered - unanswered;

@@ -1,26 +1,50 @@
 /**
  * How long threads waited for a processor although they could run: what a test
- * on a busy machine must not take for slowness of the program.
+ * on a busy machine must not take for slowness of the program. Linux counts it;
+ * elsewhere it is 0.
  */
 
-/**
- * Of the first thread of a process, milliseconds since it began, as Linux counts
- * them; 0 elsewhere, and when the process has ended.
- */
+/** Milliseconds that a process's first thread has waited since it began. */
 export function starvedMs(pid: number): number {
   return starvedMsOf(`/proc/${pid}/task/${pid}`);
 }
 
-/** The same of all its threads together. */
-export function starvedMsOfAll(pid: number): number {
+/** Measures from when it is made. */
+export class Starvation {
+  readonly #pid: number;
+  readonly #before: ReadonlyMap<string, number>;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#before = starvedByThread(pid);
+  }
+
+  /**
+   * Milliseconds by which work was late that went through the first thread and
+   * one other, whichever waited longest.
+   */
+  get ms(): number {
+    const main = `${this.#pid}`;
+    let first = 0;
+    let other = 0;
+    for (const [thread, ms] of starvedByThread(this.#pid)) {
+      const waited = ms - (this.#before.get(thread) ?? 0);
+      if (thread === main) first = waited;
+      else other = Math.max(other, waited);
+    }
+    return first + other;
+  }
+}
+
+function starvedByThread(pid: number): Map<string, number> {
   const folder = `/proc/${pid}/task`;
   try {
-    return Array.from(
+    return new Map(Array.from(
       Deno.readDirSync(folder),
-      ({ name }) => starvedMsOf(`${folder}/${name}`),
-    ).reduce((sum, ms) => sum + ms, 0);
+      ({ name }) => [name, starvedMsOf(`${folder}/${name}`)],
+    ));
   } catch {
-    return 0;
+    return new Map(); // it has ended
   }
 }
 
@@ -33,3 +57,32 @@ function starvedMsOf(thread: string): number {
     return 0;
   }
 }
+
+/** Measures how late this thread's own timers are: its clients and hosts wait. */
+export class Lag implements Disposable {
+  readonly #timer: ReturnType<typeof setInterval>;
+  #seen = performance.now();
+  #ms = 0;
+
+  constructor() {
+    this.#timer = setInterval(() => this.#look(), LAG_TICK_MS);
+  }
+
+  /** Milliseconds so far. */
+  get ms(): number {
+    this.#look();
+    return this.#ms;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    this.#ms += Math.max(0, now - this.#seen - 2 * LAG_TICK_MS);
+    this.#seen = now;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+const LAG_TICK_MS = 20;

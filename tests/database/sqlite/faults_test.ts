@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../../src/deps.ts";
 import {
+  type Answer,
   boot,
   codeOf,
   product,
@@ -78,6 +79,8 @@ class Shop implements AsyncDisposable {
         rateLimit: 6_000,
         roles: ["api", "images", "webhooks"],
       },
+      // What hangs does so until it is released, however busy the machine is.
+      app: { imageRole: { answerMs: 120_000 } },
     });
     const body = "<webhook><trigger>order_created</trigger>" +
       `<url>${shop.sink.url()}</url></webhook>`;
@@ -96,6 +99,16 @@ class Shop implements AsyncDisposable {
       "",
       key === undefined ? {} : { "Idempotency-Key": key },
     );
+  }
+
+  async completed(uploaded: Answer): Promise<void> {
+    await until(async () => {
+      const status = textAt(
+        await this.app.status(uploaded, "?wait=5"),
+        "status",
+      );
+      return status === "completed";
+    }, "every image");
   }
 
   async emit(reference: string): Promise<string> {
@@ -126,10 +139,7 @@ Deno.test("when the clock jumps back an hour, what is under way and what is new 
   await using shop = await Shop.open();
   const { app, images, sink } = shop;
   const first = await shop.upload("A", "/good/a.png", "key-1");
-  assertEquals(
-    textAt(await app.status(first, "?wait=10"), "status"),
-    "completed",
-  );
+  await shop.completed(first);
 
   const { open, opened } = gate();
   sink.answering = async () => {
@@ -145,25 +155,18 @@ Deno.test("when the clock jumps back an hour, what is under way and what is new 
   const retried = await shop.upload("R", "/flaky/r.png");
   await until(async () => {
     const row = await app.app.db.read((sql) =>
-      sql.get("SELECT 1 FROM images WHERE attempts = 1 AND state = 'pending'")
+      sql.get("SELECT 1 FROM images WHERE attempts > 0 AND url LIKE '%/r.png'")
     );
     return row !== undefined;
-  }, "the next try put off");
+  }, "its first attempt");
   shop.offset = -HOUR;
   const fresh = await shop.upload("C", "/flaky/c.png");
   const more = await shop.emit("more");
   await shop.arrived(more);
-  assertEquals(
-    textAt(await app.status(fresh, "?wait=10"), "status"),
-    "completed",
-  );
+  await shop.completed(fresh);
   assertEquals(images.count("/flaky/c.png"), 2);
-
-  assertEquals(
-    textAt(await app.status(retried, "?wait=10"), "status"),
-    "completed",
-    "what was due by the old clock",
-  );
+  // It was due by the old clock.
+  await shop.completed(retried);
 
   const again = await shop.upload("A", "/good/a.png", "key-1");
   assertEquals(again.text, first.text, "the key still stands for the answer");
@@ -172,10 +175,7 @@ Deno.test("when the clock jumps back an hour, what is under way and what is new 
 
   images.release();
   open();
-  assertEquals(
-    textAt(await app.status(hanging, "?wait=10"), "status"),
-    "completed",
-  );
+  await shop.completed(hanging);
   await until(async () => {
     const row = await app.app.db.read((sql) =>
       sql.get<{ n: number }>(
