@@ -14,9 +14,10 @@ export function headingId(text: string): string {
     .replaceAll(" ", "-");
 }
 
-/** Chapters link to each other's files; below `/docs` the names have no `.md`. */
+/** Chapters link to files beside them; below `/docs` chapters have no `.md`. */
 function served(href: string): string {
-  return href.replace(/^([\w-]+)\.md(?=#|$)/, "/docs/$1");
+  return href.replace(/^([\w-]+)\.md(?=#|$)/, "/docs/$1")
+    .replace(/^[\w-]+\.(yml|json)$/, "/docs/$&");
 }
 
 class ChapterRenderer extends Renderer {

@@ -7,6 +7,8 @@ import { openApi } from "../contracts/openapi.ts";
 import { productsSchema, responsesSchema } from "../contracts/xsd.ts";
 import type { Endpoint } from "../contracts/endpoint.ts";
 import { CHAPTERS } from "../docs/chapters.ts";
+import alerts from "../docs/alerts.yml" with { type: "text" };
+import dashboard from "../docs/dashboard.json" with { type: "text" };
 import style from "../docs/docs.css" with { type: "text" };
 import { chapterPage, contentsPage, type Generated } from "../docs/page.ts";
 import { notFound } from "../lib/errors.ts";
@@ -27,19 +29,22 @@ const DOCS_POLICY = {
 /** `GET /docs` */
 export const getDocs = published("text/html", contentsPage, DOCS_POLICY);
 
+/** What chapters link to, to be downloaded. */
+const FILES: readonly (readonly [string, Handler])[] = [
+  ["alerts.yml", published("application/yaml", () => alerts)],
+  ["dashboard.json", published("application/json", () => dashboard)],
+];
+
 /** `GET /docs/:chapter`; `endpoints` is called when the reference is read. */
 export function getChapter(endpoints: () => readonly Endpoint[]): Handler {
   const generated: Record<string, () => Generated> = {
     api: () => apiReference(endpoints()),
   };
-  const pages = new Map(CHAPTERS.map((chapter) => [
-    chapter.name,
-    published(
-      "text/html",
-      () => chapterPage(chapter, generated[chapter.name]?.()),
-      DOCS_POLICY,
-    ),
-  ]));
+  const pages = new Map(FILES);
+  for (const chapter of CHAPTERS) {
+    const write = () => chapterPage(chapter, generated[chapter.name]?.());
+    pages.set(chapter.name, published("text/html", write, DOCS_POLICY));
+  }
   return (context) => {
     const page = pages.get(context.params.chapter);
     if (page === undefined) throw notFound("chapter");

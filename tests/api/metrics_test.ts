@@ -1,7 +1,7 @@
 /** `GET /metrics`: who may read it, what it counts, and which labels there are. */
 import { assert, assertEquals } from "@std/assert";
 import { boot, product, type TestApp } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { TestClock, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { labelsOf, parseMetrics, type Series } from "../support/metrics.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -183,6 +183,29 @@ Deno.test("metrics: waits are no slow requests", async () => {
   );
   const requests = `seller_http_requests_total{method="GET",route="${route}"`;
   assertEquals(series.get(`${requests},status="200"}`), 2);
+});
+
+Deno.test("metrics: figures of the database are a snapshot's, at most 15 s old", async () => {
+  const clock = new TestClock();
+  await using sink = new WebhookSink();
+  await using app = await boot({
+    config: { metricsKey: KEY },
+    deps: { clock },
+  });
+  const webhooks = async () =>
+    (await read(app)).get('seller_webhooks{state="active"}');
+  await until(async () => await webhooks() === 0);
+  await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body:
+      `<webhook><trigger>order_paid</trigger><url>${sink.url()}</url></webhook>`,
+  });
+  clock.advance(4_000);
+  const series = await read(app);
+  assertEquals(series.get("seller_snapshot_age_seconds"), 4);
+  assertEquals(await webhooks(), 0);
+  clock.advance(10_999);
+  await until(async () => await webhooks() === 1);
 });
 
 Deno.test("metrics: a process without the API serves them on loopback", async () => {

@@ -8,6 +8,8 @@ import {
 } from "../support/process.ts";
 import { Connection, requestBytes } from "./load.ts";
 
+/** Of Linux's accounts of CPU time. */
+const TICKS_A_SECOND = 100;
 /** Of its operator API. */
 export const OPERATOR_KEY = "operator-key";
 
@@ -22,6 +24,8 @@ export interface BenchOptions {
   databaseUrl?: string;
   /** How many processes there are of it; one unless told. */
   processes?: number;
+  /** A module that runs before the program. */
+  preload?: string;
 }
 
 /** A running service with its data in a folder of its own. */
@@ -48,8 +52,9 @@ export class BenchService implements AsyncDisposable {
   }
 
   static async start(
-    { roles, sellers, fill, databaseUrl = "", processes = 1 }: BenchOptions,
+    options: BenchOptions,
   ): Promise<BenchService> {
+    const { roles, sellers, fill, databaseUrl = "", processes = 1 } = options;
     const folder = await temporaryFolder();
     const env = {
       SELLER_DATA_DIR: folder.path,
@@ -68,8 +73,9 @@ export class BenchService implements AsyncDisposable {
     }
     await fill?.(folder.path);
     const begun = performance.now();
+    const run = { env, preload: options.preload };
     const programs = await Promise.all(
-      Array.from({ length: processes }, () => startProgram(["serve"], { env })),
+      Array.from({ length: processes }, () => startProgram(["serve"], run)),
     );
     const startMs = performance.now() - begun;
     return new BenchService(folder, env, programs, keys, startMs);
@@ -161,6 +167,14 @@ export class BenchService implements AsyncDisposable {
     const [{ pid }] = this.#programs;
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024;
+  }
+
+  /** CPU time of the first process so far. */
+  async cpuSeconds(): Promise<number> {
+    const [{ pid }] = this.#programs;
+    const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,237 @@
+/**
+ * The alert rules and the dashboard of the handbook: Prometheus' own tool
+ * evaluates every expression. Debian has it in the package `prometheus`.
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { boot } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { parseMetrics } from "../support/metrics.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+const DOCS = new URL("../../src/docs/", import.meta.url);
+const ALERTS = new URL("alerts.yml", DOCS).pathname;
+const RULES = Deno.readTextFileSync(ALERTS);
+const DASHBOARD: { panels: { targets: { expr: string }[] }[] } = JSON.parse(
+  Deno.readTextFileSync(new URL("dashboard.json", DOCS)),
+);
+
+/** Longer than any alert waits. */
+const EVALUATED = "35m";
+
+const NAMES = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+
+async function isThere(): Promise<boolean> {
+  try {
+    const { success } = await new Deno.Command("promtool", {
+      args: ["--version"],
+      stdout: "null",
+      stderr: "null",
+    }).output();
+    return success;
+  } catch {
+    return false;
+  }
+}
+
+const ignore = !await isThere();
+if (ignore) console.log("not tried: alerts and dashboard, without promtool");
+
+interface Series {
+  series: string;
+  /** In the notation of promtool. */
+  values: string;
+}
+
+interface PromtoolTest {
+  interval: string;
+  input_series: Series[];
+  alert_rule_test?: unknown[];
+  promql_expr_test?: unknown[];
+}
+
+/** Runs `promtool test rules`; JSON is YAML, too. */
+async function promtool(tests: PromtoolTest[]): Promise<string> {
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/tests.yml`;
+  await Deno.writeTextFile(
+    file,
+    JSON.stringify({ rule_files: [ALERTS], tests }),
+  );
+  const { stdout, stderr } = await new Deno.Command("promtool", {
+    args: ["test", "rules", file],
+  }).output();
+  const decoder = new TextDecoder();
+  return decoder.decode(stdout) + decoder.decode(stderr);
+}
+
+/** Makes each alert fire. */
+const TROUBLE: Record<string, Series[]> = {
+  SellerInterfaceDown: [{ series: "up", values: "0x40" }],
+  SellerInterfaceErrors: [
+    { series: 'seller_http_requests_total{status="503"}', values: "0+3x40" },
+    { series: 'seller_http_requests_total{status="200"}', values: "0+60x40" },
+  ],
+  SellerInterfaceSlow: [
+    ...["1", "5", "+Inf"].map((le, i) => ({
+      series:
+        `seller_http_request_duration_seconds_bucket{route="/x",le="${le}"}`,
+      values: `0+${[1, 60, 60][i]}x40`,
+    })),
+  ],
+  SellerQueueStuck: [
+    {
+      series: 'seller_queue_moved_timestamp_seconds{queue="images"}',
+      values: "0x40",
+    },
+  ],
+  SellerQueueLate: [
+    {
+      series: 'seller_queue_oldest_due_seconds{queue="images"}',
+      values: "700x40",
+    },
+  ],
+  SellerImageStoreAway: [
+    {
+      series: 'seller_images_total{outcome="store_unavailable",code=""}',
+      values: "0+1x40",
+    },
+  ],
+  SellerWebhooksFailing: [
+    { series: 'seller_webhooks{state="active"}', values: "7x40" },
+    { series: 'seller_webhooks{state="failing"}', values: "2x40" },
+    { series: 'seller_webhooks{state="disabled"}', values: "1x40" },
+  ],
+  SellerCommitsSlow: [
+    ...["0.25", "0.5", "+Inf"].map((le, i) => ({
+      series: `seller_db_commit_seconds_bucket{le="${le}"}`,
+      values: `0+${[1, 60, 60][i]}x40`,
+    })),
+  ],
+  SellerEventLoopLate: [
+    { series: "seller_event_loop_lag_seconds", values: "0.7x40" },
+  ],
+  SellerFiguresOld: [
+    { series: "seller_snapshot_age_seconds", values: "90x40" },
+  ],
+  SellerDiskFillsUp: [
+    { series: "seller_disk_free_bytes", values: "3e11-1e9x40" },
+  ],
+};
+
+/** With the labels that a scrape adds. */
+function scraped({ series, values }: Series, instance: string): Series {
+  const [name, labels = "}"] = series.split("{");
+  const place = `instance="${instance}",job="seller-interface"`;
+  const comma = labels === "}" ? "" : ",";
+  return { series: `${name}{${place}${comma}${labels}`, values };
+}
+
+Deno.test({
+  name: "every alert fires when there is cause",
+  ignore,
+  fn: async () => {
+    assertEquals(Object.keys(TROUBLE), NAMES);
+    const output = await promtool([{
+      interval: "1m",
+      input_series: NAMES.flatMap((name) =>
+        TROUBLE[name].map((series) => scraped(series, name))
+      ),
+      alert_rule_test: NAMES.map((alertname) => ({
+        eval_time: EVALUATED,
+        alertname,
+      })),
+    }]);
+    // None is expected, so each of those that fire is told.
+    for (const name of NAMES) {
+      assert(output.includes(`alertname: ${name}`), `${name}: ${output}`);
+      const told = output.split(`alertname: ${name}, `)[1];
+      assertMatch(told.split("alertname: ")[0], /got:\[\s*0:/, name);
+    }
+  },
+});
+
+/** The samples of an app that has done something, as steady series. */
+async function healthySeries(): Promise<Series[]> {
+  await using app = await boot({
+    config: { metricsKey: "key", roles: ["api", "images", "webhooks"] },
+  });
+  const headers = { Authorization: "Bearer key" };
+  let text = "";
+  await until(async () => {
+    text = (await app.call("/metrics", { key: null, headers })).text;
+    return text.includes("seller_queue_moved_timestamp_seconds{") &&
+      text.includes("seller_webhooks{");
+  });
+  const series = [...parseMetrics(text)].map(([series, value]) => ({
+    series,
+    values: /_total|_bucket|_sum|_count/.test(series)
+      ? "0+1x40"
+      : series.includes("timestamp")
+      ? "0+60x40"
+      : `${value}x40`,
+  }));
+  return [{ series: "up", values: "1x40" }, ...series]
+    .map((one) => scraped(one, "one"));
+}
+
+Deno.test({
+  name: "no alert fires while all is well, and every panel shows something",
+  ignore,
+  fn: async () => {
+    const input_series = await healthySeries();
+    const alerts = await promtool([{
+      interval: "1m",
+      input_series,
+      alert_rule_test: NAMES.map((alertname) => ({
+        eval_time: EVALUATED,
+        alertname,
+      })),
+    }]);
+    assertMatch(alerts, /SUCCESS/);
+
+    const known = input_series.map(({ series }) => series.split("{")[0]);
+    const panels = DASHBOARD.panels.flatMap(({ targets }) => targets)
+      .map(({ expr }) =>
+        expr.replaceAll("$__rate_interval", "5m").replaceAll("$instance", ".*")
+      );
+    assert(panels.length > 25);
+    const output = await promtool([{
+      interval: "1m",
+      input_series,
+      promql_expr_test: panels.map((expr) => ({ expr, eval_time: EVALUATED })),
+    }]);
+    // None is expected, so each expression that has samples is told.
+    const told = output.split("expr: ").slice(1);
+    for (const expr of panels) {
+      const [name] = /\b(seller|process)_\w+/.exec(expr)!;
+      const found = told.find((part) => part.startsWith(JSON.stringify(expr)));
+      // What has not happened yet has no series: then the name has to be right.
+      if (!known.includes(name)) {
+        assert(HAPPENS_LATER.test(name), name);
+      } else assert(found !== undefined, `${expr}\n${output.slice(0, 2_000)}`);
+    }
+    assert(!output.includes("error"), output);
+  },
+});
+
+/** Counters with labels, which have no series before something was counted. */
+const HAPPENS_LATER =
+  /^seller_(uploads_total|products_total|upload_phase_seconds_bucket|heads_total|images_total|events_total|delivery_attempts_total|db_retries_total|http_refused_total)$/;
+
+Deno.test("alerts and dashboard are served", async () => {
+  await using app = await boot();
+  for (
+    const [path, type, text] of [
+      ["/docs/alerts.yml", "application/yaml; charset=utf-8", RULES],
+      ["/docs/dashboard.json", "application/json; charset=utf-8", null],
+    ]
+  ) {
+    const answer = await app.call(path!, { key: null });
+    assertEquals([answer.status, answer.headers.get("content-type")], [
+      200,
+      type,
+    ]);
+    if (text !== null) assertEquals(answer.text, text);
+    else assertEquals(JSON.parse(answer.text), DASHBOARD);
+  }
+});
