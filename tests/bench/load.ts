@@ -10,6 +10,7 @@ export interface Load {
   /** Milliseconds. */
   p50: number;
   p99: number;
+  max: number;
 }
 
 export interface LoadOptions {
@@ -74,6 +75,7 @@ export async function load(options: LoadOptions): Promise<Load> {
     rate: latencies.length / seconds,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
+    max: quantile(latencies, 1),
   };
 }
 
