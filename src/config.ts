@@ -56,6 +56,8 @@ export interface Config {
   readonly imageQuota: number;
   /** Days after which final uploads go; 0: never. */
   readonly keepUploadsDays: number;
+  /** Days for which an upload can be undone; 0: none can. */
+  readonly undoDays: number;
   /** Days after which bodies of events and deliveries go; 0: never. */
   readonly keepEventsDays: number;
   /** Days after which references of events are forgotten; 0: never. */
@@ -264,6 +266,13 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: "DAYS",
     fallback: "90",
     meaning: "how long final uploads and their results are kept; 0: for ever",
+    parse: days,
+  },
+  undoDays: {
+    variable: "SELLER_UNDO_DAYS",
+    placeholder: "DAYS",
+    fallback: "30",
+    meaning: "how long an upload can be undone; 0: never",
     parse: days,
   },
   keepEventsDays: {

@@ -13,11 +13,13 @@ const RESULTS: Readonly<Record<string, ProductResult>> = {
   c: "created",
   u: "updated",
   n: "unchanged",
+  d: "deleted",
 };
 const LETTERS: Readonly<Record<ProductResult, string>> = {
   created: "c",
   updated: "u",
   unchanged: "n",
+  deleted: "d",
 };
 
 /** A letter and the 16 bytes of a UUID in base64url. */

@@ -150,12 +150,22 @@ function followQuantity(fields: ProductFields, patch: ProductPatch): void {
   }
 }
 
-/** The rules between fields; those about an `unsure` field are left out. */
-function fieldConflicts(
+/** Fields that a rule ties together. */
+export const TIED_FIELDS: readonly (readonly (keyof ProductFields)[])[] = [
+  ["price", "compare_at_price"],
+  ["availability", "available_at"],
+  ["sku", "parent_sku"],
+];
+
+/**
+ * What is wrong with `fields` by the rules between fields, where `patch` made
+ * them of `current`; rules about an `unsure` field are left out.
+ */
+export function fieldConflicts(
   current: ProductFields | null,
   patch: ProductPatch,
   fields: ProductFields,
-  unsure: ReadonlySet<string>,
+  unsure: ReadonlySet<string> = NONE,
 ): FieldProblem[] {
   const sure = (...names: string[]) => !names.some((name) => unsure.has(name));
   const problems: FieldProblem[] = [];

@@ -1,17 +1,15 @@
-/** Whether a seller may have the products that an upload would create. */
+/** Whether a seller may have the products that an upload, or the undo of one, would create. */
 import type { Detail } from "../lib/errors.ts";
 import type { Sql } from "../database/db.ts";
 import { quotaOf } from "../sellers/usage_rows.ts";
-import type { PlannedProduct } from "./upload_plan.ts";
 
-/** What is wrong with each product that would be new, if they are too many. */
+/** What is wrong with each of these new products, if they are too many. */
 export async function quotaProblems(
   sql: Sql,
   sellerId: string,
-  products: readonly PlannedProduct[],
+  created: readonly Pick<Detail, "product" | "sku" | "line">[],
   defaultLimit: number,
 ): Promise<Detail[]> {
-  const created = products.filter(({ result }) => result === "created");
   if (created.length === 0) return [];
   const { limit, used } = await quotaOf(
     sql,
@@ -20,10 +18,10 @@ export async function quotaProblems(
     defaultLimit,
   );
   if (used + created.length <= limit) return [];
-  return created.map(({ row, product }) => ({
-    product: row.product,
-    sku: product.sku,
-    line: row.line,
+  return created.map(({ product, sku, line }) => ({
+    product,
+    sku,
+    line,
     field: "sku",
     code: "quota_exceeded",
     message: `The product would be new. You have ${used} products, this ` +

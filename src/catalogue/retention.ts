@@ -5,6 +5,7 @@ import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { REST, touchRest } from "./change_feed.ts";
 import { forgetExpiredKeys } from "./idempotency_rows.ts";
+import { deleteOldUndo, undoableSince } from "./undo_rows.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
@@ -51,6 +52,14 @@ async function deleteTransactions(tx: Tx, before: number): Promise<number> {
     ids,
   );
   return images + old.length;
+}
+
+/** Deletes what undos of transactions older than SELLER_UNDO_DAYS need. */
+export async function* sweepUndo(
+  { config, deps, db }: RetentionServices,
+): AsyncGenerator<number, void> {
+  const since = undoableSince(deps.clock.now(), config.undoDays);
+  yield* untilNone(() => db.write((tx) => deleteOldUndo(tx, since), UPKEEP));
 }
 
 /** Deletes Idempotency-Keys that have expired. */

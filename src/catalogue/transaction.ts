@@ -6,13 +6,10 @@
  * settled; at once where there is none to fetch.
  */
 
-export type ProductResult = "created" | "updated" | "unchanged";
+/** `deleted`: by an undo. */
+export type ProductResult = "created" | "updated" | "unchanged" | "deleted";
 
-export interface ProductCounts {
-  created: number;
-  updated: number;
-  unchanged: number;
-}
+export type ProductCounts = Record<ProductResult, number>;
 
 /** Counts of image references, not of distinct URLs. */
 export interface ImageCounts {
@@ -43,6 +40,9 @@ export interface Transaction {
   finished_at: number | null;
   products: ProductCounts;
   images: ImageCounts;
+  /** Ids of transactions; null where there is none. */
+  undoes: string | null;
+  undone_by: string | null;
 }
 
 export type TransactionStatus =
@@ -55,6 +55,15 @@ export function transactionStatus(
 ): TransactionStatus {
   if (transaction.finished_at === null) return "processing";
   return transaction.images.failed > 0 ? "completed_with_errors" : "completed";
+}
+
+/** How many products came to which result. */
+export function countsOf(
+  products: readonly { result: ProductResult }[],
+): ProductCounts {
+  const counts = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
+  for (const { result } of products) counts[result]++;
+  return counts;
 }
 
 export function totalOf(counts: ProductCounts | ImageCounts): number {

@@ -7,15 +7,16 @@ import type { Sql, Tx } from "../database/db.ts";
 export async function insertTransaction(
   tx: Tx,
   sellerId: string,
-  transaction: Transaction,
+  transaction: Omit<Transaction, "undone_by">,
   results: readonly TransactionResult[],
 ): Promise<void> {
   const { products } = transaction;
   await tx.run(
     `INSERT INTO transactions (id, seller_id, created_at, finished_at,
        products_created, products_updated, products_unchanged,
+       products_deleted, undoes,
        images_pending, images_stored, images_reused, images_failed, results)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
     [
       transaction.id,
       sellerId,
@@ -24,6 +25,8 @@ export async function insertTransaction(
       products.created,
       products.updated,
       products.unchanged,
+      products.deleted,
+      transaction.undoes,
       packResults(results),
     ],
   );
@@ -51,15 +54,20 @@ interface TransactionRow {
   products_created: number;
   products_updated: number;
   products_unchanged: number;
+  products_deleted: number;
   images_pending: number;
   images_stored: number;
   images_reused: number;
   images_failed: number;
+  undoes: string | null;
+  undone_by: string | null;
 }
 
 const COUNTERS = `id, created_at, finished_at,
-  products_created, products_updated, products_unchanged,
-  images_pending, images_stored, images_reused, images_failed`;
+  products_created, products_updated, products_unchanged, products_deleted,
+  images_pending, images_stored, images_reused, images_failed, undoes,
+  (SELECT u.id FROM transactions u WHERE u.undoes = transactions.id)
+    AS undone_by`;
 
 function toTransaction(row: TransactionRow): Transaction {
   return {
@@ -70,6 +78,7 @@ function toTransaction(row: TransactionRow): Transaction {
       created: row.products_created,
       updated: row.products_updated,
       unchanged: row.products_unchanged,
+      deleted: row.products_deleted,
     },
     images: {
       pending: row.images_pending,
@@ -77,6 +86,8 @@ function toTransaction(row: TransactionRow): Transaction {
       reused: row.images_reused,
       failed: row.images_failed,
     },
+    undoes: row.undoes,
+    undone_by: row.undone_by,
   };
 }
 

@@ -9,18 +9,15 @@
  * deed; only when the outcome is known beforehand (a problem was found, or it
  * is a dry run) is it made on a read.
  */
-import { createHash } from "node:crypto";
 import {
   type Detail,
   recordInvalid,
   ServiceError,
   serviceStopping,
 } from "../lib/errors.ts";
-import type { ProductChange } from "./product.ts";
 import { sizeOf } from "../lib/blocks.ts";
-import { DAY_MS } from "../lib/durations.ts";
 import type { Seller } from "../sellers/seller.ts";
-import type { ProductCounts, TransactionResult } from "./transaction.ts";
+import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
   type Head,
   imageProblems,
@@ -29,15 +26,21 @@ import {
   validatorFrom,
 } from "./image_probe.ts";
 import { quotaProblems } from "./product_quota.ts";
-import { makePlan, type Plan, type PlannedProduct } from "./upload_plan.ts";
+import { makePlan, type PlannedProduct } from "./upload_plan.ts";
 import type { Services } from "../services.ts";
-import { linkImages } from "./change_feed.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { countInHour } from "../operations/hourly_counts.ts";
-import { findUsedKey, keepUsedKey, type UsedKey } from "./idempotency_rows.ts";
-import { type ImageRequest, requestImages } from "../images/rows/requests.ts";
-import { writeProducts } from "./product_rows.ts";
-import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
+import {
+  type KeyedRequest,
+  type KeyUse,
+  once,
+  usedBefore,
+} from "./idempotency.ts";
+import type { UsedKey } from "./idempotency_rows.ts";
+import {
+  type ProductOutcome,
+  writeTransaction,
+  type WrittenTransaction,
+} from "./transaction_write.ts";
 import {
   decodeProducts,
   decodeProductsInPieces,
@@ -48,8 +51,6 @@ import {
 const LIGHT = 16 * 1024;
 /** A longer one is read in pieces. */
 const READ_AT_ONCE = 512 * 1024;
-/** A used Idempotency-Key is remembered this long. */
-const KEY_LIFETIME_MS = DAY_MS;
 
 export interface Upload {
   seller: Seller;
@@ -57,12 +58,11 @@ export interface Upload {
   body: Uint8Array[];
   /** Do everything but the write. */
   dryRun: boolean;
-  /** The Idempotency-Key, and the path and query it came with. */
-  idempotency: { key: string; target: string } | null;
+  idempotency: KeyedRequest | null;
 }
 
 export type UploadOutcome =
-  | { transactionId: string; counts: ProductCounts; images: number }
+  | WrittenTransaction
   /** The Idempotency-Key was used before: nothing was done again. */
   | { transactionId: string; repeated: true }
   | { dryRun: ProductCounts };
@@ -74,12 +74,14 @@ export async function uploadProducts(
 ): Promise<UploadOutcome> {
   const { metrics } = services;
   try {
-    const outcome = await uploadOnce(services, upload);
+    const outcome = await once<UploadOutcome>(services, {
+      seller: upload.seller,
+      request: upload.idempotency,
+      body: upload.body,
+      again: firstAnswer,
+      carryOut: (use) => carryThrough(services, upload, use),
+    });
     metrics.uploads.add(1, nameOf(outcome));
-    if (!("counts" in outcome)) return outcome;
-    for (const [result, n] of Object.entries(outcome.counts)) {
-      metrics.products.add(n, result);
-    }
     return outcome;
   } catch (error) {
     const isRefused = error instanceof ServiceError && error.status < 500;
@@ -94,54 +96,8 @@ function nameOf(outcome: UploadOutcome): string {
   return "repeated" in outcome ? "repeated" : "accepted";
 }
 
-async function uploadOnce(
-  services: Services,
-  upload: Upload,
-): Promise<UploadOutcome> {
-  const { idempotency, seller, body } = upload;
-  if (idempotency === null) return await carryThrough(services, upload, null);
-  const hash = createHash("sha256").update(idempotency.target).update("\0");
-  for (const block of body) hash.update(block);
-  const use: KeyUse = { key: idempotency.key, hash: hash.digest("hex") };
-  // A key in progress is known to this process alone; two processes that take
-  // the same key at once meet again in the write, in the seller's order.
-  const name = `${seller.id} ${use.key}`;
-  if (services.keysInProgress.has(name)) throw keyInProgress();
-  services.keysInProgress.add(name);
-  try {
-    const used = await services.db.read((sql) =>
-      findUsedKey(sql, seller.id, use.key, services.deps.clock.now())
-    );
-    return used === null
-      ? await carryThrough(services, upload, use)
-      : firstAnswer(used, use);
-  } finally {
-    services.keysInProgress.delete(name);
-  }
-}
-
-interface KeyUse {
-  key: string;
-  hash: string;
-}
-
-function keyInProgress(): ServiceError {
-  return new ServiceError(
-    "conflict",
-    "A request with this Idempotency-Key is still in progress; ask again.",
-    { headers: { "Retry-After": "1" } },
-  );
-}
-
-function firstAnswer(used: UsedKey, use: KeyUse): UploadOutcome {
-  if (used.request_hash === use.hash) {
-    return { transactionId: used.transaction_id, repeated: true };
-  }
-  throw new ServiceError(
-    "conflict",
-    "This Idempotency-Key was used for another request; a key belongs to one " +
-      "path, query and body.",
-  );
+function firstAnswer({ transaction_id }: UsedKey): UploadOutcome {
+  return { transactionId: transaction_id, repeated: true };
 }
 
 async function carryThrough(
@@ -166,10 +122,16 @@ async function carryThrough(
   countHeads(services, heads.values());
   const plan = async (sql: Sql) => {
     const planned = await makePlan(sql, seller.id, document, deps.ids.uuid);
+    const created = planned.products
+      .filter(({ result }) => result === "created");
     const beyondQuota = await quotaProblems(
       sql,
       seller.id,
-      planned.products,
+      created.map(({ row, product }) => ({
+        product: row.product,
+        sku: product.sku,
+        line: row.line,
+      })),
       config.productLimit,
     );
     return { ...planned, problems: [...planned.problems, ...beyondQuota] };
@@ -178,17 +140,22 @@ async function carryThrough(
   const known = [...document.problems, ...imageProblems(document, heads)];
   if (known.length === 0) requireAllAsked(heads);
   if (dryRun || known.length > 0) {
-    const { problems, counts } = await db.read(plan);
+    const { problems, products } = await db.read(plan);
     refuse([...known, ...problems], document.moreProblems);
-    return { dryRun: counts };
+    return { dryRun: countsOf(products) };
   }
-  const write = async (tx: Tx) => {
-    const now = tx.now();
-    const used = use && await findUsedKey(tx, seller.id, use.key, now);
-    if (use && used) return firstAnswer(used, use);
-    const planned = await plan(tx);
-    refuse(planned.problems);
-    return await carryOut(services, tx, { seller, planned, heads, use, now });
+  const write = async (tx: Tx): Promise<UploadOutcome> => {
+    const used = await usedBefore(tx, seller, use);
+    if (used !== null) return firstAnswer(used);
+    const { products, problems } = await plan(tx);
+    refuse(problems);
+    return await writeTransaction(services, tx, {
+      seller,
+      products: products.map(toOutcome),
+      versionOf: (url) => ({ validator: validatorFrom(heads.get(url)) }),
+      undoes: null,
+      use,
+    });
   };
   const options = { order: seller.id, heavy: size > LIGHT };
   return await inPhase(services, "write", () => db.write(write, options));
@@ -262,103 +229,12 @@ function refuse(problems: Detail[], more = 0): void {
   throw recordInvalid(problems, more);
 }
 
-interface Decided {
-  seller: Seller;
-  planned: Plan;
-  heads: ReadonlyMap<string, Head>;
-  use: KeyUse | null;
-  now: number;
-}
-
-async function carryOut(
-  services: Services,
-  tx: Tx,
-  { seller, planned, heads, use, now }: Decided,
-): Promise<UploadOutcome> {
-  const { products, counts } = planned;
-  const changes: ProductChange[] = products
-    .filter(({ result }) => result !== "unchanged")
-    .map(({ before, product }) => ({ before, after: product }));
-
-  const { deps } = services;
-  const transactionId = deps.ids.uuid();
-  const images = collectImages(products, heads);
-  await insertTransaction(tx, seller.id, {
-    id: transactionId,
-    created_at: now,
-    finished_at: images.distinct.length === 0 ? now : null,
-    products: counts,
-    images: { pending: 0, stored: 0, reused: 0, failed: 0 },
-  }, images.distinct.length === 0 ? images.results : []);
-  const imageIds = images.distinct.length === 0
-    ? new Map<string, string>()
-    : await askForImages(services, tx, {
-      transactionId,
-      sellerId: seller.id,
-      at: now,
-      uuid: deps.ids.uuid,
-      images: images.distinct,
-    }, images.results);
-  await linkImages(tx, changes, imageIds);
-  if (use !== null) {
-    await keepUsedKey(tx, seller.id, use.key, {
-      request_hash: use.hash,
-      transaction_id: transactionId,
-    }, now + KEY_LIFETIME_MS);
-  }
-  // What every upload has to wait for comes last.
-  await countInHour(tx, now, "uploads");
-  await writeProducts(tx, seller.id, changes);
-  return { transactionId, counts, images: images.distinct.length };
-}
-
-/** Has the images of a transaction fetched; answers their ids by URL. */
-async function askForImages(
-  { signals }: Services,
-  tx: Tx,
-  request: ImageRequest,
-  results: readonly TransactionResult[],
-): Promise<ReadonlyMap<string, string>> {
-  const { transactionId, at } = request;
-  const asked = await requestImages(tx, request);
-  const finishedAt = asked.pending === 0 ? at : null;
-  const waiting = results.map((result) => ({
-    ...result,
-    images: result.images.filter((ordinal) => asked.waiting.has(ordinal)),
-  }));
-  await setImageCounts(tx, transactionId, asked, finishedAt, waiting);
-  if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
-  return asked.ids;
-}
-
-interface DistinctImage {
-  ordinal: number;
-  url: string;
-  refs: number;
-  validator: string | null;
-}
-
-/** The distinct URLs, with how often each is used, and each product's share. */
-function collectImages(
-  products: readonly PlannedProduct[],
-  heads: ReadonlyMap<string, Head>,
-): { distinct: DistinctImage[]; results: TransactionResult[] } {
-  const distinct = new Map<string, DistinctImage>();
-  const ordinalOf = (url: string): number => {
-    let image = distinct.get(url);
-    if (image === undefined) {
-      const validator = validatorFrom(heads.get(url));
-      image = { ordinal: distinct.size, url, refs: 0, validator };
-      distinct.set(url, image);
-    }
-    image.refs++;
-    return image.ordinal;
-  };
-  const results = products.map(({ result, product, asksImages }) => ({
-    id: product.id,
-    sku: product.sku,
-    result,
-    images: asksImages ? product.images.map(({ url }) => ordinalOf(url)) : [],
-  }));
-  return { distinct: [...distinct.values()], results };
+/** A product that the document does not list images of asks for none. */
+function toOutcome(
+  { before, product, result, asksImages }: PlannedProduct,
+): ProductOutcome {
+  const { id, sku } = product;
+  const change = result === "unchanged" ? null : { before, after: product };
+  const images = asksImages ? product.images.map(({ url }) => url) : [];
+  return { id, sku, result, change, images };
 }

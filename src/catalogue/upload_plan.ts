@@ -10,7 +10,7 @@ import {
   type ProductContent,
   sameFields,
 } from "./product.ts";
-import type { ProductCounts, ProductResult } from "./transaction.ts";
+import type { ProductResult } from "./transaction.ts";
 import { quote } from "../lib/values.ts";
 import type { Sql } from "../database/db.ts";
 import { findByIds, findBySkus } from "./product_rows.ts";
@@ -51,7 +51,6 @@ export interface PlannedProduct {
 /** What becomes of a document; only to be carried out without problems. */
 export interface Plan {
   problems: Detail[];
-  counts: ProductCounts;
   products: PlannedProduct[];
 }
 
@@ -66,7 +65,6 @@ export async function makePlan(
   const claims = new Claims(stored, document.rows);
   const plan: Plan = {
     problems: [],
-    counts: { created: 0, updated: 0, unchanged: 0 },
     products: [],
   };
   for (const row of document.rows) planRow(plan, row, stored, claims, uuid);
@@ -98,7 +96,6 @@ function planRow(
     plan.problems.push(fieldDetail(problem, { ...place, line }));
   }
   const planned = planProduct(row, current, fields, uuid);
-  plan.counts[planned.result]++;
   plan.products.push(planned);
 }
 

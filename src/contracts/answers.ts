@@ -28,6 +28,7 @@ const PRODUCT_COUNTS = named(
   one("created", COUNT),
   one("updated", COUNT),
   one("unchanged", COUNT),
+  maybe("deleted", COUNT, "by an undo; left out where there are none"),
 );
 
 const COUNTERS: readonly Child[] = [
@@ -51,12 +52,14 @@ const COUNTERS: readonly Child[] = [
       one("failed", COUNT),
     ),
   ),
+  maybe("undoes", UUID, "the transaction that this one undid"),
+  maybe("undone_by", UUID, "the transaction that undid this one"),
 ];
 
 const RESULT = elements(
   one("id", UUID),
   one("sku", STRING),
-  one("result", word(["created", "updated", "unchanged"])),
+  one("result", word(["created", "updated", "unchanged", "deleted"])),
   many(
     "image",
     elements(
@@ -97,6 +100,12 @@ const DETAILS = named(
   "details",
   many("detail", DETAIL),
   maybe("more", COUNT, "how many details there are besides"),
+);
+
+const DRY_RUN = named(
+  "dry_run",
+  one("products", PRODUCT_COUNTS),
+  maybe("details", DETAILS, "what was changed since, where an undo is tried"),
 );
 
 const REFUSAL = elements(
@@ -244,7 +253,8 @@ function orEmpty(shape: Shape): Shape {
 export const ANSWERS = {
   error: [one("error", ERROR)],
   upload: [one("transaction_id", UUID)],
-  dry_run: [one("dry_run", elements(one("products", PRODUCT_COUNTS)))],
+  dry_run: [one("dry_run", DRY_RUN)],
+  undo_dry_run: [one("dry_run", DRY_RUN)],
   transaction: [one("transaction", TRANSACTION)],
   transactions: [
     one("transactions", elements(many("transaction", TRANSACTION))),

@@ -30,7 +30,8 @@ export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: "The path takes other methods: see Allow.",
   request_timeout: "The body was not complete after 30 s.",
   conflict: "The Idempotency-Key was used with another request, or its first " +
-    "request is still in progress (Retry-After).",
+    "request is still in progress (Retry-After), or the transaction was " +
+    "undone already.",
   too_many_products: "More than 250 products in a document.",
   body_too_large: "The body, decompressed, is longer than SELLER_BODY_LIMIT.",
   unsupported_media_type:

@@ -96,7 +96,8 @@ const COUNTERS = `<transaction_id>${ID}</transaction_id>
   <finished_at>2026-11-20T11:13:29.285Z</finished_at>
   <progress>100</progress>
   <products><total>1</total><created>1</created><updated>0</updated><unchanged>0</unchanged></products>
-  <images><total>1</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>1</failed></images>`;
+  <images><total>1</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>1</failed></images>
+  <undone_by>01a1f8b9-1f02-7000-9a61-52f0c1d2e3a4</undone_by>`;
 
 const DELIVERY = `<delivery>
   <id>${DELIVERY_ID}</id>
@@ -135,6 +136,18 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   upload: service(`<transaction_id>${ID}</transaction_id>`),
   dry_run: service(`<dry_run>
   <products><total>2</total><created>1</created><updated>1</updated><unchanged>0</unchanged></products>
+</dry_run>`),
+  undo_dry_run: service(`<dry_run>
+  <products><total>2</total><created>0</created><updated>0</updated><unchanged>1</unchanged><deleted>1</deleted></products>
+  <details>
+    <detail>
+      <product>2</product>
+      <sku>MUG-2</sku>
+      <field>brand</field>
+      <code>changed_since</code>
+      <message>brand was changed since; it is "Rörstrand" now.</message>
+    </detail>
+  </details>
 </dry_run>`),
   transaction: service(`<transaction>
   ${COUNTERS}

@@ -31,6 +31,7 @@ export const TABLES: readonly Table[] = [
   { name: "products", key: ["id"] },
   { name: "deleted_products", key: ["id"] },
   { name: "transactions", key: ["id"] },
+  { name: "undo_records", key: ["transaction_id"] },
   { name: "images", key: ["id"] },
   { name: "transaction_images", key: ["transaction_id", "ordinal"] },
   { name: "image_askers", key: ["image_id", "seller_id"] },

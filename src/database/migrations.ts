@@ -509,4 +509,23 @@ ALTER TABLE images ADD COLUMN unneeded_since INTEGER;
 CREATE INDEX transaction_images_image ON transaction_images (image_id);
 `,
   },
+  {
+    name: "undo of transactions",
+    sql: `
+-- by the place of a product among the results; see catalogue/undo_record.ts
+CREATE TABLE undo_records (
+  transaction_id TEXT NOT NULL PRIMARY KEY
+    REFERENCES transactions (id) ON DELETE CASCADE,
+  created_at INTEGER NOT NULL,
+  record TEXT NOT NULL
+) STRICT;
+CREATE INDEX undo_records_age ON undo_records (created_at);
+
+ALTER TABLE transactions ADD COLUMN products_deleted INTEGER NOT NULL DEFAULT 0;
+-- a transaction is undone once
+ALTER TABLE transactions ADD COLUMN undoes TEXT;
+CREATE UNIQUE INDEX transactions_undoes ON transactions (undoes)
+  WHERE undoes IS NOT NULL;
+`,
+  },
 ];

@@ -1,5 +1,10 @@
 /** The one place where a failure becomes a status and an XML body. */
-import { type Detail, type ErrorCode, ServiceError } from "../lib/errors.ts";
+import {
+  type Detail,
+  DETAIL_LIMIT,
+  type ErrorCode,
+  ServiceError,
+} from "../lib/errors.ts";
 import { StoreError } from "../images/storage/blob_store.ts";
 import { DbError } from "../database/db.ts";
 import { OutboundError } from "../net/errors.ts";
@@ -65,23 +70,28 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
 
 /** The body of an error. Details that are too many for an answer are counted. */
 export function errorDocument(error: ServiceError, requestId: string): string {
-  const { code, message, details } = error;
-  const list = boundedList("detail");
-  for (const detail of details) {
-    if (!list.add(detailNode(detail))) break;
-  }
-  const more = error.more + details.length - list.count;
+  const { code, message } = error;
   return serviceDocument({
     error: {
       code: code satisfies ErrorCode,
       message,
       request_id: requestId,
-      details: details.length === 0 ? undefined : {
-        detail: list,
-        more: more === 0 ? undefined : more,
-      },
+      details: detailList(error),
     },
   });
+}
+
+/** `<details>`, none for none; `more` are not among them. */
+export function detailList(
+  { details, more = 0 }: { details: readonly Detail[]; more?: number },
+): XmlNode | undefined {
+  if (details.length === 0) return undefined;
+  const list = boundedList("detail");
+  for (const detail of details) {
+    if (list.count === DETAIL_LIMIT || !list.add(detailNode(detail))) break;
+  }
+  const left = more + details.length - list.count;
+  return { detail: list, more: left === 0 ? undefined : left };
 }
 
 /** A detail as answers show it. */

@@ -3,9 +3,12 @@ import { uploadProducts } from "../catalogue/upload.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { undoTransaction } from "../catalogue/undo.ts";
+import type { KeyedRequest } from "../catalogue/idempotency.ts";
 import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
+import { detailList } from "./errors.ts";
 
 const VERSION = "1.1";
 const KEY_LENGTH = 255;
@@ -16,14 +19,11 @@ export async function bulkUpload(context: RequestContext): Promise<Reply> {
   const body = await context.blocks();
   checkVersion(query);
   const dryRun = readDryRun(query);
-  const key = readIdempotencyKey(request);
   const outcome = await uploadProducts(services, {
     seller,
     body,
     dryRun,
-    idempotency: key === null
-      ? null
-      : { key, target: `${request.method} ${targetOf(request.url)}` },
+    idempotency: readIdempotencyKey(request),
   });
   return {
     xml: "dryRun" in outcome
@@ -34,8 +34,14 @@ export async function bulkUpload(context: RequestContext): Promise<Reply> {
 
 /** Counts of products as the status shows them. */
 export function productCountsNode(counts: ProductCounts): XmlNode {
-  const { created, updated, unchanged } = counts;
-  return { total: totalOf(counts), created, updated, unchanged };
+  const { created, updated, unchanged, deleted } = counts;
+  return {
+    total: totalOf(counts),
+    created,
+    updated,
+    unchanged,
+    deleted: deleted || undefined,
+  };
 }
 
 function checkVersion(query: URLSearchParams): void {
@@ -57,10 +63,12 @@ function readDryRun(query: URLSearchParams): boolean {
   );
 }
 
-function readIdempotencyKey(request: Request): string | null {
+function readIdempotencyKey(request: Request): KeyedRequest | null {
   const key = request.headers.get("idempotency-key");
   if (key === null) return null;
-  if (key !== "" && key.length <= KEY_LENGTH) return key;
+  if (key !== "" && key.length <= KEY_LENGTH) {
+    return { key, target: `${request.method} ${targetOf(request.url)}` };
+  }
   throw new ServiceError(
     "malformed_request",
     `The Idempotency-Key has ${key.length} characters; it must have from 1 ` +
@@ -71,6 +79,33 @@ function readIdempotencyKey(request: Request): string | null {
 /** Path and query; scheme and host do not tell requests apart. */
 function targetOf(url: string): string {
   return url.slice(url.indexOf("/", url.indexOf("://") + 3));
+}
+
+/** `POST …/bulk_products/:transaction_id/undo` */
+export async function undoUpload(context: RequestContext): Promise<Reply> {
+  const { request, query, params, seller, services } = context;
+  const outcome = await undoTransaction(services, {
+    seller,
+    transactionId: params.transaction_id,
+    keepChanged: readKeepChanged(query),
+    dryRun: readDryRun(query),
+    idempotency: readIdempotencyKey(request),
+  });
+  if ("transactionId" in outcome) {
+    return { xml: { transaction_id: outcome.transactionId } };
+  }
+  const products = productCountsNode(outcome.dryRun);
+  return { xml: { dry_run: { products, details: detailList(outcome) } } };
+}
+
+/** Whether `changed=keep` was asked for. */
+function readKeepChanged(query: URLSearchParams): boolean {
+  const value = query.get("changed");
+  if (value === null || value === "keep") return value !== null;
+  throw new ServiceError(
+    "malformed_request",
+    `changed is "${value.slice(0, 40)}"; it must be keep, or be left out.`,
+  );
 }
 
 /** Interface 4.3. */

@@ -23,7 +23,12 @@ import { listEvents } from "./events.ts";
 import { getMetrics } from "./metrics.ts";
 import { ingestEvent } from "./operator.ts";
 import { getAsset, getPage } from "./page.ts";
-import { bulkUpload, deleteProduct, putAttribute } from "./products.ts";
+import {
+  bulkUpload,
+  deleteProduct,
+  putAttribute,
+  undoUpload,
+} from "./products.ts";
 import { followProducts, getStatus, listSellers } from "./operator_readout.ts";
 import { getProduct, listProducts, listTransactions } from "./readout.ts";
 import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
@@ -66,24 +71,27 @@ const AFTER: Parameter = {
   about: "goes on behind an earlier page: what its <next> held",
 };
 
+const DRY_RUN: Parameter = {
+  name: "dry_run",
+  about: "true does everything but the write",
+  schema: { type: "boolean", default: false },
+};
+const IDEMPOTENCY_KEY: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  about: "up to 255 characters, kept 24 h: the same request again gets the " +
+    "first answer",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
 const UPLOAD: readonly Parameter[] = [
   {
     name: "v",
     about: "version; 1.1 when left out",
     schema: { type: "string", enum: ["1.1"] },
   },
-  {
-    name: "dry_run",
-    about: "true does everything but the write",
-    schema: { type: "boolean", default: false },
-  },
-  {
-    name: "Idempotency-Key",
-    in: "header",
-    about: "up to 255 characters, kept 24 h: the same request again gets the " +
-      "first answer",
-    schema: { type: "string", minLength: 1, maxLength: 255 },
-  },
+  DRY_RUN,
+  IDEMPOTENCY_KEY,
 ];
 
 export const ROUTES: readonly Route[] = [
@@ -159,6 +167,33 @@ export const ROUTES: readonly Route[] = [
       about: "Answers how many references that are.",
       answers: ["images_retry"],
       errors: ["not_found"],
+    },
+  },
+  {
+    method: "POST",
+    path: `${BULK}/:transaction_id/undo`,
+    access: "seller",
+    parameters: [
+      {
+        name: "changed",
+        about: "keep: leaves what was changed since, and undoes the rest; " +
+          "without it, that refuses all of it",
+        schema: { type: "string", enum: ["keep"] },
+      },
+      DRY_RUN,
+      IDEMPOTENCY_KEY,
+    ],
+    handler: undoUpload,
+    documentation: {
+      operation: "undoUpload",
+      title: "Take an upload back",
+      about:
+        "Gives every field that the upload changed its former value, and " +
+        "deletes the products that it created: a transaction of its own, all " +
+        "or nothing, which can be undone, too. A dry run answers the counts, " +
+        "as with changed=keep, and what was changed since.",
+      answers: ["upload", "undo_dry_run"],
+      errors: ["not_found", "conflict", "record_invalid"],
     },
   },
   {

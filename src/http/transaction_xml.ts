@@ -11,6 +11,7 @@ import { productCountsNode } from "./products.ts";
 /** The record without its results. */
 export function progressRecord(transaction: Transaction): XmlNode {
   const { id, created_at, finished_at, products, images } = transaction;
+  const { undoes, undone_by } = transaction;
   const { pending, stored, reused, failed } = images;
   return {
     transaction_id: id,
@@ -20,5 +21,7 @@ export function progressRecord(transaction: Transaction): XmlNode {
     progress: progressOf(images),
     products: productCountsNode(products),
     images: { total: totalOf(images), pending, stored, reused, failed },
+    undoes: undoes ?? undefined,
+    undone_by: undone_by ?? undefined,
   };
 }

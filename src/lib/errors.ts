@@ -49,6 +49,8 @@ export const DETAIL_CODES = {
   sku_taken: "Another stored product of the seller has this SKU.",
   name_taken: "Another seller or operator key has this name.",
   quota_exceeded: "The seller may not have that many products.",
+  changed_since: "The field was changed after the transaction to be undone.",
+  too_old: "What an undo of the transaction needs is not kept any more.",
   unknown_id: "No product of the seller has this id.",
   bad_check_digit: "The GTIN's last digit does not match the others.",
   bad_url: "The URL cannot be used; the message says which rule it breaks.",

@@ -11,6 +11,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import {
   finishImageChanges,
   sweepIdempotencyKeys,
+  sweepUndo,
   sweepUploads,
 } from "../catalogue/retention.ts";
 import {
@@ -46,6 +47,12 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     role: "api",
     everyMs: HOUR_MS,
     run: sweepUploads,
+  },
+  {
+    name: "undo",
+    role: "api",
+    everyMs: HOUR_MS,
+    run: sweepUndo,
   },
   {
     name: "idempotency_keys",

@@ -48,7 +48,7 @@ export class Metrics {
   );
   readonly products = new Counter(
     "seller_products_total",
-    "Products of accepted uploads.",
+    "Products of accepted uploads and undos.",
     ["result"],
   );
   readonly uploadPhase = new Histogram(

@@ -125,6 +125,18 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   await get("transaction", `/seller_api/bulk_products/${id}?wait=10`);
   await post("images_retry", `/seller_api/bulk_products/${id}/images/retry`);
   await app.upload(product("B"));
+  const created = await app.upload(product("C") + product("D"));
+  const path = `/seller_api/bulk_products/${
+    textAt(created.xml, "transaction_id")
+  }/undo`;
+  await app.call("/seller_api/products/D/attribute/quantity/9", {
+    method: "PUT",
+  });
+  await post("undo_dry_run", `${path}?dry_run=true`);
+  const undone = await post("upload", `${path}?changed=keep`);
+  const undoing = textAt(undone.xml, "transaction_id");
+  await get("transaction", `/seller_api/bulk_products/${undoing}`);
+  await get("products", "/operator_api/products", "op");
   await get("transactions", "/seller_api/bulk_products?limit=1");
   await get("product", "/seller_api/products/A");
   await get("products", "/seller_api/products?limit=1");

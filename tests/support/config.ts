@@ -27,6 +27,7 @@ export function testConfig(
     productLimit: 1_000_000,
     imageQuota: 10_737_418_240,
     keepUploadsDays: 90,
+    undoDays: 30,
     keepEventsDays: 30,
     keepReferencesDays: 400,
     keepImagesDays: 0,

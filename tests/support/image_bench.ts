@@ -7,7 +7,7 @@ import {
   systemClock,
   systemIds,
 } from "../../src/deps.ts";
-import type { ImageCounts } from "../../src/catalogue/transaction.ts";
+import { countsOf, type ImageCounts } from "../../src/catalogue/transaction.ts";
 import {
   imageStoreSettings,
   openImageStore,
@@ -143,8 +143,9 @@ export class ImageBench implements AsyncDisposable {
         id: transactionId,
         created_at: at,
         finished_at: null,
-        products: { created: 0, updated: 0, unchanged: 0 },
+        products: countsOf([]),
         images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+        undoes: null,
       }, []);
       const counts = await requestImages(tx, {
         transactionId,

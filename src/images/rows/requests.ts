@@ -27,6 +27,8 @@ export interface RequestedImage {
   refs: number;
   /** What the HEAD told about the version; null when nothing. */
   validator: string | null;
+  /** Any version that is stored will do. */
+  asStored?: boolean;
 }
 
 export interface ImageRequest {
@@ -82,11 +84,11 @@ export async function requestImages(
     ids: new Map(),
     waiting: new Set(),
   };
-  for (const { ordinal, url, refs, validator } of images) {
+  for (const { ordinal, url, refs, validator, asStored } of images) {
     const image = taken.get(url)!;
     const { id, lease_id: lease } = image;
     counts.ids.set(url, id);
-    if (isCurrent(image, validator)) {
+    if (asStored ? image.sha256 !== null : isCurrent(image, validator)) {
       counts.reused += refs;
       continue;
     }

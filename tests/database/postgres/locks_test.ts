@@ -24,6 +24,7 @@ import {
 import { requestImages } from "../../../src/images/rows/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { addSeller } from "../../../src/sellers/seller_rows.ts";
+import { countsOf } from "../../../src/catalogue/transaction.ts";
 import {
   insertTransaction,
   setImageCounts,
@@ -115,13 +116,13 @@ class Two implements AsyncDisposable {
   /** An upload that asks for one image. */
   async upload(tx: Tx, url = URL_A): Promise<void> {
     const id = deps.ids.uuid();
-    const none = { created: 0, updated: 0, unchanged: 0 };
     await insertTransaction(tx, this.seller, {
       id,
       created_at: 0,
       finished_at: null,
-      products: none,
+      products: countsOf([]),
       images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+      undoes: null,
     }, []);
     const counts = await requestImages(tx, {
       transactionId: id,

@@ -1,0 +1,144 @@
+/**
+ * Writes a transaction, whatever it came from: its products and images, its own
+ * row, the Idempotency-Key that it used up, and what its undo will need.
+ */
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../database/db.ts";
+import { countInHour } from "../operations/hourly_counts.ts";
+import {
+  type ImageRequest,
+  type RequestedImage,
+  requestImages,
+} from "../images/rows/requests.ts";
+import { linkImages } from "./change_feed.ts";
+import { type KeyUse, useKey } from "./idempotency.ts";
+import type { ProductChange } from "./product.ts";
+import { writeProducts } from "./product_rows.ts";
+import {
+  countsOf,
+  type ProductCounts,
+  type ProductResult,
+  type TransactionResult,
+} from "./transaction.ts";
+import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
+import { keepUndo } from "./undo_rows.ts";
+
+/** What a transaction does to one product. */
+export interface ProductOutcome {
+  id: string;
+  sku: string;
+  result: ProductResult;
+  /** null: it stays as it is. */
+  change: ProductChange | null;
+  /** URLs of images that the transaction asks for. */
+  images: readonly string[];
+}
+
+export interface TransactionWrite {
+  seller: Seller;
+  /** In the order in which its results are shown. */
+  products: readonly ProductOutcome[];
+  /** Which version of an image is wanted. */
+  versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
+  /** The transaction that this one undoes. */
+  undoes: string | null;
+  /** The Idempotency-Key that it uses up. */
+  use: KeyUse | null;
+}
+
+export interface WrittenTransaction {
+  transactionId: string;
+  counts: ProductCounts;
+  /** How many distinct ones were asked for. */
+  images: number;
+}
+
+export async function writeTransaction(
+  services: Services,
+  tx: Tx,
+  write: TransactionWrite,
+): Promise<WrittenTransaction> {
+  const { seller, products, undoes, use } = write;
+  const { deps, config, metrics } = services;
+  const transactionId = deps.ids.uuid();
+  const now = tx.now();
+  const changes = new Map<number, ProductChange>();
+  for (const [index, { change }] of products.entries()) {
+    if (change !== null) changes.set(index, change);
+  }
+  const counts = countsOf(products);
+  const { distinct, results } = collectImages(write);
+  const final = distinct.length === 0;
+  await insertTransaction(tx, seller.id, {
+    id: transactionId,
+    created_at: now,
+    finished_at: final ? now : null,
+    products: counts,
+    images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+    undoes,
+  }, final ? results : []);
+  if (config.undoDays > 0) await keepUndo(tx, transactionId, now, changes);
+  const imageIds = final ? NO_IDS : await askForImages(services, tx, {
+    transactionId,
+    sellerId: seller.id,
+    at: now,
+    uuid: deps.ids.uuid,
+    images: distinct,
+  }, results);
+  await linkImages(tx, [...changes.values()], imageIds);
+  if (use !== null) await useKey(tx, seller.id, use, transactionId);
+  // What every upload has to wait for comes last.
+  await countInHour(tx, now, "uploads");
+  await writeProducts(tx, seller.id, [...changes.values()]);
+  tx.onCommit(() => {
+    for (const [result, n] of Object.entries(counts)) {
+      metrics.products.add(n, result);
+    }
+  });
+  return { transactionId, counts, images: distinct.length };
+}
+
+const NO_IDS: ReadonlyMap<string, string> = new Map();
+
+/** Has the images of a transaction fetched; answers their ids by URL. */
+async function askForImages(
+  { signals }: Services,
+  tx: Tx,
+  request: ImageRequest,
+  results: readonly TransactionResult[],
+): Promise<ReadonlyMap<string, string>> {
+  const { transactionId, at } = request;
+  const asked = await requestImages(tx, request);
+  const finishedAt = asked.pending === 0 ? at : null;
+  const waiting = results.map((result) => ({
+    ...result,
+    images: result.images.filter((ordinal) => asked.waiting.has(ordinal)),
+  }));
+  await setImageCounts(tx, transactionId, asked, finishedAt, waiting);
+  if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
+  return asked.ids;
+}
+
+/** The distinct URLs, with how often each is used, and each product's share. */
+function collectImages(
+  { products, versionOf }: TransactionWrite,
+): { distinct: RequestedImage[]; results: TransactionResult[] } {
+  const distinct = new Map<string, RequestedImage>();
+  const ordinalOf = (url: string): number => {
+    let image = distinct.get(url);
+    if (image === undefined) {
+      image = { ordinal: distinct.size, url, refs: 0, ...versionOf(url) };
+      distinct.set(url, image);
+    }
+    image.refs++;
+    return image.ordinal;
+  };
+  const results = products.map(({ id, sku, result, images }) => ({
+    id,
+    sku,
+    result,
+    images: images.map(ordinalOf),
+  }));
+  return { distinct: [...distinct.values()], results };
+}

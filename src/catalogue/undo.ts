@@ -1,0 +1,127 @@
+/**
+ * An upload is taken back: a transaction of its own, which gives every field
+ * that the upload changed its former value, and deletes what it created.
+ */
+import type { Sql } from "../database/db.ts";
+import {
+  type Detail,
+  notFound,
+  recordInvalid,
+  ServiceError,
+} from "../lib/errors.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
+import { quotaProblems } from "./product_quota.ts";
+import { countsOf, type ProductCounts } from "./transaction.ts";
+import { findResults, findTransaction } from "./transaction_rows.ts";
+import { type ProductOutcome, writeTransaction } from "./transaction_write.ts";
+import { planUndo, type UndoneProduct, type UndoPlan } from "./undo_plan.ts";
+import { findUndo, undoableSince } from "./undo_rows.ts";
+
+export interface Undo {
+  seller: Seller;
+  transactionId: string;
+  /** Leave what was changed since, and undo the rest. */
+  keepChanged: boolean;
+  /** Do everything but the write. */
+  dryRun: boolean;
+  idempotency: KeyedRequest | null;
+}
+
+export type UndoOutcome =
+  | { transactionId: string }
+  /** What would be done with `keepChanged`, and what was changed since. */
+  | { dryRun: ProductCounts; details: Detail[] };
+
+/**
+ * Undoes a transaction, or throws a `ServiceError` and has changed nothing: 404
+ * for none of the seller's, 409 for one that is undone already, 422 for what is
+ * too old or was changed since.
+ */
+export async function undoTransaction(
+  services: Services,
+  undo: Undo,
+): Promise<UndoOutcome> {
+  const { db } = services;
+  const { seller, dryRun, idempotency: request } = undo;
+  if (dryRun) {
+    const plan = await db.read((sql) => makePlan(sql, services, undo));
+    const details = [...plan.conflicts, ...plan.beyondQuota];
+    return { dryRun: countsOf(plan.products), details };
+  }
+  return await once<UndoOutcome>(services, {
+    seller,
+    request,
+    body: [],
+    again: (used) => ({ transactionId: used.transaction_id }),
+    carryOut: (use) =>
+      db.write(async (tx) => {
+        const used = await usedBefore(tx, seller, use);
+        if (used !== null) return { transactionId: used.transaction_id };
+        const plan = await makePlan(tx, services, undo);
+        const problems = undo.keepChanged
+          ? plan.beyondQuota
+          : [...plan.conflicts, ...plan.beyondQuota];
+        if (problems.length > 0) throw recordInvalid(problems);
+        return await writeTransaction(services, tx, {
+          seller,
+          products: plan.products.map(toOutcome),
+          versionOf: () => ({ validator: null, asStored: true }),
+          undoes: undo.transactionId,
+          use,
+        });
+      }, { order: seller.id, heavy: true }),
+  });
+}
+
+type Plan = UndoPlan & { beyondQuota: Detail[] };
+
+async function makePlan(
+  sql: Sql,
+  { config, deps }: Services,
+  { seller, transactionId }: Undo,
+): Promise<Plan> {
+  const transaction = await findTransaction(sql, seller.id, transactionId);
+  if (transaction === null) throw notFound("transaction");
+  const { undone_by, products: { created, updated, deleted } } = transaction;
+  if (undone_by !== null) {
+    throw new ServiceError(
+      "conflict",
+      `This transaction was undone by ${undone_by}; to do it again, undo that.`,
+    );
+  }
+  if (created + updated + deleted === 0) {
+    return { products: [], conflicts: [], beyondQuota: [] };
+  }
+  const since = undoableSince(deps.clock.now(), config.undoDays);
+  const steps = await findUndo(sql, transactionId, since);
+  if (steps === null) throw tooOld(config.undoDays);
+  const results = await findResults(sql, transactionId);
+  const plan = await planUndo(sql, seller.id, steps, results, deps.ids.uuid);
+  const remade = plan.products.filter(({ result }) => result === "created");
+  const beyondQuota = await quotaProblems(
+    sql,
+    seller.id,
+    remade.map(({ product, sku }) => ({ product, sku })),
+    config.productLimit,
+  );
+  return { ...plan, beyondQuota };
+}
+
+function tooOld(days: number): ServiceError {
+  return recordInvalid([{
+    field: "transaction_id",
+    code: "too_old",
+    message: days === 0
+      ? "transaction_id cannot be undone: this service keeps nothing for that."
+      : `transaction_id cannot be undone any more: ${days} days have passed.`,
+  }]);
+}
+
+function toOutcome({ id, sku, result, change }: UndoneProduct): ProductOutcome {
+  const { before = null, after = null } = change ?? {};
+  const isShown = after !== null && after.images !== before?.images;
+  const images = isShown ? after.images.map(({ url }) => url) : [];
+  return { id, sku, result, change, images };
+}

@@ -1,0 +1,220 @@
+/**
+ * What an undo does to each product of a transaction, and what stands against
+ * it because it was changed since. Looks at stored products, writes nothing.
+ */
+import type { Detail } from "../lib/errors.ts";
+import { quote } from "../lib/values.ts";
+import type { Sql } from "../database/db.ts";
+import type { ProductFields } from "./fields.ts";
+import {
+  fieldConflicts,
+  type Product,
+  type ProductChange,
+  TIED_FIELDS,
+} from "./product.ts";
+import { findByIds, findBySkus } from "./product_rows.ts";
+import type { ProductResult, TransactionResult } from "./transaction.ts";
+import {
+  columnsOf,
+  type FieldValue,
+  sameValue,
+  type UndoField,
+  type UndoStep,
+  valueOf,
+} from "./undo_record.ts";
+
+/** What becomes of one product. */
+export interface UndoneProduct {
+  /** Its place in the upload, from 1. */
+  product: number;
+  id: string;
+  sku: string;
+  result: ProductResult;
+  /** null: it stays as it is. */
+  change: ProductChange | null;
+}
+
+export interface UndoPlan {
+  /** Those that the transaction changed, in its order. */
+  products: UndoneProduct[];
+  /** What was changed since, and stays as it is. */
+  conflicts: Detail[];
+}
+
+/** Plans the undo of these steps, whose places are those of `results`. */
+export async function planUndo(
+  sql: Sql,
+  sellerId: string,
+  steps: readonly UndoStep[],
+  results: readonly TransactionResult[],
+  uuid: () => string,
+): Promise<UndoPlan> {
+  const named = steps.map((step) => ({ step, ...results[step.index] }));
+  const current = await findByIds(sql, sellerId, named.map(({ id }) => id));
+  const undoings = named.map(({ step, id, sku }) =>
+    new Undoing(step, current.get(id) ?? null, { id, sku })
+  );
+  const wanted = undoings.flatMap((undoing) => undoing.wantedSku ?? []);
+  settle(undoings, await findBySkus(sql, sellerId, wanted));
+  return {
+    products: undoings.map((undoing) => undoing.outcome(uuid)),
+    conflicts: undoings.flatMap(({ conflicts }) => conflicts),
+  };
+}
+
+/**
+ * Leaves what cannot be: a SKU that is another product's, and what breaks a rule
+ * between fields. What one product leaves may stand in the way of another.
+ */
+function settle(
+  undoings: readonly Undoing[],
+  owners: ReadonlyMap<string, Product>,
+): void {
+  for (let settled = false; !settled;) {
+    settled = true;
+    const leaving = new Set(
+      undoings.flatMap(({ freedSkuOf }) => freedSkuOf ?? []),
+    );
+    for (const undoing of undoings) {
+      const owner = owners.get(undoing.wantedSku ?? "");
+      const taken = owner !== undefined && !leaving.has(owner.id);
+      if (taken) undoing.leaveSku(owner);
+      if (undoing.leaveRuleBreakers() || taken) settled = false;
+    }
+  }
+}
+
+/** The undo of what a transaction did to one product. */
+class Undoing {
+  readonly conflicts: Detail[] = [];
+  readonly #index: number;
+  /** As the transaction's results name it. */
+  readonly #named: { id: string; sku: string };
+  /** As it is stored; null: it is gone. */
+  readonly #current: Product | null;
+  /** Fields that get their former value back. */
+  readonly #restored = new Map<UndoField, FieldValue>();
+  /** What a product that was deleted is made of again. */
+  #remade: ProductFields | null = null;
+  #isDeleted = false;
+
+  constructor(
+    step: UndoStep,
+    current: Product | null,
+    named: { id: string; sku: string },
+  ) {
+    this.#index = step.index;
+    this.#named = named;
+    this.#current = current;
+    if (step.did === "delete") this.#remade = step.former;
+    else if (current === null) {
+      if (step.did === "update") this.#conflict("id", "was deleted since.");
+    } else if (step.did === "create") {
+      this.#isDeleted = step.isAsLeft(current);
+      if (!this.#isDeleted) {
+        this.#conflict("id", "is that of a product that was changed since.");
+      }
+    } else this.#restore(current, step.fields);
+  }
+
+  #restore(
+    current: Product,
+    fields: (UndoStep & { did: "update" })["fields"],
+  ): void {
+    for (const { field, former, isAsLeft } of fields) {
+      const value = valueOf(current, field);
+      if (sameValue(value, former)) continue;
+      if (isAsLeft(value)) this.#restored.set(field, former);
+      else {
+        const message = typeof value === "object" && value !== null
+          ? "was changed since."
+          : `was changed since; it is ${quote(`${value ?? ""}`)} now.`;
+        this.#conflict(field, message);
+      }
+    }
+  }
+
+  /** The SKU that it comes to have; null where that does not change. */
+  get wantedSku(): string | null {
+    return this.#remade?.sku ??
+      this.#restored.get("sku") as string | undefined ?? null;
+  }
+
+  /** Its id where its present SKU becomes free. */
+  get freedSkuOf(): string | null {
+    const frees = this.#isDeleted || this.#restored.has("sku");
+    return frees ? this.#current!.id : null;
+  }
+
+  /** The former SKU is that of another product. */
+  leaveSku(owner: Product): void {
+    this.#conflict(
+      "sku",
+      `cannot be ${quote(owner.sku)} again: it is the SKU of another product ` +
+        `of yours, with the id ${owner.id}.`,
+    );
+    this.#remade = null;
+    this.#restored.delete("sku");
+  }
+
+  /** Whether there were fields that would break a rule; they are left. */
+  leaveRuleBreakers(): boolean {
+    if (this.#current === null || this.#restored.size === 0) return false;
+    const left = this.#restored.size;
+    const patch = this.#patch();
+    const fields = { ...this.#current, ...patch };
+    for (const problem of fieldConflicts(this.#current, patch, fields)) {
+      const tied = TIED_FIELDS.find((names) =>
+        (names as readonly string[]).includes(problem.field)
+      )!;
+      for (const name of tied as readonly UndoField[]) {
+        if (!this.#restored.delete(name)) continue;
+        this.#conflict(
+          name,
+          "cannot be what it was, because of a field that was changed since: " +
+            `${problem.field} ${problem.message}`,
+        );
+      }
+    }
+    return this.#restored.size < left;
+  }
+
+  #patch(): Partial<ProductFields> {
+    const columns = this.#restored.entries()
+      .map(([field, value]) => columnsOf(field, value));
+    return Object.assign({}, ...columns);
+  }
+
+  #conflict(field: UndoField | "id", message: string): void {
+    this.conflicts.push({
+      product: this.#index + 1,
+      sku: this.#current?.sku ?? this.#named.sku,
+      field,
+      code: "changed_since",
+      message: `${field} ${message}`,
+    });
+  }
+
+  outcome(uuid: () => string): UndoneProduct {
+    const product = this.#index + 1;
+    const { result, change } = this.#change(uuid);
+    const shown = change?.after ?? this.#current ?? this.#named;
+    return { product, id: shown.id, sku: shown.sku, result, change };
+  }
+
+  #change(uuid: () => string): Pick<UndoneProduct, "result" | "change"> {
+    const before = this.#current;
+    if (this.#remade !== null) {
+      const after = { ...this.#remade, id: uuid() };
+      return { result: "created", change: { before: null, after } };
+    }
+    if (before !== null && this.#isDeleted) {
+      return { result: "deleted", change: { before, after: null } };
+    }
+    if (before === null || this.#restored.size === 0) {
+      return { result: "unchanged", change: null };
+    }
+    const after = { ...before, ...this.#patch() };
+    return { result: "updated", change: { before, after } };
+  }
+}

@@ -1,0 +1,55 @@
+/** Rows of `undo_records`: what the undo of a transaction needs. */
+import { DAY_MS } from "../lib/durations.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import type { ProductChange } from "./product.ts";
+import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
+
+/** Records that one write deletes at most. */
+const SWEEP_RECORDS = 100;
+
+/**
+ * Keeps what the undo of a transaction needs; nothing where it changed no
+ * product. `changes` are by their places among its results.
+ */
+export async function keepUndo(
+  tx: Tx,
+  transactionId: string,
+  now: number,
+  changes: ReadonlyMap<number, ProductChange>,
+): Promise<void> {
+  if (changes.size === 0) return;
+  await tx.run(
+    `INSERT INTO undo_records (transaction_id, created_at, record)
+     VALUES (?, ?, ?)`,
+    [transactionId, now, packUndo(changes)],
+  );
+}
+
+/** What a transaction did; null where that is not known, or no longer. */
+export async function findUndo(
+  sql: Sql,
+  transactionId: string,
+  keptSince: number,
+): Promise<UndoStep[] | null> {
+  const row = await sql.get<{ record: string }>(
+    `SELECT record FROM undo_records
+     WHERE transaction_id = ? AND created_at > ?`,
+    [transactionId, keptSince],
+  );
+  return row === undefined ? null : unpackUndo(row.record);
+}
+
+/** The time since which uploads can be undone, `days` before `now`. */
+export function undoableSince(now: number, days: number): number {
+  return now - days * DAY_MS;
+}
+
+/** Deletes some of the records before `keptSince`; answers how many. */
+export function deleteOldUndo(tx: Tx, keptSince: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM undo_records WHERE transaction_id IN (
+       SELECT transaction_id FROM undo_records WHERE created_at <= ?
+       ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
+    [keptSince, SWEEP_RECORDS],
+  );
+}

@@ -1,0 +1,377 @@
+/** `POST …/bulk_products/:transaction_id/undo`. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { systemClock } from "../../src/deps.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
+import {
+  type Answer,
+  boot,
+  child,
+  codeOf,
+  detailsOf,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { readAll, valueOf } from "../support/read_out.ts";
+import { bothEngines } from "../support/engine.ts";
+
+const BULK = "/seller_api/bulk_products";
+
+function undo(
+  app: TestApp,
+  upload: Answer | string,
+  query = "",
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const path = `${BULK}/${idOf(upload)}/undo${query}`;
+  return app.call(path, { method: "POST", headers });
+}
+
+function idOf(upload: Answer | string): string {
+  if (typeof upload === "string") return upload;
+  if (upload.status !== 200) throw new Error(upload.text);
+  return textAt(upload.xml, "transaction_id");
+}
+
+/** What a seller reads out, without ids and times, by SKU. */
+async function catalogue(app: TestApp): Promise<Record<string, string>> {
+  const { entries } = await readAll(app, "/seller_api/products", "products");
+  return Object.fromEntries(
+    entries.map((entry) => [
+      textAt(entry, "sku"),
+      entry.children.filter(({ name }) => name !== "id" && name !== "images")
+        .map(({ name, attributes, source }) =>
+          `<${
+            [name, ...Object.values(attributes)].join(" ")
+          }>${source}</${name}>`
+        ).join(""),
+    ]),
+  );
+}
+
+async function put(app: TestApp, path: string): Promise<void> {
+  const { status } = await app.call(`/seller_api/products/${path}`, {
+    method: "PUT",
+  });
+  assertEquals(status, 204, path);
+}
+
+async function counts(app: TestApp, transaction: Answer) {
+  const { children } = child(await app.status(transaction), "products");
+  return countsIn(children);
+}
+
+function countsIn(children: { name: string; text: string }[]) {
+  return Object.fromEntries(children.map(({ name, text }) => [name, +text]));
+}
+
+/** `product sku field` of each detail. */
+function conflicts(answer: Answer): string[] {
+  return detailsOf(answer).map(({ product, sku, field, code }) => {
+    assertEquals(code, "changed_since");
+    return `${product} ${sku} ${field}`;
+  });
+}
+
+const A = `<product><sku>A</sku><title>Title of A</title>
+  <description>long, ${"very ".repeat(40)}long</description>
+  <price currency="SEK">10</price><compare_at_price>20</compare_at_price>
+  <quantity>0</quantity><brand>x</brand><weight unit="g">5</weight>
+  <categories><category>c</category></categories>
+  <attributes><attribute name="n">v</attribute></attributes></product>`;
+
+const CHANGED = `<product><sku>A</sku><description/><title>Other</title>
+  <price currency="EUR">1</price><compare_at_price>2</compare_at_price>
+  <quantity>3</quantity><brand/><weight/><gtin>4006381333931</gtin>
+  <categories/><attributes><attribute name="m">v</attribute></attributes></product>`;
+
+bothEngines.test("an undo restores what was changed, deletes what was created, and can be undone", async () => {
+  await using app = await boot({ config: { operatorKey: "op" } });
+  await app.upload(A + product("B") + product("C"));
+  const before = await catalogue(app);
+  const upload = await app.upload(CHANGED + product("N") + product("B"));
+  const after = await catalogue(app);
+  assert(before.A !== after.A);
+
+  const undone = await undo(app, upload);
+  assertEquals(await catalogue(app), before);
+  assertEquals(await counts(app, undone), {
+    total: 2,
+    created: 0,
+    updated: 1,
+    unchanged: 0,
+    deleted: 1,
+  });
+  const record = await app.status(undone);
+  assertEquals(textAt(record, "status"), "completed");
+  assertEquals(textAt(record, "undoes"), idOf(upload));
+  assertEquals(
+    child(record, "results").children.map((one) =>
+      `${textAt(one, "sku")} ${textAt(one, "result")}`
+    ),
+    ["A updated", "N deleted"],
+  );
+  assertEquals(
+    textAt(await app.status(upload), "undone_by"),
+    idOf(undone),
+  );
+
+  const again = await undo(app, upload);
+  assertEquals([again.status, codeOf(again)], [409, "conflict"]);
+  assertStringIncludes(again.text, idOf(undone));
+
+  const redone = await undo(app, undone);
+  assertEquals(await catalogue(app), after);
+  assertEquals((await undo(app, undone)).status, 409);
+  const list = await app.call(BULK);
+  assertEquals(
+    child(list.xml, "transactions").children.slice(0, 3).map((
+      one,
+    ) => [valueOf(one, "undoes"), valueOf(one, "undone_by")]),
+    [
+      [idOf(undone), null],
+      [idOf(upload), idOf(redone)],
+      [null, idOf(undone)],
+    ],
+  );
+  await undo(app, redone);
+  assertEquals(await catalogue(app), before);
+
+  const { entries } = await readAll(app, "/operator_api/products", "products", {
+    key: "op",
+  });
+  const gone = entries.filter((one) => valueOf(one, "@deleted_at") !== null);
+  assertEquals(gone.map((one) => textAt(one, "sku")), ["N", "N"]);
+  assert(textAt(gone[0], "id") !== textAt(gone[1], "id"), "another product");
+});
+
+bothEngines.test("uploads are taken back one after the other, the last first", async () => {
+  await using app = await boot();
+  const uploads: Answer[] = [];
+  const states: Record<string, string>[] = [];
+  for (
+    const xml of [
+      A + product("B"),
+      CHANGED,
+      "<product><sku>A</sku><title>t</title><quantity>9</quantity></product>" +
+      product("D"),
+    ]
+  ) {
+    states.push(await catalogue(app));
+    uploads.push(await app.upload(xml));
+  }
+  for (const upload of uploads.reverse()) {
+    assertEquals((await undo(app, upload)).status, 200);
+    assertEquals(await catalogue(app), states.pop());
+  }
+  assertEquals(await catalogue(app), {});
+});
+
+bothEngines.test("what was changed since refuses an undo, or is kept", async () => {
+  await using app = await boot();
+  await app.upload(["A", "B", "C", "D"].map((sku) => product(sku)).join(""));
+  const upload = await app.upload(
+    ["A", "B", "C", "D"].map((sku) =>
+      `<product><sku>${sku}</sku><title>New</title><brand>b</brand>` +
+      `<price currency="SEK">5</price></product>`
+    ).join("") + product("E") + product("F"),
+  );
+  await put(app, "A/attribute/title/Own");
+  await put(app, "B/attribute/quantity/77"); // not of the upload
+  await put(app, "C/attribute/price/199"); // what it was
+  await app.call("/seller_api/products/D", { method: "DELETE" });
+  await put(app, "E/attribute/quantity/1");
+  await app.call("/seller_api/products/F", { method: "DELETE" });
+  const before = await catalogue(app);
+
+  const refused = await undo(app, upload);
+  assertEquals([refused.status, codeOf(refused)], [422, "record_invalid"]);
+  const expected = ["1 A title", "4 D id", "5 E id"];
+  assertEquals(conflicts(refused), expected);
+  assertEquals(await catalogue(app), before);
+
+  const dry = await undo(app, upload, "?dry_run=true");
+  assertEquals(dry.status, 200);
+  const [products, details] = child(dry.xml, "dry_run").children;
+  assertEquals(countsIn(products.children), {
+    total: 6,
+    created: 0,
+    updated: 3,
+    unchanged: 3,
+  });
+  assertEquals(
+    details.children.map((one) =>
+      `${textAt(one, "product")} ${textAt(one, "sku")} ${textAt(one, "field")}`
+    ),
+    expected,
+  );
+  assertEquals(await catalogue(app), before);
+
+  const kept = await undo(app, upload, "?changed=keep");
+  assertEquals(await counts(app, kept), {
+    total: 6,
+    created: 0,
+    updated: 3,
+    unchanged: 3,
+  });
+  const after = await catalogue(app);
+  assertEquals(Object.keys(after), ["A", "B", "C", "E"]);
+  assertEquals(after.E, before.E);
+  assertStringIncludes(after.A, "<title>Own</title>");
+  for (const sku of ["A", "B", "C"]) {
+    assertStringIncludes(after[sku], ">199</price>");
+    assert(!after[sku].includes("<brand>"), sku);
+  }
+  assertStringIncludes(after.B, "<title>Title of B</title>");
+  assertStringIncludes(after.B, "<quantity>77</quantity>");
+});
+
+bothEngines.test("SKUs that were changed go back, and are free for others meanwhile", async () => {
+  await using app = await boot();
+  await app.upload(product("A") + product("B") + product("C"));
+  const ids = (await readAll(app, "/seller_api/products", "products")).entries
+    .map((one) => textAt(one, "id"));
+  const rename = (id: string, sku: string) =>
+    `<product><id>${id}</id><sku>${sku}</sku></product>`;
+  const before = await catalogue(app);
+  const swap = await app.upload(
+    rename(ids[0], "B") + rename(ids[1], "A") + rename(ids[2], "Z"),
+  );
+  await undo(app, swap);
+  assertEquals(await catalogue(app), before);
+
+  const ring = await app.upload(
+    rename(ids[0], "B") + rename(ids[1], "C") + rename(ids[2], "D"),
+  );
+  await app.upload(product("A"));
+  const refused = await undo(app, ring);
+  // None of them becomes free for the one before it.
+  assertEquals(conflicts(refused), ["1 B sku", "2 C sku", "3 D sku"]);
+});
+
+bothEngines.test("a rule between fields is not broken by what is kept", async () => {
+  await using app = await boot();
+  await app.upload(
+    product("A") +
+      `<product><sku>B</sku><title>t</title><price currency="SEK">1</price>` +
+      "<availability>preorder</availability>" +
+      "<available_at>2027-01-01</available_at></product>",
+  );
+  const upload = await app.upload(
+    `<product><sku>A</sku><price currency="SEK">50</price><brand>x</brand></product>` +
+      "<product><sku>B</sku><availability>in_stock</availability></product>",
+  );
+  await put(app, "A/attribute/compare_at_price/60");
+  await put(app, "B/attribute/available_at/");
+  assertEquals(conflicts(await undo(app, upload)), [
+    "1 A price",
+    "2 B availability",
+  ]);
+  await undo(app, upload, "?changed=keep");
+  const { A, B } = await catalogue(app);
+  assertStringIncludes(A, ">50</price>");
+  assert(!A.includes("<brand>"));
+  assertStringIncludes(B, "<availability>in_stock</availability>");
+});
+
+bothEngines.test("images come back as they are stored, without a HEAD", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({ config: { roles: ["api", "images"] } });
+  const url = `${host.url}/good/a.png`;
+  const image = `<images><image alt="x">${url}</image></images>`;
+  await app.status(await app.upload(product("A", image)), "?wait=10");
+  const shown = async () => (await app.call("/seller_api/products/A")).text;
+  const before = await shown();
+  assertStringIncludes(before, 'status="stored"');
+  const upload = await app.upload("<product><sku>A</sku><images/></product>");
+  const asked = host.count("/good/a.png");
+  host.answers.set("/good/a.png", () => new Response(null, { status: 404 }));
+  const undone = await undo(app, upload);
+  const { children } = child(await app.status(undone), "images");
+  assertEquals(countsIn(children), {
+    total: 1,
+    pending: 0,
+    stored: 0,
+    reused: 1,
+    failed: 0,
+  });
+  const images = (text: string) => text.slice(text.indexOf("<images>"));
+  assertEquals(images(await shown()), images(before));
+  assertEquals(host.count("/good/a.png"), asked);
+});
+
+bothEngines.test("an undo is repeated safely with an Idempotency-Key", async () => {
+  await using app = await boot();
+  const upload = await app.upload(product("A"));
+  const key = { "Idempotency-Key": "k" };
+  const first = await undo(app, upload, "", key);
+  assertEquals((await undo(app, upload, "", key)).text, first.text);
+  const other = await undo(app, upload, "?changed=keep", key);
+  assertEquals([other.status, codeOf(other)], [409, "conflict"]);
+  assertEquals((await undo(app, upload)).status, 409);
+});
+
+bothEngines.test("an upload can be undone for so many days", async () => {
+  let now = Date.now();
+  const clock = { ...systemClock, now: () => now };
+  await using app = await boot({ deps: { clock }, config: { undoDays: 2 } });
+  const nothing = await app.upload(product("A"));
+  const upload = await app.upload(product("B"));
+  const same = await app.upload(product("B"));
+  now += 2 * DAY_MS - 1;
+  assertEquals((await undo(app, upload)).status, 200);
+  now += 1;
+  const late = await undo(app, nothing);
+  assertEquals(detailsOf(late).map(({ code }) => code), ["too_old"]);
+  assertEquals(late.status, 422);
+  const empty = await undo(app, same);
+  assertEquals((await counts(app, empty)).total, 0, "there is nothing to undo");
+});
+
+bothEngines.test("nothing is kept where nothing can be undone, or nothing changed", async () => {
+  const rows = async (app: TestApp) =>
+    (await app.app.db.read((sql) => sql.all("SELECT 1 FROM undo_records")))
+      .length;
+  await using never = await boot({ config: { undoDays: 0 } });
+  const upload = await never.upload(product("A"));
+  assertEquals(await rows(never), 0);
+  assertEquals(detailsOf(await undo(never, upload))[0].code, "too_old");
+
+  await using app = await boot();
+  await app.upload(product("A"));
+  await app.upload(product("A"));
+  assertEquals(await rows(app), 1);
+});
+
+bothEngines.test("an undo that would bring back too many products is refused", async () => {
+  await using app = await boot({ config: { productLimit: 2 } });
+  const undone = await undo(app, await app.upload(product("A") + product("B")));
+  await app.upload(product("C"));
+  const refused = await undo(app, undone, "?changed=keep");
+  assertEquals(
+    detailsOf(refused).map(({ sku, code }) => `${sku} ${code}`),
+    ["A quota_exceeded", "B quota_exceeded"],
+  );
+});
+
+bothEngines.test("only the seller's own transactions can be undone", async () => {
+  await using app = await boot();
+  const upload = await app.upload(product("A"));
+  const other = await app.addSeller("other");
+  const path = `${BULK}/${idOf(upload)}/undo`;
+  for (
+    const [call, status] of [
+      [{ key: other }, 404],
+      [{ key: null }, 401],
+    ] as const
+  ) {
+    const answer = await app.call(path, { method: "POST", ...call });
+    assertEquals(answer.status, status);
+  }
+  const none = await undo(app, "01a1f8a9-48de-7b1f-9134-1d9a76779e57");
+  assertEquals(none.status, 404);
+  for (const query of ["?changed=drop", "?dry_run=yes", "?change=keep"]) {
+    assertEquals((await undo(app, upload, query)).status, 400, query);
+  }
+});
