@@ -4,11 +4,11 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
-import { systemClock, systemDeps } from "../../src/deps.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { ERROR_STATUS } from "../../src/lib/errors.ts";
 import { addOperatorKey } from "../../src/sellers/operator_keys.ts";
 import { type Answer, boot, product, type TestApp } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { passing, TestClock, until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { raw } from "../support/raw.ts";
 
@@ -170,24 +170,15 @@ function bodyOf(answer: string): string {
 
 /** 408, 429, 500 and 503, which take some doing. */
 async function askForFailures(bodies: Bodies): Promise<void> {
-  const late = Promise.withResolvers<() => void>();
-  const clock = {
-    ...systemClock,
-    after(ms: number, fn: () => void) {
-      if (ms !== 30_000) return systemClock.after(ms, fn);
-      late.resolve(fn);
-      return () => {};
-    },
-  };
-  // A tenth of the rate at once: three requests.
-  await using app = await boot({ deps: { clock }, config: { rateLimit: 30 } });
+  const clock = new TestClock();
+  // A tenth of the rate at once: two requests.
+  await using app = await boot({ deps: { clock }, config: { rateLimit: 20 } });
   const half = raw(
     app.url,
     "POST /seller_api/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n" +
       `Content-Type: text/xml\r\nX-Service-Auth: ${app.key}\r\n\r\n<web`,
   );
-  (await late.promise)();
-  check(bodies, "late body, 408", bodyOf(await half));
+  check(bodies, "late body, 408", bodyOf(await passing(clock, half)));
   await app.app.db.write((tx) => tx.run("DROP TABLE webhooks"));
   keep(bodies, "failure", await app.call("/seller_api/webhooks"));
   await app.app.db.close();

@@ -7,6 +7,7 @@ import {
 } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../src/deps.ts";
+import { passing, TestClock } from "../support/clock.ts";
 import { boot, codeOf, product } from "../support/app.ts";
 import { raw, statusOf } from "../support/raw.ts";
 
@@ -217,26 +218,14 @@ Deno.test("a body over the limit is 413, declared or not", async () => {
 });
 
 Deno.test("a body that is not complete after 30 s is 408", async () => {
-  const timers: { ms: number; fn: () => void }[] = [];
-  const armed = Promise.withResolvers<void>();
-  const clock: Clock = {
-    ...systemClock,
-    after(ms, fn) {
-      if (ms !== 30_000) return systemClock.after(ms, fn);
-      timers.push({ ms, fn });
-      armed.resolve();
-      return () => {};
-    },
-  };
+  const clock = new TestClock();
   await using app = await boot({ deps: { clock } });
   const answer = raw(
     app.url,
     `POST /seller_api/bulk_products HTTP/1.1\r\nHost: x\r\nX-Service-Auth: ${app.key}\r\n` +
       "Content-Type: text/xml\r\nContent-Length: 100\r\nConnection: close\r\n\r\n<prod",
   );
-  await armed.promise;
-  timers[0].fn();
-  const text = await answer;
+  const text = await passing(clock, answer);
   assertEquals(statusOf(text), 408);
   assertStringIncludes(text, "request_timeout");
 });

@@ -111,3 +111,18 @@ export async function until(
     await new Promise((done) => setTimeout(done, 2));
   }
 }
+
+/** Moves the clock on until this has ended. */
+export async function passing<T>(
+  clock: TestClock,
+  what: Promise<T>,
+): Promise<T> {
+  let ended = false;
+  const end = () => void (ended = true);
+  what.then(end, end);
+  await until(() => {
+    if (!ended) clock.advance(1_000);
+    return ended;
+  });
+  return await what;
+}
