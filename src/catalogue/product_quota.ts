@@ -1,4 +1,7 @@
-/** Whether a seller may have the products that an upload, or the undo of one, would create. */
+/**
+ * Whether a seller may have the products that an upload, or the undo of one,
+ * would create.
+ */
 import type { Detail } from "../lib/errors.ts";
 import type { Sql } from "../database/db.ts";
 import { quotaOf } from "../sellers/usage_rows.ts";

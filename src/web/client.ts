@@ -38,7 +38,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = textOf(error, "code") ?? `http_${status}`;
     this.requestId = textOf(error, "request_id") ?? headers.get("X-Request-Id");
-    this.problems = childrenOf(find(error, "details"), "detail").map(problemOf);
+    this.problems = problemsOf(find(error, "details"));
     this.more = numberOf(error, "details/more");
     const wait = Number(headers.get("Retry-After") ?? NaN);
     this.retryAfter = Number.isFinite(wait) ? wait : null;
@@ -58,6 +58,11 @@ export class Unreachable extends Error {
   constructor() {
     super("The service cannot be reached.");
   }
+}
+
+/** What `<details>` lists. */
+export function problemsOf(details: Element | null): Problem[] {
+  return childrenOf(details, "detail").map(problemOf);
 }
 
 function problemOf(detail: Element): Problem {

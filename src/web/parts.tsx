@@ -180,6 +180,7 @@ const TONES: Readonly<Record<string, string>> = {
   completed: "good",
   completed_with_errors: "warn",
   created: "good",
+  deleted: "warn",
   delivered: "good",
   disabled: "bad",
   exhausted: "bad",

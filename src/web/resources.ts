@@ -7,6 +7,8 @@ export interface ProductCounts {
   created: number;
   updated: number;
   unchanged: number;
+  /** By an undo. */
+  deleted: number;
 }
 
 /** Counts of references to images. */
@@ -44,6 +46,9 @@ export interface Transaction {
   progress: number;
   products: ProductCounts;
   images: ImageCounts;
+  /** Ids of transactions; null where there is none. */
+  undoes: string | null;
+  undoneBy: string | null;
   /** Empty in events and lists. */
   results: Result[];
 }
@@ -54,6 +59,7 @@ export function readProductCounts(products: Element | null): ProductCounts {
     created: numberOf(products, "created"),
     updated: numberOf(products, "updated"),
     unchanged: numberOf(products, "unchanged"),
+    deleted: numberOf(products, "deleted"),
   };
 }
 
@@ -73,6 +79,8 @@ export function readTransaction(transaction: Element): Transaction {
       reused: numberOf(images, "reused"),
       failed: numberOf(images, "failed"),
     },
+    undoes: textOf(transaction, "undoes"),
+    undoneBy: textOf(transaction, "undone_by"),
     results: childrenOf(find(transaction, "results"), "product").map(
       readResult,
     ),

@@ -315,6 +315,40 @@ test("a product is deleted once one is sure", async () => {
   assertEquals(tab.faults, []);
 });
 
+test("an upload is undone after a look at what that does", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await app.upload(product("A"));
+  await signIn(tab, app.url, app.key);
+  await choose(page, catalogue(product("A", "<brand>x</brand>"), product("B")));
+  await page.getByRole("button", { name: "Upload 2 products" }).click();
+  await page.getByRole("button", { name: "Undo this upload" }).click();
+  await page.getByText(
+    "1 product would be as before, 1 product would be deleted.",
+  )
+    .waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+
+  const change = "/seller_api/products/A/attribute/brand/y";
+  await app.call(change, { method: "PUT" });
+  await page.getByRole("button", { name: "Undo this upload" }).click();
+  await page.getByText("1 product would be deleted.").waitFor();
+  await page.getByText('brand was changed since; it is "y" now.').waitFor();
+  await page.getByRole("button", { name: "Undo the rest" }).click();
+
+  await page.getByText("This is the undo of").waitFor();
+  await page.getByRole("cell", { name: "deleted" }).waitFor();
+  assertEquals((await app.call("/seller_api/products/B")).status, 404);
+  await page.getByRole("link", { name: "an upload" }).click();
+  await page.getByText("This upload was undone.").waitFor();
+  assertEquals(
+    await page.getByRole("button", { name: "Undo this upload" }).count(),
+    0,
+  );
+  assertEquals(tab.faults, []);
+});
+
 test("a key that is revoked in the middle loses no file", async () => {
   await using app = await bootAll();
   await using tab = await openTab(browser);

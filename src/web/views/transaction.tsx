@@ -27,6 +27,7 @@ import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { ThumbnailsOf } from "../thumbnails.tsx";
 import { find, numberOf, textOf } from "../xml.ts";
+import { UndoBar } from "./undo.tsx";
 
 export function TransactionView({ client, id }: {
   client: Client;
@@ -68,6 +69,7 @@ export function TransactionView({ client, id }: {
           onRetried={() => setTurn(turn + 1)}
         />
       )}
+      {transaction && <UndoBar client={client} transaction={transaction} />}
       <Await loaded={results}>
         {(data) => (
           <Results
@@ -197,11 +199,12 @@ function Progress({ transaction, perSecond, connected }: {
 }
 
 function changes({ products }: Transaction): string {
-  const { created, updated, unchanged } = products;
+  const { created, updated, unchanged, deleted } = products;
   return [
     created > 0 && `${count(created)} new`,
     updated > 0 && `${count(updated)} changed`,
     unchanged > 0 && `${count(unchanged)} unchanged`,
+    deleted > 0 && `${count(deleted)} deleted`,
   ].filter(Boolean).join(", ");
 }
 
@@ -318,15 +321,18 @@ function columnsFor(
     {
       label: "SKU",
       look: "mono sku",
-      cell: ({ id, sku }) => <a href={linkTo("products", id)}>{sku}</a>,
+      cell: ({ id, sku, result }) =>
+        result === "deleted" ? sku : <a href={linkTo("products", id)}>{sku}</a>,
     },
     { label: "Result", cell: ({ result }) => <State of={result} /> },
     {
       label: "Images",
       look: "fill bare",
-      cell: ({ id, images }) => (
+      cell: ({ id, result, images }) => (
         <div class="pictured">
-          <ThumbnailsOf client={client} id={id} settled={settled} />
+          {result !== "deleted" && (
+            <ThumbnailsOf client={client} id={id} settled={settled} />
+          )}
           <Failures images={images} />
         </div>
       ),
