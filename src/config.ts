@@ -351,6 +351,16 @@ export function readConfig(
   return { config: Object.freeze(values) as unknown as Config, mistakes };
 }
 
+/** Every setting by its variable; of a secret, whether it is set. */
+export function shownSettings(config: Config): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(SETTINGS).map(([key, { variable, secret }]) => {
+      const value = config[key as keyof Config];
+      return [variable, secret ? value === null ? null : "set" : value];
+    }),
+  );
+}
+
 const PREFIX = "SELLER_";
 
 /** A misspelt variable would leave its setting as it is without a word. */

@@ -1,6 +1,8 @@
 /** The command that runs the service. */
 import { type App, openApp } from "../app.ts";
+import { shownSettings } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import { VERSION } from "../version.ts";
 import { openSandbox } from "../sandbox/sandbox.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { allSettingFlags } from "./flags.ts";
@@ -35,11 +37,21 @@ async function serve({ config, deps, print }: CommandContext): Promise<void> {
   // It waits where another process has locked the database.
   const app = await Promise.race([openApp(config, deps), stop]);
   if (app === undefined) return;
+  deps.log.info("started", {
+    version: VERSION,
+    roles: config.roles,
+    engine: config.databaseUrl === null ? "sqlite" : "postgres",
+    url: app.url ?? undefined,
+    metrics_url: app.metricsUrl ?? undefined,
+    settings: shownSettings(config),
+  });
   if (app.url !== null) print(`listening on ${app.url}`);
   if (app.metricsUrl !== null) print(`metrics on ${app.metricsUrl}/metrics`);
   print(`ready: ${config.roles.join(", ")}`);
   await stop;
+  deps.log.info("stopping");
   await closeInTime(deps, () => app.close());
+  deps.log.info("stopped");
 }
 
 async function serveSandbox(context: CommandContext): Promise<void> {

@@ -1,5 +1,6 @@
 /** Requests that change products. */
 import { uploadProducts } from "../catalogue/upload.ts";
+import type { WrittenTransaction } from "../catalogue/transaction_write.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
 import { ServiceError } from "../lib/errors.ts";
@@ -25,11 +26,25 @@ export async function bulkUpload(context: RequestContext): Promise<Reply> {
     dryRun,
     idempotency: readIdempotencyKey(request),
   });
+  if ("counts" in outcome) logAccepted(context, outcome);
   return {
     xml: "dryRun" in outcome
       ? { dry_run: { products: productCountsNode(outcome.dryRun) } }
       : { transaction_id: outcome.transactionId },
   };
+}
+
+function logAccepted(
+  { services, requestId, seller }: RequestContext,
+  { transactionId, counts, images }: WrittenTransaction,
+): void {
+  services.deps.log.info("upload_accepted", {
+    request_id: requestId,
+    seller: seller.name,
+    transaction: transactionId,
+    products: counts,
+    images,
+  });
 }
 
 /** Counts of products as the status shows them. */

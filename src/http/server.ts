@@ -6,6 +6,7 @@
  * rate (429) → path and query (400) → media type (415) → size (413) → the body.
  */
 import { Buffer } from "node:buffer";
+import type { LogFields } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
@@ -336,6 +337,7 @@ export class RequestHandler {
       route: route?.path,
       status,
       code: failure?.code,
+      ...(failure !== null && detailCounts(failure)),
       ms: Math.round(ms * 10) / 10,
       bytes_in: call.received,
       bytes_out: sizeOf(call.sent),
@@ -388,6 +390,14 @@ function withoutBody(response: Response, sent: Reply["body"]): Response {
   if (size !== undefined) headers.set("Content-Length", `${size}`);
   response.body?.cancel().catch(() => {});
   return new Response(null, { status, headers });
+}
+
+/** How often there is a detail of each code; `more` were not listed. */
+function detailCounts({ details, more }: ServiceError): LogFields {
+  if (details.length === 0) return {};
+  const counts: Record<string, number> = {};
+  for (const { code } of details) counts[code] = (counts[code] ?? 0) + 1;
+  return { details: counts, more: more === 0 ? undefined : more };
 }
 
 /** An unexpected failure for the log: its stack and what caused it. */

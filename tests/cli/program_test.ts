@@ -6,6 +6,7 @@ import {
   assertNotEquals,
   assertStringIncludes,
 } from "@std/assert";
+import { VERSION } from "../../src/version.ts";
 import { product } from "../support/app.ts";
 import { Host } from "../support/host.ts";
 import {
@@ -143,7 +144,7 @@ Deno.test("a body that is still arriving when the service stops is told to come 
     "--port=0",
     "--log=debug",
     data,
-  ]);
+  ], { env: { SELLER_METRICS_KEY: "hush-hush" } });
   const { hostname, port } = new URL(program.url);
   using connection = await Deno.connect({ hostname, port: Number(port) });
   await connection.write(new TextEncoder().encode(
@@ -158,6 +159,19 @@ Deno.test("a body that is still arriving when the service stops is told to come 
   assertEquals(code, 0, stderr);
   assertLess(performance.now() - begun, 10_000);
   assertEquals(stderr.includes("malformed_request"), false, stderr);
+
+  const lines = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const started = lines.find(({ event }) => event === "started");
+  assertEquals([started.version, started.engine], [VERSION, "sqlite"]);
+  assertEquals(started.roles, ["api", "images", "webhooks"]);
+  assertEquals(started.settings.SELLER_METRICS_KEY, "set");
+  assertEquals(started.settings.SELLER_OPERATOR_KEY, null);
+  assertEquals(started.settings.SELLER_BODY_LIMIT, 16_777_216);
+  assertEquals(stderr.includes("hush-hush"), false);
+  assertEquals(
+    lines.map(({ event }) => event).filter((event) => /^stop/.test(event)),
+    ["stopping", "stopped"],
+  );
 });
 
 Deno.test("every mistake is reported at once, with exit code 2, and nothing starts", async () => {
