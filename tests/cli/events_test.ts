@@ -1,27 +1,17 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { parseCommandLine } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/cli/command.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
 import { until } from "../support/clock.ts";
 import { listChanges } from "../../src/operations/audit.ts";
+import { runCommand } from "../support/command.ts";
 import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
-/** Runs a command on the bench's data folder, in this process. */
-async function run(bench: WebhookBench, ...words: string[]): Promise<string[]> {
-  const request = parseCommandLine(words, COMMANDS);
-  if (request.kind === "mistakes") throw new UsageError(...request.mistakes);
-  if (request.kind !== "run") throw new Error(request.kind);
-  const lines: string[] = [];
-  await request.command.run({
-    config: testConfig({ dataDir: bench.dataDir }),
-    deps: bench.deps,
-    arguments: request.arguments,
-    flags: request.flags,
-    print: (line) => lines.push(line),
-    printError: () => {},
-  });
-  return lines;
+/** Runs a command on the bench's data folder. */
+function run(
+  { dataDir, deps }: WebhookBench,
+  ...words: string[]
+): Promise<string[]> {
+  return runCommand({ config: testConfig({ dataDir }), deps }, ...words);
 }
 
 async function dataFile(bench: WebhookBench, text: string): Promise<string> {

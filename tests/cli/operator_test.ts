@@ -1,0 +1,110 @@
+/** The commands with which an operator steers sellers and keys. */
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
+import { boot, product, type TestApp } from "../support/app.ts";
+import { runCommand } from "../support/command.ts";
+
+const deps = { clock: systemClock, ids: systemIds, log: jsonLog("error") };
+
+const run = ({ config }: TestApp, ...words: string[]) =>
+  runCommand({ config, deps }, ...words);
+
+/** Without what differs from run to run: times, ids, keys. */
+function plain(line: string): string {
+  return line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID");
+}
+
+/** The refusal's first message. */
+async function refusal(running: Promise<unknown>): Promise<string> {
+  const error = await assertRejects(() => running, ServiceError);
+  return error.details[0]?.message ?? error.message;
+}
+
+Deno.test("seller set changes a running service's sellers, or says what would be right", async () => {
+  await using app = await boot();
+  const set = (...words: string[]) => run(app, "seller", "set", ...words);
+  const status = async () => (await app.call("/seller_api/products")).status;
+  assertEquals(await set("acme", "product_limit", "1"), ["product_limit: 1"]);
+  assertEquals((await app.upload(product("A") + product("B"))).status, 422);
+  assertEquals(await set("acme", "product_limit", ""), [
+    "product_limit: default",
+  ]);
+  assertEquals((await app.upload(product("A") + product("B"))).status, 200);
+  assertEquals(await set("acme", "status", "suspended"), ["status: suspended"]);
+  assertMatch((await run(app, "seller", "list"))[0], / {2}suspended {2}acme$/);
+  assertEquals(await set("acme", "status", "active"), ["status: active"]);
+  assertEquals(await set("acme", "name", "acme-2"), ["name: acme-2"]);
+  assertEquals(await status(), 200, "its key goes on");
+  assertMatch(await refusal(set("acme", "status", "active")), /acme/);
+  assertMatch(await refusal(set("acme-2", "status", "gone")), /suspended/);
+  assertMatch(await refusal(set("acme-2", "colour", "red")), /colour/);
+  const changes = (await run(app, "audit", "list")).map(plain);
+  assertEquals(changes.length, 5, "refused ones leave no entry");
+  assertMatch(changes[0], /^TIME {2}command line {2}seller set {2}acme/);
+});
+
+Deno.test("seller refusals lists what was wrong, product by product", async () => {
+  await using app = await boot();
+  assertEquals(await run(app, "seller", "refusals", "acme"), []);
+  await app.upload(product("A", "\n<gtin>1</gtin>"));
+  await app.call("/seller_api/refusals"); // writes what was noted
+  const [head, detail, ...rest] = await run(app, "seller", "refusals", "acme");
+  assertEquals(
+    plain(head),
+    "TIME  ID  422  record_invalid  POST /seller_api/bulk_products",
+  );
+  assertMatch(detail, /^ {4}product 1, line 2, out_of_range: gtin /);
+  assertEquals(rest, []);
+  assertMatch(
+    await refusal(run(app, "seller", "refusals", "nobody")),
+    /nobody/,
+  );
+});
+
+Deno.test("keys have labels, prefixes and a last use", async () => {
+  await using app = await boot();
+  const added = await run(app, "key", "add", "acme", "--label", "ERP");
+  const [id, key] = added.map((line) => line.split(": ")[1]);
+  const list = async () =>
+    (await run(app, "key", "list", "acme")).map(plain).at(-1);
+  const [, prefix] = /^ID {2}TIME {2}(\S+) {2}never used {2}active {2}ERP$/
+    .exec((await list())!)!;
+  assertEquals(key.startsWith(prefix), true, prefix);
+  assertEquals(await run(app, "key", "revoke", id), [`revoked: ${id}`]);
+  assertMatch((await list())!, /revoked TIME {2}ERP$/);
+});
+
+Deno.test("operator keys are made, listed and revoked; the audit log has it all", async () => {
+  await using app = await boot();
+  const operate = (key: string, method = "GET") =>
+    app.call("/operator_api/sellers", { key, method, body: undefined });
+  assertEquals((await operate("any")).status, 404, "there is no key yet");
+  const add = async (...words: string[]) => {
+    const [line] = await run(app, "operator-key", "add", ...words);
+    return /^operator_key: (\S+)$/.exec(line)![1];
+  };
+  const full = await add("anna");
+  const reader = await add("grafana", "--read-only");
+  assertEquals((await operate(full)).status, 200);
+  assertEquals((await operate(reader)).status, 200);
+  assertEquals((await operate(reader, "POST")).status, 403);
+  assertMatch(await refusal(add("anna")), /in use/);
+  assertEquals((await run(app, "operator-key", "list")).map(plain), [
+    "TIME  full  active  anna",
+    "TIME  read-only  active  grafana",
+  ]);
+  assertEquals(await run(app, "operator-key", "revoke", "anna"), [
+    "revoked: anna",
+  ]);
+  assertEquals(
+    plain((await run(app, "operator-key", "list"))[0]),
+    "TIME  full  revoked TIME  anna",
+  );
+  assertEquals((await run(app, "audit", "list")).map(plain), [
+    "TIME  command line  operator-key revoke  anna",
+    "TIME  command line  operator-key add  grafana (read-only)",
+    "TIME  command line  operator-key add  anna",
+  ]);
+});

@@ -1,0 +1,26 @@
+/** Runs commands of the command line in this process. */
+import { parseCommandLine } from "../../src/cli/arguments.ts";
+import { UsageError } from "../../src/cli/command.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import type { Config } from "../../src/config.ts";
+import type { Deps } from "../../src/deps.ts";
+
+/** The lines that it prints. Throws what it throws, and a `UsageError`. */
+export async function runCommand(
+  { config, deps }: { config: Config; deps: Deps },
+  ...words: string[]
+): Promise<string[]> {
+  const request = parseCommandLine(words, COMMANDS);
+  if (request.kind === "mistakes") throw new UsageError(...request.mistakes);
+  if (request.kind !== "run") throw new Error(request.kind);
+  const lines: string[] = [];
+  await request.command.run({
+    config,
+    deps,
+    arguments: request.arguments,
+    flags: request.flags,
+    print: (line) => lines.push(line),
+    printError: () => {},
+  });
+  return lines;
+}
