@@ -10,7 +10,7 @@ import {
   type ImageRequest,
   type RequestedImage,
   requestImages,
-} from "../images/rows/requests.ts";
+} from "../images/requests.ts";
 import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductChange } from "./product.ts";

@@ -15,7 +15,7 @@ import {
   type Replay,
   replayDelivery,
   settledDeliveries,
-} from "../webhooks/rows/delivery_log.ts";
+} from "../webhooks/delivery_log.ts";
 import { KEPT_ATTEMPTS } from "../webhooks/rows/queue.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";

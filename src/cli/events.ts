@@ -7,7 +7,7 @@ import { sellerByName } from "../sellers/seller_rows.ts";
 import {
   type RotatedSecret,
   rotateOwnSecret,
-} from "../webhooks/rows/secrets.ts";
+} from "../webhooks/secrets.ts";
 import { COMMAND_LINE, recordChange } from "../operations/audit.ts";
 import { rotateSellerSecret } from "../sellers/administration.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";

@@ -4,7 +4,7 @@ import {
   eventsAfter,
   type FeedEvent,
   lastEventNumber,
-} from "../webhooks/rows/event_feed.ts";
+} from "../webhooks/event_feed.ts";
 import { type Trigger, TRIGGERS } from "../webhooks/webhook.ts";
 import type { Sql } from "../database/db.ts";
 import { recordInvalid } from "../lib/errors.ts";

@@ -1,6 +1,6 @@
 /** `POST …/bulk_products/:transaction_id/images/retry` (an extension). */
 import { notFound } from "../lib/errors.ts";
-import { retryImages as retryFailed } from "../images/rows/requests.ts";
+import { retryImages as retryFailed } from "../images/requests.ts";
 import { findTransaction } from "../catalogue/transaction_rows.ts";
 import type { Reply, RequestContext } from "./context.ts";
 

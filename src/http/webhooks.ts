@@ -10,15 +10,15 @@ import {
   type LoggedAttempt,
   type LoggedDelivery,
   replayDelivery as sendAnew,
-} from "../webhooks/rows/delivery_log.ts";
-import type { Period } from "../webhooks/rows/event_feed.ts";
+} from "../webhooks/delivery_log.ts";
+import type { Period } from "../webhooks/event_feed.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";
 import {
   deleteWebhook as removeWebhook,
   findWebhook,
   listWebhooks as webhooksOf,
-} from "../webhooks/rows/webhooks.ts";
-import { rotateOwnSecret } from "../webhooks/rows/secrets.ts";
+} from "../webhooks/webhook_rows.ts";
+import { rotateOwnSecret } from "../webhooks/secrets.ts";
 import type { Sql } from "../database/db.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 import { readPage } from "./list.ts";

@@ -29,7 +29,7 @@ import {
 import {
   type RotatedSecret,
   rotateWebhookSecret,
-} from "../webhooks/rows/secrets.ts";
+} from "../webhooks/secrets.ts";
 
 /** The signals are those of a service; a command has none. */
 type Changing = Pick<Services, "db" | "deps"> & Partial<Services>;

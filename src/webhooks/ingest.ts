@@ -24,7 +24,7 @@ import type { Db, Sql, Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, takeEventNumber } from "./rows/events.ts";
 import { findSeller } from "../sellers/seller_rows.ts";
-import { lockWebhook } from "./rows/webhooks.ts";
+import { lockWebhook } from "./webhook_rows.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
 import { readFields } from "../xml/fields.ts";
 import { XML_LIMITS } from "../xml/handlers.ts";

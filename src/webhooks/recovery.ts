@@ -6,9 +6,9 @@ import {
   type Period,
   setDelivery,
   type TimedEvent,
-} from "./rows/event_feed.ts";
+} from "./event_feed.ts";
 import { insertDelivery, queueAnew } from "./rows/queue.ts";
-import { findWebhook, lockWebhook } from "./rows/webhooks.ts";
+import { findWebhook, lockWebhook } from "./webhook_rows.ts";
 import { MOVES, type Trigger, type Webhook } from "./webhook.ts";
 
 /** Events that one step looks at: small, as other writes wait meanwhile. */

@@ -12,7 +12,7 @@ import { quote, type Read, trimSpace } from "../lib/values.ts";
 import type { Trigger } from "./webhook.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
-import { putWebhook } from "./rows/webhooks.ts";
+import { putWebhook } from "./webhook_rows.ts";
 import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { readFields } from "../xml/fields.ts";
 

@@ -3,9 +3,9 @@ import { UPKEEP } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
-import { sweepDeliveries } from "./rows/delivery_log.ts";
+import { sweepDeliveries } from "./delivery_log.ts";
 import { deleteReferences } from "./rows/events.ts";
-import { forgetFormerSecrets } from "./rows/secrets.ts";
+import { forgetFormerSecrets } from "./secrets.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 

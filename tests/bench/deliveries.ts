@@ -14,7 +14,7 @@ import { TRIGGERS } from "../../src/webhooks/webhook.ts";
 import { Outbound } from "../../src/net/outbound.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { putWebhook } from "../../src/webhooks/rows/webhooks.ts";
+import { putWebhook } from "../../src/webhooks/webhook_rows.ts";
 import { BareSqlite } from "./bare_sqlite.ts";
 import { load, requestBytes } from "./load.ts";
 import { BenchService, OPERATOR_KEY } from "./service.ts";

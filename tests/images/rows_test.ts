@@ -17,7 +17,7 @@ import { OriginHistory } from "../../src/images/worker/limits.ts";
 import { FIRST_TURN, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
 import { forgetUnneeded, refetchCopies } from "../../src/images/rows/copies.ts";
-import { byUrl, retryImages } from "../../src/images/rows/requests.ts";
+import { byUrl, retryImages } from "../../src/images/requests.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { TestClock } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";

@@ -22,7 +22,7 @@ import {
   requestImages,
   type UnsettledImage,
   unsettledImages,
-} from "../../src/images/rows/requests.ts";
+} from "../../src/images/requests.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import {
   findTransaction,

@@ -10,10 +10,10 @@ import {
   listDeliveries,
   type LoggedAttempt,
   type LoggedDelivery,
-} from "../../src/webhooks/rows/delivery_log.ts";
+} from "../../src/webhooks/delivery_log.ts";
 import { KEPT_ATTEMPTS } from "../../src/webhooks/rows/queue.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
-import { listWebhooks, putWebhook } from "../../src/webhooks/rows/webhooks.ts";
+import { listWebhooks, putWebhook } from "../../src/webhooks/webhook_rows.ts";
 import { WebhookRole } from "../../src/webhooks/worker/role.ts";
 import { TestClock, until } from "./clock.ts";
 import { testConfig } from "./config.ts";

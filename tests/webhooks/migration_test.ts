@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { eventsAfter } from "../../src/webhooks/rows/event_feed.ts";
+import { eventsAfter } from "../../src/webhooks/event_feed.ts";
 
 Deno.test("what a database holds already has its order, and former secrets their time", async () => {
   const folder = await Deno.makeTempDir();

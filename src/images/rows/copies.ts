@@ -9,7 +9,7 @@ import {
   type Sql,
   type Tx,
 } from "../../database/db.ts";
-import { byUrl } from "./requests.ts";
+import { byUrl } from "../requests.ts";
 import { refundCopies } from "./quota.ts";
 
 /** A stored copy, whichever URLs it came from. */

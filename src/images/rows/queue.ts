@@ -9,7 +9,7 @@
  */
 import type { ImageType, StoredFile } from "../image.ts";
 import type { Sql, Tx } from "../../database/db.ts";
-import { byUrl } from "./requests.ts";
+import { byUrl } from "../requests.ts";
 
 /** A job that is due, or claimed. */
 export interface ImageJob {

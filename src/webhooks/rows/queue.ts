@@ -11,7 +11,7 @@ import {
   type Webhook,
 } from "../webhook.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
-import { readSecrets, SECRETS, type SecretsRow } from "./secrets.ts";
+import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
 /**
  * The condition that a move is possible, with literals, by which a partial

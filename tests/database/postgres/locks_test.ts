@@ -21,7 +21,7 @@ import {
   claimImage,
   renewLeases,
 } from "../../../src/images/rows/queue.ts";
-import { requestImages } from "../../../src/images/rows/requests.ts";
+import { requestImages } from "../../../src/images/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { addSeller } from "../../../src/sellers/seller_rows.ts";
 import { countsOf } from "../../../src/catalogue/transaction.ts";
@@ -33,7 +33,7 @@ import {
   deleteWebhook,
   lockWebhook,
   putWebhook,
-} from "../../../src/webhooks/rows/webhooks.ts";
+} from "../../../src/webhooks/webhook_rows.ts";
 import { until } from "../../support/clock.ts";
 import { PostgresServer } from "../../support/postgres.ts";
 

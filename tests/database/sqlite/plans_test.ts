@@ -14,12 +14,12 @@ import { deleteReferences } from "../../../src/webhooks/rows/events.ts";
 import {
   eventsAfter,
   eventsOfTime,
-} from "../../../src/webhooks/rows/event_feed.ts";
+} from "../../../src/webhooks/event_feed.ts";
 import {
   listDeliveries,
   settledDeliveries,
   sweepDeliveries,
-} from "../../../src/webhooks/rows/delivery_log.ts";
+} from "../../../src/webhooks/delivery_log.ts";
 import {
   dueImages,
   expiredLeases,

@@ -5,12 +5,12 @@ import {
   assertRejects,
 } from "@std/assert";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
-import { replayDelivery } from "../../../src/webhooks/rows/delivery_log.ts";
+import { replayDelivery } from "../../../src/webhooks/delivery_log.ts";
 import {
   rotateOwnSecret,
   rotateWebhookSecret,
-} from "../../../src/webhooks/rows/secrets.ts";
-import { deleteWebhook } from "../../../src/webhooks/rows/webhooks.ts";
+} from "../../../src/webhooks/secrets.ts";
+import { deleteWebhook } from "../../../src/webhooks/webhook_rows.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
 import { until } from "../../support/clock.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";

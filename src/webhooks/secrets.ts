@@ -1,13 +1,13 @@
 /** The secrets that sign what sellers are sent: a seller's, or a webhook's own. */
-import type { Deps } from "../../deps.ts";
-import type { Sql, Tx } from "../../database/db.ts";
-import { newWebhookSecret } from "../../sellers/seller_rows.ts";
+import type { Deps } from "../deps.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { newWebhookSecret } from "../sellers/seller_rows.ts";
 import {
   inForce,
   rotateSecrets,
   type Secrets,
   type Trigger,
-} from "../webhook.ts";
+} from "./webhook.ts";
 
 /** Rows of each table that one write looks at for secrets to forget. */
 const FORGET_ROWS = 500;

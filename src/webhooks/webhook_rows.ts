@@ -1,8 +1,8 @@
 /** Webhooks of sellers. */
-import type { Deps } from "../../deps.ts";
-import type { Trigger, Webhook } from "../webhook.ts";
-import type { Sql, Tx } from "../../database/db.ts";
-import { cancelDeliveries, freeDeliveries, hastenDeliveries } from "./queue.ts";
+import type { Deps } from "../deps.ts";
+import type { Trigger, Webhook } from "./webhook.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { cancelDeliveries, freeDeliveries, hastenDeliveries } from "./rows/queue.ts";
 
 const COLUMNS = `id, trigger_name AS "trigger", url,
   disabled_at AS "disabledAt", failing_since AS "failingSince",

@@ -3,21 +3,21 @@
  * each URL, whoever uses it) and of `transaction_images`. What becomes of a
  * job is in `queue.ts` and `outcomes.ts`.
  */
-import { originsOf } from "../../lib/url.ts";
+import { originsOf } from "../lib/url.ts";
 import {
   type Ask,
   ASKED,
   type AskedImage,
   askFor,
   attemptsBefore,
-} from "./askers.ts";
+} from "./rows/askers.ts";
 import {
   inLists,
   marks,
   type Param,
   type Sql,
   type Tx,
-} from "../../database/db.ts";
+} from "../database/db.ts";
 
 /** One distinct URL of a transaction. */
 export interface RequestedImage {

@@ -1,6 +1,6 @@
 /** The events of a seller in their order, whatever became of their deliveries. */
-import type { DeliveryState, Trigger } from "../webhook.ts";
-import type { Sql, Tx } from "../../database/db.ts";
+import type { DeliveryState, Trigger } from "./webhook.ts";
+import type { Sql, Tx } from "../database/db.ts";
 
 export interface FeedEvent {
   /** Its place among the seller's events, from 1; some numbers are missing. */

@@ -5,15 +5,15 @@ import {
   RETENTION,
   type SettledState,
   type Trigger,
-} from "../webhook.ts";
+} from "./webhook.ts";
 import {
   inLists,
   marks,
   type Param,
   type Sql,
   type Tx,
-} from "../../database/db.ts";
-import { queueAnew } from "./queue.ts";
+} from "../database/db.ts";
+import { queueAnew } from "./rows/queue.ts";
 
 /** Times in Unix milliseconds. */
 export interface LoggedDelivery {
