@@ -88,6 +88,35 @@ Deno.test("http imports no worker", async () => {
   assertEquals(wrong, []);
 });
 
+/** Whose folders below have a file at the top by which they are entered. */
+const FEATURES = LAYERS[SIDE_BY_SIDE].filter((place) => !place.includes("."));
+
+/** Builds everything. */
+const EVERYWHERE = ["app.ts", "services.ts"];
+
+/**
+ * What others may import from below a feature's top: the images' bytes lie
+ * behind one interface, which serves requests and commands as it serves the
+ * worker.
+ */
+const OPEN = ["images/storage/blob_store.ts", "images/storage/open.ts"];
+
+Deno.test("a feature is entered by its top files", async () => {
+  const wrong: string[] = [];
+  for await (const module of modules()) {
+    if (EVERYWHERE.includes(module)) continue;
+    const [folder] = module.split("/");
+    for (const { from } of await importsOf(module)) {
+      const [feature, ...path] = from.split("/");
+      const below = FEATURES.includes(feature) && path.length > 1;
+      if (below && feature !== folder && !OPEN.includes(from)) {
+        wrong.push(`${module} imports ${from}`);
+      }
+    }
+  }
+  assertEquals(wrong, []);
+});
+
 Deno.test("no circle of modules", async () => {
   const graph = new Map<string, string[]>();
   for await (const module of modules()) {

@@ -16,7 +16,7 @@ import {
   replayDelivery,
   settledDeliveries,
 } from "../webhooks/delivery_log.ts";
-import { KEPT_ATTEMPTS } from "../webhooks/rows/queue.ts";
+import { KEPT_ATTEMPTS } from "../webhooks/webhook.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";

@@ -1,13 +1,10 @@
 /** The commands that bring events in and send test events. */
 import { ServiceError } from "../lib/errors.ts";
 import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
-import type { Trigger } from "../webhooks/webhook.ts";
+import type { Trigger } from "../webhooks/trigger.ts";
 import { ingestEvent, pingWebhook, readEventData } from "../webhooks/ingest.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
-import {
-  type RotatedSecret,
-  rotateOwnSecret,
-} from "../webhooks/secrets.ts";
+import { type RotatedSecret, rotateOwnSecret } from "../webhooks/secrets.ts";
 import { COMMAND_LINE, recordChange } from "../operations/audit.ts";
 import { rotateSellerSecret } from "../sellers/administration.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";

@@ -1,7 +1,8 @@
 /** What stands in `<service>`, for every kind of answer. */
 import { DETAIL_CODES, ERROR_STATUS } from "../lib/errors.ts";
 import { IMAGE_CODES } from "../images/image.ts";
-import { DELIVERY_STATES, TRIGGERS } from "../webhooks/webhook.ts";
+import { DELIVERY_STATES } from "../webhooks/webhook.ts";
+import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY } from "../operations/hourly_counts.ts";
 import { SELLER_STATUSES } from "../sellers/seller.ts";
 import { DOCUMENTS, READ_PRODUCT } from "./documents.ts";

@@ -3,7 +3,7 @@ import { DETAIL_CODES, ERROR_STATUS, type ErrorCode } from "../lib/errors.ts";
 import type { Generated } from "../docs/page.ts";
 import { escaped } from "../lib/markup.ts";
 import { IMAGE_CODES } from "../images/image.ts";
-import { TRIGGERS } from "../webhooks/webhook.ts";
+import { TRIGGERS } from "../webhooks/trigger.ts";
 import { READ_ONLY, SENT_PRODUCT } from "./documents.ts";
 import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";

@@ -1,5 +1,5 @@
 /** The documents that are sent to the service. */
-import { TRIGGERS } from "../webhooks/webhook.ts";
+import { TRIGGERS } from "../webhooks/trigger.ts";
 import {
   type ListField,
   LISTS,

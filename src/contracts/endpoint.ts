@@ -3,7 +3,7 @@
  * description and the documentation are written from it.
  */
 import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
-import { TRIGGERS } from "../webhooks/webhook.ts";
+import { TRIGGERS } from "../webhooks/trigger.ts";
 import type { ErrorCode } from "../lib/errors.ts";
 import { SELLER_ATTRIBUTES } from "../sellers/administration.ts";
 import type { AnswerName } from "./answers.ts";

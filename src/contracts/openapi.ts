@@ -8,7 +8,7 @@ import {
   type Parameter,
   PATH_PARAMETERS,
 } from "./endpoint.ts";
-import { TRIGGERS } from "../webhooks/webhook.ts";
+import { TRIGGERS } from "../webhooks/trigger.ts";
 import { ANSWER_EXAMPLES, deliveredExample } from "./examples.ts";
 import { instanceOf } from "./instance.ts";
 import { type Child, isText, type Shape, type TextForm } from "./shapes.ts";

@@ -5,7 +5,7 @@ import {
   type FeedEvent,
   lastEventNumber,
 } from "../webhooks/event_feed.ts";
-import { type Trigger, TRIGGERS } from "../webhooks/webhook.ts";
+import { type Trigger, TRIGGERS } from "../webhooks/trigger.ts";
 import type { Sql } from "../database/db.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { EncodedElement } from "../xml/encode.ts";

@@ -1,7 +1,7 @@
 /** `/healthz` and `/readyz`, for whoever watches the service. */
 import { countBacklog } from "../operations/backlog.ts";
 import type { Db } from "../database/db.ts";
-import { queueHeads } from "../webhooks/rows/queue.ts";
+import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
 
@@ -43,8 +43,7 @@ const NOT_KEPT = { "Cache-Control": "no-store" };
 function backlogNode(db: Db, now: number): Promise<XmlNode> {
   return db.read(async (sql) => {
     const { images, deliveries } = await countBacklog(sql);
-    const [oldest] = await queueHeads(sql, now);
-    const late = oldest === undefined ? 0 : now - oldest.dueAt;
+    const late = now - (await oldestDueDelivery(sql, now) ?? now);
     return {
       images,
       deliveries,

@@ -46,7 +46,7 @@ import {
 } from "./webhooks.ts";
 import type { Endpoint, Parameter } from "../contracts/endpoint.ts";
 import { STATUSES } from "../catalogue/fields.ts";
-import { TRIGGERS } from "../webhooks/webhook.ts";
+import { TRIGGERS } from "../webhooks/trigger.ts";
 import {
   EVENT_EXAMPLE,
   FEED_EXAMPLE,

@@ -6,10 +6,7 @@ import type {
   TransactionResult,
 } from "../catalogue/transaction.ts";
 import type { Sql } from "../database/db.ts";
-import {
-  type UnsettledImage,
-  unsettledImages,
-} from "../images/requests.ts";
+import { type UnsettledImage, unsettledImages } from "../images/requests.ts";
 import { findResults, findTransaction } from "../catalogue/transaction_rows.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";

@@ -1,6 +1,7 @@
 /** Webhooks of the seller: create, list, delete, and what became of them. */
 import { notFound } from "../lib/errors.ts";
-import { isTrigger, type Webhook } from "../webhooks/webhook.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+import { isTrigger } from "../webhooks/trigger.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { registerWebhook } from "../webhooks/registration.ts";
 import {

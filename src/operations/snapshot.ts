@@ -7,7 +7,7 @@ import { statfs } from "node:fs/promises";
 import type { Services } from "../services.ts";
 import { Loop } from "../jobs/loop.ts";
 import { Signal } from "../jobs/signals.ts";
-import { queueHeads } from "../webhooks/rows/queue.ts";
+import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import { countBacklog, countWebhooks, oldestDueImage } from "./backlog.ts";
 
 const EVERY_MS = 10_000;
@@ -89,8 +89,8 @@ export class Snapshot {
     queue.set(deliveriesInFlight, "deliveries", "in_flight");
     queue.set(held, "deliveries", "held");
     queue.set(exhausted, "deliveries", "exhausted");
-    const [head] = await db.read((sql) => queueHeads(sql, now));
-    queueOldestDue.set(secondsSince(head?.dueAt ?? now, now), "deliveries");
+    const delivery = await db.read((sql) => oldestDueDelivery(sql, now));
+    queueOldestDue.set(secondsSince(delivery ?? now, now), "deliveries");
     const image = await db.read(oldestDueImage);
     queueOldestDue.set(secondsSince(image ?? now, now), "images");
     const webhooks = await db.read(countWebhooks);

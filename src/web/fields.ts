@@ -1,7 +1,4 @@
-/**
- * What the page offers to change, from the table of the service. Triggers are
- * held to the service's by a test: importing them would bring in its crypto.
- */
+/** What the page offers to change, from the table of the service. */
 import { ATTRIBUTE_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 
 export interface Field {
@@ -34,19 +31,3 @@ export const FIELDS: readonly Field[] = ATTRIBUTE_NAMES.map((name) => {
     ? common
     : { ...common, unit: unit.example };
 });
-/** What a webhook can be registered for. */
-export const TRIGGERS: readonly string[] = [
-  "order_created",
-  "order_paid",
-  "order_updated",
-  "order_cancelled",
-  "order_delivered",
-  "return_created",
-  "return_updated",
-  "refund_created",
-  "message_created",
-  "review_created",
-  "payout_paid",
-  "product_approved",
-  "product_rejected",
-];

@@ -4,8 +4,8 @@ import {
   MOVES,
   RETENTION,
   type SettledState,
-  type Trigger,
 } from "./webhook.ts";
+import type { Trigger } from "./trigger.ts";
 import {
   inLists,
   marks,
@@ -13,7 +13,7 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
-import { queueAnew } from "./rows/queue.ts";
+import { queueAnew, queueHeads } from "./rows/queue.ts";
 
 /** Times in Unix milliseconds. */
 export interface LoggedDelivery {
@@ -167,6 +167,18 @@ export async function settledDeliveries(
     [state, since, after, limit],
   );
   return rows.map(({ id }) => id);
+}
+
+/**
+ * When the delivery that has been due longest at `now` was due, in Unix
+ * milliseconds; null when none is due.
+ */
+export async function oldestDueDelivery(
+  sql: Sql,
+  now: number,
+): Promise<number | null> {
+  const [head] = await queueHeads(sql, now);
+  return head?.dueAt ?? null;
 }
 
 /** Rows of one sweep: small, as other writes wait meanwhile. */

@@ -1,6 +1,6 @@
 /** An event: what happened at the operator's, as a seller's endpoint gets it. */
 import { lineReader, wordReader } from "../lib/values.ts";
-import { type Trigger, TRIGGERS } from "./webhook.ts";
+import { type Trigger, TRIGGERS } from "./trigger.ts";
 
 export interface Event {
   /** UUID; also the `webhook-id` of every try to deliver it. */

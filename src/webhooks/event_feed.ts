@@ -1,5 +1,6 @@
 /** The events of a seller in their order, whatever became of their deliveries. */
-import type { DeliveryState, Trigger } from "./webhook.ts";
+import type { DeliveryState } from "./webhook.ts";
+import type { Trigger } from "./trigger.ts";
 import type { Sql, Tx } from "../database/db.ts";
 
 export interface FeedEvent {

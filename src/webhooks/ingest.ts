@@ -19,7 +19,8 @@ import {
 } from "./event.ts";
 import { quote, type Read, trimSpace } from "../lib/values.ts";
 import type { Services } from "../services.ts";
-import type { DeliveryState, Trigger } from "./webhook.ts";
+import type { DeliveryState } from "./webhook.ts";
+import type { Trigger } from "./trigger.ts";
 import type { Db, Sql, Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, takeEventNumber } from "./rows/events.ts";

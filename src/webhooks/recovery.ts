@@ -9,7 +9,8 @@ import {
 } from "./event_feed.ts";
 import { insertDelivery, queueAnew } from "./rows/queue.ts";
 import { findWebhook, lockWebhook } from "./webhook_rows.ts";
-import { MOVES, type Trigger, type Webhook } from "./webhook.ts";
+import { MOVES, type Webhook } from "./webhook.ts";
+import type { Trigger } from "./trigger.ts";
 
 /** Events that one step looks at: small, as other writes wait meanwhile. */
 const STEP_EVENTS = 250;

@@ -9,7 +9,7 @@ import { readTrigger } from "./event.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Read, trimSpace } from "../lib/values.ts";
-import type { Trigger } from "./webhook.ts";
+import type { Trigger } from "./trigger.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import { putWebhook } from "./webhook_rows.ts";

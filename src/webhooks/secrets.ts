@@ -2,12 +2,8 @@
 import type { Deps } from "../deps.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { newWebhookSecret } from "../sellers/seller_rows.ts";
-import {
-  inForce,
-  rotateSecrets,
-  type Secrets,
-  type Trigger,
-} from "./webhook.ts";
+import { inForce, rotateSecrets, type Secrets } from "./webhook.ts";
+import type { Trigger } from "./trigger.ts";
 
 /** Rows of each table that one write looks at for secrets to forget. */
 const FORGET_ROWS = 500;

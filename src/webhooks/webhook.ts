@@ -1,33 +1,11 @@
 /**
- * Webhooks as rules: which triggers there are, how a delivery is signed, when
- * it is tried again, when a webhook is given up, and which states a delivery
- * goes through.
+ * Webhooks as rules: how a delivery is signed, when it is tried again, when a
+ * webhook is given up, and which states a delivery goes through.
  */
 import { createHmac } from "node:crypto";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
-
-export const TRIGGERS = [
-  "order_created",
-  "order_paid",
-  "order_updated",
-  "order_cancelled",
-  "order_delivered",
-  "return_created",
-  "return_updated",
-  "refund_created",
-  "message_created",
-  "review_created",
-  "payout_paid",
-  "product_approved",
-  "product_rejected",
-] as const;
-
-export type Trigger = typeof TRIGGERS[number];
-
-export function isTrigger(text: string): text is Trigger {
-  return (TRIGGERS as readonly string[]).includes(text);
-}
+import type { Trigger } from "./trigger.ts";
 
 /** The URL that is called for one trigger of one seller. */
 export interface Webhook {
@@ -168,6 +146,9 @@ export const RETENTION: Readonly<Record<SettledState, number>> = {
   exhausted: 3,
   held: 3,
 };
+
+/** Tries of a delivery that are kept, however often it is replayed. */
+export const KEPT_ATTEMPTS = 100;
 
 const SECRET_PREFIX = "whsec_";
 /** How long a former secret goes on signing beside the new one. */

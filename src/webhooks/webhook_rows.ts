@@ -1,8 +1,13 @@
 /** Webhooks of sellers. */
 import type { Deps } from "../deps.ts";
-import type { Trigger, Webhook } from "./webhook.ts";
+import type { Webhook } from "./webhook.ts";
+import type { Trigger } from "./trigger.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { cancelDeliveries, freeDeliveries, hastenDeliveries } from "./rows/queue.ts";
+import {
+  cancelDeliveries,
+  freeDeliveries,
+  hastenDeliveries,
+} from "./rows/queue.ts";
 
 const COLUMNS = `id, trigger_name AS "trigger", url,
   disabled_at AS "disabledAt", failing_since AS "failingSince",

@@ -18,7 +18,7 @@ import {
 import { DETAIL_CODES, ERROR_STATUS } from "../../src/lib/errors.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { SCALARS } from "../../src/catalogue/fields.ts";
-import { TRIGGERS } from "../../src/webhooks/webhook.ts";
+import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { ENDPOINTS, ROUTES } from "../../src/http/routes.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";

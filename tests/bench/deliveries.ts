@@ -10,7 +10,7 @@
  */
 import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { TRIGGERS } from "../../src/webhooks/webhook.ts";
+import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { Outbound } from "../../src/net/outbound.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";

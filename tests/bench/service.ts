@@ -1,5 +1,5 @@
 /** The real program as a benchmark sees it, and image hosts beside it. */
-import { TRIGGERS } from "../../src/webhooks/webhook.ts";
+import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import {
   type Program,
   runProgram,

@@ -12,7 +12,7 @@ import {
   type ErrorCode,
 } from "../../src/lib/errors.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
-import { TRIGGERS } from "../../src/webhooks/webhook.ts";
+import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import {
   blocks,
   chapter,

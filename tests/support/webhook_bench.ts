@@ -1,6 +1,6 @@
 /** A database, a clock, a sink and the delivery role, without the HTTP side. */
 import { type Deps, jsonLog, systemIds } from "../../src/deps.ts";
-import type { Trigger } from "../../src/webhooks/webhook.ts";
+import type { Trigger } from "../../src/webhooks/trigger.ts";
 import { type Ingested, ingestEvent } from "../../src/webhooks/ingest.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import { newSignals, type Signals } from "../../src/jobs/signals.ts";
@@ -11,7 +11,7 @@ import {
   type LoggedAttempt,
   type LoggedDelivery,
 } from "../../src/webhooks/delivery_log.ts";
-import { KEPT_ATTEMPTS } from "../../src/webhooks/rows/queue.ts";
+import { KEPT_ATTEMPTS } from "../../src/webhooks/webhook.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { listWebhooks, putWebhook } from "../../src/webhooks/webhook_rows.ts";
 import { WebhookRole } from "../../src/webhooks/worker/role.ts";

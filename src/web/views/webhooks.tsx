@@ -1,7 +1,7 @@
 /** The seller's webhooks: add, test, remove, and what became of them. */
 import { useState } from "preact/hooks";
 import type { Client } from "../client.ts";
-import { TRIGGERS } from "../fields.ts";
+import { TRIGGERS } from "../../webhooks/trigger.ts";
 import {
   Announcer,
   Await,
@@ -199,7 +199,7 @@ function WebhookActions({ client, webhook, onChanged }: Changing & {
 function WebhookForm({ client, taken, onChanged }: Changing & {
   taken: readonly string[];
 }) {
-  const [trigger, setTrigger] = useState(TRIGGERS[0]);
+  const [trigger, setTrigger] = useState<string>(TRIGGERS[0]);
   const [url, setUrl] = useState("");
   const { busy, error, run } = useAction();
   const add = async () => {

@@ -2,7 +2,7 @@
  * Events as rows. Nothing but `src/webhooks/ingest.ts` imports this file, so that no
  * other use case can bring an event into being.
  */
-import type { Trigger } from "../webhook.ts";
+import type { Trigger } from "../trigger.ts";
 import type { Sql, Tx } from "../../database/db.ts";
 
 export interface NewEvent {

@@ -1,15 +1,16 @@
 /**
  * The queue of deliveries: what waits, and what is held under a lease. How a
- * try ended is recorded by `delivery_outcomes.ts`; the log that people read is
- * in `delivery_log.ts`. State changes are written from the table `MOVES`.
+ * try ended is recorded by `outcomes.ts`; the log that people read is in
+ * `../delivery_log.ts`. State changes are written from the table `MOVES`.
  */
 import {
+  KEPT_ATTEMPTS,
   type Move,
   MOVES,
   type Secrets,
-  type Trigger,
   type Webhook,
 } from "../webhook.ts";
+import type { Trigger } from "../trigger.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
@@ -200,9 +201,6 @@ export interface ClaimRequest {
   leaseUntil: number;
   now: number;
 }
-
-/** Tries of a delivery that are kept, however often it is replayed. */
-export const KEPT_ATTEMPTS = 100;
 
 /** A delivery that is held under a lease. */
 export interface Claim {

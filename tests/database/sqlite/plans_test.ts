@@ -11,10 +11,7 @@ import {
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
 import { deleteReferences } from "../../../src/webhooks/rows/events.ts";
-import {
-  eventsAfter,
-  eventsOfTime,
-} from "../../../src/webhooks/event_feed.ts";
+import { eventsAfter, eventsOfTime } from "../../../src/webhooks/event_feed.ts";
 import {
   listDeliveries,
   settledDeliveries,
