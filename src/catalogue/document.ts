@@ -31,7 +31,7 @@ import {
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
 import { readXml, readXmlInPieces } from "../xml/decode.ts";
-import type { XmlAttributes } from "../xml/handlers.ts";
+import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
 import { TextBuilder } from "../xml/text_builder.ts";
 
 /** The most products that one document may hold (interface.md, section 8). */
@@ -42,6 +42,20 @@ export interface ImageUse {
   url: string;
   line: number;
   field: string;
+}
+
+/** Problems of one product, or of what stands outside of all. */
+interface Tally {
+  /** Those in `ProductsDocument.problems`. */
+  told: number;
+  /** The others. */
+  untold: number;
+}
+
+/** Part of a document, as indices of the reader (see `TagPosition`). */
+export interface Span {
+  start: number;
+  end: number;
 }
 
 /** One `<product>` as sent. */
@@ -59,13 +73,21 @@ export interface ProductRow {
   lines: Map<string, number>;
   /** The images whose URLs are well formed. */
   images: ImageUse[];
+  problems: Tally;
+  /** With its tags. */
+  span: Span;
 }
 
 export interface ProductsDocument {
   rows: ProductRow[];
-  /** Problems that can be told without looking at what is stored. */
+  /** The start tag of the root. */
+  root: Span;
+  /**
+   * Problems that can be told without looking at what is stored. A product that
+   * has one is in them, however many there are.
+   */
   problems: Detail[];
-  /** How many more there are than an error tells. */
+  /** How many more there are. */
   moreProblems: number;
 }
 
@@ -125,11 +147,17 @@ enum Level {
   Item,
 }
 
+/** Problems of a product that are told whatever stands before it. */
+const TOLD_OF_EACH = 4;
+
 class Decoder {
   readonly #rows: ProductRow[] = [];
-  /** At most as many as an error tells: a document can hold millions. */
+  /** Bounded: a document can hold millions. */
   readonly #problems: Detail[] = [];
-  #moreProblems = 0;
+  /** Of what stands outside of any product. */
+  readonly #outside: Tally = { told: 0, untold: 0 };
+  #tag!: TagPosition;
+  #root: Span = { start: 0, end: 0 };
   /** What ends a problem's message: looked for once the document was read. */
   readonly #suggestions: [problem: Detail, suggest: () => string][] = [];
   #level = Level.Outside;
@@ -160,11 +188,17 @@ class Decoder {
       const row = this.#rows[(problem.product ?? 0) - 1];
       if (row !== undefined && row.sku !== null) problem.sku = row.sku;
     }
+    const tallies = [this.#outside, ...this.#rows.map((row) => row.problems)];
     return {
       rows: this.#rows,
+      root: this.#root,
       problems: this.#problems,
-      moreProblems: this.#moreProblems,
+      moreProblems: tallies.reduce((sum, { untold }) => sum + untold, 0),
     };
+  }
+
+  begin(tag: TagPosition): void {
+    this.#tag = tag;
   }
 
   open(name: string, attributes: XmlAttributes, line: number): void {
@@ -206,6 +240,7 @@ class Decoder {
         break;
       case Level.Product:
         this.#refuseText(this.#row.line, "product");
+        this.#row.span.end = this.#tag.tagEnd;
         this.#level = Level.Products;
         break;
       case Level.Products:
@@ -234,6 +269,7 @@ class Decoder {
       }
     }
     this.#rootLine = line;
+    this.#root = this.#tagSpan();
     this.#level = Level.Products;
   }
 
@@ -258,10 +294,16 @@ class Decoder {
       unread: new Set(),
       lines: new Map(),
       images: [],
+      problems: { told: 0, untold: 0 },
+      span: this.#tagSpan(),
     };
     this.#rows.push(this.#row);
     this.#level = Level.Product;
     this.#checkAttributes("product", attributes, line, "");
+  }
+
+  #tagSpan(): Span {
+    return { start: this.#tag.tagStart, end: this.#tag.tagEnd };
   }
 
   #openField(name: string, attributes: XmlAttributes, line: number): void {
@@ -548,9 +590,15 @@ class Decoder {
 
   /** Counts a problem that is one too many to be told. */
   #isFull(): boolean {
-    if (this.#problems.length < DETAIL_LIMIT) return false;
-    this.#moreProblems++;
-    return true;
+    const tally = this.#tally();
+    const hasRoom = this.#problems.length < DETAIL_LIMIT ||
+      tally.told < TOLD_OF_EACH;
+    if (!hasRoom) tally.untold++;
+    return !hasRoom;
+  }
+
+  #tally(): Tally {
+    return this.#level >= Level.Product ? this.#row.problems : this.#outside;
   }
 
   #problem(
@@ -563,6 +611,7 @@ class Decoder {
     const inProduct = this.#level >= Level.Product;
     const detail: Detail = { ...place, code, message };
     if (inProduct) detail.product = this.#row.product;
+    this.#tally().told++;
     this.#problems.push(detail);
     if (suggest !== undefined) this.#suggestions.push([detail, suggest]);
   }

@@ -5,7 +5,7 @@ import { DAY_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import { findUsedKey, keepUsedKey, type UsedKey } from "./idempotency_rows.ts";
+import { findUsedKey, type FoundKey, keepUsedKey } from "./idempotency_rows.ts";
 
 /** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = DAY_MS;
@@ -31,7 +31,7 @@ interface Once<T> {
   /** Carries the request out, and calls `usedBefore` and `useKey` in its write. */
   carryOut: (use: KeyUse | null) => Promise<T>;
   /** The answer to the same request before. */
-  again: (used: UsedKey) => T;
+  again: (used: FoundKey) => T;
 }
 
 /**
@@ -72,12 +72,12 @@ export async function usedBefore(
   tx: Tx,
   seller: Seller,
   use: KeyUse | null,
-): Promise<UsedKey | null> {
+): Promise<FoundKey | null> {
   const used = use && await findUsedKey(tx, seller.id, use.key, tx.now());
   return used && checked(used, use!);
 }
 
-function checked(used: UsedKey, use: KeyUse): UsedKey {
+function checked(used: FoundKey, use: KeyUse): FoundKey {
   if (used.request_hash === use.hash) return used;
   throw new ServiceError(
     "conflict",

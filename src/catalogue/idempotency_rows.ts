@@ -6,16 +6,23 @@ export interface UsedKey {
   transaction_id: string;
 }
 
+/** With how many products the upload refused. */
+export interface FoundKey extends UsedKey {
+  refused: number;
+}
+
 /** What the seller's key was used for; null when it is free (again). */
 export async function findUsedKey(
   sql: Sql,
   sellerId: string,
   key: string,
   now: number,
-): Promise<UsedKey | null> {
-  return await sql.get<UsedKey>(
-    `SELECT request_hash, transaction_id FROM idempotency_keys
-     WHERE seller_id = ? AND key = ? AND expires_at > ?`,
+): Promise<FoundKey | null> {
+  return await sql.get<FoundKey>(
+    `SELECT request_hash, transaction_id, products_refused AS refused
+     FROM idempotency_keys AS used
+     JOIN transactions ON transactions.id = transaction_id
+     WHERE used.seller_id = ? AND key = ? AND expires_at > ?`,
     [sellerId, key, now],
   ) ?? null;
 }

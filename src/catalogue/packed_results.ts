@@ -14,18 +14,22 @@ const RESULTS: Readonly<Record<string, ProductResult>> = {
   u: "updated",
   n: "unchanged",
   d: "deleted",
+  r: "refused",
 };
 const LETTERS: Readonly<Record<ProductResult, string>> = {
   created: "c",
   updated: "u",
   unchanged: "n",
   deleted: "d",
+  refused: "r",
 };
 
 /** A letter and the 16 bytes of a UUID in base64url. */
 const ENTRY = 1 + 22;
+/** Stands for the id of a product that was refused. */
+const NO_ID = "A".repeat(22);
 
-type Packed = [string, string[], Record<string, number[]>];
+type Packed = [string, (string | null)[], Record<string, number[]>];
 
 /** `[id, sku, result, image ordinals]`, as results were stored before. */
 type Unpacked = [string, string, ProductResult, number[]];
@@ -59,7 +63,7 @@ export function unpackResults(text: string): TransactionResult[] {
   return skus.map((sku, index) => {
     const entry = entries.slice(index * ENTRY, (index + 1) * ENTRY);
     return {
-      id: longId(entry.slice(1)),
+      id: entry.endsWith(NO_ID) ? null : longId(entry.slice(1)),
       sku,
       result: RESULTS[entry[0]],
       images: images[index] ?? [],
@@ -67,7 +71,8 @@ export function unpackResults(text: string): TransactionResult[] {
   });
 }
 
-function shortId(id: string): string {
+function shortId(id: string | null): string {
+  if (id === null) return NO_ID;
   return Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
 }
 

@@ -111,7 +111,7 @@ function missingFields(
     !unread.has("availability") && !unread.has("quantity")
   ) {
     problems.push({
-      field: "availability",
+      field: "quantity",
       code: "required",
       message: "is missing; a new product needs <quantity> or <availability>.",
     });

@@ -6,12 +6,15 @@ import type { Detail } from "../lib/errors.ts";
 import type { Sql } from "../database/db.ts";
 import { quotaOf } from "../sellers/usage_rows.ts";
 
-/** What is wrong with each of these new products, if they are too many. */
+/**
+ * What is wrong with each of these new products, if they are too many; with
+ * `fill`, only with those after the first ones for which there is room.
+ */
 export async function quotaProblems(
   sql: Sql,
   sellerId: string,
   created: readonly Pick<Detail, "product" | "sku" | "line">[],
-  defaultLimit: number,
+  { defaultLimit, fill }: { defaultLimit: number; fill: boolean },
 ): Promise<Detail[]> {
   if (created.length === 0) return [];
   const { limit, used } = await quotaOf(
@@ -21,7 +24,8 @@ export async function quotaProblems(
     defaultLimit,
   );
   if (used + created.length <= limit) return [];
-  return created.map(({ product, sku, line }) => ({
+  const room = fill ? Math.max(0, limit - used) : 0;
+  return created.slice(room).map(({ product, sku, line }) => ({
     product,
     sku,
     line,

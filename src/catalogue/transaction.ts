@@ -6,8 +6,11 @@
  * settled; at once where there is none to fetch.
  */
 
+/** What an upload does to a product that it stores. */
+export type PlannedResult = "created" | "updated" | "unchanged";
+
 /** `deleted`: by an undo. */
-export type ProductResult = "created" | "updated" | "unchanged" | "deleted";
+export type ProductResult = PlannedResult | "deleted" | "refused";
 
 export type ProductCounts = Record<ProductResult, number>;
 
@@ -21,8 +24,10 @@ export interface ImageCounts {
 
 /** What one product of the document became. */
 export interface TransactionResult {
-  id: string;
-  sku: string;
+  /** Null where it was refused. */
+  id: string | null;
+  /** Null where it was refused and none could be read. */
+  sku: string | null;
   result: ProductResult;
   /**
    * Ordinals, among the distinct URLs of the transaction, of its images that
@@ -61,7 +66,13 @@ export function transactionStatus(
 export function countsOf(
   products: readonly { result: ProductResult }[],
 ): ProductCounts {
-  const counts = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
+  const counts = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    refused: 0,
+  };
   for (const { result } of products) counts[result]++;
   return counts;
 }

@@ -14,9 +14,9 @@ export async function insertTransaction(
   await tx.run(
     `INSERT INTO transactions (id, seller_id, created_at, finished_at,
        products_created, products_updated, products_unchanged,
-       products_deleted, undoes,
+       products_deleted, products_refused, undoes,
        images_pending, images_stored, images_reused, images_failed, results)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
     [
       transaction.id,
       sellerId,
@@ -26,6 +26,7 @@ export async function insertTransaction(
       products.updated,
       products.unchanged,
       products.deleted,
+      products.refused,
       transaction.undoes,
       packResults(results),
     ],
@@ -55,6 +56,7 @@ interface TransactionRow {
   products_updated: number;
   products_unchanged: number;
   products_deleted: number;
+  products_refused: number;
   images_pending: number;
   images_stored: number;
   images_reused: number;
@@ -65,6 +67,7 @@ interface TransactionRow {
 
 const COUNTERS = `id, created_at, finished_at,
   products_created, products_updated, products_unchanged, products_deleted,
+  products_refused,
   images_pending, images_stored, images_reused, images_failed, undoes,
   (SELECT u.id FROM transactions u WHERE u.undoes = transactions.id)
     AS undone_by`;
@@ -79,6 +82,7 @@ function toTransaction(row: TransactionRow): Transaction {
       updated: row.products_updated,
       unchanged: row.products_unchanged,
       deleted: row.products_deleted,
+      refused: row.products_refused,
     },
     images: {
       pending: row.images_pending,

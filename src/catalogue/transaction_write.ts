@@ -15,6 +15,8 @@ import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductChange } from "./product.ts";
 import { writeProducts } from "./product_rows.ts";
+import type { RefusedDocument } from "./refused_document.ts";
+import { insertRefused } from "./refused_rows.ts";
 import {
   countsOf,
   type ProductCounts,
@@ -24,10 +26,11 @@ import {
 import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
 import { keepUndo } from "./undo_rows.ts";
 
+/** What a seller's refused products may take, in longest bodies. */
+const REFUSED_KEPT = 4;
+
 /** What a transaction does to one product. */
-export interface ProductOutcome {
-  id: string;
-  sku: string;
+export interface ProductOutcome extends Pick<TransactionResult, "id" | "sku"> {
   result: ProductResult;
   /** null: it stays as it is. */
   change: ProductChange | null;
@@ -39,6 +42,8 @@ export interface TransactionWrite {
   seller: Seller;
   /** In the order in which its results are shown. */
   products: readonly ProductOutcome[];
+  /** Those of them that are refused, to hand them back; null: none. */
+  refused: RefusedDocument | null;
   /** Which version of an image is wanted. */
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   /** The transaction that this one undoes. */
@@ -59,7 +64,7 @@ export async function writeTransaction(
   tx: Tx,
   write: TransactionWrite,
 ): Promise<WrittenTransaction> {
-  const { seller, products, undoes, use } = write;
+  const { seller, products, refused, undoes, use } = write;
   const { deps, config, metrics } = services;
   const transactionId = deps.ids.uuid();
   const now = tx.now();
@@ -88,6 +93,11 @@ export async function writeTransaction(
   }, results);
   await linkImages(tx, [...changes.values()], imageIds);
   if (use !== null) await useKey(tx, seller.id, use, transactionId);
+  if (refused !== null) {
+    const limit = REFUSED_KEPT * config.bodyLimit;
+    const owner = { transactionId, sellerId: seller.id };
+    await insertRefused(tx, owner, refused, limit);
+  }
   // What every upload has to wait for comes last.
   await countInHour(tx, now, "uploads");
   await writeProducts(tx, seller.id, [...changes.values()]);

@@ -67,6 +67,7 @@ export async function undoTransaction(
         return await writeTransaction(services, tx, {
           seller,
           products: plan.products.map(toOutcome),
+          refused: null,
           versionOf: () => ({ validator: null, asStored: true }),
           undoes: undo.transactionId,
           use,
@@ -104,7 +105,7 @@ async function makePlan(
     sql,
     seller.id,
     remade.map(({ product, sku }) => ({ product, sku })),
-    config.productLimit,
+    { defaultLimit: config.productLimit, fill: false },
   );
   return { ...plan, beyondQuota };
 }

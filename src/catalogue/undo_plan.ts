@@ -49,7 +49,11 @@ export async function planUndo(
   results: readonly TransactionResult[],
   uuid: () => string,
 ): Promise<UndoPlan> {
-  const named = steps.map((step) => ({ step, ...results[step.index] }));
+  const named = steps.map((step) => {
+    const { id, sku } = results[step.index];
+    // Only what was refused is without, and that has no step.
+    return { step, id: id!, sku: sku! };
+  });
   const current = await findByIds(sql, sellerId, named.map(({ id }) => id));
   const undoings = named.map(({ step, id, sku }) =>
     new Undoing(step, current.get(id) ?? null, { id, sku })

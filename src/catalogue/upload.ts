@@ -1,5 +1,6 @@
 /**
- * The main use case: one upload of up to 250 products, all or nothing.
+ * The main use case: one upload of up to 250 products, all or nothing; or, if
+ * the seller says so, those of them that have no problem.
  *
  *   decode → HEAD of every distinct image URL → plan against what is stored →
  *   one write → answer
@@ -9,12 +10,7 @@
  * deed; only when the outcome is known beforehand (a problem was found, or it
  * is a dry run) is it made on a read.
  */
-import {
-  type Detail,
-  recordInvalid,
-  ServiceError,
-  serviceStopping,
-} from "../lib/errors.ts";
+import { recordInvalid, ServiceError, serviceStopping } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
@@ -25,8 +21,13 @@ import {
   requireAllAsked,
   validatorFrom,
 } from "./image_probe.ts";
-import { quotaProblems } from "./product_quota.ts";
-import { makePlan, type PlannedProduct } from "./upload_plan.ts";
+import {
+  hasOthers,
+  isRefused,
+  type JudgedProduct,
+  judgeProducts,
+} from "./upload_judgement.ts";
+import { SentDocument } from "./refused_document.ts";
 import type { Services } from "../services.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import {
@@ -35,7 +36,7 @@ import {
   once,
   usedBefore,
 } from "./idempotency.ts";
-import type { UsedKey } from "./idempotency_rows.ts";
+import type { FoundKey } from "./idempotency_rows.ts";
 import {
   type ProductOutcome,
   writeTransaction,
@@ -58,13 +59,15 @@ export interface Upload {
   body: Uint8Array[];
   /** Do everything but the write. */
   dryRun: boolean;
+  /** Store the products without a problem, also when others have one. */
+  acceptValid: boolean;
   idempotency: KeyedRequest | null;
 }
 
 export type UploadOutcome =
   | WrittenTransaction
   /** The Idempotency-Key was used before: nothing was done again. */
-  | { transactionId: string; repeated: true }
+  | { transactionId: string; refused: number; repeated: true }
   | { dryRun: ProductCounts };
 
 /** Uploads a document, or throws a `ServiceError` and has stored nothing. */
@@ -96,8 +99,8 @@ function nameOf(outcome: UploadOutcome): string {
   return "repeated" in outcome ? "repeated" : "accepted";
 }
 
-function firstAnswer({ transaction_id }: UsedKey): UploadOutcome {
-  return { transactionId: transaction_id, repeated: true };
+function firstAnswer({ transaction_id, refused }: FoundKey): UploadOutcome {
+  return { transactionId: transaction_id, refused, repeated: true };
 }
 
 async function carryThrough(
@@ -105,14 +108,17 @@ async function carryThrough(
   upload: Upload,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { db, deps, config } = services;
-  const { seller, dryRun } = upload;
+  const { db } = services;
+  const { seller, dryRun, acceptValid } = upload;
   const size = sizeOf(upload.body);
+  const sent = acceptValid ? [...upload.body] : null;
   const document = await inPhase(
     services,
     "decode",
     () => decode(services, upload),
   );
+  const source = sent &&
+    await SentDocument.locate(sent, document, pauseOf(services));
   const heads = await inPhase(
     services,
     "heads",
@@ -120,38 +126,33 @@ async function carryThrough(
       beforeEnd(services.ending, probeImages(services, document, seller.id)),
   );
   countHeads(services, heads.values());
-  const plan = async (sql: Sql) => {
-    const planned = await makePlan(sql, seller.id, document, deps.ids.uuid);
-    const created = planned.products
-      .filter(({ result }) => result === "created");
-    const beyondQuota = await quotaProblems(
-      sql,
-      seller.id,
-      created.map(({ row, product }) => ({
-        product: row.product,
-        sku: product.sku,
-        line: row.line,
-      })),
-      config.productLimit,
-    );
-    return { ...planned, problems: [...planned.problems, ...beyondQuota] };
+  const known = [...document.problems, ...imageProblems(document, heads)];
+  const judge = async (sql: Sql) => {
+    const judged = await judgeProducts(sql, services, upload, document, known);
+    const { problems, products } = judged;
+    const hasOthers = products.some(({ result }) => result !== "refused");
+    if (isRefused(problems, { acceptValid, hasOthers })) {
+      throw recordInvalid(problems, document.moreProblems);
+    }
+    return products;
   };
 
-  const known = [...document.problems, ...imageProblems(document, heads)];
-  if (known.length === 0) requireAllAsked(heads);
-  if (dryRun || known.length > 0) {
-    const { problems, products } = await db.read(plan);
-    refuse([...known, ...problems], document.moreProblems);
-    return { dryRun: countsOf(products) };
-  }
+  const refused = isRefused(known, {
+    acceptValid,
+    hasOthers: hasOthers(document, known),
+  });
+  if (!refused) requireAllAsked(heads);
+  if (dryRun || refused) return { dryRun: countsOf(await db.read(judge)) };
   const write = async (tx: Tx): Promise<UploadOutcome> => {
     const used = await usedBefore(tx, seller, use);
     if (used !== null) return firstAnswer(used);
-    const { products, problems } = await plan(tx);
-    refuse(problems);
+    const products = await judge(tx);
     return await writeTransaction(services, tx, {
       seller,
       products: products.map(toOutcome),
+      refused: source && source.refused(
+        products.filter((product) => product.result === "refused"),
+      ),
       versionOf: (url) => ({ validator: validatorFrom(heads.get(url)) }),
       undoes: null,
       use,
@@ -192,9 +193,10 @@ function countHeads({ metrics }: Services, heads: Iterable<Head>): void {
  * milliseconds in its turn, and a long one piece by piece, few of those at once.
  */
 async function decode(
-  { decoding, deps, heavy }: Services,
+  services: Services,
   { seller, body }: Upload,
 ): Promise<ProductsDocument> {
+  const { decoding, heavy } = services;
   const size = sizeOf(body);
   if (size <= LIGHT) return decodeProducts(body);
   if (size <= READ_AT_ONCE) {
@@ -203,10 +205,13 @@ async function decode(
       seller.id,
     );
   }
-  const pause = () =>
-    new Promise<void>((resolve) => deps.clock.after(0, resolve));
   using _ = await decoding.acquire(seller.id);
-  return await decodeProductsInPieces(body, pause);
+  return await decodeProductsInPieces(body, pauseOf(services));
+}
+
+/** Lets others go on between the pieces of a long document. */
+function pauseOf({ deps }: Services): () => Promise<void> {
+  return () => new Promise((resolve) => deps.clock.after(0, resolve));
 }
 
 /** What `work` comes to; throws 503 when the service ends before. */
@@ -222,17 +227,13 @@ async function beforeEnd<T>(ending: AbortSignal, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Throws what is wrong with the request, in document order. */
-function refuse(problems: Detail[], more = 0): void {
-  if (problems.length === 0) return;
-  problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  throw recordInvalid(problems, more);
-}
-
 /** A product that the document does not list images of asks for none. */
-function toOutcome(
-  { before, product, result, asksImages }: PlannedProduct,
-): ProductOutcome {
+function toOutcome(judged: JudgedProduct): ProductOutcome {
+  if (judged.result === "refused") {
+    const { sku, result } = judged;
+    return { id: null, sku, result, change: null, images: [] };
+  }
+  const { before, product, result, asksImages } = judged;
   const { id, sku } = product;
   const change = result === "unchanged" ? null : { before, after: product };
   const images = asksImages ? product.images.map(({ url }) => url) : [];

@@ -2,7 +2,12 @@
  * What each row of a document does to what is stored, or what is wrong with
  * that. Looks at stored products, writes nothing.
  */
-import { type Detail, fieldDetail } from "../lib/errors.ts";
+import {
+  type Detail,
+  fieldDetail,
+  type FieldProblem,
+  type Problem,
+} from "../lib/errors.ts";
 import type { ProductFields } from "./fields.ts";
 import {
   applyPatch,
@@ -10,7 +15,7 @@ import {
   type ProductContent,
   sameFields,
 } from "./product.ts";
-import type { ProductResult } from "./transaction.ts";
+import type { PlannedResult } from "./transaction.ts";
 import { quote } from "../lib/values.ts";
 import type { Sql } from "../database/db.ts";
 import { findByIds, findBySkus } from "./product_rows.ts";
@@ -39,18 +44,21 @@ async function loadStored(
 export interface PlannedProduct {
   /** Where the document speaks of it. */
   row: ProductRow;
-  result: ProductResult;
+  result: PlannedResult;
   /** As stored; null for a new one. */
   before: Product | null;
   /** As it is to be. */
   product: ProductContent;
   /** Whether the document lists its images. */
   asksImages: boolean;
+  /** Id of the product whose SKU it takes, which has to give it up. */
+  takesSkuOf: string | null;
 }
 
-/** What becomes of a document; only to be carried out without problems. */
+/** What becomes of a document; a product with a problem is not to be stored. */
 export interface Plan {
   problems: Detail[];
+  /** Those that address a product of their own, in document order. */
   products: PlannedProduct[];
 }
 
@@ -63,10 +71,7 @@ export async function makePlan(
 ): Promise<Plan> {
   const stored = await loadStored(sql, sellerId, document);
   const claims = new Claims(stored, document.rows);
-  const plan: Plan = {
-    problems: [],
-    products: [],
-  };
+  const plan: Plan = { problems: [], products: [] };
   for (const row of document.rows) planRow(plan, row, stored, claims, uuid);
   return plan;
 }
@@ -79,48 +84,63 @@ function planRow(
   uuid: () => string,
 ): void {
   const target = findTarget(row, stored);
-  if ("problem" in target) {
-    if (target.problem !== null) plan.problems.push(target.problem);
+  if ("problems" in target) {
+    claims.claimSku(row);
+    for (const problem of target.problems) plan.problems.push(problem);
     return;
   }
   const { current } = target;
   const place = { product: row.product, sku: row.sku ?? current?.sku };
-  const clash = claims.claim(row, current);
-  if (clash !== null) {
-    plan.problems.push({ ...place, ...clash });
+  const claim = claims.claim(row, current);
+  if ("clash" in claim) {
+    plan.problems.push({ ...place, ...claim.clash });
     return;
   }
   const { fields, problems } = applyPatch(current, row.patch, row.unread);
-  for (const problem of problems) {
-    const line = row.lines.get(problem.field) ?? row.line;
-    plan.problems.push(fieldDetail(problem, { ...place, line }));
+  for (const detail of detailsOf(row, place, problems)) {
+    plan.problems.push(detail);
   }
   const planned = planProduct(row, current, fields, uuid);
-  plan.products.push(planned);
+  plan.products.push({ ...planned, takesSkuOf: claim.takesSkuOf });
 }
 
 /**
  * The product that a row addresses, null for a new one; or what is wrong with
- * the address, null where that has been complained of already.
+ * the address, nothing where that has been complained of already.
  */
-type Target = { current: Product | null } | { problem: Detail | null };
+type Target = { current: Product | null } | { problems: Detail[] };
 
 function findTarget(row: ProductRow, { byId, bySku }: Stored): Target {
   if (row.id !== null) {
     const current = byId.get(row.id);
-    return current === undefined ? { problem: unknownId(row) } : { current };
+    return current === undefined ? { problems: [unknownId(row)] } : { current };
   }
   if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
-  if (row.unread.has("id") || row.unread.has("sku")) return { problem: null };
-  return {
-    problem: {
-      product: row.product,
-      line: row.line,
-      field: "sku",
-      code: "required",
-      message: "sku is missing; a product is addressed by <sku> or <id>.",
-    },
-  };
+  if (row.unread.has("id") || row.unread.has("sku")) return { problems: [] };
+  return { problems: withoutAddress(row) };
+}
+
+/** All that a new product lacks, and how to address a stored one. */
+function withoutAddress(row: ProductRow): Detail[] {
+  return detailsOf(row, {}, applyPatch(null, row.patch, row.unread).problems)
+    .map((detail) =>
+      detail.field !== "sku" ? detail : {
+        ...detail,
+        message: "sku is missing; a product is addressed by <sku> or <id>.",
+      }
+    );
+}
+
+/** Problems of a row's fields; of a field that was not sent, on its line. */
+function detailsOf(
+  row: ProductRow,
+  place: Pick<Detail, "sku">,
+  problems: readonly FieldProblem[],
+): Detail[] {
+  return problems.map((problem) => {
+    const line = row.lines.get(problem.field) ?? row.line;
+    return fieldDetail(problem, { product: row.product, ...place, line });
+  });
 }
 
 function unknownId(row: ProductRow): Detail {
@@ -155,48 +175,70 @@ class Claims {
     }
   }
 
-  /** Notes a row's claims, or says which earlier one they clash with. */
-  claim(row: ProductRow, current: Product | null): Clash | null {
+  /** Notes the SKU of a row that addresses no product. */
+  claimSku(row: ProductRow): void {
+    if (row.sku !== null && !this.#skus.has(row.sku)) {
+      this.#skus.set(row.sku, row);
+    }
+  }
+
+  /**
+   * Notes a row's claims and says with which earlier one they clash, or whose
+   * SKU it takes. The claims of a row that is refused stand, too.
+   */
+  claim(
+    row: ProductRow,
+    current: Product | null,
+  ): { clash: Clash } | { takesSkuOf: string | null } {
     const sku = row.sku ?? current!.sku;
     const field = row.sku === null ? "id" : "sku";
     const line = row.lines.get(field) ?? row.line;
     const namesake = this.#skus.get(sku);
     const twin = current === null ? undefined : this.#targets.get(current.id);
+    if (namesake === undefined) this.#skus.set(sku, row);
+    if (twin === undefined && current !== null) {
+      this.#targets.set(current.id, row);
+    }
     if (namesake !== undefined && (row.sku !== null || twin === undefined)) {
       return {
-        line,
-        field,
-        code: "duplicate_sku",
-        message: `sku ${quote(sku)} is that of product ${namesake.product} ` +
-          `already, on line ${namesake.line}; a document may name a SKU only ` +
-          "once.",
+        clash: {
+          line,
+          field,
+          code: "duplicate_sku",
+          message: `sku ${quote(sku)} is that of product ${namesake.product} ` +
+            `already, on line ${namesake.line}; a document may name a SKU ` +
+            "only once.",
+        },
       };
     }
     if (twin !== undefined) {
       return {
-        line,
-        field,
-        code: "duplicate_product",
-        message: `This is the product with the id ${current!.id}, which is ` +
-          `product ${twin.product} already, on line ${twin.line}; a SKU that ` +
-          "becomes free can be given to a new product in the next request.",
+        clash: {
+          line,
+          field,
+          code: "duplicate_product",
+          message: `This is the product with the id ${current!.id}, which is ` +
+            `product ${twin.product} already, on line ${twin.line}; a SKU ` +
+            "that becomes free can be given to a new product in the next " +
+            "request.",
+        },
       };
     }
-    this.#skus.set(sku, row);
-    if (current === null) return null;
-    this.#targets.set(current.id, row);
+    if (current === null) return { takesSkuOf: null };
     const owner = this.#stored.bySku.get(sku);
-    if (!owner || owner.id === current.id || this.#leaving.has(owner.id)) {
-      return null;
-    }
-    return {
-      line,
-      field,
-      code: "sku_taken",
-      message: `sku ${quote(sku)} belongs to another product of yours, with ` +
-        `the id ${owner.id}.`,
-    };
+    if (!owner || owner.id === current.id) return { takesSkuOf: null };
+    if (this.#leaving.has(owner.id)) return { takesSkuOf: owner.id };
+    return { clash: { line, field, ...skuTaken(sku, owner.id) } };
   }
+}
+
+/** The SKU is that of the stored product with this id. */
+export function skuTaken(sku: string, id: string): Problem {
+  return {
+    code: "sku_taken",
+    message: `sku ${quote(sku)} belongs to another product of yours, with ` +
+      `the id ${id}.`,
+  };
 }
 
 function planProduct(
@@ -204,7 +246,7 @@ function planProduct(
   before: Product | null,
   fields: ProductFields,
   uuid: () => string,
-): PlannedProduct {
+): Omit<PlannedProduct, "takesSkuOf"> {
   const asksImages = row.patch.images !== undefined;
   if (before === null) {
     const product = { ...fields, id: uuid() };

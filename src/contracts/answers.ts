@@ -30,6 +30,7 @@ const PRODUCT_COUNTS = named(
   one("updated", COUNT),
   one("unchanged", COUNT),
   maybe("deleted", COUNT, "by an undo; left out where there are none"),
+  maybe("refused", COUNT, "only with accept=valid; 0 is left out"),
 );
 
 const COUNTERS: readonly Child[] = [
@@ -57,36 +58,6 @@ const COUNTERS: readonly Child[] = [
   maybe("undone_by", UUID, "the transaction that undid this one"),
 ];
 
-const RESULT = elements(
-  one("id", UUID),
-  one("sku", STRING),
-  one("result", word(["created", "updated", "unchanged", "deleted"])),
-  many(
-    "image",
-    elements(
-      one("url", STRING),
-      one("status", word(["pending", "failed"])),
-      one("attempts", COUNT, "finished ones"),
-      maybe("code", word(Object.keys(IMAGE_CODES))),
-      maybe("message", STRING),
-    ),
-    { about: "only images that are pending or have failed" },
-  ),
-);
-
-const TRANSACTION: Shape = named(
-  "transaction",
-  ...COUNTERS,
-  maybe(
-    "results",
-    elements(
-      many("product", RESULT),
-      maybe("next", STRING, "there are more: what ?after= takes to go on"),
-    ),
-    "not in lists",
-  ),
-);
-
 const DETAIL = elements(
   maybe("product", COUNT, "position in the document, from 1"),
   maybe("sku", STRING),
@@ -101,6 +72,40 @@ const DETAILS = named(
   "details",
   many("detail", DETAIL),
   maybe("more", COUNT, "how many details there are besides"),
+);
+
+const RESULT = elements(
+  maybe("id", UUID, "not of a refused product"),
+  maybe("sku", STRING, "left out where a refused product has none"),
+  one(
+    "result",
+    word(["created", "updated", "unchanged", "deleted", "refused"]),
+  ),
+  many(
+    "image",
+    elements(
+      one("url", STRING),
+      one("status", word(["pending", "failed"])),
+      one("attempts", COUNT, "finished ones"),
+      maybe("code", word(Object.keys(IMAGE_CODES))),
+      maybe("message", STRING),
+    ),
+    { about: "only images that are pending or have failed" },
+  ),
+  maybe("details", DETAILS, "of a refused product, the first 50"),
+);
+
+const TRANSACTION: Shape = named(
+  "transaction",
+  ...COUNTERS,
+  maybe(
+    "results",
+    elements(
+      many("product", RESULT),
+      maybe("next", STRING, "there are more: what ?after= takes to go on"),
+    ),
+    "not in lists",
+  ),
 );
 
 const DRY_RUN = named(
@@ -253,7 +258,10 @@ function orEmpty(shape: Shape): Shape {
 /** By name, the content of `<service>`. */
 export const ANSWERS = {
   error: [one("error", ERROR)],
-  upload: [one("transaction_id", UUID)],
+  upload: [
+    one("transaction_id", UUID),
+    maybe("refused", COUNT, "only with accept=valid; 0 is left out"),
+  ],
   dry_run: [one("dry_run", DRY_RUN)],
   undo_dry_run: [one("dry_run", DRY_RUN)],
   transaction: [one("transaction", TRANSACTION)],

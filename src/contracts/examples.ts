@@ -90,14 +90,16 @@ function product(seller = ""): string {
 </product>`;
 }
 
-const COUNTERS = `<transaction_id>${ID}</transaction_id>
+function counters(total: string, refused = ""): string {
+  return `<transaction_id>${ID}</transaction_id>
   <status>completed_with_errors</status>
   <created_at>${AT}</created_at>
   <finished_at>2026-11-20T11:13:29.285Z</finished_at>
   <progress>100</progress>
-  <products><total>1</total><created>1</created><updated>0</updated><unchanged>0</unchanged></products>
+  <products>${total}<created>1</created><updated>0</updated><unchanged>0</unchanged>${refused}</products>
   <images><total>1</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>1</failed></images>
   <undone_by>01a1f8b9-1f02-7000-9a61-52f0c1d2e3a4</undone_by>`;
+}
 
 const DELIVERY = `<delivery>
   <id>${DELIVERY_ID}</id>
@@ -133,7 +135,10 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
     </detail>
   </details>
 </error>`),
-  upload: service(`<transaction_id>${ID}</transaction_id>`),
+  upload: service(
+    `<transaction_id>${ID}</transaction_id>`,
+    "<refused>1</refused>",
+  ),
   dry_run: service(`<dry_run>
   <products><total>2</total><created>1</created><updated>1</updated><unchanged>0</unchanged></products>
 </dry_run>`),
@@ -150,7 +155,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   </details>
 </dry_run>`),
   transaction: service(`<transaction>
-  ${COUNTERS}
+  ${counters("<total>2</total>", "<refused>1</refused>")}
   <results>
     <product>
       <id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>created</result>
@@ -159,11 +164,24 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
         <code>image_not_found</code><message>GET answered 404; an image URL must answer 200.</message>
       </image>
     </product>
+    <product>
+      <sku>MUG-3</sku><result>refused</result>
+      <details>
+        <detail>
+          <product>2</product>
+          <sku>MUG-3</sku>
+          <line>20</line>
+          <field>title</field>
+          <code>required</code>
+          <message>title is missing; a new product needs &lt;title&gt;.</message>
+        </detail>
+      </details>
+    </product>
   </results>
 </transaction>`),
   transactions: service(
     `<transactions>\n  <transaction>\n${
-      indented(`  ${COUNTERS}`)
+      indented(`  ${counters("<total>1</total>")}`)
     }\n  </transaction>\n</transactions>`,
     `<next>${ID}</next>`,
   ),

@@ -32,6 +32,10 @@ export const TABLES: readonly Table[] = [
   { name: "deleted_products", key: ["id"] },
   { name: "transactions", key: ["id"] },
   { name: "undo_records", key: ["transaction_id"] },
+  { name: "refused_documents", key: ["transaction_id"] },
+  // A piece has up to 64 KiB.
+  { name: "refused_pieces", key: ["transaction_id", "piece"], page: 64 },
+  { name: "refused_products", key: ["transaction_id", "product"], page: 32 },
   { name: "images", key: ["id"] },
   { name: "transaction_images", key: ["transaction_id", "ordinal"] },
   { name: "image_askers", key: ["image_id", "seller_id"] },

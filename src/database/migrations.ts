@@ -528,4 +528,39 @@ CREATE UNIQUE INDEX transactions_undoes ON transactions (undoes)
   WHERE undoes IS NOT NULL;
 `,
   },
+  {
+    name: "refused products of uploads that stored the others",
+    sql: `
+ALTER TABLE transactions ADD COLUMN products_refused INTEGER NOT NULL DEFAULT 0;
+
+-- bytes is the length of the document, kept_bytes what is kept with it
+CREATE TABLE refused_documents (
+  transaction_id TEXT NOT NULL PRIMARY KEY
+    REFERENCES transactions (id) ON DELETE CASCADE,
+  seller_id TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  kept_bytes INTEGER NOT NULL
+) STRICT;
+CREATE INDEX refused_documents_seller
+  ON refused_documents (seller_id, transaction_id, kept_bytes);
+
+CREATE TABLE refused_pieces (
+  transaction_id TEXT NOT NULL
+    REFERENCES refused_documents (transaction_id) ON DELETE CASCADE,
+  piece INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (transaction_id, piece)
+) STRICT;
+
+-- product is its position in the document, details a JSON list
+CREATE TABLE refused_products (
+  transaction_id TEXT NOT NULL
+    REFERENCES refused_documents (transaction_id) ON DELETE CASCADE,
+  product INTEGER NOT NULL,
+  details TEXT NOT NULL,
+  more INTEGER NOT NULL,
+  PRIMARY KEY (transaction_id, product)
+) STRICT;
+`,
+  },
 ];

@@ -8,7 +8,7 @@ import type { Clock } from "../deps.ts";
 import { ServiceError, serviceStopping } from "../lib/errors.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { limitTime } from "../net/time_limit.ts";
-import { Blocks } from "./blocks.ts";
+import { Blocks } from "../lib/blocks.ts";
 import type { BodyShare } from "./body_budget.ts";
 
 /** A body must be complete after this time. */

@@ -7,6 +7,7 @@ import { ServiceError } from "../lib/errors.ts";
 import { undoTransaction } from "../catalogue/undo.ts";
 import type { KeyedRequest } from "../catalogue/idempotency.ts";
 import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
+import { quote } from "../lib/values.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { detailList } from "./errors.ts";
@@ -20,17 +21,26 @@ export async function bulkUpload(context: RequestContext): Promise<Reply> {
   const body = await context.blocks();
   checkVersion(query);
   const dryRun = readDryRun(query);
+  const acceptValid = readAccept(query);
   const outcome = await uploadProducts(services, {
     seller,
     body,
     dryRun,
+    acceptValid,
     idempotency: readIdempotencyKey(request),
   });
   if ("counts" in outcome) logAccepted(context, outcome);
+  if ("dryRun" in outcome) {
+    return {
+      xml: { dry_run: { products: productCountsNode(outcome.dryRun) } },
+    };
+  }
+  const { refused } = "counts" in outcome ? outcome.counts : outcome;
   return {
-    xml: "dryRun" in outcome
-      ? { dry_run: { products: productCountsNode(outcome.dryRun) } }
-      : { transaction_id: outcome.transactionId },
+    xml: {
+      transaction_id: outcome.transactionId,
+      refused: refused || undefined,
+    },
   };
 }
 
@@ -49,13 +59,14 @@ function logAccepted(
 
 /** Counts of products as the status shows them. */
 export function productCountsNode(counts: ProductCounts): XmlNode {
-  const { created, updated, unchanged, deleted } = counts;
+  const { created, updated, unchanged, deleted, refused } = counts;
   return {
     total: totalOf(counts),
     created,
     updated,
     unchanged,
     deleted: deleted || undefined,
+    refused: refused || undefined,
   };
 }
 
@@ -75,6 +86,16 @@ function readDryRun(query: URLSearchParams): boolean {
   throw new ServiceError(
     "malformed_request",
     `dry_run is "${value.slice(0, 40)}"; it must be true or false.`,
+  );
+}
+
+/** Whether `accept=valid` was asked for. */
+function readAccept(query: URLSearchParams): boolean {
+  const value = query.get("accept");
+  if (value === null || value === "valid") return value !== null;
+  throw new ServiceError(
+    "malformed_request",
+    `accept is ${quote(value)}; it must be valid, or be left out.`,
   );
 }
 

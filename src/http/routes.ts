@@ -33,7 +33,7 @@ import { followProducts, getStatus, listSellers } from "./operator_readout.ts";
 import { getProduct, listProducts, listTransactions } from "./readout.ts";
 import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
 import type { Route } from "./router.ts";
-import { getTransaction } from "./transactions.ts";
+import { getRefused, getTransaction } from "./transactions.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -91,6 +91,12 @@ const UPLOAD: readonly Parameter[] = [
     schema: { type: "string", enum: ["1.1"] },
   },
   DRY_RUN,
+  {
+    name: "accept",
+    about: "valid stores the products without a problem, also when others " +
+      "have one; all or none when left out",
+    schema: { type: "string", enum: ["valid"] },
+  },
   IDEMPOTENCY_KEY,
 ];
 
@@ -105,8 +111,8 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "uploadProducts",
       title: "Upload products",
-      about:
-        "Creates or updates up to 250 products, all or none. Each image URL " +
+      about: "Creates or updates up to 250 products, all or none (with " +
+        "accept=valid: those without a problem). Each image URL " +
         "must answer HEAD with 200; the images are fetched after the answer.",
       sends: { root: "products", example: PRODUCTS_EXAMPLE },
       answers: ["upload", "dry_run"],
@@ -140,6 +146,21 @@ export const ROUTES: readonly Route[] = [
         "final at the end",
       answers: ["transaction"],
       errors: ["not_found", "record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: `${BULK}/:transaction_id/refused`,
+    access: "seller",
+    handler: getRefused,
+    documentation: {
+      operation: "getRefused",
+      title: "Refused products of an upload",
+      about: "What accept=valid did not store, as a document <products> to " +
+        "correct and upload: each product byte for byte as it was sent, " +
+        "behind a comment with its problems.",
+      answers: { type: "text/xml" },
+      errors: ["not_found"],
     },
   },
   {

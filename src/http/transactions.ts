@@ -1,6 +1,6 @@
 /** `GET …/bulk_products/:transaction_id`: once, waiting, or as a stream. */
 import { accepts } from "@std/http/negotiation";
-import { notFound } from "../lib/errors.ts";
+import { notFound, ServiceError } from "../lib/errors.ts";
 import type {
   Transaction,
   TransactionResult,
@@ -10,6 +10,13 @@ import { type UnsettledImage, unsettledImages } from "../images/requests.ts";
 import { findResults, findTransaction } from "../catalogue/transaction_rows.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
+import { detailNode } from "./errors.ts";
+import {
+  type KeptDetails,
+  refusedBytes,
+  refusedDetails,
+  refusedPiece,
+} from "../catalogue/refused_rows.ts";
 import { ANSWER_LIMIT, boundedList, STEP_BYTES } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import { progressRecord } from "./transaction_xml.ts";
@@ -57,7 +64,7 @@ async function fullRecord(
     const end = list.bytes + STEP_BYTES;
     for (; next < record.results.length; next++) {
       if (list.bytes >= end) return true;
-      const node = resultNode(record.results[next], record.unsettled);
+      const node = resultNode(record, next);
       if (!list.add(node)) return false;
     }
     return false;
@@ -85,8 +92,12 @@ interface ResultsRecord {
   results: readonly TransactionResult[];
   /** How many there are from the first of `results` on. */
   left: number;
+  /** Where the first of `results` stands among all, from 0. */
+  after: number;
   /** Their images that are pending or have failed, by ordinal. */
   unsettled: ReadonlyMap<number, UnsettledImage>;
+  /** Why products were refused, by their place among all, from 1. */
+  refused: ReadonlyMap<number, KeptDetails>;
 }
 
 /** Counters and rows of one snapshot, so that they add up. */
@@ -101,34 +112,54 @@ async function readRecord(
   const results = (await findResults(sql, id)).slice(after);
   const left = results.length;
   const unsettled = new Map<number, UnsettledImage>();
+  const refused = new Map<number, KeptDetails>();
+  const record = { transaction, left, after, unsettled, refused };
   const { pending, failed } = transaction.images;
-  if (pending + failed === 0) return { transaction, results, left, unsettled };
+  const hasImages = pending + failed > 0;
+  const hasRefused = transaction.products.refused > 0;
+  if (!hasImages && !hasRefused) return { ...record, results };
   let size = 0;
   let read = 0;
   while (read < left && size < ANSWER_LIMIT) {
-    const ordinals = results.slice(read, read += RESULTS_STEP)
-      .flatMap(({ images }) => images)
+    const step = results.slice(read, read + RESULTS_STEP);
+    if (hasRefused) {
+      const last = after + read + step.length;
+      const kept = await refusedDetails(sql, id, after + read + 1, last);
+      for (const [product, details] of kept) {
+        refused.set(product, details);
+        size += details.size;
+      }
+    }
+    const ordinals = step.flatMap(({ images }) => images)
       .filter((ordinal) => !unsettled.has(ordinal));
     for (const image of await unsettledImages(sql, id, ordinals)) {
       unsettled.set(image.ordinal, image);
       size += image.url.length + (image.message?.length ?? 0);
     }
+    read += step.length;
   }
-  return { transaction, results: results.slice(0, read), left, unsettled };
+  return { ...record, results: results.slice(0, read) };
 }
 
+/** The result at an index of those that were read. */
 function resultNode(
-  { id, sku, result, images }: TransactionResult,
-  unsettled: ReadonlyMap<number, UnsettledImage>,
+  { results, after, unsettled, refused }: ResultsRecord,
+  index: number,
 ): XmlNode {
+  const { id, sku, result, images } = results[index];
+  const kept = refused.get(after + index + 1);
   return {
-    id,
-    sku,
+    id: id ?? undefined,
+    sku: sku ?? undefined,
     result,
     image: images.flatMap((ordinal) => {
       const image = unsettled.get(ordinal);
       return image === undefined ? [] : [imageNode(image)];
     }),
+    details: kept && {
+      detail: kept.details.map(detailNode),
+      more: kept.more || undefined,
+    },
   };
 }
 
@@ -141,4 +172,37 @@ function imageNode(image: UnsettledImage): XmlNode {
     code: code ?? undefined,
     message: message ?? undefined,
   };
+}
+
+/** The refused products of an upload, as a document. */
+export async function getRefused(
+  { services: { db }, seller, params }: RequestContext,
+): Promise<Reply> {
+  const id = params.transaction_id;
+  const bytes = await db.read(async (sql) => {
+    const transaction = await findTransaction(sql, seller.id, id);
+    if (transaction === null) throw notFound("transaction");
+    const kept = await refusedBytes(sql, id);
+    if (kept === null) throw nothingRefused(transaction);
+    return kept;
+  });
+  let piece = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = piece++;
+      const read = await db.read((sql) => refusedPiece(sql, id, next));
+      if (read === null) controller.close();
+      else controller.enqueue(read);
+    },
+  }, { highWaterMark: 0 });
+  return { body, headers: { "Content-Length": `${bytes}` } };
+}
+
+function nothingRefused({ products }: Transaction): ServiceError {
+  return new ServiceError(
+    "not_found",
+    products.refused === 0
+      ? "No product of this upload was refused."
+      : "The refused products of this upload are no longer kept.",
+  );
 }

@@ -18,8 +18,7 @@ import { XmlSource } from "./source.ts";
  * taken out of their list as they are read.
  */
 export function readXml(blocks: Uint8Array[], handlers: XmlHandlers): void {
-  const reader = new XmlReader(new XmlSource(blocks), handlers, XML_LIMITS);
-  for (const _ of reader.read());
+  for (const _ of begun(blocks, handlers).read());
 }
 
 /**
@@ -31,8 +30,13 @@ export async function readXmlInPieces(
   handlers: XmlHandlers,
   pause: () => Promise<void>,
 ): Promise<void> {
+  for (const _ of begun(blocks, handlers).read()) await pause();
+}
+
+function begun(blocks: Uint8Array[], handlers: XmlHandlers): XmlReader {
   const reader = new XmlReader(new XmlSource(blocks), handlers, XML_LIMITS);
-  for (const _ of reader.read()) await pause();
+  handlers.begin?.(reader);
+  return reader;
 }
 
 /** An element as a tree, for small documents. */

@@ -19,7 +19,7 @@ const FORBIDDEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** Removes what XML forbids. */
-function xmlText(text: string): string {
+export function xmlText(text: string): string {
   return text.replace(FORBIDDEN, "");
 }
 

@@ -20,7 +20,19 @@ export const XML_LIMITS: XmlLimits = {
 
 export type XmlAttributes = Readonly<Record<string, string>>;
 
+/**
+ * Where the tag stands that the reader tells of, as indices of the document:
+ * UTF-16 units without a byte order mark, each line end one.
+ */
+export interface TagPosition {
+  readonly tagStart: number;
+  /** Behind its ">". */
+  readonly tagEnd: number;
+}
+
 export interface XmlHandlers {
+  /** Called once, before the others. */
+  begin?(tag: TagPosition): void;
   /** `line` is the one on which the element starts, from 1. */
   open(name: string, attributes: XmlAttributes, line: number): void;
   /** Text or CDATA; an element's text may come in several pieces. */

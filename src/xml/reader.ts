@@ -12,7 +12,12 @@
  */
 import type { ServiceError } from "../lib/errors.ts";
 import { codePoints } from "../lib/values.ts";
-import type { XmlAttributes, XmlHandlers, XmlLimits } from "./handlers.ts";
+import type {
+  TagPosition,
+  XmlAttributes,
+  XmlHandlers,
+  XmlLimits,
+} from "./handlers.ts";
 import { malformed } from "./position.ts";
 import type { XmlSource } from "./source.ts";
 import { TextBuilder } from "./text_builder.ts";
@@ -77,7 +82,7 @@ interface OpenElement {
 type Inside = "content" | "comment" | "cdata";
 
 /** What reads something begins at an index of the window and answers its end. */
-export class XmlReader {
+export class XmlReader implements TagPosition {
   readonly #source: XmlSource;
   readonly #handlers: XmlHandlers;
   readonly #limits: XmlLimits;
@@ -111,7 +116,7 @@ export class XmlReader {
     return this.#before + this.#markup;
   }
 
-  /** Index in the document behind the start tag that was read last. */
+  /** Index in the document behind the tag that was read last. */
   get tagEnd(): number {
     return this.#before + this.#markupEnd;
   }
@@ -342,6 +347,7 @@ export class XmlReader {
     }
     this.#open.pop();
     this.#markup = at;
+    this.#markupEnd = end + 1;
     this.#handlers.close(name);
     return end + 1;
   }

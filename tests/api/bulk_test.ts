@@ -219,11 +219,16 @@ bothEngines.test("clashes of SKUs and ids are refused, each naming the first", a
 /** Documents inside `<products>`, and the place and code of each problem. */
 const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   ["", ["- - 1 product required"]],
-  ["<product/>", ["1 - 1 sku required"]],
+  ["<product/>", [
+    "1 - 1 sku required",
+    "1 - 1 title required",
+    "1 - 1 price required",
+    "1 - 1 quantity required",
+  ]],
   ["<product><sku>N</sku></product>", [
     "1 N 1 title required",
     "1 N 1 price required",
-    "1 N 1 availability required",
+    "1 N 1 quantity required",
   ]],
   [product("A", "\n<titel>x</titel>"), ["1 A 2 titel unknown_element"]],
   ["\n<prodct/>" + product("A"), ["- - 2 prodct unknown_element"]],
@@ -366,7 +371,7 @@ bothEngines.test("past 1,000 details the rest is counted", async () => {
   );
   const answer = await app.upload(rows.join(""));
   assertEquals(detailsOf(answer).length, 1_000);
-  assertEquals(textAt(answer.xml, "error/details/more"), "500");
+  assertEquals(textAt(answer.xml, "error/details/more"), "1250");
 });
 
 bothEngines.test("a document of nothing but mistakes is counted, not collected", async () => {

@@ -175,17 +175,21 @@ function storeProblems(
   taken: Set<string>,
   known: ReadonlySet<string>,
 ): string[] {
-  if (row.sku === null) return ["sku required"];
+  if (row.sku === null) return ["sku required", ...lacking(row)];
   if (own.some((problem) => problem.startsWith("sku "))) return [];
   const sku = row.sku.trim();
   if (taken.has(sku)) return ["sku duplicate_sku"];
   taken.add(sku);
-  if (known.has(sku)) return [];
+  return known.has(sku) ? [] : lacking(row);
+}
+
+/** What a new product needs besides its SKU. */
+function lacking(row: Row): string[] {
   const problems: string[] = [];
   if (row.title === null) problems.push("title required");
   if (row.price === null) problems.push("price required");
   const quantity = row.quantity?.trim() ?? "";
-  if (quantity === "") problems.push("availability required");
+  if (quantity === "") problems.push("quantity required");
   return problems;
 }
 

@@ -34,7 +34,7 @@ Deno.test("a new product needs sku, title, price, and quantity or availability",
     "sku required",
     "title required",
     "price required",
-    "availability required",
+    "quantity required",
   ]);
   assertEquals(problemsOf(null, NEW), []);
   const { quantity: _, ...rest } = NEW;

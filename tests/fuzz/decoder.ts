@@ -163,15 +163,24 @@ export function checkPieces(random: Random): void {
   const padding = " ".repeat(WINDOW - cut);
   const padded = text.slice(0, start) + padding + text.slice(start);
   assertEquals(
-    withoutColumn(decode(encode(padded))),
-    withoutColumn(decode(encode(text))),
+    withoutPadding(decode(encode(padded)), padding.length),
+    withoutPadding(decode(encode(text)), 0),
     text,
   );
 }
 
-/** The padding moves what stands on the first line. */
-function withoutColumn(document: ProductsDocument | ServiceError) {
-  if (!(document instanceof ServiceError)) return document;
+/** The padding moves what stands on the first line, and each product. */
+function withoutPadding(
+  document: ProductsDocument | ServiceError,
+  padding: number,
+) {
+  if (!(document instanceof ServiceError)) {
+    for (const { span } of document.rows) {
+      span.start -= padding;
+      span.end -= padding;
+    }
+    return document;
+  }
   const { code: error, details: [{ column, ...detail }] } = document;
   return { error, ...detail, column: detail.line === 1 ? null : column };
 }

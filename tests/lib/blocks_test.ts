@@ -1,6 +1,5 @@
 import { assertEquals, assertLessOrEqual } from "@std/assert";
-import { Blocks } from "../../src/http/blocks.ts";
-import { joined } from "../../src/lib/blocks.ts";
+import { Blocks, joined } from "../../src/lib/blocks.ts";
 import { Random } from "../support/random.ts";
 
 Deno.test("blocks hold what came, in order, and tell what they take", () => {

@@ -1,0 +1,109 @@
+/**
+ * The products that an upload with `accept=valid` refused, as a document that
+ * can be corrected and uploaded: each byte for byte as it was sent, behind a
+ * comment that says what is wrong with it.
+ */
+import type { Detail } from "../lib/errors.ts";
+import { Blocks } from "../lib/blocks.ts";
+import { xmlText } from "../xml/encode.ts";
+import { byteOffsets, bytesBetween } from "../xml/sent_bytes.ts";
+import type { ProductRow, ProductsDocument } from "./document.ts";
+
+/** Details of a refused product that are kept. */
+const DETAILS_KEPT = 50;
+
+export interface RefusedProduct {
+  result: "refused";
+  /** Position in the document, from 1. */
+  product: number;
+  sku: string | null;
+  details: Detail[];
+  /** How many details there are besides. */
+  more: number;
+}
+
+/** What is wrong with a row that is refused; there is one detail at least. */
+export function refusedProduct(
+  { product, sku, problems: { untold } }: ProductRow,
+  details: readonly Detail[],
+): RefusedProduct {
+  return {
+    result: "refused",
+    product,
+    sku: sku ?? details.find((detail) => detail.sku)?.sku ?? null,
+    details: details.slice(0, DETAILS_KEPT),
+    more: untold + Math.max(0, details.length - DETAILS_KEPT),
+  };
+}
+
+/** Refused products, and the document that hands them back, in blocks. */
+export interface RefusedDocument {
+  products: readonly RefusedProduct[];
+  blocks: readonly Uint8Array[];
+}
+
+/** A document as it was sent, and where its products stand in it. */
+export class SentDocument {
+  readonly #blocks: readonly Uint8Array[];
+  /** Offsets of the root's start tag, then of each product: start, end. */
+  readonly #offsets: readonly number[];
+
+  private constructor(
+    blocks: readonly Uint8Array[],
+    offsets: readonly number[],
+  ) {
+    this.#blocks = blocks;
+    this.#offsets = offsets;
+  }
+
+  /** `blocks` are what the document was decoded from. */
+  static async locate(
+    blocks: readonly Uint8Array[],
+    { root, rows }: ProductsDocument,
+    pause: () => Promise<void>,
+  ): Promise<SentDocument> {
+    const spans = [root, ...rows.map(({ span }) => span)];
+    const indices = spans.flatMap(({ start, end }) => [start, end]);
+    const offsets = await byteOffsets(blocks, indices, pause);
+    return new SentDocument(blocks, offsets);
+  }
+
+  /** A document of these products of it; null for none. */
+  refused(products: readonly RefusedProduct[]): RefusedDocument | null {
+    if (products.length === 0) return null;
+    const document = new Blocks();
+    const write = (text: string) => document.append(encoder.encode(text));
+    write('<?xml version="1.0" encoding="UTF-8"?>\n');
+    // With the namespaces that it declares.
+    this.#copy(0, document);
+    for (const refused of products) {
+      write(`\n${commentOn(refused)}\n`);
+      this.#copy(refused.product, document);
+    }
+    write("\n</products>\n");
+    return { products, blocks: document.finish() };
+  }
+
+  #copy(index: number, target: Blocks): void {
+    const [start, end] = this.#offsets.slice(2 * index, 2 * index + 2);
+    for (const part of bytesBetween(this.#blocks, start, end)) {
+      target.append(part);
+    }
+  }
+}
+
+const encoder = new TextEncoder();
+
+function commentOn({ product, details, more }: RefusedProduct): string {
+  const lines = details.map(({ line, code, message }) =>
+    `line ${line}, ${code}: ${message}`
+  );
+  if (more > 0) lines.push(`and ${more} more`);
+  const text = [`product ${product} of the upload`, ...lines].join("\n  ");
+  return `<!-- ${commentText(text)} -->`;
+}
+
+/** A comment must hold no two hyphens in a row. */
+function commentText(text: string): string {
+  return xmlText(text).replace(/-(?=-)/g, "- ");
+}

@@ -1,0 +1,124 @@
+/**
+ * Rows of `refused_documents`, `refused_pieces` and `refused_products`: what an
+ * upload with `accept=valid` refused. They go with their transaction.
+ */
+import type { Detail } from "../lib/errors.ts";
+import { sizeOf } from "../lib/blocks.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import type { RefusedDocument } from "./refused_document.ts";
+
+/** What is kept takes so much at least, however little it is. */
+const LEAST_KEPT_BYTES = 4 * 1_024;
+
+/**
+ * Keeps what an upload refused; of the same seller's earlier uploads, the
+ * oldest is forgotten where all would have more than `limit` bytes.
+ */
+export async function insertRefused(
+  tx: Tx,
+  { transactionId, sellerId }: { transactionId: string; sellerId: string },
+  { products, blocks }: RefusedDocument,
+  limit: number,
+): Promise<void> {
+  const bytes = sizeOf(blocks);
+  const rows = products.map(({ product, details, more }) =>
+    [transactionId, product, JSON.stringify(details), more] as const
+  );
+  const kept = rows.reduce((sum, [, , json]) => sum + json.length, bytes);
+  const keptBytes = Math.max(kept, LEAST_KEPT_BYTES);
+  await makeRoom(tx, sellerId, limit - keptBytes);
+  await tx.run(
+    `INSERT INTO refused_documents (transaction_id, seller_id, bytes, kept_bytes)
+     VALUES (?, ?, ?, ?)`,
+    [transactionId, sellerId, bytes, keptBytes],
+  );
+  await tx.runMany(
+    `INSERT INTO refused_products (transaction_id, product, details, more)
+     VALUES (?, ?, ?, ?)`,
+    rows,
+  );
+  await tx.runMany(
+    "INSERT INTO refused_pieces (transaction_id, piece, bytes) VALUES (?, ?, ?)",
+    blocks.map((block, piece) => [transactionId, piece, block]),
+  );
+}
+
+/** Forgets the seller's oldest ones until the others have `room` bytes at most. */
+async function makeRoom(
+  tx: Tx,
+  sellerId: string,
+  room: number,
+): Promise<void> {
+  const row = await tx.get<{ kept: number | null }>(
+    "SELECT SUM(kept_bytes) AS kept FROM refused_documents WHERE seller_id = ?",
+    [sellerId],
+  );
+  let kept = row?.kept ?? 0;
+  while (kept > 0 && kept > room) {
+    const oldest = await tx.get<{ transaction_id: string; kept_bytes: number }>(
+      `SELECT transaction_id, kept_bytes FROM refused_documents
+       WHERE seller_id = ? ORDER BY transaction_id LIMIT 1`,
+      [sellerId],
+    );
+    await tx.run(
+      "DELETE FROM refused_documents WHERE transaction_id = ?",
+      [oldest!.transaction_id],
+    );
+    kept -= oldest!.kept_bytes;
+  }
+}
+
+/** Bytes of an upload's document of refused products; null when there is none. */
+export async function refusedBytes(
+  sql: Sql,
+  transactionId: string,
+): Promise<number | null> {
+  const row = await sql.get<{ bytes: number }>(
+    "SELECT bytes FROM refused_documents WHERE transaction_id = ?",
+    [transactionId],
+  );
+  return row?.bytes ?? null;
+}
+
+/** A piece of that document, from 0; null behind the last one. */
+export async function refusedPiece(
+  sql: Sql,
+  transactionId: string,
+  piece: number,
+): Promise<Uint8Array | null> {
+  const row = await sql.get<{ bytes: Uint8Array }>(
+    "SELECT bytes FROM refused_pieces WHERE transaction_id = ? AND piece = ?",
+    [transactionId, piece],
+  );
+  return row?.bytes ?? null;
+}
+
+export interface KeptDetails {
+  details: Detail[];
+  /** How many there are besides. */
+  more: number;
+  /** Characters of the details, about. */
+  size: number;
+}
+
+/** Why products were refused, by their positions from `first` to `last`. */
+export async function refusedDetails(
+  sql: Sql,
+  transactionId: string,
+  first: number,
+  last: number,
+): Promise<Map<number, KeptDetails>> {
+  const rows = await sql.all<
+    { product: number; details: string; more: number }
+  >(
+    `SELECT product, details, more FROM refused_products
+     WHERE transaction_id = ? AND product BETWEEN ? AND ? ORDER BY product`,
+    [transactionId, first, last],
+  );
+  return new Map(
+    rows.map(({ product, details, more }) => [
+      product,
+      { details: JSON.parse(details), more, size: details.length },
+    ]),
+  );
+}

@@ -1,0 +1,84 @@
+/**
+ * Which products of an upload are stored and which are refused: all or nothing,
+ * or with `accept=valid` each by its own problems. Writes nothing.
+ */
+import type { Detail } from "../lib/errors.ts";
+import type { Sql } from "../database/db.ts";
+import type { Seller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
+import type { ProductsDocument } from "./document.ts";
+import { quotaProblems } from "./product_quota.ts";
+import { type RefusedProduct, refusedProduct } from "./refused_document.ts";
+import { makePlan, type PlannedProduct } from "./upload_plan.ts";
+import { leaveOut } from "./valid_products.ts";
+
+/** Whether nothing is stored; `hasOthers`: some products have no problem. */
+export function isRefused(
+  problems: readonly Detail[],
+  { acceptValid, hasOthers }: { acceptValid: boolean; hasOthers: boolean },
+): boolean {
+  if (problems.length === 0) return false;
+  // What is wrong outside of any product can be what it was to be.
+  const isOutside = problems.some(({ product }) => product === undefined);
+  return !acceptValid || isOutside || !hasOthers;
+}
+
+/** Whether some products have none of these problems. */
+export function hasOthers(
+  { rows }: ProductsDocument,
+  problems: readonly Detail[],
+): boolean {
+  return new Set(problems.map(({ product }) => product)).size < rows.length;
+}
+
+export type JudgedProduct = PlannedProduct | RefusedProduct;
+
+/** Both in document order. */
+export interface Judged {
+  problems: Detail[];
+  products: JudgedProduct[];
+}
+
+/** Judges what has no `known` problem by what is stored, too. */
+export async function judgeProducts(
+  sql: Sql,
+  { deps, config }: Pick<Services, "deps" | "config">,
+  { seller, acceptValid }: { seller: Seller; acceptValid: boolean },
+  document: ProductsDocument,
+  known: readonly Detail[],
+): Promise<Judged> {
+  const plan = await makePlan(sql, seller.id, document, deps.ids.uuid);
+  const found = [...known, ...plan.problems];
+  const valid = acceptValid
+    ? leaveOut(plan.products, found)
+    : { products: plan.products, problems: [] };
+  const created = valid.products.filter(({ result }) => result === "created")
+    .map(({ row: { product, line }, product: { sku } }) => ({
+      product,
+      sku,
+      line,
+    }));
+  const beyondQuota = await quotaProblems(sql, seller.id, created, {
+    defaultLimit: config.productLimit,
+    fill: acceptValid,
+  });
+  const problems = [...found, ...valid.problems, ...beyondQuota]
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  return { problems, products: judged(document, plan.products, problems) };
+}
+
+function judged(
+  { rows }: ProductsDocument,
+  planned: readonly PlannedProduct[],
+  problems: readonly Detail[],
+): JudgedProduct[] {
+  if (problems.length === 0) return [...planned];
+  const details = Map.groupBy(problems, ({ product }) => product);
+  const byProduct = new Map(planned.map((each) => [each.row.product, each]));
+  return rows.map((row) => {
+    const problems = details.get(row.product);
+    return problems === undefined
+      ? byProduct.get(row.product)!
+      : refusedProduct(row, problems);
+  });
+}

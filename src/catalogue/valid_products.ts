@@ -1,0 +1,56 @@
+/**
+ * Which products of a plan can be stored when those with a problem are left
+ * out: some can only be stored together.
+ */
+import type { Detail } from "../lib/errors.ts";
+import { type PlannedProduct, skuTaken } from "./upload_plan.ts";
+
+/** A plan without the refused products, and why others had to go with them. */
+export interface ValidProducts {
+  products: PlannedProduct[];
+  problems: Detail[];
+}
+
+/**
+ * Leaves out the products that have one of the `problems`, and those that were
+ * to take the SKU of a product which now keeps it.
+ */
+export function leaveOut(
+  planned: readonly PlannedProduct[],
+  problems: readonly Detail[],
+): ValidProducts {
+  let products = withoutProblems(planned, problems);
+  const found: Detail[] = [];
+  for (;;) {
+    const kept = namesakes(products);
+    if (kept.length === 0) return { products, problems: found };
+    for (const detail of kept) found.push(detail);
+    products = withoutProblems(products, kept);
+  }
+}
+
+/** The products that have none of these problems. */
+function withoutProblems(
+  planned: readonly PlannedProduct[],
+  problems: readonly Detail[],
+): PlannedProduct[] {
+  const refused = new Set(problems.map(({ product }) => product));
+  return planned.filter(({ row }) => !refused.has(row.product));
+}
+
+/** A problem of each product whose SKU is not given up by its owner. */
+function namesakes(products: readonly PlannedProduct[]): Detail[] {
+  const leaving = new Set<string>();
+  for (const { before, product } of products) {
+    if (before !== null && before.sku !== product.sku) leaving.add(before.id);
+  }
+  return products.flatMap(({ row, product: { sku }, takesSkuOf }) =>
+    takesSkuOf === null || leaving.has(takesSkuOf) ? [] : [{
+      product: row.product,
+      sku,
+      line: row.lines.get("sku") ?? row.line,
+      field: "sku",
+      ...skuTaken(sku, takesSkuOf),
+    }]
+  );
+}
