@@ -7,10 +7,14 @@ import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
 import { ThemeButton } from "./theme.tsx";
 import { takeFile } from "./upload.ts";
+import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
 import { OperatorView } from "./views/operator.tsx";
 import { ProductView } from "./views/product.tsx";
 import { ProductsView } from "./views/products.tsx";
+import { RefusalsView } from "./views/refusals.tsx";
+import { SellerView } from "./views/seller.tsx";
+import { SellersView } from "./views/sellers.tsx";
 import { SignInView } from "./views/sign_in.tsx";
 import { TransactionView } from "./views/transaction.tsx";
 import { UploadView } from "./views/upload.tsx";
@@ -61,6 +65,24 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
       name: "overview",
       label: "Overview",
       draw: (client) => <OperatorView client={client} />,
+    },
+    {
+      name: "sellers",
+      label: "Sellers",
+      draw: (client, id) =>
+        id === null
+          ? <SellersView client={client} />
+          : <SellerView key={id} client={client} id={id} />,
+    },
+    {
+      name: "refusals",
+      label: "Refusals",
+      draw: (client) => <RefusalsView client={client} />,
+    },
+    {
+      name: "audit",
+      label: "Audit log",
+      draw: (client) => <AuditView client={client} />,
     },
   ],
 };

@@ -65,7 +65,8 @@ export function problemsOf(details: Element | null): Problem[] {
   return childrenOf(details, "detail").map(problemOf);
 }
 
-function problemOf(detail: Element): Problem {
+/** A `<detail>` of an error or a refusal. */
+export function problemOf(detail: Element): Problem {
   const number = (name: string) => numberOf(detail, name) || null;
   return {
     product: number("product"),

@@ -191,6 +191,7 @@ const TONES: Readonly<Record<string, string>> = {
   out_of_stock: "warn",
   paused: "warn",
   processing: "busy",
+  refused: "bad",
   retrying: "warn",
   revoked: "bad",
   sending: "busy",

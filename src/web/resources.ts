@@ -1,4 +1,5 @@
 /** What the service's answers say, as the views want it. */
+import { type Problem, problemOf } from "./client.ts";
 import { childrenOf, find, numberOf, textOf } from "./xml.ts";
 
 /** Counts of products as an upload changes them. */
@@ -230,8 +231,20 @@ export interface Seller {
   keys: number;
   webhooks: number;
   failingWebhooks: number;
+  products: number;
+  imageBytes: number;
+  /** Null: the default of the settings. */
+  limits: Readonly<Record<SellerLimit, number | null>>;
   lastUploadAt: string | null;
+  lastUsedAt: string | null;
 }
+
+export const SELLER_LIMITS = [
+  "rate_limit",
+  "product_limit",
+  "image_quota",
+] as const;
+export type SellerLimit = typeof SELLER_LIMITS[number];
 
 export function readSeller(seller: Element): Seller {
   return {
@@ -242,7 +255,91 @@ export function readSeller(seller: Element): Seller {
     keys: numberOf(seller, "keys"),
     webhooks: numberOf(seller, "webhooks"),
     failingWebhooks: numberOf(seller, "failing_webhooks"),
+    products: numberOf(seller, "products"),
+    imageBytes: numberOf(seller, "image_bytes"),
+    limits: {
+      rate_limit: limitOf(seller, "rate_limit"),
+      product_limit: limitOf(seller, "product_limit"),
+      image_quota: limitOf(seller, "image_quota"),
+    },
+    lastUsedAt: textOf(seller, "last_used_at"),
     lastUploadAt: textOf(seller, "last_upload_at"),
+  };
+}
+
+function limitOf(seller: Element, name: SellerLimit): number | null {
+  const text = textOf(seller, name);
+  return text === null ? null : Number(text);
+}
+
+export interface Key {
+  id: string;
+  label: string | null;
+  prefix: string | null;
+  createdAt: string;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+}
+
+export function readKey(key: Element): Key {
+  return {
+    id: textOf(key, "key_id") ?? "",
+    label: textOf(key, "label"),
+    prefix: textOf(key, "prefix"),
+    createdAt: textOf(key, "created_at") ?? "",
+    lastUsedAt: textOf(key, "last_used_at"),
+    revokedAt: textOf(key, "revoked_at"),
+  };
+}
+
+/** A request that was refused. */
+export interface Refusal {
+  /** The request's. */
+  id: string;
+  at: string;
+  seller: string;
+  route: string | null;
+  status: number;
+  code: string;
+  message: string;
+  problems: Problem[];
+  /** How many problems there are besides. */
+  more: number;
+}
+
+export function readRefusal(refusal: Element): Refusal {
+  const details = find(refusal, "details");
+  return {
+    id: textOf(refusal, "request_id") ?? "",
+    at: textOf(refusal, "at") ?? "",
+    seller: textOf(refusal, "seller") ?? "",
+    route: textOf(refusal, "route"),
+    status: numberOf(refusal, "status"),
+    code: textOf(refusal, "code") ?? "",
+    message: textOf(refusal, "message") ?? "",
+    problems: childrenOf(details, "detail").map(problemOf),
+    more: numberOf(details, "more"),
+  };
+}
+
+/** An entry of the audit log. */
+export interface Change {
+  id: string;
+  at: string;
+  who: string;
+  action: string;
+  seller: string | null;
+  detail: string;
+}
+
+export function readChange(entry: Element): Change {
+  return {
+    id: textOf(entry, "id") ?? "",
+    at: textOf(entry, "at") ?? "",
+    who: textOf(entry, "who") ?? "",
+    action: textOf(entry, "action") ?? "",
+    seller: textOf(entry, "seller"),
+    detail: textOf(entry, "detail") ?? "",
   };
 }
 

@@ -97,7 +97,39 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     async come({ page }) {
       await page.getByLabel("API key").fill("operator");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("cell", { name: "acme" }).waitFor();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+    },
+  },
+  {
+    name: "sellers",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Sellers" }).click();
+      await page.getByLabel("Name").fill("globex");
+      await page.getByRole("button", { name: "Add" }).click();
+      await page.getByText("I have stored it").waitFor();
+    },
+  },
+  {
+    name: "seller",
+    async come({ page }) {
+      await page.getByRole("link", { name: "acme" }).click();
+      await page.getByLabel("Label of a new key").fill("ERP");
+      await page.getByRole("button", { name: "Add a key" }).click();
+      await page.getByRole("cell", { name: "ERP" }).waitFor();
+    },
+  },
+  {
+    name: "refusals",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Refusals" }).click();
+      await page.getByText("1 problem").first().click();
+    },
+  },
+  {
+    name: "audit",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Audit log" }).click();
+      await page.getByRole("cell", { name: "seller add" }).waitFor();
     },
   },
 ];

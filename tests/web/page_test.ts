@@ -439,6 +439,9 @@ test("the operator sees sellers, backlog and the last day", async () => {
   await app.addSeller("<i>globex</i>");
   await app.upload(product("A-1"));
   await signIn(tab, app.url, "operator");
+  await page.getByRole("img", { name: /^Uploads of the last 24 hours: 1 / })
+    .waitFor();
+  await page.getByRole("link", { name: "Sellers" }).click();
   await page.getByRole("cell", { name: "<i>globex</i>" }).waitFor();
   const row = page.getByRole("row", { name: "<i>globex</i>" });
   await row.getByRole("button", { name: "Suspend" }).click();
@@ -446,8 +449,71 @@ test("the operator sees sellers, backlog and the last day", async () => {
   await row.getByRole("cell", { name: "suspended", exact: true }).waitFor();
   await row.getByRole("button", { name: "Activate" }).click();
   await row.getByRole("cell", { name: "active", exact: true }).waitFor();
-  await page.getByRole("img", { name: /^Uploads of the last 24 hours: 1 / })
+  assertEquals(tab.faults, []);
+});
+
+test("the operator makes a seller, limits it, hands out keys and takes them back", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, "operator");
+  await page.getByRole("link", { name: "Sellers" }).click();
+  await page.getByLabel("Name").fill("initech");
+  await page.getByRole("button", { name: "Add" }).click();
+  const note = page.getByRole("status").filter({ hasText: "initech" });
+  const shown = await note.locator("dd").first().innerText();
+  const list = (key: string) => app.call("/seller_api/products", { key });
+  assertEquals((await list(shown)).status, 200);
+  await page.getByRole("link", { name: "initech" }).click();
+
+  await page.getByRole("heading", { name: "initech" }).waitFor();
+  await page.getByLabel("Products").fill("3");
+  await page.getByRole("button", { name: "Save" }).click();
+  await until(async () => {
+    const { text } = await app.call("/operator_api/sellers", {
+      key: "operator",
+    });
+    return text.includes("<product_limit>3</product_limit>");
+  });
+
+  await page.getByLabel("Label of a new key").fill("ERP");
+  await page.getByRole("button", { name: "Add a key" }).click();
+  const key = await page.getByRole("status").locator("dd").innerText();
+  assertEquals((await list(key)).status, 200);
+  const row = page.getByRole("row", { name: "ERP" });
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await row.getByRole("cell", { name: "revoked", exact: true }).waitFor();
+  await until(async () => (await list(key)).status === 401);
+
+  await page.getByRole("link", { name: "Audit log" }).click();
+  await page.getByRole("cell", { name: "seller set" }).waitFor();
+  assertEquals(await page.getByRole("row", { name: "initech" }).count(), 4);
+  assertEquals(tab.faults, []);
+});
+
+test("a refused upload stands in the seller's history, and the operator sees it", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await app.upload(product("A-1"));
+  await app.upload(product("B-1", "<gtin>1</gtin>"));
+  await app.call("/seller_api/products?limit=x");
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "History" }).click();
+  await page.getByText("1 problem").click();
+  await page.getByText(/product 1, line 1: gtin/).waitFor();
+  assertEquals(
+    await page.getByRole("table").getByRole("row").count(),
+    3,
+    "a head, an upload, a refused upload, and no refused list",
+  );
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(tab, app.url, "operator");
+  await page.getByRole("link", { name: "Refusals" }).click();
+  await page.getByRole("cell", { name: "POST /seller_api/bulk_products" })
     .waitFor();
+  assertEquals(await page.getByRole("table").getByRole("row").count(), 3);
   assertEquals(tab.faults, []);
 });
 

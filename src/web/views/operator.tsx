@@ -1,28 +1,18 @@
-/** For the operator: what waits, what fails, the last day, the sellers. */
+/** For the operator: what waits, what fails, the last day. */
 import { useEffect } from "preact/hooks";
 import { every } from "../browser.ts";
 import { HourChart } from "../chart.tsx";
 import type { Client } from "../client.ts";
-import { ListFoot, type ListOf, useRows } from "../paging.tsx";
 import {
   Await,
   count,
-  ErrorNote,
   Figure,
   Moment,
   State,
-  SureButton,
   Title,
-  useAction,
   useLoaded,
 } from "../parts.tsx";
-import {
-  type FailingWebhook,
-  readSeller,
-  readStatus,
-  type Seller,
-  type Status,
-} from "../resources.ts";
+import { type FailingWebhook, readStatus, type Status } from "../resources.ts";
 import { type Column, Table } from "../table.tsx";
 
 const LOOK_AGAIN_MS = 10_000;
@@ -46,7 +36,6 @@ export function OperatorView({ client }: { client: Client }) {
           </>
         )}
       </Await>
-      <Sellers client={client} />
     </>
   );
 }
@@ -129,85 +118,6 @@ function Failing({ webhooks }: { webhooks: readonly FailingWebhook[] }) {
             keyOf={({ seller, trigger }) => `${seller} ${trigger}`}
           />
         )}
-    </section>
-  );
-}
-
-const SELLERS: ListOf<Seller> = {
-  path: "/operator_api/sellers",
-  list: "sellers",
-  row: "seller",
-  read: readSeller,
-};
-
-const SELLER: readonly Column<Seller>[] = [
-  { label: "Name", look: "break", cell: ({ name }) => name },
-  { label: "State", cell: ({ status }) => <State of={status} /> },
-  {
-    label: "Last upload",
-    cell: (seller) => <Moment iso={seller.lastUploadAt} />,
-  },
-  { label: "Keys", right: true, cell: ({ keys }) => count(keys) },
-  { label: "Webhooks", right: true, cell: ({ webhooks }) => count(webhooks) },
-  {
-    label: "Failing",
-    right: true,
-    look: ({ failingWebhooks }) => failingWebhooks > 0 ? "bad" : "",
-    cell: ({ failingWebhooks }) => count(failingWebhooks),
-  },
-  { label: "Added", cell: ({ createdAt }) => <Moment iso={createdAt} /> },
-];
-
-/** Suspends an active seller, or ends a suspension. */
-function StatusButton({ client, seller: { id, status }, onChanged }: {
-  client: Client;
-  seller: Seller;
-  onChanged: () => void;
-}) {
-  const { busy, error, run } = useAction();
-  const set = (value: string) =>
-    run(async () => {
-      const path = `/operator_api/sellers/${id}/attribute/status/${value}`;
-      await client.send(path, { method: "PUT" });
-      onChanged();
-    });
-  if (error) return <ErrorNote error={error} />;
-  return status === "active"
-    ? (
-      <SureButton
-        label="Suspend"
-        question="Refuse this seller's requests?"
-        disabled={busy}
-        onSure={() => set("suspended")}
-      />
-    )
-    : (
-      <button type="button" disabled={busy} onClick={() => set("active")}>
-        Activate
-      </button>
-    );
-}
-
-function Sellers({ client }: { client: Client }) {
-  const list = useRows(client, SELLERS);
-  const columns: readonly Column<Seller>[] = [...SELLER, {
-    label: "Change",
-    cell: (seller) => (
-      <StatusButton client={client} seller={seller} onChanged={list.reload} />
-    ),
-  }];
-  return (
-    <section>
-      <h2>Sellers</h2>
-      {list.rows !== null && list.rows.length > 0 && (
-        <Table
-          label="Sellers"
-          columns={columns}
-          rows={list.rows}
-          keyOf={({ id }) => id}
-        />
-      )}
-      <ListFoot list={list} empty="There are no sellers yet." />
     </section>
   );
 }

@@ -1,0 +1,86 @@
+/** Requests that were refused, with what was wrong in each. */
+import type { Client } from "../client.ts";
+import { count, Moment, plural, Title } from "../parts.tsx";
+import { ListFoot, type ListOf, useRows } from "../paging.tsx";
+import { readRefusal, type Refusal } from "../resources.ts";
+import { type Column, Table } from "../table.tsx";
+
+const COLUMNS: readonly Column<Refusal>[] = [
+  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
+  { label: "Request", look: "mono break", cell: ({ route }) => route ?? "–" },
+  { label: "Status", right: true, cell: ({ status }) => status },
+  { label: "Code", look: "mono", cell: ({ code }) => code },
+  { label: "Why", cell: (refusal) => <Reasons refusal={refusal} /> },
+];
+
+const OF_WHOM: Column<Refusal> = {
+  label: "Seller",
+  look: "break",
+  cell: ({ seller }) => seller,
+};
+
+/** The message; its problems unfold. */
+export function Reasons({ refusal }: { refusal: Refusal }) {
+  const { id, message, problems, more } = refusal;
+  const facts = (
+    <span class="quiet">
+      request <code>{id}</code>
+    </span>
+  );
+  if (problems.length === 0) return <>{message} {facts}</>;
+  return (
+    <details>
+      <summary>{plural(problems.length + more, "problem")}</summary>
+      <ul>
+        {problems.map(({ product, line, code, message }, i) => (
+          <li key={i}>
+            {product !== null && `product ${product}, `}
+            {line !== null && `line ${line}: `}
+            {message} <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="quiet">and {count(more)} more</p>}
+      {facts}
+    </details>
+  );
+}
+
+/** For the operator: those of one seller, or of all. */
+export function Refusals({ client, seller }: {
+  client: Client;
+  /** An id. */
+  seller?: string;
+}) {
+  const query = seller === undefined ? "" : `?seller=${seller}`;
+  const refusals: ListOf<Refusal> = {
+    path: `/operator_api/refusals${query}`,
+    list: "refusals",
+    row: "refusal",
+    read: readRefusal,
+  };
+  const list = useRows(client, refusals);
+  const [when, ...rest] = COLUMNS;
+  return (
+    <>
+      {list.rows !== null && list.rows.length > 0 && (
+        <Table
+          label="Refused requests"
+          columns={seller === undefined ? [when, OF_WHOM, ...rest] : COLUMNS}
+          rows={list.rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      <ListFoot list={list} empty="Nothing was refused." />
+    </>
+  );
+}
+
+export function RefusalsView({ client }: { client: Client }) {
+  return (
+    <>
+      <Title>Refused requests</Title>
+      <Refusals client={client} />
+    </>
+  );
+}
