@@ -89,6 +89,11 @@ export interface Setting<T> {
   parse(text: string): T;
 }
 
+/** Of the body budget, what one seller may take. */
+export const SELLER_BODY_SHARE = 1 / 4;
+/** What a byte of a body takes of it: one is for what is read from the body. */
+export const BODY_COST = 2;
+
 /** A value that a setting cannot take. */
 class SettingError extends Error {}
 
@@ -234,7 +239,8 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: "body-budget",
     placeholder: "BYTES",
     fallback: "268435456",
-    meaning: "bytes of bodies and documents in progress, a quarter a seller",
+    meaning:
+      "bytes of bodies and documents in progress, a quarter a seller; from eight times the body limit",
     parse: (text) => wholeNumber(text, 1, 1_099_511_627_776),
   },
   imageLimit: {
@@ -345,8 +351,8 @@ export function readConfig(
       mistakes.push(`${name}: ${error.message}`);
     }
   }
-  // bounded: one for each key at most
-  mistakes.push(...missingKeys(values));
+  // bounded: one for each key, and one for the budget
+  mistakes.push(...missingKeys(values), ...smallBudget(values));
   if (mistakes.length > 0) return { config: null, mistakes };
   return { config: Object.freeze(values) as unknown as Config, mistakes };
 }
@@ -384,6 +390,18 @@ function missingKeys(values: Record<string, unknown>): string[] {
       `${SETTINGS[key].variable}: it is needed for the images in ` +
       `s3://${imageStore.bucket}.`
     );
+}
+
+/** With less, the largest body would be refused whenever it comes. */
+function smallBudget(values: Record<string, unknown>): string[] {
+  const { bodyLimit = 0, bodyBudget = Infinity } = values as Partial<Config>;
+  const least = bodyLimit * BODY_COST / SELLER_BODY_SHARE;
+  if (bodyBudget >= least) return [];
+  return [
+    `${SETTINGS.bodyBudget.variable}: ${bodyBudget} is too little for a body ` +
+    `of ${SETTINGS.bodyLimit.variable} (${bodyLimit}); it must be ${least} ` +
+    "or more.",
+  ];
 }
 
 function quoted(text: string): string {

@@ -32,7 +32,7 @@ import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
 import { readXml, readXmlInPieces } from "../xml/decode.ts";
 import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
-import { TextBuilder } from "../xml/text_builder.ts";
+import { FieldText } from "./field_text.ts";
 
 /** The most products that one document may hold (interface.md, section 8). */
 export const PRODUCTS_LIMIT = 250;
@@ -171,7 +171,7 @@ class Decoder {
   #item = 0;
   #itemLine = 0;
   #attributes: XmlAttributes = {};
-  readonly #text = new TextBuilder();
+  readonly #text = new FieldText();
 
   finish(): ProductsDocument {
     if (this.#rows.length === 0 && this.#problems.length === 0) {

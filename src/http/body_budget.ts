@@ -1,8 +1,6 @@
 /** Bounds the bytes of all bodies and documents in progress. */
+import { BODY_COST, SELLER_BODY_SHARE } from "../config.ts";
 import { ServiceError } from "../lib/errors.ts";
-
-/** Of the whole budget, what one seller may take. */
-const SELLER_SHARE = 1 / 4;
 
 /**
  * Bytes that sellers share. A seller has at most a quarter of them, and at most
@@ -24,14 +22,14 @@ export class BodyBudget {
   /** What one request takes; it is given back when the share is disposed of. */
   open(seller: string): BodyShare {
     return new BodyShare(
-      (bytes) => this.#take(seller, bytes),
-      (bytes) => this.#giveBack(seller, bytes),
+      (bytes) => this.#take(seller, BODY_COST * bytes),
+      (bytes) => this.#giveBack(seller, BODY_COST * bytes),
     );
   }
 
   #take(seller: string, bytes: number): void {
     const taken = (this.#taken.get(seller) ?? 0) + bytes;
-    const most = Math.min(this.#total * SELLER_SHARE, this.#free - bytes);
+    const most = Math.min(this.#total * SELLER_BODY_SHARE, this.#free - bytes);
     if (taken > most) {
       throw new ServiceError(
         "unavailable",
@@ -66,7 +64,7 @@ export class BodyShare implements Disposable {
     this.#giveBack = giveBack;
   }
 
-  /** Throws 503 when there is no room for so many more. */
+  /** Throws 503 when there is no room for so many more bytes of the body. */
   take(bytes: number): void {
     this.#take(bytes);
     this.#bytes += bytes;

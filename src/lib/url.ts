@@ -4,7 +4,7 @@
  * Whether its host may be reached is not decided here, since that takes a name
  * look-up; this says only whether the text is a URL we would ever try.
  */
-import { codePoints, quote } from "./values.ts";
+import { codePoints, fits, quote, shownLength } from "./values.ts";
 
 /** Longest accepted URL, in Unicode code points. */
 export const MAX_URL_LENGTH = 2_000;
@@ -24,11 +24,10 @@ const EXAMPLE = "https://images.example/a.jpg";
  * It does not throw. The problem says what was seen and what would be right.
  */
 export function parseSellerUrl(text: string): SellerUrl {
-  const length = text.length > MAX_URL_LENGTH ? codePoints(text) : 0;
-  if (length > MAX_URL_LENGTH) {
+  if (!fits(text, MAX_URL_LENGTH)) {
     return {
       code: "too_long",
-      problem: `The URL has ${grouped(length)} characters; ${
+      problem: `The URL has ${shownLength(text, grouped)} characters; ${
         grouped(MAX_URL_LENGTH)
       } is the most.`,
     };

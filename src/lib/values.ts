@@ -59,6 +59,19 @@ export function codePoints(text: string): number {
   return count;
 }
 
+/** No value may have so many code units; of a longer text no more is looked at. */
+export const LONGEST_TEXT = 65_536;
+
+/** The length of a text that is too long, in code points, for its message. */
+export function shownLength(
+  text: string,
+  show: (count: number) => string = String,
+): string {
+  return text.length < LONGEST_TEXT
+    ? show(codePoints(text))
+    : `at least ${show(LONGEST_TEXT / 2)}`;
+}
+
 /** At most `max` code points; most texts are answered by their length alone. */
 export function fits(text: string, max: number): boolean {
   return text.length <= max ||
@@ -104,7 +117,7 @@ export function lineReader(max: number): Reader<string> {
     if (!fits(text, max)) {
       return bad(
         "too_long",
-        `has ${codePoints(text)} characters; at most ${max} are allowed.`,
+        `has ${shownLength(text)} characters; at most ${max} are allowed.`,
       );
     }
     return ok(text);
@@ -116,7 +129,7 @@ export function textReader(max: number): Reader<string> {
   return (text) =>
     fits(text, max) ? ok(text) : bad(
       "too_long",
-      `has ${codePoints(text)} characters; at most ${max} are allowed.`,
+      `has ${shownLength(text)} characters; at most ${max} are allowed.`,
     );
 }
 

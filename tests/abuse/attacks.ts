@@ -154,6 +154,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "bombs of comments": bombing("<!---->"),
   "bombs of CDATA": bombing("<![CDATA[x]]>"),
   "bombs of elements": bombing("<a/>"),
+  "bombs of wide characters": bombing("x".repeat(50_000) + "\u20ac"),
   "problems by the thousand": {
     sellers: 4,
     lanes: 4,

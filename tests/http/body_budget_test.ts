@@ -1,10 +1,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ServiceError } from "../../src/lib/errors.ts";
+import { BODY_COST } from "../../src/config.ts";
 import { BodyBudget } from "../../src/http/body_budget.ts";
 import { Random } from "../support/random.ts";
 
 Deno.test("a seller has a quarter of the budget, and it comes back", () => {
-  const budget = new BodyBudget(400);
+  const budget = new BodyBudget(BODY_COST * 400);
   {
     using share = budget.open("a");
     share.take(60);
@@ -23,7 +24,7 @@ Deno.test("a seller has a quarter of the budget, and it comes back", () => {
 Deno.test("however many take all they can, the next one has as much", () => {
   const total = 200;
   for (let sellers = 1; sellers < 20; sellers++) {
-    const budget = new BodyBudget(total);
+    const budget = new BodyBudget(BODY_COST * total);
     const taken = Array.from({ length: sellers }, () => 0);
     for (let round = 0; round < total; round++) {
       taken.forEach((_, seller) => {
@@ -49,7 +50,7 @@ Deno.test("however many take all they can, the next one has as much", () => {
 
 Deno.test("whatever is taken and given back, nothing is lost", () => {
   const random = new Random(1);
-  const budget = new BodyBudget(1_000);
+  const budget = new BodyBudget(BODY_COST * 1_000);
   const shares = Array.from({ length: 50 }, (_, n) => budget.open(`${n % 7}`));
   for (let step = 0; step < 5_000; step++) {
     const share = shares[random.below(shares.length)];

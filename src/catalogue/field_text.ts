@@ -1,0 +1,63 @@
+/** The text of a field as it is read, of which only so much is kept. */
+import { LONGEST_TEXT } from "../lib/values.ts";
+import { TextBuilder } from "../xml/text_builder.ts";
+
+const NOT_SPACE = /[^ \t\n\r]/;
+
+/**
+ * Collects a text that comes in pieces. Of white space at the beginning, and of
+ * what follows it, `LONGEST_TEXT` code units each are kept. Of the rest one
+ * character is kept that is no white space, if there is any: so the text is
+ * still too long, with and without the white space at its ends.
+ */
+export class FieldText {
+  readonly #text = new TextBuilder();
+  #spaceRoom = LONGEST_TEXT;
+  #room = LONGEST_TEXT;
+  #isBlank = true;
+  #isOver = false;
+
+  append(piece: string): void {
+    if (this.#isOver) return;
+    const rest = this.#isBlank ? this.#leadingSpace(piece) : piece;
+    if (this.#isBlank) return;
+    this.#keep(rest.slice(0, this.#room));
+    if (rest.length > this.#room) this.#keepOne(rest.slice(this.#room));
+    this.#room = Math.max(0, this.#room - rest.length);
+  }
+
+  /** Keeps white space as far as there is room; answers what follows it. */
+  #leadingSpace(piece: string): string {
+    const start = piece.search(NOT_SPACE);
+    const end = start === -1 ? piece.length : start;
+    this.#keep(piece.slice(0, Math.min(end, this.#spaceRoom)));
+    this.#spaceRoom = Math.max(0, this.#spaceRoom - end);
+    if (start !== -1) this.#isBlank = false;
+    return piece.slice(end);
+  }
+
+  #keepOne(rest: string): void {
+    const found = NOT_SPACE.exec(rest);
+    if (found === null) return;
+    this.#isOver = true;
+    this.#keep(found[0]);
+  }
+
+  #keep(piece: string): void {
+    if (piece !== "") this.#text.append(piece);
+  }
+
+  /** What was kept; nothing is left afterwards. */
+  take(): string {
+    const text = this.#text.take();
+    this.clear();
+    return text;
+  }
+
+  clear(): void {
+    this.#text.clear();
+    this.#spaceRoom = this.#room = LONGEST_TEXT;
+    this.#isBlank = true;
+    this.#isOver = false;
+  }
+}
