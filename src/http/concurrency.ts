@@ -71,7 +71,7 @@ const READS = { perSeller: 64, total: 512, what: "reads" };
 /** Their answers, until they are sent; each has 4 MiB at most. Keys are owners. */
 const ANSWERS = { perKey: 4, total: READS.total };
 /** Answers being made. */
-const MAKING = { perKey: 2, total: 16 };
+const MAKING = { perKey: 1, total: 6 };
 /** Steps at once: one waits for the database while another encodes. */
 const STEPS = { perKey: 1, total: 2 };
 /** A read that took so long lets other requests in before its next step. */
