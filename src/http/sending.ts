@@ -1,8 +1,9 @@
 /**
  * Sends bodies at the pace of whoever reads them. Deno takes a whole body at
  * once and keeps it for as long as the connection lives; here a reader that
- * takes nothing for `IDLE_MS` is cut off, and what readers have not taken yet
- * is bounded in bytes.
+ * takes nothing for `IDLE_MS` is cut off. What readers have not taken yet is
+ * bounded in bytes; where each body holds a file or a connection to the store,
+ * in number.
  */
 import type { Clock, Log } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
@@ -16,6 +17,8 @@ export const IDLE_MS = 30_000;
 const UNREAD_PER_OWNER = 32 * 1_024 * 1_024;
 /** The same for all owners. */
 const UNREAD_TOTAL = 64 * 1_024 * 1_024;
+/** Bodies of files on their way to readers without a key. */
+export const FILES = 256;
 /** A reader that took nothing for so long makes room for others. */
 const STALLED_MS = 1_000;
 
@@ -27,11 +30,10 @@ export class BodySender {
   /** Bytes by owner. */
   readonly #unread = new Map<string, number>();
   #total = 0;
-  get unread() {
-    return [this.#total, this.#sendings.size, [...this.#unread]];
-  }
   /** Those counted; the one that has not moved for the longest stands first. */
   readonly #sendings = new Set<Sending>();
+  /** Of files, by client, in the same order. */
+  readonly #files = new Map<Sending, string>();
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
     this.#clock = clock;
@@ -51,12 +53,17 @@ export class BodySender {
         LATER,
       );
     }
+    this.#makeRoom(this.#sendings, () => this.#total < UNREAD_TOTAL);
+  }
+
+  /** Cuts off readers that take nothing. Throws 503 if that makes no room. */
+  #makeRoom(sendings: Iterable<Sending>, isRoom: () => boolean): void {
     const stalled = this.#clock.monotonic() - STALLED_MS;
-    for (const sending of this.#sendings) {
-      if (this.#total < UNREAD_TOTAL || sending.movedAt > stalled) break;
+    for (const sending of sendings) {
+      if (isRoom() || sending.movedAt > stalled) break;
       sending.cutOff();
     }
-    if (this.#total < UNREAD_TOTAL) return;
+    if (isRoom()) return;
     throw new ServiceError(
       "unavailable",
       "The service is sending as much as it can. Send the request again.",
@@ -91,6 +98,10 @@ export class BodySender {
 
   /** The same body, at its reader's pace. */
   pace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    return this.#paced(body).body;
+  }
+
+  #paced(body: ReadableStream<Uint8Array>): Sending {
     const reader = body.getReader();
     const sending = new Sending(this.#clock, async () => {
       try {
@@ -101,7 +112,48 @@ export class BodySender {
       }
     });
     sending.onEnd = () => void reader.cancel().catch(() => {});
+    return sending;
+  }
+
+  /**
+   * The body of a file, at the pace of a reader without a key. A client has as
+   * many at most as are left for all others. Throws 503 when it has no room,
+   * after its readers that take nothing were cut off.
+   */
+  sendFile(
+    body: ReadableStream<Uint8Array>,
+    client: string,
+  ): ReadableStream<Uint8Array> {
+    try {
+      const own = this.#filesOf(client);
+      this.#makeRoom(own, () => this.#filesOf(client).length < this.#freeFiles);
+    } catch (error) {
+      body.cancel().catch(() => {});
+      throw error;
+    }
+    const sending = this.#paced(body);
+    const { onEnd } = sending;
+    const count = () => this.#files.set(sending, client);
+    count();
+    sending.onMove = () => {
+      this.#files.delete(sending);
+      count();
+    };
+    sending.onEnd = () => {
+      this.#files.delete(sending);
+      onEnd();
+    };
     return sending.body;
+  }
+
+  get #freeFiles(): number {
+    return FILES - this.#files.size;
+  }
+
+  /** The one that has not moved for the longest stands first. */
+  #filesOf(client: string): Sending[] {
+    return [...this.#files].filter(([, owner]) => owner === client)
+      .map(([sending]) => sending);
   }
 
   /** Counts a sending until it is disposed of. */

@@ -285,7 +285,10 @@ export class RequestHandler {
   ): Response {
     headers["Content-Type"] ??= XML_TYPE;
     if (body instanceof ReadableStream) {
-      return new Response(this.#sender.pace(body), { status, headers });
+      const paced = call.reader === null
+        ? this.#sender.sendFile(body, call.client)
+        : this.#sender.pace(body);
+      return new Response(paced, { status, headers });
     }
     call.sent = body;
     if (typeof body === "string" && body.length <= SHORT) {

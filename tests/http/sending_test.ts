@@ -1,7 +1,7 @@
 /** Bodies are sent at their readers' pace, and what is not read is bounded. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { jsonLog } from "../../src/deps.ts";
-import { BodySender, IDLE_MS } from "../../src/http/sending.ts";
+import { BodySender, FILES, IDLE_MS } from "../../src/http/sending.ts";
 import type { ServiceError } from "../../src/lib/errors.ts";
 import { TestClock } from "../support/clock.ts";
 
@@ -125,4 +125,52 @@ Deno.test("a source that fails ends the body, and the log says why", async () =>
   assertEquals(await lengthOf(bench.sender.pace(source)), 5);
   assertEquals(JSON.parse(bench.logged[0]).error, "Error: disk");
   assertThrows(() => source.getReader());
+});
+
+/** A file that never ends; how many of them are open. */
+class Files {
+  readonly bench = new Bench();
+  open = 0;
+
+  /** Null when there is no room. */
+  send(client: string): ReadableStream<Uint8Array> | null {
+    this.open++;
+    const file = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(9)),
+      cancel: () => void this.open--,
+    }, { highWaterMark: 0 });
+    try {
+      return this.bench.sender.sendFile(file, client);
+    } catch {
+      return null;
+    }
+  }
+
+  /** How many a client gets at once. */
+  sendAll(client: string): number {
+    let count = 0;
+    while (this.send(client) !== null) count++;
+    return count;
+  }
+}
+
+Deno.test("files: however many clients read, the next one has room", () => {
+  const files = new Files();
+  assertEquals(files.sendAll("a"), FILES / 2);
+  assertEquals(files.sendAll("b"), FILES / 4);
+  assertEquals(files.sendAll("c"), FILES / 8);
+  assertEquals(files.open, FILES * 7 / 8, "what was refused is closed");
+});
+
+Deno.test("files: readers that take nothing make room, and those that do are left", async () => {
+  const files = new Files();
+  const reader = files.send("a")!.getReader();
+  assertEquals(files.sendAll("a"), FILES / 2 - 1);
+  files.bench.clock.advance(1_000);
+  await reader.read();
+  assertEquals(files.sendAll("a"), FILES / 2 - 1);
+  assertEquals(files.open, FILES / 2);
+  assertEquals((await reader.read()).value?.length, 9);
+  await reader.cancel();
+  assertEquals(files.open, FILES / 2 - 1);
 });
