@@ -12,7 +12,6 @@ import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/router.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { tryGuard } from "./net/guard.ts";
-import { ConcurrencyLimit } from "./net/concurrency_limit.ts";
 import { Outbound } from "./net/outbound.ts";
 import type { SandboxPage, Services } from "./services.ts";
 import { RefusalLog } from "./sellers/refusals.ts";
@@ -36,8 +35,6 @@ import { WebhookRole } from "./webhooks/worker/role.ts";
 /** HEADs in flight to one origin, and in all. */
 const HEADS_PER_ORIGIN = 128;
 const HEADS_IN_ALL = 256;
-/** Long documents decoded at once: of a seller (the key), and in all. */
-const DECODING = { perKey: 1, total: 2 };
 /** Where metrics are served apart from everything else. */
 const LOOPBACK = "127.0.0.1";
 /** How long requests in flight may take to end when the service stops. */
@@ -109,7 +106,6 @@ export async function openApp(
     signals: newSignals(db.wakeUps),
     refusals: new RefusalLog(db, deps),
     keysInProgress: new Set(),
-    decoding: new ConcurrencyLimit(DECODING),
     heavy,
     metrics,
     health: new Health(db, deps),

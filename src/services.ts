@@ -4,7 +4,6 @@ import type { Deps } from "./deps.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
-import type { ConcurrencyLimit } from "./net/concurrency_limit.ts";
 import type { Outbound } from "./net/outbound.ts";
 import type { RefusalLog } from "./sellers/refusals.ts";
 import type { Signals } from "./jobs/signals.ts";
@@ -18,8 +17,6 @@ export interface Services {
   signals: Signals;
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
-  /** Long documents that are decoded, by seller. */
-  decoding: ConcurrencyLimit;
   /**
    * Whatever takes milliseconds of this thread, by seller; small requests get
    * between.

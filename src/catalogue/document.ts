@@ -30,7 +30,7 @@ import {
 } from "./product.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
-import { readXml, readXmlInPieces } from "../xml/decode.ts";
+import { readXml, readXmlInPieces, type TakePiece } from "../xml/decode.ts";
 import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
 import { FieldText } from "./field_text.ts";
 
@@ -128,13 +128,13 @@ export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
   return decoder.finish();
 }
 
-/** As `decodeProducts`, with a pause between the pieces of a long document. */
+/** As `decodeProducts`, in pieces of a few milliseconds. */
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
-  pause: () => Promise<void>,
+  take: TakePiece,
 ): Promise<ProductsDocument> {
   const decoder = new Decoder();
-  await readXmlInPieces(blocks, decoder, pause);
+  await readXmlInPieces(blocks, decoder, take);
   return decoder.finish();
 }
 

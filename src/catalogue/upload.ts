@@ -12,6 +12,7 @@
  */
 import { recordInvalid, ServiceError, serviceStopping } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
+import { yieldToIo } from "../lib/yield_to_io.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
@@ -118,7 +119,7 @@ async function carryThrough(
     () => decode(services, upload),
   );
   const source = sent &&
-    await SentDocument.locate(sent, document, pauseOf(services));
+    await SentDocument.locate(sent, document, yieldToIo);
   const heads = await inPhase(
     services,
     "heads",
@@ -190,28 +191,19 @@ function countHeads({ metrics }: Services, heads: Iterable<Head>): void {
 
 /**
  * Decodes the document without keeping other requests waiting: one that takes
- * milliseconds in its turn, and a long one piece by piece, few of those at once.
+ * milliseconds in its turn, and a long one in pieces between which other sellers
+ * have theirs. The budget of bodies bounds how many are being read.
  */
 async function decode(
-  services: Services,
+  { heavy }: Services,
   { seller, body }: Upload,
 ): Promise<ProductsDocument> {
-  const { decoding, heavy } = services;
   const size = sizeOf(body);
   if (size <= LIGHT) return decodeProducts(body);
-  if (size <= READ_AT_ONCE) {
-    return await heavy.take(
-      () => Promise.try(decodeProducts, body),
-      seller.id,
-    );
-  }
-  using _ = await decoding.acquire(seller.id);
-  return await decodeProductsInPieces(body, pauseOf(services));
-}
-
-/** Lets others go on between the pieces of a long document. */
-function pauseOf({ deps }: Services): () => Promise<void> {
-  return () => new Promise((resolve) => deps.clock.after(0, resolve));
+  const take = <T>(work: () => Promise<T>) => heavy.take(work, seller.id);
+  return size <= READ_AT_ONCE
+    ? await take(() => Promise.try(decodeProducts, body))
+    : await decodeProductsInPieces(body, take);
 }
 
 /** What `work` comes to; throws 503 when the service ends before. */

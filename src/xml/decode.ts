@@ -21,16 +21,25 @@ export function readXml(blocks: Uint8Array[], handlers: XmlHandlers): void {
   for (const _ of begun(blocks, handlers).read());
 }
 
+/** Does one piece of the work when its turn has come. */
+export type TakePiece = (piece: () => Promise<void>) => Promise<void>;
+
 /**
- * As `readXml`, with a pause between the windows of a long document: reading
- * 16 MiB of the worst takes a second, in which others want answers.
+ * As `readXml`, window by window: reading 16 MiB of the worst takes a second, in
+ * which others want their turn.
  */
 export async function readXmlInPieces(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
-  pause: () => Promise<void>,
+  take: TakePiece,
 ): Promise<void> {
-  for (const _ of begun(blocks, handlers).read()) await pause();
+  const windows = begun(blocks, handlers).read();
+  let isOver = false;
+  const readOne = () => {
+    isOver = windows.next().done === true;
+    return Promise.resolve();
+  };
+  while (!isOver) await take(readOne);
 }
 
 function begun(blocks: Uint8Array[], handlers: XmlHandlers): XmlReader {

@@ -1,4 +1,4 @@
-/** Reads a document of the largest size of one kind; prints how many pauses. */
+/** Reads a document of the largest size of one kind; prints how many pieces. */
 import { decodeProductsInPieces } from "../../src/catalogue/document.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 
@@ -50,13 +50,13 @@ function documentOf(kind: string): Uint8Array[] {
   return blocks;
 }
 
-let windows = 0;
+let pieces = 0;
 try {
-  await decodeProductsInPieces(documentOf(Deno.args[0]), () => {
-    windows++;
-    return Promise.resolve();
+  await decodeProductsInPieces(documentOf(Deno.args[0]), (piece) => {
+    pieces++;
+    return piece();
   });
 } catch (error) {
   if (!(error instanceof ServiceError)) throw error;
 }
-console.log(windows);
+console.log(pieces);

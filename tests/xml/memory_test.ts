@@ -5,7 +5,7 @@ const PROCESS = new URL("./memory_process.ts", import.meta.url);
 /** Bytes that V8 may have for objects: four times those of the document. */
 const HEAP_MIB = 64;
 
-/** Reads it where more memory ends the process; answers how often it paused. */
+/** Reads it where more memory ends the process; answers in how many pieces. */
 async function read(kind: string): Promise<number> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
