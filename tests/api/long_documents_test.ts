@@ -16,7 +16,7 @@ Deno.test("others are answered between the pieces of long documents", async () =
     });
     order.push(`${name} ${status}`);
   };
-  const long = [upload("A", 120), upload("B", 120)];
+  const long = [upload("A", 60), upload("B", 60)];
   await upload("short", 0);
   await upload("another one's", 8, other);
   await Promise.all(long);
