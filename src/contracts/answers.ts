@@ -1,15 +1,17 @@
 /** What stands in `<service>`, for every kind of answer. */
 import { DETAIL_CODES, ERROR_STATUS } from "../lib/errors.ts";
 import { IMAGE_CODES } from "../images/image.ts";
-import { DELIVERY_STATES } from "../webhooks/webhook.ts";
+import { DELIVERY_STATES, type DeliveryState } from "../webhooks/webhook.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
-import { HOURLY } from "../operations/hourly_counts.ts";
+import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
 import { SELLER_STATUSES } from "../sellers/seller.ts";
 import { DOCUMENTS, READ_PRODUCT } from "./documents.ts";
 import {
   BOOLEAN,
   type Child,
   COUNT,
+  CURSOR_TEXT,
+  type Elements,
   elements,
   many,
   maybe,
@@ -17,10 +19,12 @@ import {
   one,
   type Shape,
   STRING,
+  type TextForm,
   TIME,
   TIME_OR_EMPTY,
   UUID,
   word,
+  type Written,
 } from "./shapes.ts";
 
 const PRODUCT_COUNTS = named(
@@ -33,7 +37,7 @@ const PRODUCT_COUNTS = named(
   maybe("refused", COUNT, "only with accept=valid; 0 is left out"),
 );
 
-const COUNTERS: readonly Child[] = [
+const COUNTERS = [
   one("transaction_id", UUID),
   one(
     "status",
@@ -74,6 +78,14 @@ const DETAILS = named(
   maybe("more", COUNT, "how many details there are besides"),
 );
 
+const UNSETTLED_IMAGE = elements(
+  one("url", STRING),
+  one("status", word(["pending", "failed"])),
+  one("attempts", COUNT, "finished ones"),
+  maybe("code", word(Object.keys(IMAGE_CODES))),
+  maybe("message", STRING),
+);
+
 const RESULT = elements(
   maybe("id", UUID, "not of a refused product"),
   maybe("sku", STRING, "left out where a refused product has none"),
@@ -83,26 +95,20 @@ const RESULT = elements(
   ),
   many(
     "image",
-    elements(
-      one("url", STRING),
-      one("status", word(["pending", "failed"])),
-      one("attempts", COUNT, "finished ones"),
-      maybe("code", word(Object.keys(IMAGE_CODES))),
-      maybe("message", STRING),
-    ),
+    UNSETTLED_IMAGE,
     { about: "only images that are pending or have failed" },
   ),
   maybe("details", DETAILS, "of a refused product, the first 50"),
 );
 
-const TRANSACTION: Shape = named(
+const TRANSACTION = named(
   "transaction",
   ...COUNTERS,
   maybe(
     "results",
     elements(
       many("product", RESULT),
-      maybe("next", STRING, "there are more: what ?after= takes to go on"),
+      maybe("next", CURSOR_TEXT, "there are more: what ?after= takes to go on"),
     ),
     "not in lists",
   ),
@@ -162,7 +168,9 @@ const LOGGED_DELIVERY = named(
 );
 
 /** `none` in the answer to an event for which no webhook is registered. */
-const DELIVERY: Shape = {
+const DELIVERY: Shape<
+  { id: string | null; event_id: string; state: DeliveryState } | "none"
+> = {
   ...named(
     "delivery",
     one("id", UUID),
@@ -239,7 +247,7 @@ const FAILING = elements(
   maybe("disabled_at", TIME),
 );
 
-const HOUR: Shape = {
+const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
   attributes: { from: { form: { kind: "time" }, required: true } },
   content: HOURLY.map((name) => one(name, COUNT)),
 };
@@ -247,12 +255,12 @@ const HOUR: Shape = {
 const CHECK = word(["ok", "failed"]);
 
 /** Named, because elements of one name in a content model must share a type. */
-const CURSOR: Shape = { type: "cursor", ...STRING };
+const CURSOR: typeof CURSOR_TEXT = { type: "cursor", ...CURSOR_TEXT };
 
 const NEXT = maybe("next", CURSOR, "what ?after= takes for the next page");
 
-function orEmpty(shape: Shape): Shape {
-  return { ...shape, content: { ...shape.content, empty: true } as never };
+function orEmpty<V>({ content }: Shape<V>): Shape<V | null> {
+  return { content: { ...content, empty: true } as TextForm };
 }
 
 /** By name, the content of `<service>`. */
@@ -330,3 +338,21 @@ export const ANSWERS = {
 } satisfies Record<string, readonly Child[]>;
 
 export type AnswerName = keyof typeof ANSWERS;
+
+/** What stands in `<service>`, as handlers write it. */
+export type Answer<A extends AnswerName> = A extends AnswerName
+  ? Elements<typeof ANSWERS[A]>
+  : never;
+
+export type ProductCountsNode = Written<typeof PRODUCT_COUNTS>;
+export type ProgressNode = Elements<typeof COUNTERS>;
+export type UnsettledImageNode = Written<typeof UNSETTLED_IMAGE>;
+export type ResultNode = Written<typeof RESULT>;
+export type DetailNode = Written<typeof DETAIL>;
+export type DetailsNode = Written<typeof DETAILS>;
+export type RefusalNode = Written<typeof REFUSAL>;
+export type WebhookNode = Written<typeof WEBHOOK>;
+export type LoggedDeliveryNode = Written<typeof LOGGED_DELIVERY>;
+export type AttemptNode = Written<typeof ATTEMPT>;
+export type SellerNode = Written<typeof SELLER>;
+export type BacklogNode = Written<typeof BACKLOG>;

@@ -9,6 +9,7 @@ import {
   TEXT_LIMITS,
 } from "../catalogue/fields.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
+import type { XmlNode } from "../xml/encode.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/document.ts";
 import {
   ANY,
@@ -80,7 +81,10 @@ function list(name: ListField, shape: Shape): Child {
 }
 
 /** A product, as it is sent and as it is read out. */
-function product(type: string, attributes: Shape["attributes"]): Shape {
+function product(
+  type: string,
+  attributes: Shape["attributes"],
+): Shape<XmlNode> {
   return {
     type,
     anyOrder: true,
@@ -103,7 +107,7 @@ export const READ_PRODUCT = product("read_product", {
 });
 
 /** What is sent, by its root element, and the body of a delivery. */
-export const DOCUMENTS: Readonly<Record<string, Shape>> = {
+export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   delivered_event: elements(
     one("id", UUID),
     one("trigger", word(TRIGGERS)),

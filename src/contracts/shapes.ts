@@ -1,8 +1,15 @@
 /**
  * What XML documents look like, as data: the schemas, the OpenAPI description
- * and the documentation are all written from it.
+ * and the documentation are all written from it. As types, too: handlers write
+ * what is declared, or do not compile.
  */
 import type { Form } from "../lib/values.ts";
+import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
+
+declare const WRITTEN: unique symbol;
+
+/** What an encoder is given for a shape, or for some of the elements of one. */
+export type Written<S> = S extends { readonly [WRITTEN]?: infer V } ? V : never;
 
 /** What a text is; `empty` where it may also be nothing. */
 export type TextForm =
@@ -15,7 +22,8 @@ export interface Attribute {
   about?: string;
 }
 
-export interface Shape {
+export interface Shape<V = unknown> {
+  readonly [WRITTEN]?: V;
   /** Names the type where several places use it. */
   type?: string;
   attributes?: Readonly<Record<string, Attribute>>;
@@ -27,7 +35,9 @@ export interface Shape {
   orText?: true;
 }
 
-export interface Child {
+/** `E` is what a node that holds it has. */
+export interface Child<E = unknown> {
+  readonly [WRITTEN]?: E;
   name: string;
   shape: Shape;
   min: number;
@@ -40,50 +50,75 @@ export function isText(content: Shape["content"]): content is TextForm {
 }
 
 /** An element that is always there. */
-export function one(name: string, shape: Shape, about?: string): Child {
+export function one<N extends string, V>(
+  name: N,
+  shape: Shape<V>,
+  about?: string,
+): Child<{ [K in N]: V }> {
   return { name, shape, min: 1, max: 1, about };
 }
 
 /** An element that may be missing. */
-export function maybe(name: string, shape: Shape, about?: string): Child {
+export function maybe<N extends string, V>(
+  name: N,
+  shape: Shape<V>,
+  about?: string,
+): Child<{ [K in N]?: V }> {
   return { name, shape, min: 0, max: 1, about };
 }
 
 /** An element that stands any number of times, up to `max`. */
-export function many(
-  name: string,
-  shape: Shape,
+export function many<N extends string, V>(
+  name: N,
+  shape: Shape<V>,
   { min = 0, max = Infinity, about }: {
     min?: number;
     max?: number;
     about?: string;
   } = {},
-): Child {
+): Child<{ [K in N]: V[] | ElementList<V & XmlValue> }> {
   return { name, shape, min, max, about };
 }
 
-export function text(form: TextForm): Shape {
+export function text<V = string>(form: TextForm): Shape<V> {
   return { content: form };
 }
 
-export function elements(...content: Child[]): Shape {
+type Both<U> = (U extends unknown ? (each: U) => void : never) extends
+  (all: infer I) => void ? { [K in keyof I]: I[K] } : never;
+
+/** What a node has that holds all these elements. */
+export type Elements<C extends readonly Child[]> = Both<Written<C[number]>>;
+
+export function elements<C extends readonly Child[]>(
+  ...content: C
+): Shape<Elements<C>> {
   return { content };
 }
 
 /** Elements under a name that several places use. */
-export function named(type: string, ...content: Child[]): Shape {
+export function named<C extends readonly Child[]>(
+  type: string,
+  ...content: C
+): Shape<Elements<C>> {
   return { type, content };
 }
 
-export const STRING = text({ kind: "string" });
-export const COUNT = text({ kind: "integer", max: Number.MAX_SAFE_INTEGER });
-export const BOOLEAN = text({ kind: "boolean" });
+/** null writes an empty element. */
+export const STRING = text<string | null>({ kind: "string" });
+export const COUNT = text<number>({
+  kind: "integer",
+  max: Number.MAX_SAFE_INTEGER,
+});
+export const BOOLEAN = text<boolean>({ kind: "boolean" });
 export const TIME = text({ kind: "time" });
-export const TIME_OR_EMPTY = text({ kind: "time", empty: true });
+export const TIME_OR_EMPTY = text<string | null>({ kind: "time", empty: true });
+/** A cursor; some are numbers. */
+export const CURSOR_TEXT = text<string | number>({ kind: "string" });
 export const UUID = text({ kind: "uuid" });
 /** Elements of whatever names, and text between them. */
-export const ANY = text({ kind: "any" });
+export const ANY = text<XmlNode>({ kind: "any" });
 
-export function word(words: readonly string[]): Shape {
-  return text({ kind: "word", words });
+export function word<const W extends string>(words: readonly W[]): Shape<W> {
+  return text<W>({ kind: "word", words });
 }

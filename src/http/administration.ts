@@ -19,7 +19,9 @@ import { QueryReader } from "./paging.ts";
 const DOCUMENT_LIMIT = 64 * 1_024;
 
 /** `POST /operator_api/sellers` */
-export const addSeller: Handler = async ({ services, who, body }) => {
+export const addSeller: Handler<"new_seller"> = async (
+  { services, who, body },
+) => {
   const document = parseTree(await body(DOCUMENT_LIMIT));
   const name = readText(document, "seller", "name");
   const added = await createSeller(services, { who, name });
@@ -46,7 +48,7 @@ export const putSellerAttribute: Handler = async (
 };
 
 /** `GET /operator_api/sellers/:seller/keys` */
-export const listSellerKeys: Handler = async ({ services, params }) => {
+export const listSellerKeys: Handler<"keys"> = async ({ services, params }) => {
   const keys = await services.db.read(async (sql) =>
     listKeys(sql, (await sellerByName(sql, params.seller)).id)
   );
@@ -67,7 +69,7 @@ export const listSellerKeys: Handler = async ({ services, params }) => {
 };
 
 /** `POST /operator_api/sellers/:seller/keys` */
-export const addSellerKey: Handler = async (
+export const addSellerKey: Handler<"new_key"> = async (
   { services, who, params, body },
 ) => {
   const document = parseTree(await body(DOCUMENT_LIMIT));
@@ -85,13 +87,15 @@ export const addSellerKey: Handler = async (
 };
 
 /** `DELETE /operator_api/keys/:key_id` */
-export const deleteKey: Handler = async ({ services, who, params }) => {
+export const deleteKey: Handler<"success"> = async (
+  { services, who, params },
+) => {
   await revokeSellerKey(services, { who, keyId: params.key_id });
   return { xml: { success: true } };
 };
 
 /** `POST /operator_api/sellers/:seller/rotate_secret` */
-export const rotateSellerSecrets: Handler = async (
+export const rotateSellerSecrets: Handler<"webhook_secret"> = async (
   { services, who, params },
 ) => {
   const { seller } = params;
@@ -100,7 +104,7 @@ export const rotateSellerSecrets: Handler = async (
 };
 
 /** `GET /operator_api/audit` */
-export const listAudit: Handler = async ({ services, query }) => {
+export const listAudit: Handler<"audit"> = async ({ services, query }) => {
   const reader = new QueryReader(query);
   const after = reader.idCursor();
   const limit = reader.limit();

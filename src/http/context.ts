@@ -1,7 +1,7 @@
 /** What a handler is given and what it gives back. */
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import type { XmlNode } from "../xml/encode.ts";
+import type { Answer, AnswerName } from "../contracts/answers.ts";
 import type { TakeStep } from "./concurrency.ts";
 
 export interface RequestContext {
@@ -51,14 +51,17 @@ export interface Waiting extends Disposable {
   readonly signal: AbortSignal;
 }
 
-export interface Reply {
+/** `A`: the kinds of answer in XML; none unless given. */
+export interface Reply<A extends AnswerName = never> {
   /** 200 unless said otherwise. */
   status?: number;
   /** What stands inside `<service>`. */
-  xml?: XmlNode;
+  xml?: Answer<A>;
   /** A body that is already encoded, instead of `xml`; null for none. */
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   headers?: Record<string, string>;
 }
 
-export type Handler = (context: RequestContext) => Promise<Reply>;
+export type Handler<A extends AnswerName = never> = (
+  context: RequestContext,
+) => Promise<Reply<A>>;

@@ -1,15 +1,11 @@
 /** The one place where a failure becomes a status and an XML body. */
-import {
-  type Detail,
-  DETAIL_LIMIT,
-  type ErrorCode,
-  ServiceError,
-} from "../lib/errors.ts";
+import { type Detail, DETAIL_LIMIT, ServiceError } from "../lib/errors.ts";
 import { StoreError } from "../images/storage/blob_store.ts";
 import { DbError } from "../database/db.ts";
 import { OutboundError } from "../net/errors.ts";
 import { boundedList } from "./list.ts";
-import { serviceDocument, type XmlNode } from "../xml/encode.ts";
+import { serviceDocument } from "../xml/encode.ts";
+import type { Answer, DetailNode, DetailsNode } from "../contracts/answers.ts";
 
 /** Seconds after which a client had better ask again. */
 const RETRY_AFTER = { "Retry-After": "5" };
@@ -71,22 +67,23 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
 /** The body of an error. Details that are too many for an answer are counted. */
 export function errorDocument(error: ServiceError, requestId: string): string {
   const { code, message } = error;
-  return serviceDocument({
+  const answer: Answer<"error"> = {
     error: {
-      code: code satisfies ErrorCode,
+      code,
       message,
       request_id: requestId,
       details: detailList(error),
     },
-  });
+  };
+  return serviceDocument(answer);
 }
 
 /** `<details>`, none for none; `more` are not among them. */
 export function detailList(
   { details, more = 0 }: { details: readonly Detail[]; more?: number },
-): XmlNode | undefined {
+): DetailsNode | undefined {
   if (details.length === 0) return undefined;
-  const list = boundedList("detail");
+  const list = boundedList<DetailNode>("detail");
   for (const detail of details) {
     if (list.count === DETAIL_LIMIT || !list.add(detailNode(detail))) break;
   }
@@ -95,7 +92,7 @@ export function detailList(
 }
 
 /** A detail as answers show it. */
-export function detailNode(detail: Detail): XmlNode {
+export function detailNode(detail: Detail): DetailNode {
   const { product, sku, line, column, field, code, message } = detail;
   return { product, sku, line, column, field, code, message };
 }

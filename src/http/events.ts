@@ -22,13 +22,13 @@ interface Place {
 }
 
 /** Every answer has a `<next>`, so that there is always a cursor to keep. */
-export const listEvents: Handler = async (context) => {
+export const listEvents: Handler<"events"> = async (context) => {
   const waitMs = readWait(context.query);
   const place = readPlace(context.query);
   const { seller, services } = context;
   await services.db.read((sql) => checkCursor(sql, seller.id, place.after));
   if (waitMs > 0) await waitForEvent(context, place, waitMs);
-  const { list, after } = await readPage(
+  const { list, after } = await readPage<number, never>(
     context,
     "event",
     place,

@@ -2,18 +2,20 @@
 import { countBacklog } from "../operations/backlog.ts";
 import type { Db } from "../database/db.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
-import type { XmlNode } from "../xml/encode.ts";
+import type { BacklogNode } from "../contracts/answers.ts";
 import type { Handler } from "./context.ts";
 
 /** `GET /healthz`: the process runs and answers. */
-export const getHealth: Handler = () =>
+export const getHealth: Handler<"health"> = () =>
   Promise.resolve({ xml: { status: "alive" }, headers: NOT_KEPT });
 
 /**
  * `GET /readyz`: whether it can do its work. What it looked at is told to the
  * operator alone.
  */
-export const getReadiness: Handler = async ({ services, isOperator }) => {
+export const getReadiness: Handler<"health"> = async (
+  { services, isOperator },
+) => {
   const detailed = await isOperator();
   const { db, deps, health } = services;
   const checks = await health.look();
@@ -40,7 +42,7 @@ export const getReadiness: Handler = async ({ services, isOperator }) => {
 
 const NOT_KEPT = { "Cache-Control": "no-store" };
 
-function backlogNode(db: Db, now: number): Promise<XmlNode> {
+function backlogNode(db: Db, now: number): Promise<BacklogNode> {
   return db.read(async (sql) => {
     const { images, deliveries } = await countBacklog(sql);
     const late = now - (await oldestDueDelivery(sql, now) ?? now);

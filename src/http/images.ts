@@ -8,7 +8,9 @@ import type { Reply, RequestContext } from "./context.ts";
  * Tries the failed images of a transaction again and answers how many
  * references that are; the transaction is `processing` again if there are any.
  */
-export async function retryImages(context: RequestContext): Promise<Reply> {
+export async function retryImages(
+  context: RequestContext,
+): Promise<Reply<"images_retry">> {
   const { services, seller, params } = context;
   const { db, deps, signals } = services;
   const id = params.transaction_id;

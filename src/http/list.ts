@@ -7,7 +7,7 @@ import type { Sql } from "../database/db.ts";
 import {
   ElementList,
   type EncodedElement,
-  type XmlNode,
+  type XmlValue,
 } from "../xml/encode.ts";
 import type { RequestContext } from "./context.ts";
 
@@ -23,21 +23,21 @@ export const STEP_BYTES = 128 * 1_024;
 const FIRST_STEP = 8;
 
 /** A list that leaves room for the rest of its answer. */
-export function boundedList(name: string): ElementList {
-  return new ElementList(name, ANSWER_LIMIT - FRAME_BYTES);
+export function boundedList<V extends XmlValue>(name: string): ElementList<V> {
+  return new ElementList<V>(name, ANSWER_LIMIT - FRAME_BYTES);
 }
 
 /** What one step read. */
-export interface Step<Cursor> {
-  entries: { node: XmlNode | EncodedElement; cursor: Cursor }[];
+export interface Step<Cursor, V> {
+  entries: { node: V | EncodedElement; cursor: Cursor }[];
   /** Where the list goes on; null at its end. */
   next: Cursor | null;
   /** Rows that were looked at for fewer entries than `count`; 0 by default. */
   scanned?: number;
 }
 
-export interface Page<Cursor> {
-  list: ElementList;
+export interface Page<Cursor, V extends XmlValue> {
+  list: ElementList<V>;
   /** Behind what the page has looked at. */
   after: Cursor;
   /** Whether there may be something behind it. */
@@ -48,13 +48,13 @@ export interface Page<Cursor> {
  * A page of at most `limit` elements of this name. `read` reads up to `count`
  * entries behind `after`, on one snapshot.
  */
-export async function readPage<Cursor>(
+export async function readPage<Cursor, V extends XmlValue>(
   { heavyRead, services }: Pick<RequestContext, "heavyRead" | "services">,
   name: string,
   { after, limit }: { after: Cursor; limit: number },
-  read: (sql: Sql, after: Cursor, count: number) => Promise<Step<Cursor>>,
-): Promise<Page<Cursor>> {
-  const list = boundedList(name);
+  read: (sql: Sql, after: Cursor, count: number) => Promise<Step<Cursor, V>>,
+): Promise<Page<Cursor, V>> {
+  const list = boundedList<V>(name);
   const page = { list, after, more: true };
   let scanned = 0;
   /** Whether the page goes on behind it. */

@@ -7,7 +7,7 @@ import {
 import type { Handler } from "./context.ts";
 
 /** `POST /operator_api/events` */
-export const ingestEvent: Handler = async ({ services, body }) => {
+export const ingestEvent: Handler<"event"> = async ({ services, body }) => {
   const draft = readEventDocument(await body(EVENT_LIMIT));
   const { eventId, deliveryId, trigger, outcome } = await ingest(
     services,

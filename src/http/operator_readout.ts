@@ -1,4 +1,5 @@
 /** What the operator reads out: the catalogue, sellers, how things stand. */
+import type { SellerNode } from "../contracts/answers.ts";
 import { countBacklog, failingWebhooks } from "../operations/backlog.ts";
 import {
   type ChangeCursor,
@@ -9,7 +10,7 @@ import {
 import type { Sql } from "../database/db.ts";
 import { lastHours } from "../operations/hourly_counts.ts";
 import { pageOfSellers, type SellerRow } from "../sellers/seller_rows.ts";
-import { isoTime, isoTimeOrNone, type XmlNode } from "../xml/encode.ts";
+import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import { productNode, tombstoneNode } from "../catalogue/product_xml.ts";
 import type { Handler } from "./context.ts";
 import { readPage } from "./list.ts";
@@ -25,7 +26,7 @@ const FAILING_LIMIT = 100;
  * its tombstone, in the order of change. Every page but an empty one has a
  * `<next>`.
  */
-export const followProducts: Handler = async (context) => {
+export const followProducts: Handler<"products"> = async (context) => {
   const reader = new QueryReader(context.query);
   const place = {
     after: reader.cursor(parseCursor) ?? FIRST_CHANGE,
@@ -68,7 +69,7 @@ function parseCursor(text: string): ChangeCursor | null {
 }
 
 /** `GET /operator_api/sellers` */
-export const listSellers: Handler = async ({ services, query }) => {
+export const listSellers: Handler<"sellers"> = async ({ services, query }) => {
   const reader = new QueryReader(query);
   const after = reader.idCursor() ?? "";
   const limit = reader.limit();
@@ -85,7 +86,7 @@ export const listSellers: Handler = async ({ services, query }) => {
   };
 };
 
-function sellerNode(seller: SellerRow): XmlNode {
+function sellerNode(seller: SellerRow): SellerNode {
   return {
     id: seller.id,
     name: seller.name,
@@ -105,7 +106,7 @@ function sellerNode(seller: SellerRow): XmlNode {
 }
 
 /** `GET /operator_api/status`: what waits, what fails, the last day. */
-export const getStatus: Handler = ({ services }) =>
+export const getStatus: Handler<"status"> = ({ services }) =>
   services.db.read(async (sql) => {
     const { images, deliveries, held, exhausted } = await countBacklog(sql);
     const failing = await failingWebhooks(sql, FAILING_LIMIT);

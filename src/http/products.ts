@@ -1,4 +1,5 @@
 /** Requests that change products. */
+import type { ProductCountsNode } from "../contracts/answers.ts";
 import { uploadProducts } from "../catalogue/upload.ts";
 import type { WrittenTransaction } from "../catalogue/transaction_write.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
@@ -8,7 +9,6 @@ import { undoTransaction } from "../catalogue/undo.ts";
 import type { KeyedRequest } from "../catalogue/idempotency.ts";
 import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
 import { quote } from "../lib/values.ts";
-import type { XmlNode } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { detailList } from "./errors.ts";
 
@@ -16,7 +16,9 @@ const VERSION = "1.1";
 const KEY_LENGTH = 255;
 
 /** Interface 4.1. */
-export async function bulkUpload(context: RequestContext): Promise<Reply> {
+export async function bulkUpload(
+  context: RequestContext,
+): Promise<Reply<"upload" | "dry_run">> {
   const { request, query, seller, services } = context;
   const body = await context.blocks();
   checkVersion(query);
@@ -58,7 +60,7 @@ function logAccepted(
 }
 
 /** Counts of products as the status shows them. */
-export function productCountsNode(counts: ProductCounts): XmlNode {
+export function productCountsNode(counts: ProductCounts): ProductCountsNode {
   const { created, updated, unchanged, deleted, refused } = counts;
   return {
     total: totalOf(counts),
@@ -118,7 +120,9 @@ function targetOf(url: string): string {
 }
 
 /** `POST …/bulk_products/:transaction_id/undo` */
-export async function undoUpload(context: RequestContext): Promise<Reply> {
+export async function undoUpload(
+  context: RequestContext,
+): Promise<Reply<"upload" | "undo_dry_run">> {
   const { request, query, params, seller, services } = context;
   const outcome = await undoTransaction(services, {
     seller,
@@ -157,7 +161,9 @@ export async function putAttribute(context: RequestContext): Promise<Reply> {
 }
 
 /** `DELETE /seller_api/products/:sku_or_id` */
-export async function deleteProduct(context: RequestContext): Promise<Reply> {
+export async function deleteProduct(
+  context: RequestContext,
+): Promise<Reply<"success">> {
   const { params, seller, services } = context;
   await deleteOne(services, { seller, skuOrId: params.sku_or_id });
   return { xml: { success: true } };

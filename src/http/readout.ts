@@ -20,7 +20,7 @@ import { progressRecord } from "./transaction_xml.ts";
 const SEARCH_MAX = 150;
 
 /** `GET /seller_api/products/:sku_or_id` */
-export const getProduct: Handler = ({ services, seller, params }) =>
+export const getProduct: Handler<"product"> = ({ services, seller, params }) =>
   services.db.read(async (sql) => {
     const product = await findBySkuOrId(sql, seller.id, params.sku_or_id);
     if (product === null) throw notFound("product");
@@ -29,7 +29,7 @@ export const getProduct: Handler = ({ services, seller, params }) =>
   });
 
 /** `GET /seller_api/products` */
-export const listProducts: Handler = async (context) => {
+export const listProducts: Handler<"products"> = async (context) => {
   const reader = new QueryReader(context.query);
   const place = { after: reader.idCursor() ?? "", limit: reader.limit() };
   const filter = readFilter(reader);
@@ -85,7 +85,7 @@ function readFilter(reader: QueryReader): ProductFilter {
 }
 
 /** `GET /seller_api/bulk_products`: the newest first. */
-export const listTransactions: Handler = async (
+export const listTransactions: Handler<"transactions"> = async (
   { services, seller, query },
 ) => {
   const reader = new QueryReader(query);

@@ -1,18 +1,19 @@
 /** Requests that were refused, for the seller whose they were and operators. */
+import type { RefusalNode } from "../contracts/answers.ts";
 import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
-import { isoTime, type XmlNode } from "../xml/encode.ts";
+import { isoTime } from "../xml/encode.ts";
 import type { Handler, Reply, RequestContext } from "./context.ts";
 import { detailNode } from "./errors.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 
 /** `GET /seller_api/refusals` */
-export const listOwnRefusals: Handler = (context) =>
+export const listOwnRefusals: Handler<"refusals"> = (context) =>
   pageOfRefusals(context, context.seller.id);
 
 /** `GET /operator_api/refusals` */
-export const listAllRefusals: Handler = async (context) => {
+export const listAllRefusals: Handler<"refusals"> = async (context) => {
   const name = context.query.get("seller");
   const seller = name === null
     ? null
@@ -23,7 +24,7 @@ export const listAllRefusals: Handler = async (context) => {
 async function pageOfRefusals(
   context: RequestContext,
   sellerId: string | null,
-): Promise<Reply> {
+): Promise<Reply<"refusals">> {
   const reader = new QueryReader(context.query);
   const place = { after: reader.idCursor(), limit: reader.limit() };
   reader.finish();
@@ -56,7 +57,7 @@ async function pageOfRefusals(
   };
 }
 
-function refusalNode(refusal: ListedRefusal): XmlNode {
+function refusalNode(refusal: ListedRefusal): RefusalNode {
   const { details, more } = refusal;
   return {
     at: isoTime(refusal.at),

@@ -10,16 +10,40 @@ import {
   type Documentation,
   PATH_PARAMETERS,
 } from "../contracts/endpoint.ts";
+import type { AnswerName } from "../contracts/answers.ts";
 import type { Handler } from "./context.ts";
 
-export interface Route extends Address {
+/** A handler, and how its answers are documented: the same ones. */
+type Documented<A extends AnswerName> = {
+  handler: Handler<A>;
+  documentation: Documentation & { answers: readonly A[] };
+};
+
+type EachDocumented<A extends AnswerName> = A extends AnswerName ? Documented<A>
+  : never;
+
+/** Answers no XML, or is only asked for by browsers. */
+interface Plain {
   handler: Handler;
+  documentation:
+    | Documentation & { answers: { type: string } | null }
+    | null;
+}
+
+export type Route =
+  & RouteAddress
+  & (
+    | Plain
+    | EachDocumented<AnswerName>
+    | Documented<"upload" | "dry_run">
+    | Documented<"upload" | "undo_dry_run">
+  );
+
+interface RouteAddress extends Address {
   /** Takes up much: so many at once, a seller and in all. */
   upload?: boolean;
   /** Takes its time on purpose, so that a slow answer is nothing to log. */
   waits?: boolean;
-  /** Null for what only browsers ask for. */
-  documentation: Documentation | null;
 }
 
 /** A request target, taken apart but not yet decoded. */

@@ -1,15 +1,16 @@
 /** A transaction as answers and events show it. */
+import type { ProgressNode } from "../contracts/answers.ts";
 import {
   progressOf,
   totalOf,
   type Transaction,
   transactionStatus,
 } from "../catalogue/transaction.ts";
-import { isoTime, type XmlNode } from "../xml/encode.ts";
+import { isoTime } from "../xml/encode.ts";
 import { productCountsNode } from "./products.ts";
 
 /** The record without its results. */
-export function progressRecord(transaction: Transaction): XmlNode {
+export function progressRecord(transaction: Transaction): ProgressNode {
   const { id, created_at, finished_at, products, images } = transaction;
   const { undoes, undone_by } = transaction;
   const { pending, stored, reused, failed } = images;

@@ -1,4 +1,5 @@
 /** `GET …/bulk_products/:transaction_id`: once, waiting, or as a stream. */
+import type { ResultNode, UnsettledImageNode } from "../contracts/answers.ts";
 import { accepts } from "@std/http/negotiation";
 import { notFound, ServiceError } from "../lib/errors.ts";
 import type {
@@ -8,7 +9,6 @@ import type {
 import type { Sql } from "../database/db.ts";
 import { type UnsettledImage, unsettledImages } from "../images/requests.ts";
 import { findResults, findTransaction } from "../catalogue/transaction_rows.ts";
-import type { XmlNode } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { detailNode } from "./errors.ts";
 import {
@@ -27,7 +27,9 @@ import { readWait } from "./waiting.ts";
 const RESULTS_STEP = 50;
 
 /** Interface 4.2. */
-export async function getTransaction(context: RequestContext): Promise<Reply> {
+export async function getTransaction(
+  context: RequestContext,
+): Promise<Reply<"transaction">> {
   const waitMs = readWait(context.query);
   const reader = new QueryReader(context.query);
   const after = reader.cursor(parsePosition) ?? 0;
@@ -52,8 +54,8 @@ function parsePosition(text: string): number | null {
 async function fullRecord(
   { services, seller, params, heavyRead }: RequestContext,
   after: number,
-): Promise<Reply> {
-  const list = boundedList("product");
+): Promise<Reply<"transaction">> {
+  const list = boundedList<ResultNode>("product");
   let record: ResultsRecord | undefined;
   let next = 0;
   /** Reads everything at first, then encodes; whether there is more to do. */
@@ -145,7 +147,7 @@ async function readRecord(
 function resultNode(
   { results, after, unsettled, refused }: ResultsRecord,
   index: number,
-): XmlNode {
+): ResultNode {
   const { id, sku, result, images } = results[index];
   const kept = refused.get(after + index + 1);
   return {
@@ -163,7 +165,7 @@ function resultNode(
   };
 }
 
-function imageNode(image: UnsettledImage): XmlNode {
+function imageNode(image: UnsettledImage): UnsettledImageNode {
   const { url, status, attempts, code, message } = image;
   return {
     url,

@@ -1,4 +1,9 @@
 /** Webhooks of the seller: create, list, delete, and what became of them. */
+import type {
+  AttemptNode,
+  LoggedDeliveryNode,
+  WebhookNode,
+} from "../contracts/answers.ts";
 import { notFound } from "../lib/errors.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import { isTrigger } from "../webhooks/trigger.ts";
@@ -21,7 +26,7 @@ import {
 } from "../webhooks/webhook_rows.ts";
 import { rotateOwnSecret } from "../webhooks/secrets.ts";
 import type { Sql } from "../database/db.ts";
-import { isoTime, type XmlNode } from "../xml/encode.ts";
+import { isoTime } from "../xml/encode.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import type { Handler } from "./context.ts";
@@ -32,13 +37,17 @@ const WEBHOOK_LIMIT = 64 * 1024;
 const SHOWN_ATTEMPTS = 10;
 
 /** `POST /seller_api/webhooks` */
-export const createWebhook: Handler = async ({ services, seller, body }) => {
+export const createWebhook: Handler<"success"> = async (
+  { services, seller, body },
+) => {
   await registerWebhook(services, seller, await body(WEBHOOK_LIMIT));
   return { xml: { success: true } };
 };
 
 /** `GET /seller_api/webhooks` */
-export const listWebhooks: Handler = async ({ services, seller }) => {
+export const listWebhooks: Handler<"webhooks"> = async (
+  { services, seller },
+) => {
   const webhooks = await services.db.read((sql) => webhooksOf(sql, seller.id));
   return {
     xml: {
@@ -47,7 +56,7 @@ export const listWebhooks: Handler = async ({ services, seller }) => {
   };
 };
 
-function webhookXml(webhook: Webhook): XmlNode {
+function webhookXml(webhook: Webhook): WebhookNode {
   const { trigger, url, disabledAt, failingSince, lastError } = webhook;
   return {
     trigger,
@@ -70,7 +79,9 @@ function inWords(answer: string): string {
 }
 
 /** `DELETE /seller_api/webhooks/:trigger` */
-export const deleteWebhook: Handler = async ({ services, seller, params }) => {
+export const deleteWebhook: Handler<"success"> = async (
+  { services, seller, params },
+) => {
   const { db, deps } = services;
   const found = await db.write((tx) =>
     removeWebhook(tx, deps, seller.id, params.trigger)
@@ -80,7 +91,9 @@ export const deleteWebhook: Handler = async ({ services, seller, params }) => {
 };
 
 /** `POST /seller_api/webhooks/:trigger/test` */
-export const testWebhook: Handler = async ({ services, seller, params }) => {
+export const testWebhook: Handler<"delivery"> = async (
+  { services, seller, params },
+) => {
   const { db, deps, signals } = services;
   const { trigger } = params;
   const pinged = isTrigger(trigger)
@@ -95,7 +108,7 @@ export const testWebhook: Handler = async ({ services, seller, params }) => {
 };
 
 /** `POST /seller_api/webhooks/:trigger/recover` */
-export const recoverWebhook: Handler = (context) => {
+export const recoverWebhook: Handler<"recovery"> = (context) => {
   const { services, seller, params, query, heavyRead } = context;
   const { trigger } = params;
   const period = readPeriod(query, services.deps.clock.now());
@@ -122,7 +135,9 @@ function readPeriod(query: URLSearchParams, now: number): Period {
 }
 
 /** `POST /seller_api/webhooks/:trigger/rotate_secret` */
-export const rotateSecret: Handler = async ({ services, seller, params }) => {
+export const rotateSecret: Handler<"webhook_secret"> = async (
+  { services, seller, params },
+) => {
   const { db, deps } = services;
   const { trigger } = params;
   const rotated = isTrigger(trigger)
@@ -133,7 +148,7 @@ export const rotateSecret: Handler = async ({ services, seller, params }) => {
 };
 
 /** `GET /seller_api/webhooks/:trigger/deliveries` */
-export const listDeliveries: Handler = async (context) => {
+export const listDeliveries: Handler<"deliveries"> = async (context) => {
   const { seller, params, query } = context;
   const reader = new QueryReader(query);
   const place = { after: reader.idCursor(), limit: reader.limit() };
@@ -186,7 +201,9 @@ async function readDeliveries(
  * in which the delivery is then; one that is on its way, or held as its webhook
  * is disabled, stays as it is.
  */
-export const replayDelivery: Handler = ({ services, seller, params }) => {
+export const replayDelivery: Handler<"delivery"> = (
+  { services, seller, params },
+) => {
   const { db, deps, signals } = services;
   const { trigger, id } = params;
   return db.write(async (tx) => {
@@ -205,7 +222,7 @@ export const replayDelivery: Handler = ({ services, seller, params }) => {
 function deliveryXml(
   delivery: LoggedDelivery,
   attempts: readonly LoggedAttempt[],
-): XmlNode {
+): LoggedDeliveryNode {
   return {
     id: delivery.id,
     event_id: delivery.eventId,
@@ -219,7 +236,7 @@ function deliveryXml(
 }
 
 /** Without the address and the answer: they are for the operator. */
-function attemptXml(attempt: LoggedAttempt): XmlNode {
+function attemptXml(attempt: LoggedAttempt): AttemptNode {
   return {
     number: attempt.number,
     url: attempt.url,

@@ -1,4 +1,5 @@
 /** What waits and what fails, for the operator. */
+import type { Trigger } from "../webhooks/trigger.ts";
 import type { Sql } from "../database/db.ts";
 
 /** Counts stop here, so that a look costs the same however much waits. */
@@ -83,7 +84,7 @@ export async function countWebhooks(
 
 export interface FailingWebhook {
   seller: string;
-  trigger: string;
+  trigger: Trigger;
   url: string;
   /** Failed tries since the last success. */
   failures: number;

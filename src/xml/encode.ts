@@ -53,7 +53,9 @@ export class EncodedElement {
  * Elements of one name, encoded one after the other up to a number of bytes.
  * Stands for them in the node that is to hold them, under their name.
  */
-export class ElementList {
+export class ElementList<V extends XmlValue = XmlValue> {
+  /** For the compiler alone: lists of other elements are other types. */
+  declare readonly holds: V;
   readonly #name: string;
   readonly #limit: number;
   #text = "";
@@ -67,7 +69,7 @@ export class ElementList {
   }
 
   /** Appends an element; false, and nothing is appended, when it does not fit. */
-  add(value: XmlValue | EncodedElement): boolean {
+  add(value: V | EncodedElement): boolean {
     const text = value instanceof EncodedElement
       ? value.text
       : element(this.#name, value);
