@@ -62,6 +62,8 @@ export interface AppOptions {
   sandbox?: SandboxPage;
   /** What tests replace. */
   imageRole?: ImageRoleOptions;
+  /** False: nothing is swept. */
+  upkeep?: boolean;
 }
 
 /**
@@ -71,7 +73,7 @@ export interface AppOptions {
 export async function openApp(
   config: Config,
   deps: Deps,
-  { sandbox, imageRole }: AppOptions = {},
+  { sandbox, imageRole, upkeep = true }: AppOptions = {},
 ): Promise<App> {
   await tryGuard(config.allowPrivate);
   await using stack = new AsyncDisposableStack();
@@ -136,7 +138,7 @@ export async function openApp(
     config.roles,
     (role) => config.databaseUrl !== null || locks.take(role),
   );
-  maintenance.start();
+  if (upkeep) maintenance.start();
   stack.defer(() => maintenance.stop());
   const url = config.roles.includes("api")
     ? listenForAll(services, stack, ending)
