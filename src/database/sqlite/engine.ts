@@ -38,6 +38,8 @@ import { migrateSqlite } from "./schema.ts";
 
 /** How many waiting writes share a commit at most. */
 const GROUP_LIMIT = 256;
+/** The least for which others are let in after a commit; see `#rest`. */
+const SHORTEST_REST_MS = 1;
 /** How many writes wait for a lock at most; more are refused at once. */
 const WAITING_LIMIT = 10_000;
 /** The log says that the opening waits for a lock when it has for so long. */
@@ -132,6 +134,8 @@ class SqliteDb implements Db {
   readonly #file: string;
   readonly #identity: string | null;
   readonly #waiting: WaitingWrite[] = [];
+  /** What the last commit took; 0 when that is over. */
+  #commitMs = 0;
   /** Another process had the lock at the last attempt to begin. */
   #locked = false;
   /** Monotonic time up to which the last writes may wait. */
@@ -220,6 +224,7 @@ class SqliteDb implements Db {
         const waitedMs = this.#since(this.#waiting[0].askedAt);
         this.#meter.waited("queue", waitedMs);
         await this.#writeGroup(this.#waiting.splice(0, GROUP_LIMIT));
+        await this.#rest();
       }
     } finally {
       this.#writing = null;
@@ -237,6 +242,19 @@ class SqliteDb implements Db {
       before = this.#waiting.length;
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
+  }
+
+  /**
+   * A commit blocks this thread until the disk has flushed. After one that took
+   * long, whatever else came meanwhile has a while, a tenth as long: it would
+   * have a few turns of the event loop between two commits, and needs several
+   * for one answer.
+   */
+  async #rest(): Promise<void> {
+    const ms = this.#commitMs / 10;
+    this.#commitMs = 0;
+    if (ms < SHORTEST_REST_MS) return;
+    await new Promise<void>((resolve) => this.#deps.clock.after(ms, resolve));
   }
 
   /**
@@ -296,10 +314,11 @@ class SqliteDb implements Db {
         if (one.spoilt) return await this.#undo(group, one);
         finished.push(one);
       }
-      if (beforeCommit !== undefined) await beforeCommit();
       const startedAt = this.#deps.clock.monotonic();
+      if (beforeCommit !== undefined) await beforeCommit();
       this.#writer.exec("COMMIT");
-      this.#meter.committed(this.#since(startedAt), group.length);
+      this.#commitMs = this.#since(startedAt);
+      this.#meter.committed(this.#commitMs, group.length);
     } catch (error) {
       // Nothing of the group is on disk: a full disk, say.
       for (const write of group) write.reject(error);

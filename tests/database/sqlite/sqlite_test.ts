@@ -9,6 +9,7 @@ import {
 } from "../../../src/database/db.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import type { Migration } from "../../../src/database/migrations.ts";
+import { until } from "../../support/clock.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 
 class Store implements AsyncDisposable {
@@ -173,6 +174,39 @@ Deno.test("a backup is whole, taken under writes, and never overwrites", async (
   assert(n >= 0 && n <= 100);
   copy.close();
   await assertRejects(() => db.backup(file), Deno.errors.AlreadyExists);
+});
+
+Deno.test("SQLite: others have their turn between commits that take long", async () => {
+  const folder = Deno.makeTempDirSync();
+  let commits = 0;
+  const beforeCommit = () => {
+    commits++;
+    // As a disk does that takes so long to flush: nothing else runs.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  };
+  const deps = { beforeCommit };
+  const db = await openSqlite(`${folder}/seller.db`, {
+    migrations: COUNTERS,
+    deps,
+  });
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response("alive"),
+  );
+  let over = false;
+  const writing = Array.from({ length: 4 }, async () => {
+    while (!over) await db.write(add());
+  });
+  await until(() => commits > 2, "the first commits");
+  const before = commits;
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  for (let n = 0; n < 4; n++) await (await fetch(url)).text();
+  const beside = commits - before;
+  over = true;
+  await Promise.all(writing);
+  await db.close();
+  await Deno.remove(folder, { recursive: true });
+  assert(beside <= 12, `${beside} commits beside 4 requests`);
 });
 
 Deno.test("inLists() gives every value, in nine lengths", () => {
