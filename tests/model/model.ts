@@ -1,0 +1,309 @@
+/**
+ * A catalogue as the handbook describes it, in the plainest form: every
+ * transaction keeps whole copies of the products that it touched. What the
+ * service answers and shows is compared to it.
+ */
+
+export interface Fields {
+  sku: string;
+  title: string;
+  price: number;
+  compare_at_price: number | null;
+  quantity: number | null;
+  availability: string;
+  brand: string | null;
+  description: string | null;
+  categories: string;
+}
+
+export const FIELDS: readonly (keyof Fields)[] = [
+  "sku",
+  "title",
+  "description",
+  "price",
+  "compare_at_price",
+  "quantity",
+  "availability",
+  "brand",
+  "categories",
+];
+
+export interface Product {
+  id: string;
+  fields: Fields;
+}
+
+/** A row of an upload: addresses a product by `id`, else by `patch.sku`. */
+export interface Row {
+  id: string | null;
+  patch: Partial<Fields>;
+}
+
+export type Result = "created" | "updated" | "unchanged" | "deleted";
+
+/** What a request does to one product; ids of new ones are not known yet. */
+export interface Outcome {
+  result: Result;
+  /** Empty for a new one. */
+  id: string;
+  sku: string;
+  before: Fields | null;
+  after: Fields | null;
+}
+
+/** What the model expects of a request, before it is sent. */
+export type Expected =
+  | { status: 200; outcomes: Outcome[] }
+  | { status: 404 | 409 }
+  /** `conflicts`: products, SKUs and fields of the details. */
+  | { status: 422; conflicts: string[] };
+
+interface Transaction {
+  id: string;
+  /** By the places of the results. */
+  touched: { place: number; outcome: Outcome }[];
+  isUndone: boolean;
+}
+
+export class Model {
+  /** In the order of their creation. */
+  products: Product[] = [];
+  readonly transactions: Transaction[] = [];
+
+  bySku(sku: string): Product | undefined {
+    return this.products.find(({ fields }) => fields.sku === sku);
+  }
+
+  byId(id: string): Product | undefined {
+    return this.products.find((product) => product.id === id);
+  }
+
+  /** What an upload comes to; its rows clash in nothing but stored values. */
+  upload(rows: readonly Row[]): Expected {
+    const outcomes = rows.map(({ id, patch }): Outcome => {
+      const current = id === null ? this.bySku(patch.sku!) : this.byId(id);
+      const before = current?.fields ?? null;
+      const after = patched(before, patch);
+      const result = before === null
+        ? "created"
+        : isSame(before, after)
+        ? "unchanged"
+        : "updated";
+      return { result, id: current?.id ?? "", sku: after.sku, before, after };
+    });
+    return outcomes.some(({ after }) => breaksRule(after!))
+      ? { status: 422, conflicts: [] }
+      : { status: 200, outcomes };
+  }
+
+  /** What an attribute update comes to. */
+  put(id: string, patch: Partial<Fields>): Expected {
+    const current = this.byId(id);
+    if (current === undefined) return { status: 404 };
+    const before = current.fields;
+    const after = patched(before, patch);
+    const owner = this.bySku(after.sku);
+    if (breaksRule(after) || (owner !== undefined && owner !== current)) {
+      return { status: 422, conflicts: [] };
+    }
+    const outcome = { id, sku: after.sku, before, after };
+    return { status: 200, outcomes: [{ result: "updated", ...outcome }] };
+  }
+
+  /** What a deletion comes to. */
+  remove(id: string): Expected {
+    const current = this.byId(id);
+    if (current === undefined) return { status: 404 };
+    const { sku } = current.fields;
+    const gone = { id, sku, before: current.fields, after: null };
+    return { status: 200, outcomes: [{ result: "deleted", ...gone }] };
+  }
+
+  /** What an undo comes to. */
+  undo(transactionId: string, keep: boolean): Expected {
+    const { isUndone, touched } = this.transactions
+      .find(({ id }) => id === transactionId)!;
+    if (isUndone) return { status: 409 };
+    const parts = touched.map(({ place, outcome }) =>
+      new UndonePart(place, outcome, this.byId(outcome.id))
+    );
+    for (let again = true; again;) {
+      again = false;
+      const leaving = new Set(parts.filter((part) => part.freesSku));
+      for (const part of parts) {
+        const wanted = part.wantedSku;
+        const owner = wanted === null ? undefined : this.bySku(wanted);
+        const isTaken = owner !== undefined && owner !== part.current &&
+          ![...leaving].some(({ current }) => current === owner);
+        if (isTaken) part.leave("sku");
+        if (isTaken || part.leaveBrokenRule()) again = true;
+      }
+    }
+    const conflicts = parts.flatMap((part) => part.conflicts);
+    if (conflicts.length > 0 && !keep) {
+      return { status: 422, conflicts: conflicts.sort() };
+    }
+    return { status: 200, outcomes: parts.map((part) => part.outcome()) };
+  }
+
+  /**
+   * Does what was expected and is known to be done; `ids` are those of the
+   * results.
+   */
+  apply(outcomes: readonly Outcome[], ids: readonly string[]): void {
+    for (const [i, { after, id }] of outcomes.entries()) {
+      if (after === null) {
+        this.products = this.products.filter((product) => product.id !== id);
+      } else if (id === "") this.products.push({ id: ids[i], fields: after });
+      else {
+        const product = this.byId(id);
+        if (product !== undefined) product.fields = after;
+      }
+    }
+  }
+
+  /** Notes a transaction, and what it undid. */
+  note(
+    id: string,
+    outcomes: readonly Outcome[],
+    ids: readonly string[],
+    undid: string | null,
+  ): void {
+    const touched = outcomes
+      .map((outcome, place) => ({
+        place,
+        outcome: { ...outcome, id: ids[place] },
+      }))
+      .filter(({ outcome }) => outcome.result !== "unchanged");
+    this.transactions.push({ id, touched, isUndone: false });
+    for (const one of this.transactions) {
+      if (one.id === undid) one.isUndone = true;
+    }
+  }
+}
+
+/** The undo of what was done to one product. */
+class UndonePart {
+  readonly conflicts: string[] = [];
+  readonly current: Product | undefined;
+  readonly #place: number;
+  readonly #done: Outcome;
+  readonly #restored = new Set<keyof Fields>();
+  #isRemade: boolean;
+  #isDeleted = false;
+
+  constructor(place: number, done: Outcome, current: Product | undefined) {
+    this.#place = place;
+    this.#done = done;
+    this.current = current;
+    this.#isRemade = done.after === null;
+    const { before, after } = done;
+    if (after === null) return;
+    if (before === null) {
+      this.#isDeleted = current !== undefined && isSame(current.fields, after);
+      if (current !== undefined && !this.#isDeleted) this.#note("id");
+    } else if (current === undefined) this.#note("id");
+    else {
+      for (const field of FIELDS) {
+        const now = current.fields[field];
+        if (before[field] === after[field] || now === before[field]) continue;
+        if (now === after[field]) this.#restored.add(field);
+        else this.#note(field);
+      }
+    }
+  }
+
+  get wantedSku(): string | null {
+    return this.#isRemade || this.#restored.has("sku")
+      ? this.#done.before!.sku
+      : null;
+  }
+
+  get freesSku(): boolean {
+    return this.#isDeleted || this.#restored.has("sku");
+  }
+
+  leave(field: keyof Fields): void {
+    this.#isRemade = false;
+    this.#restored.delete(field);
+    this.#note(field);
+  }
+
+  leaveBrokenRule(): boolean {
+    if (this.#restored.size === 0 || !breaksRule(this.#fields())) return false;
+    for (const field of ["price", "compare_at_price"] as const) {
+      if (this.#restored.has(field)) this.leave(field);
+    }
+    return true;
+  }
+
+  #fields(): Fields {
+    const fields: Record<string, unknown> = { ...this.current!.fields };
+    for (const field of this.#restored) {
+      fields[field] = this.#done.before![field];
+    }
+    return fields as unknown as Fields;
+  }
+
+  #note(field: string): void {
+    const sku = this.current?.fields.sku ?? this.#done.sku;
+    this.conflicts.push(`${this.#place + 1} ${sku} ${field}`);
+  }
+
+  outcome(): Outcome {
+    const { id, sku, before } = this.#done;
+    if (this.#isRemade) {
+      return {
+        result: "created",
+        id: "",
+        sku: before!.sku,
+        before: null,
+        after: before,
+      };
+    }
+    const now = this.current?.fields ?? null;
+    if (now !== null && this.#isDeleted) {
+      return { result: "deleted", id, sku: now.sku, before: now, after: null };
+    }
+    if (now === null || this.#restored.size === 0) {
+      const shown = now?.sku ?? sku;
+      // `after` of a product that is gone is not used: there is none to change.
+      return {
+        result: "unchanged",
+        id,
+        sku: shown,
+        before: now,
+        after: now ?? before ?? this.#done.after,
+      };
+    }
+    const after = this.#fields();
+    return { result: "updated", id, sku: after.sku, before: now, after };
+  }
+}
+
+const NEW: Omit<Fields, "sku" | "title" | "price"> = {
+  compare_at_price: null,
+  quantity: null,
+  availability: "in_stock",
+  brand: null,
+  description: null,
+  categories: "",
+};
+
+function patched(before: Fields | null, patch: Partial<Fields>): Fields {
+  const after = { ...(before ?? NEW), ...patch } as Fields;
+  if (typeof patch.quantity === "number" && patch.availability === undefined) {
+    if (["in_stock", "out_of_stock"].includes(after.availability)) {
+      after.availability = patch.quantity === 0 ? "out_of_stock" : "in_stock";
+    }
+  }
+  return after;
+}
+
+function isSame(a: Fields, b: Fields): boolean {
+  return FIELDS.every((field) => a[field] === b[field]);
+}
+
+function breaksRule({ price, compare_at_price }: Fields): boolean {
+  return compare_at_price !== null && compare_at_price < price;
+}

@@ -1,0 +1,381 @@
+/**
+ * Random uploads, attribute updates, deletions and undos, one after the other,
+ * against the service and the model of it. Whatever the service answers is what
+ * the model expects; in the end the read-out is the model's, and the feed,
+ * followed from any cursor, leads to the same catalogue.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
+import { child, textAt } from "../support/app.ts";
+import { nextOf, valueOf } from "../support/read_out.ts";
+import type { Random } from "../support/random.ts";
+import { escapeXml } from "../support/xml.ts";
+import {
+  type Expected,
+  FIELDS,
+  type Fields,
+  Model,
+  type Outcome,
+  type Product,
+  type Row,
+} from "./model.ts";
+
+/** A service, and what its requests need. */
+export interface Target {
+  url: string;
+  key: string;
+  operatorKey: string;
+}
+
+interface Request {
+  method: string;
+  path: string;
+  body?: string;
+}
+
+/** A request, what it is expected to come to, and what it undoes. */
+interface Step {
+  request: Request;
+  expected: Expected;
+  isTransaction: boolean;
+  undoes: string | null;
+}
+
+const SKUS = Array.from({ length: 8 }, (_, i) => `S ${i}`);
+const PRICES = [10, 20, 30];
+const LONG = "A text that is too long to be kept as it is. ".repeat(3);
+const BULK = "/seller_api/bulk_products";
+
+/** A follower of the feed that began at some time. */
+interface Follower {
+  cursor: string | null;
+  /** Products by id, as JSON. */
+  copy: Map<string, string>;
+}
+
+export class Run {
+  readonly model = new Model();
+  /** How often which kind of request was answered how. */
+  readonly answers = new Map<string, number>();
+  readonly #random: Random;
+  #target: Target;
+  readonly #followers: Follower[] = [];
+  #requests = 0;
+
+  constructor(random: Random, target: Target) {
+    this.#random = random;
+    this.#target = target;
+  }
+
+  /** The service came back at another address. */
+  moveTo(target: Target): void {
+    this.#target = target;
+  }
+
+  /** Does one random thing. */
+  async step(): Promise<void> {
+    const step = this.#choose();
+    await this.#check(step, await this.#send(step.request, this.#nextKey()));
+    if (this.#random.below(8) === 0) await this.#follow();
+  }
+
+  /**
+   * Does one random thing, while `kill` ends the service; `revive` starts it
+   * again. The request is repeated until it is answered.
+   */
+  async stepThrough(
+    kill: () => Promise<unknown>,
+    revive: () => Promise<Target>,
+  ): Promise<void> {
+    const step = this.#choose();
+    const key = this.#nextKey();
+    const sent = this.#send(step.request, key).catch(() => null);
+    await kill();
+    const first = await sent;
+    this.moveTo(await revive());
+    if (first !== null) return await this.#check(step, first);
+    const again = await this.#send(step.request, key);
+    // What has no key was done, where the answer was lost.
+    const isGone = step.request.method === "DELETE" && again.status === 404 &&
+      step.expected.status === 200;
+    await this.#check(step, isGone ? { status: 200, xml: again.xml } : again);
+  }
+
+  /** The read-out is the model's, and so is what each follower comes to. */
+  async finish(): Promise<void> {
+    const shown = (await this.#readAll("/seller_api/products", null)).entries;
+    assertEquals(shown.map(toProduct), this.model.products);
+    const catalogue = new Map(this.model.products.map(toEntry));
+    this.#followers.push({ cursor: null, copy: new Map() });
+    for (const follower of this.#followers) {
+      assertEquals(await this.#followed(follower), catalogue);
+    }
+  }
+
+  #nextKey(): string {
+    return `request ${this.#requests++}`;
+  }
+
+  #choose(): Step {
+    const roll = this.#random.below(20);
+    const { products, transactions } = this.model;
+    if (roll < 8 || products.length === 0) return this.#upload();
+    if (roll < 12) return this.#put();
+    if (roll < 14) {
+      const { id } = this.#pick(products);
+      return this.#single("DELETE", id, "", this.model.remove(id));
+    }
+    // Late ones more often than early ones.
+    const late = transactions.slice(this.#random.below(2) * -4);
+    const { id } = this.#pick(late);
+    const isKept = this.#random.below(2) === 0;
+    const query = isKept ? "?changed=keep" : "";
+    return {
+      request: { method: "POST", path: `${BULK}/${id}/undo${query}` },
+      expected: this.model.undo(id, isKept),
+      isTransaction: true,
+      undoes: id,
+    };
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[this.#random.below(list.length)];
+  }
+
+  #upload(): Step {
+    const rows: Row[] = [];
+    const addressed = new Set<Product>();
+    const named = new Set<string>();
+    const add = (id: string | null, patch: Partial<Fields>) => {
+      const product = id === null
+        ? this.model.bySku(patch.sku!)
+        : this.model.byId(id);
+      if (product !== undefined && addressed.has(product)) return;
+      if (named.has(patch.sku!)) return;
+      if (product !== undefined) addressed.add(product);
+      named.add(patch.sku!);
+      rows.push({ id, patch });
+    };
+    for (let n = this.#random.below(4); n >= 0; n--) {
+      const sku = this.#pick(SKUS);
+      const isNew = this.model.bySku(sku) === undefined;
+      add(null, { ...this.#patch(isNew), sku });
+    }
+    const others = this.model.products.filter((one) =>
+      !addressed.has(one) && !named.has(one.fields.sku)
+    );
+    if (others.length >= 2 && this.#random.below(3) === 0) {
+      const [a, b] = others;
+      add(a.id, { sku: b.fields.sku });
+      add(b.id, { sku: a.fields.sku });
+    } else if (others.length > 0 && this.#random.below(3) === 0) {
+      const sku = `R ${this.#random.below(8)}`;
+      const isFree = this.model.bySku(sku) === undefined;
+      if (isFree) add(others[0].id, { ...this.#patch(false), sku });
+    }
+    return {
+      request: { method: "POST", path: BULK, body: documentOf(rows) },
+      expected: this.model.upload(rows),
+      isTransaction: true,
+      undoes: null,
+    };
+  }
+
+  /** Some fields; all that a new product needs. */
+  #patch(isNew: boolean): Partial<Fields> {
+    const values: Omit<Fields, "sku"> = {
+      title: `T ${this.#random.below(3)}`,
+      price: this.#pick(PRICES),
+      quantity: this.#pick([0, 5, isNew ? 7 : null]),
+      compare_at_price: this.#pick([null, null, 20, 30]),
+      availability: this.#pick(["in_stock", "out_of_stock"]),
+      brand: this.#pick([null, "b", "c"]),
+      description: this.#pick([null, LONG, `${LONG}.`]),
+      categories: this.#pick(["", "x", "x,y"]),
+    };
+    const needed = ["title", "price", "quantity"];
+    return Object.fromEntries(
+      Object.entries(values).filter(([name]) =>
+        (isNew && needed.includes(name)) || this.#random.below(3) === 0
+      ),
+    );
+  }
+
+  #put(): Step {
+    const { id } = this.#pick(this.model.products);
+    const [attribute, value] = this.#pick<
+      [keyof Fields, string | number | null]
+    >(
+      [
+        ["quantity", this.#pick([0, 5, 9])],
+        ["price", this.#pick(PRICES)],
+        ["compare_at_price", this.#pick([null, 20, 30])],
+        ["brand", this.#pick([null, "b", "d"])],
+        ["title", `T ${this.#random.below(3)}`],
+        ["sku", this.#pick(SKUS)],
+      ],
+    );
+    const path = `/attribute/${attribute}/${encodeURIComponent(value ?? "")}`;
+    const expected = this.model.put(id, { [attribute]: value });
+    return this.#single("PUT", id, path, expected);
+  }
+
+  #single(
+    method: string,
+    id: string,
+    path: string,
+    expected: Expected,
+  ): Step {
+    const request = { method, path: `/seller_api/products/${id}${path}` };
+    return { request, expected, isTransaction: false, undoes: null };
+  }
+
+  async #send(
+    { method, path, body }: Request,
+    key?: string,
+    apiKey = this.#target.key,
+  ): Promise<{ status: number; xml: XmlElement | null }> {
+    const response = await fetch(this.#target.url + path, {
+      method,
+      body,
+      headers: {
+        "X-Service-Auth": apiKey,
+        "Content-Type": "text/xml",
+        ...(key !== undefined && { "Idempotency-Key": key }),
+      },
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const { status } = response;
+    return { status, xml: bytes.length === 0 ? null : parseTree(bytes) };
+  }
+
+  async #check(
+    { request, expected, isTransaction, undoes }: Step,
+    { status, xml }: { status: number; xml: XmlElement | null },
+  ): Promise<void> {
+    const what = JSON.stringify(request);
+    const kind = undoes === null ? request.method : "undo";
+    const answered = `${kind} ${status}`;
+    this.answers.set(answered, (this.answers.get(answered) ?? 0) + 1);
+    assertEquals(status === 204 ? 200 : status, expected.status, what);
+    if (expected.status === 422 && undoes !== null) {
+      const { children } = child(child(xml!, "error"), "details");
+      const found = children.map((detail) =>
+        ["product", "sku", "field"].map((name) => textAt(detail, name))
+          .join(" ")
+      );
+      assertEquals(found.sort(), expected.conflicts, what);
+    }
+    if (expected.status !== 200) return;
+    const { outcomes } = expected;
+    if (!isTransaction) return this.model.apply(outcomes, []);
+    const id = textAt(xml!, "transaction_id");
+    const ids = await this.#results(id, outcomes);
+    this.model.apply(outcomes, ids);
+    this.model.note(id, outcomes, ids, undoes);
+  }
+
+  /** The ids of the results, which are those that are expected. */
+  async #results(
+    id: string,
+    outcomes: readonly Outcome[],
+  ): Promise<string[]> {
+    const { xml } = await this.#send({ method: "GET", path: `${BULK}/${id}` });
+    const { children } = child(child(xml!, "transaction"), "results");
+    assertEquals(
+      children.map((one) => [textAt(one, "sku"), textAt(one, "result")]),
+      outcomes.map(({ sku, result }) => [sku, result]),
+    );
+    const ids = children.map((one) => textAt(one, "id"));
+    for (const [i, { id }] of outcomes.entries()) {
+      assert(id === "" || id === ids[i]);
+    }
+    return ids;
+  }
+
+  /** Begins to follow the feed where it ends now. */
+  async #follow(): Promise<void> {
+    const { last } = await this.#readAll("/operator_api/products", null);
+    const copy = new Map(this.model.products.map(toEntry));
+    this.#followers.push({ cursor: last, copy });
+  }
+
+  async #followed({ cursor, copy }: Follower): Promise<Map<string, string>> {
+    const { entries } = await this.#readAll("/operator_api/products", cursor);
+    for (const entry of entries) {
+      const id = textAt(entry, "id");
+      if (valueOf(entry, "@deleted_at") !== null) copy.delete(id);
+      else copy.set(...toEntry(toProduct(entry)));
+    }
+    // In the order of their creation, as the model has them.
+    return new Map([...copy].sort(([a], [b]) => a < b ? -1 : 1));
+  }
+
+  async #readAll(path: string, after: string | null) {
+    const entries: XmlElement[] = [];
+    for (let last = after;;) {
+      const query = last === null ? "?limit=7" : `?limit=7&after=${last}`;
+      const isFeed = path.startsWith("/operator_api");
+      const { key, operatorKey } = this.#target;
+      const { status, xml } = await this.#send(
+        { method: "GET", path: path + query },
+        undefined,
+        isFeed ? operatorKey : key,
+      );
+      assertEquals(status, 200);
+      for (const entry of child(xml!, "products").children) entries.push(entry);
+      const next = nextOf(xml!);
+      if (next === null) return { entries, last };
+      last = next;
+    }
+  }
+}
+
+function toEntry({ id, fields }: Product): [string, string] {
+  return [id, JSON.stringify(FIELDS.map((name) => fields[name]))];
+}
+
+/** A product as it is read out. */
+function toProduct(element: XmlElement): Product {
+  const text = (name: string) => valueOf(element, name);
+  const number = (name: string) => {
+    const value = text(name);
+    return value === null ? null : Number(value);
+  };
+  const categories = element.children.find(({ name }) => name === "categories");
+  return {
+    id: textAt(element, "id"),
+    fields: {
+      sku: textAt(element, "sku"),
+      title: textAt(element, "title"),
+      price: number("price")!,
+      compare_at_price: number("compare_at_price"),
+      quantity: number("quantity"),
+      availability: textAt(element, "availability"),
+      brand: text("brand"),
+      description: text("description"),
+      categories: (categories?.children ?? []).map(({ text }) => text).join(),
+    },
+  };
+}
+
+function documentOf(rows: readonly Row[]): string {
+  const products = rows.map(({ id, patch }) => {
+    const fields = Object.entries(patch).map(([name, value]) =>
+      elementOf(name, value ?? "")
+    );
+    const address = id === null ? "" : `<id>${id}</id>`;
+    return `<product>${address}${fields.join("")}</product>`;
+  });
+  return `<products>${products.join("\n")}</products>`;
+}
+
+function elementOf(name: string, value: string | number): string {
+  if (name === "categories") {
+    const names = `${value}`.split(",").filter((text) => text !== "");
+    const items = names.map((text) => `<category>${text}</category>`);
+    return `<categories>${items.join("")}</categories>`;
+  }
+  const unit = name === "price" ? ' currency="SEK"' : "";
+  return `<${name}${unit}>${escapeXml(`${value}`)}</${name}>`;
+}
