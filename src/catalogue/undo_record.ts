@@ -1,11 +1,11 @@
 /**
  * What an undo needs to know of a transaction, as it is stored: of a product
  * that was changed only the fields that changed, each with its former value and
- * what tells whether it was changed since; of one that was created a hash; of
- * one that was deleted all that it was. Products are named by their place among
+ * what tells whether it was changed since; of one that was created a checksum;
+ * of one that was deleted all that it was. Products are named by their place among
  * the transaction's results.
  */
-import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import {
   LIST_NAMES,
   type ListField,
@@ -13,6 +13,7 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
+  type StoredUnit,
 } from "./fields.ts";
 import { INITIAL, type ProductChange } from "./product.ts";
 
@@ -28,8 +29,8 @@ export type FieldValue =
   | readonly Readonly<Record<string, string | null>>[];
 
 /** Stands for a long value that is only to be recognized. */
-interface Hashed {
-  hash: string;
+interface Checksum {
+  sum: string;
 }
 
 export interface FormerField {
@@ -51,16 +52,17 @@ export type UndoStep =
     | { did: "delete"; former: ProductFields }
   );
 
-/** Texts of more characters are stored as a hash where that will do. */
+/** Values of more characters are stored as a checksum where that will do. */
 const SHORT = 64;
 
-function hashOf(text: string): string {
-  return hash("sha256", text, "base64url").slice(0, 16);
+/** Of 32 bits and the length: it costs an upload next to nothing. */
+function checksum(text: string): string {
+  return `${text.length.toString(36)} ${crc32(text).toString(36)}`;
 }
 
 /** The value of a field, with its unit. */
 export function valueOf(product: ProductFields, field: UndoField): FieldValue {
-  const unit = unitOf(field);
+  const unit = UNITS.get(field);
   const value = product[field] as FieldValue;
   return unit === undefined ? value : [value as string, product[unit]];
 }
@@ -70,17 +72,18 @@ export function columnsOf(
   field: UndoField,
   value: FieldValue,
 ): Partial<ProductFields> {
-  const unit = unitOf(field);
+  const unit = UNITS.get(field);
   if (unit === undefined) return { [field]: value };
   const [amount, code] = value as readonly string[];
   return { [field]: amount, [unit]: code };
 }
 
-function unitOf(field: UndoField) {
-  return field in SCALAR_RULES
-    ? SCALAR_RULES[field as ScalarField].unit?.column
-    : undefined;
-}
+const UNITS: ReadonlyMap<UndoField, StoredUnit> = new Map(
+  SCALAR_NAMES.flatMap((name) => {
+    const column = SCALAR_RULES[name].unit?.column;
+    return column === undefined ? [] : [[name, column] as const];
+  }),
+);
 
 /** Whether two values of a field are the same. */
 export function sameValue(a: FieldValue, b: FieldValue): boolean {
@@ -88,47 +91,76 @@ export function sameValue(a: FieldValue, b: FieldValue): boolean {
     (typeof a === "object" && JSON.stringify(a) === JSON.stringify(b));
 }
 
-function changedFields(before: ProductFields, after: ProductFields) {
-  const fields: UndoField[] = SCALAR_NAMES.filter((name) => {
-    const unit = unitOf(name);
-    return before[name] !== after[name] ||
-      (unit !== undefined && before[unit] !== after[unit]);
-  });
-  for (const name of LIST_NAMES) {
-    if (before[name] === after[name]) continue;
-    if (!sameValue(valueOf(before, name), valueOf(after, name))) {
-      fields.push(name);
-    }
+/** Each column that an upload sets, and the field that it belongs to. */
+const FIELD_OF: ReadonlyMap<keyof ProductFields, UndoField> = new Map([
+  ...SCALAR_NAMES.map((name) => [name, name] as const),
+  ...UNITS.entries().map(([name, unit]) => [unit, name] as const),
+  ...LIST_NAMES.map((name) => [name, name] as const),
+]);
+const COLUMNS = [...FIELD_OF.keys()];
+
+// Both are written out as by hand, because a loop over the names takes several
+// times as long.
+
+/** The columns that are not the very same. */
+const unlikeColumns = new Function(
+  "a",
+  "b",
+  `const unlike = [];
+  ${
+    COLUMNS.map((name) =>
+      `if (a.${name} !== b.${name}) unlike.push("${name}");`
+    )
+      .join("\n")
+  }
+  return unlike;`,
+) as (a: ProductFields, b: ProductFields) => (keyof ProductFields)[];
+
+function changedFields(
+  before: ProductFields,
+  after: ProductFields,
+): UndoField[] {
+  const fields: UndoField[] = [];
+  for (const column of unlikeColumns(before, after)) {
+    const field = FIELD_OF.get(column)!;
+    const isSame = sameValue(valueOf(before, field), valueOf(after, field));
+    if (!isSame && !fields.includes(field)) fields.push(field);
   }
   return fields;
 }
 
-/** All that a product says, in the order of the table of fields. */
-function contentHash(product: ProductFields): string {
-  const fields = [...SCALAR_NAMES, ...LIST_NAMES];
-  return hashOf(JSON.stringify(fields.map((name) => valueOf(product, name))));
+/** All that a product says. */
+const contentOf = new Function(
+  "product",
+  `return [${COLUMNS.map((name) => `product.${name}`).join()}];`,
+) as (product: ProductFields) => unknown[];
+
+function contentSum(product: ProductFields): string {
+  return checksum(JSON.stringify(contentOf(product)));
 }
 
-function marked(value: FieldValue): FieldValue | Hashed {
+function marked(value: FieldValue): FieldValue | Checksum {
+  if (typeof value === "number" || value === null) return value;
+  if (typeof value === "string" && value.length < SHORT) return value;
   const text = JSON.stringify(value);
-  return text.length <= SHORT ? value : { hash: hashOf(text) };
+  return text.length <= SHORT ? value : { sum: checksum(text) };
 }
 
-function matches(value: FieldValue, mark: FieldValue | Hashed): boolean {
-  return mark !== null && typeof mark === "object" && "hash" in mark
-    ? hashOf(JSON.stringify(value)) === mark.hash
+function matches(value: FieldValue, mark: FieldValue | Checksum): boolean {
+  return mark !== null && typeof mark === "object" && "sum" in mark
+    ? checksum(JSON.stringify(value)) === mark.sum
     : sameValue(value, mark);
 }
 
 /** As stored; numbers are places among the results. */
 interface Packed {
-  /** Places and hashes in turn. */
+  /** Places and checksums in turn. */
   created?: (number | string)[];
   /**
    * By the names of the fields that changed: the place, the former values, and
    * what they became.
    */
-  updated?: Record<string, [number, ...(FieldValue | Hashed)[]][]>;
+  updated?: Record<string, [number, ...(FieldValue | Checksum)[]][]>;
   /** What a product was, but for what is as in a new one. */
   deleted?: [number, Partial<Record<UndoField, FieldValue>>][];
 }
@@ -144,7 +176,7 @@ export function packUndo(
   const packed: Packed = {};
   for (const [index, { before, after }] of changes) {
     if (before === null) {
-      (packed.created ??= []).push(index, contentHash(after!));
+      (packed.created ??= []).push(index, contentSum(after!));
     } else if (after === null) {
       const fields = changedFields(INITIAL, before)
         .map((field) => [field, valueOf(before, field)]);
@@ -168,7 +200,7 @@ export function unpackUndo(text: string): UndoStep[] {
     steps.push({
       index: created[i] as number,
       did: "create",
-      isAsLeft: (product) => contentHash(product) === created[i + 1],
+      isAsLeft: (product) => contentSum(product) === created[i + 1],
     });
   }
   for (const [names, rows] of Object.entries(updated)) {
