@@ -227,6 +227,22 @@ bothEngines.test("what was changed since refuses an undo, or is kept", async () 
   assertStringIncludes(after.B, "<quantity>77</quantity>");
 });
 
+bothEngines.test("products that were refused are no matter of an undo", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  const before = await catalogue(app);
+  const upload = await app.upload(
+    product("X", "<gtin>1</gtin>") + product("A", "<brand>b</brand>") +
+      product("N"),
+    "&accept=valid",
+  );
+  await put(app, "A/attribute/brand/own");
+  assertEquals(conflicts(await undo(app, upload)), ["2 A brand"]);
+  await put(app, "A/attribute/brand/b");
+  await undo(app, upload);
+  assertEquals(await catalogue(app), before);
+});
+
 bothEngines.test("SKUs that were changed go back, and are free for others meanwhile", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B") + product("C"));

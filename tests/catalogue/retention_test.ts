@@ -1,10 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { sweepUploads } from "../../src/catalogue/retention.ts";
+import { sweepUndo, sweepUploads } from "../../src/catalogue/retention.ts";
 import type { Config } from "../../src/config.ts";
 import { type Deps, systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { boot, product, type TestApp, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 import { ImageBench } from "../support/image_bench.ts";
 
 function clockAhead(days: number): Partial<Deps> {
@@ -69,4 +70,23 @@ Deno.test("uploads: those that are final go, in small writes", async () => {
     sql.all("SELECT transaction_id AS id FROM transaction_images")
   );
   assertEquals(left, [{ id: unfinished }]);
+});
+
+bothEngines.test("what an undo needs goes after its days, or with its upload", async () => {
+  await using app = await boot();
+  const { db } = app.app;
+  const days = (n: number, settings: Partial<Config> = {}) => ({
+    db,
+    config: { ...app.config, ...settings },
+    deps: clockAhead(n) as Deps,
+  });
+  const records = async () =>
+    (await db.read((sql) => sql.all("SELECT 1 FROM undo_records"))).length;
+  for (let n = 0; n < 3; n++) await app.upload(product(`A-${n}`));
+  assertEquals(await Array.fromAsync(sweepUndo(days(29))), []);
+  assertEquals(await Array.fromAsync(sweepUndo(days(31))), [3]);
+  await app.upload(product("B"));
+  assertEquals(await records(), 1);
+  await Array.fromAsync(sweepUploads(days(8, { keepUploadsDays: 7 })));
+  assertEquals(await records(), 0);
 });

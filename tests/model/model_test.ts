@@ -12,7 +12,7 @@ bothEngines.test("random changes and undos do what the model does", async () => 
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const { url, key } = app;
   const run = new Run(new Random(seed), { url, key, operatorKey: OPERATOR });
-  for (let i = 0; i < 60; i++) await run.step();
+  for (let i = 0; i < 50; i++) await run.step();
   await run.finish();
 });
 
