@@ -13,7 +13,7 @@ import {
   readScalar,
   sameFields,
 } from "./product.ts";
-import { ATTRIBUTE_NAMES, type ScalarField } from "./fields.ts";
+import { ATTRIBUTE_NAMES, fieldCalled, type ScalarField } from "./fields.ts";
 import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -57,12 +57,14 @@ function readPatch(
   value: string,
 ): { patch: ProductPatch } | { problem: FieldProblem } {
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
+    const called = fieldCalled(attribute);
+    const hint = called === null ? "" : ` It is called ${called}.`;
     return {
       problem: {
         field: attribute.slice(0, 100),
         code: "unknown_attribute",
         message: "is no attribute that can be updated; those are " +
-          `${ATTRIBUTE_NAMES.join(", ")}.`,
+          `${ATTRIBUTE_NAMES.join(", ")}.${hint}`,
       },
     };
   }

@@ -12,6 +12,7 @@ import {
   ServiceError,
 } from "../lib/errors.ts";
 import {
+  fieldCalled,
   LIST_NAMES,
   type ListField,
   LISTS,
@@ -32,6 +33,7 @@ import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
 import { readXml, readXmlInPieces, type TakePiece } from "../xml/decode.ts";
 import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
+import { otherRootMessage } from "../xml/other_formats.ts";
 import { FieldText } from "./field_text.ts";
 
 /** The most products that one document may hold (interface.md, section 8). */
@@ -258,8 +260,7 @@ class Decoder {
           line,
           field: name.slice(0, 100),
           code: "unknown_element",
-          message: `The root element is <${name.slice(0, 100)}>; it must be ` +
-            "<products>.",
+          message: otherRootMessage(name.slice(0, 100), "products"),
         }],
       });
     }
@@ -627,8 +628,15 @@ function suggestion(
   known: readonly string[],
   show: (name: string) => string,
 ): string {
+  const called = fieldCalled(name);
+  if (called !== null && known.includes(called)) {
+    return isList(called)
+      ? `; write <${called}><${LISTS[called].item}>…</${LISTS[called].item}>` +
+        `</${called}>.`
+      : `; it is called ${show(called)}.`;
+  }
   if (known.length === 0) return ": nothing may stand here.";
   if (known.length === 1) return `; known is ${show(known[0])}.`;
-  const nearest = closestString(name.slice(0, 100), [...known]);
+  const nearest = closestString(name.slice(0, 100).toLowerCase(), [...known]);
   return `; the nearest known name is ${show(nearest)}.`;
 }

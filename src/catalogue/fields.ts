@@ -86,9 +86,12 @@ export interface FieldRule<V extends string | number | null>
   unit?: UnitRule;
   /** For people. */
   label: string;
+  /** What other systems call it: lower case, without "_" and "-". */
+  synonyms?: readonly string[];
 }
 
 interface Place {
+  synonyms?: readonly string[];
   group: UpdateGroup;
   label: string;
   /** True unless given. */
@@ -183,39 +186,68 @@ const GRAMS: UnitRule = {
 
 /** The scalar fields in the order in which documents list them. */
 export const SCALARS = {
-  sku: mandatory(SKU, "", { group: "sku", label: "SKU" }),
-  title: mandatory(line(150), "", { group: "master data", label: "Title" }),
+  sku: mandatory(SKU, "", {
+    group: "sku",
+    label: "SKU",
+    synonyms: ["articlenumber", "itemnumber", "productnumber", "code"],
+  }),
+  title: mandatory(line(150), "", {
+    group: "master data",
+    label: "Title",
+    synonyms: ["name", "productname", "heading"],
+  }),
   description: optional(text(5_000), {
     group: "texts",
     label: "Description",
     attribute: false,
     verbatim: true,
     long: true,
+    synonyms: ["body", "text", "longdescription"],
   }),
   price: mandatory(PRICE, "", {
     group: "price",
     label: "Price",
     unit: CURRENCY,
+    synonyms: ["amount", "unitprice", "saleprice", "cost"],
   }),
   compare_at_price: optional(PRICE, {
     group: "price",
     label: "Compare-at price",
+    synonyms: ["oldprice", "regularprice", "listprice", "msrp", "rrp"],
   }),
-  vat_rate: optional(VAT_RATE, { group: "price", label: "VAT rate" }),
+  vat_rate: optional(VAT_RATE, {
+    group: "price",
+    label: "VAT rate",
+    synonyms: ["vat", "tax", "taxrate"],
+  }),
   quantity: optional(integer(10_000_000), {
     group: "stock",
     label: "Quantity",
+    synonyms: ["stock", "qty", "inventory", "stocklevel", "stockquantity"],
   }),
   availability: mandatory(word(AVAILABILITIES), "in_stock", {
     group: "stock",
     label: "Availability",
+    synonyms: ["stockstatus", "available"],
     // Or a quantity, which it follows.
     required: false,
   }),
   available_at: optional(DATE, { group: "stock", label: "Available at" }),
-  gtin: optional(GTIN, { group: "master data", label: "GTIN" }),
-  brand: optional(line(100), { group: "master data", label: "Brand" }),
-  mpn: optional(line(70), { group: "master data", label: "MPN" }),
+  gtin: optional(GTIN, {
+    group: "master data",
+    label: "GTIN",
+    synonyms: ["ean", "upc", "isbn", "barcode"],
+  }),
+  brand: optional(line(100), {
+    group: "master data",
+    label: "Brand",
+    synonyms: ["manufacturer", "vendor", "make"],
+  }),
+  mpn: optional(line(70), {
+    group: "master data",
+    label: "MPN",
+    synonyms: ["partnumber", "modelnumber", "model"],
+  }),
   weight: optional(integer(1_000_000, 1), {
     group: "master data",
     label: "Weight",
@@ -233,6 +265,7 @@ export const SCALARS = {
     group: "master data",
     label: "Parent SKU",
     attribute: false,
+    synonyms: ["parent", "parentid", "itemgroupid", "groupid"],
   }),
 };
 
@@ -275,16 +308,49 @@ interface ListRule {
   item: string;
   /** Entries at most. */
   max: number;
+  /** As in `FieldRule`. */
+  synonyms: readonly string[];
 }
 
 /** The fields that are lists of elements. */
 export const LISTS: Readonly<Record<ListField, ListRule>> = {
-  categories: { item: "category", max: 5 },
-  attributes: { item: "attribute", max: 100 },
-  images: { item: "image", max: 10 },
+  categories: {
+    item: "category",
+    max: 5,
+    synonyms: ["category", "producttype", "tags"],
+  },
+  attributes: {
+    item: "attribute",
+    max: 100,
+    synonyms: ["attribute", "properties", "specifications", "options"],
+  },
+  images: {
+    item: "image",
+    max: 10,
+    synonyms: [
+      "image",
+      "imageurl",
+      "imagelink",
+      "pictures",
+      "picture",
+      "photos",
+    ],
+  },
 };
 
 export const LIST_NAMES = Object.keys(LISTS) as ListField[];
+
+const BY_SYNONYM: ReadonlyMap<string, string> = new Map(
+  [...Object.entries(SCALAR_RULES), ...Object.entries(LISTS)]
+    .flatMap(([field, { synonyms = [] }]) =>
+      synonyms.map((synonym) => [synonym, field] as const)
+    ),
+);
+
+/** The field that another system calls so; null where none is known. */
+export function fieldCalled(name: string): string | null {
+  return BY_SYNONYM.get(name.toLowerCase().replace(/[-_]/g, "")) ?? null;
+}
 
 /** Characters that the texts of the lists may have. */
 export const TEXT_LIMITS = {

@@ -2,6 +2,7 @@
 import { type Detail, type DetailCode, ServiceError } from "../lib/errors.ts";
 import { validatorOf } from "../images/image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
+import type { OutboundErrorKind } from "../net/errors.ts";
 import { OutboundError, type RequestOptions } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import type { ProductsDocument } from "./document.ts";
@@ -54,6 +55,12 @@ export async function probeImages(
   }
 }
 
+/** Detail codes of what keeps a HEAD from being sent. */
+const NOT_SENT: Partial<Record<OutboundErrorKind, DetailCode>> = {
+  blocked: "image_blocked",
+  unresolved: "unresolved",
+};
+
 async function probeImage(
   outbound: Services["outbound"],
   url: string,
@@ -74,11 +81,14 @@ async function probeImage(
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     if (error.isOurs) return "not_asked";
-    return {
-      code: error.kind === "blocked" ? "image_blocked" : "image_unavailable",
-      seen: `got no answer after ${Math.round(error.elapsedMs)} ms: ` +
-        error.message,
-    };
+    const { kind, message, elapsedMs } = error;
+    const code = NOT_SENT[kind];
+    return code === undefined
+      ? {
+        code: "image_unavailable",
+        seen: `got no answer after ${Math.round(elapsedMs)} ms: ${message}`,
+      }
+      : { code, seen: `was not sent: ${message}` };
   }
 }
 

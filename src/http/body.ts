@@ -137,11 +137,10 @@ function checkMediaType(header: string | null): void {
   const [type, ...parameters] = (header ?? "").split(";")
     .map((part) => part.trim().toLowerCase());
   if (type !== "text/xml" && type !== "application/xml") {
+    const found = header === null ? "missing" : `"${type}"`;
     throw unsupported(
-      `The body's Content-Type is ${
-        header === null ? "missing" : `"${type}"`
-      }` +
-        "; it must be text/xml or application/xml.",
+      `The body's Content-Type is ${found}; send XML, as text/xml or ` +
+        "application/xml.",
     );
   }
   for (const parameter of parameters) {
@@ -150,7 +149,8 @@ function checkMediaType(header: string | null): void {
     const name = charset[1] ?? charset[2];
     if (!["utf-8", "utf8", "us-ascii", "ascii"].includes(name)) {
       throw unsupported(
-        `The body's charset is "${name}"; it must be UTF-8 or US-ASCII.`,
+        `The body's charset is "${name}"; save the document as UTF-8 and send ` +
+          "charset=utf-8.",
       );
     }
   }

@@ -32,6 +32,7 @@ import {
   Router,
   type Target,
 } from "./router.ts";
+import { nearestPath } from "./nearest_path.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
 import { BodySender } from "./sending.ts";
@@ -73,6 +74,8 @@ const XML_TYPE = "text/xml; charset=utf-8";
 export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
+  /** Those that are for people and programs. */
+  readonly #routes: readonly Route[];
   readonly #keys: SellerKeys;
   readonly #operatorKeys: OperatorKeys;
   readonly #metricsKeys: MetricsKeys;
@@ -95,6 +98,7 @@ export class RequestHandler {
   ) {
     const { db, deps, config } = services;
     this.#services = services;
+    this.#routes = routes.filter(({ documentation }) => documentation !== null);
     this.#router = new Router(routes);
     this.#keys = new SellerKeys(db, deps);
     this.#operatorKeys = new OperatorKeys(db, deps.clock, config.operatorKey);
@@ -195,6 +199,7 @@ export class RequestHandler {
     const target = parseTarget(request.url);
     const match = this.#router.match(request.method, target.segments);
     if (!isOpen(match)) await this.#authenticate(call, target);
+    if (match === null) throw this.#nothingThere(call, target);
     const { route, params } = found(match, request.method);
     call.route = route;
     if (call.reader !== null && route.method === "GET") {
@@ -207,6 +212,15 @@ export class RequestHandler {
       checkQuery(route, call.query);
     }
     return await route.handler(call);
+  }
+
+  /** Who has a key is also told of paths that are only spelled alike. */
+  #nothingThere(call: Call, { segments }: Target): ServiceError {
+    const near = nearestPath(segments, this.#routes, this.#isKnown(call));
+    return near === null ? noRoute() : new ServiceError(
+      "not_found",
+      `There is nothing at this path; did you mean ${near}?`,
+    );
   }
 
   /** Asks for the key that everything below a path wants, route or not. */
@@ -237,8 +251,9 @@ export class RequestHandler {
     if (quota.allowed) return;
     throw new ServiceError(
       "rate_limited",
-      `More requests came than the ${quota.limit} a minute allowed; the next ` +
-        `one is allowed in ${quota.retryAfter} s.`,
+      `Too many requests: ${rate.burst} are allowed at once, and ` +
+        `${rate.perMinute} a minute. Send the next one in ` +
+        `${quota.retryAfter} s.`,
     );
   }
 
@@ -364,9 +379,8 @@ function isOpen(match: Match): boolean {
   return match !== null && "route" in match && match.route.access === "public";
 }
 
-/** Throws 404 for a path and 405 for a method that is not there. */
-function found(match: Match, method: string) {
-  if (match === null) throw noRoute();
+/** Throws 405 for a method that the path does not take. */
+function found(match: NonNullable<Match>, method: string) {
   if ("route" in match) return match;
   throw new ServiceError(
     "method_not_allowed",

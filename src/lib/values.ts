@@ -158,9 +158,12 @@ function decimalReader(rule: DecimalRule): Reader<string> {
   return (text) => {
     const match = DECIMAL.exec(text);
     if (match === null) {
+      const meant = decimalMeant(text);
       return bad(
         "not_a_number",
-        `is ${quote(text)}; it must be ${rule.expected}.`,
+        meant === null
+          ? `is ${quote(text)}; it must be ${rule.expected}.`
+          : `is ${quote(text)}; write "${meant}": digits and a point alone.`,
       );
     }
     const whole = match[1];
@@ -174,6 +177,32 @@ function decimalReader(rule: DecimalRule): Reader<string> {
     }
     return ok(canonicalDecimal(whole, fraction));
   };
+}
+
+/** A number as people write it, with separators and a currency. */
+const WRITTEN = /^[^\d.,]{0,5}(\d(?:[\d.,' \u00a0\u202f]{0,29}\d)?)\D{0,5}$/;
+
+/**
+ * The decimal that a text means to say, as in `1 299,50 kr`; null where that is
+ * not certain: `1,299` is one thing in Berlin and another in London.
+ */
+function decimalMeant(text: string): string | null {
+  if (text.includes("-")) return null;
+  const written = WRITTEN.exec(text)?.[1];
+  if (written === undefined) return null;
+  const parts = written.split(/[.,' \u00a0\u202f]/);
+  const separators = written.replace(/\d/g, "");
+  const last = separators.at(-1);
+  if (last === undefined) return written;
+  const groups = parts.slice(1).every(({ length }) => length === 3);
+  const isPoint = (last === "." || last === ",") &&
+    !separators.slice(0, -1).includes(last);
+  if (!isPoint) return groups ? parts.join("") : null;
+  const isSure = !groups || parts.length > 2;
+  if (!isSure || !parts.slice(1, -1).every(({ length }) => length === 3)) {
+    return null;
+  }
+  return `${parts.slice(0, -1).join("")}.${parts.at(-1)}`;
 }
 
 function canonicalDecimal(whole: string, fraction: string): string {

@@ -2,6 +2,7 @@
 import { closestString } from "@std/text/closest-string";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { trimSpace } from "../lib/values.ts";
+import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
 
 export interface DocumentShape {
@@ -86,7 +87,7 @@ function otherRoot({ name, line }: XmlElement, expected: string) {
     line,
     field: shown(name),
     code: "unknown_element",
-    message: `The root element is <${shown(name)}>; it must be <${expected}>.`,
+    message: otherRootMessage(shown(name), expected),
   }]);
 }
 

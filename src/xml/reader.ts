@@ -18,6 +18,7 @@ import type {
   XmlHandlers,
   XmlLimits,
 } from "./handlers.ts";
+import { otherFormatMessage } from "./other_formats.ts";
 import { malformed } from "./position.ts";
 import type { XmlSource } from "./source.ts";
 import { TextBuilder } from "./text_builder.ts";
@@ -198,8 +199,8 @@ export class XmlReader implements TagPosition {
       return declaration[0].length;
     }
     throw this.#malformed(
-      `The XML declaration names the encoding ${encoding.slice(0, 40)}; the ` +
-        "body must be UTF-8.",
+      `The XML declaration names the encoding ${encoding.slice(0, 40)}; save ` +
+        'the document as UTF-8, and write encoding="UTF-8".',
       0,
     );
   }
@@ -254,8 +255,11 @@ export class XmlReader implements TagPosition {
   #checkBlank(text: string, at: number): void {
     const start = text.search(/[^ \t\n]/);
     if (start === -1) return;
+    const other = this.#elements === 0
+      ? otherFormatMessage(text.slice(start))
+      : null;
     throw this.#malformed(
-      "Text stands outside of the root element.",
+      other ?? "Text stands outside of the root element.",
       at + start,
     );
   }
@@ -290,8 +294,13 @@ export class XmlReader implements TagPosition {
       this.#inside = "cdata";
       return at + CDATA.length;
     }
+    const other = this.#elements === 0
+      ? otherFormatMessage(this.#window.slice(at))
+      : null;
     throw this.#malformed(
-      this.#startsWith(DOCTYPE, at)
+      other !== null
+        ? other
+        : this.#startsWith(DOCTYPE, at)
         ? "A DOCTYPE is not allowed."
         : 'A "<!" stands here that begins no comment (<!-- … -->), and no ' +
           "CDATA (<![CDATA[ … ]]>) inside the root element.",
@@ -555,10 +564,12 @@ export class XmlReader implements TagPosition {
       );
     }
     if (!Number.isNaN(code)) return String.fromCodePoint(code);
+    const entity = /^&[A-Za-z][A-Za-z0-9]{0,30};/.exec(text.slice(at, at + 40));
     throw this.#malformed(
-      'A "&" stands here that begins no reference; write &amp; for the ' +
-        "character itself. Of HTML's named entities only &amp;, &lt;, &gt;, " +
-        "&quot; and &apos; exist in XML.",
+      entity === null
+        ? 'Unescaped "&": write "&amp;".'
+        : `XML knows no "${entity[0]}": write the character itself or its ` +
+          'number, as in "&#160;".',
       start + at,
     );
   }

@@ -59,8 +59,12 @@ export class XmlSource {
   #decode(bytes: Uint8Array): string {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
+    if (isFirst && isGzip(bytes)) {
+      this.#fault = "The body is gzip; send the header Content-Encoding: gzip.";
+      return "";
+    }
     if (isFirst && isUtf16(bytes)) {
-      this.#fault = "The body is UTF-16; it must be UTF-8.";
+      this.#fault = "The body is UTF-16; save it as UTF-8.";
       return "";
     }
     const text = utf8.decode(withLineFeeds(this.#sound(bytes)));
@@ -74,12 +78,11 @@ export class XmlSource {
   #sound(bytes: Uint8Array): Uint8Array {
     // A decoder that refuses by itself takes up to four times as long.
     if (isUtf8(bytes)) return bytes;
-    this.#fault =
-      "The body is not valid UTF-8 at this place; it must be UTF-8.";
     let end = 0;
     for (let length = -1; length !== 0; end += length) {
       length = sequenceLength(bytes, end);
     }
+    this.#fault = notUtf8(bytes[end]);
     return bytes.subarray(0, end);
   }
 
@@ -129,6 +132,20 @@ function withLineFeeds(bytes: Uint8Array): Uint8Array {
     normalised[length++] = isReturn ? LINE_FEED : bytes[at];
   }
   return normalised.subarray(0, length);
+}
+
+/** Most of what is not UTF-8 is of Latin-1, whose letters begin at 0xC0. */
+function notUtf8(byte: number): string {
+  const hex = byte.toString(16).toUpperCase();
+  const letter = byte >= 0xc0
+    ? ` In ISO 8859-1 (Latin-1) it would be "${String.fromCharCode(byte)}".`
+    : "";
+  return `The byte 0x${hex} is not valid UTF-8 here.${letter} Save the ` +
+    "document as UTF-8.";
+}
+
+function isGzip([a, b]: Uint8Array): boolean {
+  return a === 0x1f && b === 0x8b;
 }
 
 function isUtf16([a, b]: Uint8Array): boolean {

@@ -1,0 +1,71 @@
+/** What a path that leads nowhere may have been meant to be. */
+import { closestString } from "@std/text/closest-string";
+import type { Route } from "./router.ts";
+
+/** Longer paths are not compared, as comparing takes time for each character. */
+const COMPARED = 150;
+
+/**
+ * The path of the table that was probably meant: it differs in slashes, "_",
+ * "-" or case alone; or, for those who may make us look longer (`thorough`), it
+ * is the closest one of as many segments. Null when there is none.
+ */
+export function nearestPath(
+  segments: readonly string[],
+  routes: readonly Pick<Route, "path">[],
+  thorough: boolean,
+): string | null {
+  const sent = `/${segments.join("/")}`;
+  if (sent.length > COMPARED) return null;
+  const paths = [...new Set(routes.map(({ path }) => path))];
+  const squeezed = squeeze(sent);
+  const alike = paths.filter((path) => leadsAlong(path, squeezed))
+    .sort((a, b) =>
+      literalsOf(b).join("").length -
+      literalsOf(a).join("").length
+    );
+  if (alike.length > 0) return alike[0];
+  if (!thorough) return null;
+  const asLong = paths.filter((path) =>
+    path.split("/").length === segments.length + 1
+  );
+  if (asLong.length === 0) return null;
+  const filled = new Map(asLong.map((path) => [fill(path, segments), path]));
+  return filled.get(closestString(sent, [...filled.keys()])) ?? null;
+}
+
+function squeeze(text: string): string {
+  return text.toLowerCase().replace(/[/_-]/g, "");
+}
+
+/** What stands between a path's parameters, squeezed. */
+function literalsOf(path: string): string[] {
+  const literals = [""];
+  for (const segment of path.split("/")) {
+    if (segment.startsWith(":")) literals.push("");
+    else literals[literals.length - 1] += squeeze(segment);
+  }
+  return literals;
+}
+
+/** Whether the path's literals stand in `squeezed`, with something between. */
+function leadsAlong(path: string, squeezed: string): boolean {
+  const [first, ...others] = literalsOf(path);
+  if (others.length === 0) return squeezed === first;
+  if (first === "" || !squeezed.startsWith(first)) return false;
+  let end = first.length;
+  for (const literal of others) {
+    if (end >= squeezed.length) return false;
+    const at = squeezed.indexOf(literal, end + 1);
+    if (at === -1) return false;
+    end = at + literal.length;
+  }
+  return others.at(-1) === "" || end === squeezed.length;
+}
+
+/** A path with what was sent in the place of its parameters. */
+function fill(path: string, segments: readonly string[]): string {
+  return path.split("/")
+    .map((part, i) => part.startsWith(":") ? segments[i - 1] : part)
+    .join("/");
+}
