@@ -61,7 +61,7 @@ export interface Span {
 }
 
 /** One `<product>` as sent. */
-export interface ProductRow {
+export interface DecodedProduct {
   /** Position in the document, from 1. */
   product: number;
   line: number;
@@ -81,7 +81,7 @@ export interface ProductRow {
 }
 
 export interface ProductsDocument {
-  rows: ProductRow[];
+  rows: DecodedProduct[];
   /** The start tag of the root. */
   root: Span;
   /**
@@ -153,7 +153,7 @@ enum Level {
 const TOLD_OF_EACH = 4;
 
 class Decoder {
-  readonly #rows: ProductRow[] = [];
+  readonly #rows: DecodedProduct[] = [];
   /** Bounded: a document can hold millions. */
   readonly #problems: Detail[] = [];
   /** Of what stands outside of any product. */
@@ -166,7 +166,7 @@ class Decoder {
   #rootLine = 1;
   /** Depth inside an element that is not known; its content is not looked at. */
   #skipping = 0;
-  #row!: ProductRow;
+  #row!: DecodedProduct;
   #seen = new Set<string>();
   #field = "";
   #fieldLine = 0;

@@ -20,7 +20,7 @@ const LAST_BEGIN_MS = HEADS_TIMEOUT_MS - HEAD_TIMEOUT_MS;
  * What the HEAD of a URL came to; `not_asked` says nothing about the URL: it
  * waited too long for its turn, or the service was stopped.
  */
-export type Head = { validator: string | null } | {
+export type ProbedImage = { validator: string | null } | {
   code: DetailCode;
   seen: string;
 } | "not_asked";
@@ -30,7 +30,7 @@ export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
   document: ProductsDocument,
   owner: string,
-): Promise<Map<string, Head>> {
+): Promise<Map<string, ProbedImage>> {
   const urls = new Set<string>();
   for (const row of document.rows) {
     for (const image of row.images) urls.add(image.url);
@@ -65,7 +65,7 @@ async function probeImage(
   outbound: Services["outbound"],
   url: string,
   options: RequestOptions,
-): Promise<Head> {
+): Promise<ProbedImage> {
   if (options.waitSignal?.aborted) return "not_asked";
   try {
     const answer = await outbound.head(url, options);
@@ -95,7 +95,7 @@ async function probeImage(
 /** A detail for each product that uses a URL which did not answer 200. */
 export function imageProblems(
   document: ProductsDocument,
-  heads: ReadonlyMap<string, Head>,
+  heads: ReadonlyMap<string, ProbedImage>,
 ): Detail[] {
   const problems: Detail[] = [];
   for (const row of document.rows) {
@@ -116,7 +116,7 @@ export function imageProblems(
 }
 
 /** @throws {ServiceError} 503 if not every URL was asked. */
-export function requireAllAsked(heads: ReadonlyMap<string, Head>): void {
+export function requireAllAsked(heads: ReadonlyMap<string, ProbedImage>): void {
   const left = heads.values().filter((head) => head === "not_asked");
   const count = [...left].length;
   if (count === 0) return;
@@ -130,12 +130,14 @@ export function requireAllAsked(heads: ReadonlyMap<string, Head>): void {
   );
 }
 
-function isRefused(head: Head): head is { code: DetailCode; seen: string } {
+function isRefused(
+  head: ProbedImage,
+): head is { code: DetailCode; seen: string } {
   return typeof head === "object" && "code" in head;
 }
 
 /** What the HEAD told about the version; null when nothing. */
-export function validatorFrom(head: Head | undefined): string | null {
+export function validatorFrom(head: ProbedImage | undefined): string | null {
   return typeof head === "object" && "validator" in head
     ? head.validator
     : null;

@@ -7,7 +7,7 @@ import type { Detail } from "../lib/errors.ts";
 import { Blocks } from "../lib/blocks.ts";
 import { xmlText } from "../xml/encode.ts";
 import { byteOffsets, bytesBetween } from "../xml/sent_bytes.ts";
-import type { ProductRow, ProductsDocument } from "./document.ts";
+import type { DecodedProduct, ProductsDocument } from "./document.ts";
 
 /** Details of a refused product that are kept. */
 const DETAILS_KEPT = 50;
@@ -24,7 +24,7 @@ export interface RefusedProduct {
 
 /** What is wrong with a row that is refused; there is one detail at least. */
 export function refusedProduct(
-  { product, sku, problems: { untold } }: ProductRow,
+  { product, sku, problems: { untold } }: DecodedProduct,
   details: readonly Detail[],
 ): RefusedProduct {
   return {

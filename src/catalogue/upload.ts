@@ -16,8 +16,8 @@ import { yieldToIo } from "../lib/yield_to_io.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
-  type Head,
   imageProblems,
+  type ProbedImage,
   probeImages,
   requireAllAsked,
   validatorFrom,
@@ -178,7 +178,7 @@ async function inPhase<T>(
   }
 }
 
-function countHeads({ metrics }: Services, heads: Iterable<Head>): void {
+function countHeads({ metrics }: Services, heads: Iterable<ProbedImage>): void {
   for (const head of heads) {
     const outcome = typeof head === "string"
       ? head

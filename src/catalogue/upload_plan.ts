@@ -19,7 +19,7 @@ import type { PlannedResult } from "./transaction.ts";
 import { quote } from "../lib/values.ts";
 import type { Sql } from "../database/db.ts";
 import { findByIds, findBySkus } from "./product_rows.ts";
-import type { ProductRow, ProductsDocument } from "./document.ts";
+import type { DecodedProduct, ProductsDocument } from "./document.ts";
 
 /** The stored products that a document speaks of. */
 interface Stored {
@@ -43,7 +43,7 @@ async function loadStored(
 /** What becomes of one product. */
 export interface PlannedProduct {
   /** Where the document speaks of it. */
-  row: ProductRow;
+  row: DecodedProduct;
   result: PlannedResult;
   /** As stored; null for a new one. */
   before: Product | null;
@@ -78,7 +78,7 @@ export async function makePlan(
 
 function planRow(
   plan: Plan,
-  row: ProductRow,
+  row: DecodedProduct,
   stored: Stored,
   claims: Claims,
   uuid: () => string,
@@ -110,7 +110,7 @@ function planRow(
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
-function findTarget(row: ProductRow, { byId, bySku }: Stored): Target {
+function findTarget(row: DecodedProduct, { byId, bySku }: Stored): Target {
   if (row.id !== null) {
     const current = byId.get(row.id);
     return current === undefined ? { problems: [unknownId(row)] } : { current };
@@ -121,7 +121,7 @@ function findTarget(row: ProductRow, { byId, bySku }: Stored): Target {
 }
 
 /** All that a new product lacks, and how to address a stored one. */
-function withoutAddress(row: ProductRow): Detail[] {
+function withoutAddress(row: DecodedProduct): Detail[] {
   return detailsOf(row, {}, applyPatch(null, row.patch, row.unread).problems)
     .map((detail) =>
       detail.field !== "sku" ? detail : {
@@ -133,7 +133,7 @@ function withoutAddress(row: ProductRow): Detail[] {
 
 /** Problems of a row's fields; of a field that was not sent, on its line. */
 function detailsOf(
-  row: ProductRow,
+  row: DecodedProduct,
   place: Pick<Detail, "sku">,
   problems: readonly FieldProblem[],
 ): Detail[] {
@@ -143,7 +143,7 @@ function detailsOf(
   });
 }
 
-function unknownId(row: ProductRow): Detail {
+function unknownId(row: DecodedProduct): Detail {
   return {
     product: row.product,
     ...(row.sku !== null && { sku: row.sku }),
@@ -160,12 +160,12 @@ type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
 /** Who takes which SKU, and which stored product, in this document. */
 class Claims {
   readonly #stored: Stored;
-  readonly #skus = new Map<string, ProductRow>();
-  readonly #targets = new Map<string, ProductRow>();
+  readonly #skus = new Map<string, DecodedProduct>();
+  readonly #targets = new Map<string, DecodedProduct>();
   /** Ids of the products that give up their SKU in this document. */
   readonly #leaving = new Set<string>();
 
-  constructor(stored: Stored, rows: readonly ProductRow[]) {
+  constructor(stored: Stored, rows: readonly DecodedProduct[]) {
     this.#stored = stored;
     for (const { id, sku } of rows) {
       const current = id === null ? undefined : stored.byId.get(id);
@@ -176,7 +176,7 @@ class Claims {
   }
 
   /** Notes the SKU of a row that addresses no product. */
-  claimSku(row: ProductRow): void {
+  claimSku(row: DecodedProduct): void {
     if (row.sku !== null && !this.#skus.has(row.sku)) {
       this.#skus.set(row.sku, row);
     }
@@ -187,7 +187,7 @@ class Claims {
    * SKU it takes. The claims of a row that is refused stand, too.
    */
   claim(
-    row: ProductRow,
+    row: DecodedProduct,
     current: Product | null,
   ): { clash: Clash } | { takesSkuOf: string | null } {
     const sku = row.sku ?? current!.sku;
@@ -242,7 +242,7 @@ export function skuTaken(sku: string, id: string): Problem {
 }
 
 function planProduct(
-  row: ProductRow,
+  row: DecodedProduct,
   before: Product | null,
   fields: ProductFields,
   uuid: () => string,

@@ -25,7 +25,7 @@ export interface Origin {
   remoteAddr: { hostname: string };
 }
 
-export interface CallOptions {
+export interface ExchangeOptions {
   request: Request;
   origin: Origin;
   /** Ends what waits or streams. */
@@ -45,12 +45,12 @@ export interface CallOptions {
 }
 
 /** One request on its way to an answer: what the handler is given. */
-export class Call implements RequestContext, Disposable {
+export class Exchange implements RequestContext, Disposable {
   readonly services: Services;
   readonly request: Request;
   readonly requestId: string;
   readonly startedAt: number;
-  readonly #options: CallOptions;
+  readonly #options: ExchangeOptions;
   /** What is given back when the answer is made, and when it is sent. */
   readonly held = {
     untilMade: new DisposableStack(),
@@ -75,7 +75,7 @@ export class Call implements RequestContext, Disposable {
   /** The body of the answer, unless it is streamed. */
   sent: Reply["body"];
 
-  constructor(services: Services, options: CallOptions) {
+  constructor(services: Services, options: ExchangeOptions) {
     this.services = services;
     this.request = options.request;
     this.requestId = services.deps.ids.uuid();

@@ -12,7 +12,7 @@ import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
 import { serviceDocument } from "../xml/encode.ts";
-import { Call, type Origin } from "./request.ts";
+import { Exchange, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import {
@@ -129,7 +129,7 @@ export class RequestHandler {
 
   /** Answers a request; never rejects. */
   async handle(request: Request, origin: Origin): Promise<Response> {
-    using call = new Call(this.#services, {
+    using exchange = new Exchange(this.#services, {
       request,
       origin,
       stopping: this.#stopping,
@@ -143,80 +143,80 @@ export class RequestHandler {
       sender: this.#sender,
     });
     this.#handling++;
-    const response = await this.#respond(call);
+    const response = await this.#respond(exchange);
     this.#handling--;
     return request.method === "HEAD"
-      ? withoutBody(response, call.sent)
+      ? withoutBody(response, exchange.sent)
       : response;
   }
 
-  async #respond(call: Call): Promise<Response> {
+  async #respond(exchange: Exchange): Promise<Response> {
     try {
-      const reply = await this.#dispatch(call);
-      const response = this.#toResponse(reply, call);
-      this.#log(call, response.status);
+      const reply = await this.#dispatch(exchange);
+      const response = this.#toResponse(reply, exchange);
+      this.#log(exchange, response.status);
       return response;
     } catch (error) {
       const failure = toServiceError(error);
-      const throttled = this.#isKnown(call)
+      const throttled = this.#isKnown(exchange)
         ? null
-        : this.#authFailures.tooMany(call.client);
+        : this.#authFailures.tooMany(exchange.client);
       const answer = failure.code === "unauthorized"
         ? throttled ?? failure
         : failure;
-      const response = this.#errorResponse(answer, call);
-      this.#log(call, response.status, answer, throttled !== null);
-      this.#noteRefusal(call, answer);
+      const response = this.#errorResponse(answer, exchange);
+      this.#log(exchange, response.status, answer, throttled !== null);
+      this.#noteRefusal(exchange, answer);
       return response;
     }
   }
 
   /** Sellers and operators see what was refused, but not our own failures. */
-  #noteRefusal(call: Call, error: ServiceError): void {
-    const { owner, route } = call;
+  #noteRefusal(exchange: Exchange, error: ServiceError): void {
+    const { owner, route } = exchange;
     if (owner === null || error.status >= 500) return;
     const { refusals, deps } = this.#services;
     refusals.note({
-      id: call.requestId,
+      id: exchange.requestId,
       sellerId: owner.id,
       at: deps.clock.now(),
       route: route && `${route.method} ${route.path}`,
       status: error.status,
       code: error.code,
       message: error.message,
-      size: call.received ?? null,
+      size: exchange.received ?? null,
       details: error.details,
       more: error.more,
     });
   }
 
-  #isKnown({ owner, operator, hasMetricsKey }: Call): boolean {
+  #isKnown({ owner, operator, hasMetricsKey }: Exchange): boolean {
     return owner !== null || operator !== null || hasMetricsKey;
   }
 
-  async #dispatch(call: Call): Promise<Reply> {
-    const { request } = call;
+  async #dispatch(exchange: Exchange): Promise<Reply> {
+    const { request } = exchange;
     const target = parseTarget(request.url);
     const match = this.#router.match(request.method, target.segments);
-    if (!isOpen(match)) await this.#authenticate(call, target);
-    if (match === null) throw this.#nothingThere(call, target);
+    if (!isOpen(match)) await this.#authenticate(exchange, target);
+    if (match === null) throw this.#nothingThere(exchange, target);
     const { route, params } = found(match, request.method);
-    call.route = route;
-    if (call.reader !== null && route.method === "GET") {
-      this.#sender.checkRoom(call.reader);
+    exchange.route = route;
+    if (exchange.reader !== null && route.method === "GET") {
+      this.#sender.checkRoom(exchange.reader);
     }
-    if (call.owner !== null) this.#spend(call, call.owner);
-    call.params = params();
+    if (exchange.owner !== null) this.#spend(exchange, exchange.owner);
+    exchange.params = params();
     if (target.query !== "") {
-      call.query = parseQuery(target.query);
-      checkQuery(route, call.query);
+      exchange.query = parseQuery(target.query);
+      checkQuery(route, exchange.query);
     }
-    return await route.handler(call);
+    return await route.handler(exchange);
   }
 
   /** Who has a key is also told of paths that are only spelled alike. */
-  #nothingThere(call: Call, { segments }: Target): ServiceError {
-    const near = nearestPath(segments, this.#routes, this.#isKnown(call));
+  #nothingThere(exchange: Exchange, { segments }: Target): ServiceError {
+    const near = nearestPath(segments, this.#routes, this.#isKnown(exchange));
     return near === null ? noRoute() : new ServiceError(
       "not_found",
       `There is nothing at this path; did you mean ${near}?`,
@@ -224,30 +224,30 @@ export class RequestHandler {
   }
 
   /** Asks for the key that everything below a path wants, route or not. */
-  async #authenticate(call: Call, target: Target): Promise<void> {
+  async #authenticate(exchange: Exchange, target: Target): Promise<void> {
     const api = target.segments[0];
-    call.isPrivate = PRIVATE.has(api);
+    exchange.isPrivate = PRIVATE.has(api);
     if (api === "seller_api") {
-      const key = call.request.headers.get(KEY_HEADER);
-      call.owner = await this.#keys.authenticate(key);
-      checkActive(call.owner);
+      const key = exchange.request.headers.get(KEY_HEADER);
+      exchange.owner = await this.#keys.authenticate(key);
+      checkActive(exchange.owner);
     } else if (api === "operator_api") {
-      const key = call.request.headers.get(KEY_HEADER);
-      call.operator = await this.#operatorKeys.authenticate(key);
-      if (call.operator === null) throw noRoute();
-      checkMayDo(call.operator, call.request.method);
+      const key = exchange.request.headers.get(KEY_HEADER);
+      exchange.operator = await this.#operatorKeys.authenticate(key);
+      if (exchange.operator === null) throw noRoute();
+      checkMayDo(exchange.operator, exchange.request.method);
     } else if (api === "metrics") {
-      const { headers } = call.request;
+      const { headers } = exchange.request;
       if (!await this.#metricsKeys.authenticate(headers)) throw noRoute();
-      call.hasMetricsKey = true;
+      exchange.hasMetricsKey = true;
     }
   }
 
-  #spend(call: Call, seller: KeyOwner): void {
+  #spend(exchange: Exchange, seller: KeyOwner): void {
     const rate = this.#rateOf(seller);
     if (rate === null) return;
     const quota = this.#limiter.take(seller.id, 1, rate);
-    call.quota = quota;
+    exchange.quota = quota;
     if (quota.allowed) return;
     throw new ServiceError(
       "rate_limited",
@@ -265,8 +265,8 @@ export class RequestHandler {
   }
 
   /** What every answer carries; every answer to a seller its quota. */
-  #headers(call: Call): Record<string, string> {
-    const { requestId, isPrivate, owner, quota } = call;
+  #headers(exchange: Exchange): Record<string, string> {
+    const { requestId, isPrivate, owner, quota } = exchange;
     const headers = {
       "X-Request-Id": requestId,
       ...(isPrivate && PRIVATE_HEADERS),
@@ -277,46 +277,50 @@ export class RequestHandler {
     return { ...headers, ...quotaHeaders(told) };
   }
 
-  #toResponse(reply: Reply, call: Call): Response {
+  #toResponse(reply: Reply, exchange: Exchange): Response {
     const { status = 200 } = reply;
-    const headers = { ...this.#headers(call), ...reply.headers };
+    const headers = { ...this.#headers(exchange), ...reply.headers };
     if (status === 204 || reply.body === null) {
       return new Response(null, { status, headers });
     }
     const body = reply.body ?? serviceDocument(reply.xml ?? {});
-    return this.#send(body, call, { status, headers });
+    return this.#send(body, exchange, { status, headers });
   }
 
-  #errorResponse(error: ServiceError, call: Call): Response {
-    const body = errorDocument(error, call.requestId);
-    const headers = { ...this.#headers(call), ...error.headers };
-    return this.#send(body, call, { status: error.status, headers });
+  #errorResponse(error: ServiceError, exchange: Exchange): Response {
+    const body = errorDocument(error, exchange.requestId);
+    const headers = { ...this.#headers(exchange), ...error.headers };
+    return this.#send(body, exchange, { status: error.status, headers });
   }
 
   #send(
     body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
-    call: Call,
+    exchange: Exchange,
     { status, headers }: { status: number; headers: Record<string, string> },
   ): Response {
     headers["Content-Type"] ??= XML_TYPE;
     if (body instanceof ReadableStream) {
-      const paced = call.reader === null
-        ? this.#sender.sendFile(body, call.client)
+      const paced = exchange.reader === null
+        ? this.#sender.sendFile(body, exchange.client)
         : this.#sender.pace(body);
       return new Response(paced, { status, headers });
     }
-    call.sent = body;
+    exchange.sent = body;
     if (typeof body === "string" && body.length <= SHORT) {
       return new Response(body, { status, headers });
     }
     const bytes = typeof body === "string" ? encoder.encode(body) : body;
     headers["Content-Length"] = `${bytes.length}`;
-    const sent = this.#sender.send(bytes, call.reader, call.held.untilSent);
+    const sent = this.#sender.send(
+      bytes,
+      exchange.reader,
+      exchange.held.untilSent,
+    );
     return new Response(sent, { status, headers });
   }
 
   #count(
-    { request, route, isWaiting }: Call,
+    { request, route, isWaiting }: Exchange,
     status: number,
     failure: ServiceError | null,
     ms: number,
@@ -330,15 +334,15 @@ export class RequestHandler {
   }
 
   #log(
-    call: Call,
+    exchange: Exchange,
     status: number,
     failure: ServiceError | null = null,
     throttled = false,
   ): void {
     const { log, clock } = this.#services.deps;
-    const { request, route, owner } = call;
-    const ms = clock.monotonic() - call.startedAt;
-    this.#count(call, status, failure, ms);
+    const { request, route, owner } = exchange;
+    const ms = clock.monotonic() - exchange.startedAt;
+    this.#count(exchange, status, failure, ms);
     const slow = ms > SLOW_MS && !route?.waits;
     const level = failure !== null && status >= 500
       ? "error"
@@ -347,9 +351,9 @@ export class RequestHandler {
       : "debug";
     if (!log.enabled(level)) return;
     log[level](failure === null ? "request" : "request_refused", {
-      request_id: call.requestId,
+      request_id: exchange.requestId,
       client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
-      client: call.client,
+      client: exchange.client,
       seller: owner?.name,
       method: request.method.slice(0, 20),
       route: route?.path,
@@ -357,8 +361,8 @@ export class RequestHandler {
       code: failure?.code,
       ...(failure !== null && detailCounts(failure)),
       ms: Math.round(ms * 10) / 10,
-      bytes_in: call.received,
-      bytes_out: sizeOf(call.sent),
+      bytes_in: exchange.received,
+      bytes_out: sizeOf(exchange.sent),
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }

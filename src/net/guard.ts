@@ -89,7 +89,7 @@ const BLOCKED_ANSWERS: readonly string[] = [
 const LATER_MS = 60_000;
 const TIMEOUT_MS = 1_000;
 
-export type OpenDoor = (options: OutboundOptions) => Outbound;
+export type OpenOutbound = (options: OutboundOptions) => Outbound;
 
 /**
  * Tries the door as it is configured; what the operator allowed is left out.
@@ -99,7 +99,7 @@ export type OpenDoor = (options: OutboundOptions) => Outbound;
  */
 export async function tryGuard(
   allowPrivate: readonly string[],
-  open: OpenDoor = (options) => new Outbound(options),
+  open: OpenOutbound = (options) => new Outbound(options),
 ): Promise<void> {
   const allowed = allowList(allowPrivate);
   const trial = new Trial(allowPrivate, open);
@@ -124,13 +124,13 @@ export async function tryGuard(
 
 class Trial {
   readonly holes: string[] = [];
-  readonly #door: Outbound;
+  readonly #outbound: Outbound;
   #answer: readonly string[] = [];
   #dialled: string[] = [];
   #time = 0;
 
-  constructor(allowPrivate: readonly string[], open: OpenDoor) {
-    this.#door = open({
+  constructor(allowPrivate: readonly string[], open: OpenOutbound) {
+    this.#outbound = open({
       allowPrivate,
       perOrigin: 1,
       total: 1,
@@ -144,7 +144,7 @@ class Trial {
   }
 
   close(): void {
-    this.#door.close();
+    this.#outbound.close();
   }
 
   /** Else the trial would say nothing: a door that nobody uses refuses all. */
@@ -169,7 +169,7 @@ class Trial {
     this.#dialled = [];
     this.#time += LATER_MS;
     try {
-      await this.#door.head(`http://${host}/`, { timeoutMs: TIMEOUT_MS });
+      await this.#outbound.head(`http://${host}/`, { timeoutMs: TIMEOUT_MS });
       return "answered";
     } catch (error) {
       return error instanceof OutboundError ? error.kind : String(error);

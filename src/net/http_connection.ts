@@ -16,7 +16,7 @@ export type Framing =
   | { kind: "close" };
 
 /** Status line and header of an answer. */
-export interface Head {
+export interface ResponseHead {
   status: number;
   /** By lower-case name; repeated ones joined with ", ". */
   fields: ReadonlyMap<string, string>;
@@ -122,7 +122,7 @@ export class HttpConnection {
    * @throws {OutboundError} `reset` if the connection breaks without an answer,
    * `protocol` if the answer is not HTTP/1.1.
    */
-  async ask(method: string, request: Uint8Array): Promise<Head> {
+  async ask(method: string, request: Uint8Array): Promise<ResponseHead> {
     this.#idle = false;
     this.#reads = 0;
     this.#bytesRead = 0;
@@ -250,7 +250,7 @@ export class HttpConnection {
     }
   }
 
-  #parse(text: string, method: string): Head {
+  #parse(text: string, method: string): ResponseHead {
     const [statusLine, ...lines] = text.trimEnd().split("\n");
     const match = /^HTTP\/1\.([01]) ([1-9]\d\d)(?:\s|$)/.exec(statusLine);
     if (match === null) throw this.#notHttp();

@@ -11,7 +11,7 @@
 import { type Clock, systemClock } from "../deps.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { allowList } from "./addresses.ts";
-import { Call } from "./request.ts";
+import { OutboundRequest } from "./request.ts";
 import { RequestsBySignal } from "./requests_by_signal.ts";
 import { connectError, type Dial, dialFirst, dialTcp, secure } from "./dial.ts";
 import { OutboundError } from "./errors.ts";
@@ -20,9 +20,9 @@ import { Pool } from "./pool.ts";
 import { ConcurrencyLimit } from "./concurrency_limit.ts";
 import {
   encodeRequest,
-  type Head,
   headerLines,
   HttpConnection,
+  type ResponseHead,
   tokens,
 } from "./http_connection.ts";
 
@@ -159,7 +159,7 @@ export class Outbound {
    */
   async check(url: string, owner?: string): Promise<void> {
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
-    const call = new Call(allowedUrl(url), this.#clock);
+    const call = new OutboundRequest(allowedUrl(url), this.#clock);
     this.#calls.add(this.#closing.signal, call);
     // A look-up that begins within its time-out has all of it.
     const stopWaiting = () => call.stopWaiting();
@@ -250,9 +250,9 @@ export class Outbound {
     this.#pool.close();
   }
 
-  async #begin(url: string, options: RequestOptions): Promise<Call> {
+  async #begin(url: string, options: RequestOptions): Promise<OutboundRequest> {
     const { owner, signal, waitSignal, timeoutMs, onTurn } = options;
-    const call = new Call(allowedUrl(url), this.#clock);
+    const call = new OutboundRequest(allowedUrl(url), this.#clock);
     this.#calls.add(this.#closing.signal, call);
     if (signal !== undefined) this.#calls.add(signal, call);
     if (waitSignal !== undefined) this.#waiting.add(waitSignal, call);
@@ -268,13 +268,20 @@ export class Outbound {
     }
   }
 
-  async #lookUp(call: Call, owner?: string): Promise<readonly string[]> {
+  async #lookUp(
+    call: OutboundRequest,
+    owner?: string,
+  ): Promise<readonly string[]> {
     const { url: { hostname }, signal } = call;
     const found = this.#names.addresses(hostname, owner, signal);
     return await call.unlessAborted(found);
   }
 
-  async #ask(call: Call, method: string, request: Uint8Array): Promise<Asked> {
+  async #ask(
+    call: OutboundRequest,
+    method: string,
+    request: Uint8Array,
+  ): Promise<Asked> {
     const repeatable = method !== "POST";
     const pooled = repeatable
       ? this.#pool.take(call.origin, call.addresses)
@@ -290,7 +297,7 @@ export class Outbound {
   }
 
   async #askOnce(
-    call: Call,
+    call: OutboundRequest,
     method: string,
     request: Uint8Array,
     pooled?: HttpConnection,
@@ -315,7 +322,7 @@ export class Outbound {
     }
   }
 
-  async #connect(call: Call): Promise<HttpConnection> {
+  async #connect(call: OutboundRequest): Promise<HttpConnection> {
     const { url, signal } = call;
     const { dial = dialTcp, ca, connectTimeoutMs } = this.#options;
     call.phase = "connect";
@@ -342,9 +349,9 @@ export class Outbound {
   }
 
   async *#stream(
-    call: Call,
+    call: OutboundRequest,
     connection: HttpConnection,
-    head: Head,
+    head: ResponseHead,
     maxBytes: number,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     let bytes = 0;
@@ -364,7 +371,7 @@ export class Outbound {
     }
   }
 
-  #failed(call: Call, error: unknown): unknown {
+  #failed(call: OutboundRequest, error: unknown): unknown {
     const failure = call.failure(error);
     call.end();
     return failure;
@@ -373,7 +380,7 @@ export class Outbound {
 
 interface Asked {
   connection: HttpConnection;
-  head: Head;
+  head: ResponseHead;
 }
 
 // The door's own wall: whoever calls it has said more kindly what is wrong.
@@ -383,7 +390,7 @@ function allowedUrl(text: string): URL {
   throw new OutboundError("blocked", parsed.problem);
 }
 
-function answerOf(call: Call, head: Head): Answer {
+function answerOf(call: OutboundRequest, head: ResponseHead): Answer {
   return {
     status: head.status,
     headers: (name) => head.fields.get(name.toLowerCase()) ?? null,
@@ -403,7 +410,11 @@ function unanswered(
     (error.kind === "protocol" && pooled !== undefined);
 }
 
-function judgeBody(call: Call, head: Head, maxBytes: number): void {
+function judgeBody(
+  call: OutboundRequest,
+  head: ResponseHead,
+  maxBytes: number,
+): void {
   const codings = tokens(head.fields.get("content-encoding"))
     .filter((coding) => coding !== "" && coding !== "identity");
   if (codings.length > 0) {
@@ -419,7 +430,11 @@ function judgeBody(call: Call, head: Head, maxBytes: number): void {
   }
 }
 
-function tooLarge(call: Call, most: number, bytes?: number): OutboundError {
+function tooLarge(
+  call: OutboundRequest,
+  most: number,
+  bytes?: number,
+): OutboundError {
   const what = bytes === undefined ? `more than ${most}` : `${bytes}`;
   return new OutboundError(
     "too_large",

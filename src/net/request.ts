@@ -15,7 +15,7 @@ const LATE: Record<Phase, string> = {
 };
 
 /** Ends exactly once, whichever comes first: success, failure, time, abort. */
-export class Call {
+export class OutboundRequest {
   readonly url: URL;
   readonly origin: string;
   phase: Phase = "connect";

@@ -1,10 +1,10 @@
 /** Calls that a signal ends when it is aborted. */
 
-import type { Call } from "./request.ts";
+import type { OutboundRequest } from "./request.ts";
 
 /** The calls of one signal, and how to listen to it no more. */
 interface Listening {
-  calls: Set<Call>;
+  calls: Set<OutboundRequest>;
   end: () => void;
 }
 
@@ -13,16 +13,16 @@ interface Listening {
  * listener that is added or removed is compared with all the others.
  */
 export class RequestsBySignal {
-  readonly #stop: (call: Call) => void;
+  readonly #stop: (call: OutboundRequest) => void;
   readonly #listening = new WeakMap<AbortSignal, Listening>();
 
   /** `stop` is what an aborted signal does to its calls. */
-  constructor(stop: (call: Call) => void) {
+  constructor(stop: (call: OutboundRequest) => void) {
     this.#stop = stop;
   }
 
   /** Has the signal stop the call, unless that has ended before. */
-  add(signal: AbortSignal, call: Call): void {
+  add(signal: AbortSignal, call: OutboundRequest): void {
     if (signal.aborted) return this.#stop(call);
     const { calls, end } = this.#listening.get(signal) ?? this.#listen(signal);
     calls.add(call);
@@ -32,7 +32,7 @@ export class RequestsBySignal {
   }
 
   #listen(signal: AbortSignal): Listening {
-    const calls = new Set<Call>();
+    const calls = new Set<OutboundRequest>();
     const stopAll = () => {
       for (const call of calls) this.#stop(call);
     };

@@ -79,7 +79,7 @@ export function problemOf(detail: Element): Problem {
   };
 }
 
-export interface Call {
+export interface SendOptions {
   method?: "GET" | "POST" | "PUT" | "DELETE";
   /** XML. */
   body?: string | Blob;
@@ -101,7 +101,7 @@ export class Client {
    * A successful answer. Throws `ApiError`, `Unreachable` or an AbortError. A
    * GET that came too early for the rate limit is made again in its time.
    */
-  async send(path: string, call: Call = {}): Promise<Response> {
+  async send(path: string, call: SendOptions = {}): Promise<Response> {
     for (let waits = 0;; waits++) {
       const response = await this.#fetch(path, call);
       if (response.ok) return response;
@@ -114,7 +114,7 @@ export class Client {
   }
 
   /** The root of a successful answer. Throws as `send`. */
-  async read(path: string, call: Call = {}): Promise<Element> {
+  async read(path: string, call: SendOptions = {}): Promise<Element> {
     const response = await this.send(path, call);
     const text = await bodyOf(response);
     const root = parseXml(text);
@@ -122,7 +122,7 @@ export class Client {
     return root;
   }
 
-  async #fetch(path: string, call: Call): Promise<Response> {
+  async #fetch(path: string, call: SendOptions): Promise<Response> {
     const { method = "GET", body, headers, signal } = call;
     try {
       return await fetch(path, {

@@ -1,9 +1,9 @@
 /** Deliveries as people see them: list, show, replay; and their end. */
 import {
   type DeliveryState,
-  MOVES,
   RETENTION,
   type SettledState,
+  TRANSITIONS,
 } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 import {
@@ -145,7 +145,7 @@ export async function replayDelivery(
     [id],
   );
   if (webhook === undefined) return "no_webhook";
-  const changed = await queueAnew(tx, id, MOVES.replay, webhook, now);
+  const changed = await queueAnew(tx, id, TRANSITIONS.replay, webhook, now);
   if (!changed) return "not_now";
   return webhook.disabledAt === null ? "due" : "held";
 }

@@ -9,7 +9,7 @@ import {
 } from "./event_feed.ts";
 import { insertDelivery, queueAnew } from "./rows/queue.ts";
 import { findWebhook, lockWebhook } from "./webhook_rows.ts";
-import { MOVES, type Webhook } from "./webhook.ts";
+import { TRANSITIONS, type Webhook } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** Events that one step looks at: small, as other writes wait meanwhile. */
@@ -65,7 +65,7 @@ export async function recoverDeliveries(
 function isMissed({ deliveryId, state }: TimedEvent): boolean {
   if (state === null) return deliveryId === null;
   return state === "held" ||
-    (MOVES.recover.from as readonly string[]).includes(state);
+    (TRANSITIONS.recover.from as readonly string[]).includes(state);
 }
 
 /** Answers how many of them are queued or held. */
@@ -84,7 +84,7 @@ async function queueMissed(
     const done = state === "held" ||
       (deliveryId === null
         ? await deliverFirst(tx, request, webhook, id, ids.uuid(), now)
-        : await queueAnew(tx, deliveryId, MOVES.recover, webhook, now));
+        : await queueAnew(tx, deliveryId, TRANSITIONS.recover, webhook, now));
     if (done) queued++;
   }
   return queued;

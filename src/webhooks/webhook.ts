@@ -40,7 +40,7 @@ export const DELIVERY_STATES: readonly DeliveryState[] = [
   "cancelled",
 ];
 
-export interface Move {
+export interface Transition {
   from: readonly DeliveryState[];
   to: DeliveryState;
 }
@@ -49,7 +49,7 @@ export interface Move {
  * Every way a delivery can change its state; the statements in
  * `webhooks/rows/queue.ts` are written from this table.
  */
-export const MOVES = {
+export const TRANSITIONS = {
   /** A process takes it, under a lease. */
   claim: { from: ["pending", "retrying"], to: "sending" },
   /** The endpoint answered 2xx. */
@@ -73,7 +73,7 @@ export const MOVES = {
   },
   /** Its seller wants what was not delivered sent anew. */
   recover: { from: ["exhausted", "cancelled"], to: "pending" },
-} as const satisfies Record<string, Move>;
+} as const satisfies Record<string, Transition>;
 
 /** Milliseconds to wait after the first failed try, the second, and so on. */
 export const RETRY_DELAYS: readonly number[] = [

@@ -6,15 +6,15 @@ import {
   claimImage,
   dueImages,
   expiredLeases,
-  pendingLanes,
+  pendingOrigins,
   pendingSellers,
   releaseImages,
-  renewLeases,
+  renewImageLeases,
 } from "../../src/images/rows/queue.ts";
 import { tellRest, UNTOLD } from "../../src/images/rows/answers.ts";
 import { OwnerTimes } from "../../src/net/hold_times.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
-import { FIRST_TURN, pickImages } from "../../src/images/worker/scheduler.ts";
+import { FIRST_ROUND, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
 import { forgetUnneeded, refetchCopies } from "../../src/images/rows/copies.ts";
 import { byUrl, retryImages } from "../../src/images/requests.ts";
@@ -155,7 +155,7 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   assertEquals(await hand.claim(), []);
   hand.clock.advance(10_000);
   const until = hand.clock.now() + 15_000;
-  await hand.db.write((tx) => renewLeases(tx, [job], until));
+  await hand.db.write((tx) => renewImageLeases(tx, [job], until));
   hand.clock.advance(14_999);
   const look = async () => {
     const sellerId = await hand.sellerId("acme");
@@ -319,10 +319,13 @@ bothEngines.test("images: sellers and origins are found one after the other", as
     [sellers[1]],
   );
   const due = hand.clock.now();
-  assertEquals(await hand.db.read((sql) => pendingLanes(sql, ids[0], "", 10)), [
-    { origin: "https://b.example", due },
-    { origin: HOST, due },
-  ]);
+  assertEquals(
+    await hand.db.read((sql) => pendingOrigins(sql, ids[0], "", 10)),
+    [
+      { origin: "https://b.example", due },
+      { origin: HOST, due },
+    ],
+  );
 });
 
 bothEngines.test("images: a pending job stays in the queue of whoever asked first", async () => {
@@ -347,7 +350,7 @@ bothEngines.test("images: a pending job stays in the queue of whoever asked firs
       history,
       times: new OwnerTimes(hand.clock),
       inFlight: [],
-      turn: FIRST_TURN,
+      round: FIRST_ROUND,
     })
   );
   assertEquals(jobs.map(({ url }) => url).sort(), [A, B, `${HOST}/c.png`]);

@@ -6,7 +6,11 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { GuardError, type OpenDoor, tryGuard } from "../../src/net/guard.ts";
+import {
+  GuardError,
+  type OpenOutbound,
+  tryGuard,
+} from "../../src/net/guard.ts";
 import { Outbound } from "../../src/net/outbound.ts";
 import { runProgram, temporaryFolder } from "../support/process.ts";
 
@@ -18,7 +22,7 @@ Deno.test("the guard holds, whatever the operator allows", async () => {
 });
 
 async function holesOf(
-  open: OpenDoor,
+  open: OpenOutbound,
   allowed: string[] = [],
 ): Promise<string> {
   const error = await assertRejects(() => tryGuard(allowed, open), GuardError);
@@ -26,7 +30,7 @@ async function holesOf(
 }
 
 Deno.test("a door that allows more than the operator did is found out", async () => {
-  const open = (cidr: string): OpenDoor => (options) =>
+  const open = (cidr: string): OpenOutbound => (options) =>
     new Outbound({ ...options, allowPrivate: [cidr] });
   assertStringIncludes(await holesOf(open("127.0.0.0/8")), "//2130706433/");
   assertStringIncludes(await holesOf(open("169.254.0.0/16")), "//0xa9fea9fe/");

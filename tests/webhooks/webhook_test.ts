@@ -3,9 +3,9 @@ import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import {
   DELIVERY_STATES,
   isGivenUp,
-  MOVES,
   RETRY_DELAYS,
   retryDelay,
+  TRANSITIONS,
   webhookSignature,
 } from "../../src/webhooks/webhook.ts";
 import { retryAfter } from "../../src/lib/retry_after.ts";
@@ -107,7 +107,7 @@ Deno.test("a webhook is given up at 410, or after five days and ten failures", (
 });
 
 Deno.test("moves name known states, and every state can be reached", () => {
-  const moves = Object.values(MOVES);
+  const moves = Object.values(TRANSITIONS);
   for (const { from, to } of moves) {
     for (const state of [...from, to]) assert(DELIVERY_STATES.includes(state));
     assertFalse((from as readonly string[]).includes(to) && to !== "pending");

@@ -93,7 +93,7 @@ interface WaitingWrite {
 }
 
 /** Writes of one order, or of none. */
-interface Lane {
+interface WriteQueue {
   order: string | null;
   waiting: WaitingWrite[];
   /** How many transactions take from it; one where there is an order. */
@@ -112,7 +112,7 @@ class PostgresDb implements Db {
   readonly #lockWaitMs: number;
   readonly #deps: Deps;
   readonly #meter: DbMeter;
-  readonly #lanes = new Map<string | null, Lane>();
+  readonly #queues = new Map<string | null, WriteQueue>();
   readonly #running = new Set<Promise<void>>();
   readonly wakeUps: PostgresWakeUps;
   /** Monotonic time up to which the last writes may wait for locks. */
@@ -164,9 +164,9 @@ class PostgresDb implements Db {
   ): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
     return new Promise<T>((resolve, reject) => {
-      const lane = this.#laneOf(order ?? null);
+      const queue = this.#queueOf(order ?? null);
       const askedAt = this.#deps.clock.monotonic();
-      lane.waiting.push({
+      queue.waiting.push({
         fn,
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -175,53 +175,53 @@ class PostgresDb implements Db {
         askedAt,
         until: askedAt + this.#lockWaitMs,
       });
-      const limit = lane.order === null ? this.#writersLimit : 1;
-      if (lane.running < limit) this.#start(lane);
+      const limit = queue.order === null ? this.#writersLimit : 1;
+      if (queue.running < limit) this.#start(queue);
     });
   }
 
-  #laneOf(order: string | null): Lane {
-    let lane = this.#lanes.get(order);
-    if (lane === undefined) {
-      lane = { order, waiting: [], running: 0 };
-      this.#lanes.set(order, lane);
+  #queueOf(order: string | null): WriteQueue {
+    let queue = this.#queues.get(order);
+    if (queue === undefined) {
+      queue = { order, waiting: [], running: 0 };
+      this.#queues.set(order, queue);
     }
-    return lane;
+    return queue;
   }
 
-  #start(lane: Lane): void {
-    lane.running++;
-    const running = this.#writeWaiting(lane);
+  #start(queue: WriteQueue): void {
+    queue.running++;
+    const running = this.#writeWaiting(queue);
     this.#running.add(running);
     running.finally(() => this.#running.delete(running));
   }
 
-  /** Runs transactions until nothing of the lane waits. */
-  async #writeWaiting(lane: Lane): Promise<void> {
-    while (lane.waiting.length > 0) {
+  /** Runs transactions until nothing of the queue waits. */
+  async #writeWaiting(queue: WriteQueue): Promise<void> {
+    while (queue.waiting.length > 0) {
       const startedAt = this.#deps.clock.monotonic();
-      this.#meter.waited("queue", startedAt - lane.waiting[0].askedAt);
+      this.#meter.waited("queue", startedAt - queue.waiting[0].askedAt);
       let client: pg.PoolClient;
       try {
         client = await this.#writers.take();
       } catch (error) {
-        for (const write of lane.waiting.splice(0)) write.reject(error);
+        for (const write of queue.waiting.splice(0)) write.reject(error);
         break;
       }
       this.#meter.waited("connection", this.#since(startedAt));
-      await this.#transaction(client, lane);
+      await this.#transaction(client, queue);
     }
-    // In the same turn as the look that found none: nobody waits for a lane
+    // In the same turn as the look that found none: nobody waits for a queue
     // that has just ended.
-    lane.running--;
-    if (lane.running === 0) this.#lanes.delete(lane.order);
+    queue.running--;
+    if (queue.running === 0) this.#queues.delete(queue.order);
   }
 
   /** Gives the connection back at its end. */
-  async #transaction(client: pg.PoolClient, lane: Lane): Promise<void> {
+  async #transaction(client: pg.PoolClient, queue: WriteQueue): Promise<void> {
     const called: Called[] = [];
     try {
-      await this.#callWaiting(client, lane, called);
+      await this.#callWaiting(client, queue, called);
       if (called.some(({ ok }) => ok)) {
         await this.#deps.beforeCommit?.();
         const startedAt = this.#deps.clock.monotonic();
@@ -233,7 +233,7 @@ class PostgresDb implements Db {
       this.#writers.giveBack(client, error);
       for (
         const reason of undone(
-          lane,
+          queue,
           called,
           error,
           this.#deps.clock.monotonic(),
@@ -258,15 +258,19 @@ class PostgresDb implements Db {
   /** Throws when the transaction cannot be committed any more. */
   async #callWaiting(
     client: pg.PoolClient,
-    lane: Lane,
+    queue: WriteQueue,
     called: Called[],
   ): Promise<void> {
     const now = this.#deps.clock.monotonic();
-    const opened = open(client, lane.order, this.#shortenedLockWait(lane, now));
+    const opened = open(
+      client,
+      queue.order,
+      this.#shortenedLockWait(queue, now),
+    );
     const until = now + SHARE_MS;
     const values = new Map<string, unknown>();
     for (;;) {
-      const write = lane.waiting.shift();
+      const write = queue.waiting.shift();
       if (write === undefined) return;
       write.tries++;
       if (called.length > 0) send(client, "SAVEPOINT one");
@@ -281,22 +285,22 @@ class PostgresDb implements Db {
       const reason = one.ok ? null : whyAgain(one);
       if (reason !== null) {
         this.#meter.retried(reason);
-        lane.waiting.unshift(write);
+        queue.waiting.unshift(write);
         return;
       }
       called.push(one);
       if (called.length >= SHARE_LIMIT) return;
-      if (!write.shared || !lane.waiting[0]?.shared) return;
+      if (!write.shared || !queue.waiting[0]?.shared) return;
       if (this.#deps.clock.monotonic() > until) return;
     }
   }
 
   /**
-   * For the next write of a lane; null where that is as long as ever. One that
+   * For the next write of a queue; null where that is as long as ever. One that
    * waited long before it began still waits for a second.
    */
-  #shortenedLockWait({ waiting }: Lane, now: number): number | null {
-    // Another transaction of the lane may have taken what waited.
+  #shortenedLockWait({ waiting }: WriteQueue, now: number): number | null {
+    // Another transaction of the queue may have taken what waited.
     const until = waiting[0]?.until ?? Infinity;
     const left = Math.min(until, this.#hurriedUntil) - now;
     if (left > 0.9 * this.#lockWaitMs) return null;
@@ -400,7 +404,7 @@ async function commit(client: pg.Client): Promise<void> {
  * told the same, so that they do not wait for that in turn.
  */
 function undone(
-  lane: Lane,
+  queue: WriteQueue,
   called: readonly Called[],
   error: unknown,
   now: number,
@@ -419,9 +423,9 @@ function undone(
   }
   const isDeadlock = error instanceof PostgresError && error.again;
   const isOutage = outageOf(error) !== null && !isDeadlock;
-  const waiting = again.concat(lane.waiting);
+  const waiting = again.concat(queue.waiting);
   const isOver = ({ until }: WaitingWrite) => isOutage && now > until;
-  lane.waiting = waiting.filter((write) => !isOver(write));
+  queue.waiting = waiting.filter((write) => !isOver(write));
   for (const write of waiting.filter(isOver)) write.reject(error);
   return reasons;
 }

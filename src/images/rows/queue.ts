@@ -77,7 +77,7 @@ export async function pendingSellers(
 }
 
 /** One origin of a seller's pending jobs. */
-export interface ImageLane {
+export interface PendingOrigin {
   origin: string;
   /**
    * When its first job may be fetched, Unix milliseconds; one that is being
@@ -87,28 +87,28 @@ export interface ImageLane {
 }
 
 /** The origins of a seller's pending jobs beyond `after`, in order. */
-export async function pendingLanes(
+export async function pendingOrigins(
   sql: Sql,
   sellerId: string,
   after: string,
   limit: number,
-): Promise<ImageLane[]> {
-  return await sql.all<ImageLane>(
-    `WITH RECURSIVE lanes (origin) AS (
+): Promise<PendingOrigin[]> {
+  return await sql.all<PendingOrigin>(
+    `WITH RECURSIVE origins (origin) AS (
        SELECT MIN(origin) FROM image_askers WHERE seller_id = ? AND origin > ?
        UNION ALL
        SELECT (SELECT MIN(a.origin) FROM image_askers a
                WHERE a.seller_id = ? AND a.origin > l.origin)
-       FROM lanes l WHERE l.origin IS NOT NULL
+       FROM origins l WHERE l.origin IS NOT NULL
      )
      SELECT l.origin, (SELECT MIN(a.due_at) FROM image_askers a
                        WHERE a.seller_id = ? AND a.origin = l.origin) AS due
-     FROM lanes l WHERE l.origin IS NOT NULL LIMIT ?`,
+     FROM origins l WHERE l.origin IS NOT NULL LIMIT ?`,
     [sellerId, after, sellerId, sellerId, limit],
   );
 }
 
-/** The jobs of one lane that are due and nobody's, the longest due first. */
+/** The due jobs of a seller at one origin that nobody holds, the longest due first. */
 export async function dueImages(
   sql: Sql,
   sellerId: string,
@@ -177,7 +177,7 @@ export async function claimImage(
 }
 
 /** Extends leases that are still held, in the order in which uploads lock. */
-export async function renewLeases(
+export async function renewImageLeases(
   tx: Tx,
   held: Iterable<LeasedImage>,
   until: number,

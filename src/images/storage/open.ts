@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
 import { FolderStore } from "./folder.ts";
-import { S3Door, type S3Settings } from "./s3_client.ts";
+import { S3Client, type S3Settings } from "./s3_client.ts";
 import { S3Store } from "./s3.ts";
 import type { ImageStore } from "./blob_store.ts";
 
@@ -44,5 +44,5 @@ export function openImageStore(
   clock: Clock,
 ): ImageStore {
   if (s3 === null) return new FolderStore(folder);
-  return new S3Store(new S3Door(s3, clock), folder);
+  return new S3Store(new S3Client(s3, clock), folder);
 }

@@ -6,7 +6,7 @@
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
 import { probeFolder, receivePart } from "./part_file.ts";
-import type { S3Answer, S3Door } from "./s3_client.ts";
+import type { S3Answer, S3Client } from "./s3_client.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -27,10 +27,10 @@ const AT_ONCE = 8;
 export class S3Store implements ImageStore {
   readonly partFolder: string;
   readonly removesSafely = false;
-  readonly #door: S3Door;
+  readonly #client: S3Client;
 
-  constructor(door: S3Door, partFolder: string) {
-    this.#door = door;
+  constructor(client: S3Client, partFolder: string) {
+    this.#client = client;
     this.partFolder = partFolder;
   }
 
@@ -41,7 +41,7 @@ export class S3Store implements ImageStore {
   /** A download needs room on this machine, too. */
   async probe(): Promise<void> {
     await probeFolder(this.partFolder);
-    await this.#door.putProbe();
+    await this.#client.putProbe();
   }
 
   receive(lease: string): IncomingImage {
@@ -49,12 +49,12 @@ export class S3Store implements ImageStore {
       this.partFolder,
       lease,
       (part, file, abort) =>
-        this.#door.put(file, sha256Of(file), () => part.content(), abort),
+        this.#client.put(file, sha256Of(file), () => part.content(), abort),
     );
   }
 
   async look(file: string): Promise<ImageFile | null> {
-    const answer = await this.#door.send({ method: "HEAD", file });
+    const answer = await this.#client.send({ method: "HEAD", file });
     if (answer === null) return null;
     await answer.drop();
     return {
@@ -68,7 +68,7 @@ export class S3Store implements ImageStore {
     const headers = range === undefined
       ? undefined
       : { range: `bytes=${range.start}-${range.end - 1}` };
-    const answer = await this.#door.send({ method: "GET", file, headers });
+    const answer = await this.#client.send({ method: "GET", file, headers });
     if (answer === null) return null;
     const bytes = lengthOf(answer);
     if (range !== undefined && bytes !== range.end - range.start) {
@@ -79,7 +79,7 @@ export class S3Store implements ImageStore {
   }
 
   async names(prefix: string): Promise<string[]> {
-    const below = `${this.#door.keyPrefix}${prefix}/`;
+    const below = `${this.#client.keyPrefix}${prefix}/`;
     const names: string[] = [];
     let token: string | null = null;
     do {
@@ -105,7 +105,7 @@ export class S3Store implements ImageStore {
     );
     const going = await unwanted(seen.filter((file) => file !== null));
     await inParallel(AT_ONCE, going, async ({ name: file }) => {
-      const answer = await this.#door.send({ method: "DELETE", file });
+      const answer = await this.#client.send({ method: "DELETE", file });
       await answer?.drop();
     });
     return [...going];
@@ -117,7 +117,7 @@ export class S3Store implements ImageStore {
   }
 
   async #page(prefix: string, token: string | null): Promise<Page> {
-    const answer = await this.#door.send({
+    const answer = await this.#client.send({
       method: "GET",
       file: null,
       query: {

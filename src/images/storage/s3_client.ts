@@ -48,7 +48,7 @@ const EMPTY_SHA256 =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /** The requests of one process, with their limits. */
-export class S3Door {
+export class S3Client {
   readonly #settings: S3Settings;
   readonly #clock: Clock;
   /** Signing keys by day, as the library keeps them. */

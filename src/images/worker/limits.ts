@@ -30,7 +30,7 @@ const PER_PROVEN_ORIGIN = 4 * PER_ORIGIN;
 const REMEMBERED = 10_000;
 
 /** Whose download it is, and to where. */
-export interface Lane {
+export interface DownloadSource {
   sellerId: string;
   origin: string;
 }
@@ -69,25 +69,25 @@ export class DownloadLimits {
   constructor(
     history: OriginHistory,
     times: OwnerTimes,
-    inFlight: Iterable<Lane>,
+    inFlight: Iterable<DownloadSource>,
   ) {
     this.#history = history;
     this.#times = times;
-    for (const lane of inFlight) this.take(lane);
+    for (const source of inFlight) this.take(source);
   }
 
-  /** How many more downloads of this lane may be handed out now, at most. */
-  room(lane: Lane): number {
-    return Math.max(0, Math.min(this.#roomAt(lane), this.#shareAt(lane)));
+  /** How many more downloads of this source may be handed out now, at most. */
+  room(source: DownloadSource): number {
+    return Math.max(0, Math.min(this.#roomAt(source), this.#shareAt(source)));
   }
 
   /** What the limits leave. */
-  #roomAt(lane: Lane): number {
-    const { sellerId, origin } = lane;
+  #roomAt(source: DownloadSource): number {
+    const { sellerId, origin } = source;
     const held = heldBy(this.#held.get(origin));
     const slots = this.#slotsFor(sellerId);
     if (!this.#proven(origin)) {
-      return Math.min(slots, this.#unprovenRoom(lane, held));
+      return Math.min(slots, this.#unprovenRoom(source, held));
     }
     const inFlight = Math.max(0, PER_ORIGIN - held);
     // What goes beyond an origin's own limit waits there, and costs no slot.
@@ -101,14 +101,14 @@ export class DownloadLimits {
   }
 
   /** What the seller's share of the origin leaves. */
-  #shareAt({ sellerId, origin }: Lane): number {
+  #shareAt({ sellerId, origin }: DownloadSource): number {
     const sellers = this.#held.get(origin);
     const all = this.#proven(origin) ? PER_PROVEN_ORIGIN : PER_UNPROVEN_ORIGIN;
     const most = this.#times.mostOfKey(sellerId, all - heldBy(sellers));
     return Math.ceil(most - (sellers?.get(sellerId) ?? 0));
   }
 
-  #unprovenRoom({ sellerId, origin }: Lane, held: number): number {
+  #unprovenRoom({ sellerId, origin }: DownloadSource, held: number): number {
     const unproven = (other: string) => !this.#proven(other);
     const used = this.#slots(unproven);
     const room = Math.min(PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
@@ -122,7 +122,7 @@ export class DownloadLimits {
     return this.#history.answered(origin) === true;
   }
 
-  /** Whether no lane whatever has room. */
+  /** Whether no source whatever has room. */
   get full(): boolean {
     return this.#slots(() => true) >= TOTAL &&
       [...this.#held].every(([origin, sellers]) =>
@@ -130,7 +130,7 @@ export class DownloadLimits {
       );
   }
 
-  take({ sellerId, origin }: Lane): void {
+  take({ sellerId, origin }: DownloadSource): void {
     const sellers = this.#held.get(origin) ?? new Map<string, number>();
     sellers.set(sellerId, (sellers.get(sellerId) ?? 0) + 1);
     this.#held.set(origin, sellers);

@@ -31,12 +31,12 @@ import {
   expiredLeases,
   type LeasedImage,
   releaseImages,
-  renewLeases,
+  renewImageLeases,
 } from "../rows/queue.ts";
 import { roomOf } from "../rows/quota.ts";
 import { tellRest, UNTOLD } from "../rows/answers.ts";
 import {
-  FIRST_TURN,
+  FIRST_ROUND,
   nothingPicked,
   type Picked,
   pickImages,
@@ -105,7 +105,7 @@ export class ImageRole implements BackgroundRole {
   readonly #times: OwnerTimes;
   /** Every job whose lease may be ours, by lease, until its end is on disk. */
   readonly #held = new Map<string, HeldImage>();
-  #turn = FIRST_TURN;
+  #next = FIRST_ROUND;
   #moves = 0;
   #abandoned = false;
   /** When the worker last reported something; monotonic milliseconds. */
@@ -218,7 +218,7 @@ export class ImageRole implements BackgroundRole {
       ...job,
       room: rooms.get(job.id),
     }));
-    this.#turn = picked.turn;
+    this.#next = picked.round;
     if (untold) await this.#tellRest();
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
     let moved = untold || picked.jobs.length === 0;
@@ -245,7 +245,7 @@ export class ImageRole implements BackgroundRole {
    */
   async #renew(now: number): Promise<void> {
     await this.#services.db.write((tx) =>
-      renewLeases(tx, this.#held.values(), now + LEASE_MS)
+      renewImageLeases(tx, this.#held.values(), now + LEASE_MS)
     );
     this.#renewAt = now + RENEW_MS;
   }
@@ -259,13 +259,13 @@ export class ImageRole implements BackgroundRole {
       history: this.#history,
       times: this.#times,
       inFlight: this.#inFlight(),
-      turn: this.#turn,
+      round: this.#next,
     };
     const able = this.#thread.ready && this.#store.trouble === null;
     const { expired, picked, rooms, untold } = await db.read(async (sql) => {
       const picked = able
         ? await pickImages(sql, options)
-        : nothingPicked(this.#turn);
+        : nothingPicked(this.#next);
       const ids = picked.jobs.map(({ id }) => id);
       return {
         untold: await sql.get(UNTOLD) !== undefined,

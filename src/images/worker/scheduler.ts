@@ -6,24 +6,28 @@ import type { Sql } from "../../database/db.ts";
 import {
   dueImages,
   type ImageJob,
-  pendingLanes,
+  pendingOrigins,
   pendingSellers,
 } from "../rows/queue.ts";
 import type { OwnerTimes } from "../../net/hold_times.ts";
-import { DownloadLimits, type Lane, type OriginHistory } from "./limits.ts";
+import {
+  DownloadLimits,
+  type DownloadSource,
+  type OriginHistory,
+} from "./limits.ts";
 
 /** How many sellers, and origins of each, one look goes through. */
 const SELLERS = 64;
-const LANES = 64;
+const ORIGINS = 64;
 
-/** Where a look begins, so that everybody has their turn. */
-export interface Turn {
+/** Where a look begins, so that every seller and origin comes up. */
+export interface RoundRobin {
   sellerId: string;
   /** By seller; only for those with more origins than one look takes. */
   origins: ReadonlyMap<string, string>;
 }
 
-export const FIRST_TURN: Turn = { sellerId: "", origins: new Map() };
+export const FIRST_ROUND: RoundRobin = { sellerId: "", origins: new Map() };
 
 /** What one look came to. It is a plan: what is claimed and held decides. */
 export interface Picked {
@@ -34,14 +38,14 @@ export interface Picked {
   /** Whether there may be more that was not looked at. */
   more: boolean;
   /** Where the next look begins. */
-  turn: Turn;
+  round: RoundRobin;
 }
 
-export const nothingPicked = (turn: Turn): Picked => ({
+export const nothingPicked = (round: RoundRobin): Picked => ({
   jobs: [],
   nextDue: Infinity,
   more: false,
-  turn,
+  round,
 });
 
 export interface PickOptions {
@@ -50,8 +54,8 @@ export interface PickOptions {
   /** For how long each seller holds its downloads. */
   times: OwnerTimes;
   /** What is being downloaded now. */
-  inFlight: readonly Lane[];
-  turn: Turn;
+  inFlight: readonly DownloadSource[];
+  round: RoundRobin;
 }
 
 /**
@@ -60,20 +64,20 @@ export interface PickOptions {
  */
 export async function pickImages(
   sql: Sql,
-  { now, history, times, inFlight, turn }: PickOptions,
+  { now, history, times, inFlight, round }: PickOptions,
 ): Promise<Picked> {
-  const picked = nothingPicked(turn);
+  const picked = nothingPicked(round);
   const limits = new DownloadLimits(history, times, inFlight);
   if (limits.full) return picked;
-  const origins = new Map(turn.origins);
-  const sellers = await sellersInTurn(sql, turn.sellerId);
+  const origins = new Map(round.origins);
+  const sellers = await sellersInTurn(sql, round.sellerId);
   const queues: ImageJob[][] = [];
   for (const sellerId of sellers) {
     const look = { sellerId, now, limits, origins };
     queues.push(await queueOf(sql, look, picked));
   }
   takeInTurns(queues, limits, picked.jobs);
-  return { ...picked, turn: { sellerId: sellers[0] ?? "", origins } };
+  return { ...picked, round: { sellerId: sellers[0] ?? "", origins } };
 }
 
 async function sellersInTurn(sql: Sql, after: string): Promise<string[]> {
@@ -98,15 +102,15 @@ async function queueOf(
   picked: Picked,
 ): Promise<ImageJob[]> {
   const after = origins.get(sellerId) ?? "";
-  const lanes = await pendingLanes(sql, sellerId, after, LANES);
-  if (lanes.length === LANES) {
-    origins.set(sellerId, lanes[LANES - 1].origin);
+  const pending = await pendingOrigins(sql, sellerId, after, ORIGINS);
+  if (pending.length === ORIGINS) {
+    origins.set(sellerId, pending[ORIGINS - 1].origin);
   } else {
     origins.delete(sellerId);
   }
-  if (lanes.length === LANES || after !== "") picked.more = true;
+  if (pending.length === ORIGINS || after !== "") picked.more = true;
   const jobs: ImageJob[][] = [];
-  for (const { origin, due } of lanes) {
+  for (const { origin, due } of pending) {
     if (due > now) {
       picked.nextDue = Math.min(picked.nextDue, due);
       continue;

@@ -2,9 +2,9 @@
 import {
   type DeliveryState,
   isGivenUp,
-  type Move,
-  MOVES,
   retryDelay,
+  type Transition,
+  TRANSITIONS,
   type WebhookHealth,
 } from "../webhook.ts";
 import type { Tx } from "../../database/db.ts";
@@ -57,7 +57,7 @@ interface Current {
 
 /** What becomes of a delivery after a try. */
 interface Next {
-  move: Move;
+  transition: Transition;
   failures: number;
   dueAt: number | null;
   /** What became of the webhook by it. */
@@ -105,7 +105,7 @@ export async function settleDelivery(
       : "deliveries_failed";
     await countInHour(tx, settlement.now, name);
   }
-  return { state: next.move.to, ...next.webhook };
+  return { state: next.transition.to, ...next.webhook };
 }
 
 /** Whether the endpoint has taken the delivery. */
@@ -122,7 +122,12 @@ async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
     [claimed.webhookId, claimed.url],
   );
   const { failures } = claimed;
-  return { move: MOVES.accept, failures, dueAt: null, webhook: UNHARMED };
+  return {
+    transition: TRANSITIONS.accept,
+    failures,
+    dueAt: null,
+    webhook: UNHARMED,
+  };
 }
 
 async function notAccepted(
@@ -131,7 +136,7 @@ async function notAccepted(
   outcome: Outcome,
   { now, fraction }: Settlement,
 ): Promise<Next> {
-  const current = await lockWebhook(tx, claimed.webhookId);
+  const current = await lockCurrent(tx, claimed.webhookId);
   if (outcome.error === INTERRUPTED.error) {
     return interrupted(claimed, current, now);
   }
@@ -142,14 +147,14 @@ async function notAccepted(
     ? UNHARMED
     : await countFailure(tx, claimed.webhookId, outcome, now);
   const stay = { failures, dueAt: null, webhook };
-  if (current.url === null) return { move: MOVES.cancel, ...stay };
+  if (current.url === null) return { transition: TRANSITIONS.cancel, ...stay };
   const delay = retryDelay(failures, fraction, outcome.retryAfter);
-  if (delay === null) return { move: MOVES.exhaust, ...stay };
+  if (delay === null) return { transition: TRANSITIONS.exhaust, ...stay };
   if (current.disabledAt !== null || webhook.webhookDisabled) {
-    return { move: MOVES.hold, ...stay };
+    return { transition: TRANSITIONS.hold, ...stay };
   }
   const dueAt = replaced ? now : now + delay;
-  return { move: MOVES.retry, failures, dueAt, webhook };
+  return { transition: TRANSITIONS.retry, failures, dueAt, webhook };
 }
 
 /**
@@ -157,7 +162,7 @@ async function notAccepted(
  * this look and the commit: what goes back into its queue is then seen by
  * whoever empties or holds that queue.
  */
-async function lockWebhook(tx: Tx, webhookId: string): Promise<Current> {
+async function lockCurrent(tx: Tx, webhookId: string): Promise<Current> {
   return await tx.get<Current>(
     `SELECT url, disabled_at AS "disabledAt" FROM webhooks WHERE id = ?
      /* FOR NO KEY UPDATE */`,
@@ -171,9 +176,11 @@ function interrupted(
   now: number,
 ): Next {
   const stay = { failures, dueAt: null, webhook: UNHARMED };
-  if (current.url === null) return { move: MOVES.cancel, ...stay };
-  if (current.disabledAt !== null) return { move: MOVES.hold, ...stay };
-  return { ...stay, move: MOVES.release, dueAt: now };
+  if (current.url === null) return { transition: TRANSITIONS.cancel, ...stay };
+  if (current.disabledAt !== null) {
+    return { transition: TRANSITIONS.hold, ...stay };
+  }
+  return { ...stay, transition: TRANSITIONS.release, dueAt: now };
 }
 
 /** Adds a failure to a webhook's record, and disables it when it is given up. */
@@ -212,16 +219,16 @@ function lastAnswer({ status, error }: Outcome): string | null {
 async function recordNext(
   tx: Tx,
   claim: Claim,
-  { move, failures, dueAt }: Next,
+  { transition, failures, dueAt }: Next,
   outcome: Outcome,
   now: number,
 ): Promise<void> {
   await tx.run(
     `UPDATE deliveries SET state = ?, due_at = ?, failures = ?,
        last_answer = ?, settled_at = ?, lease_id = NULL, lease_until = NULL
-     WHERE id = ? AND lease_id = ? AND ${stateIn(move)}`,
+     WHERE id = ? AND lease_id = ? AND ${stateIn(transition)}`,
     [
-      move.to,
+      transition.to,
       dueAt,
       failures,
       lastAnswer(outcome),

@@ -1,13 +1,13 @@
 /**
  * The queue of deliveries: what waits, and what is held under a lease. How a
  * try ended is recorded by `outcomes.ts`; the log that people read is in
- * `../delivery_log.ts`. State changes are written from the table `MOVES`.
+ * `../delivery_log.ts`. State changes are written from the table `TRANSITIONS`.
  */
 import {
   KEPT_ATTEMPTS,
-  type Move,
-  MOVES,
   type Secrets,
+  type Transition,
+  TRANSITIONS,
   type Webhook,
 } from "../webhook.ts";
 import type { Trigger } from "../trigger.ts";
@@ -15,10 +15,10 @@ import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
 /**
- * The condition that a move is possible, with literals, by which a partial
+ * The condition that a transition is possible, with literals, by which a partial
  * index is found; an IN of one value would hide it.
  */
-export function stateIn({ from }: Move): string {
+export function stateIn({ from }: Transition): string {
   const states = from.map((state) => `'${state}'`);
   return states.length === 1
     ? `state = ${states[0]}`
@@ -54,7 +54,7 @@ export async function insertDelivery(
       sellerId,
       trigger,
       webhookId,
-      held ? MOVES.hold.to : MOVES.free.to,
+      held ? TRANSITIONS.hold.to : TRANSITIONS.free.to,
       held ? null : createdAt,
       createdAt,
       held ? createdAt : null,
@@ -64,12 +64,12 @@ export async function insertDelivery(
 
 /**
  * Makes a delivery due now, with the whole schedule before it, or held where the
- * webhook is disabled; false when the move is not possible.
+ * webhook is disabled; false when the transition is not possible.
  */
 export async function queueAnew(
   tx: Tx,
   id: string,
-  move: Move,
+  transition: Transition,
   webhook: Pick<Webhook, "id" | "disabledAt">,
   now: number,
 ): Promise<boolean> {
@@ -77,9 +77,9 @@ export async function queueAnew(
   const changed = await tx.run(
     `UPDATE deliveries SET state = ?, webhook_id = ?, due_at = ?,
        settled_at = ?, failures = 0
-     WHERE id = ? AND ${stateIn(move)}`,
+     WHERE id = ? AND ${stateIn(transition)}`,
     [
-      held ? MOVES.hold.to : move.to,
+      held ? TRANSITIONS.hold.to : transition.to,
       webhook.id,
       held ? null : now,
       held ? now : null,
@@ -108,9 +108,11 @@ export async function holdDeliveries(
   now: number,
 ): Promise<void> {
   await tx.run(
-    `UPDATE deliveries SET state = '${MOVES.hold.to}', due_at = NULL,
+    `UPDATE deliveries SET state = '${TRANSITIONS.hold.to}', due_at = NULL,
        settled_at = ?
-     WHERE webhook_id = ? AND due_at IS NOT NULL AND ${stateIn(MOVES.hold)}`,
+     WHERE webhook_id = ? AND due_at IS NOT NULL AND ${
+      stateIn(TRANSITIONS.hold)
+    }`,
     [now, webhookId],
   );
 }
@@ -122,9 +124,9 @@ export async function freeDeliveries(
   now: number,
 ): Promise<void> {
   await tx.run(
-    `UPDATE deliveries SET state = '${MOVES.free.to}', due_at = ?,
+    `UPDATE deliveries SET state = '${TRANSITIONS.free.to}', due_at = ?,
        settled_at = NULL
-     WHERE webhook_id = ? AND ${stateIn(MOVES.free)}`,
+     WHERE webhook_id = ? AND ${stateIn(TRANSITIONS.free)}`,
     [now, webhookId],
   );
 }
@@ -138,9 +140,9 @@ export async function cancelDeliveries(
   // Two statements, as each finds its rows by an index of its own.
   for (const waiting of ["due_at IS NOT NULL", "state = 'held'"]) {
     await tx.run(
-      `UPDATE deliveries SET state = '${MOVES.cancel.to}', due_at = NULL,
+      `UPDATE deliveries SET state = '${TRANSITIONS.cancel.to}', due_at = NULL,
          settled_at = ?
-       WHERE webhook_id = ? AND ${waiting} AND ${stateIn(MOVES.cancel)}`,
+       WHERE webhook_id = ? AND ${waiting} AND ${stateIn(TRANSITIONS.cancel)}`,
       [now, webhookId],
     );
   }
@@ -220,12 +222,12 @@ export async function claimDeliveries(
 ): Promise<Claim[]> {
   const { webhookId, url, limit, leaseId, leaseUntil, now } = request;
   const claims = await tx.all<Omit<Claim, "leaseId">>(
-    `UPDATE deliveries SET state = '${MOVES.claim.to}', due_at = NULL,
+    `UPDATE deliveries SET state = '${TRANSITIONS.claim.to}', due_at = NULL,
        lease_id = ?, lease_until = ?, attempts = attempts + 1
      WHERE id IN (SELECT id FROM deliveries
                   WHERE webhook_id = ? AND due_at <= ?
                   ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
-       AND ${stateIn(MOVES.claim)}
+       AND ${stateIn(TRANSITIONS.claim)}
        AND EXISTS (SELECT 1 FROM webhooks
                    JOIN sellers ON sellers.id = webhooks.seller_id
                    WHERE webhooks.id = ? AND webhooks.url = ?
@@ -247,7 +249,7 @@ export async function claimDeliveries(
 }
 
 /** What a claimed delivery sends. */
-export interface Parcel {
+export interface Payload {
   id: string;
   eventId: string;
   body: Uint8Array;
@@ -256,14 +258,14 @@ export interface Parcel {
   secrets: Secrets;
 }
 
-type ParcelRow = Omit<Parcel, "secrets"> & SecretsRow;
+type ParcelRow = Omit<Payload, "secrets"> & SecretsRow;
 
-/** The parcels of claimed deliveries, by delivery id. */
-export async function loadParcels(
+/** The payloads of claimed deliveries, by delivery id. */
+export async function loadPayloads(
   sql: Sql,
   ids: readonly string[],
-): Promise<Map<string, Parcel>> {
-  const parcels = new Map<string, Parcel>();
+): Promise<Map<string, Payload>> {
+  const payloads = new Map<string, Payload>();
   for (const list of inLists(ids)) {
     const rows = await sql.all<ParcelRow>(
       `SELECT deliveries.id, events.id AS "eventId", events.body,
@@ -275,16 +277,16 @@ export async function loadParcels(
        WHERE deliveries.id IN (${marks(list.length)})`,
       list,
     );
-    for (const { secret, former, ...parcel } of rows) {
+    for (const { secret, former, ...payload } of rows) {
       const secrets = readSecrets({ secret, former });
-      parcels.set(parcel.id, { ...parcel, secrets });
+      payloads.set(payload.id, { ...payload, secrets });
     }
   }
-  return parcels;
+  return payloads;
 }
 
 /** Puts off the end of leases that are still held. */
-export function renewLeases(
+export function renewDeliveryLeases(
   tx: Tx,
   claims: readonly Claim[],
   leaseUntil: number,

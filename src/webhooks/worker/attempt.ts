@@ -4,7 +4,7 @@ import type { StallWatch } from "../../jobs/stall_watch.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { signingSecrets, webhookSignature } from "../webhook.ts";
 import { type Outbound, OutboundError } from "../../net/outbound.ts";
-import type { Parcel } from "../rows/queue.ts";
+import type { Payload } from "../rows/queue.ts";
 import { INTERRUPTED, type Outcome } from "../rows/outcomes.ts";
 
 const ANSWER_TIMEOUT_MS = 20_000;
@@ -12,7 +12,7 @@ const ANSWER_READ_BYTES = 16 * 1024;
 const ANSWER_KEPT_BYTES = 1024;
 
 export interface Sending {
-  parcel: Parcel;
+  payload: Payload;
   url: string;
   outbound: Outbound;
   clock: Clock;
@@ -22,14 +22,14 @@ export interface Sending {
 }
 
 /** Makes one try; whatever goes wrong is an outcome, not an error. */
-export async function sendParcel(sending: Sending): Promise<Outcome> {
-  const { parcel, url, outbound, clock, stalls, signal } = sending;
+export async function sendPayload(sending: Sending): Promise<Outcome> {
+  const { payload, url, outbound, clock, stalls, signal } = sending;
   const startedAt = clock.monotonic();
   const durationMs = () => Math.round(clock.monotonic() - startedAt);
   try {
     const answer = await outbound.post(url, {
-      headers: signedHeaders(parcel, clock.now()),
-      body: parcel.body,
+      headers: signedHeaders(payload, clock.now()),
+      body: payload.body,
       timeoutMs: ANSWER_TIMEOUT_MS,
       maxAnswerBytes: ANSWER_READ_BYTES,
       signal,
@@ -55,12 +55,12 @@ export async function sendParcel(sending: Sending): Promise<Outcome> {
 }
 
 function signedHeaders(
-  parcel: Parcel,
+  payload: Payload,
   now: number,
 ): Record<string, string> {
-  const { eventId, body } = parcel;
+  const { eventId, body } = payload;
   const timestamp = Math.floor(now / 1000);
-  const secrets = signingSecrets(parcel.secrets, now);
+  const secrets = signingSecrets(payload.secrets, now);
   return {
     "content-type": "text/xml; charset=utf-8",
     "webhook-id": eventId,

@@ -22,7 +22,7 @@ export interface Flight {
 }
 
 /** How many deliveries of a webhook may be claimed. */
-export interface Turn {
+export interface ClaimShare {
   head: QueueHead;
   limit: number;
 }
@@ -62,8 +62,8 @@ export class InFlight {
   }
 
   /** Who may send how much, in the order of `heads`, within every limit. */
-  turns(heads: readonly QueueHead[]): Turn[] {
-    const turns: Turn[] = [];
+  shares(heads: readonly QueueHead[]): ClaimShare[] {
+    const shares: ClaimShare[] = [];
     const given = new Map<string, { all: number; failing: number }>();
     let room = IN_ALL - this.size;
     const failing = [...this.#flights].filter((flight) => flight.failing);
@@ -83,9 +83,9 @@ export class InFlight {
         taken.failing += limit;
       }
       given.set(head.url, taken);
-      turns.push({ head, limit });
+      shares.push({ head, limit });
     }
-    return turns;
+    return shares;
   }
 
   #endpointRoom(

@@ -13,10 +13,10 @@ import {
   type Claim,
   claimDeliveries,
   endedLeases,
-  loadParcels,
-  type Parcel,
+  loadPayloads,
+  type Payload,
   queueHeads,
-  renewLeases,
+  renewDeliveryLeases,
 } from "../rows/queue.ts";
 import {
   INTERRUPTED,
@@ -25,10 +25,10 @@ import {
   type Settled,
   settleDelivery,
 } from "../rows/outcomes.ts";
-import { type Flight, IN_ALL, InFlight, type Turn } from "./in_flight.ts";
+import { type ClaimShare, type Flight, IN_ALL, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { Loop } from "../../jobs/loop.ts";
-import { sendParcel } from "./attempt.ts";
+import { sendPayload } from "./attempt.ts";
 
 const LEASE_MS = 15_000;
 /** A lease with less than this left is renewed. */
@@ -152,12 +152,12 @@ export class WebhookRole implements BackgroundRole {
     }
     this.#leasesLeft = false;
     const due = heads.filter(({ dueAt }) => dueAt <= now);
-    const turns = this.#inFlight.turns(due);
-    const given = turns.reduce((sum, { limit }) => sum + limit, 0);
-    const claimed = given > 0 ? await this.#claim(turns, now) : 0;
+    const shares = this.#inFlight.shares(due);
+    const given = shares.reduce((sum, { limit }) => sum + limit, 0);
+    const claimed = given > 0 ? await this.#claim(shares, now) : 0;
     if (due.length === 0 || claimed > 0) this.#moves++;
     // Places that one did not need may be what another was refused.
-    if (claimed < given && turns.length < due.length) return 0;
+    if (claimed < given && shares.length < due.length) return 0;
     const next = heads.find(({ dueAt }) => dueAt > now);
     return next === undefined ? LOOK_MS : next.dueAt - now;
   }
@@ -188,27 +188,29 @@ export class WebhookRole implements BackgroundRole {
     if (flights.length === 0) return;
     const leaseUntil = now + LEASE_MS;
     const claims = flights.map(({ claim }) => claim);
-    await this.#services.db.write((tx) => renewLeases(tx, claims, leaseUntil));
+    await this.#services.db.write((tx) =>
+      renewDeliveryLeases(tx, claims, leaseUntil)
+    );
     for (const flight of flights) flight.leaseUntil = leaseUntil;
   }
 
   /** Claims and sends; answers how many deliveries that are. */
-  async #claim(turns: readonly Turn[], now: number): Promise<number> {
+  async #claim(shares: readonly ClaimShare[], now: number): Promise<number> {
     const { db, deps } = this.#services;
     const lease = { leaseId: deps.ids.uuid(), leaseUntil: now + LEASE_MS };
-    const flights = await db.write((tx) => claimTurns(tx, turns, lease, now));
+    const flights = await db.write((tx) => claimShares(tx, shares, lease, now));
     const ids = flights.map(({ claim }) => claim.id);
-    const parcels = await db.read((sql) => loadParcels(sql, ids));
+    const payloads = await db.read((sql) => loadPayloads(sql, ids));
     for (const flight of flights) {
-      const parcel = parcels.get(flight.claim.id);
-      if (parcel !== undefined) this.#launch(flight, parcel);
+      const payload = payloads.get(flight.claim.id);
+      if (payload !== undefined) this.#launch(flight, payload);
     }
     return flights.length;
   }
 
-  #launch(flight: Flight, parcel: Parcel): void {
+  #launch(flight: Flight, payload: Payload): void {
     this.#inFlight.add(flight);
-    const sending = this.#deliver(flight, parcel)
+    const sending = this.#deliver(flight, payload)
       .catch((error) =>
         // Its lease ends by itself; it will be sent again then.
         this.#services.deps.log.error("delivery_not_recorded", {
@@ -224,10 +226,10 @@ export class WebhookRole implements BackgroundRole {
     this.#sending.add(sending);
   }
 
-  async #deliver(flight: Flight, parcel: Parcel): Promise<void> {
+  async #deliver(flight: Flight, payload: Payload): Promise<void> {
     const { deps } = this.#services;
-    const outcome = await sendParcel({
-      parcel,
+    const outcome = await sendPayload({
+      payload,
       url: flight.url,
       outbound: this.#outbound,
       clock: deps.clock,
@@ -237,7 +239,7 @@ export class WebhookRole implements BackgroundRole {
     const endedAt = deps.clock.monotonic();
     const settled = await this.#record(flight, outcome);
     this.#moves++;
-    this.#count(outcome, deps.clock.now() - parcel.createdAt);
+    this.#count(outcome, deps.clock.now() - payload.createdAt);
     if (settled === null) return;
     this.#log(flight, outcome, settled);
     await this.#rest(settled.webhookFailures, endedAt);
@@ -304,14 +306,14 @@ export class WebhookRole implements BackgroundRole {
   }
 }
 
-async function claimTurns(
+async function claimShares(
   tx: Tx,
-  turns: readonly Turn[],
+  shares: readonly ClaimShare[],
   lease: { leaseId: string; leaseUntil: number },
   now: number,
 ): Promise<Flight[]> {
   const flights: Flight[] = [];
-  for (const { head, limit } of turns) {
+  for (const { head, limit } of shares) {
     const { webhookId, url, failing } = head;
     const request = { webhookId, url, limit, now, ...lease };
     for (const claim of await claimDeliveries(tx, request)) {

@@ -19,7 +19,7 @@ import {
 import {
   type ClaimedImage,
   claimImage,
-  renewLeases,
+  renewImageLeases,
 } from "../../../src/images/rows/queue.ts";
 import { requestImages } from "../../../src/images/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
@@ -237,7 +237,7 @@ Deno.test("renewing leases and asking for their images do not block each other",
     () =>
       both.two.write((tx) => {
         calls++;
-        return renewLeases(tx, held, 9);
+        return renewImageLeases(tx, held, 9);
       }),
   );
   assertEquals(calls, 3, "nobody had to begin again");

@@ -21,7 +21,7 @@ import {
   dueImages,
   expiredLeases,
   heldLeases,
-  pendingLanes,
+  pendingOrigins,
   pendingSellers,
 } from "../../../src/images/rows/queue.ts";
 import {
@@ -52,7 +52,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
       },
     } as typeof sql;
     await pendingSellers(spy, "", 1);
-    await pendingLanes(spy, "x", "", 1);
+    await pendingOrigins(spy, "x", "", 1);
     await dueImages(spy, "x", "y", 1, 1);
     await expiredLeases(spy, 1, 1);
     await heldLeases(spy);
@@ -61,7 +61,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
   const scans = plans.filter((detail) =>
     /^SCAN/.test(detail) &&
     // Of these there are as many as are found, or held.
-    !/^SCAN (w|l|waiting|lanes)$/.test(detail) &&
+    !/^SCAN (w|l|waiting|origins)$/.test(detail) &&
     !/ INDEX images_leases$/.test(detail)
   );
   assertEquals(scans, []);

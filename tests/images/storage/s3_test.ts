@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { systemClock } from "../../../src/deps.ts";
 import {
-  S3Door,
+  S3Client,
   type S3Settings,
 } from "../../../src/images/storage/s3_client.ts";
 import { S3Store } from "../../../src/images/storage/s3.ts";
@@ -32,8 +32,8 @@ function settingsOf(server: S3Server): S3Settings {
 }
 
 function storeOf(server: S3Server, more: Partial<S3Settings> = {}): S3Store {
-  const door = new S3Door({ ...settingsOf(server), ...more }, systemClock);
-  return new S3Store(door, "/nowhere");
+  const client = new S3Client({ ...settingsOf(server), ...more }, systemClock);
+  return new S3Store(client, "/nowhere");
 }
 
 /** Fails in this way, with this in the message, and without the secret. */
@@ -52,8 +52,12 @@ async function fails(
   assert(!told.includes(SECRET_KEY), "the secret key is told");
 }
 
-async function put(door: S3Door, sha256: string, abort = NEVER): Promise<void> {
-  await door.put(FILE, sha256, () => Promise.resolve(BODY), abort);
+async function put(
+  client: S3Client,
+  sha256: string,
+  abort = NEVER,
+): Promise<void> {
+  await client.put(FILE, sha256, () => Promise.resolve(BODY), abort);
 }
 
 Deno.test("object storage: a wrong key, region, bucket or clock is named", async () => {
@@ -74,7 +78,7 @@ Deno.test("object storage: a wrong key, region, bucket or clock is named", async
     "NoSuchBucket",
   );
   const late = { ...systemClock, now: () => Date.now() - 16 * 60_000 };
-  const store = new S3Store(new S3Door(settingsOf(server), late), "/nowhere");
+  const store = new S3Store(new S3Client(settingsOf(server), late), "/nowhere");
   await fails(store.read(FILE), "denied", "RequestTimeTooSkewed");
   assertEquals(await storeOf(server, { prefix: "other" }).read(FILE), null);
   assert(await read({}) !== null);
@@ -95,8 +99,8 @@ for (
   Deno.test(`object storage: ${status} ${code} is ${kind}`, async () => {
     await using server = new S3Server();
     server.meddle = () => new Problem(status, code).response();
-    const door = new S3Door(settingsOf(server), systemClock);
-    await fails(put(door, SHA256), kind, code);
+    const client = new S3Client(settingsOf(server), systemClock);
+    await fails(put(client, SHA256), kind, code);
     await fails(storeOf(server).read(FILE), kind, code);
     assertEquals(server.seen.length, 2, "an answer is final");
   });
@@ -116,9 +120,9 @@ Deno.test("object storage: a redirect is not followed", async () => {
 
 Deno.test("object storage: a body that is not what was hashed is refused", async () => {
   await using server = new S3Server();
-  const door = new S3Door(settingsOf(server), systemClock);
+  const client = new S3Client(settingsOf(server), systemClock);
   await fails(
-    put(door, "ab".repeat(32)),
+    put(client, "ab".repeat(32)),
     "unusable",
     "XAmzContentSHA256Mismatch",
   );
@@ -148,13 +152,13 @@ Deno.test("object storage: silence ends after ten seconds, a slow PUT after thir
   const release = Promise.withResolvers<null>();
   server.meddle = () => release.promise;
   const clock = new TestClock(Date.now());
-  const door = new S3Door(settingsOf(server), clock);
-  const store = new S3Store(door, "/nowhere");
+  const client = new S3Client(settingsOf(server), clock);
+  const store = new S3Store(client, "/nowhere");
   const read = fails(store.read(FILE), "away", "10 s");
   await until(() => server.count("GET") === 1, "the GET");
   clock.advance(10_000);
   await read;
-  const sent = fails(put(door, SHA256), "away", "30 s");
+  const sent = fails(put(client, SHA256), "away", "30 s");
   await until(() => server.count("PUT") === 1, "the PUT");
   clock.advance(30_000);
   await sent;
@@ -169,7 +173,10 @@ Deno.test("object storage: a body that stops coming ends after two minutes", asy
   const headers = { "content-length": "1000" };
   server.meddle = () => new Response(drip, { headers });
   const clock = new TestClock(Date.now());
-  const store = new S3Store(new S3Door(settingsOf(server), clock), "/nowhere");
+  const store = new S3Store(
+    new S3Client(settingsOf(server), clock),
+    "/nowhere",
+  );
   const image = await store.read(FILE);
   const reader = image!.body.getReader();
   assertEquals((await reader.read()).value, BODY);
@@ -183,8 +190,8 @@ Deno.test("object storage: what is given up is given up at once", async () => {
   const release = Promise.withResolvers<null>();
   server.meddle = () => release.promise;
   const abort = new AbortController();
-  const door = new S3Door(settingsOf(server), systemClock);
-  const sent = put(door, SHA256, abort.signal);
+  const client = new S3Client(settingsOf(server), systemClock);
+  const sent = put(client, SHA256, abort.signal);
   await until(() => server.count("PUT") === 1, "the PUT");
   abort.abort(new Error("stopping"));
   await assertRejects(() => sent, Error, "stopping");
@@ -195,8 +202,8 @@ Deno.test("object storage: sixteen images are sent at once", async () => {
   await using server = new S3Server();
   const release = Promise.withResolvers<null>();
   server.meddle = () => release.promise;
-  const door = new S3Door(settingsOf(server), systemClock);
-  const sent = Array.from({ length: 40 }, () => put(door, SHA256));
+  const client = new S3Client(settingsOf(server), systemClock);
+  const sent = Array.from({ length: 40 }, () => put(client, SHA256));
   await until(() => server.count("PUT") === 16, "the first PUTs");
   release.resolve(null);
   await Promise.all(sent);

@@ -1,16 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   DownloadLimits,
-  type Lane,
+  type DownloadSource,
   OriginHistory,
 } from "../../../src/images/worker/limits.ts";
 import { OwnerTimes } from "../../../src/net/hold_times.ts";
 import { TestClock } from "../../support/clock.ts";
 
-function takeAll(slots: DownloadLimits, lane: Lane): number {
+function takeAll(slots: DownloadLimits, source: DownloadSource): number {
   let taken = 0;
-  while (slots.room(lane) > 0) {
-    slots.take(lane);
+  while (slots.room(source) > 0) {
+    slots.take(source);
     taken++;
   }
   return taken;
@@ -30,7 +30,7 @@ function empty(prompt: readonly string[] = [], slow: readonly string[] = []) {
   };
   held(prompt, 100);
   held(slow, 40_000);
-  const planned = (inFlight: Lane[]) =>
+  const planned = (inFlight: DownloadSource[]) =>
     new DownloadLimits(history, times, inFlight);
   return { slots: planned([]), history, planned };
 }
@@ -39,15 +39,15 @@ const origin = (n: number) => `https://${n}.example`;
 
 Deno.test("slots: an origin never asked gets four, one that answers 16 and three times as many ahead", () => {
   const { slots, history } = empty(["a"]);
-  const lane = { sellerId: "a", origin: origin(1) };
-  assertEquals(takeAll(slots, lane), 4);
-  history.note(lane.origin, true);
-  assert(takeAll(slots, lane) >= 50);
-  history.note(lane.origin, false);
-  assertEquals(slots.room(lane), 0);
+  const source = { sellerId: "a", origin: origin(1) };
+  assertEquals(takeAll(slots, source), 4);
+  history.note(source.origin, true);
+  assert(takeAll(slots, source) >= 50);
+  history.note(source.origin, false);
+  assertEquals(slots.room(source), 0);
 });
 
-const lanes = (sellerId: string, first: number) =>
+const sources = (sellerId: string, first: number) =>
   Array.from(
     { length: 10 },
     (_, n) => ({ sellerId, origin: origin(first + n) }),
@@ -57,7 +57,9 @@ Deno.test("slots: a seller leaves as many free as it has", () => {
   const { slots, history } = empty(["a", "b"]);
   for (let n = 0; n < 20; n++) history.note(origin(n), true);
   const taken = (sellerId: string, first: number) =>
-    lanes(sellerId, first).map((lane) => Math.min(takeAll(slots, lane), 16))
+    sources(sellerId, first).map((source) =>
+      Math.min(takeAll(slots, source), 16)
+    )
       .reduce((sum, n) => sum + n);
   assertEquals(taken("a", 0), 32);
   assertEquals(taken("b", 10), 16);
@@ -70,7 +72,9 @@ Deno.test("slots: sellers whose hosts are slow have few, although they answer", 
   for (let n = 0; n < 30; n++) history.note(origin(n), true);
   let held = 0;
   for (const [n, seller] of slow.entries()) {
-    for (const lane of lanes(seller, 10 * n)) held += takeAll(slots, lane);
+    for (const source of sources(seller, 10 * n)) {
+      held += takeAll(slots, source);
+    }
   }
   assert(held <= 8, `${held} held`);
   assert(takeAll(slots, { sellerId: "c", origin: origin(20) }) >= 16);
@@ -102,10 +106,10 @@ Deno.test("slots: origins that hang leave room for those never asked, for good o
 
 Deno.test("slots: what is in flight has taken its own, and no plan takes more", () => {
   const { planned } = empty(["a"]);
-  const lane = { sellerId: "a", origin: origin(1) };
-  assertEquals(takeAll(planned([lane]), lane), 3);
+  const source = { sellerId: "a", origin: origin(1) };
+  assertEquals(takeAll(planned([source]), source), 3);
   assertEquals(
-    planned([lane]).room(lane),
+    planned([source]).room(source),
     3,
     "a plan that is not carried out costs nothing",
   );
