@@ -32,7 +32,7 @@ const CHECK = `
 
 /** Files that build one from constants, all of whose parts are known. */
 const BUILT: Record<string, string> = {
-  "http/image_files.ts": "digits of a fixed number and a closed list of types",
+  "http/images.ts": "digits of a fixed number and a closed list of types",
   "xml/reader.ts": "one class of characters, then another one repeated",
 };
 

@@ -1,5 +1,5 @@
-/** `GET /seller_api/events`: what happened, in order, to be pulled. */
-import { readTrigger } from "../webhooks/event.ts";
+/** Events: those that operators hand in, and those that sellers pull. */
+import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
 import {
   eventsAfter,
   type FeedEvent,
@@ -13,6 +13,10 @@ import type { Handler, RequestContext } from "./context.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import { lookUntil, readWait, waitAtMost } from "./waiting.ts";
+import {
+  ingestEvent as ingest,
+  readEventDocument,
+} from "../webhooks/ingest.ts";
 
 interface Place {
   /** The number of the last event that is known already. */
@@ -117,3 +121,19 @@ function toEntry({ number, body }: FeedEvent) {
   const text = new TextDecoder().decode(body);
   return { node: new EncodedElement(text), cursor: number };
 }
+
+/** `POST /operator_api/events` */
+export const ingestEvent: Handler<"event"> = async ({ services, body }) => {
+  const draft = readEventDocument(await body(EVENT_LIMIT));
+  const { eventId, deliveryId, trigger, outcome } = await ingest(
+    services,
+    draft,
+  );
+  services.metrics.events.add(1, trigger, outcome);
+  return {
+    xml: {
+      event_id: eventId,
+      delivery: deliveryId === null ? "none" : undefined,
+    },
+  };
+};

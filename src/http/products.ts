@@ -1,154 +1,93 @@
-/** Requests that change products. */
-import type { ProductCountsNode } from "../contracts/answers.ts";
-import { uploadProducts } from "../catalogue/upload.ts";
-import type { WrittenTransaction } from "../catalogue/transaction_write.ts";
+/** Products, as sellers and operators read and change them one by one. */
+import { notFound } from "../lib/errors.ts";
+import { type Status, STATUSES } from "../catalogue/fields.ts";
+import {
+  type ChangeCursor,
+  changedProducts,
+  FIRST_CHANGE,
+  listProducts as productPage,
+  type ProductFilter,
+  shownImages,
+} from "../catalogue/product_lists.ts";
+import { fits } from "../lib/values.ts";
+import { findBySkuOrId } from "../catalogue/product_rows.ts";
+import { productNode, tombstoneNode } from "../catalogue/product_xml.ts";
+import type { Sql } from "../database/db.ts";
+import type { Handler, Reply, RequestContext } from "./context.ts";
+import { readPage } from "./list.ts";
+import { QueryReader } from "./paging.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
-import { ServiceError } from "../lib/errors.ts";
-import { undoTransaction } from "../catalogue/undo.ts";
-import type { KeyedRequest } from "../catalogue/idempotency.ts";
-import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
-import { quote } from "../lib/values.ts";
-import type { Reply, RequestContext } from "./context.ts";
-import { detailList } from "./errors.ts";
 
-const VERSION = "1.1";
-const KEY_LENGTH = 255;
+/** Characters of a search at most. */
+const SEARCH_MAX = 150;
 
-/** Interface 4.1. */
-export async function bulkUpload(
-  context: RequestContext,
-): Promise<Reply<"upload" | "dry_run">> {
-  const { request, query, seller, services } = context;
-  const body = await context.blocks();
-  checkVersion(query);
-  const dryRun = readDryRun(query);
-  const acceptValid = readAccept(query);
-  const outcome = await uploadProducts(services, {
-    seller,
-    body,
-    dryRun,
-    acceptValid,
-    idempotency: readIdempotencyKey(request),
+/** `GET /seller_api/products/:sku_or_id` */
+export const getProduct: Handler<"product"> = ({ services, seller, params }) =>
+  services.db.read(async (sql) => {
+    const product = await findBySkuOrId(sql, seller.id, params.sku_or_id);
+    if (product === null) throw notFound("product");
+    const images = await shownImages(sql, [product]);
+    return { xml: { product: productNode(product, images) } };
   });
-  if ("counts" in outcome) logAccepted(context, outcome);
-  if ("dryRun" in outcome) {
-    return {
-      xml: { dry_run: { products: productCountsNode(outcome.dryRun) } },
-    };
-  }
-  const { refused } = "counts" in outcome ? outcome.counts : outcome;
+
+/** `GET /seller_api/products` */
+export const listProducts: Handler<"products"> = async (context) => {
+  const reader = new QueryReader(context.query);
+  const place = { after: reader.idCursor() ?? "", limit: reader.limit() };
+  const filter = readFilter(reader);
+  reader.finish();
+  const { list, after, more } = await readPage(
+    context,
+    "product",
+    place,
+    (sql, after, limit) =>
+      readProducts(sql, context.seller.id, filter, { after, limit }),
+  );
   return {
-    xml: {
-      transaction_id: outcome.transactionId,
-      refused: refused || undefined,
-    },
+    xml: { products: { product: list }, next: more ? after : undefined },
+  };
+};
+
+async function readProducts(
+  sql: Sql,
+  sellerId: string,
+  filter: ProductFilter,
+  place: { after: string; limit: number },
+) {
+  const { products, next, scanned } = await productPage(
+    sql,
+    sellerId,
+    filter,
+    place,
+  );
+  const images = await shownImages(sql, products);
+  const entries = products.map((product) => ({
+    node: productNode(product, images),
+    cursor: product.id,
+  }));
+  return { entries, next, scanned };
+}
+
+function readFilter(reader: QueryReader): ProductFilter {
+  return {
+    status: reader.read(
+      "status",
+      (text) => STATUSES.includes(text as Status) ? text as Status : null,
+      "not_in_list",
+      `one of ${STATUSES.join(", ")}`,
+    ),
+    updatedSince: reader.time("updated_since"),
+    text: reader.read(
+      "q",
+      (text) => fits(text, SEARCH_MAX) ? text.trim() : null,
+      "too_long",
+      `a text of at most ${SEARCH_MAX} characters`,
+    ) || null,
   };
 }
 
-function logAccepted(
-  { services, requestId, seller }: RequestContext,
-  { transactionId, counts, images }: WrittenTransaction,
-): void {
-  services.deps.log.info("upload_accepted", {
-    request_id: requestId,
-    seller: seller.name,
-    transaction: transactionId,
-    products: counts,
-    images,
-  });
-}
-
-/** Counts of products as the status shows them. */
-export function productCountsNode(counts: ProductCounts): ProductCountsNode {
-  const { created, updated, unchanged, deleted, refused } = counts;
-  return {
-    total: totalOf(counts),
-    created,
-    updated,
-    unchanged,
-    deleted: deleted || undefined,
-    refused: refused || undefined,
-  };
-}
-
-function checkVersion(query: URLSearchParams): void {
-  const version = query.get("v") ?? VERSION;
-  if (version === VERSION) return;
-  throw new ServiceError(
-    "unsupported_version",
-    `The version v=${version.slice(0, 40)} is not supported; ${VERSION} is.`,
-  );
-}
-
-/** A misspelt `dry_run` must not become a real upload. */
-function readDryRun(query: URLSearchParams): boolean {
-  const value = query.get("dry_run") ?? "false";
-  if (value === "true" || value === "false") return value === "true";
-  throw new ServiceError(
-    "malformed_request",
-    `dry_run is "${value.slice(0, 40)}"; it must be true or false.`,
-  );
-}
-
-/** Whether `accept=valid` was asked for. */
-function readAccept(query: URLSearchParams): boolean {
-  const value = query.get("accept");
-  if (value === null || value === "valid") return value !== null;
-  throw new ServiceError(
-    "malformed_request",
-    `accept is ${quote(value)}; it must be valid, or be left out.`,
-  );
-}
-
-function readIdempotencyKey(request: Request): KeyedRequest | null {
-  const key = request.headers.get("idempotency-key");
-  if (key === null) return null;
-  if (key !== "" && key.length <= KEY_LENGTH) {
-    return { key, target: `${request.method} ${targetOf(request.url)}` };
-  }
-  throw new ServiceError(
-    "malformed_request",
-    `The Idempotency-Key has ${key.length} characters; it must have from 1 ` +
-      `to ${KEY_LENGTH}.`,
-  );
-}
-
-/** Path and query; scheme and host do not tell requests apart. */
-function targetOf(url: string): string {
-  return url.slice(url.indexOf("/", url.indexOf("://") + 3));
-}
-
-/** `POST …/bulk_products/:transaction_id/undo` */
-export async function undoUpload(
-  context: RequestContext,
-): Promise<Reply<"upload" | "undo_dry_run">> {
-  const { request, query, params, seller, services } = context;
-  const outcome = await undoTransaction(services, {
-    seller,
-    transactionId: params.transaction_id,
-    keepChanged: readKeepChanged(query),
-    dryRun: readDryRun(query),
-    idempotency: readIdempotencyKey(request),
-  });
-  if ("transactionId" in outcome) {
-    return { xml: { transaction_id: outcome.transactionId } };
-  }
-  const products = productCountsNode(outcome.dryRun);
-  return { xml: { dry_run: { products, details: detailList(outcome) } } };
-}
-
-/** Whether `changed=keep` was asked for. */
-function readKeepChanged(query: URLSearchParams): boolean {
-  const value = query.get("changed");
-  if (value === null || value === "keep") return value !== null;
-  throw new ServiceError(
-    "malformed_request",
-    `changed is "${value.slice(0, 40)}"; it must be keep, or be left out.`,
-  );
-}
-
-/** Interface 4.3. */
+/** `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value` */
 export async function putAttribute(context: RequestContext): Promise<Reply> {
   const { params, seller, services } = context;
   await updateAttribute(services, {
@@ -167,4 +106,51 @@ export async function deleteProduct(
   const { params, seller, services } = context;
   await deleteOne(services, { seller, skuOrId: params.sku_or_id });
   return { xml: { success: true } };
+}
+
+/**
+ * `GET /operator_api/products`: the latest state of each changed product, or
+ * its tombstone, in the order of change. Every page but an empty one has a
+ * `<next>`.
+ */
+export const followProducts: Handler<"products"> = async (context) => {
+  const reader = new QueryReader(context.query);
+  const place = {
+    after: reader.cursor(parseCursor) ?? FIRST_CHANGE,
+    limit: reader.limit(),
+  };
+  reader.finish();
+  const { list, after } = await readPage(
+    context,
+    "product",
+    place,
+    readChanges,
+  );
+  return {
+    xml: {
+      products: { product: list },
+      next: list.count === 0 ? undefined : `${after.change}-${after.productId}`,
+    },
+  };
+};
+
+async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
+  const changes = await changedProducts(sql, after, count);
+  const products = changes.flatMap((change) =>
+    "product" in change ? [change.product] : []
+  );
+  const images = await shownImages(sql, products);
+  const entries = changes.map((change) => ({
+    node: "product" in change
+      ? productNode(change.product, images, change.seller)
+      : tombstoneNode(change.tombstone),
+    cursor: change.cursor,
+  }));
+  const full = changes.length === count;
+  return { entries, next: full ? entries[count - 1].cursor : null };
+}
+
+function parseCursor(text: string): ChangeCursor | null {
+  const match = /^(\d{1,15})-([0-9a-f-]{36})$/.exec(text);
+  return match && { change: Number(match[1]), productId: match[2] };
 }

@@ -1,4 +1,4 @@
-/** The interface's table of contents. Sections are those of interface.md. */
+/** The table of endpoints: path, access, parameters, handler, documentation. */
 import { getHealth, getReadiness } from "./health.ts";
 import {
   getChapter,
@@ -8,32 +8,37 @@ import {
   getProductsSchema,
   getResponsesSchema,
 } from "./contracts.ts";
-import { getImage } from "./image_files.ts";
-import { retryImages } from "./images.ts";
+import { getImage } from "./images.ts";
+import {
+  getRefused,
+  getTransaction,
+  listTransactions,
+  retryImages,
+} from "./transactions.ts";
 import {
   addSeller,
   addSellerKey,
   deleteKey,
-  listAudit,
   listSellerKeys,
+  listSellers,
   putSellerAttribute,
   rotateSellerSecrets,
-} from "./administration.ts";
-import { listEvents } from "./events.ts";
+} from "./sellers.ts";
+import { listAudit } from "./audit.ts";
+import { ingestEvent, listEvents } from "./events.ts";
 import { getMetrics } from "./metrics.ts";
-import { ingestEvent } from "./operator.ts";
 import { getAsset, getPage } from "./page.ts";
+import { bulkUpload, undoUpload } from "./uploads.ts";
 import {
-  bulkUpload,
   deleteProduct,
+  followProducts,
+  getProduct,
+  listProducts,
   putAttribute,
-  undoUpload,
 } from "./products.ts";
-import { followProducts, getStatus, listSellers } from "./operator_readout.ts";
-import { getProduct, listProducts, listTransactions } from "./readout.ts";
+import { getStatus } from "./status.ts";
 import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
 import type { Route } from "./router.ts";
-import { getRefused, getTransaction } from "./transactions.ts";
 import {
   createWebhook,
   deleteWebhook,

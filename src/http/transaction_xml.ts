@@ -7,7 +7,7 @@ import {
   transactionStatus,
 } from "../catalogue/transaction.ts";
 import { isoTime } from "../xml/encode.ts";
-import { productCountsNode } from "./products.ts";
+import { productCountsNode } from "./uploads.ts";
 
 /** The record without its results. */
 export function progressRecord(transaction: Transaction): ProgressNode {

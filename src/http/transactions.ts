@@ -1,4 +1,7 @@
-/** `GET …/bulk_products/:transaction_id`: once, waiting, or as a stream. */
+/**
+ * Transactions: the status of an upload, at once, after a wait or as a stream;
+ * the list of them; the retry of images; the refused products.
+ */
 import type { ResultNode, UnsettledImageNode } from "../contracts/answers.ts";
 import { accepts } from "@std/http/negotiation";
 import { notFound, ServiceError } from "../lib/errors.ts";
@@ -7,9 +10,17 @@ import type {
   TransactionResult,
 } from "../catalogue/transaction.ts";
 import type { Sql } from "../database/db.ts";
-import { type UnsettledImage, unsettledImages } from "../images/requests.ts";
-import { findResults, findTransaction } from "../catalogue/transaction_rows.ts";
-import type { Reply, RequestContext } from "./context.ts";
+import {
+  retryImages as retryFailed,
+  type UnsettledImage,
+  unsettledImages,
+} from "../images/requests.ts";
+import {
+  findResults,
+  findTransaction,
+  listTransactions as transactionsOf,
+} from "../catalogue/transaction_rows.ts";
+import type { Handler, Reply, RequestContext } from "./context.ts";
 import { detailNode } from "./errors.ts";
 import {
   type KeptDetails,
@@ -26,7 +37,7 @@ import { readWait } from "./waiting.ts";
 /** Results whose images are read at once; each has ten images at most. */
 const RESULTS_STEP = 50;
 
-/** Interface 4.2. */
+/** `GET /seller_api/bulk_products/:transaction_id` */
 export async function getTransaction(
   context: RequestContext,
 ): Promise<Reply<"transaction">> {
@@ -208,3 +219,48 @@ function nothingRefused({ products }: Transaction): ServiceError {
       : "The refused products of this upload are no longer kept.",
   );
 }
+
+/**
+ * Tries the failed images of a transaction again and answers how many
+ * references that are; the transaction is `processing` again if there are any.
+ */
+export async function retryImages(
+  context: RequestContext,
+): Promise<Reply<"images_retry">> {
+  const { services, seller, params } = context;
+  const { db, deps, signals } = services;
+  const id = params.transaction_id;
+  const retried = await db.write(async (tx) => {
+    const transaction = await findTransaction(tx, seller.id, id);
+    if (transaction === null) throw notFound("transaction");
+    const references = await retryFailed(tx, id, seller.id, deps.clock.now());
+    if (references > 0) {
+      tx.onCommit(() => {
+        signals.images.announce();
+        signals.progress.announce(id);
+      });
+    }
+    return references;
+  }, { order: seller.id });
+  return { xml: { transaction_id: id, images: { retried } } };
+}
+
+/** `GET /seller_api/bulk_products`: the newest first. */
+export const listTransactions: Handler<"transactions"> = async (
+  { services, seller, query },
+) => {
+  const reader = new QueryReader(query);
+  const before = reader.idCursor();
+  const limit = reader.limit();
+  reader.finish();
+  const found = await services.db.read((sql) =>
+    transactionsOf(sql, seller.id, { before, limit: limit + 1 })
+  );
+  const page = found.slice(0, limit);
+  return {
+    xml: {
+      transactions: { transaction: page.map(progressRecord) },
+      next: found.length > limit ? page[limit - 1].id : undefined,
+    },
+  };
+};

@@ -1,6 +1,6 @@
 /** `GET /images/…`: stored images, for everybody and for ever. */
 import { assertEquals } from "@std/assert";
-import { parseRange } from "../../src/http/image_files.ts";
+import { parseRange } from "../../src/http/images.ts";
 import { boot, codeOf, type TestApp } from "../support/app.ts";
 import { raw, statusOf } from "../support/raw.ts";
 

@@ -1,5 +1,4 @@
-/** What the operator changes, and the log of it. */
-import { listChanges } from "../operations/audit.ts";
+/** Sellers and their keys, as operators see and change them. */
 import {
   changeSeller,
   createKey,
@@ -7,13 +6,19 @@ import {
   revokeSellerKey,
   rotateSellerSecret,
 } from "../sellers/administration.ts";
-import { listKeys, sellerByName } from "../sellers/seller_rows.ts";
+import {
+  listKeys,
+  pageOfSellers,
+  sellerByName,
+  type SellerRow,
+} from "../sellers/seller_rows.ts";
 import { readFields, readText } from "../xml/fields.ts";
 import { parseTree } from "../xml/decode.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
 import { QueryReader } from "./paging.ts";
+import type { SellerNode } from "../contracts/answers.ts";
 
 /** Bytes of a document with a name at most. */
 const DOCUMENT_LIMIT = 64 * 1_024;
@@ -103,29 +108,39 @@ export const rotateSellerSecrets: Handler<"webhook_secret"> = async (
   return { xml: { webhook_secret: secret } };
 };
 
-/** `GET /operator_api/audit` */
-export const listAudit: Handler<"audit"> = async ({ services, query }) => {
+/** `GET /operator_api/sellers` */
+export const listSellers: Handler<"sellers"> = async ({ services, query }) => {
   const reader = new QueryReader(query);
-  const after = reader.idCursor();
+  const after = reader.idCursor() ?? "";
   const limit = reader.limit();
   reader.finish();
   const found = await services.db.read((sql) =>
-    listChanges(sql, after, limit + 1)
+    pageOfSellers(sql, after, limit + 1)
   );
   const page = found.slice(0, limit);
   return {
     xml: {
-      audit: {
-        entry: page.map(({ at, ...entry }) => ({
-          id: entry.id,
-          at: isoTime(at),
-          who: entry.who,
-          action: entry.action,
-          seller: entry.seller,
-          detail: entry.detail,
-        })),
-      },
+      sellers: { seller: page.map(sellerNode) },
       next: found.length > limit ? page[limit - 1].id : undefined,
     },
   };
 };
+
+function sellerNode(seller: SellerRow): SellerNode {
+  return {
+    id: seller.id,
+    name: seller.name,
+    status: seller.status,
+    created_at: isoTime(seller.createdAt),
+    rate_limit: seller.rateLimit,
+    product_limit: seller.productLimit,
+    image_quota: seller.imageQuota,
+    products: seller.products,
+    image_bytes: seller.imageBytes,
+    keys: seller.keys,
+    webhooks: seller.webhooks,
+    failing_webhooks: seller.failing,
+    last_upload_at: isoTimeOrNone(seller.lastUploadAt),
+    last_used_at: isoTimeOrNone(seller.lastUsedAt),
+  };
+}

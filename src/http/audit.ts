@@ -1,0 +1,32 @@
+/** The audit log. */
+import { listChanges } from "../operations/audit.ts";
+import { isoTime } from "../xml/encode.ts";
+import type { Handler } from "./context.ts";
+import { QueryReader } from "./paging.ts";
+
+/** `GET /operator_api/audit` */
+export const listAudit: Handler<"audit"> = async ({ services, query }) => {
+  const reader = new QueryReader(query);
+  const after = reader.idCursor();
+  const limit = reader.limit();
+  reader.finish();
+  const found = await services.db.read((sql) =>
+    listChanges(sql, after, limit + 1)
+  );
+  const page = found.slice(0, limit);
+  return {
+    xml: {
+      audit: {
+        entry: page.map(({ at, ...entry }) => ({
+          id: entry.id,
+          at: isoTime(at),
+          who: entry.who,
+          action: entry.action,
+          seller: entry.seller,
+          detail: entry.detail,
+        })),
+      },
+      next: found.length > limit ? page[limit - 1].id : undefined,
+    },
+  };
+};

@@ -1,0 +1,147 @@
+/** Uploads, and what undoes them. */
+import type { ProductCountsNode } from "../contracts/answers.ts";
+import { uploadProducts } from "../catalogue/upload.ts";
+import type { WrittenTransaction } from "../catalogue/transaction_write.ts";
+import { ServiceError } from "../lib/errors.ts";
+import { undoTransaction } from "../catalogue/undo.ts";
+import type { KeyedRequest } from "../catalogue/idempotency.ts";
+import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
+import { quote } from "../lib/values.ts";
+import type { Reply, RequestContext } from "./context.ts";
+import { detailList } from "./errors.ts";
+
+const VERSION = "1.1";
+const KEY_LENGTH = 255;
+
+/** `POST /seller_api/bulk_products` */
+export async function bulkUpload(
+  context: RequestContext,
+): Promise<Reply<"upload" | "dry_run">> {
+  const { request, query, seller, services } = context;
+  const body = await context.blocks();
+  checkVersion(query);
+  const dryRun = readDryRun(query);
+  const acceptValid = readAccept(query);
+  const outcome = await uploadProducts(services, {
+    seller,
+    body,
+    dryRun,
+    acceptValid,
+    idempotency: readIdempotencyKey(request),
+  });
+  if ("counts" in outcome) logAccepted(context, outcome);
+  if ("dryRun" in outcome) {
+    return {
+      xml: { dry_run: { products: productCountsNode(outcome.dryRun) } },
+    };
+  }
+  const { refused } = "counts" in outcome ? outcome.counts : outcome;
+  return {
+    xml: {
+      transaction_id: outcome.transactionId,
+      refused: refused || undefined,
+    },
+  };
+}
+
+function logAccepted(
+  { services, requestId, seller }: RequestContext,
+  { transactionId, counts, images }: WrittenTransaction,
+): void {
+  services.deps.log.info("upload_accepted", {
+    request_id: requestId,
+    seller: seller.name,
+    transaction: transactionId,
+    products: counts,
+    images,
+  });
+}
+
+/** Counts of products as the status shows them. */
+export function productCountsNode(counts: ProductCounts): ProductCountsNode {
+  const { created, updated, unchanged, deleted, refused } = counts;
+  return {
+    total: totalOf(counts),
+    created,
+    updated,
+    unchanged,
+    deleted: deleted || undefined,
+    refused: refused || undefined,
+  };
+}
+
+function checkVersion(query: URLSearchParams): void {
+  const version = query.get("v") ?? VERSION;
+  if (version === VERSION) return;
+  throw new ServiceError(
+    "unsupported_version",
+    `The version v=${version.slice(0, 40)} is not supported; ${VERSION} is.`,
+  );
+}
+
+/** A misspelt `dry_run` must not become a real upload. */
+function readDryRun(query: URLSearchParams): boolean {
+  const value = query.get("dry_run") ?? "false";
+  if (value === "true" || value === "false") return value === "true";
+  throw new ServiceError(
+    "malformed_request",
+    `dry_run is "${value.slice(0, 40)}"; it must be true or false.`,
+  );
+}
+
+/** Whether `accept=valid` was asked for. */
+function readAccept(query: URLSearchParams): boolean {
+  const value = query.get("accept");
+  if (value === null || value === "valid") return value !== null;
+  throw new ServiceError(
+    "malformed_request",
+    `accept is ${quote(value)}; it must be valid, or be left out.`,
+  );
+}
+
+function readIdempotencyKey(request: Request): KeyedRequest | null {
+  const key = request.headers.get("idempotency-key");
+  if (key === null) return null;
+  if (key !== "" && key.length <= KEY_LENGTH) {
+    return { key, target: `${request.method} ${targetOf(request.url)}` };
+  }
+  throw new ServiceError(
+    "malformed_request",
+    `The Idempotency-Key has ${key.length} characters; it must have from 1 ` +
+      `to ${KEY_LENGTH}.`,
+  );
+}
+
+/** Path and query; scheme and host do not tell requests apart. */
+function targetOf(url: string): string {
+  return url.slice(url.indexOf("/", url.indexOf("://") + 3));
+}
+
+/** `POST …/bulk_products/:transaction_id/undo` */
+export async function undoUpload(
+  context: RequestContext,
+): Promise<Reply<"upload" | "undo_dry_run">> {
+  const { request, query, params, seller, services } = context;
+  const outcome = await undoTransaction(services, {
+    seller,
+    transactionId: params.transaction_id,
+    keepChanged: readKeepChanged(query),
+    dryRun: readDryRun(query),
+    idempotency: readIdempotencyKey(request),
+  });
+  if ("transactionId" in outcome) {
+    return { xml: { transaction_id: outcome.transactionId } };
+  }
+  const products = productCountsNode(outcome.dryRun);
+  return { xml: { dry_run: { products, details: detailList(outcome) } } };
+}
+
+/** Whether `changed=keep` was asked for. */
+function readKeepChanged(query: URLSearchParams): boolean {
+  const value = query.get("changed");
+  if (value === null || value === "keep") return value !== null;
+  throw new ServiceError(
+    "malformed_request",
+    `changed is "${value.slice(0, 40)}"; it must be keep, or be left out.`,
+  );
+}
