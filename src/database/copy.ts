@@ -31,7 +31,8 @@ export const TABLES: readonly Table[] = [
   { name: "products", key: ["id"] },
   { name: "deleted_products", key: ["id"] },
   { name: "transactions", key: ["id"] },
-  { name: "undo_records", key: ["transaction_id"] },
+  // A record has up to as many bytes as the uploads before.
+  { name: "undo_records", key: ["transaction_id"], page: 8 },
   { name: "refused_documents", key: ["transaction_id"] },
   // A piece has up to 64 KiB.
   { name: "refused_pieces", key: ["transaction_id", "piece"], page: 64 },

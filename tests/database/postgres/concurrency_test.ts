@@ -83,6 +83,28 @@ Deno.test("an Idempotency-Key is used once, whichever process is asked", async (
   assertEquals(n, 5);
 });
 
+Deno.test("an upload is undone once, whichever process is asked", async () => {
+  await using service = await bootReplicas(server, [API, API, API]);
+  for (let round = 0; round < 5; round++) {
+    const upload = await service.apps[0].upload(product(`A-${round}`));
+    const id = textAt(upload.xml, "transaction_id");
+    const answers = await Promise.all(
+      times(
+        6,
+        (i) =>
+          service.apps[i % 3].call(`/seller_api/bulk_products/${id}/undo`, {
+            method: "POST",
+          }),
+      ),
+    );
+    const done = answers.filter(({ status }) => status === 200);
+    assertEquals(done.length, 1);
+    for (const answer of answers) {
+      if (answer !== done[0]) assertEquals(codeOf(answer), "conflict");
+    }
+  }
+});
+
 Deno.test("who follows the order of change misses nothing", async () => {
   await using service = await bootReplicas(server, [API, API]);
   const [first, second] = service.apps;
