@@ -5,6 +5,8 @@
  * a mark where another thread can see it.
  */
 
+import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
+
 /** Where a thread leaves its mark; can be sent to it. */
 export type DiskMark = SharedArrayBuffer;
 
@@ -34,4 +36,20 @@ export function diskCall<T>(call: () => T): T {
   } finally {
     Atomics.store(own, 0, 0);
   }
+}
+
+/**
+ * Of the 32 threads that the runtime has for each of ours, those that look-ups
+ * of names leave (`net/names.ts`).
+ */
+const THREADS = 8;
+const threads = new ConcurrencyLimit({ perKey: THREADS, total: THREADS });
+
+/**
+ * Calls `call`, which has another thread wait for the disk. A disk that hangs
+ * keeps only so many threads: look-ups go on, and blame no host.
+ */
+export async function diskTurn<T>(call: () => Promise<T>): Promise<T> {
+  using _thread = await threads.acquire("");
+  return await call();
 }

@@ -1,33 +1,30 @@
 /** Looking at files and folders that others may remove at any moment. */
 import type { ImageFile } from "./blob_store.ts";
+import { diskTurn } from "./disk_call.ts";
 
 /** A file below the folder; null if it is not there any more. */
 export async function lookAt(
   folder: string,
   name: string,
 ): Promise<ImageFile | null> {
-  const found = await unlessGone(Deno.lstat(`${folder}/${name}`));
+  const found = await unlessGone(() => Deno.lstat(`${folder}/${name}`));
   if (found === null) return null;
   return { name, bytes: found.size, written: found.mtime?.getTime() ?? 0 };
 }
 
 /** Names of the files in a folder, in order; none if there is no folder. */
 export async function filesIn(folder: string): Promise<string[]> {
-  const names: string[] = [];
-  try {
-    for await (const entry of Deno.readDir(folder)) {
-      if (entry.isFile) names.push(entry.name);
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  return names.sort();
+  const entries = await unlessGone(() => Array.fromAsync(Deno.readDir(folder)));
+  return (entries ?? []).filter(({ isFile }) => isFile)
+    .map(({ name }) => name).sort();
 }
 
 /** What came of looking at a file or moving it; null if there was none. */
-export async function unlessGone<T>(done: Promise<T>): Promise<T | null> {
+export async function unlessGone<T>(
+  call: () => Promise<T>,
+): Promise<T | null> {
   try {
-    return await done;
+    return await diskTurn(call);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;

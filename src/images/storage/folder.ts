@@ -3,6 +3,7 @@
  * `<first two digits>/<SHA-256>.<type>`, and `<lease>.part` for what is being
  * written.
  */
+import { diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
 import { probeFolder, receivePart } from "./part_file.ts";
 import {
@@ -68,12 +69,12 @@ export class FolderStore implements ImageStore {
   }
 
   async read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
-    const opened = await unlessGone(Deno.open(`${this.#folder}/${file}`));
+    const opened = await unlessGone(() => Deno.open(`${this.#folder}/${file}`));
     if (opened === null) return null;
     try {
       const { start, end } = range ??
-        { start: 0, end: (await opened.stat()).size };
-      await opened.seek(start, Deno.SeekMode.Start);
+        { start: 0, end: (await diskTurn(() => opened.stat())).size };
+      await diskTurn(() => opened.seek(start, Deno.SeekMode.Start));
       return { bytes: end - start, body: part(opened, end - start) };
     } catch (error) {
       opened.close();
@@ -98,7 +99,7 @@ export class FolderStore implements ImageStore {
     const aside: ImageFile[] = [];
     for (const { name } of files) {
       const path = `${this.#folder}/${name}`;
-      await unlessGone(Deno.rename(path, path + ASIDE));
+      await unlessGone(() => Deno.rename(path, path + ASIDE));
       const moved = await lookAt(this.#folder, name + ASIDE);
       if (moved !== null) aside.push({ ...moved, name });
     }
@@ -121,11 +122,11 @@ export class FolderStore implements ImageStore {
   async #putBack(name: string): Promise<void> {
     const path = `${this.#folder}/${name}`;
     if (await this.look(name) !== null) return await this.#removeAside(name);
-    await unlessGone(Deno.rename(path + ASIDE, path));
+    await unlessGone(() => Deno.rename(path + ASIDE, path));
   }
 
   async #removeAside(name: string): Promise<void> {
-    await unlessGone(Deno.remove(`${this.#folder}/${name}${ASIDE}`));
+    await unlessGone(() => Deno.remove(`${this.#folder}/${name}${ASIDE}`));
   }
 }
 
@@ -136,7 +137,7 @@ function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
     async pull(controller) {
       try {
         const chunk = new Uint8Array(Math.min(CHUNK, left));
-        const read = left === 0 ? null : await file.read(chunk);
+        const read = left === 0 ? null : await diskTurn(() => file.read(chunk));
         if (read === null && left > 0) throw new Error("the image is cut off");
         left -= read ?? 0;
         if (read !== null) controller.enqueue(chunk.subarray(0, read));

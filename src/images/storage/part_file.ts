@@ -3,7 +3,7 @@
  * judged, larger ones go to a temporary file as they come. Only what waits for
  * the disk itself, the flush, is left to another thread.
  */
-import { diskCall } from "./disk_call.ts";
+import { diskCall, diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
 import type { ImageFile, IncomingImage } from "./blob_store.ts";
 
@@ -32,7 +32,7 @@ export async function removePart(
   lease: string,
 ): Promise<ImageFile | null> {
   const part = await lookAtPart(folder, lease);
-  await unlessGone(Deno.remove(partFile(folder, lease)));
+  await unlessGone(() => Deno.remove(partFile(folder, lease)));
   return part;
 }
 
@@ -51,17 +51,20 @@ const PROBE_BYTES = 64 * 1024;
 /** Writes and removes a file in the folder; see `ImageStore.probe`. */
 export async function probeFolder(folder: string): Promise<void> {
   const path = `${folder}/${PROBE}`;
+  try {
+    await diskTurn(() => writeAndFlush(path, new Uint8Array(PROBE_BYTES)));
+  } finally {
+    await unlessGone(() => Deno.remove(path));
+  }
+}
+
+async function writeAndFlush(path: string, bytes: Uint8Array): Promise<void> {
   const options = { write: true, create: true, mode: 0o600 };
   using file = await Deno.open(path, options);
-  try {
-    const bytes = new Uint8Array(PROBE_BYTES);
-    for (let at = 0; at < bytes.length;) {
-      at += await file.write(bytes.subarray(at));
-    }
-    await file.sync();
-  } finally {
-    await unlessGone(Deno.remove(path));
+  for (let at = 0; at < bytes.length;) {
+    at += await file.write(bytes.subarray(at));
   }
+  await file.sync();
 }
 
 /** Takes a download in; `keep` stores it under the name of its image. */
@@ -120,14 +123,14 @@ class PartFile {
   async content(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#file === null) return this.#held();
     this.#flush();
-    return await Deno.readFile(this.#path);
+    return await diskTurn(() => Deno.readFile(this.#path));
   }
 
   /** Gives it its name, once its bytes are on the disk. */
   async keep(path: string): Promise<void> {
     const file = this.#flush();
     this.#giveBack();
-    await file.sync();
+    await diskTurn(() => file.sync());
     diskCall(() => Deno.renameSync(this.#path, path));
     this.#kept = true;
   }
@@ -139,7 +142,7 @@ class PartFile {
     this.#file.close();
     if (this.#kept) return;
     try {
-      await Deno.remove(this.#path);
+      await diskTurn(() => Deno.remove(this.#path));
     } catch {
       // The sweep will find it.
     }

@@ -15,6 +15,7 @@ import type {
   ImageFile,
   ImageStore,
 } from "../../../src/images/storage/blob_store.ts";
+import { until } from "../../support/clock.ts";
 import { testConfig } from "../../support/config.ts";
 import { Random } from "../../support/random.ts";
 import { S3Server } from "../../support/s3_server.ts";
@@ -195,4 +196,33 @@ onEach("a reader that goes away leaves nothing open", async (store) => {
   await reader.read();
   await reader.cancel();
   assertEquals(await bytesOf(store, file), LARGE);
+});
+
+Deno.test("a disk that hangs keeps eight threads, and no more", async () => {
+  const folder = await Deno.makeTempDir();
+  const config = testConfig({ dataDir: folder });
+  const store = openImageStore(imageStoreSettings(config), systemClock);
+  store.prepare();
+  const { sync } = Deno.FsFile.prototype;
+  const over = Promise.withResolvers<void>();
+  let waiting = 0;
+  Deno.FsFile.prototype.sync = () => {
+    waiting++;
+    return over.promise;
+  };
+  try {
+    const keeping = Array.from(
+      { length: 40 },
+      (_, n) => keep(store, new TextEncoder().encode(`image ${n}`)),
+    );
+    await until(() => waiting >= 8, "the flushes");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals(waiting, 8);
+    over.resolve();
+    await Promise.all(keeping);
+    assertEquals(waiting, 40);
+  } finally {
+    Deno.FsFile.prototype.sync = sync;
+    await Deno.remove(folder, { recursive: true });
+  }
 });
