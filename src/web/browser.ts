@@ -30,6 +30,15 @@ export function every(ms: number, fn: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/** Has the browser save a file. */
+export function saveFile(content: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 /**
  * 128 random bits as text. `crypto.randomUUID` would do, but browsers have it
  * only on https and localhost.

@@ -66,7 +66,7 @@ export function problemsOf(details: Element | null): Problem[] {
 }
 
 /** A `<detail>` of an error or a refusal. */
-export function problemOf(detail: Element): Problem {
+function problemOf(detail: Element): Problem {
   const number = (name: string) => numberOf(detail, name) || null;
   return {
     product: number("product"),

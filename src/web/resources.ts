@@ -1,5 +1,5 @@
 /** What the service's answers say, as the views want it. */
-import { type Problem, problemOf } from "./client.ts";
+import { type Problem, problemsOf } from "./client.ts";
 import { childrenOf, find, numberOf, textOf } from "./xml.ts";
 
 /** Counts of products as an upload changes them. */
@@ -10,6 +10,8 @@ export interface ProductCounts {
   unchanged: number;
   /** By an undo. */
   deleted: number;
+  /** With accept=valid. */
+  refused: number;
 }
 
 /** Counts of references to images. */
@@ -30,11 +32,17 @@ export interface ResultImage {
 }
 
 export interface Result {
-  id: string;
-  sku: string;
+  /** Null where it was refused. */
+  id: string | null;
+  /** Null where it was refused without one that could be read. */
+  sku: string | null;
   result: string;
   /** Only those that are pending or failed. */
   images: ResultImage[];
+  /** Why it was refused. */
+  problems: Problem[];
+  /** How many problems there are besides. */
+  more: number;
 }
 
 /** Times are ISO 8601. */
@@ -61,6 +69,7 @@ export function readProductCounts(products: Element | null): ProductCounts {
     updated: numberOf(products, "updated"),
     unchanged: numberOf(products, "unchanged"),
     deleted: numberOf(products, "deleted"),
+    refused: numberOf(products, "refused"),
   };
 }
 
@@ -89,10 +98,13 @@ export function readTransaction(transaction: Element): Transaction {
 }
 
 function readResult(product: Element): Result {
+  const details = find(product, "details");
   return {
-    id: textOf(product, "id") ?? "",
-    sku: textOf(product, "sku") ?? "",
+    id: textOf(product, "id"),
+    sku: textOf(product, "sku"),
     result: textOf(product, "result") ?? "",
+    problems: problemsOf(details),
+    more: numberOf(details, "more"),
     images: childrenOf(product, "image").map((image) => ({
       url: textOf(image, "url") ?? "",
       status: textOf(image, "status") ?? "",
@@ -317,7 +329,7 @@ export function readRefusal(refusal: Element): Refusal {
     status: numberOf(refusal, "status"),
     code: textOf(refusal, "code") ?? "",
     message: textOf(refusal, "message") ?? "",
-    problems: childrenOf(details, "detail").map(problemOf),
+    problems: problemsOf(details),
     more: numberOf(details, "more"),
   };
 }

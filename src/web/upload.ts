@@ -18,6 +18,9 @@ const SHOWN_UP_TO = 32 * 1024 * 1024;
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000];
 const GIVE_UP_MS = 5 * 60_000;
 
+/** `upload valid`: only of the products without a problem. */
+export type Work = "check" | "upload" | "upload valid";
+
 export type Step =
   | { name: "checking" }
   /** The service said what is wrong with the document. */
@@ -26,7 +29,7 @@ export type Step =
   /** `interruption`: why the last try failed, while the next is waited for. */
   | { name: "sending"; interruption: Error | null }
   /** Nothing was judged, or nobody knows whether it was stored. */
-  | { name: "failed"; error: Error; during: "check" | "upload" }
+  | { name: "failed"; error: Error; during: Work }
   /** Signed out in the middle. */
   | { name: "kept" };
 
@@ -104,11 +107,14 @@ export async function checkFile(client: Client): Promise<void> {
  * Sends the file, again and again while that may help, each time with the same
  * Idempotency-Key; answers the transaction id, or null when it came to nothing.
  */
-export async function sendFile(client: Client): Promise<string | null> {
+export async function sendFile(
+  client: Client,
+  work: Exclude<Work, "check"> = "upload",
+): Promise<string | null> {
   let id: string | null = null;
   const sending: Step = { name: "sending", interruption: null };
-  await run(sending, "upload", async (taken, signal) => {
-    id = await sendUntilAnswered(client, taken, signal);
+  await run(sending, work, async (taken, signal) => {
+    id = await sendUntilAnswered(client, taken, work, signal);
     if (id === null) throw new Unreachable();
     upload.set(null);
   });
@@ -124,7 +130,7 @@ export function dropFile(): void {
 
 async function run(
   first: Step,
-  during: "check" | "upload",
+  during: Work,
   work: (taken: Document, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   if (document === null) return;
@@ -140,7 +146,7 @@ async function run(
   }
 }
 
-function stepAfter(error: unknown, during: "check" | "upload"): Step {
+function stepAfter(error: unknown, during: Work): Step {
   if (error instanceof ApiError && error.status === 401) {
     return { name: "kept" };
   }
@@ -154,15 +160,19 @@ function stepAfter(error: unknown, during: "check" | "upload"): Step {
 async function sendUntilAnswered(
   client: Client,
   taken: Document,
+  work: Work,
   signal: AbortSignal,
 ): Promise<string | null> {
   const startedAt = now();
+  const isPart = work === "upload valid";
+  // Another request, so it needs a key of its own.
+  const key = taken.idempotencyKey + (isPart ? "-valid" : "");
   for (let tries = 0;; tries++) {
     try {
-      const root = await client.read(BULK, {
+      const root = await client.read(isPart ? `${BULK}&accept=valid` : BULK, {
         method: "POST",
         body: taken.body,
-        headers: { ...taken.headers, "Idempotency-Key": taken.idempotencyKey },
+        headers: { ...taken.headers, "Idempotency-Key": key },
         signal,
       });
       return textOf(root, "transaction_id");

@@ -349,6 +349,33 @@ test("an upload is undone after a look at what that does", async () => {
   assertEquals(tab.faults, []);
 });
 
+test("after a refusal the valid products are uploaded, and the others downloaded", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const flawed = product("B", "<colour>red</colour>");
+  await choose(page, catalogue(product("A"), flawed));
+  await page.getByRole("button", { name: "Upload the valid ones" }).click();
+
+  await page.getByRole("cell", { name: "refused" }).waitFor();
+  const row = await page.getByRole("row", { name: "refused" }).innerText();
+  assertStringIncludes(row, "line 3: The element <colour> is not known here");
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download the refused" }).click();
+  const document = await Deno.readTextFile(await (await download).path());
+  assertStringIncludes(document, `-->\n${flawed}\n</products>`);
+  assertEquals((await app.call("/seller_api/products/A")).status, 200);
+  assertEquals(tab.faults, []);
+
+  // What is wrong outside of any product leaves nothing to upload.
+  await page.getByRole("link", { name: "Upload", exact: true }).click();
+  await choose(page, catalogue(product("C"), "<produkt/>"));
+  await page.getByText("1 problem.").waitFor();
+  const button = page.getByRole("button", { name: "Upload the valid ones" });
+  assertEquals(await button.count(), 0);
+});
+
 test("a key that is revoked in the middle loses no file", async () => {
   await using app = await bootAll();
   await using tab = await openTab(browser);

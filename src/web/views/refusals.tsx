@@ -1,5 +1,5 @@
 /** Requests that were refused, with what was wrong in each. */
-import type { Client } from "../client.ts";
+import type { Client, Problem } from "../client.ts";
 import { count, Moment, plural, Title } from "../parts.tsx";
 import { ListFoot, type ListOf, useRows } from "../paging.tsx";
 import { readRefusal, type Refusal } from "../resources.ts";
@@ -31,6 +31,19 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   return (
     <details>
       <summary>{plural(problems.length + more, "problem")}</summary>
+      <ProblemList problems={problems} more={more} />
+      {facts}
+    </details>
+  );
+}
+
+/** Each problem with its place, and how many there are besides. */
+export function ProblemList({ problems, more }: {
+  problems: readonly Problem[];
+  more: number;
+}) {
+  return (
+    <>
       <ul>
         {problems.map(({ product, line, code, message }, i) => (
           <li key={i}>
@@ -41,8 +54,7 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
         ))}
       </ul>
       {more > 0 && <p class="quiet">and {count(more)} more</p>}
-      {facts}
-    </details>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 /** One upload: its progress while images are fetched, then its result. */
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../client.ts";
+import { saveFile } from "../browser.ts";
 import { followTransaction, Speed } from "../follow.ts";
 import {
   Announcer,
@@ -27,6 +28,7 @@ import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { ThumbnailsOf } from "../thumbnails.tsx";
 import { find, numberOf, textOf } from "../xml.ts";
+import { ProblemList } from "./refusals.tsx";
 import { UndoBar } from "./undo.tsx";
 
 export function TransactionView({ client, id }: {
@@ -68,6 +70,9 @@ export function TransactionView({ client, id }: {
           transaction={transaction}
           onRetried={() => setTurn(turn + 1)}
         />
+      )}
+      {transaction && transaction.products.refused > 0 && (
+        <RefusedBar client={client} transaction={transaction} />
       )}
       {transaction && <UndoBar client={client} transaction={transaction} />}
       <Await loaded={results}>
@@ -199,11 +204,12 @@ function Progress({ transaction, perSecond, connected }: {
 }
 
 function changes({ products }: Transaction): string {
-  const { created, updated, unchanged, deleted } = products;
+  const { created, updated, unchanged, deleted, refused } = products;
   return [
     created > 0 && `${count(created)} new`,
     updated > 0 && `${count(updated)} changed`,
     unchanged > 0 && `${count(unchanged)} unchanged`,
+    refused > 0 && `${count(refused)} refused`,
     deleted > 0 && `${count(deleted)} deleted`,
   ].filter(Boolean).join(", ");
 }
@@ -266,6 +272,35 @@ function RetryBar({ client, transaction, onRetried }: {
   );
 }
 
+/** What was refused, to correct it and upload it again. */
+function RefusedBar({ client, transaction }: {
+  client: Client;
+  transaction: Transaction;
+}) {
+  const { busy, error, run } = useAction();
+  const { id, products } = transaction;
+  const download = async () => {
+    const path = `/seller_api/bulk_products/${encodeURIComponent(id)}/refused`;
+    const answer = await client.send(path);
+    saveFile(await answer.blob(), `refused-${id}.xml`);
+  };
+  return (
+    <div class="note warn">
+      <p class="row">
+        <span class="grow">
+          {plural(products.refused, "product")}{" "}
+          refused. Download what was sent, with its problems as comments;
+          correct it and upload it.
+        </span>
+        <button type="button" disabled={busy} onClick={() => run(download)}>
+          Download the refused products
+        </button>
+      </p>
+      {error && <ErrorNote error={error} />}
+    </div>
+  );
+}
+
 /** Rows drawn at first, and with each wish for more. */
 const ROWS = 25;
 
@@ -300,7 +335,7 @@ function Results({ client, results, settled }: {
         label="Products"
         columns={columnsFor(client, settled)}
         rows={wanted.slice(0, shown)}
-        keyOf={({ id }) => id}
+        keyOf={(result) => result.id ?? results.indexOf(result)}
       />
       {wanted.length > shown && (
         <p>
@@ -322,18 +357,23 @@ function columnsFor(
       label: "SKU",
       look: "mono sku",
       cell: ({ id, sku, result }) =>
-        result === "deleted" ? sku : <a href={linkTo("products", id)}>{sku}</a>,
+        id === null || result === "deleted"
+          ? sku
+          : <a href={linkTo("products", id)}>{sku}</a>,
     },
     { label: "Result", cell: ({ result }) => <State of={result} /> },
     {
-      label: "Images",
+      label: "Images and problems",
       look: "fill bare",
-      cell: ({ id, result, images }) => (
+      cell: ({ id, result, images, problems, more }) => (
         <div class="pictured">
-          {result !== "deleted" && (
+          {id !== null && result !== "deleted" && (
             <ThumbnailsOf client={client} id={id} settled={settled} />
           )}
           <Failures images={images} />
+          {problems.length > 0 && (
+            <ProblemList problems={problems} more={more} />
+          )}
         </div>
       ),
     },

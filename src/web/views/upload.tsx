@@ -133,8 +133,8 @@ function FileView({ client, current }: { client: Client; current: Upload }) {
 function FileBar({ client, current }: { client: Client; current: Upload }) {
   const { step } = current;
   const busy = step.name === "checking" || step.name === "sending";
-  const send = async () => {
-    const id = await sendFile(client);
+  const send = async (work: "upload" | "upload valid") => {
+    const id = await sendFile(client, work);
     const stillHere = ["", "upload"].includes(route.value.view);
     if (id !== null && stillHere) goTo("uploads", id);
   };
@@ -152,17 +152,41 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
         </button>
       )}
       {step.name === "ready" && (
-        <button type="button" class="main" onClick={send}>
+        <button
+          type="button"
+          class="main"
+          onClick={() => send("upload")}
+        >
           Upload {plural(step.counts.total, "product")}
         </button>
       )}
-      {step.name === "failed" && step.during === "upload" && (
-        <button type="button" class="main" onClick={send}>
+      {step.name === "refused" && mayStorePart(step.error) && (
+        <button
+          type="button"
+          class="main"
+          onClick={() => send("upload valid")}
+        >
+          Upload the valid ones
+        </button>
+      )}
+      {step.name === "failed" && step.during !== "check" && (
+        <button
+          type="button"
+          class="main"
+          onClick={() =>
+            send(step.during === "upload" ? "upload" : "upload valid")}
+        >
           Upload again
         </button>
       )}
     </div>
   );
+}
+
+/** Whether all problems are those of single products. */
+function mayStorePart({ status, problems }: ApiError): boolean {
+  return status === 422 && problems.length > 0 &&
+    problems.every(({ product }) => product !== null);
 }
 
 interface StepProps {
@@ -192,7 +216,7 @@ function StepView({ client, current, place, onPlace }: StepProps) {
       return (
         <>
           <ErrorNote error={step.error} />
-          {step.during === "upload" && (
+          {step.during !== "check" && (
             <p class="quiet">
               Nobody knows whether the last try arrived. To upload again is
               safe: the same file is never stored twice.
@@ -234,7 +258,7 @@ function Sending({ interruption }: { interruption: Error | null }) {
   return (
     <>
       <Working title="Uploading">
-        Everything is checked once more and then stored at once, or not at all.
+        Everything is checked once more; what is stored is stored at once.
       </Working>
       {interruption && (
         <div class="note warn">
