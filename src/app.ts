@@ -5,6 +5,7 @@ import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { yieldToIo } from "./lib/yield_to_io.ts";
 import { Metrics } from "./operations/metrics.ts";
+import { tracedDb } from "./operations/traced_db.ts";
 import { Snapshot } from "./operations/snapshot.ts";
 import { Health } from "./operations/health.ts";
 import { RequestHandler } from "./http/server.ts";
@@ -84,13 +85,15 @@ export async function openApp(
   const metrics = new Metrics(
     config.databaseUrl === null ? "sqlite" : "postgres",
   );
-  const db = await openDatabase(config, {
-    create: true,
-    heavy,
-    deps,
-    meter: metrics.db,
-    openWaitMs: Infinity,
-  });
+  const db = tracedDb(
+    await openDatabase(config, {
+      create: true,
+      heavy,
+      deps,
+      meter: metrics.db,
+      openWaitMs: Infinity,
+    }),
+  );
   stack.defer(() => db.close());
   const outbound = new Outbound({
     allowPrivate: config.allowPrivate,

@@ -92,6 +92,7 @@ export function jsonLog(
   level: LogLevel,
   write: (line: string) => void = (line) => console.error(line),
   now: () => number = systemClock.now,
+  more: () => LogFields = () => ({}),
 ): Log {
   const threshold = LEVELS.indexOf(level);
   const at = (lineLevel: LogLevel) => {
@@ -102,6 +103,7 @@ export function jsonLog(
           time: new Date(now()).toISOString(),
           level: lineLevel,
           event,
+          ...more(),
           ...fields,
         }),
       );
@@ -115,7 +117,8 @@ export function jsonLog(
   };
 }
 
-/** Everything real, at the given log level. */
-export function systemDeps(level: LogLevel): Deps {
-  return { clock: systemClock, ids: systemIds, log: jsonLog(level) };
+/** Everything real; `more` says what every line of the log has besides. */
+export function systemDeps(level: LogLevel, more?: () => LogFields): Deps {
+  const log = jsonLog(level, undefined, undefined, more);
+  return { clock: systemClock, ids: systemIds, log };
 }

@@ -125,7 +125,7 @@ Deno.test("every task that runs the program gives it the same flags", async () =
   const flags = await taskFlags("compile");
   assert(flags.includes("--no-prompt"));
   assert(!flags.includes("--allow-all"));
-  for (const task of ["cli", "start", "dev"]) {
+  for (const task of ["compile-traced", "cli", "start", "dev"]) {
     assertEquals(await taskFlags(task), flags, task);
   }
 });

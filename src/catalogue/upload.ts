@@ -13,6 +13,7 @@
 import { recordInvalid, ServiceError, serviceStopping } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
+import { inSpan } from "../lib/tracing.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
@@ -116,7 +117,7 @@ async function carryThrough(
   const document = await inPhase(
     services,
     "decode",
-    () => decode(services, upload),
+    () => inSpan("upload.decode", () => decode(services, upload)),
   );
   const source = sent &&
     await SentDocument.locate(sent, document, yieldToIo);
@@ -124,12 +125,22 @@ async function carryThrough(
     services,
     "heads",
     () =>
-      beforeEnd(services.ending, probeImages(services, document, seller.id)),
+      inSpan(
+        "upload.heads",
+        () =>
+          beforeEnd(
+            services.ending,
+            probeImages(services, document, seller.id),
+          ),
+      ),
   );
   countHeads(services, heads.values());
   const known = [...document.problems, ...imageProblems(document, heads)];
   const judge = async (sql: Sql) => {
-    const judged = await judgeProducts(sql, services, upload, document, known);
+    const judged = await inSpan(
+      "upload.plan",
+      () => judgeProducts(sql, services, upload, document, known),
+    );
     const { problems, products } = judged;
     const hasOthers = products.some(({ result }) => result !== "refused");
     if (isRefused(problems, { acceptValid, hasOthers })) {

@@ -9,6 +9,7 @@ import { systemDeps } from "../deps.ts";
 import { SandboxFolderError } from "../sandbox/sandbox.ts";
 import { DbError } from "../database/db.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { traceFields } from "../lib/tracing.ts";
 
 const OK = 0;
 /** It was asked for rightly, and failed. */
@@ -51,7 +52,7 @@ async function run(
   },
   config: Config,
 ): Promise<number> {
-  const deps = systemDeps(config.logLevel);
+  const deps = systemDeps(config.logLevel, traceFields);
   try {
     const context = { config, deps, arguments: values, flags };
     await command.run({ ...context, print, printError });

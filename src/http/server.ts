@@ -7,6 +7,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { LogFields } from "../deps.ts";
+import { describeRequest, failRequest } from "../lib/tracing.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
@@ -158,6 +159,7 @@ export class RequestHandler {
       return response;
     } catch (error) {
       const failure = toServiceError(error);
+      if (failure.status >= 500) failRequest(failure.code);
       const throttled = this.#isKnown(exchange)
         ? null
         : this.#authFailures.tooMany(exchange.client);
@@ -202,6 +204,7 @@ export class RequestHandler {
     if (match === null) throw this.#nothingThere(exchange, target);
     const { route, params } = found(match, request.method);
     exchange.route = route;
+    describeRequest(request.method, route.path);
     if (exchange.reader !== null && route.method === "GET") {
       this.#sender.checkRoom(exchange.reader);
     }

@@ -44,6 +44,7 @@ import {
 import { OriginHistory } from "./limits.ts";
 import { StoreWatch } from "./store_watch.ts";
 import { ImageThread } from "./thread.ts";
+import { recordSpan } from "../../lib/tracing.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 
@@ -405,7 +406,10 @@ export class ImageRole implements BackgroundRole {
     const { images, imageBytes, imageFetch } = this.#services.metrics;
     images.add(1, outcome.kind, outcome.kind === "failed" ? outcome.code : "");
     imageBytes.add(bytes);
-    if (ms !== null) imageFetch.observe(ms / 1_000);
+    if (ms === null) return;
+    imageFetch.observe(ms / 1_000);
+    const code = outcome.kind === "failed" ? outcome.code : undefined;
+    recordSpan("image.fetch", ms, { outcome: outcome.kind, code, bytes });
   }
 
   /** What the worker has and has not reported. */

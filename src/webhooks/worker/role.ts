@@ -27,6 +27,7 @@ import {
 } from "../rows/outcomes.ts";
 import { type ClaimShare, type Flight, IN_ALL, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
+import { inSpan } from "../../lib/tracing.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { sendPayload } from "./attempt.ts";
 
@@ -227,6 +228,24 @@ export class WebhookRole implements BackgroundRole {
   }
 
   async #deliver(flight: Flight, payload: Payload): Promise<void> {
+    const { failures, endedAt } = await inSpan(
+      "delivery.attempt",
+      () => this.#attempt(flight, payload),
+      {
+        root: true,
+        attributes: ({ outcome }) => ({
+          outcome: nameOf(outcome),
+          attempt: flight.claim.attempt,
+          status: outcome.status ?? undefined,
+        }),
+      },
+    );
+    if (failures === null) return;
+    await this.#rest(failures, endedAt);
+  }
+
+  /** Sends it once and records what came of that. */
+  async #attempt(flight: Flight, payload: Payload): Promise<Attempted> {
     const { deps } = this.#services;
     const outcome = await sendPayload({
       payload,
@@ -240,20 +259,15 @@ export class WebhookRole implements BackgroundRole {
     const settled = await this.#record(flight, outcome);
     this.#moves++;
     this.#count(outcome, deps.clock.now() - payload.createdAt);
-    if (settled === null) return;
-    this.#log(flight, outcome, settled);
-    await this.#rest(settled.webhookFailures, endedAt);
+    if (settled !== null) this.#log(flight, outcome, settled);
+    return { outcome, failures: settled?.webhookFailures ?? null, endedAt };
   }
 
   /** `latencyMs`: since the event was handed in. */
   #count(outcome: Outcome, latencyMs: number): void {
     const { deliveries, deliveryLatency } = this.#services.metrics;
-    const isDelivered = isAccepted(outcome);
-    deliveries.add(
-      1,
-      isDelivered ? "delivered" : outcome.error ?? "rejected",
-    );
-    if (isDelivered) deliveryLatency.observe(latencyMs / 1_000);
+    deliveries.add(1, nameOf(outcome));
+    if (isAccepted(outcome)) deliveryLatency.observe(latencyMs / 1_000);
   }
 
   /**
@@ -304,6 +318,19 @@ export class WebhookRole implements BackgroundRole {
       log.warn("webhook_disabled", { webhook: webhookId });
     }
   }
+}
+
+interface Attempted {
+  outcome: Outcome;
+  /** Of the webhook in a row; null: the lease was lost. */
+  failures: number | null;
+  /** Monotonic milliseconds. */
+  endedAt: number;
+}
+
+/** For metrics and traces. */
+function nameOf(outcome: Outcome): string {
+  return isAccepted(outcome) ? "delivered" : outcome.error ?? "rejected";
 }
 
 async function claimShares(

@@ -1,0 +1,95 @@
+/**
+ * Traces by Deno's built-in OpenTelemetry. Without OTEL_DENO=true nothing of it
+ * is loaded, and what stands here costs a comparison.
+ *
+ * Attributes hold no SKU, value, key or URL: they leave the machine.
+ */
+import type { Attributes, Span, Tracer } from "@opentelemetry/api";
+
+/** The runtime registers itself here, before any module runs, when it is on. */
+const isOn = Symbol.for("opentelemetry.js.api.1") in globalThis;
+const otel = isOn ? await import("@opentelemetry/api") : null;
+const tracer = otel?.trace.getTracer("seller-interface");
+if (tracer !== undefined) keepUrlsOut(tracer);
+
+/**
+ * The runtime writes URLs, which hold SKUs, into the spans that it makes itself;
+ * setting such an attribute again only adds another one. So its class of spans
+ * is made not to take them.
+ */
+function keepUrlsOut(tracer: Tracer): void {
+  const spans: Span = Object.getPrototypeOf(tracer.startSpan("never ended"));
+  const { setAttribute } = spans;
+  spans.setAttribute = function (this: Span, key, value) {
+    return key.startsWith("url.") ? this : setAttribute.call(this, key, value);
+  };
+}
+
+interface SpanOptions<T> {
+  /** It belongs to no request. */
+  root?: boolean;
+  /** What the result tells. */
+  attributes?: (result: T) => Attributes;
+}
+
+/** Does `work` in a span of its own; what it throws marks the span as failed. */
+export function inSpan<T>(
+  name: string,
+  work: () => Promise<T>,
+  { root = false, attributes }: SpanOptions<T> = {},
+): Promise<T> {
+  if (tracer === undefined) return work();
+  return tracer.startActiveSpan(name, { root }, async (span) => {
+    try {
+      const result = await work();
+      if (attributes !== undefined) span.setAttributes(attributes(result));
+      return result;
+    } catch (error) {
+      fail(span, error instanceof Error ? error.name : "error");
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** A span that belongs to no request and is over: it took so many ms. */
+export function recordSpan(
+  name: string,
+  ms: number,
+  attributes: Attributes,
+): void {
+  if (tracer === undefined) return;
+  const endTime = Date.now();
+  tracer.startSpan(name, { root: true, startTime: endTime - ms, attributes })
+    .end(endTime);
+}
+
+/** Names the runtime's span of a request after its route. */
+export function describeRequest(method: string, route: string): void {
+  const span = otel?.trace.getActiveSpan();
+  span?.updateName(`${method} ${route}`);
+  span?.setAttribute("http.route", route);
+}
+
+/** Marks the span of a request as failed, with the code of its error. */
+export function failRequest(code: string): void {
+  const span = otel?.trace.getActiveSpan();
+  if (span !== undefined) fail(span, code);
+}
+
+function fail(span: Span, type: string): void {
+  span.setAttribute("error.type", type);
+  span.setStatus({ code: otel!.SpanStatusCode.ERROR });
+}
+
+/** For lines of the log. */
+export function traceFields(): { trace_id?: string } {
+  const span = otel?.trace.getActiveSpan();
+  return span === undefined ? {} : { trace_id: span.spanContext().traceId };
+}
+
+/** Calls `fn`, whenever that is, as a part of what goes on now. */
+export function boundToSpan<F extends (...args: never[]) => unknown>(fn: F): F {
+  return otel === null ? fn : otel.context.bind(otel.context.active(), fn);
+}

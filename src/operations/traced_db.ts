@@ -1,0 +1,20 @@
+/** A database whose writes are spans. */
+import type { Db } from "../database/db.ts";
+import { boundToSpan, inSpan } from "../lib/tracing.ts";
+
+/**
+ * The same database. What a write does belongs to its span, although the engine
+ * calls it later and together with others.
+ */
+export function tracedDb(db: Db): Db {
+  return {
+    wakeUps: db.wakeUps,
+    read: (fn) => db.read(fn),
+    write: (fn, options) =>
+      inSpan("db.write", () => db.write(boundToSpan(fn), options)),
+    sizes: () => db.sizes(),
+    backup: (file) => db.backup(file),
+    hurry: () => db.hurry(),
+    close: () => db.close(),
+  };
+}
