@@ -36,7 +36,7 @@ import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
 import { FieldText } from "./field_text.ts";
 
-/** The most products that one document may hold (interface.md, section 8). */
+/** The most products that one document may hold. */
 export const PRODUCTS_LIMIT = 250;
 
 /** One image reference whose URL may be asked. */

@@ -1,6 +1,6 @@
 /**
- * The loop below every background role: look at the rows, do what is due, say
- * when to look again.
+ * The loop of a background role: it calls a step, waits as long as the step
+ * asks for or until it is woken, and calls it again.
  */
 import type { Deps } from "../deps.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
@@ -12,16 +12,19 @@ export interface LoopOptions {
   deps: Pick<Deps, "clock" | "log">;
   /** Wakes the loop before its time. */
   signal: Signal;
-  /** Looks again after this long at the latest (another process's rows). */
+  /**
+   * Waits no longer than this, because another process may have changed the
+   * rows.
+   */
   idleMs: number;
   /**
-   * Does what is due; answers how many ms after its beginning, of which its
-   * look at the rows tells, it wants to be called again.
+   * Does what is due. Returns after how many ms, counted from its start, it is
+   * to be called again.
    */
   step: () => Promise<number>;
 }
 
-/** After a failed step (a busy database, say) the loop waits this long. */
+/** The pause after a failed step (a busy database, for example). */
 const AFTER_FAILURE_MS = 1_000;
 
 export class Loop {
@@ -38,12 +41,12 @@ export class Loop {
     this.#running ??= this.#run();
   }
 
-  /** What the last step threw; null when it did not. */
+  /** The error of the last step; null if it succeeded. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Resolves when the step under way has ended; none follows. */
+  /** Resolves when the current step has ended; starts no other. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -54,7 +57,8 @@ export class Loop {
     const { clock, log } = deps;
     const abort = this.#stopping.signal;
     while (!abort.aborted) {
-      // Remembered before the look, so that no wake-up falls between.
+      // Read before the step looks at the rows, so that no wake-up is lost in
+      // between.
       const since = signal.count;
       const began = clock.monotonic();
       let pause: number;
@@ -68,8 +72,8 @@ export class Loop {
         pause = Math.min(AFTER_FAILURE_MS, idleMs);
       }
       if (pause > 0) await signal.wait(clock, pause, { abort, since });
-      // On SQLite a step ends without a turn of the event loop: one that is
-      // always late would let in nobody.
+      // On SQLite a step never yields to the event loop. Without this, a loop
+      // that is always late would block every request.
       else await yieldToIo();
     }
   }

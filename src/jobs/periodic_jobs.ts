@@ -1,6 +1,6 @@
 /**
- * Runs jobs that come up again and again, one portion of one job at a time, so
- * that none of them keeps a request waiting.
+ * Runs periodic jobs, one small portion of one job at a time, so that no job
+ * delays a request.
  */
 import type { Deps } from "../deps.ts";
 import { SECOND_MS } from "../lib/durations.ts";
@@ -11,21 +11,25 @@ export interface PeriodicJob {
   /** For the log. */
   name: string;
   /**
-   * Milliseconds from the end of a run to the beginning of the next; Infinity:
-   * one run, at the start.
+   * Milliseconds from the end of a run to the start of the next; Infinity: runs
+   * once, at the start.
    */
   everyMs: number;
-  /** Whether this process does it; asked before each portion. */
+  /** Whether this process runs the job; asked before each portion. */
   isOurs: () => boolean;
-  /** Each step is one portion, and yields how many things it did. */
+  /** Each step does one portion and yields how many items it handled. */
   run: () => AsyncGenerator<number, void>;
 }
 
-/** A job of another process is looked at again after this long. */
+/**
+ * When a job belongs to another process, the loop asks again after this long.
+ */
 const LOOK_AGAIN_MS = 10 * SECOND_MS;
-/** A job that failed begins anew after this long. */
+/** A failed job starts again after this long. */
 const AFTER_FAILURE_MS = 5 * SECOND_MS;
-/** After a portion the job pauses so many times as long as that took. */
+/**
+ * After a portion the job pauses this many times as long as the portion took.
+ */
 const PAUSES = 9;
 const PAUSE_MAX_MS = SECOND_MS;
 
@@ -33,9 +37,9 @@ interface Scheduled {
   job: PeriodicJob;
   /** Monotonic milliseconds. */
   dueAt: number;
-  /** The run under way. */
+  /** The current run. */
   run: AsyncGenerator<number, void> | null;
-  /** What the run has done so far. */
+  /** Items handled by the current run. */
   done: number;
 }
 
@@ -83,12 +87,12 @@ export class PeriodicJobs {
     return this.#next()!.dueAt - began;
   }
 
-  /** The job that is due first. */
+  /** The job with the earliest due time. */
   #next(): Scheduled | undefined {
     return this.#jobs.toSorted((a, b) => a.dueAt - b.dueAt)[0];
   }
 
-  /** Answers how many ms later the job is due again. */
+  /** Returns after how many ms the job is due again. */
   async #doPortion(scheduled: Scheduled): Promise<number> {
     const { clock, log } = this.#deps;
     const { name, everyMs, isOurs, run } = scheduled.job;
@@ -118,7 +122,7 @@ export class PeriodicJobs {
   }
 }
 
-/** Portions of which each answers how many things it did; the last none. */
+/** Runs portions until one handles nothing. */
 export async function* untilNone(
   portion: () => Promise<number>,
 ): AsyncGenerator<number, void> {

@@ -1,8 +1,7 @@
 /**
- * Keeps a background role going. The role counts each time that its due work
- * moves; the keeper looks at that count every second, and starts the role anew
- * from its rows when the count has stood still for a minute although the role
- * could work.
+ * Restarts a background role that is stuck. The role counts its progress; the
+ * keeper compares that count every second and restarts the role from its rows
+ * when it has not changed for a minute although the role could work.
  */
 import type { Deps, LogFields } from "../deps.ts";
 import { Loop } from "./loop.ts";
@@ -11,18 +10,18 @@ import { Signal } from "./signals.ts";
 /** A background role, as its keeper sees it. */
 export interface BackgroundRole {
   start(): void;
-  /** Records what is done, gives the rest back, and ends. */
+  /** Records what is done, releases the rest, and ends. */
   stop(): Promise<void>;
   /**
-   * Ends at once and drops everything in memory: nothing that is under way
-   * counts any more. Gives its leases back, if the database takes that. Never
-   * rejects.
+   * Ends at once and drops everything in memory; nothing in progress counts.
+   * Releases its leases if the database allows. Never rejects.
    */
   abandon(): Promise<void>;
-  /** Why it cannot work at present, through no fault of its own; else null. */
+  /** Why it cannot work now, for an external reason; null if it can. */
   trouble(): string | null;
   /**
-   * Counts up when due work moves, and at each look that finds none which may.
+   * Increases with each piece of due work done, and with each look that finds
+   * none.
    */
   readonly moves: number;
   /** What it holds, for the log. */
@@ -32,12 +31,14 @@ export interface BackgroundRole {
 export interface RoleKeeperOptions {
   name: string;
   deps: Pick<Deps, "clock" | "log">;
-  /** Makes the role, with nothing in memory. */
+  /** Creates the role with empty memory. */
   make: () => BackgroundRole;
 }
 
 const LOOK_MS = 1_000;
-/** Looks without a move, one a second, after which a role is started anew. */
+/**
+ * A role is restarted after this many looks, one a second, without progress.
+ */
 const STUCK_LOOKS = 60;
 
 export class RoleKeeper {
@@ -45,11 +46,14 @@ export class RoleKeeper {
   readonly #loop: Loop;
   #role: BackgroundRole;
   #moves = 0;
-  /** Looks since the last move; looks, so that a stall of this process is one. */
+  /**
+   * Looks since the last progress. Looks are counted, not seconds, so that a
+   * stall of this process counts as one.
+   */
   #still = 0;
-  /** Unix milliseconds of the look that saw the last move. */
+  /** Unix milliseconds of the look that saw the last progress. */
   #movedAt: number | null = null;
-  /** The role was started anew and has not moved since. */
+  /** The role was restarted and has made no progress since. */
   #stuck = false;
 
   constructor(options: RoleKeeperOptions) {
@@ -74,19 +78,22 @@ export class RoleKeeper {
     await this.#role.stop();
   }
 
-  /** Why the role is not ready; null when it is. */
+  /** Why the role is not ready; null if it is. */
   trouble(): string | null {
     const trouble = this.#role.trouble();
     if (trouble !== null || !this.#stuck) return trouble;
     return "its due work has not moved for a minute";
   }
 
-  /** When the role last moved, to a second, in Unix milliseconds; or null. */
+  /**
+   * When the role last made progress, to a second, in Unix milliseconds; or
+   * null.
+   */
   get movedAt(): number | null {
     return this.#movedAt;
   }
 
-  /** How many jobs the role is at. */
+  /** How many jobs the role holds. */
   get inFlight(): number {
     return this.#role.held().in_flight;
   }
@@ -114,7 +121,7 @@ export class RoleKeeper {
     const stuck = this.#role;
     this.#role = make();
     this.#moves = this.#role.moves;
-    // Not waited for: whatever keeps the role from moving may keep this, too.
+    // Not awaited: what blocks the role may block this, too.
     void stuck.abandon();
     this.#role.start();
     deps.log.warn("role_started_anew", { role: name });

@@ -1,6 +1,6 @@
 /**
- * Which roles this process alone has on its data folder. The locks are the
- * operating system's, so they end with the process, however that ends.
+ * Locks that give one process a role on its data folder. They are locks of the
+ * operating system, so they end with the process even if it crashes.
  */
 import { join } from "node:path";
 import type { Role } from "../config.ts";
@@ -13,7 +13,10 @@ export class RoleLocks {
     this.#dataDir = dataDir;
   }
 
-  /** Takes a role unless another process has it; answers whether it is ours. */
+  /**
+   * Takes a role unless another process holds it; returns whether this process
+   * holds it now.
+   */
   take(role: Role): boolean {
     if (this.#held.has(role)) return true;
     const file = Deno.openSync(join(this.#dataDir, `${role}.lock`), {
@@ -26,7 +29,7 @@ export class RoleLocks {
     return this.#held.has(role);
   }
 
-  /** Gives all roles up. */
+  /** Releases all roles. */
   close(): void {
     for (const file of this.#held.values()) file.close();
     this.#held.clear();

@@ -1,18 +1,18 @@
 /**
- * Wake-ups inside one process and, where the database can carry them, between
- * processes. A signal carries no data: it only says "look at the rows again".
- * Whoever waits also looks again by itself after a while, as another process
- * may have changed the rows and a wake-up may be lost.
+ * Wake-ups inside one process and, if the database supports it, between
+ * processes. A signal carries no data; it only says "look at the rows again".
+ * Waiters also look again after a while, because another process may have
+ * changed the rows and a wake-up may be lost.
  */
 import type { Clock } from "../deps.ts";
 import type { WakeUps } from "../database/db.ts";
 
 export interface WaitOptions {
-  /** What is waited for; "" by default. */
+  /** The key to wait for; "" by default. */
   key?: string;
-  /** Ends the wait, without an error. */
+  /** Ends the wait without an error. */
   abort?: AbortSignal;
-  /** A `count` from before the look at the rows; that of now by default. */
+  /** A `count` read before the look at the rows; the current one by default. */
   since?: number;
 }
 
@@ -22,23 +22,26 @@ export class Signal {
   readonly #share: (key: string) => void;
   #count = 0;
 
-  /** `share` hands on to other processes what is announced. */
+  /** `share` forwards announcements to other processes. */
   constructor(share: (key: string) => void = () => {}) {
     this.#share = share;
   }
 
-  /** How often it was notified: remember it, look, then wait `since` it. */
+  /**
+   * How many notifications there were: read it, look at the rows, then wait
+   * `since` it.
+   */
   get count(): number {
     return this.#count;
   }
 
-  /** Wakes everybody who waits for `key`, in every process. */
+  /** Wakes all waiters for `key` in every process. */
   announce(key = ""): void {
     this.notify(key);
     this.#share(key);
   }
 
-  /** Wakes everybody in this process who waits for `key`. */
+  /** Wakes all waiters for `key` in this process. */
   notify(key = ""): void {
     this.#count++;
     const waiting = this.#waiting.get(key);
@@ -49,7 +52,7 @@ export class Signal {
 
   /**
    * Resolves at the next `notify(key)`, after `ms`, or when `abort` fires; at
-   * once when it was notified since its count was `since`.
+   * once if there was a notification since the count was `since`.
    */
   wait(
     clock: Clock,
@@ -80,13 +83,13 @@ export interface Signals {
   images: Signal;
   /** There may be deliveries to make. */
   deliveries: Signal;
-  /** Keyed by transaction id: its counters moved. */
+  /** By transaction id: its counters changed. */
   progress: Signal;
-  /** Keyed by seller id: there is another event. */
+  /** By seller id: it has a new event. */
   events: Signal;
 }
 
-/** Signals that reach other processes by `wakeUps`, and hear of theirs. */
+/** Signals connected to those of other processes by `wakeUps`. */
 export function newSignals(wakeUps: WakeUps | null = null): Signals {
   const shared = (topic: keyof Signals) =>
     new Signal((key) => wakeUps?.send(topic, key));

@@ -1,17 +1,17 @@
 /**
- * Notices that this thread stood still: the process was stopped, or the machine
- * slept or gave it no time. Every time-out is then due at once, and says nothing
- * about whoever was waited for.
+ * Detects that this thread stood still because the process was stopped or the
+ * machine slept or was overloaded. Afterwards every time-out is due at once,
+ * which says nothing about the remote host.
  */
 import type { Clock } from "../deps.ts";
 
 const TICK_MS = 1_000;
-/** A tick that comes this late tells of a stall. */
+/** A tick this late counts as a stall. */
 const LATE_MS = 3_000;
 
 export class StallWatch {
   readonly #clock: Clock;
-  /** Monotonic milliseconds, as the others. */
+  /** Monotonic milliseconds, like the other times. */
   #seenAt: number;
   #stalledAt = -Infinity;
   #cancel = () => {};
@@ -30,9 +30,9 @@ export class StallWatch {
     this.#cancel();
   }
 
-  /** Whether the thread stood still since then (monotonic milliseconds). */
+  /** Whether the thread has stood still since then (monotonic milliseconds). */
   since(time: number): boolean {
-    // An answer may come before the tick that is late.
+    // A caller may ask before the late tick has run.
     this.#look();
     return this.#stalledAt >= time;
   }

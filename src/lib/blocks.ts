@@ -1,8 +1,8 @@
 /** Bytes in several blocks, as a body arrives. */
 
-/** Bytes of a block that is filled with small chunks. */
+/** Small chunks are copied into blocks of this many bytes. */
 const BLOCK = 64 * 1024;
-/** A chunk of so many bytes is a block of its own. */
+/** A chunk of at least this many bytes becomes a block of its own. */
 const LARGE = 48 * 1024;
 
 /** Bytes of all blocks. */
@@ -10,7 +10,7 @@ export function sizeOf(blocks: readonly Uint8Array[]): number {
   return blocks.reduce((size, { length }) => size + length, 0);
 }
 
-/** All of them in one. */
+/** All blocks joined into one. */
 export function joined(blocks: readonly Uint8Array[]): Uint8Array {
   if (blocks.length === 1) return blocks[0];
   const bytes = new Uint8Array(sizeOf(blocks));
@@ -23,18 +23,18 @@ export function joined(blocks: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Collects bytes that arrive in chunks of any size. Deno hands over each chunk
- * in a buffer of 64 KiB, be it of one byte, so small ones are copied.
+ * Collects bytes that arrive in chunks of any size. Deno passes each chunk in a
+ * buffer of 64 KiB, even if it holds one byte, so small chunks are copied.
  */
 export class Blocks {
   readonly #take: (bytes: number) => void;
   readonly #blocks: Uint8Array[] = [];
-  /** The last of the blocks, as far as it is filled. */
+  /** The filled part of the last block. */
   #last: Uint8Array = new Uint8Array();
   #filled = 0;
   #size = 0;
 
-  /** @param take is told of the bytes of a block before there is one. */
+  /** @param take is called with the size of a block before it is allocated. */
   constructor(take: (bytes: number) => void = () => {}) {
     this.#take = take;
   }
@@ -68,7 +68,10 @@ export class Blocks {
     this.#filled = chunk.length;
   }
 
-  /** A body often is one small chunk, so the first block is no longer than it. */
+  /**
+   * A body often is one small chunk, so the first block is as long as that
+   * chunk.
+   */
   #begin(chunk: Uint8Array): void {
     const length = this.#blocks.length === 0 ? chunk.length : BLOCK;
     this.#take(length);

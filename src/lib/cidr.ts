@@ -7,7 +7,7 @@ export interface Cidr {
   family: "ipv4" | "ipv6";
 }
 
-/** Reads a range in its usual notation; null if it is none. */
+/** Parses a range; null if the text is not one. */
 export function parseCidr(text: string): Cidr | null {
   const [address, prefix, ...rest] = text.split("/");
   const version = address.includes("%") ? 0 : isIP(address);

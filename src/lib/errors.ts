@@ -4,7 +4,7 @@
  * place where a code becomes a status and an XML body.
  */
 
-/** Error codes, each with the HTTP status it is answered with. */
+/** Error codes with their HTTP status. */
 export const ERROR_STATUS = {
   malformed_xml: 400,
   malformed_request: 400,
@@ -27,7 +27,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** Detail codes and what each says; a test holds the handbook to this. */
+/** Detail codes and their meaning; a test compares the handbook with them. */
 export const DETAIL_CODES = {
   required: "A required element, attribute or value is missing.",
   too_long: "The text has more characters (Unicode code points) than allowed.",
@@ -81,19 +81,22 @@ export interface Detail {
   message: string;
 }
 
-/** What is wrong with a value, whatever field it stands in. */
+/** What is wrong with a value, without the name of its field. */
 export interface Problem {
   code: DetailCode;
-  /** What was wrong and what would be right; starts without the field's name. */
+  /** What is wrong and what would be right; starts without the field's name. */
   message: string;
 }
 
-/** A problem of one field; a stored value can be at fault, so no line here. */
+/**
+ * A problem of one field. It has no line, because a stored value can be the
+ * cause.
+ */
 export interface FieldProblem extends Problem {
   field: string;
 }
 
-/** A field's problem as a detail: "price is …" with its place. */
+/** A field's problem as a detail with its position: "price is …". */
 export function fieldDetail(
   problem: FieldProblem,
   place: Pick<Detail, "product" | "sku" | "line">,
@@ -102,24 +105,24 @@ export function fieldDetail(
   return { ...place, field, code, message: `${field} ${message}` };
 }
 
-/** How many details an error lists; the rest is only counted. */
+/** Details that an error lists at most; the others are only counted. */
 export const DETAIL_LIMIT = 1000;
 
 export interface ServiceErrorOptions {
   details?: Detail[];
-  /** How many details there are that were only counted. */
+  /** How many details are only counted. */
   more?: number;
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
-/** A failure that is the answer to a request. */
+/** A failure that becomes the answer to a request. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly code: ErrorCode;
   /** At most `DETAIL_LIMIT`, in document order. */
   readonly details: Detail[];
-  /** How many details there are besides. */
+  /** How many further details there are. */
   readonly more: number;
   readonly headers: Record<string, string>;
 
@@ -141,7 +144,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error of every record that is not acceptable: 422, "Record Invalid". */
+/** The error for an invalid record: 422, "Record Invalid". */
 export function recordInvalid(details: Detail[], more = 0): ServiceError {
   return new ServiceError("record_invalid", "Record Invalid", {
     details,
@@ -149,12 +152,15 @@ export function recordInvalid(details: Detail[], more = 0): ServiceError {
   });
 }
 
-/** 404: `what` as in "transaction"; never tells whose it may be. */
+/**
+ * 404: `what` as in "transaction"; does not reveal whether another seller has
+ * one.
+ */
 export function notFound(what: string): ServiceError {
   return new ServiceError("not_found", `No such ${what}.`);
 }
 
-/** 503: what was under way when the service was told to stop. */
+/** 503: the service stopped while the request was in progress. */
 export function serviceStopping(): ServiceError {
   return new ServiceError(
     "unavailable",

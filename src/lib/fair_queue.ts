@@ -2,25 +2,27 @@
 type Queue = (() => Promise<void>)[];
 
 export interface FairQueueOptions {
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number;
-  /** Lies between two pieces of work; none unless given. */
+  /** Runs between two tasks; nothing unless given. */
   pause?: () => Promise<void>;
 }
 
 /**
- * One piece of work at a time, for work that takes much of what all share. Of
- * the owners that wait, the one that has used the least time is next; the work
- * of one owner is done in order. So an owner with much or long work delays
- * others by one piece of it at a time, and itself by all of it.
+ * Runs one CPU-heavy task at a time, shared fairly among owners. The owner that
+ * has used the least time is next; the tasks of one owner run in order. So an
+ * owner with many or long tasks delays others by one task at a time.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** By owner; the one that waits longest comes first. */
+  /** By owner; the owner that has waited longest comes first. */
   readonly #waiting = new Map<string, Queue>();
-  /** Milliseconds that owners have used since there was last nothing to do. */
+  /** Milliseconds used by each owner since the queue was last empty. */
   readonly #used = new Map<string, number>();
-  /** Where newcomers begin: what they did not use before is not saved up. */
+  /**
+   * The time with which a new owner starts, so that idle time cannot be saved
+   * up.
+   */
   #floor = 0;
   #running = false;
 
@@ -28,7 +30,7 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** Does `work`; answers or throws what that does. */
+  /** Runs `work`; returns or throws what it does. */
   take<T>(work: () => Promise<T>, owner = ""): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const queue = this.#waiting.get(owner) ?? [];
@@ -68,7 +70,9 @@ export class FairQueue {
     return next;
   }
 
-  /** The owner's next work; the owner goes to the end of those that wait. */
+  /**
+   * Takes the owner's next task and moves the owner to the end of the queue.
+   */
   #takeFirst(owner: string): () => Promise<void> {
     const queue = this.#waiting.get(owner)!;
     const work = queue.shift()!;

@@ -1,6 +1,7 @@
 /**
- * Calls `fn` for each item, at most `limit` at once; answers in the order of
- * the items. The first failure ends it, once what is under way has ended.
+ * Calls `fn` for each item, at most `limit` at once; returns the results in the
+ * order of the items. Rejects with the first failure after the calls in
+ * progress have ended.
  */
 export async function inParallel<T, R>(
   limit: number,

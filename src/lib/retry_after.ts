@@ -1,6 +1,6 @@
 /**
- * What a `Retry-After` header asks for, in milliseconds from `now`: seconds or
- * an HTTP date (RFC 9110, 10.2.3); 0 when there is none that can be read.
+ * The delay of a `Retry-After` header in milliseconds from `now`: seconds or an
+ * HTTP date (RFC 9110, 10.2.3); 0 if there is none or it cannot be parsed.
  */
 export function retryAfter(header: string | null, now: number): number {
   if (header === null) return 0;

@@ -1,11 +1,11 @@
 /**
- * Work under one key is done one at a time, in the order in which it came. Work
- * under different keys does not wait for each other.
+ * A FIFO mutex for each key: work under one key runs one at a time in order of
+ * arrival; different keys do not wait for each other.
  */
 export class SerialQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Does `work` as soon as what came before it under the key is over. */
+  /** Runs `work` when the earlier work under the key has ended. */
   async take<T>(work: () => Promise<T>, key = ""): Promise<T> {
     const before = this.#last.get(key);
     const turn = before === undefined ? work() : before.then(work);

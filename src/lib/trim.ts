@@ -1,6 +1,6 @@
 /**
- * The text without this character at its end, however often it stands there.
- * `/x+$/` would do the same, in time that is the square of the length.
+ * The text without this character at its end, repeated or not. A regular
+ * expression `/x+$/` needs quadratic time.
  */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;

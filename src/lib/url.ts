@@ -1,15 +1,15 @@
 /**
- * The syntactic rule for a URL that a seller chose: an image's or a webhook's.
+ * The syntax rule for URLs that sellers choose, for images and webhooks.
  *
- * Whether its host may be reached is not decided here, since that takes a name
- * look-up; this says only whether the text is a URL we would ever try.
+ * It does not decide whether the host may be reached, because that needs a DNS
+ * look-up.
  */
 import { codePoints, fits, quote, shownLength } from "./values.ts";
 
 /** Longest accepted URL, in Unicode code points. */
 export const MAX_URL_LENGTH = 2_000;
 
-/** A URL as parsed, or what is wrong with it in a sentence for the seller. */
+/** A parsed URL, or a sentence for the seller about what is wrong. */
 export type SellerUrl =
   | { url: URL }
   | { problem: string; code: "bad_url" | "too_long" };
@@ -17,11 +17,11 @@ export type SellerUrl =
 const EXAMPLE = "https://images.example/a.jpg";
 
 /**
- * Judges a URL by its text: http or https, port 80, 443 or from 1024 up, no
- * user name or password, at most 2,000 code points, and nothing in it that
- * `new URL()` would quietly repair. A fragment is accepted; it is never sent.
+ * Checks a URL by its text: http or https, port 80, 443 or from 1024 up, no
+ * user name or password, at most 2,000 code points, and nothing that `new
+ * URL()` would silently repair. A fragment is accepted and never sent.
  *
- * It does not throw. The problem says what was seen and what would be right.
+ * Does not throw. The problem says what was found and what would be right.
  */
 export function parseSellerUrl(text: string): SellerUrl {
   if (!fits(text, MAX_URL_LENGTH)) {
@@ -42,9 +42,9 @@ export function parseSellerUrl(text: string): SellerUrl {
   return port === undefined ? { url } : { code: "bad_url", problem: port };
 }
 
-// URL.parse drops tabs and line ends, trims, and turns a backslash into a
-// slash. What it would judge is then not what the seller wrote, and other
-// software that reads the same text may see another host in it.
+// URL.parse removes tabs and line ends, trims, and turns a backslash into a
+// slash. The parsed URL then differs from the seller's text, and other software
+// may read another host in it.
 function repairable(text: string): string | undefined {
   if (text === "") return `The URL is empty; it must be like ${EXAMPLE}.`;
   const odd = /[\s\p{Cc}\\]/u.exec(text);
@@ -86,7 +86,7 @@ function unparsable(text: string): string {
 }
 
 function portProblem(port: string): string | undefined {
-  // Empty is the scheme's own port, 80 or 443.
+  // An empty port is the scheme's own, 80 or 443.
   if (port === "" || port === "80" || port === "443") return;
   if (Number(port) >= 1024) return;
   return `The URL's port is ${port}; it must be 80, 443, or 1024 and above.`;
@@ -100,8 +100,8 @@ function nameOf(char: string): string {
 }
 
 /**
- * The origin (scheme, host, port) of each of these URLs, which were accepted.
- * Most images of an upload are of one host, whose name is read once.
+ * The origin (scheme, host, port) of each of these accepted URLs. Most images
+ * of an upload have the same host, so its origin is parsed once.
  */
 export function originsOf(urls: readonly string[]): string[] {
   const origins = new Map<string, string>();

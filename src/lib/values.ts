@@ -1,12 +1,12 @@
 /**
- * Readers of single values: text as a seller sent it → the value in its one
- * canonical spelling, or what is wrong with it. Pure; lengths count Unicode
+ * Readers of single values: from a seller's text to the value in canonical
+ * spelling, or what is wrong with it. Pure functions; lengths are in Unicode
  * code points.
  */
 import type { DetailCode, Problem } from "./errors.ts";
 
 /**
- * What a value's text looks like, as the published schema tells it; `max` in
+ * The form of a value's text as the published schema describes it; `max` in
  * code points, or as a number. A `text` keeps its white space and line breaks.
  */
 export type Form =
@@ -29,8 +29,8 @@ export function bad<T>(code: DetailCode, message: string): Read<T> {
 }
 
 /**
- * Without the white space of XML at both ends. A no-break space or a byte order
- * mark is text: an SKU that has one is found only with it.
+ * Trims XML white space. A no-break space or a byte order mark is text: an SKU
+ * that contains one is found only with it.
  */
 export function trimSpace(text: string): string {
   let start = 0;
@@ -59,10 +59,13 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** No value may have so many code units; of a longer text no more is looked at. */
+/**
+ * Longer texts (in code units) are too long for every field and are not
+ * examined.
+ */
 export const LONGEST_TEXT = 65_536;
 
-/** The length of a text that is too long, in code points, for its message. */
+/** The length of a text that is too long, in code points, for the message. */
 export function shownLength(
   text: string,
   show: (count: number) => string = String,
@@ -72,13 +75,15 @@ export function shownLength(
     : `at least ${show(LONGEST_TEXT / 2)}`;
 }
 
-/** At most `max` code points; most texts are answered by their length alone. */
+/**
+ * At most `max` code points; the number of code units decides for most texts.
+ */
 export function fits(text: string, max: number): boolean {
   return text.length <= max ||
     (text.length <= 2 * max && codePoints(text) <= max);
 }
 
-/** A value cut for a message, so that an error never repeats a whole book. */
+/** A value shortened for a message. */
 export function quote(text: string): string {
   const points = Array.from(text.slice(0, 200));
   const shown = points.length > 60
@@ -89,7 +94,7 @@ export function quote(text: string): string {
   return `"${shown}"`;
 }
 
-/** With the two characters beside them that XML cannot carry. */
+/** The surrogates and the two characters that XML cannot carry. */
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/;
 
@@ -124,7 +129,7 @@ export function lineReader(max: number): Reader<string> {
   };
 }
 
-/** A text of at most `max` code points, with line breaks and all. */
+/** A text of at most `max` code points; line breaks are allowed. */
 export function textReader(max: number): Reader<string> {
   return (text) =>
     fits(text, max) ? ok(text) : bad(
@@ -136,7 +141,10 @@ export function textReader(max: number): Reader<string> {
 export const SKU_MAX = 64;
 const readSkuLine = lineReader(SKU_MAX);
 
-/** An SKU: one line, 1–64, and not `.` or `..`, which no URL can address. */
+/**
+ * An SKU: one line, 1–64 code points, and not `.` or `..`, which a URL cannot
+ * address.
+ */
 export const readSku: Reader<string> = (text) =>
   text === "." || text === ".."
     ? bad("not_allowed", `must not be "." or "..", which no URL can address.`)
@@ -149,11 +157,11 @@ export interface DecimalRule {
   before: number;
   /** Digits after the point at most. */
   after: number;
-  /** What would be right, as in "a price above 0, as in 199.00". */
+  /** What would be right: "a price above 0, as in 199.00". */
   expected: string;
 }
 
-/** A decimal without sign or exponent, without needless zeros: `199.00` → `199`. */
+/** A decimal without sign, exponent and trailing zeros: `199.00` → `199`. */
 function decimalReader(rule: DecimalRule): Reader<string> {
   return (text) => {
     const match = DECIMAL.exec(text);
@@ -179,12 +187,12 @@ function decimalReader(rule: DecimalRule): Reader<string> {
   };
 }
 
-/** A number as people write it, with separators and a currency. */
+/** A number with separators and a currency. */
 const WRITTEN = /^[^\d.,]{0,5}(\d(?:[\d.,' \u00a0\u202f]{0,29}\d)?)\D{0,5}$/;
 
 /**
- * The decimal that a text means to say, as in `1 299,50 kr`; null where that is
- * not certain: `1,299` is one thing in Berlin and another in London.
+ * The decimal that a text means, as in `1 299,50 kr`; null if it is ambiguous:
+ * `1,299` differs between Berlin and London.
  */
 function decimalMeant(text: string): string | null {
   if (text.includes("-")) return null;
@@ -214,7 +222,10 @@ function canonicalDecimal(whole: string, fraction: string): string {
   return end === 0 ? shortWhole : `${shortWhole}.${fraction.slice(0, end)}`;
 }
 
-/** Compares two canonical decimals exactly: negative, 0 or positive. */
+/**
+ * Compares two canonical decimals exactly; returns a negative number, 0 or a
+ * positive one.
+ */
 export function compareDecimals(a: string, b: string): number {
   const [wholeA, fractionA = ""] = a.split(".");
   const [wholeB, fractionB = ""] = b.split(".");
@@ -288,8 +299,8 @@ export const readDate: Reader<string> = (text) => {
   if (match !== null) {
     const [year, month, day] = match.slice(1).map(Number);
     if (year > 0 && month >= 1 && month <= 12) {
-      // Day 0 of the next month is the last of this one; the leap years of the
-      // years below 100, which Date takes for 19xx, are those of 400 on.
+      // Day 0 of the next month is the last day of this one. Date takes years
+      // below 100 for 19xx; adding 400 keeps the leap years.
       const last = new Date(Date.UTC(year % 400 + 400, month, 0)).getUTCDate();
       if (day >= 1 && day <= last) return ok(text);
     }
@@ -323,7 +334,7 @@ export const readGtin: Reader<string> = (text) => {
   );
 };
 
-/** The check digit that belongs behind these digits. */
+/** The check digit for these digits. */
 export function gtinCheckDigit(digits: string): string {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {

@@ -1,14 +1,16 @@
 const NOTHING = new Uint8Array(1);
-/** A look at the sockets, and one more in case it was over too soon. */
+/**
+ * One look at the sockets, and a second one in case the first came too early.
+ */
 const LOOKS = 2;
 
 /**
- * Lets small requests that have come meanwhile be read and answered.
+ * Lets small requests that have arrived meanwhile be read and answered.
  *
- * While there is anything to do, Deno's event loop looks at its sockets only at
- * every 61st of its turns (tokio's `event_interval`): `setImmediate` lets in
- * nobody who is not in yet, and a timer takes a whole millisecond. What another
- * thread does is over in microseconds, and meanwhile the loop has to look.
+ * While there is work, Deno's event loop polls its sockets only once in 61
+ * turns (tokio's `event_interval`): `setImmediate` admits only requests that
+ * are already read, and a timer takes a whole millisecond. A call to another
+ * thread ends within microseconds and makes the loop poll.
  */
 export async function yieldToIo(): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
