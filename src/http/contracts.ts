@@ -71,9 +71,9 @@ function published(
   write: () => string,
   more: Record<string, string> = {},
 ): Handler {
-  let written: { body: string; etag: string } | null = null;
+  let written: { body: Uint8Array<ArrayBuffer>; etag: string } | null = null;
   const text = () => {
-    const body = write();
+    const body = new TextEncoder().encode(write());
     const hash = createHash("sha256").update(body).digest("hex");
     // Weak, since the server may pack the text.
     return { body, etag: `W/"${hash.slice(0, 32)}"` };

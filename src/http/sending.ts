@@ -2,14 +2,16 @@
  * Sends bodies at the pace of whoever reads them. Deno takes a whole body at
  * once and keeps it for as long as the connection lives; here a reader that
  * takes nothing for `IDLE_MS` is cut off. What readers have not taken yet is
- * bounded in bytes; where each body holds a file or a connection to the store,
- * in number.
+ * bounded in bytes; bodies for readers without a key, which may hold a file or a
+ * connection to the store, in number.
  */
 import type { Clock, Log } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { limitTime } from "../net/time_limit.ts";
 
-/** Bytes handed over at once; a body that is no longer is not watched. */
+/** A body of no more bytes is not watched. */
+export const SMALL = 16 * 1_024;
+/** Bytes handed over at once. */
 const CHUNK_BYTES = 64 * 1_024;
 /** How long a reader may take for one chunk. */
 export const IDLE_MS = 30_000;
@@ -17,8 +19,8 @@ export const IDLE_MS = 30_000;
 const UNREAD_PER_OWNER = 32 * 1_024 * 1_024;
 /** The same for all owners. */
 const UNREAD_TOTAL = 64 * 1_024 * 1_024;
-/** Bodies of files on their way to readers without a key. */
-export const FILES = 256;
+/** Bodies on their way to readers without a key. */
+export const PUBLIC = 256;
 /** A reader that took nothing for so long makes room for others. */
 const STALLED_MS = 1_000;
 
@@ -32,8 +34,8 @@ export class BodySender {
   #total = 0;
   /** Those counted; the one that has not moved for the longest stands first. */
   readonly #sendings = new Set<Sending>();
-  /** Of files, by client, in the same order. */
-  readonly #files = new Map<Sending, string>();
+  /** Those without a key, by client, in the same order. */
+  readonly #public = new Map<Sending, string>();
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
     this.#clock = clock;
@@ -72,26 +74,19 @@ export class BodySender {
   }
 
   /**
-   * A body of these bytes. `owner` is whose reader it is; null for bytes that
-   * are in memory anyway, which are not counted. What is `held` is given back
-   * when they are sent. The answer needs a Content-Length, as it tells a reader
-   * that was cut off that it was.
+   * A body of these bytes. `owner` is whose reader it is. What is `held` is
+   * given back when they are sent. The answer needs a Content-Length, as it
+   * tells a reader that was cut off that it was.
    */
   send(
     bytes: Uint8Array<ArrayBuffer>,
-    owner: string | null,
+    owner: string,
     held: DisposableStack,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
-    if (bytes.length <= CHUNK_BYTES) return bytes;
-    let sent = 0;
-    const sending = new Sending(this.#clock, () => {
-      if (sent === bytes.length) return null;
-      const chunk = bytes.subarray(sent, sent + CHUNK_BYTES);
-      sent += chunk.length;
-      return chunk;
-    });
+    if (bytes.length <= SMALL) return bytes;
+    const sending = new Sending(this.#clock, chunksOf(bytes));
     const stack = held.move();
-    if (owner !== null) stack.use(this.#count(sending, owner, bytes.length));
+    stack.use(this.#count(sending, owner, bytes.length));
     sending.onEnd = () => stack.dispose();
     return sending.body;
   }
@@ -116,43 +111,44 @@ export class BodySender {
   }
 
   /**
-   * The body of a file, at the pace of a reader without a key. A client has as
-   * many at most as are left for all others. Throws 503 when it has no room,
-   * after its readers that take nothing were cut off.
+   * The same body for a reader without a key. A client has as many at most as
+   * are left for all others. Throws 503 when it has no room, after its readers
+   * that take nothing were cut off.
    */
-  sendFile(
-    body: ReadableStream<Uint8Array>,
+  sendPublic(
+    body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
     client: string,
-  ): ReadableStream<Uint8Array> {
+  ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+    const isStream = body instanceof ReadableStream;
+    if (!isStream && body.length <= SMALL) return body;
     try {
-      const own = this.#filesOf(client);
-      this.#makeRoom(own, () => this.#filesOf(client).length < this.#freeFiles);
+      const own = this.#readersOf(client);
+      const room = () => PUBLIC - this.#public.size;
+      this.#makeRoom(own, () => this.#readersOf(client).length < room());
     } catch (error) {
-      body.cancel().catch(() => {});
+      if (isStream) body.cancel().catch(() => {});
       throw error;
     }
-    const sending = this.#paced(body);
+    const sending = isStream
+      ? this.#paced(body)
+      : new Sending(this.#clock, chunksOf(body));
     const { onEnd } = sending;
-    const count = () => this.#files.set(sending, client);
+    const count = () => this.#public.set(sending, client);
     count();
     sending.onMove = () => {
-      this.#files.delete(sending);
+      this.#public.delete(sending);
       count();
     };
     sending.onEnd = () => {
-      this.#files.delete(sending);
+      this.#public.delete(sending);
       onEnd();
     };
     return sending.body;
   }
 
-  get #freeFiles(): number {
-    return FILES - this.#files.size;
-  }
-
   /** The one that has not moved for the longest stands first. */
-  #filesOf(client: string): Sending[] {
-    return [...this.#files].filter(([, owner]) => owner === client)
+  #readersOf(client: string): Sending[] {
+    return [...this.#public].filter(([, owner]) => owner === client)
       .map(([sending]) => sending);
   }
 
@@ -182,6 +178,16 @@ export class BodySender {
 
 /** The next chunk of a body; null at its end. */
 type Source = () => Uint8Array | null | Promise<Uint8Array | null>;
+
+function chunksOf(bytes: Uint8Array): Source {
+  let sent = 0;
+  return () => {
+    if (sent === bytes.length) return null;
+    const chunk = bytes.subarray(sent, sent + CHUNK_BYTES);
+    sent += chunk.length;
+    return chunk;
+  };
+}
 
 /** One body on its way. */
 class Sending {

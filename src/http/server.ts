@@ -36,7 +36,7 @@ import {
 import { nearestPath } from "./nearest_path.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
-import { BodySender } from "./sending.ts";
+import { BodySender, SMALL } from "./sending.ts";
 
 /** Uploads in progress, from when the body is read until the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
@@ -46,8 +46,6 @@ const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
 const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
 /** A request that took longer than this is logged. */
 const SLOW_MS = 1_000;
-/** Characters of a text that is sent as it is. */
-const SHORT = 16 * 1_024;
 const encoder = new TextEncoder();
 /** Of what needs a key: no cache keeps it, no browser guesses what it is. */
 const PRIVATE_HEADERS = {
@@ -304,21 +302,19 @@ export class RequestHandler {
     headers["Content-Type"] ??= XML_TYPE;
     if (body instanceof ReadableStream) {
       const paced = exchange.reader === null
-        ? this.#sender.sendFile(body, exchange.client)
+        ? this.#sender.sendPublic(body, exchange.client)
         : this.#sender.pace(body);
       return new Response(paced, { status, headers });
     }
     exchange.sent = body;
-    if (typeof body === "string" && body.length <= SHORT) {
+    if (typeof body === "string" && body.length <= SMALL) {
       return new Response(body, { status, headers });
     }
     const bytes = typeof body === "string" ? encoder.encode(body) : body;
     headers["Content-Length"] = `${bytes.length}`;
-    const sent = this.#sender.send(
-      bytes,
-      exchange.reader,
-      exchange.held.untilSent,
-    );
+    const sent = exchange.reader === null
+      ? this.#sender.sendPublic(bytes, exchange.client)
+      : this.#sender.send(bytes, exchange.reader, exchange.held.untilSent);
     return new Response(sent, { status, headers });
   }
 
