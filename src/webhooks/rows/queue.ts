@@ -151,6 +151,7 @@ export async function cancelDeliveries(
 /** A webhook that something waits for. */
 export interface QueueHead {
   webhookId: string;
+  sellerId: string;
   url: string;
   /** Its last try failed. */
   failing: boolean;
@@ -181,7 +182,7 @@ export async function queueHeads(
        FROM queue WHERE webhook_id IS NOT NULL
      )
      SELECT heads.webhook_id AS "webhookId", heads.due_at AS "dueAt",
-       webhooks.url, webhooks.failures
+       webhooks.seller_id AS "sellerId", webhooks.url, webhooks.failures
      FROM heads JOIN webhooks ON webhooks.id = heads.webhook_id
        JOIN sellers ON sellers.id = webhooks.seller_id
      WHERE heads.due_at <= ? AND sellers.status = 'active'

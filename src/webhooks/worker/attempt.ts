@@ -14,6 +14,8 @@ const ANSWER_KEPT_BYTES = 1024;
 export interface Sending {
   payload: Payload;
   url: string;
+  /** Whose time it takes. */
+  owner: string;
   outbound: Outbound;
   clock: Clock;
   stalls: StallWatch;
@@ -23,7 +25,7 @@ export interface Sending {
 
 /** Makes one try; whatever goes wrong is an outcome, not an error. */
 export async function sendPayload(sending: Sending): Promise<Outcome> {
-  const { payload, url, outbound, clock, stalls, signal } = sending;
+  const { payload, url, owner, outbound, clock, stalls, signal } = sending;
   const startedAt = clock.monotonic();
   const durationMs = () => Math.round(clock.monotonic() - startedAt);
   try {
@@ -31,6 +33,7 @@ export async function sendPayload(sending: Sending): Promise<Outcome> {
       headers: signedHeaders(payload, clock.now()),
       body: payload.body,
       timeoutMs: ANSWER_TIMEOUT_MS,
+      owner,
       maxAnswerBytes: ANSWER_READ_BYTES,
       signal,
     });

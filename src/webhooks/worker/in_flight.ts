@@ -1,4 +1,9 @@
-/** What is being sent right now, and how much more of it there may be. */
+/**
+ * What is being sent right now, and how much more of it there may be. Sellers
+ * share that by the time for which their endpoints let a try wait.
+ */
+import type { Clock } from "../../deps.ts";
+import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 import type { Claim, QueueHead } from "../rows/queue.ts";
 
 /** Tries in flight to one URL, whoever registered it. */
@@ -14,6 +19,7 @@ const FAILING_IN_ALL = 192;
 export interface Flight {
   claim: Claim;
   webhookId: string;
+  sellerId: string;
   url: string;
   /** The webhook was failing when this was claimed. */
   failing: boolean;
@@ -28,8 +34,14 @@ export interface ClaimShare {
 }
 
 export class InFlight {
-  readonly #flights = new Set<Flight>();
+  /** With what its seller holds, until the endpoint has answered. */
+  readonly #flights = new Map<Flight, Hold | null>();
   readonly #byUrl = new Map<string, Set<Flight>>();
+  readonly #times: OwnerTimes;
+
+  constructor(clock: Clock) {
+    this.#times = new OwnerTimes(clock);
+  }
 
   get size(): number {
     return this.#flights.size;
@@ -37,18 +49,25 @@ export class InFlight {
 
   /** Whether a claim is one of these. */
   holds({ id, leaseId }: Claim): boolean {
-    return this.#flights.values().some(({ claim }) =>
+    return this.#flights.keys().some(({ claim }) =>
       claim.id === id && claim.leaseId === leaseId
     );
   }
 
   add(flight: Flight): void {
-    this.#flights.add(flight);
+    this.#flights.set(flight, this.#times.begin(flight.sellerId));
     const sameUrl = this.#byUrl.get(flight.url) ?? new Set();
     this.#byUrl.set(flight.url, sameUrl.add(flight));
   }
 
+  /** The endpoint has answered; what follows is not its seller's time. */
+  answered(flight: Flight): void {
+    this.#flights.get(flight)?.end();
+    this.#flights.set(flight, null);
+  }
+
   remove(flight: Flight): void {
+    this.answered(flight);
     this.#flights.delete(flight);
     const sameUrl = this.#byUrl.get(flight.url);
     if (sameUrl?.delete(flight) && sameUrl.size === 0) {
@@ -58,20 +77,25 @@ export class InFlight {
 
   /** Those whose lease ends before a time in Unix milliseconds. */
   leasedUntil(time: number): Flight[] {
-    return [...this.#flights].filter(({ leaseUntil }) => leaseUntil < time);
+    return [...this.#flights.keys()].filter(({ leaseUntil }) =>
+      leaseUntil < time
+    );
   }
 
   /** Who may send how much, in the order of `heads`, within every limit. */
   shares(heads: readonly QueueHead[]): ClaimShare[] {
     const shares: ClaimShare[] = [];
     const given = new Map<string, { all: number; failing: number }>();
+    const givenTo = new Map<string, number>();
     let room = IN_ALL - this.size;
-    const failing = [...this.#flights].filter((flight) => flight.failing);
+    const failing = [...this.#flights.keys()].filter((flight) =>
+      flight.failing
+    );
     let failingRoom = FAILING_IN_ALL - failing.length;
     for (const head of heads) {
       const taken = given.get(head.url) ?? { all: 0, failing: 0 };
       const limit = Math.min(
-        room,
+        this.#sellerRoom(head, givenTo.get(head.sellerId) ?? 0, room),
         head.failing ? failingRoom : room,
         this.#endpointRoom(head, taken),
       );
@@ -83,9 +107,16 @@ export class InFlight {
         taken.failing += limit;
       }
       given.set(head.url, taken);
+      const own = givenTo.get(head.sellerId) ?? 0;
+      givenTo.set(head.sellerId, own + limit);
       shares.push({ head, limit });
     }
     return shares;
+  }
+
+  #sellerRoom({ sellerId }: QueueHead, given: number, room: number): number {
+    const own = this.#times.held(sellerId) + given;
+    return Math.min(room, Math.ceil(this.#times.most(sellerId, room) - own));
   }
 
   #endpointRoom(

@@ -62,7 +62,7 @@ export class WebhookRole implements BackgroundRole {
   readonly #outbound: Outbound;
   readonly #loop: Loop;
   readonly #stalls: StallWatch;
-  readonly #inFlight = new InFlight();
+  readonly #inFlight: InFlight;
   readonly #sending = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
   /** Leases that end by then are nobody's. */
@@ -77,12 +77,14 @@ export class WebhookRole implements BackgroundRole {
     this.#services = services;
     this.#leasesLeft = !shared;
     this.#stalls = new StallWatch(deps.clock);
+    this.#inFlight = new InFlight(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
       // The limits that count are those of `InFlight`; many webhooks may share
-      // an origin, and one must not wait for another there.
-      perOrigin: IN_ALL,
-      total: IN_ALL,
+      // an origin, and one must not wait for another there. With more slots than
+      // those, what is shared here among sellers is look-ups.
+      perOrigin: 4 * IN_ALL,
+      total: 4 * IN_ALL,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       userAgent: USER_AGENT,
     });
@@ -250,12 +252,14 @@ export class WebhookRole implements BackgroundRole {
     const outcome = await sendPayload({
       payload,
       url: flight.url,
+      owner: flight.sellerId,
       outbound: this.#outbound,
       clock: deps.clock,
       stalls: this.#stalls,
       signal: this.#aborting.signal,
     });
     const endedAt = deps.clock.monotonic();
+    this.#inFlight.answered(flight);
     const settled = await this.#record(flight, outcome);
     this.#moves++;
     this.#count(outcome, deps.clock.now() - payload.createdAt);
@@ -341,11 +345,11 @@ async function claimShares(
 ): Promise<Flight[]> {
   const flights: Flight[] = [];
   for (const { head, limit } of shares) {
-    const { webhookId, url, failing } = head;
+    const { webhookId, sellerId, url, failing } = head;
     const request = { webhookId, url, limit, now, ...lease };
     for (const claim of await claimDeliveries(tx, request)) {
       const { leaseUntil } = lease;
-      flights.push({ claim, webhookId, url, failing, leaseUntil });
+      flights.push({ claim, webhookId, sellerId, url, failing, leaseUntil });
     }
   }
   return flights;

@@ -1,0 +1,66 @@
+import { assert, assertEquals } from "@std/assert";
+import type { QueueHead } from "../../../src/webhooks/rows/queue.ts";
+import {
+  type Flight,
+  IN_ALL,
+  InFlight,
+} from "../../../src/webhooks/worker/in_flight.ts";
+import { TestClock } from "../../support/clock.ts";
+
+function headsOf(seller: string, urls: number): QueueHead[] {
+  return Array.from({ length: urls }, (_, n) => ({
+    webhookId: `${seller}-${n}`,
+    sellerId: seller,
+    url: `https://${seller}.example/${n}`,
+    failing: false,
+    dueAt: 0,
+  }));
+}
+
+class Endpoints {
+  readonly clock = new TestClock();
+  readonly inFlight = new InFlight(this.clock);
+
+  /** Sends what may be sent; answers that. */
+  send(heads: readonly QueueHead[]): Flight[] {
+    const flights = this.inFlight.shares(heads).flatMap(({ head, limit }) =>
+      Array.from({ length: limit }, (_, n): Flight => ({
+        ...head,
+        claim: { id: `${head.webhookId}-${n}`, leaseId: "l", attempt: 1 },
+        leaseUntil: 0,
+      }))
+    );
+    for (const flight of flights) this.inFlight.add(flight);
+    return flights;
+  }
+
+  /** Has these answered after so long. */
+  answer(flights: readonly Flight[], ms: number): void {
+    this.clock.advance(ms);
+    for (const flight of flights) this.inFlight.remove(flight);
+  }
+}
+
+Deno.test("sellers whose endpoints answer late leave room to the others, however long theirs are due", () => {
+  const endpoints = new Endpoints();
+  const slow = Array.from({ length: 10 }, (_, n) => headsOf(`slow${n}`, 13))
+    .flat();
+  for (let round = 0; round < 5; round++) {
+    endpoints.answer(endpoints.send(slow), 19_000);
+  }
+  endpoints.send(slow);
+  assert(endpoints.inFlight.size < IN_ALL / 2, `${endpoints.inFlight.size}`);
+  const prompt = endpoints.send([...slow, ...headsOf("prompt", 13)])
+    .filter(({ sellerId }) => sellerId === "prompt");
+  assert(prompt.length >= 10, `${prompt.length}`);
+});
+
+Deno.test("a seller whose endpoints are prompt has four tries at each", () => {
+  const endpoints = new Endpoints();
+  const heads = headsOf("prompt", 13);
+  for (let round = 0; round < 20; round++) {
+    endpoints.answer(endpoints.send(heads), 50);
+  }
+  assertEquals(endpoints.send(heads).length, 4 * 13);
+  assertEquals(endpoints.send(heads), []);
+});
