@@ -55,15 +55,4 @@ bothEngines.test("images prune: a replaced image goes, and comes back when it is
   assertEquals(await shown(app), href);
   assertEquals(await statusOf(app, href), 200);
   assertEquals(await show(app, first, "reused"), "1");
-
-  const cleared = await app.upload("<product><sku>A</sku><images/></product>");
-  await prune();
-  assertEquals(await statusOf(app, href), 404);
-  const undo = `/seller_api/bulk_products/${
-    textAt(cleared.xml, "transaction_id")
-  }/undo`;
-  const undone = await app.call(undo, { method: "POST" });
-  const status = await app.status(undone, "?wait=10");
-  assertEquals(textAt(child(status, "images"), "stored"), "1");
-  assertEquals(await statusOf(app, await shown(app)), 200);
 });

@@ -1,6 +1,7 @@
 /** `POST …/bulk_products/:transaction_id/undo`. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
+import { forgetUnneeded } from "../../src/images/rows/copies.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import {
   type Answer,
@@ -315,6 +316,16 @@ bothEngines.test("images come back as they are stored, without a HEAD", async ()
   const images = (text: string) => text.slice(text.indexOf("<images>"));
   assertEquals(images(await shown()), images(before));
   assertEquals(host.count("/good/a.png"), asked);
+
+  // What was removed meanwhile is fetched again.
+  const cleared = await app.upload("<product><sku>A</sku><images/></product>");
+  const sha256 = / href="\/images\/..\/(\w+)\./.exec(before)![1];
+  await app.app.db.write((tx) => forgetUnneeded(tx, [sha256]));
+  host.answers.delete("/good/a.png");
+  const again = await app.status(await undo(app, cleared), "?wait=10");
+  assertEquals(textAt(again, "images/stored"), "1");
+  assertEquals(host.count("/good/a.png"), asked + 1, "one GET");
+  assertEquals(images(await shown()), images(before));
 });
 
 bothEngines.test("an undo is repeated safely with an Idempotency-Key", async () => {
