@@ -1,10 +1,10 @@
 /**
- * Copies one database into another, whatever their engines are.
+ * Copies a database into another one, on either engine.
  *
- * Nothing is noted about how far a copy came: a target is an unfinished copy
- * when, table by table, what it holds is how the source begins. So one that was
- * killed goes on from where it is, a finished one is only compared, and a
- * database with anything else in it is refused.
+ * No progress is stored: a target is an unfinished copy if the rows of each of
+ * its tables are the first rows of the source's. So a copy that was killed
+ * continues, a finished one is only compared, and a database with other content
+ * is refused.
  */
 import { createHash, type Hash } from "node:crypto";
 import { type Db, marks, type Param, type Row } from "./db.ts";
@@ -13,17 +13,17 @@ interface Table {
   name: string;
   /** The primary key. */
   key: readonly string[];
-  /** Rows that are read and written at a time; `PAGE` by default. */
+  /** Rows read and written at a time; `PAGE` by default. */
   page?: number;
-  /** The schema makes its rows; so they are written over. */
+  /** The schema inserts its rows, so the copy overwrites them. */
   seeded?: boolean;
 }
 
 const PAGE = 256;
 
 /**
- * Every table, each after those that it refers to. Keys come last, so that a
- * copy which is not finished lets nobody in.
+ * Every table, after the tables that it refers to. Keys come last, so that
+ * nobody can use an unfinished copy.
  */
 export const TABLES: readonly Table[] = [
   { name: "sellers", key: ["id"] },
@@ -31,7 +31,7 @@ export const TABLES: readonly Table[] = [
   { name: "products", key: ["id"] },
   { name: "deleted_products", key: ["id"] },
   { name: "transactions", key: ["id"] },
-  // A record has up to as many bytes as the uploads before.
+  // A record is as long as the uploads that it can undo.
   { name: "undo_records", key: ["transaction_id"], page: 8 },
   { name: "refused_documents", key: ["transaction_id"] },
   // A piece has up to 64 KiB.
@@ -57,15 +57,15 @@ export const TABLES: readonly Table[] = [
   { name: "api_keys", key: ["id"] },
 ];
 
-/** Its one row says when somebody last looked, and is written at every look. */
+/** Not copied: its one row is the time of the last health check. */
 export const NOT_COPIED: readonly string[] = ["health"];
 
-/** The target holds what the source does not begin with. */
+/** The target has rows that the source does not start with. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
 
-/** After copying, the two are not the same. */
+/** The two differ after copying. */
 export class CopyDiffers extends Error {
   override readonly name = "CopyDiffers";
 }
@@ -78,8 +78,8 @@ export interface TableSummary {
 }
 
 /**
- * Copies what the target lacks; tells of each table how many rows that were.
- * Throws a `CopyRefused`, before anything is written, or a `DbError`.
+ * Copies what the target lacks; reports the number of rows of each table.
+ * Throws a `CopyRefused`, before any write, or a `DbError`.
  */
 export async function copyDatabase(
   source: Db,
@@ -94,8 +94,8 @@ export async function copyDatabase(
 }
 
 /**
- * Reads both as a whole; answers what each table holds. Throws a `CopyDiffers`
- * that names every table in which they differ.
+ * Reads both completely and reports what each table holds. Throws a
+ * `CopyDiffers` that names all tables that differ.
  */
 export async function compareDatabases(
   source: Db,
@@ -172,7 +172,7 @@ async function* rowsOf(db: Db, table: Table): AsyncGenerator<CopiedRow> {
   for await (const rows of pagesOf(db, table, null)) yield* rows;
 }
 
-/** The rows behind a key, in its order; from the first with null. */
+/** The rows after a key, in order of the key; from the first with null. */
 async function* pagesOf(
   db: Db,
   { name, key, page = PAGE }: Table,
@@ -213,8 +213,8 @@ function keyOf(row: CopiedRow, key: readonly string[]): Param[] {
 }
 
 /**
- * A row as both engines tell it: columns by name, bytes in hexadecimal, U+0000
- * as U+FFFE, which is how PostgreSQL has to keep it (`dialect.ts`).
+ * A row in a form common to both engines: columns by name, bytes in
+ * hexadecimal, U+0000 as U+FFFE, as PostgreSQL stores it (`dialect.ts`).
  */
 function textOf(row: Row): string {
   const columns = Object.keys(row).sort();

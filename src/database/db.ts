@@ -1,20 +1,20 @@
 /**
- * The storage seam. Everything above it is written against these types alone,
- * asynchronously, so that another engine can stand below.
+ * The storage interface. All other code uses only these types, and
+ * asynchronously, so that the engine can be exchanged.
  *
- * SQL is kept to a portable subset: `?` placeholders, `ON CONFLICT … DO
- * UPDATE`, `RETURNING`, ids made by the application, integer milliseconds,
- * JSON as text, explicit `ORDER BY`, counters as `n = n + 1`; no rowid, no
+ * SQL is limited to a portable subset: `?` placeholders, `ON CONFLICT … DO
+ * UPDATE`, `RETURNING`, ids made by the application, integer milliseconds, JSON
+ * as text, explicit `ORDER BY`, counters as `n = n + 1`; no rowid, no
  * `REPLACE`, no SQL clock.
  */
 
-/** What can be bound. A boolean is 0 or 1, a time is integer milliseconds. */
+/** Parameter values. A boolean is 0 or 1, a time is integer milliseconds. */
 export type Param = string | number | bigint | Uint8Array | null;
 export type Row = Record<string, unknown>;
 
-/** Reads. Inside `Db.read` all of them see one snapshot. */
+/** Reads. Inside `Db.read` all reads see one snapshot. */
 export interface Sql {
-  /** All rows, as objects by the names of their columns. */
+  /** All rows, as objects with a property for each column. */
   all<T = Row>(sql: string, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */
   get<T = Row>(
@@ -23,49 +23,49 @@ export interface Sql {
   ): Promise<T | undefined>;
 }
 
-/** A transaction that writes; there is no other way to write. */
+/** A write transaction; there is no other way to write. */
 export interface Tx extends Sql {
-  /** Runs one statement; answers how many rows it changed. */
+  /** Runs one statement; returns how many rows it changed. */
   run(sql: string, params?: readonly Param[]): Promise<number>;
   /** Runs one statement for each row of parameters, in order. */
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
-  /** What `make` answered; called once for all writes that share the commit. */
+  /** The result of `make`, which is called once for all writes of a commit. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
-  /** Unix milliseconds by the clock of this process, when it is asked. */
+  /** Unix milliseconds by the clock of this process. */
   now(): number;
-  /** Calls `fn` after the commit is on disk, never when it is not. */
+  /** Calls `fn` after the commit is on disk; not if the commit fails. */
   onCommit(fn: () => void): void;
 }
 
 export interface WriteOptions {
   /**
-   * Writes of one `order` are applied one after the other, whichever process
-   * asks; those of one process in the order in which they were asked for, but
-   * that heavy ones may let others by.
+   * Writes of one `order` are applied one after the other, in every process;
+   * those of one process in the order of their calls, except that heavy ones
+   * may be overtaken.
    */
   order?: string;
   /**
-   * It may share a transaction with others of its order that say so too: it is
-   * small, and asks for no lock that comes before one that they hold.
+   * May share a transaction with other such writes of its order: it is small,
+   * and takes no lock that precedes (in the lock order) one that they hold.
    */
   shared?: boolean;
-  /** It is about hundreds of rows: an engine with one writer makes it wait. */
+  /** Concerns hundreds of rows; an engine with one writer delays it. */
   heavy?: boolean;
 }
 
-/** How upkeep writes: one portion at a time, beside everything else. */
+/** Options of upkeep writes: one at a time, with low priority. */
 export const UPKEEP: WriteOptions = { order: "upkeep", heavy: true };
 
-/** Is told how the database is doing. */
+/** Receives measurements of the database. */
 export interface DbMeter {
-  /** A commit took so long, and so many writes shared it. */
+  /** Duration of a commit, and how many writes shared it. */
   committed(ms: number, writes: number): void;
   /**
-   * A transaction began so long after its oldest write was asked for, or had to
-   * wait so long for another process, or for a connection to the server.
+   * How long the oldest write of a transaction waited for its start, for
+   * another process, or for a connection to the server.
    */
   waited(kind: "queue" | "lock" | "connection", ms: number): void;
-  /** Something was begun again: for which reason. */
+  /** Something was retried, and why. */
   retried(reason: RetryReason): void;
 }
 
@@ -76,56 +76,59 @@ export type RetryReason =
   | "taken" // another transaction inserted the same key
   | "lost"; // the connection broke before the commit
 
-/** Nobody wants to know. */
+/** Ignores everything. */
 export const NO_METER: DbMeter = {
   committed: () => {},
   waited: () => {},
   retried: () => {},
 };
 
-/** A database, whatever its engine; what fails in that is a `DbError`. */
+/** A database on either engine; its failures are `DbError`s. */
 export interface Db {
   /** Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`. */
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Runs `fn` in a transaction; resolves after the commit is on disk. Throwing
-   * undoes what `fn` wrote and nothing else. Writes that wait together may share
-   * a commit. `fn` must await nothing but its `Tx`, and is called again where
-   * another transaction came between, or another write spoilt the commit that
-   * they were to share.
+   * Runs `fn` in a transaction; resolves after the commit is on disk. If `fn`
+   * throws, its own changes are undone and no others. Concurrent writes may
+   * share a commit. `fn` must await nothing but its `Tx`. It is called again
+   * after a conflict with another transaction, or if another write made the
+   * shared commit fail.
    *
-   * An engine with one writer applies all writes in the order in which they
-   * were asked for, but that heavy ones let others by. With several, what one
-   * reads may be changed by another before it commits, unless both have the
-   * same `order` or it is locked: by an UPDATE, or by a SELECT that ends in
-   * `FOR UPDATE` or `FOR SHARE`, written as a comment (`dialect.ts`). Rows are
-   * locked in this order: sellers, deliveries, webhooks, images,
+   * An engine with one writer applies all writes in the order of the calls,
+   * except that heavy ones may be overtaken. With several writers, another
+   * write may change what one has read before it commits, unless both have the
+   * same `order` or the row is locked: by an UPDATE, or by a SELECT that ends
+   * in `FOR UPDATE` or `FOR SHARE`, written as a comment (`dialect.ts`). Rows
+   * are locked in this order: sellers, deliveries, webhooks, images,
    * `seller_usage`, transactions, `hourly_counts`, `change_counter`, products.
    */
   write<T>(
     fn: (tx: Tx) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T>;
-  /** Tells other processes to look again; null where they can only poll. */
+  /** Wake-ups for other processes; null if they can only poll. */
   readonly wakeUps: WakeUps | null;
-  /** Bytes of its files, by what they are. */
+  /** Bytes of its files, by kind. */
   sizes(): Promise<Record<string, number>>;
   /** A consistent copy while the service runs. Refuses an existing `file`. */
   backup(file: string): Promise<void>;
   /**
-   * Has writes wait for locks of other processes no longer than a second from
-   * now: the process is about to end.
+   * From now on writes wait at most a second for locks of other processes,
+   * because this process is about to end.
    */
   hurry(): void;
-  /** Lets what was asked for end; whatever comes after is refused. */
+  /** Waits for the calls in progress; rejects later ones. */
   close(): Promise<void>;
 }
 
-/** Wake-ups between processes; one may be lost, so nobody relies on them. */
+/** Wake-ups between processes. One may be lost, so nothing relies on them. */
 export interface WakeUps {
-  /** Tells every other process that listens. */
+  /** Notifies every other process that listens. */
   send(topic: string, key: string): void;
-  /** Is told what others send; `null` after some may have been missed. */
+  /**
+   * Calls `heard` with the wake-ups of others; with `null` after some may have
+   * been missed.
+   */
   listen(heard: (wakeUp: { topic: string; key: string } | null) => void): void;
 }
 
@@ -143,7 +146,7 @@ export type DbErrorKind =
   | "closed" // asked after close()
   | "other";
 
-/** What the engine said, in terms that do not depend on the engine. */
+/** An error of the engine in terms that do not depend on the engine. */
 export class DbError extends Error {
   override readonly name = "DbError";
   readonly kind: DbErrorKind;
@@ -154,7 +157,7 @@ export class DbError extends Error {
   }
 }
 
-/** Errors that are no fault of what was asked, and pass. */
+/** Kinds of errors that the statement did not cause and that pass. */
 const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   full: "the disk of the database is full",
   busy: "another process holds the database's lock",
@@ -163,16 +166,18 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   readonly: "the database cannot be written",
 };
 
-/** The outage that an error tells of, for the operator; null if it tells of none. */
+/** The outage behind an error, for the operator; null if there is none. */
 export function outageOf(error: unknown): string | null {
   return error instanceof DbError ? OUTAGES[error.kind] ?? null : null;
 }
 
-/** How long a write waits for locks of other processes, and in a hurry. */
+/**
+ * How long a write waits for locks of other processes, normally and in a hurry.
+ */
 export const LOCK_WAIT_MS = 5_000;
 export const HURRIED_LOCK_WAIT_MS = 1_000;
 
-/** The answer to whoever asks after `close()`. */
+/** The error of calls after `close()`. */
 export function closed(): DbError {
   return new DbError("closed", "The database is closed.");
 }
@@ -183,9 +188,9 @@ export function marks(n: number): string {
 }
 
 /**
- * Splits a list into runs whose lengths are powers of two up to 256 by
- * repeating the last value, so that only nine statements are ever prepared
- * for an IN list, however long it is.
+ * Splits a list into parts whose lengths are powers of two up to 256, repeating
+ * the last value, so that only nine statements are ever prepared for an IN list
+ * of any length.
  */
 export function inLists<T>(values: readonly T[]): T[][] {
   const lists: T[][] = [];

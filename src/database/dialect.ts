@@ -16,7 +16,7 @@
  */
 import type { DbErrorKind, Param } from "./db.ts";
 
-/** A query as PostgreSQL is given it; prepared under its name. */
+/** A query for PostgreSQL, prepared under its name. */
 export interface Statement {
   name: string;
   text: string;
@@ -24,7 +24,7 @@ export interface Statement {
 
 const statements = new Map<string, Statement>();
 
-/** The statement of a portable query; made once for each. */
+/** The statement of a portable query; created once. */
 export function toStatement(sql: string): Statement {
   let statement = statements.get(sql);
   if (statement === undefined) {
@@ -48,14 +48,16 @@ function toPostgres(sql: string): string {
   );
 }
 
-/** Rows of one INSERT at most: a prepared one takes memory for each value. */
+/**
+ * Rows of one INSERT at most; a prepared statement takes memory for each value.
+ */
 export const ROWS_LIMIT = 64;
 
 const INSERT = /^(\s*INSERT INTO\s[^]*?\sVALUES\s*)(\([^()]*\))([^]*)$/;
 
 /**
- * The statement that inserts `n` rows at once; null when the query does not
- * insert a row of values.
+ * The statement that inserts `n` rows at once; null if the query does not
+ * insert one row of values.
  */
 export function insertOf(sql: string, n: number): string | null {
   const parts = INSERT.exec(sql);
@@ -64,7 +66,7 @@ export function insertOf(sql: string, n: number): string | null {
   return head + Array(n).fill(row).join(", ") + tail;
 }
 
-/** The schema as PostgreSQL is given it. */
+/** The schema in PostgreSQL's dialect. */
 export function toPostgresSchema(sql: string): string {
   return sql
     .replace(/\bINTEGER\b/g, "BIGINT")
@@ -73,7 +75,7 @@ export function toPostgresSchema(sql: string): string {
     .replace(/\)\s*STRICT(\s*,\s*WITHOUT ROWID)?\s*;/g, ");");
 }
 
-/** A value as the driver is to send it; throws what would be bound wrongly. */
+/** A value for the driver; throws for values that it would bind wrongly. */
 export function toValue(param: Param): Param {
   switch (typeof param) {
     case "string":
@@ -97,7 +99,7 @@ const READERS = new Map<number, (text: string) => unknown>([
   [1700, Number], // numeric
 ]);
 
-/** How a column of a type (its OID) is read from its text. */
+/** How the text of a column with this type (OID) is parsed. */
 export function readerOf(type: number): (text: string) => unknown {
   return READERS.get(type) ?? ((text) => text);
 }
@@ -109,7 +111,7 @@ function bytesOf(text: string): Uint8Array {
 
 /**
  * SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) as
- * our kinds; `retry` is what the same transaction may not meet again.
+ * a `DbErrorKind`; `retry` if the same transaction may succeed next time.
  */
 export function errorKind(code: string): DbErrorKind | "retry" {
   switch (code) {

@@ -1,4 +1,4 @@
-/** From what the settings say about the database to the engine below it. */
+/** Opens the database that the settings name. */
 import { join } from "node:path";
 import type { Deps } from "../deps.ts";
 import type { FairQueue } from "../lib/fair_queue.ts";
@@ -6,7 +6,7 @@ import { type Db, DbError, type DbMeter } from "./db.ts";
 import { openPostgres } from "./postgres/engine.ts";
 import { openSqlite } from "./sqlite/engine.ts";
 
-/** Which database it is; the settings of these names. */
+/** Which database; as the settings of these names. */
 export interface DatabasePlace {
   dataDir: string;
   databaseUrl: string | null;
@@ -14,25 +14,27 @@ export interface DatabasePlace {
 }
 
 export interface DatabaseOptions {
-  /** Make the folder, the database and its schema where they are missing. */
+  /** Create the folder, the database and its schema if they are missing. */
   create?: boolean;
-  /** Shared with whatever else takes long on this thread. */
+  /** Shared with all other CPU-heavy work of this thread. */
   heavy?: FairQueue;
   deps?: Partial<Deps>;
   meter?: DbMeter;
-  /** How long the opening waits for another process's lock, in milliseconds. */
+  /**
+   * How long the opening waits for a lock of another process, in milliseconds.
+   */
   openWaitMs?: number;
 }
 
-/** The file of a data folder, where the database is no server. */
+/** The database file of a data folder, on SQLite. */
 export function databaseFile(dataDir: string): string {
   return join(dataDir, "seller.db");
 }
 
-/** Makes the folder of a database where it is missing. Throws a `DbError`. */
+/** Creates the folder of a database if it is missing. Throws a `DbError`. */
 export function makeDataFolder(folder: string): void {
   try {
-    // The database holds webhook secrets: nobody else on the machine reads it.
+    // The database holds webhook secrets, so only its owner may read it.
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new DbError("readonly", `${folder} cannot be made.`, error);
@@ -40,8 +42,8 @@ export function makeDataFolder(folder: string): void {
 }
 
 /**
- * Opens the database and brings its schema up to date. Throws a `DbError`:
- * `missing` where there is none and none is to be created.
+ * Opens the database and upgrades its schema. Throws a `DbError`: `missing` if
+ * there is none and none is to be created.
  */
 export async function openDatabase(
   { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
@@ -58,7 +60,9 @@ export async function openDatabase(
   return await openSqlite(databaseFile(dataDir), options);
 }
 
-/** Whether a data folder has a database; one cut short at its making is none. */
+/**
+ * Whether a data folder has a database; an interrupted creation leaves none.
+ */
 export function hasDatabase(dataDir: string): boolean {
   try {
     return Deno.statSync(databaseFile(dataDir)).size > 0;

@@ -1,10 +1,10 @@
 /**
- * What all writes of one commit share: made by the first that asks, and again
- * where what made it was undone.
+ * Values shared by all writes of one commit. The first write that needs one
+ * creates it; if that write is undone, the next one creates it again.
  */
 export class SharedValues {
   readonly #values: Map<string, unknown>;
-  /** Names of what this write made. */
+  /** Names of the values that this write created. */
   readonly #made: string[] = [];
 
   /** `values`: one map for all writes of a commit. */
@@ -20,7 +20,7 @@ export class SharedValues {
     return this.#values.get(name) as T;
   }
 
-  /** To be called when the write is undone. */
+  /** Called when the write is undone. */
   forget(): void {
     for (const name of this.#made) this.#values.delete(name);
   }

@@ -1,7 +1,4 @@
-/**
- * Connections to PostgreSQL. Only this file and its neighbours `postgres*.ts`
- * know the driver (`pg`).
- */
+/** Connections to PostgreSQL. Only this folder knows the driver (`pg`). */
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
@@ -23,17 +20,17 @@ import {
 } from "../dialect.ts";
 import type { SharedValues } from "../shared_values.ts";
 
-/** To connect, and to wait for a connection that is free. */
+/** For connecting, and for waiting for a free connection. */
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
-/** Until the server ends a transaction whose process says nothing. */
+/** After which the server ends a transaction whose client is silent. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
-/** How long is waited for what, in milliseconds. */
+/** Time-outs in milliseconds. */
 export interface Timeouts {
   /** For a lock that another transaction holds. */
   lockWaitMs: number;
-  /** Until a server that says nothing is given up. */
+  /** After which a silent server is given up. */
   silenceMs: number;
 }
 
@@ -42,7 +39,9 @@ export const TIMEOUTS: Timeouts = {
   silenceMs: 12_000,
 };
 
-/** The driver's settings for a `postgres://` URL that `config.ts` accepted. */
+/**
+ * The driver's settings for a `postgres://` URL that `config.ts` has accepted.
+ */
 export function connectionOf(url: string): pg.ClientConfig {
   const { hostname, port, username, password, pathname, searchParams } =
     new URL(url);
@@ -50,7 +49,8 @@ export function connectionOf(url: string): pg.ClientConfig {
     host: hostname.replace(/^\[(.*)\]$/, "$1"),
     port: Number(port || 5432),
     user: decodeURIComponent(username),
-    // Never missing: the driver would look for it in the environment.
+    // Always set, because the driver would read it from the environment
+    // otherwise.
     password: decodeURIComponent(password),
     database: decodeURIComponent(pathname.slice(1)),
     ssl: encryption(
@@ -92,8 +92,8 @@ export class ConnectionPool {
   /** Monotonic times. */
   readonly #takenAt = new WeakMap<pg.Client, number>();
   /**
-   * Those made since one was last silent. Others may be dead as well, and each
-   * would stay silent for seconds before that is known.
+   * Connections opened since one was last silent. Older ones may be dead as
+   * well, and each would take seconds to notice.
    */
   #trusted = new WeakSet<pg.Client>();
 
@@ -111,13 +111,13 @@ export class ConnectionPool {
     });
     this.#pool.on("connect", (client) => {
       this.#trusted.add(client);
-      // Whoever uses a connection that breaks hears of it by its query.
+      // The user of a broken connection learns of it from its query.
       client.on("error", () => {});
     });
     this.#pool.on("error", () => {});
   }
 
-  /** Throws a `DbError`, also where none becomes free in time. */
+  /** Throws a `DbError`, also if no connection becomes free in time. */
   async take(): Promise<pg.PoolClient> {
     for (;;) {
       const client = await this.#pool.connect().catch((error) => {
@@ -129,17 +129,17 @@ export class ConnectionPool {
     }
   }
 
-  /** Gives a connection back after a transaction, which failed with `error`. */
+  /** Returns a connection after a transaction, which failed with `error`. */
   giveBack(client: pg.PoolClient, error?: unknown): void {
     const heldMs = this.#clock.monotonic() - this.#takenAt.get(client)!;
-    // One that broke sooner did not end by a time-out: it told of its end.
+    // A connection that broke earlier reported its end and did not time out.
     if (isLost(error) && heldMs >= this.#silenceMs) {
       this.#trusted = new WeakSet();
     }
     client.release(isSpoilt(error));
   }
 
-  /** Runs one statement outside of transactions. */
+  /** Runs one statement outside of a transaction. */
   async query(query: pg.QueryConfig): Promise<void> {
     await this.#pool.query(query);
   }
@@ -149,22 +149,22 @@ export class ConnectionPool {
   }
 }
 
-/** Whether the connection broke, or the server said nothing. */
+/** Whether the connection broke, or the server was silent. */
 export function isLost(error: unknown): boolean {
   return error instanceof DbError && error.kind === "away";
 }
 
-/** Whether the next attempt had better be made on another connection. */
+/** Whether the next attempt should use another connection. */
 function isSpoilt(error: unknown): boolean {
   return error instanceof DbError && SPOILT.has(error.kind);
 }
 
-/** A server that became a standby goes on answering, and refuses to write. */
+/** A server that became a standby still answers, but refuses writes. */
 const SPOILT: ReadonlySet<string> = new Set(["away", "unsure", "readonly"]);
 
-/** A `DbError` that the engine itself may answer by another attempt. */
+/** A `DbError` after which the engine itself may retry. */
 export class PostgresError extends DbError {
-  /** Nothing stands against the same transaction the next time. */
+  /** The same transaction may succeed next time. */
   readonly again: boolean;
 
   constructor(kind: DbErrorKind | "retry", cause: Error) {
@@ -173,7 +173,7 @@ export class PostgresError extends DbError {
   }
 }
 
-/** What the driver threw; without an SQLSTATE the connection is at fault. */
+/** An error of the driver; without an SQLSTATE the connection failed. */
 export function toDbError(error: unknown): PostgresError {
   if (!(error instanceof Error)) throw error;
   const sqlState = error instanceof pg.DatabaseError ? error.code : undefined;
@@ -183,7 +183,7 @@ export function toDbError(error: unknown): PostgresError {
   );
 }
 
-/** Sends a statement; its answer may be awaited later, or by nobody. */
+/** Sends a statement; the result may be awaited later or ignored. */
 export function send(
   client: pg.Client,
   query: string | pg.QueryConfig,
@@ -195,7 +195,7 @@ export function send(
   return answer;
 }
 
-/** The queries of one transaction that only reads. */
+/** The queries of a read transaction. */
 export class PostgresSql implements Sql {
   readonly #client: pg.Client;
 
@@ -223,7 +223,7 @@ export class PostgresSql implements Sql {
   }
 }
 
-/** The queries of one write. */
+/** The queries of a write transaction. */
 export class PostgresTx extends PostgresSql implements Tx {
   readonly #shared: SharedValues;
   readonly #clock: Clock;
@@ -243,7 +243,9 @@ export class PostgresTx extends PostgresSql implements Tx {
     return (await this.send(sql, params)).rowCount ?? 0;
   }
 
-  /** All of it is under way before the first answer: one round trip. */
+  /**
+   * All statements are sent before the first result arrives: one round trip.
+   */
   async runMany(
     sql: string,
     rows: readonly (readonly Param[])[],
@@ -260,7 +262,7 @@ export class PostgresTx extends PostgresSql implements Tx {
       }
     }
     for (const row of rows.slice(start)) answers.push(this.send(sql, row));
-    // The first that failed tells why; those after it only that one did.
+    // Only the first error is the cause; the others follow from it.
     for (const answer of answers) await answer;
   }
 

@@ -1,4 +1,4 @@
-/** Makes the schema of a PostgreSQL database, and brings it up to date. */
+/** Creates and upgrades the schema of a PostgreSQL database. */
 import pg from "pg";
 import { DbError } from "../db.ts";
 import { toPostgresSchema } from "../dialect.ts";
@@ -9,10 +9,10 @@ import { connectionOf, send, toDbError } from "./connection.ts";
 const LOCK = 0x53454c4c;
 
 /**
- * Applies what is missing, in one transaction, while other processes wait; of
- * an empty database only if it is to `create` the schema. Throws a `DbError`:
- * `missing`, `newer`, `away`, `corrupt` for tables of another program
- * or an encoding that has not every character.
+ * Applies the missing migrations in one transaction, while other processes
+ * wait; to an empty database only with `create`. Throws a `DbError`: `missing`,
+ * `newer`, `away`, `corrupt` for tables of another program or an encoding
+ * without all characters.
  */
 export async function migratePostgres(
   url: string,
@@ -31,7 +31,7 @@ export async function migratePostgres(
   }
 }
 
-/** The second takes bytes as they come, and those that come are UTF-8. */
+/** SQL_ASCII stores bytes unchanged, and this program sends UTF-8. */
 const ENCODINGS = ["UTF8", "SQL_ASCII"];
 
 async function refuseEncoding(client: pg.Client): Promise<void> {
@@ -68,7 +68,7 @@ async function migrate(
   await send(client, `UPDATE schema_version SET n = ${migrations.length}`);
 }
 
-/** Makes the row of the version where there is nothing at all, if it may. */
+/** Inserts the version row into an empty database, if allowed. */
 async function schemaVersion(
   client: pg.Client,
   create: boolean,
@@ -99,8 +99,8 @@ async function schemaVersion(
 }
 
 /**
- * Whether a process of ours is connected to the database, as far as this user
- * may know. Throws a `DbError`.
+ * Whether a process of this program is connected to the database, as far as
+ * this user can see. Throws a `DbError`.
  */
 export async function isPostgresInUse(url: string): Promise<boolean> {
   const client = await connect(url);

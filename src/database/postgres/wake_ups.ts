@@ -1,7 +1,7 @@
 /**
  * Wake-ups between processes by `NOTIFY` and `LISTEN`. They are sent outside of
- * transactions, after the commit: a transaction that notifies makes all others
- * that do wait until its commit is on disk.
+ * transactions, after the commit: a transaction that notifies makes other such
+ * transactions wait until it is on disk.
  */
 import { setImmediate } from "node:timers";
 import pg from "pg";
@@ -12,29 +12,29 @@ import { connectionOf, type ConnectionPool } from "./connection.ts";
 const CHANNEL = "seller_interface";
 /** A payload has 8,000 bytes at most; a wake-up takes about 60. */
 const IN_ONE = 100;
-/** Before the connection that listens is made again. */
+/** Pause before the listening connection is opened again. */
 const AGAIN_MS = 1_000;
-/** The connection that listens is asked so often whether it is still one. */
+/** How often the listening connection is checked. */
 const LOOK_MS = 10_000;
 
 type Heard = Parameters<WakeUps["listen"]>[0];
 
-/** As it is sent: who sends, and topics with their keys. */
+/** The payload: the sender, and topics with their keys. */
 type Payload = [sender: string, ...wakeUps: [string, string][]];
 
-/** Those of one process, on a pool and a connection that listens. */
+/** The wake-ups of one process, on a pool and a listening connection. */
 export class PostgresWakeUps implements WakeUps {
   readonly #url: string;
   readonly #pool: ConnectionPool;
   readonly #clock: Clock;
   readonly #me: string;
-  /** Not yet sent, each once. */
+  /** Not yet sent, without duplicates. */
   readonly #waiting = new Map<string, [string, string]>();
   #listener: pg.Client | null = null;
   #cancel = () => {};
   #closed = false;
 
-  /** `me` tells this process apart from all others. */
+  /** `me` identifies this process. */
   constructor(url: string, pool: ConnectionPool, clock: Clock, me: string) {
     this.#url = url;
     this.#pool = pool;
@@ -60,7 +60,7 @@ export class PostgresWakeUps implements WakeUps {
         text: "SELECT pg_notify($1, $2)",
         values: [CHANNEL, JSON.stringify(payload)],
       }).catch(() => {
-        // The others look by themselves.
+        // The other processes poll anyway.
       });
     }
   }
@@ -100,8 +100,8 @@ export class PostgresWakeUps implements WakeUps {
   }
 
   /**
-   * A connection that the network has dropped without a word brings nothing,
-   * and whoever only listens does not notice: so it is asked for an answer.
+   * The network can drop a connection silently, and a listener does not notice.
+   * A query detects it.
    */
   #watch(client: pg.Client, end: () => void): void {
     let answered = true;
@@ -119,7 +119,7 @@ export class PostgresWakeUps implements WakeUps {
     this.#cancel = this.#clock.after(AGAIN_MS, () => this.listen(heard));
   }
 
-  /** To be called before the pool is closed. */
+  /** Call this before the pool is closed. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel();
@@ -127,7 +127,7 @@ export class PostgresWakeUps implements WakeUps {
   }
 }
 
-/** null: not ours; whoever may connect to the database may send one. */
+/** null: not a wake-up; any client of the database may send notifications. */
 function readPayload(text = ""): Payload | null {
   try {
     const payload: unknown[] = JSON.parse(text);

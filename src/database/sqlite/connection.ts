@@ -1,6 +1,6 @@
 /**
- * Connections to a SQLite file. Only this file and its neighbours `sqlite*.ts`
- * know the driver (`node:sqlite`, built into Deno).
+ * Connections to a SQLite file. Only this folder knows the driver
+ * (`node:sqlite`, built into Deno).
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../deps.ts";
@@ -16,8 +16,8 @@ declare module "node:sqlite" {
 }
 
 /**
- * A log of 16 MiB before its pages go into the database: pages written again
- * and again meanwhile, those of indexes above all, then go there once.
+ * The WAL is checkpointed at 16 MiB, so that pages that change often, above all
+ * those of indexes, are written to the database once.
  */
 const CHECKPOINT_PAGES = 4_000;
 /**
@@ -29,12 +29,15 @@ const CHECKPOINT_PAGES = 4_000;
  * all that an upload takes.
  */
 const CACHE_KIB = 4_000;
-/** Pages of one step of a backup: all, so that no write makes it start again. */
+/**
+ * Pages of one step of a backup: all of them, because a write between two steps
+ * restarts it.
+ */
 const ALL_PAGES = 2 ** 30;
 
 /**
- * Opens the file, making it unless it is only read. Waits for no lock. Throws a
- * `DbError`.
+ * Opens the file; creates it unless read-only. Does not wait for locks. Throws
+ * a `DbError`.
  */
 export function openFile(file: string, readOnly: boolean): DatabaseSync {
   return guarded(() => {
@@ -53,7 +56,7 @@ export function openFile(file: string, readOnly: boolean): DatabaseSync {
 }
 
 function configure(connection: DatabaseSync, readOnly: boolean): void {
-  // The option `timeout` says nothing to a connection that only reads.
+  // The option `timeout` has no effect on a read-only connection.
   connection.exec("PRAGMA busy_timeout = 0");
   if (!readOnly) {
     const mode = connection.prepare("PRAGMA journal_mode = WAL").get();
@@ -66,17 +69,19 @@ function configure(connection: DatabaseSync, readOnly: boolean): void {
   connection.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 
-/** A statement, and what makes an object of the values of a row. */
+/**
+ * A statement, and the function that turns the values of a row into an object.
+ */
 interface Prepared {
   statement: StatementSync;
-  /** It may change something. */
+  /** Whether it may change something. */
   writes: boolean;
   toRow: (values: unknown) => Row;
 }
 
 /**
- * The driver's own row objects are slow to make and to read; an object literal
- * made of the values takes half the time.
+ * The driver's own row objects are slow to create and to read; object literals
+ * take half the time.
  */
 function prepare(database: DatabaseSync, sql: string): Prepared {
   const statement = database.prepare(sql);
@@ -89,18 +94,18 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
   return { statement, writes, toRow: toRow as Prepared["toRow"] };
 }
 
-/** The queries of a connection, with its prepared statements. */
+/** The queries of a connection and its prepared statements. */
 export class SqliteConnection implements Sql {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
-  /** How many statements were asked for that may change something. */
+  /** How many statements that may change something were run. */
   writes = 0;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  /** Prepares once: a kept statement is two to three times as fast. */
+  /** Prepared once: reusing a statement is two to three times as fast. */
   #prepared(sql: string): Prepared {
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
@@ -111,8 +116,8 @@ export class SqliteConnection implements Sql {
   }
 
   /**
-   * Of a transaction. Some failures (a full disk) undo the whole of it by
-   * themselves: what wrote after one would commit on its own.
+   * Of a transaction. Some failures (a full disk) roll it back; a later
+   * statement would then commit on its own.
    */
   #query(sql: string): Prepared {
     const prepared = this.#prepared(sql);
@@ -122,13 +127,15 @@ export class SqliteConnection implements Sql {
     return prepared;
   }
 
-  /** Throws where there is no transaction any more. */
+  /** Throws if there is no open transaction. */
   checkTransaction(): void {
     if (this.inTransaction) return;
     throw new DbError("other", "The transaction was undone.");
   }
 
-  /** A statement without parameters; unlike `exec`, its errors have codes. */
+  /**
+   * Runs a statement without parameters; unlike with `exec`, errors have codes.
+   */
   exec(sql: string): void {
     const { statement } = this.#prepared(sql);
     guarded(() => statement.run());
@@ -167,7 +174,7 @@ export class SqliteConnection implements Sql {
     });
   }
 
-  /** `VACUUM INTO` would need ATTACH, which Deno forbids without `-A`. */
+  /** `VACUUM INTO` needs ATTACH, which Deno forbids without `-A`. */
   async copyTo(file: string): Promise<void> {
     try {
       await backup(this.#database, file, { rate: ALL_PAGES });
@@ -182,7 +189,10 @@ export class SqliteConnection implements Sql {
   }
 }
 
-/** The driver binds a Date as NULL without a word; types do not see it all. */
+/**
+ * The driver silently binds a Date as NULL, and types do not exclude it
+ * everywhere.
+ */
 function bindable(params: readonly Param[]): Param[] {
   for (const param of params) {
     if (
@@ -197,7 +207,7 @@ function bindable(params: readonly Param[]): Param[] {
   return params as Param[];
 }
 
-/** The queries of one write. */
+/** The queries of a write transaction. */
 export class SqliteTx implements Tx {
   readonly #connection: SqliteConnection;
   readonly #shared: SharedValues;

@@ -36,19 +36,19 @@ import { identityOf, makePrivate } from "./file.ts";
 import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
 
-/** How many waiting writes share a commit at most. */
+/** Writes that share a commit at most. */
 const GROUP_LIMIT = 256;
-/** How long others have their turn after a slow commit; see `#rest`. */
+/** How long other work may run after a slow commit; see `#rest`. */
 const SHORTEST_REST_MS = 1;
 const LONGEST_REST_MS = 250;
-/** How many writes wait for a lock at most; more are refused at once. */
+/** Writes that wait for a lock at most; further ones are rejected at once. */
 const WAITING_LIMIT = 10_000;
-/** The log says that the opening waits for a lock when it has for so long. */
+/** The opening logs that it waits for a lock after this long. */
 const SAY_WAITING_MS = 500;
 
 export interface SqliteOptions {
   migrations?: readonly Migration[];
-  /** Shared with whatever else takes long on this thread. */
+  /** Shared with all other CPU-heavy work of this thread. */
   heavy?: FairQueue;
   deps?: Partial<Deps>;
   meter?: DbMeter;
@@ -57,7 +57,7 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the database file, making it and bringing its schema up to date.
+ * Opens the database file; creates it and upgrades its schema if necessary.
  * Throws a `DbError`: `newer`, `corrupt`, `readonly`, `busy`, `full`.
  */
 export async function openSqlite(
@@ -102,14 +102,14 @@ function openConnections(
   }
 }
 
-/** Refused where the lock is not had at once. */
+/** Rejected if the lock is not free at once. */
 const NO_WAIT = -Infinity;
 
 interface WaitingWrite {
   fn: (tx: Tx) => Promise<unknown>;
   /** Monotonic time. */
   askedAt: number;
-  /** Monotonic time; refused when the lock is not had by then. */
+  /** Monotonic time; rejected if it has no lock by then. */
   until: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -120,7 +120,7 @@ interface FinishedWrite {
   value?: unknown;
   error?: unknown;
   failed: boolean;
-  /** It failed, and the transaction may be another than before it. */
+  /** It failed after it may have changed something. */
   spoilt: boolean;
   afterCommit: (() => void)[];
 }
@@ -135,16 +135,16 @@ class SqliteDb implements Db {
   readonly #file: string;
   readonly #identity: string | null;
   readonly #waiting: WaitingWrite[] = [];
-  /** What the last commit took; 0 when that is over. */
+  /** Duration of the last commit; 0 once `#rest` has used it. */
   #commitMs = 0;
-  /** Another process had the lock at the last attempt to begin. */
+  /** Another process held the lock at the last attempt to begin. */
   #locked = false;
-  /** Monotonic time up to which the last writes may wait. */
+  /** Monotonic time until which the last writes may wait. */
   #hurriedUntil = Infinity;
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
   #closed = false;
-  /** Other processes look at the file again by themselves. */
+  /** Other processes poll the file. */
   readonly wakeUps = null;
 
   constructor(
@@ -184,7 +184,7 @@ class SqliteDb implements Db {
     const askedAt = this.#deps.clock.monotonic();
     const until = askedAt + LOCK_WAIT_MS;
     if (!heavy) return this.#askToWrite(fn, askedAt, until);
-    // Each attempt takes a turn, so that a lock keeps nobody from having one.
+    // Each attempt queues anew, so that a lock does not block the queue.
     const attempt = () =>
       this.#heavy.take(() => this.#askToWrite(fn, askedAt, NO_WAIT), order);
     return whenUnlocked(
@@ -233,9 +233,9 @@ class SqliteDb implements Db {
   }
 
   /**
-   * Lets requests that arrived together join in: a commit costs a hundred
-   * times what a turn of the event loop does, so it waits for turns as long as
-   * each brings more writes.
+   * Waits for writes of requests that arrived together: a commit costs a
+   * hundred times as much as a turn of the event loop, so it waits as long as
+   * each turn brings more writes.
    */
   async #gather(): Promise<void> {
     let before = 0;
@@ -246,10 +246,9 @@ class SqliteDb implements Db {
   }
 
   /**
-   * A commit blocks this thread until the disk has flushed. After one that took
-   * long, whatever else came meanwhile has a while, a tenth as long: it would
-   * have a few turns of the event loop between two commits, and needs several
-   * for one answer.
+   * A commit blocks this thread until the disk has flushed. After a slow one,
+   * other work may run for a tenth of that time: an answer needs several turns
+   * of the event loop, and there are only a few between two commits.
    */
   async #rest(): Promise<void> {
     const ms = Math.min(this.#commitMs / 10, LONGEST_REST_MS);
@@ -259,9 +258,9 @@ class SqliteDb implements Db {
   }
 
   /**
-   * Begins a transaction as soon as no other process has the lock. Takes out of
-   * `writes` and refuses those whose time is over; answers false when none is
-   * left.
+   * Begins a transaction as soon as no other process holds the lock. Removes
+   * and rejects those of `writes` that waited too long; returns false if none
+   * is left.
    */
   async #begin(writes: WaitingWrite[]): Promise<boolean> {
     const backoff = new Backoff(this.#deps);
@@ -285,7 +284,7 @@ class SqliteDb implements Db {
     return writes.length > 0;
   }
 
-  /** All of them, unless they may still wait for a lock. */
+  /** Rejects all writes, except those that may still wait for a lock. */
   #refuse(writes: WaitingWrite[], error: unknown): void {
     const now = this.#deps.clock.monotonic();
     for (let i = writes.length - 1; i >= 0; i--) {
@@ -295,7 +294,7 @@ class SqliteDb implements Db {
     }
   }
 
-  /** What is written to a file that has lost its name is lost with it. */
+  /** Data written to a file that was unlinked is lost. */
   #checkFile(): void {
     if (identityOf(this.#file) === this.#identity) return;
     throw new DbError(
@@ -304,7 +303,7 @@ class SqliteDb implements Db {
     );
   }
 
-  /** Has a group written in the transaction that is open, and commits it. */
+  /** Runs a group of writes in the open transaction and commits it. */
   async #writeGroup(group: readonly WaitingWrite[]): Promise<void> {
     const { beforeCommit } = this.#deps;
     const finished: FinishedWrite[] = [];
@@ -321,7 +320,7 @@ class SqliteDb implements Db {
       this.#commitMs = this.#since(startedAt);
       this.#meter.committed(this.#commitMs, group.length);
     } catch (error) {
-      // Nothing of the group is on disk: a full disk, say.
+      // Nothing of the group is on disk (the disk is full, for example).
       for (const write of group) write.reject(error);
       this.#rollBack();
       return;
@@ -329,7 +328,8 @@ class SqliteDb implements Db {
     for (const { write, value, error, failed, afterCommit } of finished) {
       if (failed) write.reject(error);
       else write.resolve(value);
-      // Not called here: what fails in one must not keep others from theirs.
+      // As a microtask, so that an error in one callback does not affect the
+      // others.
       for (const fn of afterCommit) queueMicrotask(fn);
     }
   }
@@ -347,14 +347,17 @@ class SqliteDb implements Db {
       return { write, value, failed: false, spoilt: false, afterCommit };
     } catch (error) {
       const { writes, inTransaction } = this.#writer;
-      // A failed read can undo the whole transaction: it needs room in a full
-      // cache, and what would have to be written for that finds none on disk.
+      // Even a failed read can roll back the whole transaction: with a full
+      // page cache it has to write a page, and the disk may be full.
       const spoilt = writes > before || !inTransaction;
       return { write, error, failed: true, spoilt, afterCommit: [] };
     }
   }
 
-  /** Undoes a group in which a write failed, and does without that one. */
+  /**
+   * Rolls back a group in which one write failed, and runs the others again
+   * without it.
+   */
   async #undo(
     group: readonly WaitingWrite[],
     { write, error }: FinishedWrite,
@@ -372,7 +375,7 @@ class SqliteDb implements Db {
     try {
       if (this.#writer.inTransaction) this.#writer.exec("ROLLBACK");
     } catch {
-      // The next BEGIN says what is wrong with the connection.
+      // The next BEGIN reports what is wrong with the connection.
     }
   }
 
@@ -389,7 +392,7 @@ class SqliteDb implements Db {
   }
 
   async backup(file: string): Promise<void> {
-    // Made first, so that nobody else may read it: it holds secrets.
+    // Created first with restricted permissions, because it holds secrets.
     const options = { write: true, createNew: true, mode: 0o600 };
     (await Deno.open(file, options)).close();
     await this.#reader.copyTo(file);
@@ -409,7 +412,7 @@ class SqliteDb implements Db {
   }
 }
 
-/** Bytes; 0 where there is no such file. */
+/** Bytes; 0 if there is no such file. */
 function sizeOf(file: string): number {
   try {
     return Deno.statSync(file).size;

@@ -1,7 +1,9 @@
-/** What SQLite says went wrong, as the storage seam calls it. */
+/** SQLite's errors as `DbError`s. */
 import { DbError, type DbErrorKind } from "../db.ts";
 
-/** SQLite result codes (https://www.sqlite.org/rescode.html) as our kinds. */
+/**
+ * SQLite result codes (https://www.sqlite.org/rescode.html) by `DbErrorKind`.
+ */
 function errorKind(code: number): DbErrorKind {
   if (code === 2067 || code === 1555) return "unique";
   switch (code & 0xff) {
@@ -26,8 +28,8 @@ function errorKind(code: number): DbErrorKind {
 }
 
 /**
- * What the driver throws from its constructor and from `exec` has no result
- * code, only SQLite's fixed English text for it (`sqlite3_errstr`).
+ * Errors of the driver's constructor and of `exec` have no result code, only
+ * SQLite's fixed English message (`sqlite3_errstr`).
  */
 const CODE_BY_TEXT: readonly (readonly [string, number])[] = [
   ["unable to open database file", 14],
@@ -39,7 +41,7 @@ const CODE_BY_TEXT: readonly (readonly [string, number])[] = [
   ["disk I/O error", 10],
 ];
 
-/** What the driver threw as a `DbError`; anything else as it is. */
+/** An error of the driver as a `DbError`; any other error unchanged. */
 export function toDbError(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   if (error.code !== "ERR_SQLITE_ERROR") return error;
@@ -49,7 +51,7 @@ export function toDbError(error: unknown): unknown {
   return new DbError(errorKind(code), error.message, error);
 }
 
-/** Calls the driver; what it throws becomes a `DbError`. */
+/** Calls the driver and turns its errors into `DbError`s. */
 export function guarded<T>(fn: () => T): T {
   try {
     return fn();

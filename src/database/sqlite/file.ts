@@ -1,16 +1,17 @@
-/** The file of a SQLite database in its folder: who may read it, and which it is. */
+/** The database file of a folder: its permissions and its identity. */
 
-/** What SQLite puts beside the file. */
+/** Files that SQLite creates beside the database. */
 const COMPANIONS = ["", "-wal", "-shm"];
 
 /**
- * Makes the file where it is missing, and has nobody but its owner read it: it
- * holds secrets. SQLite gives its companions the same permissions. What fails
- * here is told by whoever opens the file.
+ * Creates the file if it is missing, readable by its owner only, because it
+ * holds secrets. SQLite gives its other files the same permissions. Errors are
+ * reported by the opening that follows.
  */
 export function makePrivate(file: string): void {
   try {
-    // Never opened where it exists: closing it would drop SQLite's locks.
+    // An existing file is never opened here: closing it would release SQLite's
+    // locks.
     const options = { write: true, createNew: true, mode: 0o600 };
     Deno.openSync(file, options).close();
   } catch {
@@ -23,11 +24,11 @@ function restrict(path: string): void {
     const { mode } = Deno.statSync(path);
     if (mode !== null && (mode & 0o077) !== 0) Deno.chmodSync(path, 0o600);
   } catch {
-    // It is missing, or another user's.
+    // It is missing, or belongs to another user.
   }
 }
 
-/** Which file a path leads to, however it is spelt; null when there is none. */
+/** The identity of a file, however its path is spelt; null if there is none. */
 export function identityOf(path: string): string | null {
   try {
     const { dev, ino } = Deno.statSync(path);

@@ -1,18 +1,21 @@
 /**
- * Waiting for a lock of a SQLite file that another process holds. SQLite's own
- * wait would block the thread and with it every request, so its busy time-out
- * is 0, and the wait is done on the clock.
+ * Waits for a lock of a SQLite file that another process holds. SQLite's own
+ * wait would block the thread and every request, so its busy time-out is 0 and
+ * the wait uses the clock.
  */
 import type { Deps } from "../../deps.ts";
 import { DbError } from "../db.ts";
 
 export type LockWaitDeps = Pick<Deps, "clock" | "ids">;
 
-/** The first pause at most, and the longest. */
+/** The longest first pause, and the longest pause. */
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 
-/** Pauses between attempts: each twice as long as the one before, with jitter. */
+/**
+ * Pauses between attempts: each is twice as long as the one before, with
+ * jitter.
+ */
 export class Backoff {
   readonly #deps: LockWaitDeps;
   #atMost = FIRST_PAUSE_MS;
@@ -30,14 +33,14 @@ export class Backoff {
   }
 }
 
-/** Whether another process holds the lock that was needed. */
+/** Whether another process holds the lock. */
 export function isBusy(error: unknown): error is DbError {
   return error instanceof DbError && error.kind === "busy";
 }
 
 /**
- * Calls `attempt` until no lock stands in its way. Throws what it throws, also a
- * `busy` DbError once the clock's monotonic time has passed `until()`.
+ * Calls `attempt` until no lock prevents it. Rethrows its errors, also `busy`
+ * after the clock's monotonic time has passed `until()`.
  */
 export async function whenUnlocked<T>(
   attempt: () => T | Promise<T>,

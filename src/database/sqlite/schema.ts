@@ -1,16 +1,19 @@
-/** Makes the schema of a SQLite file, and brings it up to date. */
+/** Creates and upgrades the schema of a SQLite file. */
 import { DatabaseSync } from "node:sqlite";
 import { DbError } from "../db.ts";
 import type { Migration } from "../migrations.ts";
 import { guarded } from "./errors.ts";
 import { isBusy } from "./lock_wait.ts";
 
-/** Marks a file as ours in its header (`PRAGMA application_id`): "SELL". */
+/**
+ * Marks a file as this program's in its header (`PRAGMA application_id`):
+ * "SELL".
+ */
 const APPLICATION_ID = 0x53454c4c;
 
 /**
- * Applies what is missing, in one transaction. A schema that lacks nothing can
- * be used while another process holds the lock. Throws a `DbError`: `newer`,
+ * Applies the missing migrations in one transaction. A complete schema can be
+ * used while another process holds the lock. Throws a `DbError`: `newer`,
  * `corrupt` for a database of another program, `busy`.
  */
 export function migrateSqlite(
@@ -31,7 +34,7 @@ export function migrateSqlite(
   guarded(() => migrate(connection, file, migrations));
 }
 
-/** Throws a `DbError` where the schema is not one of these. */
+/** Throws a `DbError` for an unknown schema. */
 function schemaVersion(
   connection: DatabaseSync,
   file: string,
@@ -57,7 +60,7 @@ function schemaVersion(
   return version;
 }
 
-/** In the transaction that is open; ends it. */
+/** Runs in the open transaction, and ends it. */
 function migrate(
   connection: DatabaseSync,
   file: string,
@@ -83,8 +86,8 @@ function pragma(connection: DatabaseSync, name: string): number {
 }
 
 /**
- * Whether any other connection has the file open, in whatever process: a lock
- * on all of it cannot be had then. Throws a `DbError`.
+ * Whether any other connection, in any process, has the file open: an exclusive
+ * lock is not available then. Throws a `DbError`.
  */
 export function isSqliteInUse(file: string): boolean {
   const connection = guarded(() => new DatabaseSync(file, { timeout: 0 }));
