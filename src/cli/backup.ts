@@ -1,7 +1,7 @@
 /** A copy of the database while the service runs. */
 import { dirname, resolve } from "node:path";
 import { type Command, UsageError } from "./command.ts";
-import { exists, withDatabase } from "./database.ts";
+import { exists, sync, withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
 
 export const backupCommand: Command = {
@@ -34,8 +34,3 @@ export const backupCommand: Command = {
     print(`backup: ${target}`);
   },
 };
-
-async function sync(file: string): Promise<void> {
-  using opened = await Deno.open(file, { read: true, write: true });
-  await opened.sync();
-}

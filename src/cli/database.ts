@@ -34,3 +34,9 @@ export async function exists(path: string): Promise<boolean> {
     throw error;
   }
 }
+
+/** Resolves when what was written to a file is on disk. */
+export async function sync(file: string): Promise<void> {
+  using opened = await Deno.open(file, { read: true, write: true });
+  await opened.sync();
+}

@@ -1,7 +1,7 @@
 /** Creates and upgrades the schema of a SQLite file. */
 import { DatabaseSync } from "node:sqlite";
 import { DbError } from "../db.ts";
-import type { Migration } from "../migrations.ts";
+import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { guarded } from "./errors.ts";
 import { isBusy } from "./lock_wait.ts";
 
@@ -100,6 +100,35 @@ export function isSqliteInUse(file: string): boolean {
   } catch (error) {
     if (error instanceof DbError && error.kind === "busy") return true;
     throw error;
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Reads all of a file, which nobody else uses. Throws an `Error`, which calls it
+ * `name`, where it is not a sound database of this program or an older one.
+ */
+export function checkSqlite(
+  file: string,
+  name: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  const connection = new DatabaseSync(file);
+  try {
+    if (schemaVersion(connection, name, migrations) === 0) {
+      throw new Error("it is empty");
+    }
+    const [first] = connection.prepare("PRAGMA integrity_check(1)").all();
+    if (first.integrity_check !== "ok") {
+      throw new Error(String(first.integrity_check));
+    }
+    if (connection.prepare("PRAGMA foreign_key_check").get() !== undefined) {
+      throw new Error("rows refer to rows that are missing");
+    }
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`${name} is no backup that can be used: ${message}.`);
   } finally {
     connection.close();
   }

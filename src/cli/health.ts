@@ -1,0 +1,51 @@
+/** Asks a running service how it is: for the health checks of containers. */
+import type { Config } from "../config.ts";
+import { type Command, UsageError } from "./command.ts";
+import { allSettingFlags } from "./flags.ts";
+
+const ANSWER_MS = 3_000;
+
+export const healthCommand: Command = {
+  name: "health",
+  summary: "ask the service of these settings whether it lives",
+  arguments: [],
+  flags: [
+    { name: "ready", meaning: "whether it can do its work" },
+    ...allSettingFlags,
+  ],
+  async run({ config, flags, print }) {
+    const path = flags.ready === undefined ? "/healthz" : "/readyz";
+    const url = addressOf(config) + path;
+    const status = await statusOf(url);
+    if (status !== 200) throw new Error(`${url} answered ${status}.`);
+    print(flags.ready === undefined ? "alive" : "ready");
+  },
+};
+
+/** Where the process of these settings answers. */
+function addressOf({ host, port, roles, metricsPort }: Config): string {
+  if (!roles.includes("api")) {
+    if (metricsPort !== null) return `http://127.0.0.1:${metricsPort}`;
+    throw new UsageError(
+      "A process without the role api answers on SELLER_METRICS_PORT alone; " +
+        "set it.",
+    );
+  }
+  const name = host === "::"
+    ? "[::1]"
+    : host.includes(":")
+    ? `[${host}]`
+    : host;
+  return `http://${name}:${port}`;
+}
+
+async function statusOf(url: string): Promise<number> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch(url, { signal });
+    await answer.body?.cancel();
+    return answer.status;
+  } catch (error) {
+    throw new Error(`${url} gave no answer (${String(error)}).`);
+  }
+}

@@ -1,0 +1,69 @@
+/** `backup` and `restore`, and `health` beside a running service. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { UsageError } from "../../src/cli/command.ts";
+import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
+import { boot, product } from "../support/app.ts";
+import { runCommand } from "../support/command.ts";
+import { testConfig } from "../support/config.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+const deps = { clock: systemClock, ids: systemIds, log: jsonLog("error") };
+
+Deno.test("restore: a sound backup goes into an empty folder, nothing else does", async () => {
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/copy.db`;
+  const dataDir = `${folder.path}/new`;
+  const restore = (from: string) =>
+    runCommand({ config: testConfig({ dataDir }), deps }, "restore", from);
+  const names = async () =>
+    (await Array.fromAsync(Deno.readDir(dataDir))).map(({ name }) => name);
+  let seller: { id: string; key: string };
+  {
+    await using app = await boot({ config: { databaseUrl: null } });
+    seller = { id: app.sellerId, key: app.key };
+    const products = Array.from({ length: 200 }, (_, n) => product(`A-${n}`));
+    assertEquals((await app.upload(products.join(""))).status, 200);
+    await runCommand({ config: app.config, deps }, "backup", file);
+  }
+  const bytes = await Deno.readFile(file);
+  const damaged = `${folder.path}/damaged.db`;
+  await Deno.writeFile(damaged, bytes.map((byte, i) => i > 90_000 ? 7 : byte));
+  await assertRejects(() => restore(damaged), Error, "no backup that can be");
+  await Deno.writeTextFile(damaged, "not a database at all".repeat(300));
+  await assertRejects(() => restore(damaged), Error, "no backup that can be");
+  await Deno.writeFile(damaged, new Uint8Array());
+  await assertRejects(() => restore(damaged), Error, "it is empty");
+  assertEquals(await names(), [], "nothing stays behind");
+
+  assertEquals(await restore(file), [`restored: ${dataDir}/seller.db`]);
+  assertEquals(await names(), ["seller.db"]);
+  assertEquals((await Deno.stat(`${dataDir}/seller.db`)).mode! & 0o777, 0o600);
+  const again = await assertRejects(() => restore(file), UsageError);
+  assertEquals(again.message.includes("holds seller.db"), true);
+  await using app = await boot({
+    config: { dataDir, databaseUrl: null },
+    seller,
+  });
+  assertEquals((await app.call("/seller_api/products/A-199")).status, 200);
+});
+
+Deno.test("health: the service of these settings is asked, whichever its roles", async () => {
+  await using app = await boot();
+  const health = (config: Partial<typeof app.config>, ...words: string[]) =>
+    runCommand(
+      { config: { ...app.config, ...config }, deps },
+      "health",
+      ...words,
+    );
+  const port = Number(new URL(app.url).port);
+  assertEquals(await health({ port }), ["alive"]);
+  assertEquals(await health({ port }, "--ready"), ["ready"]);
+  await assertRejects(() => health({ port: 1 }), Error, "gave no answer");
+  await assertRejects(() => health({ roles: ["images"] }), UsageError);
+
+  await using other = await boot({
+    config: { roles: ["webhooks"], metricsPort: 0 },
+  });
+  const metricsPort = Number(new URL(other.app.metricsUrl!).port);
+  assertEquals(await health({ roles: ["webhooks"], metricsPort }), ["alive"]);
+});
