@@ -12,7 +12,7 @@ export interface Change {
   who: string;
   /** What was done, in the words of the command. */
   action: string;
-  /** The seller's name; null where the change is about none. */
+  /** The seller's name; null if the change concerns none. */
   seller: string | null;
   /** What was changed, and to what; never a secret. */
   detail: string;
@@ -24,7 +24,7 @@ export interface AuditEntry extends Change {
   at: number;
 }
 
-/** Records a change in the write that makes it. */
+/** Records a change, in the same write as the change. */
 export async function recordChange(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
@@ -37,7 +37,7 @@ export async function recordChange(
   );
 }
 
-/** Entries behind `after` (an id; null: from the newest), the newest first. */
+/** Entries after `after` (an id; null: from the newest), the newest first. */
 export function listChanges(
   sql: Sql,
   after: string | null,

@@ -1,26 +1,26 @@
-/** What waits and what fails, for the operator. */
+/** Counts of what waits and what fails, for the operator. */
 import type { Trigger } from "../webhooks/trigger.ts";
 import type { Sql } from "../database/db.ts";
 
-/** Counts stop here, so that a look costs the same however much waits. */
+/** Counts stop here, so that a query costs the same for every backlog. */
 const COUNT_LIMIT = 100_000;
 
 export interface Backlog {
-  /** Images to be fetched, those being fetched included. */
+  /** Images to be fetched, including those in progress. */
   images: number;
   /** Images being fetched. */
   imagesInFlight: number;
-  /** Deliveries that wait for their turn, or are being sent. */
+  /** Deliveries that wait or are being sent. */
   deliveries: number;
   /** Deliveries being sent. */
   deliveriesInFlight: number;
   /** Deliveries of disabled webhooks. */
   held: number;
-  /** Deliveries whose schedule has run out, until they are swept. */
+  /** Exhausted deliveries that are not deleted yet. */
   exhausted: number;
 }
 
-/** How much waits; each count ends at `COUNT_LIMIT`. */
+/** The sizes of all queues; each count ends at `COUNT_LIMIT`. */
 export async function countBacklog(sql: Sql): Promise<Backlog> {
   const count = async (table: string, condition: string, what = "1") => {
     const row = await sql.get<{ n: number }>(
@@ -49,9 +49,9 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
 }
 
 /**
- * When the image that has waited longest was due, in Unix milliseconds; null
- * where none waits. Those of suspended sellers, and those being fetched, do not
- * count, and of very many only so many are looked at.
+ * When the longest waiting image was due, in Unix milliseconds; null if none
+ * waits. Images of suspended sellers and those in progress do not count, and
+ * only a bounded number is examined.
  */
 export async function oldestDueImage(sql: Sql): Promise<number | null> {
   const row = await sql.get<{ due: number | null }>(
@@ -65,7 +65,7 @@ export async function oldestDueImage(sql: Sql): Promise<number | null> {
   return row!.due;
 }
 
-/** How many webhooks there are that are called, fail, or are disabled. */
+/** How many webhooks are active, failing or disabled. */
 export async function countWebhooks(
   sql: Sql,
 ): Promise<Record<"active" | "failing" | "disabled", number>> {
@@ -90,11 +90,11 @@ export interface FailingWebhook {
   failures: number;
   /** Unix milliseconds of the first of them. */
   failingSince: number;
-  /** Unix milliseconds; null while it is called. */
+  /** Unix milliseconds; null unless it is disabled. */
   disabledAt: number | null;
 }
 
-/** Webhooks of which the last try failed, the longest failing first. */
+/** Webhooks whose last try failed, the longest failing first. */
 export function failingWebhooks(
   sql: Sql,
   limit: number,

@@ -1,6 +1,8 @@
 /**
- * Notices that the system's clock was set back. What is due at a time of day
- * would wait that much longer; so it is brought forward by as much.
+ * Detects that the system's clock was set back, and moves due times back by as
+ * much. Without this, a clock that was an hour fast and is corrected would
+ * delay every delivery and image by an hour, with nothing to see but a queue
+ * that stands still.
  */
 import type { Services } from "../services.ts";
 import { Signal } from "../jobs/signals.ts";
@@ -8,17 +10,17 @@ import type { BringForward } from "./due_times.ts";
 import { Loop } from "../jobs/loop.ts";
 
 const LOOK_MS = 1_000;
-/** Less than this is not worth a write; clocks are corrected all the time. */
+/** Smaller changes are not worth a write; clocks are corrected all the time. */
 const WORTH_MS = 2_000;
 
 export class ClockWatch {
   readonly #services: Pick<Services, "deps" | "db" | "signals">;
   readonly #bringForward: BringForward;
   readonly #loop: Loop;
-  /** Between the time of day and the clock that never goes back. */
+  /** Difference between the system's clock and the monotonic clock. */
   #offset: number;
 
-  /** One process of a role watches; two would move its rows twice. */
+  /** Only one process of a role may watch; two would move the times twice. */
   constructor(
     services: Pick<Services, "deps" | "db" | "signals">,
     bringForward: BringForward,

@@ -1,14 +1,14 @@
-/** The times at which things are due, all at once. */
+/** Moves the due times of all waiting work. */
 import type { Tx } from "../database/db.ts";
 
-/** Brings forward by `ms` what is due after `now` (Unix milliseconds). */
+/** Subtracts `ms` from all due times after `now` (Unix milliseconds). */
 export type BringForward = (
   tx: Tx,
   now: number,
   ms: number,
 ) => Promise<unknown>;
 
-/** What is fetched stays as it is: its lease belongs to whoever holds it. */
+/** Images in progress are not changed: their leases belong to their holders. */
 export const bringImagesForward: BringForward = (tx, now, ms) =>
   tx.run(
     "UPDATE image_askers SET due_at = due_at - ? WHERE due_at > ?",

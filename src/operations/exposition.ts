@@ -1,6 +1,6 @@
 /**
- * The text format of Prometheus. Loaded when it is first asked for: the library
- * would take a third of the time that the service needs to start.
+ * The text format of Prometheus. Loaded at the first scrape, because the
+ * library would take a third of the time that the service needs to start.
  */
 import {
   type Metric as LibraryMetric,

@@ -1,14 +1,16 @@
-/** Whether the service can do its work: what `/readyz` tells. */
+/** Health checks behind `/readyz`. */
 import type { Clock, Deps } from "../deps.ts";
 import { type Db, outageOf } from "../database/db.ts";
 import { noteLook } from "./health_row.ts";
 
-/** How long an answer stands, so that strangers cannot make it work. */
+/**
+ * How long a result is reused, so that anonymous requests cannot cause work.
+ */
 const STANDS_MS = 1_000;
 /** A write that takes longer counts as failed. */
 const WRITE_MS = 1_000;
 
-/** Each check by name: why it failed; null when it passed. */
+/** Each check by name: why it failed; null if it passed. */
 export type Checks = ReadonlyMap<string, string | null>;
 
 export class Health {
@@ -25,12 +27,14 @@ export class Health {
     this.#deps = deps;
   }
 
-  /** Has a role of this process looked at, too; `trouble` as in `Checks`. */
+  /** Adds a role of this process; `trouble` returns as in `Checks`. */
   watch(role: string, trouble: () => string | null): void {
     this.#roles.set(role, trouble);
   }
 
-  /** Looks, or tells what was seen less than a second ago; never rejects. */
+  /**
+   * Runs the checks, or returns results less than a second old; never rejects.
+   */
   look(): Promise<Checks> {
     const { clock } = this.#deps;
     if (this.#checks === null || clock.monotonic() >= this.#until) {
@@ -48,7 +52,7 @@ export class Health {
     return checks;
   }
 
-  /** Looks wait for the same write until it ends, so that none queue up. */
+  /** Concurrent checks share one test write, so that none queue up. */
   async #databaseTrouble(): Promise<string | null> {
     this.#write ??= this.#tryWrite().finally(() => this.#write = null);
     const late = Promise.withResolvers<string>();

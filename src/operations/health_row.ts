@@ -1,7 +1,7 @@
-/** A row that is written to see whether anything can be written. */
+/** The row that is written to test whether the database accepts writes. */
 import type { Tx } from "../database/db.ts";
 
-/** Notes when the database was last looked at, in Unix milliseconds. */
+/** Stores the time of a check in Unix milliseconds. */
 export async function noteLook(tx: Tx, at: number): Promise<void> {
   await tx.run(
     `INSERT INTO health (id, looked_at) VALUES (1, ?)

@@ -1,11 +1,11 @@
-/** How much was done in each hour, for the operator. */
+/** Counts of each hour, for the operator. */
 import { type Sql, type Tx, UPKEEP } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 
 const KEPT_MS = 90 * DAY_MS;
 
-/** What is counted; `deliveries` are tries. */
+/** What is counted; `deliveries` are delivery attempts. */
 export const HOURLY = [
   "uploads",
   "images_stored",
@@ -16,12 +16,12 @@ export const HOURLY = [
 export type HourlyCount = typeof HOURLY[number];
 
 export interface Hour {
-  /** Unix milliseconds of its beginning. */
+  /** Unix milliseconds of its start. */
   at: number;
   counts: Record<HourlyCount, number>;
 }
 
-/** Counts `n` more in the hour of `at` (Unix milliseconds). */
+/** Adds `n` to the count of the hour of `at` (Unix milliseconds). */
 export async function countInHour(
   tx: Tx,
   at: number,
@@ -36,7 +36,10 @@ export async function countInHour(
   );
 }
 
-/** The last `hours` hours up to that of `now`, the oldest first, all of them. */
+/**
+ * The last `hours` hours, including that of `now`, the oldest first, without
+ * gaps.
+ */
 export async function lastHours(
   sql: Sql,
   now: number,
@@ -59,7 +62,7 @@ export async function lastHours(
   }));
 }
 
-/** Deletes the counts of hours more than 90 days ago; a job of upkeep. */
+/** Deletes counts older than 90 days; a maintenance job. */
 export async function* sweepHourlyCounts(
   { deps, db }: Pick<Services, "deps" | "db">,
 ): AsyncGenerator<number, void> {

@@ -1,8 +1,8 @@
 /**
- * All upkeep: what removes old rows and files, and finishes what a write left.
- * Each job belongs to a role. Of the processes that share a data folder one does
- * the jobs of a role; processes on PostgreSQL each do them, and take turns
- * write by write.
+ * The table of all maintenance jobs: they delete old rows and files, and finish
+ * what a write left undone. Each job belongs to a role. Of the processes that
+ * share a data folder, one runs the jobs of a role; processes on PostgreSQL all
+ * run them, and their writes take turns.
  */
 import type { Role } from "../config.ts";
 import type { Services } from "../services.ts";
@@ -22,7 +22,7 @@ import {
 import { refetchMissing, sweepParts, sweepUnneeded } from "../images/upkeep.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
-/** What jobs are given. */
+/** The services that jobs use. */
 export type MaintenanceServices = Pick<
   Services,
   "config" | "deps" | "db" | "signals" | "images"
@@ -31,11 +31,13 @@ export type MaintenanceServices = Pick<
 export interface MaintenanceJob {
   /** For the log. */
   name: string;
-  /** Its processes do the job. */
+  /** Processes with this role run the job. */
   role: Role;
-  /** From the end of a run to the beginning of the next. */
+  /** Milliseconds from the end of a run to the start of the next. */
   everyMs: number;
-  /** Each step is one small write or look; it yields how many things it did. */
+  /**
+   * Each step is one small write or read, and yields how many items it handled.
+   */
   run: (services: MaintenanceServices) => AsyncGenerator<number, void>;
 }
 
@@ -110,7 +112,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   },
 ];
 
-/** The jobs of these roles; `isOurs` tells whether this process does them. */
+/** The jobs of these roles; `isOurs` tells whether this process runs them. */
 export function maintenanceOf(
   services: MaintenanceServices,
   roles: readonly Role[],

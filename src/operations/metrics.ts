@@ -1,16 +1,16 @@
 /**
- * Everything that the service counts about itself. No label names a seller, a
- * URL or a SKU, and every label has a short list of values.
+ * The metrics of the service. No label contains a seller, a URL or a SKU, and
+ * every label has a short list of values.
  */
 import type { DbMeter } from "../database/db.ts";
 import { Counter, Gauge, Histogram, type Metric } from "../lib/metric.ts";
 import { VERSION } from "../version.ts";
 
-/** Seconds: what is answered from memory or disk. */
+/** Seconds, for answers from memory or disk. */
 const SHORT = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
-/** Seconds: what waits for others. */
+/** Seconds, for work that waits for other hosts. */
 const LONG = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** Seconds: what may wait for hours. */
+/** Seconds, for work that may wait for hours. */
 const VERY_LONG = [0.1, 0.5, 1, 5, 30, 60, 300, 1_800, 7_200, 36_000, 172_800];
 const WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 

@@ -1,7 +1,6 @@
 /**
- * The figures of the metrics that cost something to get: they are taken again
- * and again beside all other work, so that whoever reads the metrics often makes
- * no work for the database.
+ * Metrics that are expensive to compute. They are computed at intervals, so
+ * that frequent scrapes cause no work for the database.
  */
 import { statfs } from "node:fs/promises";
 import type { Services } from "../services.ts";
@@ -11,7 +10,7 @@ import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import { countBacklog, countWebhooks, oldestDueImage } from "./backlog.ts";
 
 const EVERY_MS = 10_000;
-/** A timer that ought to fire so often tells how late others are. */
+/** The interval of a timer whose delay measures the event loop's lag. */
 const TICK_MS = 250;
 
 type SnapshotServices = Pick<Services, "config" | "db" | "deps" | "metrics">;
@@ -75,7 +74,7 @@ export class Snapshot {
     return EVERY_MS;
   }
 
-  /** In reads of their own, so that others come between. */
+  /** In separate reads, so that other reads can run in between. */
   async #takeDatabase(): Promise<void> {
     const { db, deps, metrics } = this.#services;
     const now = deps.clock.now();
@@ -110,7 +109,7 @@ export class Snapshot {
   }
 }
 
-/** 0 for a time to come. */
+/** 0 for a time in the future. */
 function secondsSince(time: number, now: number): number {
   return Math.max(0, now - time) / 1_000;
 }

@@ -1,9 +1,9 @@
-/** A database whose writes are spans. */
+/** A database whose writes are spans of traces. */
 import type { Db } from "../database/db.ts";
 import { boundToSpan, inSpan } from "../lib/tracing.ts";
 
 /**
- * The same database. What a write does belongs to its span, although the engine
+ * Wraps a database. A write's span includes its function, although the engine
  * calls it later and together with others.
  */
 export function tracedDb(db: Db): Db {

@@ -1,6 +1,6 @@
 /**
- * What operators do to sellers, over HTTP and on the command line alike. Each
- * change and its entry in the audit log are one write.
+ * Changes that operators make to sellers, over HTTP and on the command line.
+ * Each change and its audit entry are one write.
  */
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
@@ -31,15 +31,15 @@ import {
   rotateWebhookSecret,
 } from "../webhooks/secrets.ts";
 
-/** The signals are those of a service; a command has none. */
+/** A service has signals; a command has none. */
 type Changing = Pick<Services, "db" | "deps"> & Partial<Services>;
 
-/** Who makes a change: as the audit log says it. */
+/** Who makes the change, as in the audit log. */
 export interface ByOperator {
   who: string;
 }
 
-/** Creates a seller with its first key. Throws 422 for a name that will not do. */
+/** Creates a seller with its first key. Throws 422 for an invalid name. */
 export function createSeller(
   { db, deps }: Changing,
   { who, name }: ByOperator & { name: string },
@@ -56,13 +56,13 @@ export function createSeller(
   });
 }
 
-/** An attribute that is a column: how its value is read. */
+/** An attribute that is a column, and the reader of its value. */
 interface Column {
   column: "status" | "rate_limit" | "product_limit" | "image_quota";
   read: (text: string) => Read<string | number | null>;
 }
 
-/** Requests a minute at most that a seller's own limit can name. */
+/** The largest rate limit of a seller, in requests a minute. */
 const RATE_LIMIT_MAX = 1_000_000;
 
 const COLUMNS: Readonly<Record<string, Column>> = {
@@ -84,7 +84,7 @@ export const SELLER_ATTRIBUTES: readonly string[] = [
   ...Object.keys(COLUMNS),
 ];
 
-/** A limit; empty is the default of the settings. */
+/** A limit; empty for the default of the settings. */
 function limitReader(max: number): Column["read"] {
   const read = integerReader(max);
   return (text) => text === "" ? ok(null) : read(text);
@@ -99,8 +99,8 @@ export interface SellerChange extends ByOperator {
 }
 
 /**
- * Gives a seller's attribute a new value. Throws 404 for a seller who is not
- * there, 422 for an attribute or a value that will not do.
+ * Sets an attribute of a seller. Throws 404 for an unknown seller, 422 for an
+ * unknown attribute or an invalid value.
  */
 export async function changeSeller(
   { db, deps, signals }: Changing,
@@ -161,8 +161,8 @@ function unknownAttribute(attribute: string) {
 const readLabel = lineReader(64);
 
 /**
- * Gives a seller one more key; an empty label is none. Throws 404 for a seller
- * who is not there, 422 for a label that will not do.
+ * Creates another key of a seller; the label may be empty. Throws 404 for an
+ * unknown seller, 422 for an invalid label.
  */
 export function createKey(
   { db, deps }: Changing,
@@ -193,7 +193,9 @@ export function createKey(
   });
 }
 
-/** Takes a key out of force, if it is in force. Throws 404 for an unknown one. */
+/**
+ * Revokes a key, unless it is revoked already. Throws 404 for an unknown key.
+ */
 export async function revokeSellerKey(
   { db, deps }: Changing,
   { who, keyId }: ByOperator & { keyId: string },
@@ -217,8 +219,9 @@ function unknownKey(keyId: string): ServiceError {
 }
 
 /**
- * Gives a seller a new webhook secret; the old one signs too for a day. Throws
- * 404 for a seller who is not there, 429 when too many former secrets sign.
+ * Creates a new webhook secret of a seller; the former one also signs for a
+ * day. Throws 404 for an unknown seller, 429 if too many former secrets still
+ * sign.
  */
 export function rotateSellerSecret(
   { db, deps }: Changing,

@@ -1,9 +1,9 @@
-/** Keys of sellers and operators. Of a key only its SHA-256 is stored. */
+/** Keys of sellers and operators. Only the SHA-256 of a key is stored. */
 import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Deps } from "../deps.ts";
 
-/** Characters of a key that lists show: too few to guess the rest. */
+/** Characters of a key that lists show; too few to guess the rest. */
 const PREFIX_LENGTH = 8;
 
 /** A new key: `kind`, as in `sk_`, and 32 random bytes. */
@@ -11,7 +11,7 @@ export function newKey(ids: Pick<Deps["ids"], "random">, kind: string): string {
   return kind + Buffer.from(ids.random(32)).toString("base64url");
 }
 
-/** How a key begins, to tell it from others. */
+/** The first characters of a key, to tell it from others. */
 export function prefixOf(key: string): string {
   return key.slice(0, PREFIX_LENGTH);
 }
@@ -21,7 +21,7 @@ export function hashOf(key: string): string {
   return createHash("sha256").update(key, "utf8").digest("hex");
 }
 
-/** Whether two hashes are the same; the time it takes tells nothing. */
+/** Compares two hashes in constant time. */
 export function sameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a, "hex"), Buffer.from(b, "hex"));
 }

@@ -1,11 +1,14 @@
-/** When keys were last used, to the minute, without a write for each request. */
+/**
+ * Records when keys were last used, to the minute, without a write for each
+ * request.
+ */
 import type { Deps } from "../deps.ts";
 import type { Db } from "../database/db.ts";
 
 const MINUTE_MS = 60_000;
-/** Uses are collected for so long before they are written. */
+/** How long uses are collected before they are written. */
 const COLLECT_MS = 5_000;
-/** Keys whose minute is remembered at most. */
+/** Keys whose last minute is remembered, at most. */
 const REMEMBERED = 10_000;
 
 export class KeyUses {
@@ -32,7 +35,10 @@ export class KeyUses {
     this.#cancel ??= clock.after(COLLECT_MS, () => this.flush());
   }
 
-  /** Writes what was noted; what cannot be written is noted at the next use. */
+  /**
+   * Writes the recorded uses; a use that cannot be written is recorded again at
+   * the next request.
+   */
   async flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;

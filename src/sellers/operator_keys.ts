@@ -1,4 +1,4 @@
-/** Keys of operators beside the one of the settings; each has a name. */
+/** Named keys of operators, in addition to the one of the settings. */
 import type { Services } from "../services.ts";
 import type { Sql } from "../database/db.ts";
 import { DbError } from "../database/db.ts";
@@ -11,7 +11,7 @@ import { type DetailCode, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { lineReader, quote } from "../lib/values.ts";
 import { hashOf, newKey, sameHash } from "./api_key.ts";
 
-/** Whose request to the operator API it is. */
+/** The operator who makes a request. */
 export interface Operator {
   /** In the audit log. */
   name: string;
@@ -27,7 +27,7 @@ export interface ListedOperatorKey extends Operator {
   revokedAt: number | null;
 }
 
-/** What the audit log says of changes that no named key made. */
+/** `who` of changes that were made without a named key. */
 const RESERVED = [ENVIRONMENT, COMMAND_LINE];
 const NAME_LENGTH = 64;
 const readName = lineReader(NAME_LENGTH);
@@ -35,8 +35,8 @@ const readName = lineReader(NAME_LENGTH);
 type Changing = Pick<Services, "db" | "deps">;
 
 /**
- * Makes a key and answers it, in the clear. Throws 422 for a name that a key in
- * force has, or that no key can have.
+ * Creates a key and returns it in the clear. Throws 422 for an invalid name, or
+ * one that a valid key has.
  */
 export async function addOperatorKey(
   { db, deps }: Changing,
@@ -93,7 +93,7 @@ function refusedName(
   return recordInvalid([{ field: "name", code, message }]);
 }
 
-/** Takes the key of this name out of force; throws 404 when there is none. */
+/** Revokes the key of this name; throws 404 if there is none. */
 export async function revokeOperatorKey(
   { db, deps }: Changing,
   { who, name }: { who: string; name: string },
@@ -119,7 +119,7 @@ export async function revokeOperatorKey(
   });
 }
 
-/** All keys, the oldest first; also those that were revoked. */
+/** All keys, including revoked ones, the oldest first. */
 export async function listOperatorKeys(
   sql: Sql,
 ): Promise<ListedOperatorKey[]> {
@@ -135,7 +135,7 @@ export async function listOperatorKeys(
   }));
 }
 
-/** Whose key it is; null when it is unknown or revoked. */
+/** The operator with this key; null if it is unknown or revoked. */
 export async function findOperatorByKey(
   sql: Sql,
   key: string,
@@ -150,7 +150,7 @@ export async function findOperatorByKey(
   return { name: row.name, readOnly: row.read_only !== 0 };
 }
 
-/** Whether any key with a name is in force. */
+/** Whether there is a named key that is not revoked. */
 export async function hasOperatorKey(sql: Sql): Promise<boolean> {
   const row = await sql.get(
     "SELECT 1 AS one FROM operator_keys WHERE revoked_at IS NULL LIMIT 1",

@@ -1,7 +1,7 @@
 /**
  * The last refused requests of each seller. They are collected in memory and
- * written together, and both are bounded: however much a seller is refused, it
- * costs one write a second and so many rows.
+ * written together, both bounded: a seller costs one write a second and a fixed
+ * number of rows, however often it is refused.
  */
 import type { Deps } from "../deps.ts";
 import type { Db, Param, Sql } from "../database/db.ts";
@@ -14,9 +14,9 @@ const KEPT_DETAILS = 50;
 const DETAIL_BYTES = 32 * 1_024;
 /** Characters of a message that are kept. */
 const MESSAGE_LENGTH = 300;
-/** Refusals are collected for so long before they are written. */
+/** How long refusals are collected before they are written. */
 const COLLECT_MS = 1_000;
-/** Bytes of details that one write holds; beyond it they are only counted. */
+/** Bytes of details in one write; further details are only counted. */
 const WRITE_BYTES = 4 * 1_024 * 1_024;
 
 export interface Refusal {
@@ -33,7 +33,7 @@ export interface Refusal {
   /** Bytes of the body; null where none was read. */
   size: number | null;
   details: Detail[];
-  /** How many details there were besides. */
+  /** How many further details there were. */
   more: number;
 }
 
@@ -50,7 +50,7 @@ export class RefusalLog {
     this.#deps = deps;
   }
 
-  /** A request of a seller was refused. */
+  /** Records a refused request of a seller. */
   note(refusal: Refusal): void {
     const { sellerId } = refusal;
     const own = this.#waiting.get(sellerId) ?? [];
@@ -80,7 +80,7 @@ export class RefusalLog {
     };
   }
 
-  /** Writes what was noted; what cannot be written is lost. */
+  /** Writes the recorded refusals; those that cannot be written are lost. */
   async flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;
@@ -120,7 +120,7 @@ function rowOf(refusal: Refusal): Param[] {
   return [id, sellerId, at, route, status, code, message, size, text, more];
 }
 
-/** A refusal as it is read, with the name of its seller. */
+/** A stored refusal with the name of its seller. */
 export interface ListedRefusal extends Refusal {
   seller: string;
 }

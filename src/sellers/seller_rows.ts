@@ -1,4 +1,4 @@
-/** Sellers and their API keys. Of a key only its SHA-256 is stored. */
+/** Sellers and their API keys. Only the SHA-256 of a key is stored. */
 import { Buffer } from "node:buffer";
 import type { Deps } from "../deps.ts";
 import { recordInvalid, ServiceError } from "../lib/errors.ts";
@@ -12,7 +12,7 @@ import { DbError, type Sql, type Tx } from "../database/db.ts";
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 const NAME_LENGTH = 64;
 
-/** Begins the key of a seller. */
+/** The prefix of a seller's keys. */
 const KEY_KIND = "sk_";
 
 export interface ListedSeller extends Seller {
@@ -25,9 +25,9 @@ export interface ListedSeller extends Seller {
 
 export interface ListedKey {
   id: string;
-  /** What the operator calls the key; null: nothing. */
+  /** The operator's name for the key; null if there is none. */
   label: string | null;
-  /** How the key begins; null for one made before this was noted. */
+  /** How the key starts; null for a key older than this column. */
   prefix: string | null;
   /** Unix time in milliseconds. */
   createdAt: number;
@@ -39,7 +39,7 @@ export interface ListedKey {
 
 export interface NewKey {
   keyId: string;
-  /** In the clear; cannot be had again. */
+  /** In the clear; not shown again. */
   apiKey: string;
 }
 
@@ -54,8 +54,8 @@ export function newWebhookSecret(ids: Deps["ids"]): string {
 }
 
 /**
- * Creates a seller with its first key, a random one unless given. Throws 422
- * for a name that is taken or that no seller can have.
+ * Creates a seller with its first key, which is random unless given. Throws 422
+ * for an invalid name or one that is taken.
  */
 export async function addSeller(
   tx: Tx,
@@ -115,7 +115,7 @@ async function refuseTakenName(
   }
 }
 
-/** Gives a seller one more key, a random one unless given. */
+/** Creates another key of a seller, which is random unless given. */
 export async function addKey(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
@@ -134,7 +134,10 @@ export async function addKey(
   return { keyId, apiKey };
 }
 
-/** Whose key has this id, by name, and whether it was revoked; null: none has. */
+/**
+ * The seller's name of a key id, and whether the key is revoked; null for an
+ * unknown id.
+ */
 export async function findKey(
   sql: Sql,
   keyId: string,
@@ -149,7 +152,7 @@ export async function findKey(
   return { seller: row.seller, revoked: row.revokedAt !== null };
 }
 
-/** Takes a key out of force; false when there is none with this id. */
+/** Revokes a key; false if there is none with this id. */
 export async function revokeKey(
   tx: Tx,
   { clock }: Pick<Deps, "clock">,
@@ -162,7 +165,7 @@ export async function revokeKey(
   return changed > 0;
 }
 
-/** Whose key it is, and what holds for its requests. */
+/** The owner of a key and the limits of its requests. */
 export interface KeyOwner extends Seller {
   keyId: string;
   status: SellerStatus;
@@ -170,7 +173,7 @@ export interface KeyOwner extends Seller {
   rateLimit: number | null;
 }
 
-/** Whose key it is; null when it is unknown or revoked. */
+/** The owner of a key; null if it is unknown or revoked. */
 export async function findSellerByKey(
   sql: Sql,
   apiKey: string,
@@ -185,11 +188,11 @@ export async function findSellerByKey(
   );
   if (row === undefined) return null;
   const { hash, ...owner } = row;
-  // The index compares byte by byte; this one tells nothing by its duration.
+  // The index compares byte by byte; this comparison takes constant time.
   return sameHash(wanted, hash) ? owner : null;
 }
 
-/** The seller of a name or an id; null when there is none. */
+/** The seller with this name or id; null if there is none. */
 export async function findSeller(
   sql: Sql,
   nameOrId: string,
@@ -203,7 +206,7 @@ export async function findSeller(
   return seller ?? null;
 }
 
-/** The seller of a name or an id; throws 404 when there is none. */
+/** The seller with this name or id; throws 404 if there is none. */
 export async function sellerByName(
   sql: Sql,
   nameOrId: string,
@@ -253,7 +256,7 @@ export interface SellerRow extends ListedSeller, SellerLimits {
   lastUsedAt: number | null;
 }
 
-/** Sellers behind `after` (an id), in the order of their creation. */
+/** Sellers after `after` (an id), in order of creation. */
 export function pageOfSellers(
   sql: Sql,
   after: string,
@@ -281,7 +284,7 @@ export function pageOfSellers(
   );
 }
 
-/** A query of what a seller of the outer query uses of a resource. */
+/** A subquery: how much of a resource the seller of the outer query uses. */
 function usedOf(resource: Resource): string {
   return `COALESCE((SELECT used FROM seller_usage
         WHERE seller_id = sellers.id AND resource = '${resource}'), 0)`;

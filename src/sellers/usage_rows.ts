@@ -1,12 +1,12 @@
 /**
- * What counts against a seller's quotas: a counter for each resource, changed
- * in the write that changes what it counts, so that no quota is ever decided by
- * counting rows. Its row is locked after those of images and before those of
+ * Usage that counts against a seller's quotas: a counter for each resource,
+ * changed in the same write as what it counts, so that a quota never needs a
+ * count of rows. Its row is locked after those of images and before those of
  * transactions.
  */
 import type { Sql, Tx } from "../database/db.ts";
 
-/** What is limited; each with the column that overrides the limit. */
+/** Limited resources, each with the column that overrides the limit. */
 const OVERRIDES = {
   /** Stored products. */
   products: "product_limit",
@@ -22,7 +22,7 @@ export interface Quota {
   used: number;
 }
 
-/** A seller's quota; `fallback` is the limit of sellers without one of their own. */
+/** A seller's quota; `fallback` is the limit of sellers without their own. */
 export async function quotaOf(
   sql: Sql,
   sellerId: string,
@@ -40,7 +40,7 @@ export async function quotaOf(
   return quota ?? { limit: 0, used: 0 };
 }
 
-/** Adds amounts to what sellers use, by seller; negative ones take from it. */
+/** Adds amounts, which may be negative, to the usage of sellers. */
 export async function addUsage(
   tx: Tx,
   resource: Resource,
@@ -55,7 +55,10 @@ export async function addUsage(
   );
 }
 
-/** Locks what sellers use until the commit, so that a quota can be decided. */
+/**
+ * Locks the usage of sellers until the commit, so that a quota decision stays
+ * valid.
+ */
 export async function lockUsage(
   tx: Tx,
   sellerIds: Iterable<string>,

@@ -1,6 +1,6 @@
 /**
- * Reads untrusted XML as events, or as a tree. Whatever is not well-formed
- * throws a `malformed_xml` error that names line and column.
+ * Reads untrusted XML as events, or as a tree. A document that is not
+ * well-formed throws a `malformed_xml` error with line and column.
  */
 import type { ServiceError } from "../lib/errors.ts";
 import {
@@ -14,19 +14,19 @@ import { XmlReader } from "./reader.ts";
 import { XmlSource } from "./source.ts";
 
 /**
- * Reads a document, calling the handlers in document order. The blocks are
- * taken out of their list as they are read.
+ * Reads a document and calls the handlers in document order. Each block is
+ * removed from the list when it has been read.
  */
 export function readXml(blocks: Uint8Array[], handlers: XmlHandlers): void {
   for (const _ of begun(blocks, handlers).read());
 }
 
-/** Does one piece of the work when its turn has come. */
+/** Runs one step when the scheduler allows it. */
 export type TakePiece = (piece: () => Promise<void>) => Promise<void>;
 
 /**
- * As `readXml`, window by window: reading 16 MiB of the worst takes a second, in
- * which others want their turn.
+ * Like `readXml`, one window at a time: 16 MiB of the slowest kind take a
+ * second, in which other requests have to run.
  */
 export async function readXmlInPieces(
   blocks: Uint8Array[],
@@ -59,7 +59,7 @@ export interface XmlElement {
   /** Its own text and CDATA, children left out. */
   text: string;
   children: XmlElement[];
-  /** What stands between its tags, exactly as sent. */
+  /** The source between its tags, exactly as sent. */
   source: string;
 }
 
@@ -99,7 +99,7 @@ export function parseTree(
     },
     close() {
       const { element, start } = path.pop()!;
-      // An empty-element tag ends where it begins; else "</" ends the content.
+      // An empty-element tag has no content; otherwise "</" ends it.
       const end = sent.of(reader.tagStart);
       element.source = end < start ? "" : source.slice(start, end);
     },
@@ -108,7 +108,7 @@ export function parseTree(
   return root.children[0];
 }
 
-/** The `malformed_xml` error of an element that the reader had no fault with. */
+/** The `malformed_xml` error of an element that the XML reader accepted. */
 export function malformedElement(
   bytes: Uint8Array,
   element: XmlElement,
@@ -118,12 +118,12 @@ export function malformedElement(
 }
 
 /**
- * Turns the reader's indices, for which each line end is one character, into
- * those of the document as it was sent.
+ * Converts the reader's indices, which count each line end as one character, to
+ * indices of the document as sent.
  */
 class SentIndex {
   readonly #source: string;
-  /** Index of the first line end of two characters that is not counted yet. */
+  /** Index of the first two-character line end that is not counted yet. */
   #next: number;
   #counted = 0;
 
@@ -132,7 +132,7 @@ class SentIndex {
     this.#next = source.indexOf("\r\n");
   }
 
-  /** `index` is not before any asked for earlier. */
+  /** Indices must be asked for in ascending order. */
   of(index: number): number {
     while (this.#next !== -1 && this.#next < index + this.#counted) {
       this.#counted++;
@@ -142,7 +142,7 @@ class SentIndex {
   }
 }
 
-/** The characters that indices count, without a byte order mark. */
+/** The characters that indices count: all except a byte order mark. */
 function decoded(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

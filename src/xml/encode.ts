@@ -1,8 +1,9 @@
 /**
- * Writes answers: a declaration, the root `<service>`, compact.
+ * Writes answers: an XML declaration and the root `<service>`, without white
+ * space.
  *
- * By hand, because a library took most of the time of reading a list: ten
- * webhooks 60 µs with `@libs/xml`, which the tests hold this against.
+ * Written by hand, because `@libs/xml` took most of the time of reading a list
+ * (ten webhooks: 60 µs). The tests compare the two.
  */
 
 import { Buffer } from "node:buffer";
@@ -13,12 +14,14 @@ export interface XmlNode {
 }
 export type XmlValue = string | number | boolean | null | XmlNode;
 
-/** Characters that XML 1.0 cannot carry even as a reference (its `Char` rule). */
+/**
+ * Characters that XML 1.0 does not allow even as a reference (its `Char` rule).
+ */
 const FORBIDDEN =
   // deno-lint-ignore no-control-regex
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Removes what XML forbids. */
+/** Removes characters that XML does not allow. */
 export function xmlText(text: string): string {
   return text.replace(FORBIDDEN, "");
 }
@@ -28,7 +31,7 @@ export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** As `isoTime`; null for no time, an empty element. */
+/** Like `isoTime`; null for no time, which is written as an empty element. */
 export function isoTimeOrNone(milliseconds: number | null): string | null {
   return milliseconds === null ? null : isoTime(milliseconds);
 }
@@ -50,8 +53,8 @@ export class EncodedElement {
 }
 
 /**
- * Elements of one name, encoded one after the other up to a number of bytes.
- * Stands for them in the node that is to hold them, under their name.
+ * Elements of one name, encoded one after the other up to a number of bytes. In
+ * a node it takes the place of the array of those elements.
  */
 export class ElementList<V extends XmlValue = XmlValue> {
   /** For the compiler alone: lists of other elements are other types. */
@@ -62,13 +65,16 @@ export class ElementList<V extends XmlValue = XmlValue> {
   #bytes = 0;
   #count = 0;
 
-  /** `limit` in bytes of UTF-8; the first element is taken whatever its size. */
+  /** `limit` in bytes of UTF-8; the first element is accepted at any size. */
   constructor(name: string, limit: number) {
     this.#name = name;
     this.#limit = limit;
   }
 
-  /** Appends an element; false, and nothing is appended, when it does not fit. */
+  /**
+   * Appends an element; returns false, without appending it, if it does not
+   * fit.
+   */
   add(value: V | EncodedElement): boolean {
     const text = value instanceof EncodedElement
       ? value.text
@@ -126,7 +132,7 @@ function wrapped(name: string, attributes: string, content: string): string {
     : `<${name}${attributes}>${content}</${name}>`;
 }
 
-/** Whatever may have to be written in another way, or not at all. */
+/** Characters that have to be escaped or removed. */
 const UNUSUAL =
   // deno-lint-ignore no-control-regex
   /[&<>"'\u0000-\u0008\u000b-\u001f\ufffe\uffff\ud800-\udfff]/;
@@ -137,7 +143,7 @@ const REFERENCES: Record<string, string> = {
   ">": "&gt;",
   '"': "&quot;",
   "'": "&apos;",
-  // A reader takes it for a line feed unless it is a reference.
+  // Unescaped, a parser reads it as a line feed.
   "\r": "&#13;",
 };
 
@@ -147,7 +153,7 @@ function escaped(value: XmlValue): string {
   return xmlText(text).replace(SPECIAL, (character) => REFERENCES[character]);
 }
 
-/** A reader takes a line feed or a tab in an attribute for a space. */
+/** In an attribute, a parser reads a line feed or a tab as a space. */
 function inAttribute(text: string): string {
   return text.replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }

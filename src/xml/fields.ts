@@ -1,4 +1,4 @@
-/** Reads a small document: a root that holds one element for each field. */
+/** Reads a small document: a root with one element for each field. */
 import { closestString } from "@std/text/closest-string";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { trimSpace } from "../lib/values.ts";
@@ -7,22 +7,22 @@ import type { XmlElement } from "./decode.ts";
 
 export interface DocumentShape {
   root: string;
-  /** Fields that hold text alone. */
+  /** Fields that hold only text. */
   texts: readonly string[];
   /** Fields that hold any markup. */
   fragments?: readonly string[];
 }
 
 export interface DocumentFields {
-  /** By name, what could be read; text still as sent. */
+  /** The fields found, by name; text untrimmed. */
   fields: ReadonlyMap<string, XmlElement>;
-  /** What does not belong into the document. */
+  /** Everything that does not belong in the document. */
   details: Detail[];
 }
 
 /**
- * Finds the fields of a document. Throws 422 when the root is another one;
- * every other problem is left in `details`.
+ * Finds the fields of a document. Throws 422 for another root; `details` lists
+ * every other problem.
  */
 export function readFields(
   root: XmlElement,
@@ -56,8 +56,8 @@ export function readFields(
 }
 
 /**
- * The text of a document with one field, trimmed. Throws 422 for anything else,
- * and for a field that is missing or empty.
+ * The trimmed text of a document with one field. Throws 422 for any other
+ * document, and if the field is missing or empty.
  */
 export function readText(
   root: XmlElement,

@@ -1,7 +1,7 @@
-/** What a reader of XML tells of a document, and within which limits. */
+/** The events of an XML reader, and its limits. */
 
 export interface XmlLimits {
-  /** Nested elements, the root counted. */
+  /** Nested elements, including the root. */
   depth: number;
   /** XML attributes of one element. */
   attributes: number;
@@ -21,12 +21,12 @@ export const XML_LIMITS: XmlLimits = {
 export type XmlAttributes = Readonly<Record<string, string>>;
 
 /**
- * Where the tag stands that the reader tells of, as indices of the document:
- * UTF-16 units without a byte order mark, each line end one.
+ * The position of the current tag in the document: indices in UTF-16 units,
+ * without a byte order mark, each line end counted as one.
  */
 export interface TagPosition {
   readonly tagStart: number;
-  /** Behind its ">". */
+  /** After its ">". */
   readonly tagEnd: number;
 }
 
@@ -35,7 +35,7 @@ export interface XmlHandlers {
   begin?(tag: TagPosition): void;
   /** `line` is the one on which the element starts, from 1. */
   open(name: string, attributes: XmlAttributes, line: number): void;
-  /** Text or CDATA; an element's text may come in several pieces. */
+  /** Text or CDATA; the text of an element may come in several pieces. */
   text(text: string): void;
   close(name: string): void;
 }

@@ -1,6 +1,7 @@
 /**
- * The rules of Namespaces in XML 1.0 (third edition) for a fragment that will
- * stand in another document: what it means must not hang on what is around it.
+ * The rules of Namespaces in XML 1.0 (third edition) for a fragment that
+ * becomes part of another document: its meaning must not depend on its
+ * surroundings.
  */
 import type { XmlElement } from "./decode.ts";
 
@@ -14,7 +15,7 @@ export interface NamespaceProblem {
   message: string;
 }
 
-/** What is wrong in the content of `parent`; null when all is well. */
+/** What is wrong in the content of `parent`; null if nothing is. */
 export function namespaceProblem(parent: XmlElement): NamespaceProblem | null {
   return childrenProblem(parent, new Map([["xml", XML_NAMESPACE]]));
 }
@@ -104,7 +105,7 @@ function split(name: string): [prefix: string, local: string] {
     : [name.slice(0, colon), name.slice(colon + 1)];
 }
 
-/** Whether a part of an XML name can stand at either side of the colon. */
+/** Whether a part of an XML name may precede or follow the colon. */
 function isNcName(part: string): boolean {
   return part !== "" && !part.includes(":") &&
     !/^[-.\d\u00b7\u0300-\u036f\u203f\u2040]/.test(part);

@@ -1,14 +1,17 @@
-/** Where a document is wrong, and the error that says so. */
+/**
+ * Positions in a document, and the error for a document that is not
+ * well-formed.
+ */
 import { ServiceError } from "../lib/errors.ts";
 import { codePoints } from "../lib/values.ts";
 
-/** Place in the document, both from 1; the column counts code points. */
+/** A position, both numbers from 1; the column counts code points. */
 export interface Place {
   line: number;
   column: number;
 }
 
-/** The error of a document that cannot be read at that place. */
+/** The error for a document that cannot be read at that position. */
 export function malformed(message: string, place: Place, code?: "limit") {
   return new ServiceError("malformed_xml", "The body is not usable XML.", {
     details: [{ ...place, code: code ?? "syntax", message }],
@@ -30,7 +33,7 @@ function isLineEnd(code: number): boolean {
   return code === 10 || code === 13;
 }
 
-/** How many line ends XML sees from `start` to `end`. */
+/** How many line ends XML counts from `start` to `end`. */
 export function lineEnds(source: string, start: number, end: number): number {
   let count = 0;
   for (let i = start; i < end; i++) {

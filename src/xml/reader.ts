@@ -1,14 +1,14 @@
 /**
  * Reads untrusted XML 1.0 (fifth edition) strictly: no DOCTYPE, no processing
- * instruction, bounded in depth, attributes, elements and the length of a tag.
- * Whatever is not well-formed throws `malformed_xml` with its place.
+ * instructions, bounded depth, attributes, elements and tag length. A document
+ * that is not well-formed throws `malformed_xml` with its position.
  *
- * The service has a reader of its own because of what a hostile document costs
- * others: an object for each reference, "-" in a comment or line end makes 16
- * MiB of them 700 MB in a general parser (saxes 6). This one holds a window of
- * the document and hands each text on as it comes. It also takes half of the
- * time (250 products: 1.4 to 2.4 ms, saxes 3.3 to 6.4). The tests hold it to
- * saxes, to libxml2 and to the W3C's conformance suite.
+ * The service has its own reader because of what a hostile document costs other
+ * sellers: a general parser (saxes 6) creates an object for each reference, "-"
+ * in a comment and line end, so 16 MiB of them take 700 MB. This reader holds a
+ * window of the document and passes texts on as they come. It also takes half
+ * the time (250 products: 1.4 to 2.4 ms; saxes: 3.3 to 6.4 ms). The tests
+ * compare it with saxes, libxml2 and the W3C's conformance suite.
  */
 import type { ServiceError } from "../lib/errors.ts";
 import { codePoints } from "../lib/values.ts";
@@ -44,7 +44,7 @@ const CDATA = "<![CDATA[";
 const CDATA_END = "]]>";
 const DOCTYPE = "<!DOCTYPE";
 
-/** Characters of a reference with its "&" and ";", leading zeros included. */
+/** Characters of a reference with its "&" and ";", including leading zeros. */
 const REFERENCE_LENGTH = 64;
 
 const DECLARATION =
@@ -59,11 +59,11 @@ const NAME = new RegExp(
   `[${NAME_START}][${NAME_START}0-9.\\xb7\\u0300-\\u036f\\u203f\\u2040-]*`,
   "uy",
 );
-/** By character code: whether it may begin a name, or go on in one. */
+/** By character code: whether it may start a name, or continue one. */
 const STARTS_NAME = asciiTable(/[A-Za-z_:]/);
 const IN_NAME = asciiTable(/[A-Za-z0-9_:.-]/);
 
-/** By character code: the value of a digit, 255 where it is none. */
+/** By character code: the value of a digit, 255 if it is not one. */
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
   const digit = parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(digit) ? 255 : digit;
@@ -71,7 +71,7 @@ const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
 
 const NO_ATTRIBUTES: XmlAttributes = Object.freeze(Object.create(null));
 
-/** Thrown where a token goes on behind the window; never leaves this file. */
+/** Thrown if a token continues after the window; caught in this file. */
 const INCOMPLETE = new Error("the token is not complete");
 
 interface OpenElement {
@@ -79,16 +79,16 @@ interface OpenElement {
   line: number;
 }
 
-/** Inside of what the reader stands between two windows. */
+/** The construct that the reader is in between two windows. */
 type Inside = "content" | "comment" | "cdata";
 
-/** What reads something begins at an index of the window and answers its end. */
+/** Reads a construct at an index of the window and returns its end. */
 export class XmlReader implements TagPosition {
   readonly #source: XmlSource;
   readonly #handlers: XmlHandlers;
   readonly #limits: XmlLimits;
   readonly #open: OpenElement[] = [];
-  /** What of the document is in hand. */
+  /** The current window of the document. */
   #window = "";
   /** Characters before the window. */
   #before = 0;
@@ -96,12 +96,14 @@ export class XmlReader implements TagPosition {
   #inside: Inside = "content";
   #isBlank = true;
   #elements = 0;
-  /** Of the start tag that was read last. */
+  /** Of the last start tag. */
   #attributes: XmlAttributes = NO_ATTRIBUTES;
-  /** The line that ends at index `#nextLineEnd` of the window, if any does. */
+  /**
+   * The line that ends at index `#nextLineEnd` of the window, if there is one.
+   */
   #line = 1;
   #nextLineEnd = -1;
-  /** Code points of the window's first line that stand before it. */
+  /** Code points of the window's first line that precede the window. */
   #column = 0;
   #markup = 0;
   #markupEnd = 0;
@@ -112,17 +114,17 @@ export class XmlReader implements TagPosition {
     this.#limits = limits;
   }
 
-  /** Index in the document at which the tag that was read last begins. */
+  /** Index in the document at which the last tag starts. */
   get tagStart(): number {
     return this.#before + this.#markup;
   }
 
-  /** Index in the document behind the tag that was read last. */
+  /** Index in the document after the last tag. */
   get tagEnd(): number {
     return this.#before + this.#markupEnd;
   }
 
-  /** Reads the document; between two windows it may be left for a while. */
+  /** Reads the document; the caller may pause between two windows. */
   *read(): Generator<void, void> {
     let at = 0;
     while (this.#refill(at)) {
@@ -135,8 +137,8 @@ export class XmlReader implements TagPosition {
   }
 
   /**
-   * Moves the window on: what stands before `from` is read. Answers false
-   * where the document has been read to its end.
+   * Moves the window forward; the characters before `from` have been read.
+   * Returns false at the end of the document.
    */
   #refill(from: number): boolean {
     if (this.#isLast) return false;
@@ -146,7 +148,7 @@ export class XmlReader implements TagPosition {
     this.#column = this.#columnAt(from);
     this.#before += from;
     let next = this.#source.next();
-    // Each time twice as much, so that a long token is not read too often.
+    // Doubles each time, so that a long token is not scanned too often.
     while (next !== null && next.length < rest.length) {
       const more = this.#source.next();
       if (more === null) break;
@@ -158,7 +160,9 @@ export class XmlReader implements TagPosition {
     return true;
   }
 
-  /** Reads as far as the window goes; answers where the next one begins. */
+  /**
+   * Reads as much of the window as possible; returns where the next one starts.
+   */
   #readWindow(from: number): number {
     let at = from;
     try {
@@ -183,7 +187,7 @@ export class XmlReader implements TagPosition {
     }
   }
 
-  /** The XML declaration, where the document begins with one. */
+  /** The XML declaration, if the document starts with one. */
   #declaration(): number {
     if (!DECLARATION_START.test(this.#window)) return 0;
     const declaration = DECLARATION.exec(this.#window);
@@ -205,7 +209,7 @@ export class XmlReader implements TagPosition {
     );
   }
 
-  /** What stands before the next markup, or as much of it as is in hand. */
+  /** The text before the next markup, or as much of it as the window holds. */
   #text(at: number): number {
     const markup = this.#window.indexOf("<", at);
     const end = markup === -1 ? this.#partEnd(at) : markup;
@@ -226,8 +230,8 @@ export class XmlReader implements TagPosition {
   }
 
   /**
-   * How much of a text that goes on behind the window can be handed on: no
-   * part of a reference, and no beginning of "]]>".
+   * How much of a text that continues after the window can be passed on: no
+   * part of a reference, and no start of "]]>".
    */
   #partEnd(at: number): number {
     const window = this.#window;
@@ -242,7 +246,7 @@ export class XmlReader implements TagPosition {
     return end;
   }
 
-  /** Where the window's last two characters are no "]" any more. */
+  /** The index after which the window's last two characters contain no "]". */
   #bracketsStart(): number {
     const window = this.#window;
     let end = window.length;
@@ -388,7 +392,7 @@ export class XmlReader implements TagPosition {
     return last + 1;
   }
 
-  /** One root, and no more of anything than is allowed. */
+  /** One root, and everything within its limits. */
   #countElement(at: number, end: number): void {
     const depth = this.#open.length;
     if (depth === 0 && this.#elements > 0) {
@@ -410,7 +414,7 @@ export class XmlReader implements TagPosition {
     }
   }
 
-  /** All that stands between a tag's name and its ">" or "/". */
+  /** Everything between a tag's name and its ">" or "/". */
   #readAttributes(from: number): number {
     const window = this.#window;
     let attributes: Record<string, string> | null = null;
@@ -463,7 +467,7 @@ export class XmlReader implements TagPosition {
     );
   }
 
-  /** The index behind the quote that opens an attribute's value. */
+  /** The index after the quote that opens an attribute's value. */
   #valueStart(nameEnd: number, name: string): number {
     const equals = this.#space(nameEnd);
     if (this.#code(equals) !== EQUALS) {
@@ -501,7 +505,7 @@ export class XmlReader implements TagPosition {
     return end;
   }
 
-  /** The index behind a name; `start` itself where none begins. */
+  /** The index after a name; `start` itself if there is none. */
   #name(start: number): number {
     const window = this.#window;
     let end = start;
@@ -537,7 +541,9 @@ export class XmlReader implements TagPosition {
     return false;
   }
 
-  /** With its references replaced; `start` is the text's place in the window. */
+  /**
+   * The text with its references replaced; `start` is its index in the window.
+   */
   #resolved(text: string, start: number): string {
     let at = text.indexOf("&");
     if (at === -1) return text;
@@ -574,7 +580,7 @@ export class XmlReader implements TagPosition {
     );
   }
 
-  /** The line of an index that is not before any asked for earlier. */
+  /** The line of an index; indices must be asked for in ascending order. */
   #lineOf(at: number): number {
     while (this.#nextLineEnd !== -1 && this.#nextLineEnd < at) {
       this.#line++;
@@ -583,7 +589,7 @@ export class XmlReader implements TagPosition {
     return this.#line;
   }
 
-  /** Code points of the line that stand before an index. */
+  /** Code points of the line before an index. */
   #columnAt(at: number): number {
     const window = this.#window;
     const lineStart = at === 0 ? 0 : window.lastIndexOf("\n", at - 1) + 1;
@@ -597,7 +603,7 @@ export class XmlReader implements TagPosition {
     if (!isWhole) throw this.#endsEarly();
   }
 
-  /** The document ends, or what can be read of it, where it cannot end. */
+  /** The document ends, or its readable part does, where it must not end. */
   #endsEarly(): ServiceError {
     const innermost = this.#open.at(-1);
     const end = this.#window.length;
@@ -657,8 +663,8 @@ const PREDEFINED_ENTITIES = new Map([
 ]);
 
 /**
- * The character that a reference names, without its "&" and ";": NaN where it
- * is no reference, null where it is one to what is no character of XML.
+ * The character that a reference (without "&" and ";") names: NaN if it is not
+ * a reference, null if its character is not allowed in XML.
  */
 function codeOf(text: string, from: number, end: number): number | null {
   if (text.charCodeAt(from) !== HASH) {
@@ -683,7 +689,7 @@ function isCharacter(code: number): boolean {
     : code === TAB || code === LINE_FEED || code === CARRIAGE_RETURN;
 }
 
-/** White space in an attribute's value is spaces. */
+/** White space in an attribute's value becomes spaces. */
 function withSpaces(value: string): string {
   return /[\t\n]/.test(value) ? value.replace(/[\t\n]/g, " ") : value;
 }

@@ -1,8 +1,8 @@
-/** The characters of a document, which has to be UTF-8, a window at a time. */
+/** The characters of a UTF-8 document, one window at a time. */
 import { isUtf8 } from "node:buffer";
 import { joined } from "../lib/blocks.ts";
 
-/** Bytes that are decoded in one go. */
+/** Bytes that are decoded at once. */
 export const WINDOW = 128 * 1024;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -10,16 +10,19 @@ const NONE = new Uint8Array();
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const BYTE_ORDER_MARK = "\ufeff";
-/** What no document may hold (`Char` of XML 1.0); UTF-8 has no surrogates. */
+/**
+ * Characters that no document may contain (`Char` of XML 1.0); UTF-8 has no
+ * surrogates.
+ */
 // deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
 
 export class XmlSource {
   readonly #blocks: Uint8Array[];
-  /** The block that is being decoded, from `#at` on. */
+  /** The block that is being decoded; `#at` is the position in it. */
   #block: Uint8Array = NONE;
   #at = 0;
-  /** What stood at the end of the last window and belongs to the next one. */
+  /** The end of the last window, which belongs to the next one. */
   #rest: Uint8Array = NONE;
   #isFirst = true;
   #fault: string | null = null;
@@ -33,15 +36,15 @@ export class XmlSource {
   }
 
   /**
-   * Why the document cannot be read any further than to its end as `next`
-   * tells it; null when that is its true end.
+   * Why the document cannot be read after the end that `next` reports; null if
+   * that is its real end.
    */
   get fault(): string | null {
     return this.#fault;
   }
 
   /**
-   * The next characters, each line end one line feed, or null at the end.
+   * The next characters, each line end as one line feed, or null at the end.
    */
   next(): string | null {
     if (this.#fault !== null) return null;
@@ -74,9 +77,9 @@ export class XmlSource {
     return "";
   }
 
-  /** The bytes up to the first that does not go on as UTF-8. */
+  /** The bytes before the first one that is not valid UTF-8. */
   #sound(bytes: Uint8Array): Uint8Array {
-    // A decoder that refuses by itself takes up to four times as long.
+    // A decoder that throws by itself takes up to four times as long.
     if (isUtf8(bytes)) return bytes;
     let end = 0;
     for (let length = -1; length !== 0; end += length) {
@@ -86,7 +89,7 @@ export class XmlSource {
     return bytes.subarray(0, end);
   }
 
-  /** Bytes that end with a whole character, and not within a line end. */
+  /** Bytes that end with a complete character and not inside a line end. */
   #window(): Uint8Array | null {
     const bytes = this.#gather();
     const isLast = this.#blocks.length === 0 &&
@@ -96,7 +99,7 @@ export class XmlSource {
     return bytes.length === 0 ? null : bytes.subarray(0, end);
   }
 
-  /** What was left over and as many bytes again as a window has. */
+  /** The remainder of the last window and the bytes of the next one. */
   #gather(): Uint8Array {
     const pieces = [this.#rest];
     for (let size = 0; size < WINDOW;) {
@@ -121,7 +124,10 @@ export class XmlSource {
   }
 }
 
-/** Each line end as a line feed; bytes, as a text would take an object each. */
+/**
+ * Replaces each line end by a line feed; in bytes, because a string would need
+ * an object for each.
+ */
 function withLineFeeds(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(CARRIAGE_RETURN)) return bytes;
   const normalised = new Uint8Array(bytes.length);
@@ -134,7 +140,9 @@ function withLineFeeds(bytes: Uint8Array): Uint8Array {
   return normalised.subarray(0, length);
 }
 
-/** Most of what is not UTF-8 is of Latin-1, whose letters begin at 0xC0. */
+/**
+ * Most documents that are not UTF-8 are Latin-1, whose letters start at 0xC0.
+ */
 function notUtf8(byte: number): string {
   const hex = byte.toString(16).toUpperCase();
   const letter = byte >= 0xc0
@@ -152,7 +160,7 @@ function isUtf16([a, b]: Uint8Array): boolean {
   return (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
 }
 
-/** The end of the last character that is whole and no carriage return. */
+/** The end of the last complete character that is not a carriage return. */
 function wholeEnd(bytes: Uint8Array): number {
   const { length } = bytes;
   let last = length - 1;
@@ -163,13 +171,16 @@ function wholeEnd(bytes: Uint8Array): number {
   return bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
 }
 
-/** Bytes of a character, by the first of them. */
+/** Length of a character in bytes, by its first byte. */
 function expectedLength(first: number): number {
   if (first < 0xc2 || first > 0xf4) return 1;
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/** Bytes of the character at `at`; 0 for none (Unicode, table 3-7). */
+/**
+ * Length of the character at `at` in bytes; 0 if it is invalid (Unicode, table
+ * 3-7).
+ */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at];
   if (first < 0x80) return 1;

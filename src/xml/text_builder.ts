@@ -1,10 +1,10 @@
-/** Pieces that are joined in one go. */
+/** Pieces that are joined at once. */
 const JOINED = 1_024;
 
 /**
- * A text that comes in pieces, perhaps millions of them. V8 would keep an
- * object of its own for each (32 bytes, and as many for a short piece) until
- * somebody looks at the text; here at most `JOINED` wait to be joined.
+ * A text that arrives in pieces, possibly millions of them. V8 would keep an
+ * object for each (32 bytes, and as many for a short piece) until the text is
+ * read; here at most `JOINED` pieces wait to be joined.
  */
 export class TextBuilder {
   /** Most texts come in one piece. */
@@ -17,7 +17,7 @@ export class TextBuilder {
     else if (this.#pieces.push(piece) === JOINED) this.#join();
   }
 
-  /** The whole text; the builder is empty afterwards. */
+  /** Returns the whole text and empties the builder. */
   take(): string {
     if (this.#pieces.length > 0) this.#join();
     const text = this.#joined.length === 0
