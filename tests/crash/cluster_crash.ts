@@ -27,6 +27,8 @@ const AGAIN_MS = 20;
 
 export interface ClusterCrashOptions {
   rounds: number;
+  /** One process for each. */
+  roles?: readonly Role[];
   /** Ends leases of the dead by hand, to save the 15 s that they last. */
   hasten?: boolean;
   /** How long everything may take to settle in the end. */
@@ -58,7 +60,7 @@ export async function crashCluster(
 ): Promise<ClusterCrashFigures> {
   await using images = new ImageHost();
   await using sink = new WebhookSink();
-  await using cluster = await Cluster.start(ROLES);
+  await using cluster = await Cluster.start(options.roles ?? ROLES);
   const run = new ClusterCrash(cluster, images, sink);
   await run.prepare();
   try {

@@ -5,6 +5,7 @@ import { crashCluster } from "../../crash/cluster_crash.ts";
 Deno.test("killed one by one, all at once and with their server, processes keep what they acknowledged", async () => {
   const figures = await crashCluster({
     rounds: 1,
+    roles: ["api", "api", "images", "webhooks"],
     hasten: true,
     settleMs: 60_000,
   });
