@@ -375,7 +375,9 @@ Deno.test("log lines bear who, what, how it went, how long and how much", async 
   const body = `<products>${product("A")}</products>`;
   const answer = await app.call(BULK, { method: "POST", body });
   const id = answer.headers.get("x-request-id");
-  const line = app.log.find(({ request_id }) => request_id === id)!;
+  const line = app.log.find(({ event, request_id }) =>
+    event === "request" && request_id === id
+  )!;
   const { time: _, ms, ...rest } = line;
   assert(typeof ms === "number" && ms >= 0);
   assertEquals(rest, {

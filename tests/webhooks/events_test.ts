@@ -43,6 +43,7 @@ bothEngines.test("one reference can be another event for another trigger or sell
   const first = await bench.emit("order-1", "order_created");
   const second = await bench.emit("order-1", "order_paid");
   assert(first.eventId !== second.eventId);
-  assertEquals(await bench.emit("order-1", "order_paid"), second);
+  const again = await bench.emit("order-1", "order_paid");
+  assertEquals(again, { ...second, outcome: "repeated" });
   assertEquals((await rows(bench, "events")).length, 2);
 });
