@@ -15,7 +15,11 @@ import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import { findResults, findTransaction } from "./transaction_rows.ts";
-import { type ProductOutcome, writeTransaction } from "./transaction_write.ts";
+import {
+  type ProductOutcome,
+  writeTransaction,
+  type WrittenTransaction,
+} from "./transaction_write.ts";
 import { planUndo, type UndoneProduct, type UndoPlan } from "./undo_plan.ts";
 import { findUndo, undoableSince } from "./undo_rows.ts";
 
@@ -30,6 +34,8 @@ export interface Undo {
 }
 
 export type UndoOutcome =
+  | WrittenTransaction
+  /** The Idempotency-Key was used before: nothing was done again. */
   | { transactionId: string }
   /** What would be done with `keepChanged`, and what was changed since. */
   | { dryRun: ProductCounts; details: Detail[] };

@@ -112,7 +112,9 @@ class Undoing {
     this.#current = current;
     if (step.did === "delete") this.#remade = step.former;
     else if (current === null) {
-      if (step.did === "update") this.#conflict("id", "was deleted since.");
+      if (step.did === "update") {
+        this.#conflict("id", "is that of a product that was deleted since.");
+      }
     } else if (step.did === "create") {
       this.#isDeleted = step.isAsLeft(current);
       if (!this.#isDeleted) {
@@ -130,10 +132,7 @@ class Undoing {
       if (sameValue(value, former)) continue;
       if (isAsLeft(value)) this.#restored.set(field, former);
       else {
-        const message = typeof value === "object" && value !== null
-          ? "was changed since."
-          : `was changed since; it is ${quote(`${value ?? ""}`)} now.`;
-        this.#conflict(field, message);
+        this.#conflict(field, `was changed since${nowIs(value)}.`);
       }
     }
   }
@@ -221,4 +220,11 @@ class Undoing {
     const after = { ...before, ...this.#patch() };
     return { result: "updated", change: { before, after } };
   }
+}
+
+/** What a field holds now, where that is short to say. */
+function nowIs(value: FieldValue): string {
+  if (value === null) return "; it is empty now";
+  if (typeof value === "object") return "";
+  return `; it is ${quote(`${value}`)} now`;
 }

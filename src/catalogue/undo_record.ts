@@ -2,8 +2,8 @@
  * What an undo needs to know of a transaction, as it is stored: of a product
  * that was changed only the fields that changed, each with its former value and
  * what tells whether it was changed since; of one that was created a checksum;
- * of one that was deleted all that it was. Products are named by their place among
- * the transaction's results.
+ * of one that was deleted all that it was. Products are named by their place
+ * among the transaction's results.
  */
 import { crc32 } from "node:zlib";
 import {
@@ -97,20 +97,17 @@ const FIELD_OF: ReadonlyMap<keyof ProductFields, UndoField> = new Map([
   ...UNITS.entries().map(([name, unit]) => [unit, name] as const),
   ...LIST_NAMES.map((name) => [name, name] as const),
 ]);
-const COLUMNS = [...FIELD_OF.keys()];
-
-// Both are written out as by hand, because a loop over the names takes several
-// times as long.
-
-/** The columns that are not the very same. */
+/**
+ * The columns that are not the very same; written out as by hand, because a
+ * loop over the names takes several times as long.
+ */
 const unlikeColumns = new Function(
   "a",
   "b",
   `const unlike = [];
   ${
-    COLUMNS.map((name) =>
-      `if (a.${name} !== b.${name}) unlike.push("${name}");`
-    )
+    [...FIELD_OF.keys()]
+      .map((name) => `if (a.${name} !== b.${name}) unlike.push("${name}");`)
       .join("\n")
   }
   return unlike;`,
@@ -129,14 +126,15 @@ function changedFields(
   return fields;
 }
 
-/** All that a product says. */
-const contentOf = new Function(
-  "product",
-  `return [${COLUMNS.map((name) => `product.${name}`).join()}];`,
-) as (product: ProductFields) => unknown[];
-
+/** Of all that a product says; what is as in a new one is left out. */
 function contentSum(product: ProductFields): string {
-  return checksum(JSON.stringify(contentOf(product)));
+  const content: unknown[] = [];
+  for (const column of unlikeColumns(INITIAL, product)) {
+    const value = product[column];
+    if (Array.isArray(value) && value.length === 0) continue;
+    content.push(column, value);
+  }
+  return checksum(JSON.stringify(content));
 }
 
 function marked(value: FieldValue): FieldValue | Checksum {

@@ -29,7 +29,7 @@ export async function bulkUpload(
     acceptValid,
     idempotency: readIdempotencyKey(request),
   });
-  if ("counts" in outcome) logAccepted(context, outcome);
+  if ("counts" in outcome) logDone(context, "upload_accepted", outcome);
   if ("dryRun" in outcome) {
     return {
       xml: { dry_run: { products: productCountsNode(outcome.dryRun) } },
@@ -44,11 +44,12 @@ export async function bulkUpload(
   };
 }
 
-function logAccepted(
+function logDone(
   { services, requestId, seller }: RequestContext,
+  event: string,
   { transactionId, counts, images }: WrittenTransaction,
 ): void {
-  services.deps.log.info("upload_accepted", {
+  services.deps.log.info(event, {
     request_id: requestId,
     seller: seller.name,
     transaction: transactionId,
@@ -129,6 +130,7 @@ export async function undoUpload(
     dryRun: readDryRun(query),
     idempotency: readIdempotencyKey(request),
   });
+  if ("counts" in outcome) logDone(context, "upload_undone", outcome);
   if ("transactionId" in outcome) {
     return { xml: { transaction_id: outcome.transactionId } };
   }

@@ -106,6 +106,8 @@ bothEngines.test("an undo restores what was changed, deletes what was created, a
   });
   const record = await app.status(undone);
   assertEquals(textAt(record, "status"), "completed");
+  const logged = app.log.filter(({ event }) => event === "upload_undone");
+  assertEquals(logged.map(({ transaction }) => transaction), [idOf(undone)]);
   assertEquals(textAt(record, "undoes"), idOf(upload));
   assertEquals(
     child(record, "results").children.map((one) =>
