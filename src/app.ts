@@ -1,6 +1,4 @@
-/**
- * Builds everything once, starts the roles, and closes in reverse order.
- */
+/** Creates all services, starts the roles, and closes them in reverse order. */
 import type { Config, Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { yieldToIo } from "./lib/yield_to_io.ts";
@@ -33,14 +31,14 @@ import { maintenanceOf } from "./operations/maintenance.ts";
 import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 
-/** HEADs in flight to one origin, and in all. */
+/** HEADs in flight to one origin, and in total. */
 const HEADS_PER_ORIGIN = 128;
 const HEADS_IN_ALL = 256;
-/** Where metrics are served apart from everything else. */
+/** The address of the separate metrics port. */
 const LOOPBACK = "127.0.0.1";
 /** How long requests in flight may take to end when the service stops. */
 const DRAIN_MS = 4_000;
-/** After this long, what waits for others is answered with 503. */
+/** Requests that wait for other hosts are answered with 503 after this long. */
 const ENDING_MS = 2_000;
 
 /** What roles work at, in the labels of metrics. */
@@ -50,12 +48,12 @@ const WORK = {
 };
 
 export interface App {
-  /** Where the API listens; null when this process does not serve it. */
+  /** The URL of the API; null if this process does not serve it. */
   url: string | null;
-  /** Where metrics and health are served besides; null for nowhere. */
+  /** The URL of the separate metrics port; null if there is none. */
   metricsUrl: string | null;
   db: Db;
-  /** Stops taking requests, answers those in flight, closes everything. */
+  /** Accepts no more requests, answers those in flight, closes everything. */
   close(): Promise<void>;
 }
 
@@ -68,8 +66,8 @@ export interface AppOptions {
 }
 
 /**
- * Starts the service. Throws a `GuardError`, a `DbError` or `Deno.errors.*` and
- * leaves nothing.
+ * Starts the service. Throws a `GuardError`, a `DbError` or `Deno.errors.*`;
+ * closes everything that it opened then.
  */
 export async function openApp(
   config: Config,
@@ -127,7 +125,7 @@ export async function openApp(
     new RoleLocks(config.dataDir),
     (locks) => locks.close(),
   );
-  // What happens on other machines nobody here can tell.
+  // On PostgreSQL another machine may have the role, too.
   const isAlone = (role: Role) =>
     config.databaseUrl === null && locks.take(role);
   if (config.roles.includes("images")) {
@@ -261,7 +259,7 @@ function listen(
     stopping.abort();
     const late = Promise.withResolvers<void>();
     const cancel = clock.after(DRAIN_MS, late.resolve);
-    // What is still under way then ends with the process.
+    // Requests still in progress end with the process.
     await Promise.race([server.shutdown(), late.promise]);
     cancel();
     await handler.close();

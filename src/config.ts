@@ -1,7 +1,7 @@
 /**
- * What a process is told from outside. This is the only reader of `Deno.env`:
- * environment variables and the flags of the same meaning become one frozen
- * `Config`, or the full list of what is wrong with them.
+ * Reads the settings. This is the only reader of `Deno.env`: environment
+ * variables and flags become one frozen `Config`, or a complete list of
+ * mistakes.
  */
 import { isIP } from "node:net";
 import { resolve } from "node:path";
@@ -27,18 +27,18 @@ export interface Config {
   readonly databasePool: number;
   /** Where images are kept; null for `images/` in the data folder. */
   readonly imageStore: ImagePlace | null;
-  /** Of object storage, without a slash at its end; null for Amazon's own. */
+  /** Of the object storage, without a trailing slash; null for Amazon's own. */
   readonly s3Endpoint: string | null;
   readonly s3Region: string;
   readonly s3AccessKey: string | null;
   readonly s3SecretKey: string | null;
   /** null: the operator API does not exist. */
   readonly operatorKey: string | null;
-  /** null: only operators' keys open the metrics. */
+  /** null: only operator keys give access to the metrics. */
   readonly metricsKey: string | null;
-  /** Of loopback, for those who watch this process; null: none, 0: a free one. */
+  /** A loopback port for monitoring; null: none, 0: any free port. */
   readonly metricsPort: number | null;
-  /** CIDRs that outbound requests may reach although they are private. */
+  /** CIDRs of private addresses that outbound requests may reach. */
   readonly allowPrivate: readonly string[];
   /** Requests a minute and seller; 0 is off. */
   readonly rateLimit: number;
@@ -54,15 +54,15 @@ export interface Config {
   readonly productLimit: number;
   /** Bytes of stored images of a seller without a quota of its own. */
   readonly imageQuota: number;
-  /** Days after which final uploads go; 0: never. */
+  /** Days after which final uploads are deleted; 0: never. */
   readonly keepUploadsDays: number;
-  /** Days for which an upload can be undone; 0: none can. */
+  /** Days for which an upload can be undone; 0: not at all. */
   readonly undoDays: number;
-  /** Days after which bodies of events and deliveries go; 0: never. */
+  /** Days after which bodies of events and deliveries are deleted; 0: never. */
   readonly keepEventsDays: number;
-  /** Days after which references of events are forgotten; 0: never. */
+  /** Days after which references of events are deleted; 0: never. */
   readonly keepReferencesDays: number;
-  /** Days after which images that no product shows go; 0: never. */
+  /** Days after which images that no product shows are deleted; 0: never. */
   readonly keepImagesDays: number;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
@@ -76,16 +76,16 @@ export type ImagePlace =
 
 export interface Setting<T> {
   variable: string;
-  /** The flag of the same meaning, where a person would type it. */
+  /** The command line flag, if there is one. */
   flag?: string;
   /** What stands for the value in the help. */
   placeholder: string;
-  /** Used when the setting is missing; what is empty counts as missing. */
+  /** The default; an empty value counts as missing. */
   fallback: string;
   meaning: string;
   /** A value that nothing may print. */
   secret?: boolean;
-  /** Throws a `SettingError` that says what would be right. */
+  /** Throws a `SettingError` with a valid form. */
   parse(text: string): T;
 }
 
@@ -331,7 +331,7 @@ export interface ConfigResult {
 }
 
 /**
- * Reads all settings. A flag, keyed by its name without dashes, wins over its
+ * Reads all settings. A flag, keyed by its name without dashes, overrides its
  * variable.
  */
 export function readConfig(
@@ -369,7 +369,7 @@ export function shownSettings(config: Config): Record<string, unknown> {
 
 const PREFIX = "SELLER_";
 
-/** A misspelt variable would leave its setting as it is without a word. */
+/** A misspelt variable would silently leave its setting unchanged. */
 function unknownVariables(env: Readonly<Record<string, string>>): string[] {
   const known = Object.values(SETTINGS).map(({ variable }) => variable);
   return Object.keys(env).sort()
@@ -380,7 +380,7 @@ function unknownVariables(env: Readonly<Record<string, string>>): string[] {
     );
 }
 
-/** Object storage lets nobody in without a key. */
+/** Object storage requires a key. */
 function missingKeys(values: Record<string, unknown>): string[] {
   const { imageStore } = values as Partial<Config>;
   if (imageStore?.kind !== "s3") return [];
@@ -392,7 +392,7 @@ function missingKeys(values: Record<string, unknown>): string[] {
     );
 }
 
-/** With less, the largest body would be refused whenever it comes. */
+/** With a smaller budget, the largest allowed body would always be refused. */
 function smallBudget(values: Record<string, unknown>): string[] {
   const { bodyLimit = 0, bodyBudget = Infinity } = values as Partial<Config>;
   const least = bodyLimit * BODY_COST / SELLER_BODY_SHARE;
@@ -466,7 +466,7 @@ function cidr(text: string): string {
 const SSL_PARAMETERS = ["sslmode", "sslrootcert"];
 const SSL_MODES = ["disable", "require", "verify-full"];
 
-/** The value holds a password, so no message repeats any of it. */
+/** The value contains a password, so messages do not repeat it. */
 function databaseUrl(text: string): string | null {
   if (text === "") return null;
   const url = URL.parse(text);
@@ -505,7 +505,7 @@ function checkEncryption(parameters: URLSearchParams): void {
         "(a file of certificates) are known, each once.",
     );
   }
-  // Who names certificates believes that they are asked for.
+  // `sslrootcert` without verification would be silently ignored.
   if (parameters.has("sslrootcert") && mode !== "verify-full") {
     throw new SettingError(
       "sslrootcert is for sslmode=verify-full; nothing else looks at it.",
@@ -513,7 +513,7 @@ function checkEncryption(parameters: URLSearchParams): void {
   }
 }
 
-/** With a slash behind a scheme of two letters or more: a drive has one. */
+/** At least two letters before the colon: a single letter is a drive. */
 const URL_LIKE = /^[a-z][a-z0-9+.-]+:\//i;
 
 /** As an absolute path. */
@@ -537,7 +537,7 @@ function imagePlace(text: string): ImagePlace | null {
   if (!URL_LIKE.test(text)) {
     return { kind: "folder", folder: resolve(text) };
   }
-  // The characters that no server and no signature takes for anything else.
+  // Only characters that every server and signature treats alike.
   const match =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9._-]+)*)\/?$/
       .exec(text);

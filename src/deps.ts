@@ -1,15 +1,15 @@
 /**
- * What comes from outside the program: time, randomness, the log. This is the
- * only file that names `Date.now`, `setTimeout`, randomness or the console, so
- * that a test can hand in its own and never has to sleep.
+ * External dependencies: time, randomness, the log. This is the only file that
+ * uses `Date.now`, `setTimeout`, randomness or the console, so that tests can
+ * replace them and never sleep.
  */
 
 export interface Clock {
   /** Unix time in milliseconds. */
   now(): number;
-  /** Milliseconds of a clock that never goes back; for durations. */
+  /** Milliseconds of a monotonic clock, for durations. */
   monotonic(): number;
-  /** Calls `fn` once after `ms`; the answer cancels it. */
+  /** Calls `fn` once after `ms`; the returned function cancels it. */
   after(ms: number, fn: () => void): () => void;
 }
 
@@ -29,7 +29,7 @@ export interface Log {
   warn(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
   debug(event: string, fields?: LogFields): void;
-  /** Whether a level is written, to spare the work of making a line. */
+  /** Whether a level is written; saves the work of building a line. */
   enabled(level: LogLevel): boolean;
 }
 
@@ -38,8 +38,8 @@ export interface Deps {
   ids: Ids;
   log: Log;
   /**
-   * Called before every commit of the database. What it throws makes the commit
-   * fail; a test has commits fail, or take their time, with it.
+   * Called before every commit of the database; if it throws, the commit fails.
+   * Tests make commits fail or slow with it.
    */
   beforeCommit?: () => void | Promise<void>;
 }
@@ -58,17 +58,16 @@ export const systemIds: Ids = {
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
 };
 
-/** How many ids of one millisecond can be told apart in their order. */
+/** How many ids of one millisecond keep their order. */
 const IDS_PER_MS = 4_096;
 
-/** The millisecond of the last id, and how many ids it had before. */
+/** The millisecond of the last id, and how many earlier ids it has. */
 const lastId = { ms: 0, count: 0 };
 
 /**
- * The time in milliseconds, a count, then random bits (RFC 9562, 5.7 and 6.2,
- * method 1): ids of this process are in the order in which they were made. The
- * random bits are those of a UUID of version 4, which the engine makes in a
- * twentieth of what other sources take.
+ * The time in milliseconds, a counter, then random bits (RFC 9562, 5.7 and 6.2,
+ * method 1): the ids of a process are ordered by creation. The random bits come
+ * from a version 4 UUID, which is twenty times as fast as other sources.
  */
 function uuidV7(): string {
   const now = Date.now();
@@ -87,7 +86,9 @@ function uuidV7(): string {
 
 const LEVELS: LogLevel[] = ["error", "warn", "info", "debug"];
 
-/** A log that writes lines of `level` and graver ones, as JSON, to `write`. */
+/**
+ * A log that writes lines of `level` and more severe ones, as JSON, to `write`.
+ */
 export function jsonLog(
   level: LogLevel,
   write: (line: string) => void = (line) => console.error(line),
@@ -117,7 +118,7 @@ export function jsonLog(
   };
 }
 
-/** Everything real; `more` says what every line of the log has besides. */
+/** The real dependencies; `more` is added to every line of the log. */
 export function systemDeps(level: LogLevel, more?: () => LogFields): Deps {
   const log = jsonLog(level, undefined, undefined, more);
   return { clock: systemClock, ids: systemIds, log };

@@ -1,4 +1,4 @@
-/** What `app.ts` builds once and hands to handlers and background roles. */
+/** The services that `app.ts` creates for handlers and background roles. */
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import type { Metrics } from "./operations/metrics.ts";
@@ -18,8 +18,7 @@ export interface Services {
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
   /**
-   * Whatever takes milliseconds of this thread, by seller; small requests get
-   * between.
+   * CPU-heavy work, shared fairly among sellers; small requests run in between.
    */
   heavy: FairQueue;
   /** The last refused requests of each seller. */
@@ -28,17 +27,19 @@ export interface Services {
   metrics: Metrics;
   /** Whether this process can do its work. */
   health: Health;
-  /** The outbound door for HEADs and for the check of a webhook's URL. */
+  /** The outbound client for HEADs and for the check of a webhook's URL. */
   outbound: Outbound;
   /** Where the bytes of images are kept. */
   images: ImageStore;
-  /** Fires when what is still under way has to be answered: the service stops. */
+  /**
+   * Fires when the service stops and requests in progress have to be answered.
+   */
   ending: AbortSignal;
-  /** What the page of a sandbox is told; a real service has none. */
+  /** Additional content of the page in a sandbox; a real service has none. */
   sandbox?: SandboxPage;
 }
 
-/** Keys that everybody knows, and documents to try. */
+/** Well-known keys and sample documents. */
 export interface SandboxPage {
   sellerKey: string;
   operatorKey: string;

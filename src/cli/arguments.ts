@@ -1,4 +1,4 @@
-/** From the words of a command line to a command, its arguments and flags. */
+/** Parses a command line into a command, its arguments and flags. */
 import { parseArgs } from "node:util";
 import { closestString } from "@std/text/closest-string";
 import type { Command, Flag } from "./command.ts";
@@ -6,13 +6,16 @@ import type { Command, Flag } from "./command.ts";
 /** What somebody asked for. */
 export type Request =
   | { kind: "version" }
-  /** Of the one command, of a group's commands, or of all. */
+  /** The help of one command, of a group's commands, or of all. */
   | { kind: "help"; commands: readonly Command[] }
   | {
     kind: "mistakes";
     commands: readonly Command[];
     mistakes: string[];
-    /** Those that could be read: settings among them are judged too. */
+    /**
+     * The flags that could be parsed, so that settings among them can be
+     * checked, too.
+     */
     flags: Record<string, string | undefined>;
   }
   | {
@@ -26,14 +29,14 @@ type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 type OptionToken = Extract<Token, { kind: "option" }>;
 
 /**
- * Finds the command (the first of `commands` when none is named) and checks
- * every word; all mistakes are reported at once.
+ * Finds the command (the first of `commands` if none is named) and checks every
+ * word; reports all mistakes at once.
  */
 export function parseCommandLine(
   words: readonly string[],
   commands: readonly Command[],
 ): Request {
-  // `deno task cli -- seller list` hands the dashes on as the first word.
+  // `deno task cli -- seller list` passes the dashes as the first word.
   const meant = words[0] === "--" ? words.slice(1) : words;
   const { options, positionals } = split(meant, commands);
   if (options.some(({ name }) => name === "version")) {
@@ -53,7 +56,7 @@ export function parseCommandLine(
   const values = positionals.slice(chosen.words);
   const mistakes = [
     ...flags.mistakes,
-    // The value of an unknown flag would be reported a second time.
+    // Otherwise the value of an unknown flag would be reported as well.
     ...flags.unknown ? [] : checkArguments(values, command),
   ];
   if (mistakes.length > 0) {
@@ -163,7 +166,7 @@ function valueMistake(option: OptionToken, flag: Flag): string | null {
   if (flag.placeholder === undefined) {
     return option.inlineValue ? `--${flag.name}: takes no value.` : null;
   }
-  // `--port --host x`: the value was forgotten, not meant to be "--host".
+  // In `--port --host x` the value is missing; it is not "--host".
   const forgotten = !option.value ||
     (!option.inlineValue && option.value.startsWith("-"));
   return forgotten

@@ -23,7 +23,8 @@ export const backupCommand: Command = {
     if (!await exists(dirname(target))) {
       throw new UsageError(`There is no folder ${dirname(target)}.`);
     }
-    // Under its own name only when it is whole, whatever happens meanwhile.
+    // Renamed only when complete, so that an interrupted backup is not mistaken
+    // for one.
     const part = `${target}.part`;
     await withDatabase(config, async (db) => {
       if (await exists(part)) await Deno.remove(part);

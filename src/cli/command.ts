@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 export interface Flag {
   /** Without its dashes. */
   name: string;
-  /** Stands for the value in the help; a flag without one is a switch. */
+  /** The placeholder in the help; a flag without one is a switch. */
   placeholder?: string;
   meaning: string;
   required?: boolean;
@@ -23,7 +23,7 @@ export interface Command {
   summary: string;
   arguments: readonly Argument[];
   flags: readonly Flag[];
-  /** Prints what it has to say; throws what went wrong. */
+  /** Prints its result; throws on failure. */
   run(context: CommandContext): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface CommandContext {
   deps: Deps;
   /** In the order of `Command.arguments`; an optional one may be missing. */
   arguments: readonly string[];
-  /** By name without dashes; a switch that was given is "". */
+  /** By name without dashes; a given switch is "". */
   flags: Readonly<Record<string, string | undefined>>;
   /** Writes one line to standard output. */
   print(line: string): void;
@@ -40,7 +40,7 @@ export interface CommandContext {
   printError(line: string): void;
 }
 
-/** What was asked for cannot be done as asked: exit code 2. */
+/** The request cannot be carried out as given: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   /** One sentence each. */

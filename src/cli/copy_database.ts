@@ -19,7 +19,7 @@ import { exists } from "./database.ts";
 
 /** To a server; half of them read. */
 const CONNECTIONS = 4;
-/** How long a connection may still be seen whose process has ended. */
+/** How long a connection may remain visible after its process has ended. */
 const LEAVE_MS = 2_000;
 
 export const copyDatabaseCommand: Command = {
@@ -80,11 +80,11 @@ async function hasSellers(db: Db): Promise<boolean> {
   return row !== undefined;
 }
 
-/** One of the two databases, as it was named. */
+/** One of the two databases, as named on the command line. */
 interface Place {
   argument: "FROM" | "TO";
   kind: "sqlite" | "postgres";
-  /** A file's absolute path, or a URL, which holds a password. */
+  /** The absolute path of a file, or a URL, which contains a password. */
   address: string;
 }
 
@@ -123,7 +123,7 @@ function parsed<T>(
   }
 }
 
-/** Whether both are one server's database, or names of one file. */
+/** Whether both are the same database of a server, or the same file. */
 function isSame(one: Place, other: Place): boolean {
   if (one.address === other.address) return true;
   if (one.kind !== "sqlite" || other.kind !== "sqlite") return false;
@@ -135,7 +135,7 @@ function server(address: string): Pick<Place, "kind" | "address"> {
   return { kind: "postgres", address };
 }
 
-/** What is not there yet is a file when its name ends as one. */
+/** A path that does not exist is a file if its name has a file's ending. */
 async function isFile(path: string): Promise<boolean> {
   if (!await exists(path)) return path.endsWith(".db");
   return (await Deno.stat(path)).isFile;
@@ -161,7 +161,9 @@ async function isInUse(place: Place): Promise<boolean> {
   );
 }
 
-/** Opens it, making what is missing of the folder, the file and the schema. */
+/**
+ * Opens it; creates the folder, the file and the schema if they are missing.
+ */
 async function open(place: Place): Promise<Db> {
   const { kind, address } = place;
   return await told(place, async () => {
@@ -173,7 +175,7 @@ async function open(place: Place): Promise<Db> {
   });
 }
 
-/** Has a failure say which of the two it is about. */
+/** Adds to an error which of the two databases it concerns. */
 async function told<T>(
   { argument }: Place,
   doing: () => Promise<T>,

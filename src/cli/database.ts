@@ -1,11 +1,11 @@
-/** The database as a command opens it, beside a service that may be running. */
+/** Opens the database for a command, while a service may be running. */
 import type { Config } from "../config.ts";
 import type { Db } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
 
 /**
- * Runs `fn` on the database. Only a command that may `create` it makes one where
- * there is none; for others that is a `missing` DbError.
+ * Runs `fn` on the database. Only a command that may `create` it creates a
+ * missing one; others get a `missing` DbError.
  */
 export async function withDatabase<T>(
   config: Config,
@@ -20,13 +20,13 @@ export async function withDatabase<T>(
   }
 }
 
-/** Whether there is a file or folder of that name. */
+/** Whether a file or folder of that name exists. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await Deno.lstat(path);
     return true;
   } catch (error) {
-    // Of the second kind are names below a file.
+    // NotADirectory: the path continues below a file.
     const { NotFound, NotADirectory } = Deno.errors;
     if (error instanceof NotFound || error instanceof NotADirectory) {
       return false;
@@ -35,7 +35,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Resolves when what was written to a file is on disk. */
+/** Resolves when the data of a file is on disk. */
 export async function sync(file: string): Promise<void> {
   using opened = await Deno.open(file, { read: true, write: true });
   await opened.sync();

@@ -1,4 +1,4 @@
-/** The commands that show deliveries and send them anew. */
+/** The commands that show deliveries and replay them. */
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -30,7 +30,7 @@ const REPLAYED_STATES: readonly SettledState[] = [
   "cancelled",
   "delivered",
 ];
-/** Deliveries that one write replays: small, as the service writes too. */
+/** Deliveries that one write replays; few, because the service writes, too. */
 const REPLAY_ROWS = 100;
 
 export const deliveryCommands: readonly Command[] = [
@@ -171,7 +171,7 @@ function showAttempt(
   print(`attempt ${number}: ${time(startedAt)}  ${end}`);
   print(`  url: ${attempt.url}`);
   print(`  address: ${address ?? "-"}`);
-  // Quoted, as an endpoint could send what a terminal obeys.
+  // Quoted, because an endpoint could send terminal control sequences.
   if (attempt.answer) print(`  answer: ${quoted(attempt.answer)}`);
 }
 

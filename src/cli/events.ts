@@ -1,4 +1,4 @@
-/** The commands that bring events in and send test events. */
+/** The commands that ingest events and send test events. */
 import { ServiceError } from "../lib/errors.ts";
 import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
@@ -100,7 +100,7 @@ async function emit(context: CommandContext): Promise<void> {
   const bytes = await readData(file);
   await withDatabase(config, async (db) => {
     const { eventId, deliveryId } = await asUsage(() =>
-      // A running service looks for rows of other processes by itself.
+      // A running service polls for rows of other processes.
       ingestEvent({ db, deps, signals: newSignals() }, {
         seller: field(flags.seller),
         trigger: field(flags.trigger),
@@ -118,7 +118,7 @@ function field(text: string | undefined) {
   return text === undefined ? undefined : { text };
 }
 
-/** A refusal as mistakes of the command line. */
+/** Turns a refusal into mistakes of the command line. */
 async function asUsage<T>(fn: () => Promise<T>): Promise<T> {
   try {
     return await fn();
@@ -150,7 +150,7 @@ async function readData(file: string | undefined): Promise<Uint8Array> {
   }
 }
 
-/** A stream's bytes, no more than it takes to see that they are too many. */
+/** Reads a stream, but no further than needed to see that it is too long. */
 async function readSome(
   stream: ReadableStream<Uint8Array>,
 ): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-/** The flags that are settings, made from the settings. */
+/** The flags of settings, derived from the table of settings. */
 import { type Setting, SETTINGS } from "../config.ts";
 import type { Flag } from "./command.ts";
 

@@ -1,4 +1,6 @@
-/** Asks a running service how it is: for the health checks of containers. */
+/**
+ * Queries the health of a running service, for the health checks of containers.
+ */
 import type { Config } from "../config.ts";
 import { type Command, UsageError } from "./command.ts";
 import { allSettingFlags } from "./flags.ts";
@@ -22,7 +24,7 @@ export const healthCommand: Command = {
   },
 };
 
-/** Where the process of these settings answers. */
+/** The address on which a process with these settings answers. */
 function addressOf({ host, port, roles, metricsPort }: Config): string {
   if (!roles.includes("api")) {
     if (metricsPort !== null) return `http://127.0.0.1:${metricsPort}`;

@@ -1,4 +1,4 @@
-/** The command line: words in, exit code out. */
+/** The command line: runs a command and returns the exit code. */
 import { VERSION } from "../version.ts";
 import { parseCommandLine } from "./arguments.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -18,8 +18,8 @@ const FAILED = 1;
 const MISTAKE = 2;
 
 /**
- * Runs what `words` ask for. Answers the exit code: 0; 1 after one line on
- * standard error that says what failed; 2 after one for each mistake.
+ * Runs a command. Returns the exit code: 0; 1 after one line on standard error
+ * that says what failed; 2 after one line for each mistake.
  */
 export async function runCommandLine(
   words: readonly string[],
@@ -70,7 +70,7 @@ async function run(
   }
 }
 
-/** What was asked for wrongly; null for a failure of another kind. */
+/** The mistakes of the user; null for other failures. */
 function mistakesOf(error: unknown): string[] | null {
   if (error instanceof SandboxFolderError) return [error.message];
   if (!(error instanceof ServiceError) || error.status >= 500) return null;
@@ -88,7 +88,7 @@ function refuse(
   return MISTAKE;
 }
 
-/** What went wrong and what would help, without a word about the inside. */
+/** What failed and what helps, without internals. */
 function failure(error: unknown, config: Config): string {
   const { host, port } = config;
   if (error instanceof DbError) return databaseFailure(error, config);
@@ -143,7 +143,7 @@ function printError(line: string): void {
   write(Deno.stderr, line);
 }
 
-/** Writes all of it: a pipe may take less at once. */
+/** Writes everything: a pipe may accept less at once. */
 function write(output: typeof Deno.stdout, line: string): void {
   let bytes = new TextEncoder().encode(`${line}\n`);
   while (bytes.length > 0) bytes = bytes.subarray(output.writeSync(bytes));

@@ -1,4 +1,4 @@
-/** Puts a backup in the place of a database that is not there. */
+/** Restores a backup into a folder without a database. */
 import { join, resolve } from "node:path";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { checkSqlite } from "../database/sqlite/schema.ts";
@@ -36,7 +36,7 @@ export const restoreCommand: Command = {
   },
 };
 
-/** Under its own name only when it is whole and sound. */
+/** Renamed only when it is complete and verified. */
 async function putInPlace(source: string, dataDir: string): Promise<void> {
   const part = join(dataDir, "restore.part");
   try {

@@ -1,4 +1,4 @@
-/** The commands that hand out and take back keys. */
+/** The commands that create and revoke keys. */
 import { listKeys, listSellers, sellerByName } from "../sellers/seller_rows.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {

@@ -7,11 +7,11 @@ import { openSandbox } from "../sandbox/sandbox.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { allSettingFlags } from "./flags.ts";
 
-/** Everything is closed after this long, or left as it is. */
+/** Closing is abandoned after this long. */
 const CLOSE_LIMIT_MS = 9_000;
 /**
- * One Ctrl-C may come several times: from the terminal, from npm, which hands
- * it on, and from `deno run --watch`.
+ * One Ctrl-C may arrive several times: from the terminal, from npm, which
+ * forwards it, and from `deno run --watch`.
  */
 const ONE_WISH_MS = 500;
 
@@ -34,7 +34,7 @@ export const serveCommand: Command = {
 
 async function serve({ config, deps, print }: CommandContext): Promise<void> {
   const stop = stopSignal(deps);
-  // It waits where another process has locked the database.
+  // The start waits while another process has locked the database.
   const app = await Promise.race([openApp(config, deps), stop]);
   if (app === undefined) return;
   deps.log.info("started", {
@@ -57,7 +57,7 @@ async function serve({ config, deps, print }: CommandContext): Promise<void> {
 async function serveSandbox(context: CommandContext): Promise<void> {
   const { config, deps, flags, print } = context;
   const stop = stopSignal(deps);
-  // SELLER_DATA_DIR may name the folder of a real service.
+  // SELLER_DATA_DIR may be the folder of a real service.
   const dataDir = flags.data === undefined ? null : config.dataDir;
   const sandbox = await openSandbox({ config, deps, dataDir, print });
   let app: App | null = null;

@@ -1,4 +1,4 @@
-/** What stands in `<service>`, for every kind of answer. */
+/** The content of `<service>` for every kind of answer. */
 import { DETAIL_CODES, ERROR_STATUS } from "../lib/errors.ts";
 import { IMAGE_CODES } from "../images/image.ts";
 import { DELIVERY_STATES, type DeliveryState } from "../webhooks/webhook.ts";
@@ -254,7 +254,10 @@ const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
 
 const CHECK = word(["ok", "failed"]);
 
-/** Named, because elements of one name in a content model must share a type. */
+/**
+ * Named, because elements of one name in a content model must have the same
+ * type.
+ */
 const CURSOR: typeof CURSOR_TEXT = { type: "cursor", ...CURSOR_TEXT };
 
 const NEXT = maybe("next", CURSOR, "what ?after= takes for the next page");
@@ -339,7 +342,7 @@ export const ANSWERS = {
 
 export type AnswerName = keyof typeof ANSWERS;
 
-/** What stands in `<service>`, as handlers write it. */
+/** The content of `<service>` as handlers write it. */
 export type Answer<A extends AnswerName> = A extends AnswerName
   ? Elements<typeof ANSWERS[A]>
   : never;

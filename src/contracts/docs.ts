@@ -10,7 +10,7 @@ import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
 import { type Child, isText, type TextForm } from "./shapes.ts";
 
-/** What each code means; a test holds the handbook to this. */
+/** The meaning of each code; a test compares the handbook with it. */
 export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
   malformed_xml:
     "The body is not well-formed XML, not UTF-8, has a DOCTYPE or a " +
@@ -121,7 +121,7 @@ function formWords(form: TextForm): string {
   }
 }
 
-/** Rows for elements, and for those of their XML attributes that are sent. */
+/** Rows for elements and for their XML attributes that can be sent. */
 function fieldRows(children: readonly Child[], path = ""): string[][] {
   return children.flatMap(({ name, shape, max, about }) => {
     const { content, attributes = {} } = shape;
@@ -249,7 +249,7 @@ left out keeps its value.</p>
 ${table("Elements of a product", ["element", "value"], rows)}</section>`;
 }
 
-/** What follows the introduction of the chapter. */
+/** The chapter after its introduction. */
 export function apiReference(endpoints: readonly Endpoint[]): Generated {
   const groups = GROUPS.map(([access, title]) =>
     `<h2 id="${access}">${title}</h2>\n` +

@@ -47,7 +47,7 @@ function line(max: number): TextForm {
   return { kind: "line", max };
 }
 
-/** Said of the XML attributes that only the service knows. */
+/** The description of XML attributes that only the service sets. */
 export const READ_ONLY = "only in what is read out; ignored in what is sent";
 
 function told(): Attribute {
@@ -100,13 +100,15 @@ function product(
 }
 
 export const SENT_PRODUCT = product("product", {});
-/** The operator's feed says whose a product is, and when it was deleted. */
+/**
+ * The operator's feed names the seller of a product, and when it was deleted.
+ */
 export const READ_PRODUCT = product("read_product", {
   seller: told(),
   deleted_at: told(),
 });
 
-/** What is sent, by its root element, and the body of a delivery. */
+/** Documents that clients send, by root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   delivered_event: elements(
     one("id", UUID),

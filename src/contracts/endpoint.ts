@@ -1,6 +1,6 @@
 /**
- * What the table of routes (`http/routes.ts`) says of an endpoint; the OpenAPI
- * description and the documentation are written from it.
+ * The columns of the table of endpoints (`http/routes.ts`); the OpenAPI
+ * description and the reference are written from it.
  */
 import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
@@ -24,11 +24,13 @@ export interface Address {
   path: string;
   /** Whose key it asks for. */
   access: "seller" | "operator" | "metrics" | "public";
-  /** What it takes besides; a query parameter that is not here is refused. */
+  /**
+   * Parameters in the query and headers; other query parameters are refused.
+   */
   parameters?: readonly Parameter[];
 }
 
-/** What an endpoint does, for those who call it. */
+/** What an endpoint does, for its users. */
 export interface Documentation {
   /** A name for programs. */
   operation: string;
@@ -41,11 +43,11 @@ export interface Documentation {
   };
   /** Kinds of answer in XML; a media type; null for 204. */
   answers: readonly AnswerName[] | { type: string } | null;
-  /** What an event stream says, where the answer can be one. */
+  /** The events of a stream, if the answer can be one. */
   streams?: string;
   /** Instead of the examples of the kinds. */
   example?: string;
-  /** Errors besides those that every endpoint can answer. */
+  /** Errors other than those of every endpoint. */
   errors?: readonly ErrorCode[];
 }
 
@@ -77,7 +79,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   chapter: { about: "its name, as in /docs" },
 };
 
-/** Errors of every endpoint that asks for this key, or takes a document. */
+/** Errors of every endpoint with this access, or that takes a document. */
 export function errorsOf(
   { method, access, sends, errors = [] }: Endpoint,
 ): ErrorCode[] {

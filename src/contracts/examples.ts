@@ -1,4 +1,4 @@
-/** Documents and answers as the documentation shows them; tests validate all. */
+/** Example documents and answers of the documentation; tests validate all. */
 import type { AnswerName } from "./answers.ts";
 
 export const PRODUCTS_EXAMPLE = `<products>

@@ -51,7 +51,7 @@ function textSchema(form: TextForm): Json {
   }
 }
 
-/** An element that may be empty, in the terms of JSON. */
+/** An element that may be empty, as a JSON schema. */
 function contentSchema(form: TextForm): Json {
   const schema = textSchema(form);
   return form.empty ? { anyOf: [schema, { const: "" }] } : schema;
@@ -84,7 +84,7 @@ class Components {
     }
     if (isText(content)) {
       if (shape.attributes === undefined) return contentSchema(content);
-      // OpenAPI 3.1 has no way to say that this is the element's own text.
+      // OpenAPI 3.1 cannot express that this is the element's own text.
       properties["#text"] = contentSchema(content);
       required.push("#text");
       return { type: "object", properties, required };
@@ -151,7 +151,7 @@ function pathParameter(name: string): Json {
   };
 }
 
-/** An example: the instance of its schema, and the document as it is sent. */
+/** An example: the instance of its schema, and the document itself. */
 function example(xml: string, shape: Shape): Json {
   return {
     description: `As XML:\n\n\`\`\`xml\n${xml}\n\`\`\``,
@@ -254,7 +254,7 @@ function failures(endpoint: Endpoint): Json {
 /** Statuses that say when to ask again. */
 const WAITING = [409, 429, 503];
 
-/** What the service calls: a webhook for each trigger. */
+/** The requests that the service makes: a webhook for each trigger. */
 function webhooks(components: Components): Json {
   const shape = DOCUMENTS.delivered_event;
   return Object.fromEntries(TRIGGERS.map((trigger) => [trigger, {

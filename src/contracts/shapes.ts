@@ -1,17 +1,17 @@
 /**
- * What XML documents look like, as data: the schemas, the OpenAPI description
- * and the documentation are all written from it. As types, too: handlers write
- * what is declared, or do not compile.
+ * The structure of XML documents as data: schemas, OpenAPI description and
+ * reference are written from it. As types, too: a handler whose answer is not
+ * as declared does not compile.
  */
 import type { Form } from "../lib/values.ts";
 import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
 
 declare const WRITTEN: unique symbol;
 
-/** What an encoder is given for a shape, or for some of the elements of one. */
+/** The value that an encoder takes for a shape, or for some of its elements. */
 export type Written<S> = S extends { readonly [WRITTEN]?: infer V } ? V : never;
 
-/** What a text is; `empty` where it may also be nothing. */
+/** The form of a text; `empty` if it may be empty. */
 export type TextForm =
   & (Form | { kind: "string" | "boolean" | "time" | "uuid" | "any" })
   & { empty?: boolean };
@@ -24,7 +24,7 @@ export interface Attribute {
 
 export interface Shape<V = unknown> {
   readonly [WRITTEN]?: V;
-  /** Names the type where several places use it. */
+  /** The name of the type, if several places use it. */
   type?: string;
   attributes?: Readonly<Record<string, Attribute>>;
   /** Text, or elements. */
@@ -67,7 +67,7 @@ export function maybe<N extends string, V>(
   return { name, shape, min: 0, max: 1, about };
 }
 
-/** An element that stands any number of times, up to `max`. */
+/** An element that may be repeated, up to `max` times. */
 export function many<N extends string, V>(
   name: N,
   shape: Shape<V>,
@@ -87,7 +87,7 @@ export function text<V = string>(form: TextForm): Shape<V> {
 type Both<U> = (U extends unknown ? (each: U) => void : never) extends
   (all: infer I) => void ? { [K in keyof I]: I[K] } : never;
 
-/** What a node has that holds all these elements. */
+/** The properties of a node with all these elements. */
 export type Elements<C extends readonly Child[]> = Both<Written<C[number]>>;
 
 export function elements<C extends readonly Child[]>(
@@ -96,7 +96,7 @@ export function elements<C extends readonly Child[]>(
   return { content };
 }
 
-/** Elements under a name that several places use. */
+/** Elements under a type name that several places use. */
 export function named<C extends readonly Child[]>(
   type: string,
   ...content: C
@@ -116,7 +116,7 @@ export const TIME_OR_EMPTY = text<string | null>({ kind: "time", empty: true });
 /** A cursor; some are numbers. */
 export const CURSOR_TEXT = text<string | number>({ kind: "string" });
 export const UUID = text({ kind: "uuid" });
-/** Elements of whatever names, and text between them. */
+/** Any elements, and text between them. */
 export const ANY = text<XmlNode>({ kind: "any" });
 
 export function word<const W extends string>(words: readonly W[]): Shape<W> {

@@ -1,6 +1,6 @@
 /**
- * Writes XML Schema 1.0. The schema of what is sent refuses nothing that the
- * service accepts.
+ * Writes XML Schema 1.0. The schema of uploads refuses nothing that the service
+ * accepts.
  */
 import { ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
@@ -28,7 +28,7 @@ const UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
 const TIME = `${DATE}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z`;
 
-/** What a text may be; `xs:token` ignores white space at both ends. */
+/** The type of a text; `xs:token` ignores white space at both ends. */
 function textRestriction(form: TextForm): string {
   switch (form.kind) {
     case "line":
@@ -113,7 +113,7 @@ function attributes(shape: Shape): string[] {
 }
 
 class Schema {
-  /** Types that have names, in the order in which they were met. */
+  /** Named types, in the order of their first use. */
   readonly #types = new Map<string, string>();
 
   element(child: Child): string {
@@ -124,7 +124,7 @@ class Schema {
       return tag("element", head, about, this.#type(shape));
     }
     if (!this.#types.has(shape.type)) {
-      // Its place, before those of the types inside it.
+      // The position of this type, before those of the types inside it.
       this.#types.set(shape.type, "");
       this.#types.set(shape.type, this.#type(shape));
     }
@@ -196,8 +196,8 @@ export function responsesSchema(): string {
 }
 
 /**
- * Contents of `<service>`, one for each first element: a schema must tell by
- * that element which of them it reads.
+ * The content of `<service>`, one type for each first element: a schema must be
+ * able to choose by that element.
  */
 function answerGroups(): Child[][] {
   const groups = new Map<string, Child[]>();
