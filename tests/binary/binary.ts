@@ -36,10 +36,17 @@ async function compile(folder: string): Promise<string> {
   return output;
 }
 
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let executable: string;
+
+Deno.test.beforeAll(async () => {
+  folder = await temporaryFolder();
+  executable = await compile(folder.path);
+});
+Deno.test.afterAll(async () => await folder[Symbol.asyncDispose]());
+
 Deno.test("the binary takes an upload with images, shows the page, backs up and stops", async () => {
-  await using folder = await temporaryFolder();
   await using host = new ImageHost();
-  const executable = await compile(folder.path);
   const data = `${folder.path}/data`;
   const env = {
     SELLER_DATA_DIR: data,
@@ -98,4 +105,89 @@ Deno.test("the binary takes an upload with images, shows the page, backs up and 
 
   const { code } = await program.stop();
   assertEquals(code, 0);
+});
+
+/** The user of the container image in the handbook. */
+const NOBODY = 65_532;
+
+/** Runs the program in a root, which is the first argument, as that user. */
+const INSIDE = `
+  root=$1
+  shift
+  /bin/mount --rbind /proc "$root/proc" &&
+    exec /usr/sbin/chroot --userspec=${NOBODY}:${NOBODY} "$root" \\
+      /seller-interface "$@"
+`;
+
+/** Files that the dynamic linker loads for a program. */
+async function librariesOf(program: string): Promise<string[]> {
+  const { stdout } = await new Deno.Command("ldd", { args: [program] })
+    .output();
+  return [...new TextDecoder().decode(stdout).matchAll(/\/\S+/g)]
+    .map(([path]) => path);
+}
+
+/** What the container file of the handbook makes, without a shell. */
+async function makeRoot(root: string): Promise<void> {
+  const copy = async (from: string, to: string) => {
+    const target = root + to;
+    await Deno.mkdir(target.slice(0, target.lastIndexOf("/")), {
+      recursive: true,
+    });
+    await Deno.copyFile(from, target);
+    await Deno.chmod(target, 0o755);
+  };
+  await copy(executable, "/seller-interface");
+  for (const path of await librariesOf(executable)) await copy(path, path);
+  // As every container has it; the program finds itself there.
+  await Deno.mkdir(`${root}/proc`);
+  for (const name of ["/data", "/tmp"]) {
+    await Deno.mkdir(root + name);
+    await Deno.chown(root + name, NOBODY, NOBODY);
+  }
+  await Deno.chmod(root, 0o755);
+}
+
+Deno.test({
+  name:
+    "the binary runs in a root that holds it, the C library and /data alone",
+  ignore: Deno.uid() !== 0, // only root may change the root
+  async fn() {
+    await using room = await temporaryFolder();
+    const root = `${room.path}/root`;
+    await Deno.mkdir(root);
+    await makeRoot(root);
+    const inside = ["--mount", "/bin/sh", "-c", INSIDE, "sh", root];
+    const env = {
+      SELLER_DATA_DIR: "/data",
+      SELLER_PORT: "0",
+      SELLER_METRICS_PORT: "0",
+    };
+    const options: RunOptions = { executable: "/usr/bin/unshare", env };
+    const added = await runProgram(
+      [...inside, "seller", "add", "acme"],
+      options,
+    );
+    assertEquals(added.code, 0, added.stderr);
+    const key = /^api_key: (.+)$/m.exec(added.stdout)![1];
+    await using program = await startProgram([...inside, "serve"], options);
+    const health = await runProgram([...inside, "health", "--ready"], {
+      ...options,
+      env: { ...env, SELLER_PORT: new URL(program.url).port },
+    });
+    assertEquals([health.code, health.stdout], [0, "ready\n"], health.stderr);
+    const uploaded = await fetch(
+      `${program.url}/seller_api/bulk_products?v=1.1`,
+      {
+        method: "POST",
+        headers: { "X-Service-Auth": key, "Content-Type": "text/xml" },
+        body: "<products><product><sku>A</sku><title>A mug</title>" +
+          '<price currency="SEK">1.00</price><quantity>1</quantity></product></products>',
+      },
+    );
+    assertEquals(uploaded.status, 200, await uploaded.text());
+    const { uid } = await Deno.stat(`${root}/data/seller.db`);
+    assertEquals(uid, NOBODY);
+    assertEquals((await program.stop()).code, 0);
+  },
 });
