@@ -9,9 +9,14 @@ import { deleteOldUndo, undoableSince } from "./undo_rows.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
-/** Transactions, and rows of their images, that one write deletes at most. */
+/**
+ * Transactions, rows of their images, and pieces of their refused products that
+ * one write deletes at most.
+ */
 const SWEEP_TRANSACTIONS = 32;
 const SWEEP_IMAGES = 500;
+/** Of 64 KiB each. */
+const SWEEP_PIECES = 64;
 
 /** Deletes transactions that have been final for SELLER_KEEP_UPLOADS_DAYS. */
 export async function* sweepUploads(
@@ -46,12 +51,19 @@ async function deleteTransactions(tx: Tx, before: number): Promise<number> {
   );
   // The next write goes on with the same transactions.
   if (images === SWEEP_IMAGES) return images;
+  const pieces = await tx.run(
+    `DELETE FROM refused_pieces WHERE (transaction_id, piece) IN (
+       SELECT transaction_id, piece FROM refused_pieces
+       WHERE ${theirs} LIMIT ?)`,
+    [...ids, SWEEP_PIECES],
+  );
+  if (pieces === SWEEP_PIECES) return images + pieces;
   await tx.run(`DELETE FROM idempotency_keys WHERE ${theirs}`, ids);
   await tx.run(
     `DELETE FROM transactions WHERE id IN (${marks(ids.length)})`,
     ids,
   );
-  return images + old.length;
+  return images + pieces + old.length;
 }
 
 /** Deletes what undos of transactions older than SELLER_UNDO_DAYS need. */

@@ -90,3 +90,28 @@ bothEngines.test("what an undo needs goes after its days, or with its upload", a
   await Array.fromAsync(sweepUploads(days(8, { keepUploadsDays: 7 })));
   assertEquals(await records(), 0);
 });
+
+bothEngines.test("uploads: refused products go before their upload, in small writes", async () => {
+  await using bench = new ImageBench();
+  const id = await bench.upload(["https://images.example/a.png"]);
+  const seller = await bench.sellerId("acme");
+  await bench.db.write(async (tx) => {
+    await tx.run("UPDATE transactions SET finished_at = 0");
+    await tx.run(
+      `INSERT INTO refused_documents
+         (transaction_id, seller_id, bytes, kept_bytes) VALUES (?, ?, 100, 100)`,
+      [id, seller],
+    );
+    await tx.runMany(
+      `INSERT INTO refused_pieces (transaction_id, piece, bytes)
+       VALUES (?, ?, ?)`,
+      Array.from({ length: 100 }, (_, n) => [id, n, new Uint8Array(1)]),
+    );
+  });
+  // 64 pieces with the image; 36 with the transaction.
+  assertEquals(await sweep(bench, 91), [65, 37]);
+  const left = await bench.db.read((sql) =>
+    sql.all("SELECT bytes FROM refused_documents")
+  );
+  assertEquals(left, []);
+});
