@@ -42,6 +42,15 @@ function bombing(piece: string): Attack {
   };
 }
 
+/** A body just under the limit, of gzip that inflates to nothing. */
+function members(): Uint8Array {
+  const member = gzipSync(new Uint8Array());
+  const bytes = new Uint8Array(LIMIT);
+  const count = Math.floor(LIMIT / member.length);
+  for (let n = 0; n < count; n++) bytes.set(member, n * member.length);
+  return bytes.subarray(0, count * member.length);
+}
+
 /** Uploads images of a kind, as many as one document holds. */
 function imaging(kind: string, sellers = 1, count = 100): Attack {
   return {
@@ -103,6 +112,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "images that drip": imaging("drip", 2, 500),
   "images without an end": imaging("endless", 2, 100),
   "images that hang": imaging("hang", 4, 1_000),
+  "images that answer, then drip": imaging("turn", 4, 1_000),
   "compressed images": imaging("bomb", 2, 100),
   "hosts that ignore HEAD": imaging("deaf", 4, 2_500),
   "ETags of 12 KB": imaging("etag", 2, 2_500),
@@ -155,6 +165,14 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "bombs of CDATA": bombing("<![CDATA[x]]>"),
   "bombs of elements": bombing("<a/>"),
   "bombs of wide characters": bombing("x".repeat(50_000) + "\u20ac"),
+  "gzip of a million members": {
+    sellers: 4,
+    lanes: 8,
+    step: (attacker, lane) =>
+      attacker.upload(members(), attacker.key(lane), {
+        "content-encoding": "gzip",
+      }),
+  },
   "problems by the thousand": {
     sellers: 4,
     lanes: 4,
@@ -264,6 +282,16 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
         .replace("Content-Length: 0", "Content-Length: 1000000") + "<";
       await attacker.sendAndHold(text(declared));
       await attacker.rest(5_000);
+    },
+  },
+  "readers of the handbook that do not read": {
+    sellers: 1,
+    lanes: 300,
+    step: async (attacker) => {
+      await attacker.sendAndHold(
+        text("GET /docs/api HTTP/1.1\r\nHost: x\r\n\r\n"),
+      );
+      await attacker.rest(2_000);
     },
   },
   "idle connections": {

@@ -2,6 +2,9 @@
 import { gzipSync } from "node:zlib";
 import { picture } from "../../src/sandbox/pictures.ts";
 
+/** Of images that come at once every fourth time. */
+let asked = 0;
+
 const HEADERS = { "content-type": "image/png" };
 const never = () => new Promise<Response>(() => {});
 
@@ -15,6 +18,9 @@ const KINDS: Readonly<
   hang: { get: never },
   deaf: { head: never, get: never },
   drip: { get: () => dripping(20, 1_000) },
+  turn: {
+    get: () => asked++ % 4 === 0 ? picture("turn.png") : dripping(20, 1_000),
+  },
   endless: { get: () => dripping(65_536, 0) },
   bomb: { get: () => gzipped() },
   noise: { get: () => crypto.getRandomValues(new Uint8Array(65_536)) },

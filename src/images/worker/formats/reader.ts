@@ -7,7 +7,8 @@
  * A step is a chunk, block, box or marker that is looked at. A file may have
  * `FREE_STEPS` and one for every `BYTES_PER_STEP`; a GIF needs one for each 256
  * bytes, other formats far fewer. Every format is read forwards in one loop, so
- * steps bound the time: the slowest file of 16 MiB that was found takes 60 ms.
+ * steps bound the time: of 24 kinds of hostile files of 16 MiB the slowest takes 30
+ * ms in a new process, and 15 ms later.
  */
 const FREE_STEPS = 10_000;
 const BYTES_PER_STEP = 64;
