@@ -91,8 +91,11 @@ export interface Setting<T> {
 
 /** Of the body budget, what one seller may take. */
 export const SELLER_BODY_SHARE = 1 / 4;
-/** What a byte of a body takes of it: one is for what is read from the body. */
-export const BODY_COST = 2;
+/**
+ * What a byte of a body takes of it: two are for what is read from it, as a
+ * text with one wide character has two bytes for each.
+ */
+export const BODY_COST = 3;
 
 /** A value that a setting cannot take. */
 class SettingError extends Error {}
@@ -240,7 +243,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: "BYTES",
     fallback: "268435456",
     meaning:
-      "bytes of bodies and documents in progress, a quarter a seller; from eight times the body limit",
+      "bytes of bodies and documents in progress, a quarter a seller; from twelve times the body limit",
     parse: (text) => wholeNumber(text, 1, 1_099_511_627_776),
   },
   imageLimit: {

@@ -63,7 +63,7 @@ Deno.test("every variable is read", () => {
     SELLER_RATE_LIMIT: "0",
     SELLER_TRUST_PROXY: "2",
     SELLER_BODY_LIMIT: "1000",
-    SELLER_BODY_BUDGET: "9000",
+    SELLER_BODY_BUDGET: "13000",
     SELLER_IMAGE_LIMIT: "2000",
     SELLER_PRODUCT_LIMIT: "3000",
     SELLER_IMAGE_QUOTA: "0",
@@ -93,7 +93,7 @@ Deno.test("every variable is read", () => {
     rateLimit: 0,
     trustProxy: 2,
     bodyLimit: 1000,
-    bodyBudget: 9000,
+    bodyBudget: 13_000,
     imageLimit: 2000,
     productLimit: 3000,
     imageQuota: 0,
@@ -111,11 +111,11 @@ Deno.test("a body budget in which the largest body has no room is a mistake", ()
   const { mistakes } = read({ SELLER_BODY_LIMIT: "67108864" });
   assertEquals(mistakes, [
     "SELLER_BODY_BUDGET: 268435456 is too little for a body of " +
-    "SELLER_BODY_LIMIT (67108864); it must be 536870912 or more.",
+    "SELLER_BODY_LIMIT (67108864); it must be 805306368 or more.",
   ]);
-  const enough = { SELLER_BODY_LIMIT: "1000", SELLER_BODY_BUDGET: "8000" };
+  const enough = { SELLER_BODY_LIMIT: "1000", SELLER_BODY_BUDGET: "12000" };
   assertEquals(read(enough).mistakes, []);
-  assertEquals(read({ ...enough, SELLER_BODY_BUDGET: "7999" }).config, null);
+  assertEquals(read({ ...enough, SELLER_BODY_BUDGET: "11999" }).config, null);
 });
 
 Deno.test("an empty variable counts as unset", () => {

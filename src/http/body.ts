@@ -17,6 +17,8 @@ const BODY_TIMEOUT_MS = 30_000;
 const INFLATED_AT_ONCE = 64 * 1024;
 /** Chunks of a body that are read before others are let in. */
 const CHUNKS_AT_ONCE = 16;
+/** The same for chunks that are inflated, which this thread does. */
+const INFLATED_CHUNKS_AT_ONCE = 4;
 
 export interface BodyLimits {
   /** Bytes, after inflating. */
@@ -130,7 +132,11 @@ async function* inflated(
   const source = Readable.from(arriving.chunks(), { objectMode: false });
   const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
   source.on("error", (error) => gunzip.destroy(error));
-  yield* source.pipe(gunzip);
+  let count = 0;
+  for await (const chunk of source.pipe(gunzip)) {
+    yield chunk;
+    if (++count % INFLATED_CHUNKS_AT_ONCE === 0) await yieldToIo();
+  }
 }
 
 function checkMediaType(header: string | null): void {

@@ -149,7 +149,7 @@ Deno.test("an upload keeps its place until it is answered", async () => {
 });
 
 Deno.test("bodies beyond the budget are 503, and the room comes back", async () => {
-  await using app = await boot({ config: { bodyBudget: 8_000_000 } });
+  await using app = await boot({ config: { bodyBudget: 12_000_000 } });
   const other = await app.addSeller("other");
   const padded = (sku: string, bytes: number) =>
     product(sku) + " ".repeat(bytes);
@@ -179,7 +179,7 @@ Deno.test("a document is counted until its upload is answered", async () => {
     asked.resolve();
     return answer.promise.then((response) => response.clone());
   });
-  await using app = await boot({ config: { bodyBudget: 8_000_000 } });
+  await using app = await boot({ config: { bodyBudget: 12_000_000 } });
   const upload = (sku: string) =>
     app.upload(
       product(sku, `<images><image>${images.url}/a.png</image></images>`) +
