@@ -38,7 +38,7 @@ export async function* sweepReferences(
 
 /** Deletes secrets that were replaced and do not sign any more. */
 export async function* sweepFormerSecrets(
-  { deps, db }: RetentionServices,
+  { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
   yield await db.write((tx) => forgetFormerSecrets(tx, now), UPKEEP);

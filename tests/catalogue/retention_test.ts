@@ -18,7 +18,7 @@ async function statusOf(app: TestApp, path: string): Promise<number> {
   return (await app.call(`/seller_api/${path}`)).status;
 }
 
-Deno.test("what is old goes at the start: uploads with their keys, not products", async () => {
+bothEngines.test("what is old goes at the start: uploads with their keys, not products", async () => {
   await using app = await boot();
   const key = { "Idempotency-Key": "k" };
   const uploaded = await app.upload(product("A"), "", key);
@@ -47,7 +47,7 @@ function sweep(
   }));
 }
 
-Deno.test("uploads: those that are final go, in small writes", async () => {
+bothEngines.test("uploads: those that are final go, in small writes", async () => {
   await using bench = new ImageBench();
   const unfinished = await bench.upload(["https://images.example/a.png"]);
   const final = await bench.upload(["https://images.example/b.png"]);

@@ -220,7 +220,7 @@ bothEngines.test("images prune: goes on where one before it was killed", async (
   assertEquals(bench.files(), [file]);
 });
 
-Deno.test("images go some days after the last product showed them, then their rows", async () => {
+bothEngines.test("images go some days after the last product showed them, then their rows", async () => {
   await using unneeded = await Unneeded.store();
   const { bench, url, file } = unneeded;
   await unneeded.sweep(0);

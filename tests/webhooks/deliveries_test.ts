@@ -1,5 +1,13 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { sweepEvents, sweepReferences } from "../../src/webhooks/retention.ts";
+import {
+  sweepEvents,
+  sweepFormerSecrets,
+  sweepReferences,
+} from "../../src/webhooks/retention.ts";
+import {
+  rotateOwnSecret,
+  rotateWebhookSecret,
+} from "../../src/webhooks/secrets.ts";
 import { testConfig } from "../support/config.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -49,4 +57,17 @@ bothEngines.test("a sweep deletes what was kept long enough, and knows the refer
   bench.clock.advance(310 * DAY + 10 * SECOND);
   assertEquals(await Array.fromAsync(sweepReferences(services)), [3]);
   assertNotEquals(await bench.emit("order-3", "order_paid"), unheard);
+});
+
+bothEngines.test("former secrets go when they do not sign any more", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const { db, deps, seller } = bench;
+  await db.write((tx) => rotateWebhookSecret(tx, deps, seller.id));
+  await db.write((tx) => rotateOwnSecret(tx, deps, seller.id, "order_created"));
+  const sweep = () => Array.fromAsync(sweepFormerSecrets({ db, deps }));
+  bench.clock.advance(23 * HOUR);
+  assertEquals(await sweep(), [0]);
+  bench.clock.advance(2 * HOUR);
+  assertEquals([await sweep(), await sweep()], [[2], [0]]);
 });
