@@ -123,7 +123,7 @@ export function requireAllAsked(heads: ReadonlyMap<string, ProbedImage>): void {
   throw new ServiceError(
     "unavailable",
     `${count} of ${heads.size} image URLs could not be checked within ` +
-      `${LAST_BEGIN_MS / 1_000} s, because too many checks are in progress; ` +
+      `${LAST_BEGIN_MS / 1_000} s, because the service has too much to do; ` +
       "nothing of this request was stored. Send it again, with fewer images " +
       "if their hosts are slow.",
     { headers: { "Retry-After": "5" } },

@@ -132,12 +132,18 @@ async function startTls(
   }
 }
 
+/** ENOMEM, ENFILE, EMFILE, and ENOBUFS of Linux and macOS. */
+const NOTHING_LEFT = /\(os error (?:12|23|24|55|105)\)/;
+
 /** What a failed connection means to whoever chose the host. */
 export function connectError(error: unknown, host: string): OutboundError {
   if (error instanceof OutboundError) return error;
   const make = (kind: OutboundError["kind"], message: string) =>
     new OutboundError(kind, message, { cause: error });
   const { errors } = Deno;
+  if (NOTHING_LEFT.test(String(error))) {
+    return make("exhausted", "This service cannot open a connection.");
+  }
   if (error instanceof errors.ConnectionRefused) {
     return make("refused", `${host} refused the connection.`);
   }

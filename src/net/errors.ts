@@ -13,6 +13,7 @@
  * - `queued`: it waited too long for its turn among our own requests; the host
  *   was never asked
  * - `stalled`: its time ended, but this process hardly listened meanwhile
+ * - `exhausted`: this machine has no descriptor or memory for a connection
  */
 export type OutboundErrorKind =
   | "blocked"
@@ -25,12 +26,14 @@ export type OutboundErrorKind =
   | "too_large"
   | "aborted"
   | "queued"
-  | "stalled";
+  | "stalled"
+  | "exhausted";
 
 const OURS: ReadonlySet<OutboundErrorKind> = new Set<OutboundErrorKind>([
   "aborted",
   "queued",
   "stalled",
+  "exhausted",
 ]);
 
 export interface OutboundErrorOptions extends ErrorOptions {

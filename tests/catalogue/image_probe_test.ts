@@ -7,14 +7,15 @@ import {
 import { decodeProducts } from "../../src/catalogue/document.ts";
 import { jsonLog, systemIds } from "../../src/deps.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
+import type { OutboundOptions } from "../../src/net/outbound.ts";
 import { product } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { EMPTY_200, Host, openDoor } from "../net/support.ts";
 
 /** Ten images at a host that is asked for one at a time. */
-function probing(host: Host) {
+function probing(host: Host, options: Partial<OutboundOptions> = {}) {
   const clock = new TestClock();
-  const outbound = openDoor({ total: 1, clock });
+  const outbound = openDoor({ total: 1, clock, ...options });
   const images = Array.from(
     { length: 10 },
     (_, n) => `<image>${host.url(`/${n}.png`)}</image>`,
@@ -128,6 +129,16 @@ Deno.test("a HEAD for which this process has hardly any time is 503", async () =
     probe.clock.leap(1_000);
     return ended;
   }, "the end");
+  const heads = await probe.heads;
+  assertEquals(imageProblems(probe.document, heads), []);
+  assertThrows(() => requireAllAsked(heads), ServiceError);
+});
+
+Deno.test("a HEAD for which this machine has no descriptor is no fault of its host", async () => {
+  await using host = new Host((caller) => caller.gone());
+  using probe = probing(host, {
+    dial: () => Promise.reject(new Error("Too many open files (os error 24)")),
+  });
   const heads = await probe.heads;
   assertEquals(imageProblems(probe.document, heads), []);
   assertThrows(() => requireAllAsked(heads), ServiceError);

@@ -344,6 +344,7 @@ const OUTBOUND: Record<
   aborted: null,
   queued: null,
   stalled: null,
+  exhausted: null,
 };
 
 function isTooLarge(error: unknown): boolean {

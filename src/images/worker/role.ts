@@ -52,6 +52,8 @@ const LEASE_MS = 15_000;
 const RENEW_MS = 5_000;
 /** If a look did not reach the end, the next one follows after this long. */
 const NEXT_LOOK_MS = 50;
+/** Nothing is claimed for so long after this process broke a download off. */
+const INTERRUPTED_PAUSE_MS = 1_000;
 /** Jobs of another process are seen after this long at the latest. */
 const IDLE_MS = 1_000;
 /** Of expired leases one look takes so many. */
@@ -109,6 +111,8 @@ export class ImageRole implements BackgroundRole {
   #next = FIRST_ROUND;
   #moves = 0;
   #abandoned = false;
+  /** Nothing is claimed before; monotonic milliseconds. */
+  #claimsFrom = 0;
   /** When the worker last reported something; monotonic milliseconds. */
   #reportedAt = 0;
   /** When the rows were last seen; monotonic milliseconds. */
@@ -262,7 +266,8 @@ export class ImageRole implements BackgroundRole {
       inFlight: this.#inFlight(),
       round: this.#next,
     };
-    const able = this.#thread.ready && this.#store.trouble === null;
+    const able = this.#thread.ready && this.#store.trouble === null &&
+      deps.clock.monotonic() >= this.#claimsFrom;
     const { expired, picked, rooms, untold } = await db.read(async (sql) => {
       const picked = able
         ? await pickImages(sql, options)
@@ -387,6 +392,7 @@ export class ImageRole implements BackgroundRole {
       if (job === undefined) continue;
       if (outcome.kind === "interrupted") {
         giveBack(job);
+        this.#claimsFrom = this.#reportedAt + INTERRUPTED_PAUSE_MS;
         continue;
       }
       this.#history.note(job.origin, isAnswered(outcome));

@@ -230,7 +230,7 @@ export class WebhookRole implements BackgroundRole {
   }
 
   async #deliver(flight: Flight, payload: Payload): Promise<void> {
-    const { failures, endedAt } = await inSpan(
+    const { outcome, failures, endedAt } = await inSpan(
       "delivery.attempt",
       () => this.#attempt(flight, payload),
       {
@@ -243,7 +243,8 @@ export class WebhookRole implements BackgroundRole {
       },
     );
     if (failures === null) return;
-    await this.#rest(failures, endedAt);
+    const interrupted = outcome.error === INTERRUPTED.error;
+    await this.#rest(interrupted ? REST_MAX_MS : REST_MS * failures, endedAt);
   }
 
   /** Sends it once and records what came of that. */
@@ -298,10 +299,13 @@ export class WebhookRole implements BackgroundRole {
     }
   }
 
-  /** Keeps a backlog from being tried on a dead endpoint without a pause. */
-  async #rest(failures: number, since: number): Promise<void> {
+  /**
+   * Keeps a backlog from being tried on a dead endpoint, or a delivery that this
+   * process breaks off from being tried again, without a pause.
+   */
+  async #rest(restMs: number, since: number): Promise<void> {
     const { clock } = this.#services.deps;
-    const until = since + Math.min(REST_MAX_MS, REST_MS * failures);
+    const until = since + Math.min(REST_MAX_MS, restMs);
     const ms = until - clock.monotonic();
     const abort = this.#aborting.signal;
     if (ms > 0) await new Signal().wait(clock, ms, { abort });

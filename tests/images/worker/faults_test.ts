@@ -259,6 +259,49 @@ Deno.test("image worker: one that never gets going is tried again with pauses", 
   assert(role.trouble() !== null);
 });
 
+/** Hears what it is told, and breaks every download off. */
+const INTERRUPTING = `
+import { parentPort } from "node:worker_threads";
+const outcome = { kind: "interrupted" };
+parentPort.on("message", ({ type, number, tasks = [] }) => {
+  const results = tasks.map(({ id, lease }) => (
+    { id, lease, outcome, ms: null, bytes: 0 }
+  ));
+  parentPort.postMessage(
+    type === "fetch" ? { type: "done", results }
+    : type === "stop" ? { type: "stopped" }
+    : { type: "beat", number: number ?? 0, jobs: [] },
+  );
+});`;
+
+Deno.test("image worker: downloads that this process breaks off are repeated with pauses, and cost nothing", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    deps: { clock },
+    role: {
+      module: new URL(`data:text/javascript,${encodeURI(INTERRUPTING)}`),
+      beatMs: 3_600_000,
+    },
+  });
+  const role = bench.startRole();
+  const id = await bench.upload(good(host, 1));
+  const moves = async (ms: number) => {
+    const before = role.moves;
+    for (let passed = 0; passed < ms; passed += 100) {
+      clock.advance(100);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    return role.moves - before;
+  };
+  await until(() => role.held().last_report_ms === 0, "an interruption");
+  const most = 3 * 5;
+  const seen = await moves(5_000);
+  assert(seen <= most, `${seen} moves in five seconds`);
+  const [image] = await bench.unsettled(id);
+  assertEquals([image.status, image.attempts], ["pending", 0]);
+});
+
 Deno.test("image worker: a full disk costs no attempt, for however long, and all goes on after it", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
