@@ -85,9 +85,9 @@ export class ImageFetcher {
     return Array.from(this.#phases, ([lease, phase]) => ({ lease, phase }));
   }
 
-  /** Whether bytes are being judged: nothing else can run at that time. */
-  get isJudging(): boolean {
-    return markedLease(this.#options.jobMark) !== null;
+  /** The lease of the job being judged: nothing else can run at that time. */
+  get judging(): string | null {
+    return markedLease(this.#options.jobMark);
   }
 
   /** Throws only when `abort` fires; nothing is left half-written in any case. */

@@ -52,7 +52,10 @@ export type FromImageWorker =
   | { type: "done"; results: FetchedImage[] }
   /** It met an error that it should not have; the job has its outcome. */
   | { type: "fault"; error: string }
-  /** It met an error that nobody caught, and is to be ended. */
-  | { type: "broken"; error: string }
+  /**
+   * It met an error that nobody caught, and is to be ended. `culprit` is the
+   * lease of the job of whose image it happened.
+   */
+  | { type: "broken"; error: string; culprit: string | null }
   /** The answer to `stop`: nothing follows, nothing is left half-written. */
   | { type: "stopped" };

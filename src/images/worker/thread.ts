@@ -243,7 +243,7 @@ export class ImageThread {
       case "fault":
         return deps.log.error("image_worker_fault", { error: message.error });
       case "broken":
-        return this.#died(message.error);
+        return this.#died(message.error, message.culprit);
       case "stopped":
         return this.#stopped?.();
     }
@@ -252,7 +252,7 @@ export class ImageThread {
   /** Notices that it does not hear what it is told. */
   #listens(heard: number): void {
     this.#deafTicks = heard < this.#pings - 1 ? this.#deafTicks + 1 : 0;
-    if (this.#deafTicks === DEAF_TICKS) this.#died("it hears nothing");
+    if (this.#deafTicks === DEAF_TICKS) this.#died("it hears nothing", null);
   }
 
   /** Notices a job that is forgotten, or that goes on beyond its time. */
@@ -269,7 +269,7 @@ export class ImageThread {
     const isLate = [...this.#jobs.values()].some(({ phase, since }) =>
       now - since > (MOST_MS[phase] ?? Infinity)
     );
-    if (isForgotten || isLate) this.#died("it lost a job");
+    if (isForgotten || isLate) this.#died("it lost a job", null);
   }
 
   /** Counts its silence in beats, so that a pause of this process is one. */
@@ -287,11 +287,12 @@ export class ImageThread {
     });
   }
 
-  #died(why: string): void {
+  /** `known`: the culprit, where the thread still runs and others are judged. */
+  #died(why: string, known?: string | null): void {
     const { deps, onDeath } = this.#options;
     const life = this.#life;
     if (life === null) return;
-    const culprit = markedLease(life.jobMark);
+    const culprit = known === undefined ? markedLease(life.jobMark) : known;
     this.#cancelTimer();
     this.#life = null;
     this.#ready = false;

@@ -96,8 +96,10 @@ function beat(number: number): void {
 
 /** Out of memory, a thread may stop short of any `finally` and live on. */
 function tick(): void {
-  if (fetcher?.isJudging) {
-    return post({ type: "broken", error: "it stopped amid an image" });
+  const culprit = fetcher?.judging ?? null;
+  if (culprit !== null) {
+    const error = "it stopped amid an image";
+    return post({ type: "broken", error, culprit });
   }
   post({ type: "tick", heard });
 }
@@ -158,14 +160,19 @@ async function stop(): Promise<void> {
   post({ type: "stopped" });
 }
 
+/** No image is being judged when an error is heard of here. */
+function breakDown(error: unknown): void {
+  post({ type: "broken", error: String(error), culprit: null });
+}
+
 // Uncaught, these would be printed past the log.
 globalThis.addEventListener("error", (event) => {
   event.preventDefault();
-  post({ type: "broken", error: String(event.error ?? event.message) });
+  breakDown(event.error ?? event.message);
 });
 globalThis.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
-  post({ type: "broken", error: String(event.reason) });
+  breakDown(event.reason);
 });
 
 function post(message: FromImageWorker): void {
