@@ -1,7 +1,7 @@
 /**
  * Images as transactions ask for them and see them: rows of `images` (one for
  * each URL, whoever uses it) and of `transaction_images`. What becomes of a
- * job is in `queue.ts` and `outcomes.ts`.
+ * job is in `rows/queue.ts` and `rows/outcomes.ts`.
  */
 import { originsOf } from "../lib/url.ts";
 import {

@@ -1,4 +1,4 @@
-/** Deliveries as people see them: list, show, replay; and their end. */
+/** The log of deliveries: list, show, replay, and deletion of old ones. */
 import {
   type DeliveryState,
   RETENTION,
@@ -27,7 +27,7 @@ export interface LoggedDelivery {
   /** Status of the last answer, or why there was none. */
   lastAnswer: string | null;
   createdAt: number;
-  /** When it will be tried next; null when it waits for nothing. */
+  /** When it is tried next; null unless it waits. */
   dueAt: number | null;
   /** When it came to the state in which it stays. */
   settledAt: number | null;
@@ -97,7 +97,7 @@ export function findDelivery(
   return sql.get<LoggedDelivery>(`${DELIVERY} WHERE deliveries.id = ?`, [id]);
 }
 
-/** The `last` tries of each delivery, in the order in which they were made. */
+/** The `last` tries of each delivery, in chronological order. */
 export async function listAttempts(
   sql: Sql,
   deliveryIds: readonly string[],
@@ -122,14 +122,15 @@ export async function listAttempts(
 }
 
 /**
- * What a replay came to: due now; held, as the webhook is disabled; or not
- * possible, as no webhook is registered or the delivery is being sent or held.
+ * The result of a replay: due now; held, because the webhook is disabled; or
+ * refused, because no webhook is registered or the delivery is being sent or
+ * held.
  */
 export type Replay = "due" | "held" | "no_webhook" | "not_now";
 
 /**
- * Sends a delivery anew, to the webhook that its seller has for the trigger
- * now, with the whole schedule before it and the same `webhook-id`.
+ * Replays a delivery: the webhook that its seller has for the trigger now gets
+ * it with the same `webhook-id`, and the retry schedule starts again.
  */
 export async function replayDelivery(
   tx: Tx,
@@ -151,8 +152,8 @@ export async function replayDelivery(
 }
 
 /**
- * Deliveries that came to a state in which they stay at `since` or later, in
- * Unix milliseconds; the next `limit` after the delivery `after`.
+ * Deliveries that reached a final state at `since` or later, in Unix
+ * milliseconds; the next `limit` after the delivery `after`.
  */
 export async function settledDeliveries(
   sql: Sql,
@@ -181,14 +182,15 @@ export async function oldestDueDelivery(
   return head?.dueAt ?? null;
 }
 
-/** Rows of one sweep: small, as other writes wait meanwhile. */
+/** Rows of one sweep; few, because other writes wait meanwhile. */
 const SWEEP_ROWS = 100;
 
 /**
- * Deletes some of what was kept long enough, with its tries, and empties its
- * event, whose row stays to know its reference again; a test event has none and
- * goes. `keptMs` is how long what was delivered is kept. Answers how many
- * deliveries and events that were.
+ * Deletes some of the deliveries that were kept long enough, with their tries,
+ * and the bodies of their events. The rows of events stay, so that their
+ * references are recognised; test events have none and are deleted. `keptMs` is
+ * how long delivered ones are kept. Returns how many deliveries and events were
+ * handled.
  */
 export async function sweepDeliveries(
   tx: Tx,
@@ -217,7 +219,7 @@ export async function sweepDeliveries(
     await tx.runMany("UPDATE events SET body = NULL WHERE id = ?", events);
     return old.length;
   }
-  // What had no webhook to go to is kept as long as what was delivered.
+  // Events without a webhook are kept as long as delivered ones.
   return tx.run(
     `UPDATE events SET body = NULL WHERE id IN (
        SELECT id FROM events

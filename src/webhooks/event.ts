@@ -10,7 +10,7 @@ export interface Event {
   createdAt: number;
   /** What stands inside `<data>`, as the emitter wrote it. */
   data: string;
-  /** Sent by the operator to try a webhook; nothing happened. */
+  /** Sent by the operator to test a webhook; nothing happened. */
   test: boolean;
 }
 
@@ -22,7 +22,7 @@ export const DATA_DEPTH = 64;
 export const readReference = lineReader(255);
 export const readTrigger = wordReader(TRIGGERS);
 
-/** The body of a delivery, made once: it is stored and signed as it is. */
+/** The body of a delivery, encoded once: it is stored and signed unchanged. */
 export function eventBody(event: Event): Uint8Array {
   const { id, trigger, createdAt, data, test } = event;
   const open = test ? `<event test="true">` : "<event>";

@@ -1,10 +1,10 @@
-/** The events of a seller in their order, whatever became of their deliveries. */
+/** The events of a seller in order, independent of their deliveries. */
 import type { DeliveryState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 import type { Sql, Tx } from "../database/db.ts";
 
 export interface FeedEvent {
-  /** Its place among the seller's events, from 1; some numbers are missing. */
+  /** Its number among the seller's events, from 1; numbers may be missing. */
   number: number;
   /** As it is or would be delivered. */
   body: Uint8Array;
@@ -23,8 +23,8 @@ export async function lastEventNumber(
 }
 
 /**
- * The next `limit` events behind a number, of one trigger or of all. Test events
- * and those whose bodies are not kept any more are not among them.
+ * The next `limit` events after a number, of one trigger or of all. Excludes
+ * test events and those without a body.
  */
 export function eventsAfter(
   sql: Sql,
@@ -64,8 +64,8 @@ export interface Period {
 }
 
 /**
- * The next `limit` events of a trigger in a time, in the order of their times,
- * behind one of them; from the first with null.
+ * The next `limit` events of a trigger in a period, in order of time, after one
+ * of them; from the first with null.
  */
 export function eventsOfTime(
   sql: Sql,
@@ -94,8 +94,8 @@ export function eventsOfTime(
 }
 
 /**
- * Notes the first delivery of an event for which there was no webhook; false
- * when it has one by now.
+ * Records the first delivery of an event that had no webhook; false if it has
+ * one now.
  */
 export async function setDelivery(
   tx: Tx,

@@ -1,7 +1,6 @@
 /**
- * The one way in which an event comes into being: the operator hands it in,
- * over HTTP or on the command line. Event and delivery are one write; nothing
- * is sent before its commit.
+ * The only way to create an event: the operator sends it over HTTP or with a
+ * command. Event and delivery are one write; nothing is sent before its commit.
  */
 import type { Deps } from "../deps.ts";
 import {
@@ -50,7 +49,7 @@ export interface DraftField {
 
 /** What became of an event. */
 export interface Ingested {
-  /** UUID; of the first one with this seller, trigger and reference. */
+  /** UUID of the first event with this seller, trigger and reference. */
   eventId: string;
   /** null: no webhook was registered, so nothing is delivered. */
   deliveryId: string | null;
@@ -58,7 +57,7 @@ export interface Ingested {
   outcome: EventOutcome;
 }
 
-/** `unheard`: there is no webhook; `repeated`: it was handed in before. */
+/** `unheard`: no webhook is registered; `repeated`: the event is known. */
 export type EventOutcome = "queued" | "held" | "unheard" | "repeated";
 
 /**
@@ -83,8 +82,8 @@ export function readEventDocument(bytes: Uint8Array): EventDraft {
 }
 
 /**
- * Reads what stands inside `<data>` from a file. Throws 422 when it is too
- * long and `malformed_xml`, with the place counted from the file's beginning.
+ * Reads the content of `<data>` from a file. Throws 422 if it is too long, and
+ * `malformed_xml` with a position in the file.
  */
 export function readEventData(bytes: Uint8Array): string {
   if (bytes.length > EVENT_LIMIT) throw dataTooLong(bytes.length);
@@ -117,7 +116,7 @@ function declared() {
   });
 }
 
-/** The error with its place counted from behind what was put in front. */
+/** The error with its position relative to the end of the prefix. */
 function shifted(error: ServiceError, characters: number): ServiceError {
   const details = error.details.map((detail) =>
     detail.line === 1 && detail.column !== undefined
@@ -144,9 +143,9 @@ function fragment(bytes: Uint8Array, element?: XmlElement): string {
 }
 
 /**
- * Records an event and, where a webhook is registered, the delivery of it.
- * Resolves after the commit. The same seller, trigger and reference again
- * change nothing. Throws 422 with everything that is wrong.
+ * Records an event and, if a webhook is registered, its delivery. Resolves
+ * after the commit. Repeating a seller, trigger and reference changes nothing.
+ * Throws 422 with all problems.
  */
 export async function ingestEvent(
   { db, deps, signals }: Pick<Services, "db" | "signals"> & {
@@ -174,7 +173,7 @@ export async function ingestEvent(
       });
     }
     return ingested;
-    // In the order of their numbers; those that wait share a commit.
+    // In order of their numbers; concurrent ones share a commit.
   }, { order: `events ${sellerId}`, shared: true });
 }
 
@@ -305,8 +304,8 @@ export interface Pinged {
 }
 
 /**
- * Sends a seller's registered webhook an event marked `test="true"`, without
- * data. null: no webhook is registered for the trigger.
+ * Sends an event marked `test="true"`, without data, to a seller's webhook.
+ * null: no webhook is registered for the trigger.
  */
 export function pingWebhook(
   db: Db,

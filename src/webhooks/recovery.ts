@@ -1,4 +1,4 @@
-/** The use case: what a webhook missed in a time is delivered to it after all. */
+/** The use case: a webhook gets the deliveries that it missed in a period. */
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
@@ -12,7 +12,7 @@ import { findWebhook, lockWebhook } from "./webhook_rows.ts";
 import { TRANSITIONS, type Webhook } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** Events that one step looks at: small, as other writes wait meanwhile. */
+/** Events of one step; few, because other writes wait meanwhile. */
 const STEP_EVENTS = 250;
 
 export interface RecoveryRequest {

@@ -1,4 +1,4 @@
-/** The use case: a seller names the URL that is called for a trigger. */
+/** The use case: a seller registers a URL for a trigger. */
 import {
   type Detail,
   fieldDetail,
@@ -17,9 +17,9 @@ import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { readFields } from "../xml/fields.ts";
 
 /**
- * Registers the webhook of an XML document, in place of one for the same
- * trigger. Throws a `ServiceError`: 422 where the trigger or the URL will not
- * do, or where the URL's host cannot be reached from here.
+ * Registers the webhook of an XML document; it replaces one for the same
+ * trigger. Throws a `ServiceError`: 422 for an invalid trigger or URL, or a
+ * host that cannot be reached.
  */
 export async function registerWebhook(
   { db, deps, signals, outbound }: Services,

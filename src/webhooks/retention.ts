@@ -1,4 +1,7 @@
-/** What of events goes with time, as jobs of `operations/maintenance.ts`. */
+/**
+ * Deletes old events, deliveries and secrets: jobs of
+ * `operations/maintenance.ts`.
+ */
 import { UPKEEP } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
@@ -36,7 +39,7 @@ export async function* sweepReferences(
   );
 }
 
-/** Deletes secrets that were replaced and do not sign any more. */
+/** Deletes former secrets that no longer sign. */
 export async function* sweepFormerSecrets(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {

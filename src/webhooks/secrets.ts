@@ -1,14 +1,14 @@
-/** The secrets that sign what sellers are sent: a seller's, or a webhook's own. */
+/** The secrets that sign deliveries: the seller's, or a webhook's own. */
 import type { Deps } from "../deps.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { newWebhookSecret } from "../sellers/seller_rows.ts";
 import { inForce, rotateSecrets, type Secrets } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** Rows of each table that one write looks at for secrets to forget. */
+/** Rows of each table that one write examines. */
 const FORGET_ROWS = 500;
 
-/** Columns of a webhook's secrets, which are its seller's until it has its own. */
+/** Columns of a webhook's secrets; without its own, those of its seller. */
 export const SECRETS = `
   COALESCE(webhooks.secret, sellers.webhook_secret) AS secret,
   CASE WHEN webhooks.secret IS NULL THEN sellers.former_webhook_secrets
@@ -24,7 +24,7 @@ export function readSecrets({ secret, former }: SecretsRow): Secrets {
   return { current: secret, former: JSON.parse(former) };
 }
 
-/** A new secret, and until when the one before it signs too. */
+/** A new secret, and until when the former one also signs. */
 export interface RotatedSecret {
   /** In the clear; it is not shown again. */
   secret: string;
@@ -33,9 +33,9 @@ export interface RotatedSecret {
 }
 
 /**
- * Gives a seller a new webhook secret; the old one signs too for a day.
- * Webhooks with a secret of their own keep it. Throws 429 when as many former
- * secrets sign as may.
+ * Creates a new webhook secret of a seller; the former one also signs for a
+ * day. Webhooks with their own secret keep it. Throws 429 if too many former
+ * secrets still sign.
  */
 export async function rotateWebhookSecret(
   tx: Tx,
@@ -57,9 +57,9 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Gives a webhook a new secret of its own; the one before it, which may be the
- * seller's, signs too for a day. undefined: there is no such webhook. Throws
- * 429 when as many former secrets sign as may.
+ * Creates a new secret of a webhook; the former one, which may be the seller's,
+ * also signs for a day. undefined: there is no such webhook. Throws 429 if too
+ * many former secrets still sign.
  */
 export async function rotateOwnSecret(
   tx: Tx,
@@ -104,8 +104,8 @@ function toRotated({ current, former }: Secrets): RotatedSecret {
 }
 
 /**
- * Forgets secrets of sellers and webhooks that do not sign any more at `now`
- * (Unix milliseconds). Answers how many rows had some.
+ * Deletes former secrets of sellers and webhooks that no longer sign at `now`
+ * (Unix milliseconds). Returns how many rows changed.
  */
 export async function forgetFormerSecrets(
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
- * Webhooks as rules: how a delivery is signed, when it is tried again, when a
- * webhook is given up, and which states a delivery goes through.
+ * The rules of webhooks: signatures, retries, when a webhook is disabled, and
+ * the states of a delivery.
  */
 import { createHmac } from "node:crypto";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
@@ -9,7 +9,7 @@ import type { Trigger } from "./trigger.ts";
 
 /** The URL that is called for one trigger of one seller. */
 export interface Webhook {
-  /** UUID; a webhook that is deleted and posted again gets another. */
+  /** UUID; a webhook that is deleted and registered again gets another. */
   id: string;
   trigger: Trigger;
   url: string;
@@ -46,8 +46,8 @@ export interface Transition {
 }
 
 /**
- * Every way a delivery can change its state; the statements in
- * `webhooks/rows/queue.ts` are written from this table.
+ * Every state transition of a delivery; the statements in
+ * `webhooks/rows/queue.ts` are generated from this table.
  */
 export const TRANSITIONS = {
   /** A process takes it, under a lease. */
@@ -58,7 +58,7 @@ export const TRANSITIONS = {
   retry: { from: ["sending"], to: "retrying" },
   /** It failed, and the schedule has no other try. */
   exhaust: { from: ["sending"], to: "exhausted" },
-  /** Nobody learned how it ended: the process stopped or its lease ran out. */
+  /** The outcome is unknown: the process stopped or its lease expired. */
   release: { from: ["sending"], to: "retrying" },
   /** Its webhook was disabled. */
   hold: { from: ["pending", "retrying", "sending"], to: "held" },
@@ -66,7 +66,7 @@ export const TRANSITIONS = {
   free: { from: ["held"], to: "pending" },
   /** Its webhook was deleted. */
   cancel: { from: ["pending", "retrying", "held", "sending"], to: "cancelled" },
-  /** The operator wants it sent anew, with the whole schedule before it. */
+  /** The operator replays it; the retry schedule starts again. */
   replay: {
     from: ["pending", "retrying", "delivered", "exhausted", "cancelled"],
     to: "pending",
@@ -91,9 +91,9 @@ const RETRY_JITTER = 0.2;
 const RETRY_AFTER_MAX = 24 * HOUR_MS;
 
 /**
- * Milliseconds until the next try after `failures` failed ones, or null when
- * that was the last. `fraction` in 0…1 chooses within ±20 %; `retryAfter`, in
- * milliseconds, is what the endpoint asked for and counts up to 24 hours.
+ * Milliseconds until the next try after `failures` failed ones; null after the
+ * last. `fraction` in 0…1 selects within ±20 %; `retryAfter`, in milliseconds,
+ * is what the endpoint asked for and counts up to 24 hours.
  */
 export function retryDelay(
   failures: number,
@@ -120,8 +120,8 @@ const DISABLE_AFTER_MS = 5 * DAY_MS;
 const DISABLE_AFTER_TRIES = 10;
 
 /**
- * Whether a webhook is to be disabled at `now`, a failed try with `status`
- * (null when there was no answer) included in its health.
+ * Whether a webhook is to be disabled at `now`. Its health includes the current
+ * try, which failed with `status` (null if there was no answer).
  */
 export function isGivenUp(
   health: WebhookHealth,
@@ -151,15 +151,18 @@ export const RETENTION: Readonly<Record<SettledState, number>> = {
 export const KEPT_ATTEMPTS = 100;
 
 const SECRET_PREFIX = "whsec_";
-/** How long a former secret goes on signing beside the new one. */
+/** How long a former secret also signs. */
 const SECRET_OVERLAP_MS = 24 * HOUR_MS;
-/** Former secrets that sign at the same time at most; each is a signature. */
+/**
+ * Former secrets that sign at the same time at most, because each adds a
+ * signature.
+ */
 const FORMER_SECRETS = 4;
 
-/** A secret, and the Unix milliseconds until which it signs too. */
+/** A secret, and until when it signs, in Unix milliseconds. */
 export type FormerSecret = readonly [secret: string, until: number];
 
-/** What signs: the secret, and those before it whose time is not over. */
+/** The current secret, and former ones that still sign. */
 export interface Secrets {
   current: string;
   former: readonly FormerSecret[];
@@ -174,9 +177,9 @@ export function signingSecrets(
 }
 
 /**
- * The secrets once `next` takes the place of the current one, which signs for
- * 24 hours more; so do those before it, until the time that was promised.
- * Throws 429 when as many former secrets sign as may.
+ * The secrets after `next` has replaced the current one, which signs for 24
+ * hours more; older ones sign until the time that was promised. Throws 429 if
+ * too many former secrets still sign.
  */
 export function rotateSecrets(
   { current, former }: Secrets,

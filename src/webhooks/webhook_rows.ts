@@ -14,9 +14,9 @@ const COLUMNS = `id, trigger_name AS "trigger", url,
   last_error AS "lastError"`;
 
 /**
- * Registers a URL for a trigger, in place of one that was there. A disabled
- * webhook is enabled and what it held released; what waited for a former URL
- * is due at once.
+ * Registers a URL for a trigger; it replaces another one. A disabled webhook is
+ * enabled and its held deliveries are released; deliveries that wait for a
+ * former URL are due at once.
  */
 export async function putWebhook(
   tx: Tx,
@@ -35,7 +35,8 @@ export async function putWebhook(
     );
     return;
   }
-  // Posting the same again must not make a dead endpoint look like a new one.
+  // Registering the same URL again must not reset the record of a dead
+  // endpoint.
   if (former.url === url && former.disabledAt === null) return;
   await tx.run(
     `UPDATE webhooks SET url = ?, failures = 0, failing_since = NULL,
@@ -55,8 +56,8 @@ export function listWebhooks(sql: Sql, sellerId: string): Promise<Webhook[]> {
 }
 
 /**
- * The webhook of a seller for a trigger, locked: until the commit it can be
- * neither deleted nor disabled, so what joins its queue is not overlooked.
+ * Locks the webhook of a seller for a trigger: until the commit it can be
+ * neither deleted nor disabled, so its queue sees new deliveries.
  */
 export function lockWebhook(
   tx: Tx,
@@ -82,7 +83,9 @@ export function findWebhook(
   );
 }
 
-/** Removes a webhook and cancels what waits for it; false: there was none. */
+/**
+ * Deletes a webhook and cancels its waiting deliveries; false: there is none.
+ */
 export async function deleteWebhook(
   tx: Tx,
   { clock }: Pick<Deps, "clock">,

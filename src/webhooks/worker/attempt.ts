@@ -23,7 +23,7 @@ export interface Sending {
   signal: AbortSignal;
 }
 
-/** Makes one try; whatever goes wrong is an outcome, not an error. */
+/** Makes one try; every failure is an outcome, not an error. */
 export async function sendPayload(sending: Sending): Promise<Outcome> {
   const { payload, url, owner, outbound, clock, stalls, signal } = sending;
   const startedAt = clock.monotonic();

@@ -1,6 +1,6 @@
 /**
- * What is being sent right now, and how much more of it there may be. Sellers
- * share that by the time for which their endpoints let a try wait.
+ * Deliveries in flight and their limits, shared among sellers by the time that
+ * their endpoints take.
  */
 import type { Clock } from "../../deps.ts";
 import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
@@ -12,7 +12,7 @@ const PER_ENDPOINT = 4;
 const PER_FAILING_ENDPOINT = 1;
 /** Tries in flight in all. */
 export const IN_ALL = 256;
-/** Of these, what failing webhooks may use: the rest is kept for the others. */
+/** The share of failing webhooks; the rest is reserved for the others. */
 const FAILING_IN_ALL = 192;
 
 /** A try in flight. */
@@ -82,7 +82,10 @@ export class InFlight {
     );
   }
 
-  /** Who may send how much, in the order of `heads`, within every limit. */
+  /**
+   * How many deliveries each webhook may send, in the order of `heads`, within
+   * all limits.
+   */
   shares(heads: readonly QueueHead[]): ClaimShare[] {
     const shares: ClaimShare[] = [];
     const given = new Map<string, { all: number; failing: number }>();
@@ -126,7 +129,7 @@ export class InFlight {
     const flights = [...this.#byUrl.get(url) ?? []];
     const room = PER_ENDPOINT - flights.length - taken.all;
     if (!failing) return room;
-    // What the webhook sent before it began to fail counts, too.
+    // Deliveries from before the webhook began to fail count, too.
     const failingFlights = flights.filter((flight) =>
       flight.failing || flight.webhookId === webhookId
     );
