@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { labelsOf, parseMetrics, type Series } from "../support/metrics.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -79,7 +80,7 @@ Deno.test("metrics: 404 while nobody has a key, 401 without a good one", async (
   assert(parseMetrics(text).size > 30);
 });
 
-Deno.test("metrics: what happens is counted, and no label tells of whom", async () => {
+bothEngines.test("metrics: what happens is counted, and no label tells of whom", async () => {
   await using host = new ImageHost();
   await using sink = new WebhookSink();
   await using app = await boot({
@@ -185,7 +186,7 @@ Deno.test("metrics: waits are no slow requests", async () => {
   assertEquals(series.get(`${requests},status="200"}`), 2);
 });
 
-Deno.test("metrics: figures of the database are a snapshot's, at most 15 s old", async () => {
+bothEngines.test("metrics: figures of the database are a snapshot's, at most 15 s old", async () => {
   const clock = new TestClock();
   await using sink = new WebhookSink();
   await using app = await boot({
