@@ -29,8 +29,8 @@ export interface AttributeUpdate {
 }
 
 /**
- * Updates one attribute by the rules of bulk. Throws `not_found` for a product
- * the seller does not have, 422 for an attribute or a value that will not do.
+ * Updates one attribute by the rules of uploads. Throws `not_found` for an
+ * unknown product, 422 for an unknown attribute or an invalid value.
  */
 export async function updateAttribute(
   { db }: Services,

@@ -16,8 +16,8 @@ const TOUCH_LIMIT = 1_000;
 export interface Change {
   number: number;
   /**
-   * Unix milliseconds; never before the time of an earlier change, whatever the
-   * clocks of the processes say.
+   * Unix milliseconds; never earlier than that of an earlier change, even if
+   * the clocks of processes differ.
    */
   at: number;
 }
@@ -40,7 +40,7 @@ export async function takeChanges(tx: Tx, count: number): Promise<Change> {
 }
 
 /**
- * Notes which images these products show now. `imageIds` has the id of every
+ * Records which images these products show now. `imageIds` has the id of every
  * URL that is new to one of them.
  */
 export async function linkImages(
@@ -71,9 +71,9 @@ export async function linkImages(
 }
 
 /**
- * Gives the products that show one of these images the next number. Where they
- * are very many, so that one write would keep all others waiting, the rest is
- * left for `touchRest`.
+ * Gives the products that show one of these images the next number. If they are
+ * very many, `touchRest` does the others, so that one write does not block the
+ * rest.
  */
 export async function touchProductsOf(
   tx: Tx,
@@ -120,7 +120,7 @@ function leaveRest(tx: Tx, imageIds: readonly string[]): Promise<void> {
 export const REST = "SELECT 1 FROM changed_images LIMIT 1";
 
 /**
- * Does one write's worth of what `touchProductsOf` left. Answers how many
+ * Handles some of the products that `touchProductsOf` left. Returns how many
  * products got the number.
  */
 export async function touchRest(tx: Tx): Promise<number> {

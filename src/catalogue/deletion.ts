@@ -7,7 +7,7 @@ import { findBySkuOrId, writeProducts } from "./product_rows.ts";
 
 /**
  * Deletes a product; its SKU is free at once, and its variants stay. Throws
- * `not_found` for a product that the seller does not have.
+ * `not_found` for an unknown product.
  */
 export async function deleteProduct(
   { db }: Services,

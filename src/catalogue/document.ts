@@ -85,8 +85,8 @@ export interface ProductsDocument {
   /** The start tag of the root. */
   root: Span;
   /**
-   * Problems that can be told without looking at what is stored. A product that
-   * has one is in them, however many there are.
+   * Problems that can be found without the stored products. A product with a
+   * problem has at least one here, however many there are.
    */
   problems: Detail[];
   /** How many more there are. */
@@ -112,8 +112,8 @@ const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
 };
 
 /**
- * XML attributes of a read-out which only the service knows: accepted and
- * ignored, so that what was read can be posted back.
+ * XML attributes of a read-out that only the service sets: accepted and
+ * ignored, so that what was read can be uploaded again.
  */
 const READ_ATTRIBUTES: Record<string, readonly string[]> = {
   product: ["created_at", "updated_at"],
@@ -164,7 +164,7 @@ class Decoder {
   readonly #suggestions: [problem: Detail, suggest: () => string][] = [];
   #level = Level.Outside;
   #rootLine = 1;
-  /** Depth inside an element that is not known; its content is not looked at. */
+  /** Depth inside an unknown element, whose content is ignored. */
   #skipping = 0;
   #row!: DecodedProduct;
   #seen = new Set<string>();
@@ -402,7 +402,7 @@ class Decoder {
       if (field === "sku") row.sku = read.value as string;
     }
     const { unit } = SCALAR_RULES[field];
-    // What clears a field needs no unit; one that is sent is read all the same.
+    // A value that clears a field needs no unit; a unit is read anyway.
     const clears = "value" in read && read.value === null;
     if (unit !== undefined && !(clears && !(unit.name in this.#attributes))) {
       this.#readUnit(field, unit);

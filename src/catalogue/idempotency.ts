@@ -35,8 +35,8 @@ interface Once<T> {
 }
 
 /**
- * Carries a request out, unless its key was used for it before. Throws 409 for
- * a key in progress, or used for another request.
+ * Runs a request, unless its key was used for it before. Throws 409 for a key
+ * in progress, or one used for another request.
  */
 export async function once<T>(
   { db, deps, keysInProgress }: Services,

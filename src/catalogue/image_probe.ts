@@ -1,4 +1,4 @@
-/** One HEAD for each distinct image URL of a document, and what came of it. */
+/** Probes the images of a document: one HEAD for each distinct URL. */
 import { type Detail, type DetailCode, ServiceError } from "../lib/errors.ts";
 import { validatorOf } from "../images/image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
@@ -17,8 +17,8 @@ const AT_ONCE = 128;
 const LAST_BEGIN_MS = HEADS_TIMEOUT_MS - HEAD_TIMEOUT_MS;
 
 /**
- * What the HEAD of a URL came to; `not_asked` says nothing about the URL: it
- * waited too long for its turn, or the service was stopped.
+ * The result of a HEAD; `not_asked` says nothing about the URL: it waited too
+ * long in the queue, or the service stopped.
  */
 export type ProbedImage = { validator: string | null } | {
   code: DetailCode;

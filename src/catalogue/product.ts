@@ -1,6 +1,6 @@
 /**
- * A product, and what a change makes of it: the rules of each field (see
- * `fields.ts`), and those between fields.
+ * A product and its changes: the rules of each field (see `fields.ts`), and
+ * those between fields.
  */
 import type { FieldProblem } from "../lib/errors.ts";
 import {
@@ -75,10 +75,10 @@ const REQUIRED = SCALAR_NAMES.filter((field) => SCALAR_RULES[field].required);
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The product as it would be after the change, and what is wrong with it.
- * `current` is null for a new product. `unread` names the fields that were
- * sent but could not be read: they have been complained of already. The fields
- * are only of use where nothing is wrong.
+ * The product after the change, and what is wrong with it. `current` is null
+ * for a new product. `unread` names fields that were sent and could not be
+ * read, whose problems are reported already. The product may only be used if
+ * nothing is wrong.
  */
 export function applyPatch(
   current: ProductFields | null,
@@ -158,8 +158,8 @@ export const TIED_FIELDS: readonly (readonly (keyof ProductFields)[])[] = [
 ];
 
 /**
- * What is wrong with `fields` by the rules between fields, where `patch` made
- * them of `current`; rules about an `unsure` field are left out.
+ * Violations of the rules between fields, after `patch` changed `current` to
+ * `fields`; skips rules about an `unsure` field.
  */
 export function fieldConflicts(
   current: ProductFields | null,

@@ -1,4 +1,7 @@
-/** The catalogue as it is read out: a seller's products, and all in order of change. */
+/**
+ * Lists of the catalogue: a seller's products, and all products in order of
+ * change.
+ */
 import type { ImageState, ImageType, ShownImage } from "../images/image.ts";
 import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
@@ -25,10 +28,9 @@ export interface ProductPage {
 }
 
 /**
- * The seller's products behind `after` (an id) that pass the filter, in the
- * order of their creation; a change of a product does not move it. With a
- * filter it ends after `SCAN_STEP` rows, so there may be few products, or none,
- * and more behind them.
+ * The seller's products after `after` (an id) that pass the filter, in order of
+ * creation, which changes do not affect. With a filter it ends after
+ * `SCAN_STEP` rows, so there may be few products, or none, and more after them.
  */
 export async function listProducts(
   sql: Sql,
@@ -164,9 +166,9 @@ export type ProductEvent = (OwnedProduct | { tombstone: Tombstone }) & {
 };
 
 /**
- * The products that changed or were deleted behind `after`, of all sellers, in
- * the order of their last change. A product that changes moves to the end, so
- * no place is ever skipped.
+ * The products of all sellers that changed or were deleted after `after`, in
+ * order of their last change. A changed product moves to the end, so a reader
+ * misses none.
  */
 export async function changedProducts(
   sql: Sql,
@@ -255,7 +257,7 @@ export async function shownImages(
   return shown;
 }
 
-/** A copy is shown until a newer one takes its place, whatever fails meanwhile. */
+/** A copy is shown until a newer one replaces it, whatever fails meanwhile. */
 function toShown(row: ImageRow): ShownImage {
   const { state, sha256, type, width, height } = row;
   if (sha256 !== null) {

@@ -80,8 +80,8 @@ function isList(column: Column): column is ListField {
 }
 
 /**
- * Written out by the table of fields, as by hand: the driver's row objects are
- * slow to read and to copy, and a loop over the names takes twice as long.
+ * Generated as an object literal: the driver's row objects are slow to read and
+ * to copy, and a loop over the names takes twice as long.
  */
 export const toProduct = new Function(
   "parseList",
@@ -179,8 +179,8 @@ function columnValue(product: Product, column: Column): Param {
 }
 
 /**
- * Writes what changed, in the order of change that the list has; a `unique`
- * DbError where an SKU is taken.
+ * Writes changed products in the order of the list; a `unique` DbError if an
+ * SKU is taken.
  */
 export async function writeProducts(
   tx: Tx,
@@ -285,8 +285,8 @@ async function updateProducts(
 }
 
 /**
- * SKUs may be swapped within one request, so all that change are given up
- * first. A control character keeps the placeholder out of sellers' reach.
+ * SKUs may be swapped within one request, so all changing ones get a
+ * placeholder first. Its control character cannot occur in a seller's SKU.
  */
 async function freeSkus(
   tx: Tx,

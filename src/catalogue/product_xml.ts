@@ -1,6 +1,6 @@
 /**
- * Writes a product with the element names of bulk, so that it can be posted
- * back as it is: what only the service knows stands in XML attributes.
+ * Writes a product with the element names of uploads, so that it can be
+ * uploaded again; values that only the service sets are XML attributes.
  */
 import { imageFile, type ShownImage } from "../images/image.ts";
 import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";

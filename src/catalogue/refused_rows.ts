@@ -11,8 +11,8 @@ import type { RefusedDocument } from "./refused_document.ts";
 const LEAST_KEPT_BYTES = 4 * 1_024;
 
 /**
- * Keeps what an upload refused; of the same seller's earlier uploads, the
- * oldest is forgotten where all would have more than `limit` bytes.
+ * Stores what an upload refused, and deletes the oldest such records of the
+ * seller while all have more than `limit` bytes.
  */
 export async function insertRefused(
   tx: Tx,
@@ -43,7 +43,10 @@ export async function insertRefused(
   );
 }
 
-/** Forgets the seller's oldest ones until the others have `room` bytes at most. */
+/**
+ * Deletes the seller's oldest records until the others have at most `room`
+ * bytes.
+ */
 async function makeRoom(
   tx: Tx,
   sellerId: string,

@@ -1,4 +1,4 @@
-/** What of the catalogue goes with time, as jobs of `operations/maintenance.ts`. */
+/** Deletes old rows of the catalogue: jobs of `operations/maintenance.ts`. */
 import { inLists, marks, type Tx, UPKEEP } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
@@ -32,7 +32,7 @@ export async function* sweepUploads(
 
 /**
  * Deletes some of the transactions that were final at `before` (Unix
- * milliseconds). Answers how many rows went.
+ * milliseconds). Returns how many rows were deleted.
  */
 async function deleteTransactions(tx: Tx, before: number): Promise<number> {
   const old = await tx.all<{ id: string }>(

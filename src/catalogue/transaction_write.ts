@@ -1,6 +1,6 @@
 /**
- * Writes a transaction, whatever it came from: its products and images, its own
- * row, the Idempotency-Key that it used up, and what its undo will need.
+ * Writes a transaction: its products and images, its own row, its
+ * Idempotency-Key, and the record for its undo.
  */
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";

@@ -1,6 +1,6 @@
 /**
- * An upload is taken back: a transaction of its own, which gives every field
- * that the upload changed its former value, and deletes what it created.
+ * Undoes an upload in a transaction of its own: every changed field gets its
+ * former value, and created products are deleted.
  */
 import type { Sql } from "../database/db.ts";
 import {
@@ -41,9 +41,9 @@ export type UndoOutcome =
   | { dryRun: ProductCounts; details: Detail[] };
 
 /**
- * Undoes a transaction, or throws a `ServiceError` and has changed nothing: 404
- * for none of the seller's, 409 for one that is undone already, 422 for what is
- * too old or was changed since.
+ * Undoes a transaction. Throws a `ServiceError` without changing anything: 404
+ * for an unknown transaction, 409 for one that is undone already, 422 for one
+ * that is too old or was changed since.
  */
 export async function undoTransaction(
   services: Services,

@@ -1,6 +1,6 @@
 /**
- * What an undo does to each product of a transaction, and what stands against
- * it because it was changed since. Looks at stored products, writes nothing.
+ * What an undo does to each product of a transaction, and which later changes
+ * prevent it. Reads stored products, writes nothing.
  */
 import type { Detail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";

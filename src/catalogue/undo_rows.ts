@@ -8,8 +8,8 @@ import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
 const SWEEP_RECORDS = 100;
 
 /**
- * Keeps what the undo of a transaction needs; nothing where it changed no
- * product. `changes` are by their places among its results.
+ * Stores the undo record of a transaction, unless it changed no product.
+ * `changes` are by their positions among its results.
  */
 export async function keepUndo(
   tx: Tx,

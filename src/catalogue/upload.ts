@@ -201,9 +201,9 @@ function countHeads({ metrics }: Services, heads: Iterable<ProbedImage>): void {
 }
 
 /**
- * Decodes the document without keeping other requests waiting: one that takes
- * milliseconds in its turn, and a long one in pieces between which other sellers
- * have theirs. The budget of bodies bounds how many are being read.
+ * Decodes the document without blocking other requests: short ones through the
+ * fair queue, long ones in pieces between which other sellers run. The budget
+ * of bodies limits how many are read at once.
  */
 async function decode(
   { heavy }: Services,

@@ -1,6 +1,6 @@
 /**
- * What each row of a document does to what is stored, or what is wrong with
- * that. Looks at stored products, writes nothing.
+ * What each row of a document does to stored products, or why it cannot. Reads
+ * stored products, writes nothing.
  */
 import {
   type Detail,
@@ -55,7 +55,7 @@ export interface PlannedProduct {
   takesSkuOf: string | null;
 }
 
-/** What becomes of a document; a product with a problem is not to be stored. */
+/** The result of a document; a product with a problem must not be stored. */
 export interface Plan {
   problems: Detail[];
   /** Those that address a product of their own, in document order. */
@@ -106,7 +106,7 @@ function planRow(
 
 /**
  * The product that a row addresses, null for a new one; or what is wrong with
- * the address, nothing where that has been complained of already.
+ * the address, nothing if that is reported already.
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
@@ -183,8 +183,8 @@ class Claims {
   }
 
   /**
-   * Notes a row's claims and says with which earlier one they clash, or whose
-   * SKU it takes. The claims of a row that is refused stand, too.
+   * Records a row's claims; reports an earlier claim that they conflict with,
+   * and a taken SKU. The claims of a refused row count, too.
    */
   claim(
     row: DecodedProduct,

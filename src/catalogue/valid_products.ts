@@ -1,6 +1,6 @@
 /**
- * Which products of a plan can be stored when those with a problem are left
- * out: some can only be stored together.
+ * Which products of a plan can be stored without those with a problem; some can
+ * only be stored together.
  */
 import type { Detail } from "../lib/errors.ts";
 import { type PlannedProduct, skuTaken } from "./upload_plan.ts";
@@ -12,8 +12,8 @@ export interface ValidProducts {
 }
 
 /**
- * Leaves out the products that have one of the `problems`, and those that were
- * to take the SKU of a product which now keeps it.
+ * Removes the products that have one of the `problems`, and those that would
+ * take the SKU of a product which now keeps it.
  */
 export function leaveOut(
   planned: readonly PlannedProduct[],
