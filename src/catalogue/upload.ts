@@ -201,9 +201,9 @@ function countHeads({ metrics }: Services, heads: Iterable<ProbedImage>): void {
 }
 
 /**
- * Decodes the document without blocking other requests: short ones through the
- * fair queue, long ones in pieces between which other sellers run. The budget
- * of bodies limits how many are read at once.
+ * Decodes the document without blocking other requests: one of more than 16 KiB
+ * in the fair queue, a long one in pieces between which other sellers run. The
+ * budget of bodies limits how many are read at once.
  */
 async function decode(
   { heavy }: Services,
