@@ -1,5 +1,5 @@
 /** Creates all services, starts the roles, and closes them in reverse order. */
-import type { Config, Role } from "./config.ts";
+import { type Config, leastBodyBudget, type Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { yieldToIo } from "./lib/yield_to_io.ts";
 import { Metrics } from "./operations/metrics.ts";
@@ -75,6 +75,14 @@ export async function openApp(
   { sandbox, imageRole, upkeep = true }: AppOptions = {},
 ): Promise<App> {
   await tryGuard(config.allowPrivate);
+  const least = leastBodyBudget(config);
+  if (config.bodyBudget < least) {
+    deps.log.warn("body_budget_small", {
+      body_budget: config.bodyBudget,
+      body_limit: config.bodyLimit,
+      least,
+    });
+  }
   await using stack = new AsyncDisposableStack();
   const heavy = new FairQueue({
     now: () => deps.clock.monotonic(),

@@ -243,7 +243,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: "BYTES",
     fallback: "268435456",
     meaning:
-      "bytes of bodies and documents in progress, a quarter a seller; from twelve times the body limit",
+      "bytes of bodies and documents in progress, a quarter a seller; at least twelve times the body limit",
     parse: (text) => wholeNumber(text, 1, 1_099_511_627_776),
   },
   imageLimit: {
@@ -354,8 +354,8 @@ export function readConfig(
       mistakes.push(`${name}: ${error.message}`);
     }
   }
-  // bounded: one for each key, and one for the budget
-  mistakes.push(...missingKeys(values), ...smallBudget(values));
+  // bounded: one for each key
+  mistakes.push(...missingKeys(values));
   if (mistakes.length > 0) return { config: null, mistakes };
   return { config: Object.freeze(values) as unknown as Config, mistakes };
 }
@@ -395,16 +395,9 @@ function missingKeys(values: Record<string, unknown>): string[] {
     );
 }
 
-/** With a smaller budget, the largest allowed body would always be refused. */
-function smallBudget(values: Record<string, unknown>): string[] {
-  const { bodyLimit = 0, bodyBudget = Infinity } = values as Partial<Config>;
-  const least = bodyLimit * BODY_COST / SELLER_BODY_SHARE;
-  if (bodyBudget >= least) return [];
-  return [
-    `${SETTINGS.bodyBudget.variable}: ${bodyBudget} is too little for a body ` +
-    `of ${SETTINGS.bodyLimit.variable} (${bodyLimit}); it must be ${least} ` +
-    "or more.",
-  ];
+/** Bytes; with a smaller body budget, the largest allowed body is always refused. */
+export function leastBodyBudget({ bodyLimit }: Config): number {
+  return bodyLimit * BODY_COST / SELLER_BODY_SHARE;
 }
 
 function quoted(text: string): string {

@@ -107,17 +107,6 @@ Deno.test("every variable is read", () => {
   });
 });
 
-Deno.test("a body budget in which the largest body has no room is a mistake", () => {
-  const { mistakes } = read({ SELLER_BODY_LIMIT: "67108864" });
-  assertEquals(mistakes, [
-    "SELLER_BODY_BUDGET: 268435456 is too little for a body of " +
-    "SELLER_BODY_LIMIT (67108864); it must be 805306368 or more.",
-  ]);
-  const enough = { SELLER_BODY_LIMIT: "1000", SELLER_BODY_BUDGET: "12000" };
-  assertEquals(read(enough).mistakes, []);
-  assertEquals(read({ ...enough, SELLER_BODY_BUDGET: "11999" }).config, null);
-});
-
 Deno.test("an empty variable counts as unset", () => {
   const empty = Object.fromEntries(
     Object.values(SETTINGS).map(({ variable }) => [variable, ""]),

@@ -38,3 +38,13 @@ Deno.test("log: an accepted upload with its counts, a refused one with its codes
     bytes_out: lines[1].bytes_out,
   }]);
 });
+
+Deno.test("log: a body budget in which the largest body has no room", async () => {
+  for (
+    const [bodyBudget, warned] of [[12_000, false], [11_999, true]] as const
+  ) {
+    await using app = await boot({ config: { bodyLimit: 1_000, bodyBudget } });
+    const line = app.log.find(({ event }) => event === "body_budget_small");
+    assertEquals(line?.least, warned ? 12_000 : undefined);
+  }
+});
