@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
+import { SCALAR_NAMES, SCALAR_RULES } from "../../src/catalogue/fields.ts";
 import { SETTINGS } from "../../src/config.ts";
 import { ERROR_ABOUT } from "../../src/contracts/docs.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
@@ -32,6 +33,22 @@ Deno.test("the chapter on errors lists every code with its status and meaning", 
     tables(chapter("errors"), "code", "meaning"),
     Object.entries(DETAIL_CODES),
   );
+});
+
+Deno.test("the chapter on products lists every attribute that can be set", () => {
+  const [, list] = /The attributes are (.*?)\. The rules/s
+    .exec(chapter("products"))!;
+  assertEquals(
+    [...list.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort(),
+    SCALAR_NAMES.filter((name) => SCALAR_RULES[name].attribute).sort(),
+  );
+});
+
+Deno.test("the chapter on architecture names files that exist", async () => {
+  const paths = chapter("architecture").matchAll(/`(src\/[\w/]+(\.ts)?)`/g);
+  for (const [, path] of paths) {
+    await Deno.stat(new URL(`../../${path}`, import.meta.url));
+  }
 });
 
 Deno.test("the chapter on images lists every code with its meaning", () => {
