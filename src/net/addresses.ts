@@ -1,7 +1,6 @@
 /**
- * Which addresses and names the service never connects to on a seller's
- * behalf: everything that is not the public internet. The list is the design's
- * ("Outbound requests: one door"), which follows the IANA special-purpose
+ * Which addresses and names the service never connects to on a seller's behalf:
+ * everything outside the public internet, after the IANA special-purpose
  * registries.
  */
 
@@ -27,14 +26,14 @@ const BLOCKED_IPV4 = [
   "240.0.0.0/4",
 ];
 
-// Everything outside it is blocked. That covers loopback, link-local and unique
-// local addresses and each form that embeds an IPv4 address (mapped, NAT64).
+// Everything outside it is blocked: loopback, link-local and unique local
+// addresses, and each form that embeds an IPv4 address (mapped, NAT64).
 const GLOBAL_IPV6 = ["2000::/3"];
 
 const BLOCKED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
-// One BlockList a family: a list that holds IPv4 rules applies them to mapped
-// IPv6 addresses as well, and those are to be judged as the IPv6 they are.
+// One BlockList a family: a list with IPv4 rules applies them to mapped IPv6
+// addresses as well, which must be checked as IPv6.
 class Ranges {
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
@@ -57,16 +56,19 @@ const blockedIpv4 = new Ranges(BLOCKED_IPV4);
 const globalIpv6 = new Ranges(GLOBAL_IPV6);
 const blockedIpv6 = new Ranges(BLOCKED_IPV6);
 
-/** Addresses that may be reached although they are private. */
+/** Private addresses that may be reached. */
 export interface AllowList {
-  /** True if no address was allowed: then blocked names are refused unseen. */
+  /**
+   * True if nothing is allowed: blocked names are then refused without a
+   * look-up.
+   */
   readonly empty: boolean;
-  /** Whether an address, a literal without brackets or zone, is listed. */
+  /** Whether an address (a literal without brackets or zone) is listed. */
   has(address: string): boolean;
 }
 
 /**
- * Makes a look-up of CIDRs.
+ * Parses a list of CIDRs.
  *
  * @throws {TypeError} if one of them is not a CIDR.
  */
@@ -75,15 +77,15 @@ export function allowList(cidrs: readonly string[]): AllowList {
   return { empty: cidrs.length === 0, has: (address) => ranges.has(address) };
 }
 
-/** Allows nothing private, which is the default. */
+/** The default: no private address is allowed. */
 const ALLOW_NONE: AllowList = allowList([]);
 
 /**
- * Whether an IP address must not be dialled. Anything that is not an address
- * in its usual notation is blocked too: what cannot be judged is not dialled.
+ * Whether an IP address must not be dialled. Text that is not an address in its
+ * usual notation is blocked, too.
  */
 export function isBlocked(address: string, allow = ALLOW_NONE): boolean {
-  // A zone (`fe80::1%eth0`) only says through which interface to go.
+  // A zone (`fe80::1%eth0`) only names an interface.
   const bare = address.replace(/%.*$/s, "");
   const family = isIP(bare);
   if (family === 0) return true;
@@ -93,15 +95,14 @@ export function isBlocked(address: string, allow = ALLOW_NONE): boolean {
     : !globalIpv6.has(bare) || blockedIpv6.has(bare);
 }
 
-// `.svc` is not in the design's list: it is what a cluster calls its services
-// from inside, and no such top-level domain exists outside.
+// A cluster's internal services end in `.svc`; no such top-level domain exists.
 const PRIVATE_SUFFIX = /\.(localhost|local|internal|svc)$/;
 
 /**
- * Whether a host name is one that only a private network gives a meaning to:
- * without a dot, `localhost`, or below `.localhost`, `.local`, `.internal`.
- * With something in the allow-list the answer is always no, because such names
- * are then judged by their addresses.
+ * Whether only a private network can resolve a host name: it has no dot, is
+ * `localhost`, or ends in `.localhost`, `.local`, `.internal` or `.svc`. Always
+ * false if the allow-list has entries, because such names are then checked by
+ * their addresses.
  */
 export function isBlockedName(name: string, allow = ALLOW_NONE): boolean {
   if (!allow.empty) return false;

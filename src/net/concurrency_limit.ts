@@ -1,11 +1,11 @@
 /**
- * Bounds how much runs at once, for each key and in total, and shares that
- * among owners by the time for which they hold it (`hold_times.ts`).
+ * Limits how much runs at once, for each key and in total, and shares the slots
+ * among owners by how long each holds them (`hold_times.ts`).
  *
- * An owner whose requests hang has a small share: ten of them leave a prompt one
- * a quarter of all slots. A seller's slow hosts therefore cost that seller's own
- * time. The same holds within a key, because several sellers may use one host.
- * A fixed quota would either waste slots or leave none over.
+ * An owner whose requests hang has a small share: ten such owners leave a
+ * prompt one a quarter of all slots. A seller's slow hosts therefore delay only
+ * that seller. The same holds within a key, because several sellers may use one
+ * host. A fixed quota would either waste slots or leave none free.
  */
 
 import { type Clock, systemClock } from "../deps.ts";
@@ -17,9 +17,9 @@ export interface ConcurrencyLimits {
   clock?: Clock;
 }
 
-/** A slot that is held; giving it back twice does nothing. */
+/** A slot that is held; releasing it twice has no effect. */
 export interface Slot extends Disposable {
-  /** Gives it back as if it had never been taken. */
+  /** Releases it without counting the time for which it was held. */
   cancel(): void;
 }
 
@@ -27,16 +27,16 @@ interface Waiter {
   start(slot: Slot): void;
 }
 
-/** Waiters in their order, by key. */
+/** Waiters in order of arrival, by key. */
 type Queues = Map<string, Waiter[]>;
 
-/** For whom a slot is taken; without one, for nobody in particular. */
+/** For whom a slot is taken; undefined for requests without an owner. */
 type Owner = string | undefined;
 
 /**
- * A semaphore; see the head of this file. Owners that wait take turns, and so
- * do the keys of each; who waits for a key is served in order. Nobody in
- * particular is bound by the limits alone.
+ * A semaphore; see the top of this file. Waiting owners are served round-robin,
+ * and so are the keys of each; the waiters of one key are served in order.
+ * Requests without an owner are bound by the limits alone.
  */
 export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits;
@@ -55,7 +55,7 @@ export class ConcurrencyLimit {
   /**
    * Waits for a slot, which is held until it is disposed of.
    *
-   * @throws the signal's reason, if it is aborted first; then nothing is taken.
+   * @throws the signal's reason, if it is aborted first; no slot is then taken.
    */
   async acquire(
     key: string,
@@ -87,7 +87,7 @@ export class ConcurrencyLimit {
     });
   }
 
-  /** Takes a slot if one may be taken at once. */
+  /** Takes a slot if one is free now. */
   tryAcquire(key: string, owner?: string): Slot | undefined {
     if (!this.#mayHoldMore(owner) || !this.#mayUse(key, owner)) return;
     return this.#take(key, owner);
@@ -166,7 +166,7 @@ function countDown<K>(counts: Map<K, number>, of: K): void {
   else counts.delete(of);
 }
 
-/** To the end of the line, so that all have their turn; out of it if empty. */
+/** Moves a key to the end of the round-robin order, or removes it if empty. */
 function moveToEnd<K, V>(line: Map<K, V>, of: K, rest: V | undefined): void {
   line.delete(of);
   if (rest !== undefined) line.set(of, rest);

@@ -1,22 +1,22 @@
-/** Opens connections to addresses that were checked, and to nothing else. */
+/** Opens connections, only to addresses that were checked. */
 
 import type { Clock } from "../deps.ts";
 import { OutboundError } from "./errors.ts";
 
-/** Connects by TCP to exactly this address; the signal ends the attempt. */
+/** Connects by TCP to exactly this address; the signal aborts the attempt. */
 export type Dial = (
   address: string,
   port: number,
   signal: AbortSignal,
 ) => Promise<Deno.Conn>;
 
-/** An open connection and where it leads. */
+/** An open connection and its remote address. */
 export interface Dialled {
   conn: Deno.Conn;
   address: string;
 }
 
-/** Dials for real. */
+/** Dials through the network. */
 export const dialTcp: Dial = async (address, port, signal) => {
   const conn = await Deno.connect({ hostname: address, port, signal });
   conn.setNoDelay(true);
@@ -28,10 +28,10 @@ const HEAD_START_MS = 250;
 
 /**
  * Connects to the first address that accepts. The next one is tried once the
- * one before has failed or has had a quarter of a second (as RFC 8305 does), so
- * that a host with a broken IPv6 route is reached all the same.
+ * one before has failed or a quarter of a second has passed (RFC 8305), so that
+ * a broken IPv6 route does not make a host unreachable.
  *
- * @throws what the last attempt failed with.
+ * @throws the error of the last attempt.
  */
 export function dialFirst(
   addresses: readonly string[],
@@ -86,9 +86,9 @@ export function dialFirst(
 }
 
 /**
- * Makes a connection a TLS one. The certificate is always verified, against
- * `hostname`; `ca` holds PEM certificates trusted besides the usual roots.
- * The connection is used up, also on failure.
+ * Starts TLS on a connection. The certificate is always verified, against
+ * `hostname`; `ca` holds PEM certificates trusted besides the usual roots. The
+ * connection must not be used afterwards, even on failure.
  */
 export async function secure(
   conn: Deno.Conn,
@@ -126,7 +126,7 @@ async function startTls(
     try {
       conn.close();
     } catch {
-      // It was taken over before it failed.
+      // The handshake took the connection over before it failed.
     }
     throw error;
   }
@@ -135,7 +135,7 @@ async function startTls(
 /** ENOMEM, ENFILE, EMFILE, and ENOBUFS of Linux and macOS. */
 const NOTHING_LEFT = /\(os error (?:12|23|24|55|105)\)/;
 
-/** What a failed connection means to whoever chose the host. */
+/** Classifies a failed connection. */
 export function connectError(error: unknown, host: string): OutboundError {
   if (error instanceof OutboundError) return error;
   const make = (kind: OutboundError["kind"], message: string) =>
@@ -150,7 +150,8 @@ export function connectError(error: unknown, host: string): OutboundError {
   if (error instanceof errors.TimedOut) {
     return make("timeout", `${host} did not accept a connection in time.`);
   }
-  // The second wall: the process itself was started without this permission.
+  // The second line of defence: the process was started without this
+  // permission.
   if (
     error instanceof errors.NotCapable ||
     error instanceof errors.PermissionDenied
@@ -171,8 +172,8 @@ export function connectError(error: unknown, host: string): OutboundError {
   return make("refused", `${host} cannot be reached.`);
 }
 
-// The TLS library tells its reasons in words only. They pick the words shown;
-// the kind does not depend on them.
+// The TLS library gives its reasons only as text. They choose the message; the
+// kind does not depend on them.
 const TLS_REASONS: [RegExp, string][] = [
   [/not valid for name/i, "is for another name"],
   [/expired/i, "has expired"],

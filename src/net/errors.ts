@@ -1,4 +1,4 @@
-/** What can go wrong with an outbound request, other than its answer. */
+/** Errors of outbound requests. */
 
 /**
  * - `blocked`: the URL, its name or one of its addresses is not allowed
@@ -48,9 +48,9 @@ export interface OutboundErrorOptions extends ErrorOptions {
 export class OutboundError extends Error {
   override readonly name = "OutboundError";
   readonly kind: OutboundErrorKind;
-  /** The address that was dialled, once there is one. */
+  /** The address that was dialled, if any. */
   readonly address?: string;
-  /** Milliseconds since the request got its turn. */
+  /** Milliseconds since the request started. */
   readonly elapsedMs: number;
 
   constructor(
@@ -64,13 +64,13 @@ export class OutboundError extends Error {
     this.elapsedMs = options.elapsedMs ?? 0;
   }
 
-  /** Whether it ended on our side, so that the host is not at fault. */
+  /** Whether the cause is on our side: the host is not at fault. */
   get isOurs(): boolean {
     return OURS.has(this.kind);
   }
 }
 
-/** Milliseconds as a seller reads them: "5 s", "250 ms". */
+/** Formats milliseconds for sellers: "5 s", "250 ms". */
 export function duration(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }

@@ -1,17 +1,18 @@
 /**
- * The door's own trial, held at every start: what must never be reached is
- * asked for, through the production code with only the name look-up and the
- * dialling replaced. A service whose guard does not hold must not run.
+ * The self-test of the outbound client, run at every start: it requests what
+ * must never be reached, through the production code with only the name look-up
+ * and the dialling replaced. The service does not start if a request gets
+ * through.
  */
 
 import type { Clock } from "../deps.ts";
 import { allowList } from "./addresses.ts";
 import { Outbound, OutboundError, type OutboundOptions } from "./outbound.ts";
 
-/** The door let something through, or is no door at all. */
+/** The outbound client connects where it must not, or refuses everything. */
 export class GuardError extends Error {
   override readonly name = "GuardError";
-  /** What went wrong, a line each. */
+  /** The failures, one a line. */
   readonly holes: readonly string[];
 
   constructor(holes: readonly string[]) {
@@ -23,10 +24,10 @@ export class GuardError extends Error {
   }
 }
 
-/** A public address, that of example.com; nobody dials it here. */
+/** A public address, that of example.com; it is never dialled here. */
 const PUBLIC = "93.184.216.34";
 
-/** Hosts as a URL may spell them, and the address that each leads to. */
+/** Hosts as a URL may spell them, and the address that each resolves to. */
 const BLOCKED_HOSTS: readonly (readonly [string, string])[] = [
   ["0.0.0.0", "0.0.0.0"],
   ["0.255.255.255", "0.255.255.255"],
@@ -78,24 +79,24 @@ const BLOCKED_HOSTS: readonly (readonly [string, string])[] = [
   ["intranet", "10.0.0.1"],
 ];
 
-/** What a name may answer with, although it is a name like any other. */
+/** Addresses that a name may resolve to and that must be blocked. */
 const BLOCKED_ANSWERS: readonly string[] = [
   ...new Set(BLOCKED_HOSTS.map(([, address]) => address)),
   "fe80::1%eth0",
   "not an address",
 ];
 
-/** Longer than any answer of a name look-up is remembered. */
+/** Longer than a look-up is cached. */
 const LATER_MS = 60_000;
 const TIMEOUT_MS = 1_000;
 
 export type OpenOutbound = (options: OutboundOptions) => Outbound;
 
 /**
- * Tries the door as it is configured; what the operator allowed is left out.
- * Takes some milliseconds and connects to nothing.
+ * Tests the outbound client as it is configured; targets that the operator
+ * allowed are left out. Takes some milliseconds and connects to nothing.
  *
- * @throws {GuardError} if it does not hold.
+ * @throws {GuardError} if a test fails.
  */
 export async function tryGuard(
   allowPrivate: readonly string[],
@@ -112,7 +113,7 @@ export async function tryGuard(
       if (allowed.has(address.replace(/%.*/, ""))) continue;
       await trial.mustRefuse("one.example.com", [address]);
       await trial.mustRefuse("two.example.com", [PUBLIC, address]);
-      // It was public a moment ago, when it was asked for first.
+      // Its first look-up answered with a public address.
       await trial.mustReach("rebound.example.com", [PUBLIC]);
       await trial.mustRefuse("rebound.example.com", [address]);
     }
@@ -147,7 +148,7 @@ class Trial {
     this.#outbound.close();
   }
 
-  /** Else the trial would say nothing: a door that nobody uses refuses all. */
+  /** Without this, a client that refuses everything would pass. */
   async mustReach(host: string, answer: readonly string[]): Promise<void> {
     const seen = await this.#ask(host, answer);
     if (seen === "refused" && this.#dialled.join() === answer.join()) return;
@@ -163,7 +164,9 @@ class Trial {
     }
   }
 
-  /** The kind of failure; every request of a trial fails in some way. */
+  /**
+   * Returns the kind of failure; every request of the test fails in some way.
+   */
   async #ask(host: string, answer: readonly string[]): Promise<string> {
     this.#answer = answer;
     this.#dialled = [];
@@ -180,7 +183,7 @@ class Trial {
     this.holes.push(`http://${host}/ (${answer.join(", ")}): ${what}`);
   }
 
-  /** Time passes from one question to the next, and not in between. */
+  /** A clock that advances between requests only. */
   #clock(): Clock {
     const now = () => this.#time;
     return { now, monotonic: now, after: () => () => {} };

@@ -1,22 +1,22 @@
 /**
- * How long an owner's requests hold their slots, as a running mean, and how many
- * it may hold therefore.
+ * The mean time for which an owner's requests hold their slots, and how many
+ * slots it may hold because of it.
  */
 import type { Clock } from "../deps.ts";
 
-/** As many of the latest requests count. */
+/** How many of the latest requests count. */
 const REMEMBERED = 64;
 /**
  * What is assumed of an owner before its first answer: eight requests of eight
- * seconds. It begins with an eighth of what is free, and has its full share
- * after some fifty prompt answers.
+ * seconds. It starts with an eighth of what is free, and has its full share
+ * after about fifty prompt answers.
  */
 const ASSUMED = 8;
 const ASSUMED_MS = 8_000;
-/** Whoever holds slots no longer than this has its full share. */
+/** An owner that holds slots no longer than this has its full share. */
 const PROMPT_MS = 1_000;
 
-/** Times are milliseconds of a clock that never goes back. */
+/** Times are milliseconds of a monotonic clock. */
 export class HoldTimes {
   #ended = ASSUMED;
   #endedMs = ASSUMED * ASSUMED_MS;
@@ -47,10 +47,9 @@ export class HoldTimes {
   }
 
   /**
-   * The part of what is free that the owner may hold, above 0 and at most 1:
-   * the longer its requests hold slots, the fewer it may hold. Those that are
-   * still running count, with their time so far, as soon as that makes the mean
-   * longer.
+   * The part of the free slots that the owner may hold, above 0 and at most 1:
+   * the longer its requests hold slots, the smaller. Running requests count
+   * with their time so far once that raises the mean.
    */
   share(now: number): number {
     const runningMs = this.#running * now - this.#startsMs;
@@ -64,27 +63,27 @@ export class HoldTimes {
 
 /** How many owners without a slot are remembered. */
 const OWNERS = 1_000;
-/** An owner's part of a key's free slots, compared with that of all. */
+/** An owner's weight within a key, relative to its weight in total. */
 const KEY_SHARE = 8;
-/** What is assumed of an owner that was never heard of. */
+/** What is assumed of an unknown owner. */
 const NEWCOMER = new HoldTimes();
 
-/** A slot that is held; to be ended or cancelled, once. */
+/** A slot that is held; end or cancel it once. */
 export interface Hold {
   end(): void;
-  /** As if it had never been taken. */
+  /** Ends it without counting its time. */
   cancel(): void;
 }
 
 /**
- * The times of all owners. An owner may hold at most as many slots as are free
- * besides, times its share, but always one: this is the dynamic threshold of
- * shared-memory switches (Choudhury and Hahne, 1998). So n prompt owners hold
- * 1/(n + 1) of all each, and as much stays free for whoever comes next.
+ * The times of all owners. An owner may hold at most the number of free slots
+ * times its share, but always one: this is the dynamic threshold of
+ * shared-memory switches (Choudhury and Hahne, 1998). n prompt owners hold 1/(n
+ * + 1) of the slots each, and as many stay free for the next.
  */
 export class OwnerTimes {
   readonly #clock: Clock;
-  /** The one that began something last comes last. */
+  /** In order of each owner's latest request. */
   readonly #times = new Map<string, HoldTimes>();
 
   constructor(clock: Clock) {
@@ -96,14 +95,14 @@ export class OwnerTimes {
     return this.#of(owner).running;
   }
 
-  /** The most that an owner may hold where so many are free besides. */
+  /** The most slots that an owner may hold while `free` others are free. */
   most(owner: string, free: number): number {
     return Math.max(1, this.#share(owner) * free);
   }
 
   /**
-   * The same of one key's slots. Most keys have one owner, so that it may have
-   * more of them.
+   * The same within one key. Most keys have one owner, so it may hold more of
+   * them.
    */
   mostOfKey(owner: string, free: number): number {
     return Math.max(1, KEY_SHARE * this.#share(owner) * free);

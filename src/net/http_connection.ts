@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 on one connection, seen from the client, as RFC 9112 has it and no
- * more: what is ambiguous is an error, what has no bound gets one.
+ * A minimal HTTP/1.1 client on one connection (RFC 9112): ambiguous answers are
+ * errors, and every length is bounded.
  *
  * Why not a library: `fetch` cannot be told which address to dial, and
  * `node:http` was measured at three times the cost per HEAD.
@@ -9,7 +9,7 @@
 import type { Clock } from "../deps.ts";
 import { OutboundError } from "./errors.ts";
 
-/** How the end of a body is known. */
+/** How the end of a body is found. */
 export type Framing =
   | { kind: "length"; bytes: number }
   | { kind: "chunked" }
@@ -21,7 +21,7 @@ export interface ResponseHead {
   /** By lower-case name; repeated ones joined with ", ". */
   fields: ReadonlyMap<string, string>;
   framing: Framing;
-  /** Whether the host lets the connection be used again. */
+  /** Whether the host lets the connection be reused. */
   keepAlive: boolean;
 }
 
@@ -31,8 +31,9 @@ const INTERIM_LIMIT = 8;
 const HEAD_READ = 8 * 1024;
 const BODY_READ = 64 * 1024;
 /**
- * Each read costs as much as some hundred bytes, so a host that sends in small
- * pieces is read in intervals, and what it sends is read in larger ones.
+ * A read costs as much as copying some hundred bytes. After this many reads, a
+ * host that sends in small pieces is read at intervals, so that each read
+ * returns more.
  */
 const FREE_READS = 64;
 const SMALL_READ = 512;
@@ -44,7 +45,8 @@ const NOTHING = new Uint8Array(0);
 const LF = 10;
 const CR = 13;
 
-// One character a byte, so that no two header values look the same.
+// Each byte becomes one character, so that different header values stay
+// different.
 const latin1 = new TextDecoder("latin1");
 const encoder = new TextEncoder();
 
@@ -54,9 +56,9 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
 
 /**
- * Header lines for `encodeRequest`.
+ * Encodes header lines for `encodeRequest`.
  *
- * @throws {TypeError} if one could not be sent as it is.
+ * @throws {TypeError} if a header could not be sent unchanged.
  */
 export function headerLines(headers: Record<string, string>): string {
   let lines = "";
@@ -83,17 +85,17 @@ export function encodeRequest(
   return body.length === 0 ? bytes : joined(bytes, body);
 }
 
-/** One connection: requests are sent and answered one after the other. */
+/** One connection; requests are sent one after the other. */
 export class HttpConnection {
   readonly #conn: Deno.Conn;
   readonly #clock: Clock;
-  /** For a head as it comes, and what came with it. */
+  /** Buffer for the header of an answer and what arrived with it. */
   readonly #headSpace = new Uint8Array(HEAD_READ);
-  /** Every piece of a body lies here: making new room costs as much as reading. */
+  /** Reused for every piece of a body: allocating costs as much as reading. */
   #bodySpace: Uint8Array<ArrayBuffer> | undefined;
   #unread: Uint8Array = NOTHING;
   #ahead: Promise<Uint8Array | null> | undefined;
-  /** Since the request: how often something came, and how many bytes. */
+  /** Since the request: how many reads, and how many bytes. */
   #reads = 0;
   #bytesRead = 0;
   #idle = false;
@@ -110,14 +112,14 @@ export class HttpConnection {
     this.#clock = clock;
   }
 
-  /** Whether all that came has been read: else it cannot be used again. */
+  /** Whether everything received has been read; else it cannot be reused. */
   get clean(): boolean {
     return this.#unread.length === 0 && !this.#closed;
   }
 
   /**
-   * Sends a request and reads the head of its answer; interim answers (1xx)
-   * are passed over.
+   * Sends a request and reads the header of its answer; skips interim answers
+   * (1xx).
    *
    * @throws {OutboundError} `reset` if the connection breaks without an answer,
    * `protocol` if the answer is not HTTP/1.1.
@@ -126,8 +128,8 @@ export class HttpConnection {
     this.#idle = false;
     this.#reads = 0;
     this.#bytesRead = 0;
-    // A host may answer and close before it has read everything. So a failure
-    // to write counts only in so far as no answer comes.
+    // A host may answer and close before it has read everything, so a failed
+    // write matters only if no answer comes.
     this.#send(request).catch(() => {});
     for (let interim = 0; interim <= INTERIM_LIMIT; interim++) {
       const head = this.#parse(await this.#headText(), method);
@@ -138,8 +140,8 @@ export class HttpConnection {
   }
 
   /**
-   * The body, in pieces, each the caller's until the next is asked for. It ends
-   * where the framing says; a connection that breaks before is an error.
+   * The body, in pieces; each is valid until the next is requested. It ends
+   * where the framing says; a connection that breaks earlier is an error.
    *
    * @throws {OutboundError} `reset`, `protocol`
    */
@@ -159,8 +161,8 @@ export class HttpConnection {
   }
 
   /**
-   * Keeps watch while nothing is asked. A host that says anything now, or hangs
-   * up, cannot be asked on this connection again.
+   * Watches an idle connection. If the host sends anything or closes it, it
+   * cannot be reused.
    */
   watch(broken: () => void): void {
     this.#idle = true;
@@ -172,14 +174,14 @@ export class HttpConnection {
   }
 
   /**
-   * What to throw when an answer was none to us: a host that is tired of waiting
-   * on a kept connection may say so (408) just before it hangs up.
+   * The error for a kept connection that cannot be reused: a host may send 408
+   * just before it closes an idle connection.
    */
   stale(): OutboundError {
     return this.#broken();
   }
 
-  /** Closes at once; what is being read or written fails. */
+  /** Closes at once; pending reads and writes fail. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -187,7 +189,7 @@ export class HttpConnection {
     try {
       this.#conn.close();
     } catch {
-      // It has broken by itself already.
+      // It is closed already.
     }
   }
 
@@ -216,7 +218,7 @@ export class HttpConnection {
     }
   }
 
-  /** Looks at each byte once, in however small pieces they come. */
+  /** Scans each byte once, however small the pieces are. */
   async #headText(): Promise<string> {
     let length = this.#unread.length;
     let space = length > HEAD_READ
@@ -236,7 +238,7 @@ export class HttpConnection {
         return latin1.decode(seen.subarray(0, end));
       }
       if (!startsLikeHttp(seen)) throw this.#notHttp();
-      // The empty line may have begun with the last three bytes.
+      // The empty line may have begun within the last three bytes.
       searched = Math.max(0, length - 3);
       if (length === space.length) {
         space = new Uint8Array(2 * HEAD_LIMIT);
@@ -271,8 +273,8 @@ export class HttpConnection {
     return { status, fields, framing, keepAlive };
   }
 
-  // RFC 9112, 6.3. Two ways of telling the length in one answer are refused:
-  // whoever sends both means to be read in two ways.
+  // RFC 9112, 6.3. An answer with both lengths is refused: it may be an attempt
+  // at request smuggling.
   #framing(
     method: string,
     status: number,
@@ -379,13 +381,13 @@ export function tokens(value: string | undefined): string[] {
   return (value ?? "").split(",").map((token) => token.trim().toLowerCase());
 }
 
-// Whoever speaks something else is told so at once, and not after a time-out.
+// Another protocol is then reported at once, and not after a time-out.
 function startsLikeHttp(bytes: Uint8Array): boolean {
   return "HTTP/".startsWith(latin1.decode(bytes.subarray(0, 5)));
 }
 
 // The position after the empty line that begins at `from` or later, or -1. A
-// lone line feed ends a line too.
+// bare line feed ends a line, too.
 function headEnd(bytes: Uint8Array, from: number): number {
   for (
     let at = bytes.indexOf(LF, from);

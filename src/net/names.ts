@@ -1,4 +1,4 @@
-/** From a host name to the addresses that may be dialled for it. */
+/** Resolves host names to addresses that may be dialled. */
 
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -8,13 +8,14 @@ import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
 import { ConcurrencyLimit, type Slot } from "./concurrency_limit.ts";
 
-/** All addresses of a host name. Rejects, or gives none, if it has none. */
+/**
+ * Returns all addresses of a host name; rejects or returns none if it has none.
+ */
 export type Resolver = (name: string) => Promise<readonly string[]>;
 
-// Each look-up holds a thread until the operating system gives up, even if
-// nobody waits for it any more. File access needs threads of the same pool, of
-// which Deno has 32: a look-up beyond those would also run out of time while it
-// waits for a thread.
+// Each look-up occupies a thread until the operating system gives up, even
+// after its caller has. File access uses the same pool of 32 threads in Deno,
+// and look-ups beyond those would time out while they wait for a thread.
 const LOOKUPS_AT_ONCE = 24;
 const ANY_NAME = "";
 
@@ -23,8 +24,8 @@ const FAILURE_FRESH_MS = 1_000;
 const REMEMBERED = 1_000;
 
 /**
- * Resolves as other programs on the machine do, hosts file included: the
- * operating system's own look-up.
+ * Resolves names as other programs on the machine do, hosts file included: with
+ * the operating system's look-up.
  */
 export const systemResolver: Resolver = async (name) => {
   const found = await lookup(name, { all: true, order: "verbatim" });
@@ -44,13 +45,13 @@ interface Entry {
 }
 
 /**
- * Resolves and judges. One look-up serves all who ask for a name at the same
- * time, and its outcome is kept for five seconds (a failure for one), so that
- * 250 images of one host cost one. What is kept are checked addresses, and the
- * caller dials those: a name that changes meanwhile gains nothing.
+ * Resolves names and checks their addresses. Concurrent requests for a name
+ * share one look-up, and its result is cached for five seconds (a failure for
+ * one), so that 250 images of one host cost one look-up. Only checked addresses
+ * are cached, and the caller dials those, so DNS rebinding has no effect.
  *
- * A bounded number of look-ups runs at once, shared among owners, so that the
- * slow name servers of one cost no other one time.
+ * A bounded number of look-ups runs at once, shared among owners, so that one
+ * owner's slow name servers do not delay the others.
  */
 export class Names {
   readonly #options: NamesOptions;
@@ -67,13 +68,13 @@ export class Names {
   }
 
   /**
-   * The addresses of a URL's `hostname`, every one of them allowed. The time-out
-   * counts from when the look-up begins, which may wait for its turn among those
-   * of the `owner`.
+   * Returns the addresses of a URL's `hostname`, all of them allowed. The
+   * time-out starts with the look-up, which may first wait for a slot of the
+   * `owner`.
    *
    * @throws {OutboundError} `blocked` if the name or **any** of its addresses
    * is, `unresolved`, or `timeout`; the signal's reason, if it is aborted while
-   * the look-up waits for its turn.
+   * the look-up waits for a slot.
    */
   async addresses(
     hostname: string,
@@ -112,7 +113,9 @@ export class Names {
     return entry.addresses;
   }
 
-  /** The address that a host name is; null if it has to be looked up. */
+  /**
+   * The address if the host name is a literal; null if it must be looked up.
+   */
   #literal(name: string): string | null {
     const { allow } = this.#options;
     const literal = name.replace(/^\[(.*)\]$/s, "$1");
@@ -136,7 +139,7 @@ export class Names {
     const { allow } = this.#options;
     const found = await this.#resolve(name, slot);
     if (found.some((address) => isBlocked(address, allow))) {
-      // The addresses stay out of it: they may be those of our own network.
+      // The message omits the addresses: they may be those of our own network.
       throw new OutboundError(
         "blocked",
         `${name} leads to an address that is not on the public internet; the URL must lead to a public host.`,
@@ -145,7 +148,7 @@ export class Names {
     return found;
   }
 
-  /** The slot is held until the resolver answers, however late. */
+  /** Holds the slot until the resolver answers, even after the time-out. */
   async #resolve(name: string, slot: Slot): Promise<readonly string[]> {
     const { resolve, timeoutMs, clock } = this.#options;
     let cancel = () => {};

@@ -1,11 +1,11 @@
 /**
- * The one door for requests to addresses that a seller chose (images and
- * webhooks). It resolves the name itself, refuses if any address is not public,
- * dials exactly an address it checked, follows no redirect, undoes no
- * compression, and bounds time, bytes and how much runs at once.
+ * The outbound client: every request to an address that a seller chose (images
+ * and webhooks) goes through it. It resolves the name itself, refuses if any
+ * address is not public, dials exactly an address it checked, follows no
+ * redirect, decodes no content coding, and bounds time, bytes and concurrency.
  *
- * It works the same on the main thread and in a Web Worker. Nothing that a host
- * does can make it throw anywhere but out of the method called.
+ * It works the same on the main thread and in a Web Worker. Whatever a host
+ * does, errors are thrown only from the method called.
  */
 
 import { type Clock, systemClock } from "../deps.ts";
@@ -29,13 +29,13 @@ import {
 export { OutboundError, type OutboundErrorKind } from "./errors.ts";
 export type { Dial, Resolver };
 
-/** Plain data but for the last three, which tests replace. */
+/** Plain data except for the last three, which tests replace. */
 export interface OutboundOptions {
-  /** CIDRs that may be reached although they are private. */
+  /** CIDRs of private addresses that may be reached. */
   allowPrivate: readonly string[];
-  /** Requests in flight to one origin (scheme, host, port). */
+  /** Most requests in flight to one origin (scheme, host, port). */
   perOrigin: number;
-  /** Requests in flight in all; see `concurrency_limit.ts` for an owner's part. */
+  /** Most requests in flight in total; `concurrency_limit.ts` shares them. */
   total: number;
   /** For the look-up, and again for TCP and TLS together; 5,000 by default. */
   connectTimeoutMs?: number;
@@ -49,26 +49,26 @@ export interface OutboundOptions {
 
 export interface RequestOptions {
   /**
-   * Milliseconds from the request's turn (not from the call, which may wait for
-   * a slot) to the end of the answer, its body included.
+   * Milliseconds from the start of the request (not from the call, which may
+   * wait for a slot) to the end of the answer, its body included.
    */
   timeoutMs: number;
   /** Aborts at any time, also while waiting for a slot. */
   signal?: AbortSignal;
-  /** Aborts, as `queued`, what still waits for its turn; not what has begun. */
+  /** Aborts the request, as `queued`, only while it waits for a slot. */
   waitSignal?: AbortSignal;
-  /** Called when its turn has come, before the host is asked. */
+  /** Called when the request has its slots, before anything is sent. */
   onTurn?: () => void;
   /**
-   * For whom it is: slots and look-ups are shared among owners, so that one
-   * whose hosts are silent keeps no other waiting. Requests without one are
-   * together an owner without bound.
+   * For whom the request is: slots and look-ups are shared among owners, so
+   * that one owner's silent hosts do not delay the others. Requests without an
+   * owner are not limited by shares.
    */
   owner?: string;
 }
 
 export interface GetOptions extends RequestOptions {
-  /** The largest body that is handed out. */
+  /** The largest body that is returned. */
   maxBytes: number;
   headers?: Record<string, string>;
 }
@@ -80,55 +80,59 @@ export interface PostOptions extends RequestOptions {
   maxAnswerBytes: number;
 }
 
-/** Any answer is one, whatever its status. */
+/** An answer, whatever its status. */
 export interface Answer {
   status: number;
-  /** A header of the answer; repeated ones are joined with ", ". */
+  /** Returns a header of the answer; repeated ones are joined with ", ". */
   headers: (name: string) => string | null;
   /** The address that answered. */
   address: string;
-  /** Milliseconds from the request's turn to the end of the answer's header. */
+  /**
+   * Milliseconds from the start of the request to the end of the answer's
+   * header.
+   */
   elapsedMs: number;
 }
 
 export interface StreamedAnswer extends Answer {
   /**
-   * To be read once and to its end, or else cancelled (leaving a `for await`
-   * does that); it holds a slot until then, at most until the time-out. Each
-   * piece is the reader's until the next. Throws {@linkcode OutboundError}.
+   * Read it once and to its end, or cancel it (leaving a `for await` does so);
+   * it holds a slot until then, at most until the time-out. Each piece is valid
+   * until the next is requested. Throws {@linkcode OutboundError}.
    */
   body: AsyncIterable<Uint8Array<ArrayBuffer>>;
   /**
-   * Whether the host marks the end of the body, by a length or in chunks: a body
-   * that breaks off is then an error. Else it ends where the connection does.
+   * Whether the host marks the end of the body, by a length or chunks: a
+   * truncated body is then an error. Otherwise the body ends with the
+   * connection.
    */
   isEndMarked: boolean;
-  /** Gives up the body. */
+  /** Stops reading the body. */
   cancel: () => void;
 }
 
 export interface PostedAnswer extends Answer {
   body: Uint8Array<ArrayBuffer>;
-  /** Whether there was more, or the body broke off or took too long. */
+  /** Whether the body was too long, broke off or took too long. */
   truncated: boolean;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** See the head of this file. Close it when done. */
+/** The outbound client; see the top of this file. Close it when done. */
 export class Outbound {
   readonly #options: OutboundOptions;
   readonly #clock: Clock;
   readonly #names: Names;
   readonly #slots: ConcurrencyLimit;
   readonly #pool: Pool;
-  /** What every request is sent with. */
+  /** Headers of every request. */
   readonly #headers: string;
   readonly #calls = new RequestsBySignal((call) => call.cancel());
   readonly #waiting = new RequestsBySignal((call) => call.stopWaiting());
   readonly #closing = new AbortController();
 
-  /** @throws {TypeError} if `allowPrivate` holds something but CIDRs. */
+  /** @throws {TypeError} if `allowPrivate` holds anything but CIDRs. */
   constructor(options: OutboundOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
@@ -151,17 +155,17 @@ export class Outbound {
   }
 
   /**
-   * Judges a URL and its host's addresses without connecting: what a webhook
-   * has to pass when it is registered.
+   * Checks a URL and its host's addresses without connecting: a webhook's URL
+   * must pass this when it is registered.
    *
    * @throws {OutboundError} `blocked`, `unresolved`, `timeout`, or `queued` if
-   * the look-up had to wait for others
+   * the look-up waited too long for others
    */
   async check(url: string, owner?: string): Promise<void> {
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
     const call = new OutboundRequest(allowedUrl(url), this.#clock);
     this.#calls.add(this.#closing.signal, call);
-    // A look-up that begins within its time-out has all of it.
+    // Only the wait is limited here: a look-up that began has its own time-out.
     const stopWaiting = () => call.stopWaiting();
     call.onEnd(this.#clock.after(2 * connectTimeoutMs, stopWaiting));
     try {
@@ -172,8 +176,8 @@ export class Outbound {
   }
 
   /**
-   * Sends a HEAD. A connection that broke without an answer is tried once more,
-   * within the same time.
+   * Sends a HEAD. If the connection breaks without an answer, it tries once
+   * more, within the same time.
    *
    * @throws {OutboundError}
    */
@@ -191,10 +195,10 @@ export class Outbound {
   }
 
   /**
-   * Sends a GET and hands out the body as it comes. A connection that broke
-   * without an answer is tried once more, within the same time. The body of a
-   * 2xx answer must be uncompressed and no larger than `maxBytes`; of any other
-   * answer, no more than that is handed out.
+   * Sends a GET and streams the body. If the connection breaks without an
+   * answer, it tries once more, within the same time. The body of a 2xx answer
+   * must be uncompressed and no larger than `maxBytes`; that of any other
+   * answer is cut off there.
    *
    * @throws {OutboundError} `too_large` already here if the length is declared,
    * `protocol` if there is a content coding
@@ -218,9 +222,9 @@ export class Outbound {
   }
 
   /**
-   * Sends a POST, once, on a connection of its own. As soon as there is a
-   * status there is an answer: a body that is too long, breaks off or does not
-   * end in time is cut off where it stood.
+   * Sends a POST, once, on a connection of its own. The status alone makes an
+   * answer: a body that is too long, breaks off or does not end in time is
+   * truncated.
    *
    * @throws {OutboundError}
    */
@@ -244,7 +248,7 @@ export class Outbound {
     }
   }
 
-  /** Closes every connection; what is pending rejects as `aborted`. */
+  /** Closes every connection; pending requests reject with `aborted`. */
   close(): void {
     this.#closing.abort();
     this.#pool.close();
@@ -383,7 +387,7 @@ interface Asked {
   head: ResponseHead;
 }
 
-// The door's own wall: whoever calls it has said more kindly what is wrong.
+// A last check: callers refuse such URLs earlier, with better messages.
 function allowedUrl(text: string): URL {
   const parsed = parseSellerUrl(text);
   if ("url" in parsed) return parsed.url;
@@ -399,8 +403,8 @@ function answerOf(call: OutboundRequest, head: ResponseHead): Answer {
   };
 }
 
-// A host that hangs up on an idle connection, or has sent more on it than an
-// answer to what it was asked before, has not answered this request.
+// Whether the host closed a reused connection, or sent more on it than the
+// previous answer, before it answered this request.
 function unanswered(
   error: unknown,
   pooled: HttpConnection | undefined,

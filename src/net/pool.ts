@@ -1,10 +1,10 @@
-/** Connections that have been answered on and may be used again. */
+/** Idle connections that can be reused. */
 
 import type { Clock } from "../deps.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
-// Long enough for a seller who posts page after page. A host that hangs up
-// earlier is noticed by the watch.
+// Long enough for a seller who uploads page after page. If the host closes
+// earlier, the watch notices.
 const IDLE_MS = 15_000;
 
 interface Idle {
@@ -12,7 +12,7 @@ interface Idle {
   since: number;
 }
 
-/** Idle connections by origin; the one used last is used next. */
+/** Idle connections by origin; the latest used is reused first. */
 export class Pool {
   readonly #idle = new Map<string, Idle[]>();
   readonly #limit: number;
@@ -25,7 +25,7 @@ export class Pool {
     this.#clock = clock;
   }
 
-  /** Takes one that leads to one of these addresses, if there is one. */
+  /** Takes a connection to one of these addresses, if there is one. */
   take(
     origin: string,
     addresses: readonly string[],
@@ -38,7 +38,9 @@ export class Pool {
     return found?.connection;
   }
 
-  /** Keeps a connection for a few seconds; closes it if it may not be kept. */
+  /**
+   * Keeps a connection for some seconds, or closes it if it cannot be reused.
+   */
   put(origin: string, connection: HttpConnection): void {
     if (!connection.clean || this.#limit === 0) return connection.close();
     if (this.#size >= this.#limit) this.#dropOldest();

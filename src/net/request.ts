@@ -1,11 +1,11 @@
-/** One outbound request from its turn to its end: clock, abort, clean-up. */
+/** One outbound request from its start to its end: clock, abort, clean-up. */
 
 import type { Clock } from "../deps.ts";
 import { limitTime } from "./time_limit.ts";
 import { duration, OutboundError, type OutboundErrorKind } from "./errors.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
-/** How far a request has come; it decides what a time-out is blamed on. */
+/** How far a request has come; it decides the message of a time-out. */
 type Phase = "connect" | "answer" | "body";
 
 const LATE: Record<Phase, string> = {
@@ -14,12 +14,12 @@ const LATE: Record<Phase, string> = {
   body: "did not send the whole body",
 };
 
-/** Ends exactly once, whichever comes first: success, failure, time, abort. */
+/** Ends exactly once, by success, failure, time-out or abort. */
 export class OutboundRequest {
   readonly url: URL;
   readonly origin: string;
   phase: Phase = "connect";
-  /** What the host's name leads to, all of it allowed. */
+  /** Addresses of the host's name, all of them allowed. */
   addresses: readonly string[] = [];
   /** The one that was dialled. */
   address: string | undefined;
@@ -37,7 +37,7 @@ export class OutboundRequest {
     this.#started = clock.monotonic();
   }
 
-  /** Aborted by time, by the caller or by the door's closing. */
+  /** Aborted by the time-out, the caller or `Outbound.close()`. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -46,14 +46,17 @@ export class OutboundRequest {
     return this.#clock.monotonic() - this.#started;
   }
 
-  /** Starts the clock: the call has its turn. */
+  /** Starts the time limit, once the request has its slots. */
   start(timeoutMs: number): void {
     this.#waiting = false;
     this.#started = this.#clock.monotonic();
     this.onEnd(this.limit(timeoutMs));
   }
 
-  /** Lets the call time out after `ms`; the answer takes that back. */
+  /**
+   * Times the request out after `ms`; call the returned function to prevent
+   * that.
+   */
   limit(ms: number): () => void {
     return limitTime(this.#clock, ms, (stalled) => {
       const what = `${this.url.host} ${LATE[this.phase]}`;
@@ -62,23 +65,23 @@ export class OutboundRequest {
     });
   }
 
-  /** Aborts the call, also while it waits for its turn. */
+  /** Aborts the request, also while it waits for a slot. */
   cancel(): void {
     this.#stop("aborted", "The request was cancelled.");
   }
 
-  /** Ends the call if it still waits for its turn. */
+  /** Ends the request if it still waits for a slot. */
   stopWaiting(): void {
     if (!this.#waiting) return;
     this.#stop("queued", "The request waited too long for its turn.");
   }
 
-  /** Whether it was aborted by somebody, and not by its time running out. */
+  /** Whether it was aborted by a caller, not by its time-out. */
   get cancelled(): boolean {
     return this.signal.aborted && this.signal.reason.kind === "aborted";
   }
 
-  /** The promise's outcome, unless the call is aborted before. */
+  /** Returns the promise's outcome, unless the request is aborted first. */
   async unlessAborted<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     const aborted = Promise.withResolvers<never>();
@@ -92,20 +95,23 @@ export class OutboundRequest {
     }
   }
 
-  /** Has `fn` run when the call ends, with the connection worth keeping. */
+  /** Calls `fn` when the request ends, with the connection to keep, if any. */
   onEnd(fn: (keep: HttpConnection | undefined) => void): void {
     if (this.#ended) fn(undefined);
     else this.#cleanUp.push(fn);
   }
 
-  /** Ends the call; later calls of this do nothing. */
+  /** Ends the request; later calls have no effect. */
   end(keep?: HttpConnection): void {
     if (this.#ended) return;
     this.#ended = true;
     for (const fn of this.#cleanUp) fn(keep);
   }
 
-  /** What to throw for a failure: why the call was aborted, if it was. */
+  /**
+   * The error to throw for a failure: the reason of the abort, if there was
+   * one.
+   */
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;
     if (!(real instanceof OutboundError)) return real;

@@ -1,27 +1,29 @@
-/** Calls that a signal ends when it is aborted. */
+/** Requests that end when a signal is aborted. */
 
 import type { OutboundRequest } from "./request.ts";
 
-/** The calls of one signal, and how to listen to it no more. */
+/** The requests of one signal, and how to stop listening to it. */
 interface Listening {
   calls: Set<OutboundRequest>;
   end: () => void;
 }
 
 /**
- * One listener for all calls of a signal: thousands may share one, and each
- * listener that is added or removed is compared with all the others.
+ * One listener for all requests of a signal: thousands may share one, and
+ * adding or removing a listener compares it with all the others.
  */
 export class RequestsBySignal {
   readonly #stop: (call: OutboundRequest) => void;
   readonly #listening = new WeakMap<AbortSignal, Listening>();
 
-  /** `stop` is what an aborted signal does to its calls. */
+  /** `stop` is called with each request of an aborted signal. */
   constructor(stop: (call: OutboundRequest) => void) {
     this.#stop = stop;
   }
 
-  /** Has the signal stop the call, unless that has ended before. */
+  /**
+   * Stops the request when the signal is aborted, unless it has ended by then.
+   */
   add(signal: AbortSignal, call: OutboundRequest): void {
     if (signal.aborted) return this.#stop(call);
     const { calls, end } = this.#listening.get(signal) ?? this.#listen(signal);
@@ -36,8 +38,8 @@ export class RequestsBySignal {
     const stopAll = () => {
       for (const call of calls) this.#stop(call);
     };
-    // A signal made of others (`AbortSignal.any`), as each image has one, is
-    // kept in memory by every one of those while anything listens to it.
+    // A combined signal (`AbortSignal.any`), as each image has one, stays in
+    // the memory of its sources while anything listens to it.
     const end = () => {
       signal.removeEventListener("abort", stopAll);
       this.#listening.delete(signal);

@@ -1,19 +1,20 @@
 /**
- * Time limits for others. Only time counts in which this thread listened: what
- * arrives while it stands still (the process was stopped, the thread blocked, the
- * machine overloaded) is read later, and says nothing against whoever sent it.
+ * Time limits for remote hosts. Only time in which this thread listened counts:
+ * what arrives while it stalls (the process was stopped, the thread blocked,
+ * the machine overloaded) is read later, and its sender is not at fault.
  */
 import type { Clock } from "../deps.ts";
 
 /** The limit is counted in slices of this length. */
 const SLICE_MS = 250;
-/** A slice that ends so much too late is not counted. */
+/** A slice that ends later than this after its due time is not counted. */
 const STALL_MS = 100;
 
 /**
- * Calls `fn` once after `ms` in which this thread listened, unless the answer is
- * called before. If as many slices were lost as the limit has, the thread hardly
- * listens at all: `fn` is then called with `stalled`, and nobody is to blame.
+ * Calls `fn` once after `ms` in which this thread listened, unless the returned
+ * function is called before. If as many slices were lost as the limit has, the
+ * thread hardly listens at all: `fn` is then called with `stalled`, and the
+ * host is not at fault.
  */
 export function limitTime(
   clock: Clock,
