@@ -22,9 +22,9 @@ import upload from "./upload.md" with { type: "text" };
 import webhooks from "./webhooks.md" with { type: "text" };
 
 export interface Chapter {
-  /** Of its file, without `.md`, and of its path below `/docs`. */
+  /** The name of its file without `.md`, and its path below `/docs`. */
   name: string;
-  /** Markdown; begins with the title. */
+  /** Markdown that begins with the title. */
   text: string;
 }
 

@@ -1,4 +1,4 @@
-/** Turns a chapter into HTML. Raw HTML in it becomes text. */
+/** Renders a chapter as HTML; raw HTML in it is escaped. */
 import { marked, Renderer, type Tokens } from "marked";
 import { escaped } from "../lib/markup.ts";
 
@@ -8,13 +8,13 @@ export interface Heading {
   html: string;
 }
 
-/** The id that GitHub gives a heading, so that one link fits both. */
+/** The id that GitHub gives a heading, so that links work in both places. */
 export function headingId(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, "")
     .replaceAll(" ", "-");
 }
 
-/** Chapters link to files beside them; below `/docs` chapters have no `.md`. */
+/** Chapters link to files beside them; below `/docs`, links have no `.md`. */
 function served(href: string): string {
   return href.replace(/^([\w-]+)\.md(?=#|$)/, "/docs/$1")
     .replace(/^[\w-]+\.(yml|json)$/, "/docs/$&");
@@ -33,12 +33,12 @@ class ChapterRenderer extends Renderer {
       : this.parser.parseInline(token.tokens);
   }
 
-  /** The policy of the pages allows none. */
+  /** The pages' Content-Security-Policy allows no images. */
   override image({ text }: Tokens.Image): string {
     return escaped(text);
   }
 
-  /** Scrolls by itself, also for those who use a keyboard. */
+  /** Scrollable by itself, with the keyboard, too. */
   override table(token: Tokens.Table): string {
     const label = token.header.map(({ text }) => text).join(", ");
     return `<div class="wide" tabindex="0" role="region" aria-label="${
@@ -55,13 +55,13 @@ class ChapterRenderer extends Renderer {
   }
 }
 
-/** A chapter as HTML. It takes milliseconds. */
+/** Renders a chapter as HTML, which takes milliseconds. */
 export function render(markdown: string): string {
   const renderer = new ChapterRenderer();
   return marked.parse(markdown, { async: false, renderer });
 }
 
-/** The headings of a chapter, without rendering the rest of it. */
+/** Returns the headings of a chapter without rendering the rest. */
 export function headingsOf(markdown: string): Heading[] {
   const renderer = new ChapterRenderer();
   const headings: Heading[] = [];

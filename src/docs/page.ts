@@ -1,8 +1,8 @@
-/** Writes the pages of the handbook: plain HTML, without a script. */
+/** Renders the pages of the handbook: plain HTML without scripts. */
 import { type Chapter, PARTS } from "./chapters.ts";
 import { headingsOf, render } from "./markdown.ts";
 
-/** What the service writes into a chapter, behind its text. HTML. */
+/** What the service appends to a chapter. HTML. */
 export interface Generated {
   html: string;
   /** `<li>` elements for the contents. */
@@ -24,7 +24,7 @@ export function contentsPage(): string {
   return page("handbook", navigation(), main);
 }
 
-/** `GET /docs/:chapter` */
+/** `GET /docs/:chapter`. */
 export function chapterPage(chapter: Chapter, generated?: Generated): string {
   const sections = sectionsOf(chapter, "") + (generated?.sections ?? "");
   return page(
@@ -46,7 +46,7 @@ function sectionsOf(chapter: Chapter, path: string): string {
     .join("");
 }
 
-/** All chapters; the one that is shown with its sections. */
+/** All chapters; the one shown with its sections. */
 function navigation(shown?: { chapter: Chapter; sections: string }): string {
   const parts = PARTS.map(({ title, chapters }) => {
     const items = chapters.map((chapter) => {

@@ -1,6 +1,8 @@
-/** Documents to post: one that is taken, one in which everything is wrong. */
+/**
+ * Sample documents: one that is accepted, and one with every kind of mistake.
+ */
 
-/** A catalogue whose images live under `images`, the host's URL. */
+/** A catalogue whose images are below `images`, the image host's URL. */
 export function catalogue(images: string): string {
   const products = [
     product(1, "Mug, enamelled", "149.00", [`${images}/good/mug.png`]),
@@ -31,7 +33,7 @@ export function catalogue(images: string): string {
   return document(products);
 }
 
-/** A catalogue that is refused, with a detail for each of its mistakes. */
+/** A catalogue that is refused, with a detail for each mistake. */
 export function refusedCatalogue(images: string): string {
   return document([
     product(1, "Mug, enamelled", "149,00", []),

@@ -9,7 +9,7 @@ export interface GuideOptions {
   operatorKey: string;
 }
 
-/** Comments start with `#`; each other line can be pasted as it is. */
+/** Comments start with `#`; every other line can be pasted unchanged. */
 export function guide(options: GuideOptions): string[] {
   const { service, loopback, sellerKey, operatorKey } = options;
   const key = `-H 'X-Service-Auth: ${sellerKey}'`;

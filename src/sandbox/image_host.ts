@@ -1,4 +1,4 @@
-/** A host whose images come in every way that images come. */
+/** An image host for the sandbox that shows each outcome of a download. */
 import type { Clock } from "../deps.ts";
 import { picture, pictureType } from "./pictures.ts";
 

@@ -1,8 +1,8 @@
-/** Pictures to serve, small enough to stand in the code. */
+/** Sample images, small enough to be part of the code. */
 import { Buffer } from "node:buffer";
 import { crc32, deflateSync } from "node:zlib";
 
-/** One of 16 × 16 pixels of each other type, base64. */
+/** A 16 × 16 pixel image of each other type, base64. */
 const FIXED: Readonly<Record<string, string>> = {
   jpg:
     "/9j/2wBDABQODxIPDRQSEBIXFRQYHjIhHhwcHj0sLiQySUBMS0dARkVQWnNiUFVtVkVGZIhlbXd7gYKBTmCNl4x9lnN+gXz/2wBDARUXFx4aHjshITt8U0ZTfHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHz/wAARCAAQABADASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAP/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFAEBAAAAAAAAAAAAAAAAAAAABf/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AIgExL//2Q==",
@@ -14,13 +14,15 @@ const FIXED: Readonly<Record<string, string>> = {
     "AAAAHGZ0eXBhdmlmAAAAAG1pZjFhdmlmbWlhZgAAANZtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAACJpbG9jAAAAAERAAAEAAQAAAAAA+gABAAAAAAAAACIAAAAjaWluZgAAAAAAAQAAABVpbmZlAgAAAAABAABhdjAxAAAAAA5waXRtAAAAAAABAAAAVmlwcnAAAAA4aXBjbwAAAAxhdjFDgSACAAAAABRpc3BlAAAAAAAAABAAAAAQAAAAEHBpeGkAAAAAAwgICAAAABZpcG1hAAAAAAAAAAEAAQOBAgMAAAAqbWRhdBIACgg4DP/aQENBpDIUHEJi5OAAFgAAdX1ZvbuXHCvjSUc=",
 };
 
-/** The content type for the ending of a picture's name. */
+/** The content type for the file extension of a picture's name. */
 export function pictureType(name: string): string {
   const type = ending(name);
   return `image/${type === "jpg" ? "jpeg" : type}`;
 }
 
-/** A picture whose type is the ending of `name`; null for other endings. */
+/**
+ * A picture of the type that the extension of `name` gives; null if unknown.
+ */
 export function picture(name: string): Uint8Array<ArrayBuffer> | null {
   const type = ending(name);
   if (type === "png") return png(64, crc32(name));

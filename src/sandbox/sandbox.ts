@@ -1,6 +1,6 @@
 /**
- * The service to try out: the production code, with a demo seller, an image
- * host and a webhook sink of its own, all on loopback addresses.
+ * The sandbox: the production code with a demo seller, an image host and a
+ * webhook sink, all on loopback addresses.
  */
 import { type Config, ROLES } from "../config.ts";
 import type { Deps } from "../deps.ts";
@@ -18,7 +18,7 @@ const SELLER = "demo";
 const SELLER_KEY = "demo";
 const OPERATOR_KEY = "operator";
 
-/** A folder that holds a real seller is no place for well-known keys. */
+/** The data folder holds real sellers, and the sandbox's keys are public. */
 export class SandboxFolderError extends Error {
   override readonly name = "SandboxFolderError";
 }
@@ -26,22 +26,24 @@ export class SandboxFolderError extends Error {
 export interface SandboxOptions {
   config: Config;
   deps: Deps;
-  /** Keep everything here; null takes a new folder and removes it at the end. */
+  /** The data folder; null creates a new one and removes it at the end. */
   dataDir: string | null;
   print(line: string): void;
 }
 
 export interface Sandbox {
-  /** What the service has to be opened with. */
+  /** The configuration to open the service with. */
   config: Config;
-  /** What its page is told. */
+  /** What the page is told about the sandbox. */
   page: SandboxPage;
   /** Adds the demo seller to the open service and prints the shell lines. */
   begin(service: { url: string; db: Db }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts the image host and the sink. Throws a `SandboxFolderError`. */
+/**
+ * Starts the image host and the sink. Throws {@linkcode SandboxFolderError}.
+ */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { config, deps, print } = options;
   if (options.dataDir !== null) {
@@ -63,7 +65,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     config: {
       ...config,
       dataDir,
-      // SELLER_IMAGE_STORE may name that of a real service.
+      // SELLER_IMAGE_STORE may name the store of a real service.
       imageStore: null,
       databaseUrl: null,
       roles: ROLES,
@@ -126,7 +128,7 @@ function xml(body: string): Response {
   });
 }
 
-/** The port after the service's, so that pasted lines outlive a restart. */
+/** The port after the service's, so that pasted lines work after a restart. */
 function listen(
   servicePort: number,
   handler: Deno.ServeHandler,

@@ -5,12 +5,14 @@ import type { Clock } from "../deps.ts";
 
 /** How many deliveries are kept. */
 const KEPT = 20;
-/** How old a delivery may be, as Standard Webhooks advises, in seconds. */
+/**
+ * The greatest age of a delivery that Standard Webhooks advises, in seconds.
+ */
 const TOLERANCE_S = 300;
 
 export interface WebhookSinkOptions {
   clock: Clock;
-  /** The seller's secrets in force, `whsec_…`. */
+  /** The seller's valid secrets, `whsec_…`. */
   secrets(): Promise<readonly string[]>;
   print(line: string): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Events as rows. Nothing but `src/webhooks/ingest.ts` imports this file, so that no
- * other use case can bring an event into being.
+ * Rows of events. Only `src/webhooks/ingest.ts` imports this file, so that no
+ * other use case can create an event.
  */
 import type { Trigger } from "../trigger.ts";
 import type { Sql, Tx } from "../../database/db.ts";
@@ -9,22 +9,22 @@ export interface NewEvent {
   id: string;
   sellerId: string;
   trigger: Trigger;
-  /** The emitter's own name for it; null for a test event. */
+  /** The emitter's own id of the event; null for a test event. */
   reference: string | null;
-  /** As it is signed and sent. */
+  /** The body as it is signed and sent. */
   body: Uint8Array;
-  /** null: no webhook is registered, so nothing is to be delivered. */
+  /** Null if no webhook is registered, so that nothing is to be delivered. */
   deliveryId: string | null;
   /** Unix milliseconds. */
   createdAt: number;
-  /** Its place among the events of the seller; null for a test event. */
+  /** Its number among the seller's events; null for a test event. */
   number: number | null;
 }
 
 /**
- * The number of a seller's next event. The seller's row stays locked until the
- * commit: another event of the seller gets its number only then, so whoever
- * sees a number sees all before it. It is the first lock of an event.
+ * Returns the number of a seller's next event. The seller's row stays locked
+ * until the commit, so a reader that sees a number also sees all smaller ones.
+ * It is the first lock that an event takes.
  */
 export async function takeEventNumber(
   tx: Tx,
@@ -38,7 +38,7 @@ export async function takeEventNumber(
   return row!.n;
 }
 
-/** Inserts an event; false when (seller, trigger, reference) is known. */
+/** Inserts an event; false if (seller, trigger, reference) exists already. */
 export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
   const changed = await tx.run(
     `INSERT INTO events (id, seller_id, trigger_name, reference, body,
@@ -58,12 +58,12 @@ export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
   return changed > 0;
 }
 
-/** Events that one write of a sweep deletes at most. */
+/** The most events that one write of the upkeep deletes. */
 const SWEEP_EVENTS = 500;
 
 /**
  * Deletes some events of `before` or earlier (Unix milliseconds) that have no
- * body any more; answers how many.
+ * body any more; returns how many.
  */
 export function deleteReferences(tx: Tx, before: number): Promise<number> {
   return tx.run(
@@ -74,7 +74,7 @@ export function deleteReferences(tx: Tx, before: number): Promise<number> {
   );
 }
 
-/** The event that a reference stands for. */
+/** Finds an event by its reference. */
 export function findEvent(
   sql: Sql,
   sellerId: string,

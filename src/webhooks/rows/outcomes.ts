@@ -1,4 +1,6 @@
-/** How a try to deliver ended, and what follows from it. */
+/**
+ * Records how an attempt to deliver ended, and updates delivery and webhook.
+ */
 import {
   type DeliveryState,
   isGivenUp,
@@ -11,22 +13,24 @@ import type { Tx } from "../../database/db.ts";
 import { type Claim, holdDeliveries, stateIn } from "./queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 
-/** How a try ended. */
+/** How an attempt ended. */
 export interface Outcome {
   /** Status of the answer; null when there was none. */
   status: number | null;
-  /** Why there was none: a kind of `OutboundError`, or `interrupted`. */
+  /** Why there was no answer: a kind of `OutboundError`, or `interrupted`. */
   error: string | null;
   /** The address that was dialled. */
   address: string | null;
   durationMs: number;
   /** Beginning of the answer's body. */
   answer: string | null;
-  /** Milliseconds that the endpoint asked to be left alone for. */
+  /**
+   * How long the endpoint asked us to wait (`Retry-After`), in milliseconds.
+   */
   retryAfter: number;
 }
 
-/** Nobody knows how the try ended; it is made again and counts for nothing. */
+/** The result is unknown; the attempt is repeated and does not count. */
 export const INTERRUPTED: Outcome = {
   status: null,
   error: "interrupted",
@@ -45,7 +49,7 @@ export interface Settlement {
 interface Claimed {
   failures: number;
   webhookId: string;
-  /** Where it was sent. */
+  /** The URL it was sent to. */
   url: string;
 }
 
@@ -55,27 +59,27 @@ interface Current {
   disabledAt: number | null;
 }
 
-/** What becomes of a delivery after a try. */
+/** The state of a delivery after an attempt. */
 interface Next {
   transition: Transition;
   failures: number;
   dueAt: number | null;
-  /** What became of the webhook by it. */
+  /** The effect on the webhook. */
   webhook: Pick<Settled, "webhookFailures" | "webhookDisabled">;
 }
 
-/** What a try led to. */
+/** The effects of an attempt. */
 export interface Settled {
   state: DeliveryState;
-  /** Failed tries of the webhook since its last success. */
+  /** Failed attempts of the webhook since its last success. */
   webhookFailures: number;
-  /** Whether this try was the one that disabled the webhook. */
+  /** Whether this attempt disabled the webhook. */
   webhookDisabled: boolean;
 }
 
 /**
- * Records how a try ended and what follows from it, for the delivery and its
- * webhook. Does nothing when the lease is no longer held; null then.
+ * Records how an attempt ended, and updates the delivery and its webhook.
+ * Returns null, with no effect, if the lease is no longer held.
  */
 export async function settleDelivery(
   tx: Tx,
@@ -108,7 +112,7 @@ export async function settleDelivery(
   return { state: next.transition.to, ...next.webhook };
 }
 
-/** Whether the endpoint has taken the delivery. */
+/** Whether the endpoint accepted the delivery. */
 export function isAccepted({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
 }
@@ -142,7 +146,7 @@ async function notAccepted(
   }
   const failures = claimed.failures + 1;
   const replaced = current.url !== claimed.url;
-  // What a former URL did says nothing about the one that took its place.
+  // Failures of a former URL do not count against its replacement.
   const webhook = replaced
     ? UNHARMED
     : await countFailure(tx, claimed.webhookId, outcome, now);
@@ -158,9 +162,9 @@ async function notAccepted(
 }
 
 /**
- * Locks the webhook, so that it can be neither deleted nor disabled between
- * this look and the commit: what goes back into its queue is then seen by
- * whoever empties or holds that queue.
+ * Locks the webhook, so that it can be neither deleted nor disabled until the
+ * commit. A later delete or disable then sees the delivery that this write
+ * queues again.
  */
 async function lockCurrent(tx: Tx, webhookId: string): Promise<Current> {
   return await tx.get<Current>(
@@ -183,7 +187,7 @@ function interrupted(
   return { ...stay, transition: TRANSITIONS.release, dueAt: now };
 }
 
-/** Adds a failure to a webhook's record, and disables it when it is given up. */
+/** Counts a failure of a webhook, and disables it after too many. */
 async function countFailure(
   tx: Tx,
   webhookId: string,

@@ -1,7 +1,7 @@
 /**
- * The queue of deliveries: what waits, and what is held under a lease. How a
- * try ended is recorded by `outcomes.ts`; the log that people read is in
- * `../delivery_log.ts`. State changes are written from the table `TRANSITIONS`.
+ * The queue of deliveries: those that wait and those under a lease.
+ * `outcomes.ts` records how an attempt ended; the log for people is in
+ * `../delivery_log.ts`. The table `TRANSITIONS` defines the state changes.
  */
 import {
   KEPT_ATTEMPTS,
@@ -15,8 +15,9 @@ import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
 /**
- * The condition that a transition is possible, with literals, by which a partial
- * index is found; an IN of one value would hide it.
+ * The SQL condition that a transition is possible. It uses literals and `=`,
+ * because neither parameters nor an IN of one value would match a partial
+ * index.
  */
 export function stateIn({ from }: Transition): string {
   const states = from.map((state) => `'${state}'`);
@@ -31,13 +32,13 @@ export interface NewDelivery {
   sellerId: string;
   trigger: Trigger;
   webhookId: string;
-  /** The webhook is disabled: kept until it is enabled. */
+  /** The webhook is disabled: the delivery waits until it is enabled. */
   held: boolean;
-  /** Unix milliseconds; due at once. */
+  /** Unix milliseconds; it is due at once. */
   createdAt: number;
 }
 
-/** Inserts what is to be sent, in the same write as its event. */
+/** Inserts a delivery, in the same write as its event. */
 export async function insertDelivery(
   tx: Tx,
   delivery: NewDelivery,
@@ -63,8 +64,8 @@ export async function insertDelivery(
 }
 
 /**
- * Makes a delivery due now, with the whole schedule before it, or held where the
- * webhook is disabled; false when the transition is not possible.
+ * Makes a delivery due now, with a new retry schedule, or holds it if the
+ * webhook is disabled; false if the transition is not possible.
  */
 export async function queueAnew(
   tx: Tx,
@@ -89,7 +90,7 @@ export async function queueAnew(
   return changed > 0;
 }
 
-/** What waits for a webhook is due now. */
+/** Makes all waiting deliveries of a webhook due now. */
 export async function hastenDeliveries(
   tx: Tx,
   webhookId: string,
@@ -101,7 +102,7 @@ export async function hastenDeliveries(
   );
 }
 
-/** What waits for a webhook is kept until the webhook is enabled again. */
+/** Holds the waiting deliveries of a webhook until it is enabled. */
 export async function holdDeliveries(
   tx: Tx,
   webhookId: string,
@@ -117,7 +118,7 @@ export async function holdDeliveries(
   );
 }
 
-/** What a webhook held is due now. */
+/** Makes the held deliveries of a webhook due now. */
 export async function freeDeliveries(
   tx: Tx,
   webhookId: string,
@@ -131,13 +132,13 @@ export async function freeDeliveries(
   );
 }
 
-/** What waits for a webhook or is held by it will not be sent. */
+/** Cancels the waiting and held deliveries of a webhook. */
 export async function cancelDeliveries(
   tx: Tx,
   webhookId: string,
   now: number,
 ): Promise<void> {
-  // Two statements, as each finds its rows by an index of its own.
+  // Two statements, because each has an index of its own.
   for (const waiting of ["due_at IS NOT NULL", "state = 'held'"]) {
     await tx.run(
       `UPDATE deliveries SET state = '${TRANSITIONS.cancel.to}', due_at = NULL,
@@ -148,20 +149,21 @@ export async function cancelDeliveries(
   }
 }
 
-/** A webhook that something waits for. */
+/** A webhook with waiting deliveries. */
 export interface QueueHead {
   webhookId: string;
   sellerId: string;
   url: string;
-  /** Its last try failed. */
+  /** Its last attempt failed. */
   failing: boolean;
-  /** When the first that waits is due, in Unix milliseconds. */
+  /** When its first delivery is due, in Unix milliseconds. */
   dueAt: number;
 }
 
 /**
- * The webhooks of active sellers with something due up to `horizon`, the longest due first. Jumps
- * from webhook to webhook in the index, so that the backlog of one costs nothing.
+ * The webhooks of active sellers with a delivery due up to `horizon`, the
+ * longest due first. Jumps from webhook to webhook in the index, so that one
+ * webhook's backlog costs nothing.
  */
 export async function queueHeads(
   sql: Sql,
@@ -205,17 +207,18 @@ export interface ClaimRequest {
   now: number;
 }
 
-/** A delivery that is held under a lease. */
+/** A delivery under a lease. */
 export interface Claim {
   id: string;
   leaseId: string;
-  /** Number of this try, from 1. */
+  /** Number of this attempt, from 1. */
   attempt: number;
 }
 
 /**
- * Claims what has been due longest and notes the tries as begun; nothing when
- * the webhook has another URL by now, or its seller is not active.
+ * Claims the deliveries that have been due longest and records the start of
+ * their attempts; none if the webhook has another URL by now or its seller is
+ * not active.
  */
 export async function claimDeliveries(
   tx: Tx,
@@ -261,7 +264,7 @@ export interface Payload {
 
 type ParcelRow = Omit<Payload, "secrets"> & SecretsRow;
 
-/** The payloads of claimed deliveries, by delivery id. */
+/** Returns the payloads of claimed deliveries, by delivery id. */
 export async function loadPayloads(
   sql: Sql,
   ids: readonly string[],
@@ -286,7 +289,7 @@ export async function loadPayloads(
   return payloads;
 }
 
-/** Puts off the end of leases that are still held. */
+/** Extends the leases that are still held. */
 export function renewDeliveryLeases(
   tx: Tx,
   claims: readonly Claim[],
@@ -298,7 +301,9 @@ export function renewDeliveryLeases(
   );
 }
 
-/** Claims whose lease ended at `now` or before; with `Infinity`, every claim. */
+/**
+ * Claims whose lease ended at `now` or before; with `Infinity`, every claim.
+ */
 export function endedLeases(sql: Sql, now: number): Promise<Claim[]> {
   return sql.all<Claim>(
     `SELECT id, lease_id AS "leaseId", attempts AS attempt FROM deliveries

@@ -1,6 +1,7 @@
 /**
- * Sends what is due to webhooks: claims it under a lease in a short write,
- * sends it outside of any, and records the outcome while the lease is held.
+ * Sends due deliveries to webhooks: claims them under a lease in a short write,
+ * sends them outside any transaction, and records the outcome while the lease
+ * is held.
  */
 import { Outbound } from "../../net/outbound.ts";
 import { StallWatch } from "../../jobs/stall_watch.ts";
@@ -34,17 +35,17 @@ import { sendPayload } from "./attempt.ts";
 const LEASE_MS = 15_000;
 /** A lease with less than this left is renewed. */
 const LEASE_RENEWED_MS = 10_000;
-/** Looks for rows of other processes this often. */
+/** How often it looks for rows that other processes wrote. */
 const LOOK_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** On stop, how long a try in flight may take to end. */
+/** How long attempts in flight may take to end after a stop. */
 const STOP_MS = 2_000;
-/** A failing webhook's place stays taken this long for each failure in a row. */
+/** A failing webhook keeps its slot this long for each failure in a row. */
 const REST_MS = 10;
 const REST_MAX_MS = 1_000;
-/** All outcomes change the row of the hour: better together than in a queue. */
+/** All outcomes update the same hourly row, so they share one write. */
 const SETTLING = "deliveries";
-/** An outcome that the database did not take is offered again after this. */
+/** Pause before an outcome that the database refused is recorded again. */
 const RECORD_AGAIN_MS = 1_000;
 
 type RoleServices = Pick<
@@ -53,7 +54,7 @@ type RoleServices = Pick<
 >;
 
 export interface WebhookRoleOptions {
-  /** Other processes send from this database too; their leases are left. */
+  /** Other processes send from this database, too; their leases are kept. */
   shared?: boolean;
 }
 
@@ -65,7 +66,7 @@ export class WebhookRole implements BackgroundRole {
   readonly #inFlight: InFlight;
   readonly #sending = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
-  /** Leases that end by then are nobody's. */
+  /** Leases of a former process may be left. */
   #leasesLeft: boolean;
   #moves = 0;
 
@@ -80,9 +81,9 @@ export class WebhookRole implements BackgroundRole {
     this.#inFlight = new InFlight(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
-      // The limits that count are those of `InFlight`; many webhooks may share
-      // an origin, and one must not wait for another there. With more slots than
-      // those, what is shared here among sellers is look-ups.
+      // `InFlight` holds the limits that count; many webhooks may share an
+      // origin, and one must not wait there for another. The client has more
+      // slots than those, so it shares only look-ups among sellers.
       perOrigin: 4 * IN_ALL,
       total: 4 * IN_ALL,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -103,8 +104,8 @@ export class WebhookRole implements BackgroundRole {
   }
 
   /**
-   * Claims nothing more, lets what is in flight end for two seconds, and gives
-   * back the rest.
+   * Claims nothing more, gives attempts in flight two seconds to end, and
+   * releases the rest.
    */
   async stop(): Promise<void> {
     await this.#loop.stop();
@@ -118,7 +119,7 @@ export class WebhookRole implements BackgroundRole {
     this.#stalls.stop();
   }
 
-  /** What it had claimed is sent again when its lease has ended. */
+  /** Its claimed deliveries are sent again when their leases have ended. */
   abandon(): Promise<void> {
     this.#aborting.abort();
     void this.#loop.stop();
@@ -142,7 +143,7 @@ export class WebhookRole implements BackgroundRole {
   async #step(): Promise<number> {
     const { clock } = this.#services.deps;
     const now = clock.now();
-    // Before the look: after a stall our own leases have run out.
+    // Before anything else: after a stall our own leases have expired.
     await this.#renew(now);
     const { heads, ended } = await this.#services.db.read((sql) =>
       this.#look(sql, now)
@@ -159,15 +160,15 @@ export class WebhookRole implements BackgroundRole {
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = given > 0 ? await this.#claim(shares, now) : 0;
     if (due.length === 0 || claimed > 0) this.#moves++;
-    // Places that one did not need may be what another was refused.
+    // Slots that one webhook did not need may be what another lacked.
     if (claimed < given && shares.length < due.length) return 0;
     const next = heads.find(({ dueAt }) => dueAt > now);
     return next === undefined ? LOOK_MS : next.dueAt - now;
   }
 
   async #look(sql: Sql, now: number) {
-    // A process that has its database to itself finds at its start only leases
-    // of a process that is no more.
+    // A process that has the database to itself finds at its start only leases
+    // of former processes.
     const endedBy = this.#leasesLeft ? Infinity : now;
     return {
       ended: await endedLeases(sql, endedBy),
@@ -197,7 +198,7 @@ export class WebhookRole implements BackgroundRole {
     for (const flight of flights) flight.leaseUntil = leaseUntil;
   }
 
-  /** Claims and sends; answers how many deliveries that are. */
+  /** Claims and sends; returns how many deliveries. */
   async #claim(shares: readonly ClaimShare[], now: number): Promise<number> {
     const { db, deps } = this.#services;
     const lease = { leaseId: deps.ids.uuid(), leaseUntil: now + LEASE_MS };
@@ -215,7 +216,7 @@ export class WebhookRole implements BackgroundRole {
     this.#inFlight.add(flight);
     const sending = this.#deliver(flight, payload)
       .catch((error) =>
-        // Its lease ends by itself; it will be sent again then.
+        // Its lease expires by itself; it is sent again then.
         this.#services.deps.log.error("delivery_not_recorded", {
           delivery: flight.claim.id,
           error: String(error),
@@ -247,7 +248,7 @@ export class WebhookRole implements BackgroundRole {
     await this.#rest(interrupted ? REST_MAX_MS : REST_MS * failures, endedAt);
   }
 
-  /** Sends it once and records what came of that. */
+  /** Sends a delivery once and records the outcome. */
   async #attempt(flight: Flight, payload: Payload): Promise<Attempted> {
     const { deps } = this.#services;
     const outcome = await sendPayload({
@@ -268,7 +269,7 @@ export class WebhookRole implements BackgroundRole {
     return { outcome, failures: settled?.webhookFailures ?? null, endedAt };
   }
 
-  /** `latencyMs`: since the event was handed in. */
+  /** `latencyMs`: since the event was posted. */
   #count(outcome: Outcome, latencyMs: number): void {
     const { deliveries, deliveryLatency } = this.#services.metrics;
     deliveries.add(1, nameOf(outcome));
@@ -276,8 +277,9 @@ export class WebhookRole implements BackgroundRole {
   }
 
   /**
-   * Records an outcome as soon as the database takes it. The delivery stays in
-   * flight until then, so that its lease is renewed and it is not sent twice.
+   * Records an outcome, with retries until the database accepts it. Until then
+   * the delivery stays in flight, so that its lease is renewed and it is not
+   * sent twice.
    */
   async #record(flight: Flight, outcome: Outcome): Promise<Settled | null> {
     const { db, deps } = this.#services;
@@ -300,8 +302,8 @@ export class WebhookRole implements BackgroundRole {
   }
 
   /**
-   * Keeps a backlog from being tried on a dead endpoint, or a delivery that this
-   * process breaks off from being tried again, without a pause.
+   * Pauses after a failure, so that neither a backlog nor a delivery that this
+   * process aborted is tried again at once.
    */
   async #rest(restMs: number, since: number): Promise<void> {
     const { clock } = this.#services.deps;
@@ -330,7 +332,7 @@ export class WebhookRole implements BackgroundRole {
 
 interface Attempted {
   outcome: Outcome;
-  /** Of the webhook in a row; null: the lease was lost. */
+  /** Failures of the webhook in a row; null if the lease was lost. */
   failures: number | null;
   /** Monotonic milliseconds. */
   endedAt: number;
