@@ -1,23 +1,22 @@
 /**
- * Images as rules: the states of a job, why one can fail, when it is tried
- * again, and how two answers for one URL are told apart.
+ * The rules of images: the states of a job, why one can fail, when it is tried
+ * again, and how two versions of a URL's content are told apart.
  *
  * One row of `images` is both the stored copy of a URL and the job to fetch it:
  *
  *     pending ──► stored     the bytes are on disk (or were, unmodified)
- *        │  └───► failed     a final answer, or the schedule has run out
- *        └──────► pending    a transient failure: due again after a while; or a
- *                            worker died of it, for the first time
- *     stored, failed ──► pending   a newer transaction needs it fetched anew
- *     stored, failed ──► pruned    nothing needs it, and its copy was given up;
+ *        │  └───► failed     a final answer, or the retry schedule has ended
+ *        └──────► pending    a transient failure: due again after a pause; or
+ *                            the job killed a worker for the first time
+ *     stored, failed ──► pending   a newer transaction needs it fetched again
+ *     stored, failed ──► pruned    nothing needs it, and its copy was deleted,
  *                                  as if it had never been fetched
  *     pruned ──► pending           a transaction needs it again
  *
- * A job that is worked on is `pending` with a lease. It belongs to all sellers
- * that ask for it: each of them is entitled to five attempts from then on, so
- * asking for a job that is being retried begins its schedule again. Those who
- * asked before are answered when they have had their own five attempts and as
- * much time as those take.
+ * A job in progress is `pending` with a lease. It belongs to all sellers that
+ * request it: each gets five attempts from then on, so a request for a job that
+ * is being retried restarts its schedule. Earlier requests are answered when
+ * they have had their own five attempts and as much time as those take.
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -28,12 +27,12 @@ export type ImageState =
   | "failed"
   | "pruned";
 
-/** What a product shows of an image, whichever job is at work on it. */
+/** An image as a product shows it, independent of any running job. */
 export interface ShownImage {
   status: "pending" | "stored" | "failed";
-  /** The copy; null when there is none. */
+  /** The stored copy; null if there is none. */
   copy: StoredFile & { width: number; height: number } | null;
-  /** Why it failed; null when it did not. */
+  /** Why it failed; null if it did not. */
   code: string | null;
   message: string | null;
 }
@@ -42,7 +41,7 @@ export interface ShownImage {
 export const IMAGE_TYPES = ["jpeg", "png", "gif", "webp", "avif"] as const;
 export type ImageType = typeof IMAGE_TYPES[number];
 
-/** Why an image is not there (yet); a test holds the handbook to this. */
+/** Why an image is missing; a test compares the handbook with this. */
 export const IMAGE_CODES = {
   image_not_found: "The host answered 404 or 410: it has no such image.",
   image_forbidden: "The host answered 401 or 403: the image is not public.",
@@ -70,26 +69,26 @@ export const IMAGE_CODES = {
 
 export type ImageCode = keyof typeof IMAGE_CODES;
 
-/** One attempt that did not bring the image. */
+/** An attempt that did not obtain the image. */
 export interface ImageFailure {
   code: ImageCode;
-  /** A sentence for the seller: what was seen, what would be right. */
+  /** A sentence for the seller: what was found, and what is expected. */
   message: string;
-  /** Whether trying again may help. */
+  /** Whether another attempt may succeed. */
   transient: boolean;
-  /** The answer's `Retry-After`, as it was sent. */
+  /** The answer's `Retry-After`, unparsed. */
   retryAfter?: string | null;
 }
 
-/** Our own store refused the image: nothing is known about the image itself. */
+/** The image store failed; this says nothing about the image. */
 export interface StoreFailure {
-  /** Whether the store has no room. */
+  /** Whether the store has no space left. */
   full: boolean;
   /** For the operator's log. */
   cause: string;
 }
 
-/** What the bytes on disk are. */
+/** The stored bytes. */
 export interface StoredFile {
   /** Lower-case hexadecimal. */
   sha256: string;
@@ -107,10 +106,10 @@ export type ImageOutcome =
   | { kind: "unmodified" }
   | ImageFailure & { kind: "failed" }
   | StoreFailure & { kind: "store_unavailable" }
-  /** The worker stood still: nothing is known about the image or its host. */
+  /** The worker stalled; this says nothing about the image or its host. */
   | { kind: "interrupted" };
 
-/** Outcomes that end an attempt; a failure of our own is none. */
+/** Outcomes that end an attempt; failures of our own do not. */
 export type AttemptOutcome = Exclude<
   ImageOutcome,
   { kind: "store_unavailable" | "interrupted" }
@@ -118,19 +117,19 @@ export type AttemptOutcome = Exclude<
 
 /** Pauses after the first, second, … failed attempt, in milliseconds. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
-/** Attempts that whoever asks for an image is entitled to. */
+/** How many attempts each request for an image gets. */
 export const ATTEMPTS = RETRY_DELAYS_MS.length + 1;
-/** A `Retry-After` beyond this is not waited for. */
+/** A longer `Retry-After` is not honoured. */
 const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
 const JITTER = 0.2;
-/** What all attempts take at most without a `Retry-After`. */
+/** The longest time that all attempts take without a `Retry-After`. */
 export const RETRY_SPAN_MS = (1 + JITTER) *
   RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 
 /**
  * Milliseconds until the next attempt after `attempts` (≥ 1) failed ones; null
- * when that was the last. `fraction` (0…1) chooses within ±20 %; the host's
- * `retryAfterMs` is waited for if it is longer, up to a quarter of an hour.
+ * after the last. `fraction` (0…1) chooses the jitter within ±20 %; a longer
+ * `retryAfterMs` of the host is honoured up to a quarter of an hour.
  */
 export function retryDelay(
   attempts: number,
@@ -144,8 +143,8 @@ export function retryDelay(
 }
 
 /**
- * What follows when a worker died while it was judging this image, `crashes`
- * times by now. Once may be chance.
+ * The state after the worker has died `crashes` times while it inspected this
+ * image. The first time may be chance.
  */
 export function afterCrash(crashes: number): "pending" | "failed" {
   return crashes < 2 ? "pending" : "failed";
@@ -197,13 +196,13 @@ export function statusFailure(
   return final("image_unavailable");
 }
 
-/** UTF-8 bytes of a stored validator at most. */
+/** The most UTF-8 bytes of a stored validator. */
 const VALIDATOR_BYTES = 255;
 
 /**
- * What tells two versions of a URL's content apart: the ETag, else
- * Last-Modified with the length; null when the answer has neither. A long one
- * is replaced by its SHA-256, because it is stored with every use of the URL.
+ * Identifies a version of a URL's content: the ETag, otherwise Last-Modified
+ * with the length; null if the answer has neither. A long one is replaced by
+ * its SHA-256, because it is stored with every use of the URL.
  */
 export function validatorOf(
   header: (name: string) => string | null,
@@ -226,8 +225,8 @@ function wholeValidatorOf(
 }
 
 /**
- * The request header that asks "only if it is not this version any more"; none
- * for a validator of which only the hash is known.
+ * The header of a conditional request for a version other than this one; none
+ * if only the validator's hash is known.
  */
 export function conditionOf(validator: string | null): Record<string, string> {
   const match = /^(?:etag (.+)|modified \d+ (.+))$/.exec(validator ?? "");
@@ -236,7 +235,7 @@ export function conditionOf(validator: string | null): Record<string, string> {
   return { "if-modified-since": match[2] };
 }
 
-/** Where the bytes lie below `images/`; also the path that serves them. */
+/** The path of the file below `images/`, and of the URL that serves it. */
 export function imageFile({ sha256, type }: StoredFile): string {
   return `${sha256.slice(0, 2)}/${sha256}.${type}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Images as transactions ask for them and see them: rows of `images` (one for
- * each URL, whoever uses it) and of `transaction_images`. What becomes of a
- * job is in `rows/queue.ts` and `rows/outcomes.ts`.
+ * How transactions request images and read their states: rows of `images` (one
+ * for each URL, whoever uses it) and of `transaction_images`. `rows/queue.ts`
+ * and `rows/outcomes.ts` handle the jobs.
  */
 import { originsOf } from "../lib/url.ts";
 import {
@@ -23,11 +23,11 @@ import {
 export interface RequestedImage {
   ordinal: number;
   url: string;
-  /** How many references of the transaction are to this URL. */
+  /** How many references of the transaction have this URL. */
   refs: number;
-  /** What the HEAD told about the version; null when nothing. */
+  /** The version that the HEAD request saw; null if unknown. */
   validator: string | null;
-  /** Any version that is stored will do. */
+  /** Any stored version is accepted. */
   asStored?: boolean;
 }
 
@@ -40,27 +40,28 @@ export interface ImageRequest {
   images: readonly RequestedImage[];
 }
 
-/** The row of a URL, as far as a request has to know it. */
+/** The columns of a URL's row that a request needs. */
 interface TakenImage extends AskedImage {
   sha256: string | null;
   validator: string | null;
 }
 
-/** What a request for images came to. */
+/** The result of a request for images. */
 export interface RequestedCounts {
   /** Counts of references, which the caller writes to the transaction. */
   pending: number;
   reused: number;
   /** The id of each URL. */
   ids: Map<string, string>;
-  /** Ordinals of the images that wait; only those have a row. */
+  /** Ordinals of the images that are pending; only those have a row. */
   waiting: Set<number>;
 }
 
 /**
- * Registers the images of a transaction whose row was just inserted. What is
- * stored in the version that the HEAD saw is `reused` at once; everything else
- * waits for the one job of its URL, which is begun, begun anew or joined.
+ * Requests the images of a transaction whose row was just inserted. An image
+ * stored in the version that the HEAD request saw is `reused` at once; every
+ * other waits for the one job of its URL, which is started, restarted or
+ * joined.
  */
 export async function requestImages(
   tx: Tx,
@@ -70,7 +71,7 @@ export async function requestImages(
   const images = request.images.toSorted(byUrl);
   const urls = images.map(({ url }) => url);
   const origins = originsOf(urls);
-  // A URL that is known keeps the id that it has.
+  // A known URL keeps its id.
   await tx.runMany(
     TAKE,
     urls.map((url, i) => [uuid(), url, origins[i], at]),
@@ -105,22 +106,22 @@ export async function requestImages(
 
 /**
  * Rows are inserted and locked in the order of their URLs, new or known, so
- * that no two uploads wait for each other.
+ * that uploads cannot deadlock.
  */
 export function byUrl(a: { url: string }, b: { url: string }): number {
   return a.url < b.url ? -1 : a.url > b.url ? 1 : 0;
 }
 
 /**
- * Makes the row of a URL, or locks it: no job can settle then between the look
- * at the row and the request's commit.
+ * Inserts the row of a URL, or locks it: no job can end between this read and
+ * the commit.
  */
 const TAKE = `INSERT INTO images (id, url, origin, state, attempts, crashes,
      created_at)
    VALUES (?, ?, ?, 'pending', 0, 0, ?)
    ON CONFLICT (url) DO UPDATE SET state = images.state`;
 
-/** The same for a URL that is known. */
+/** The same for a known URL. */
 const TAKE_KNOWN = "UPDATE images SET state = state WHERE url = ?";
 
 const INSERT_WAITING =
@@ -153,8 +154,8 @@ function isCurrent(
 }
 
 /**
- * Tries the failed images of a transaction again. Answers how many references
- * that are; 0 when none has failed. The transaction is then unfinished again.
+ * Retries the failed images of a transaction. Returns how many references those
+ * are; 0 if none has failed. The transaction is then unfinished again.
  */
 export async function retryImages(
   tx: Tx,
@@ -194,7 +195,7 @@ export async function retryImages(
   return refs;
 }
 
-/** An image that is not there (yet), as the status shows it. */
+/** A pending or failed image, as the status shows it. */
 export interface UnsettledImage {
   ordinal: number;
   url: string;

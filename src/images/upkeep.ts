@@ -1,6 +1,6 @@
 /**
- * What keeps the stored images and the rows that tell of them together: what
- * was left half-written, what is missing or damaged, what nothing needs.
+ * Keeps image files and their rows consistent: finds partial downloads, missing
+ * or damaged files, and files that nothing needs.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../deps.ts";
@@ -27,17 +27,17 @@ import {
 } from "./rows/copies.ts";
 import { heldLeases } from "./rows/queue.ts";
 
-/** While images are being fetched, a file as young as this may be one of them. */
+/** While images are being fetched, a younger file may be one of them. */
 const YOUNG_MS = 10 * 60_000;
-/** Files that are looked at or read at once. */
+/** Files that are checked or read concurrently. */
 const AT_ONCE = 8;
-/** Files whose rows one write gives up. */
+/** Files whose rows one write marks as pruned. */
 const REMOVED_AT_ONCE = 100;
-/** How often, and how long, `images prune` looks whether downloads have ended. */
+/** How often, and how long, `images prune` waits for downloads to end. */
 const LOOK_AGAIN_MS = 500;
 const WAIT_MS = 2 * 60_000;
 
-/** Removes half-written files of attempts that nobody is at any more. */
+/** Removes partial downloads of attempts that have ended. */
 export async function* sweepParts(
   { db, images }: Pick<Services, "db" | "images">,
 ): AsyncGenerator<number, void> {
@@ -49,8 +49,8 @@ export async function* sweepParts(
 }
 
 /**
- * Has every image fetched again whose file is gone (after a power failure, say,
- * or because somebody removed it).
+ * Fetches every image again whose file is missing, for example after a power
+ * failure or a manual deletion.
  */
 export async function* refetchMissing(
   { db, deps, images, signals }: Pick<
@@ -61,7 +61,7 @@ export async function* refetchMissing(
   for (const prefix of PREFIXES) {
     const copies = await db.read((sql) => copiesUnder(sql, prefix));
     if (copies.length === 0) continue;
-    // Looked up after the rows: a file is there before its row is.
+    // Listed after the rows were read, because files are written before rows.
     const files = new Set(await images.names(prefix));
     const missing = copies.filter((copy) => !files.has(imageFile(copy)))
       .map(({ sha256 }) => sha256);
@@ -81,13 +81,13 @@ export async function* refetchMissing(
 export interface VerifyReport {
   /** How many stored images there are, each counted once. */
   checked: number;
-  /** Files, as `imageFile()` writes them, that are not there. */
+  /** Missing files, as `imageFile()` names them. */
   missing: string[];
-  /** Files whose bytes are not those that were stored. */
+  /** Files whose content differs from what was stored. */
   damaged: string[];
 }
 
-/** Reads every stored image and compares its SHA-256. Changes nothing. */
+/** Reads every stored image and compares its SHA-256. Read-only. */
 export async function verifyImages(
   db: Db,
   store: ImageStore,
@@ -121,25 +121,25 @@ async function judge(
 }
 
 export interface PruneReport {
-  /** Files, relative to where images are kept, that nothing needs. */
+  /** Files that nothing needs, relative to the image store. */
   files: string[];
-  /** What they take together. */
+  /** Their total size. */
   bytes: number;
   /** Whether they were removed. */
   removed: boolean;
 }
 
 export interface PruneOptions {
-  /** Only find, remove nothing. */
+  /** Finds files without removing them. */
   dryRun: boolean;
   clock: Clock;
 }
 
 /**
  * Finds the files of images that no product shows and no unfinished upload
- * waits for, and half-written ones that nobody is at; removes them unless it is
- * a dry run. May be called while the service runs; while that fetches images,
- * files of the last ten minutes are left for the next time.
+ * waits for, and partial downloads of ended attempts; removes them unless it is
+ * a dry run. May run beside the service; while that fetches images, files of
+ * the last ten minutes are left for the next run.
  */
 export async function pruneImages(
   db: Db,
@@ -176,8 +176,8 @@ export async function pruneImages(
 
 /**
  * Removes the files and rows of images that nothing has needed for
- * SELLER_KEEP_IMAGES_DAYS. A file goes first, its row when no upload names it
- * any more.
+ * SELLER_KEEP_IMAGES_DAYS. A file is removed first, its row once no upload
+ * refers to it.
  */
 export async function* sweepUnneeded(
   { config, db, deps, images }: Pick<
@@ -214,7 +214,7 @@ export async function* sweepUnneeded(
 }
 
 /**
- * Removes, a few at a time, the files below a prefix that nothing has needed
+ * Removes, some at a time, the files below a prefix that nothing has needed
  * since `since` (Unix milliseconds), or without it that nothing needs now.
  */
 async function* removeUnder(
@@ -241,8 +241,8 @@ async function unneededFiles(
 ): Promise<ImageFile[]> {
   const names = await store.names(prefix);
   if (names.length === 0) return [];
-  // One snapshot, taken after the look at the files: what has a file but no row
-  // yet is still under a lease in it.
+  // One snapshot, taken after the files were listed: a file without a row is
+  // then still under a lease in it.
   const { needed, busy } = await db.read(async (sql) => ({
     needed: new Set(
       (await neededCopiesUnder(sql, prefix, since)).map(imageFile),
@@ -256,8 +256,8 @@ async function unneededFiles(
 }
 
 /**
- * Has the rows give up these files, then removes them, but for those that an
- * upload has come to want, or a download has written anew, meanwhile.
+ * Marks the rows of these files as pruned, then removes the files, except those
+ * that an upload has requested or a download has rewritten meanwhile.
  */
 async function removeUnneeded(
   db: Db,
@@ -280,9 +280,9 @@ async function removeUnneeded(
 }
 
 /**
- * Between the last look at a file and its removal a download may have written
- * it anew. Its row comes before its lease ends; so once the leases of now have
- * ended, whatever has a row and no file is known, and is fetched again.
+ * Between the last check of a file and its removal a download may have
+ * rewritten it. Its row is written before its lease ends; so once the present
+ * leases have ended, every row without a file is known and fetched again.
  */
 async function* refetchRemoved(
   db: Db,
@@ -304,7 +304,7 @@ async function* refetchRemoved(
   }
 }
 
-/** Ends when none of the leases that are held now is held any more. */
+/** Returns when none of the present leases is held any more. */
 async function* leasesEnded(
   db: Db,
   clock: Clock,
@@ -320,7 +320,7 @@ async function* leasesEnded(
   }
 }
 
-/** It may be of an image that is being fetched and has no row yet. */
+/** It may belong to an image that is being fetched and has no row yet. */
 function isYoung({ written }: ImageFile, now: number): boolean {
   return written > now - YOUNG_MS;
 }
@@ -328,7 +328,7 @@ function isYoung({ written }: ImageFile, now: number): boolean {
 async function unclaimedParts(db: Db, folder: string): Promise<string[]> {
   const leases = await leasesOfParts(folder);
   if (leases.length === 0) return [];
-  // Looked up after the files: whoever began later is not among them.
+  // Read after the files were listed, so later downloads are not among them.
   const held = await db.read((sql) => heldLeases(sql));
   return leases.filter((lease) => !held.has(lease));
 }

@@ -1,15 +1,15 @@
 /**
- * Telling those who wait for an image how it ended. However many they are, one
- * write tells a bounded number of them; the end is kept in `image_answers` until
- * the rest have been told, by whichever process comes to it.
+ * Reports the end of a job to the requests that wait for the image. One write
+ * updates a bounded number of them; `image_answers` keeps the outcome until any
+ * process has updated the rest.
  */
 import { ATTEMPTS, RETRY_SPAN_MS } from "../image.ts";
 import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
 import { type Ask, ASKED, type AskedImage, askFor } from "./askers.ts";
 
-/** Waiting rows that one write looks at. */
+/** The most waiting rows that one write reads. */
 const TELL_LIMIT = 500;
-/** Waiting rows looked at for each failure of a job that goes on. */
+/** The most waiting rows read at each failure of a job that continues. */
 const EXHAUSTED_LIMIT = 100;
 
 /** How a job ended. */
@@ -20,11 +20,11 @@ export interface Answer {
   lease: string;
   code: string | null;
   message: string | null;
-  /** Of the version obtained; null where there is none. */
+  /** Of the version obtained; null if there is none. */
   validator: string | null;
 }
 
-/** Where the rest of those who wait begin: after this row. */
+/** The row after which the remaining waiting rows start. */
 interface Place {
   transaction_id: string;
   ordinal: number;
@@ -32,7 +32,7 @@ interface Place {
 
 const FIRST: Place = { transaction_id: "", ordinal: 0 };
 
-/** Whoever waits for an image: one row of `transaction_images`. */
+/** A request that waits for an image: one row of `transaction_images`. */
 interface Waiting extends Place {
   image_id: string;
   refs: number;
@@ -46,8 +46,9 @@ const WAITING = `transaction_id, ordinal, image_id, refs, validator, lease_id,
   after_attempt, created_at`;
 
 /**
- * Tells those who wait for jobs that have just ended; `images` are their locked
- * rows as they are now. Answers the ids of the transactions whose counters moved.
+ * Updates the requests that wait for jobs that have just ended; `images` are
+ * their locked rows in the present state. Returns the ids of the transactions
+ * whose counters changed.
  */
 export async function tellWaiting(
   tx: Tx,
@@ -68,10 +69,10 @@ export async function tellWaiting(
   return await tell(tx, told, at);
 }
 
-/** Whether `tellRest` has something to do. */
+/** Whether `tellRest` has work to do. */
 export const UNTOLD = "SELECT 1 FROM image_answers LIMIT 1";
 
-/** Tells some of those that `tellWaiting` left; answers as that does. */
+/** Updates some of the requests that `tellWaiting` left; same result. */
 export async function tellRest(tx: Tx, at: number): Promise<string[]> {
   const next = await tx.get<{ image_id: string; attempt: number }>(
     `SELECT image_id, attempt FROM image_answers
@@ -79,7 +80,8 @@ export async function tellRest(tx: Tx, at: number): Promise<string[]> {
   );
   if (next === undefined) return [];
   const key = [next.image_id, next.attempt];
-  // Locked before the place is read, so that no two processes tell the same.
+  // Locked before the position is read, so that two processes do not update the
+  // same requests.
   const image = await tx.get<AskedImage>(
     `SELECT ${ASKED} FROM images WHERE id = ? /* FOR UPDATE */`,
     [next.image_id],
@@ -119,10 +121,10 @@ export async function tellRest(tx: Tx, at: number): Promise<string[]> {
 }
 
 /**
- * Tells those for whom the last of their attempts was this failure, although
- * the job goes on for others that asked later. They have had the attempts and
- * the time that a job of their own would have had; of very many, some are told
- * at each failure. Answers as `tellWaiting` does.
+ * Updates the requests for which this failure was the last attempt, although
+ * the job continues for later ones. They have had the attempts and the time of
+ * a job of their own; if there are very many, each failure updates some. Same
+ * result as `tellWaiting`.
  */
 export async function tellExhausted(
   tx: Tx,
@@ -148,9 +150,9 @@ export async function tellExhausted(
 }
 
 /**
- * Whether an end answers a request: one that was made before the attempt began,
- * or, of a success, one made meanwhile that asked for this very version or for
- * no certain one.
+ * Whether an outcome answers a request: it was made before the attempt began,
+ * or the outcome is a success and the request, made meanwhile, asked for this
+ * version or for none in particular.
  */
 function answersRow(answer: Answer, row: Waiting): boolean {
   if (row.after_attempt < answer.attempt) return true;
@@ -158,7 +160,7 @@ function answersRow(answer: Answer, row: Waiting): boolean {
   return row.validator === null || row.validator === answer.validator;
 }
 
-/** The first of those who wait for these images, and where the rest begin. */
+/** The first requests that wait for these images, and where the rest start. */
 async function waitingFor(
   tx: Tx,
   imageIds: readonly string[],
@@ -202,7 +204,7 @@ async function leaveRest(
   );
 }
 
-/** Has images fetched again for those whom the last attempt did not answer. */
+/** Requests images again for those whom the last attempt did not answer. */
 async function askAgain(
   tx: Tx,
   rows: readonly Waiting[],
@@ -243,7 +245,7 @@ interface Told {
   answer: Answer;
 }
 
-/** Counts of references, by what became of them. */
+/** Counts of references by outcome. */
 type Moved = Record<Answer["status"], number>;
 
 async function tell(

@@ -1,20 +1,20 @@
 /**
- * Who waits for an image. A pending job belongs to every seller that asked for
- * it: each has a row in `image_askers`, which goes when the job has ended.
+ * Which sellers wait for an image. A pending job belongs to every seller that
+ * requested it: each has a row in `image_askers`, deleted when the job ends.
  */
 import type { ImageState } from "../image.ts";
 import type { Tx } from "../../database/db.ts";
 
-/** The row of an image, locked, as far as asking for it goes. */
+/** The locked row of an image, as far as a request needs it. */
 export interface AskedImage {
   id: string;
   url: string;
   origin: string;
   state: ImageState;
   lease_id: string | null;
-  /** All that ever ended. */
+  /** Attempts that have ended, since the row was inserted. */
   attempts: number;
-  /** The retry schedule counts those beyond. */
+  /** The retry schedule counts attempts after this one. */
   after_attempt: number;
 }
 
@@ -22,11 +22,11 @@ export interface AskedImage {
 export const ASKED =
   "id, url, origin, state, lease_id, attempts, after_attempt";
 
-/** The attempts that do not count for whoever asks now. */
+/** The attempts that do not count for a request made now. */
 export function attemptsBefore(
   { attempts, lease_id }: Pick<AskedImage, "attempts" | "lease_id">,
 ): number {
-  // The one under way began before it was asked.
+  // The attempt in progress began before the request.
   return lease_id === null ? attempts : attempts + 1;
 }
 
@@ -34,16 +34,16 @@ export function isSettled({ state }: Pick<AskedImage, "state">): boolean {
   return state !== "pending";
 }
 
-/** A seller that is to have an image fetched. */
+/** A seller's request to fetch an image. */
 export interface Ask {
   image: AskedImage;
   sellerId: string;
 }
 
 /**
- * Puts images into the queues of sellers. A settled one is begun anew; one that
- * is pending is joined: it is due at once, and its retry schedule begins again,
- * because whoever asks now has just seen its host answer.
+ * Queues images for sellers. A finished job starts again; a pending one is
+ * joined: it is due at once, and its retry schedule starts again, because the
+ * new request has just seen its host answer.
  */
 export async function askFor(
   tx: Tx,
@@ -71,7 +71,7 @@ export async function askFor(
   );
 }
 
-/** Sets when the next attempt may begin, in Unix milliseconds. */
+/** Sets when the next attempt may start, in Unix milliseconds. */
 export async function setDue(
   tx: Tx,
   images: readonly { id: string; dueAt: number }[],
@@ -82,7 +82,7 @@ export async function setDue(
   );
 }
 
-/** Nobody waits for these images any more. */
+/** Deletes the askers of these images. */
 export async function dropAskers(
   tx: Tx,
   imageIds: readonly string[],

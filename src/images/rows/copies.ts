@@ -1,4 +1,4 @@
-/** Which stored copies there are, and which of them are still of use. */
+/** Which copies are stored, and which of them are still needed. */
 import type { ImageType, StoredFile } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { ASKED, type AskedImage, askFor, isSettled } from "./askers.ts";
@@ -12,12 +12,12 @@ import {
 import { byUrl } from "../requests.ts";
 import { refundCopies } from "./quota.ts";
 
-/** A stored copy, whichever URLs it came from. */
+/** A stored copy, independent of its URLs. */
 export interface StoredCopy extends StoredFile {
   bytes: number;
 }
 
-/** Whether a row of `images` is of use to a product or an upload. */
+/** Whether a product or an upload needs a row of `images`. */
 const NEEDED = `(
   images.state = 'pending'
   OR EXISTS (SELECT 1 FROM product_images p WHERE p.image_id = images.id)
@@ -25,7 +25,7 @@ const NEEDED = `(
              WHERE t.image_id = images.id AND t.status = 'pending'))`;
 
 /**
- * The copies whose SHA-256 begins with `prefix` (two hexadecimal digits), each
+ * The copies whose SHA-256 starts with `prefix` (two hexadecimal digits), each
  * once, by SHA-256.
  */
 export async function copiesUnder(
@@ -36,8 +36,8 @@ export async function copiesUnder(
 }
 
 /**
- * Those of `copiesUnder` that a product shows, that an upload which is not final
- * may show yet, or that `markUnneeded` found unneeded later than `since` (Unix
+ * Those of `copiesUnder` that a product shows, that an unfinished upload may
+ * show, or that `markUnneeded` found unneeded later than `since` (Unix
  * milliseconds), if at all.
  */
 export async function neededCopiesUnder(
@@ -72,7 +72,7 @@ export async function hasUnneeded(
 
 const UNDER = "sha256 >= ? AND sha256 < ?";
 
-/** What `UNDER` compares with; "g" comes after every hexadecimal digit. */
+/** Parameters of `UNDER`; "g" sorts after every hexadecimal digit. */
 function under(prefix: string): Param[] {
   return [prefix, `${prefix}g`];
 }
@@ -91,24 +91,23 @@ async function copiesWhere(
   );
 }
 
-/** Whose turn it is when the service itself wants an image; no seller's id. */
+/** The asker when the service itself needs an image; no seller's id. */
 const OURSELVES = "service";
 
 const NO_COPY = `sha256 = NULL, type = NULL, bytes = NULL, width = NULL,
   height = NULL, validator = NULL, stored_at = NULL`;
 
 /**
- * Gives up those of these copies that nothing needs any more. The rows stay,
- * for the transactions that tell of them; whoever asks for such a URL again has
- * it fetched anew.
+ * Marks those of these copies that nothing needs as pruned. The rows stay for
+ * the transactions that refer to them; a new request for such a URL fetches it
+ * again.
  */
 export async function forgetUnneeded(
   tx: Tx,
   sha256s: readonly string[],
 ): Promise<void> {
   for (const list of inLists(sha256s)) {
-    // An UPDATE, so that no upload can take one of them between this look and
-    // the commit.
+    // An UPDATE, so that no upload can request one of them before the commit.
     const images = await tx.all<{ id: string; sha256: string }>(
       `UPDATE images SET state = state WHERE sha256 IN (${marks(list.length)})
        RETURNING id, sha256`,
@@ -131,7 +130,7 @@ export async function forgetUnneeded(
   }
 }
 
-/** Rows of `images` that one step of `markUnneeded` looks at. */
+/** How many rows of `images` one step of `markUnneeded` reads. */
 const MARK_ROWS = 250;
 
 interface MarkedImage {
@@ -139,16 +138,16 @@ interface MarkedImage {
   url: string;
   unneeded_since: number | null;
   needed: number;
-  /** Nothing names the row, and it has no copy. */
+  /** Nothing refers to the row, and it has no copy. */
   loose: number;
 }
 
 /**
- * Notes of the next images behind the id `after` since when nothing needs them:
- * `now`, if that is new. Rows without a copy that nothing has needed since
- * `since`, and that no upload names any more, are deleted. Answers the id of the
- * last image looked at, null at the end, and how many rows were deleted. Times
- * in Unix milliseconds.
+ * Records for the next images after the id `after` since when nothing needs
+ * them: `now`, if that is new. Deletes rows without a copy that nothing has
+ * needed since `since` and that no upload refers to. Returns the id of the last
+ * image read, null at the end, and how many rows were deleted. Times in Unix
+ * milliseconds.
  */
 export async function markUnneeded(
   tx: Tx,
@@ -176,7 +175,7 @@ export async function markUnneeded(
     changed.map(({ id, needed }) => [needed === 1 ? null : now, id]),
   );
   const old = images.filter(isOld);
-  // Whoever asks for one meanwhile makes it pending.
+  // A request made meanwhile turns one pending.
   await tx.runMany(
     `DELETE FROM images WHERE id = ? AND state <> 'pending'
        AND sha256 IS NULL`,
@@ -189,8 +188,8 @@ export async function markUnneeded(
 }
 
 /**
- * Forgets copies whose file is gone or damaged, and has their URLs fetched
- * again. Answers how many URLs that are.
+ * Forgets copies whose file is missing or damaged, and fetches their URLs
+ * again. Returns how many URLs.
  */
 export async function refetchCopies(
   tx: Tx,
@@ -208,7 +207,7 @@ export async function refetchCopies(
     const asks = settled.map((image) => ({ image, sellerId: OURSELVES }));
     await askFor(tx, asks, at);
     urls += settled.length;
-    // Who pays for a copy pays for the next one.
+    // The seller that pays for a copy pays for the next one.
     await refundCopies(tx, images.map(({ id }) => id));
     await tx.run(
       `UPDATE images SET ${NO_COPY} WHERE ${gone}`,

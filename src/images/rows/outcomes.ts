@@ -1,7 +1,7 @@
 /**
- * What came of image jobs: the row of the job, those who wait for it and their
- * counters change in one write (if they are very many, see `answers.ts`), and
- * only at the hand of whom the lease belongs to.
+ * Records the outcomes of image jobs: the job's row, its waiting requests and
+ * their counters change in one write (if there are very many, see
+ * `answers.ts`), and only if the reporter still holds the lease.
  */
 import {
   afterCrash,
@@ -18,7 +18,7 @@ import { ASKED, type AskedImage, dropAskers, setDue } from "./askers.ts";
 import { chargeCopies, type NewCopy } from "./quota.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 
-/** UTF-16 code units of a stored message at most. */
+/** The most UTF-16 code units of a stored message. */
 const MESSAGE_LIMIT = 500;
 
 /** An outcome, as the holder of the lease reports it. */
@@ -28,11 +28,11 @@ export interface ImageResult<Outcome = ImageOutcome> {
   outcome: Outcome;
 }
 
-/** An outcome with what it took to get it. */
+/** An outcome with its duration and size. */
 export interface FetchedImage extends ImageResult {
-  /** Milliseconds from the turn of the download; null where it had none. */
+  /** Milliseconds since the download started; null if it did not. */
   ms: number | null;
-  /** That were received. */
+  /** Bytes received. */
   bytes: number;
 }
 
@@ -44,10 +44,10 @@ export interface SettleOptions {
   at: number;
   /**
    * Milliseconds until the next attempt after `attempts` failed ones of the
-   * schedule; null when that was the last.
+   * schedule; null after the last.
    */
   delay: (attempts: number, failure: ImageFailure) => number | null;
-  /** Bytes of images of a seller without a quota of its own. */
+  /** Image quota in bytes of a seller without one of its own. */
   imageQuota: number;
 }
 
@@ -62,15 +62,15 @@ interface Ending extends Answer {
   visible: boolean;
 }
 
-/** A transient failure, after which the job is tried again. */
+/** A transient failure that is retried. */
 interface Retry {
   answer: Answer;
   dueAt: number;
 }
 
 /**
- * Records outcomes. Those whose lease is no longer held change nothing. Answers
- * the ids of the transactions whose counters moved.
+ * Records outcomes; those whose lease is no longer held have no effect. Returns
+ * the ids of the transactions whose counters changed.
  */
 export async function settleImages(
   tx: Tx,
@@ -109,7 +109,7 @@ export async function settleImages(
   return [...exhausted, ...told];
 }
 
-/** What is beyond the quotas of those who wait for it has failed. */
+/** Images beyond the quotas of all sellers that wait for them fail. */
 async function withinQuota(
   tx: Tx,
   results: readonly AttemptResult[],
@@ -147,7 +147,7 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
     case "failed": {
       const { code } = outcome;
       const message = outcome.message.slice(0, MESSAGE_LIMIT).toWellFormed();
-      // A former copy goes on being shown.
+      // A former copy stays visible.
       const visible = row.sha256 === null;
       const failed = { code, message, visible, validator: null };
       return { ...common, ...failed, status: "failed" };
@@ -155,7 +155,7 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
   }
 }
 
-/** As if the attempt had never begun. */
+/** Undoes the start of the attempt. */
 async function giveBack(tx: Tx, rows: readonly LeasedRow[]): Promise<void> {
   await tx.runMany(
     `UPDATE images SET lease_id = NULL, lease_until = NULL
@@ -164,7 +164,7 @@ async function giveBack(tx: Tx, rows: readonly LeasedRow[]): Promise<void> {
   );
 }
 
-/** Answers the ids of the transactions for which that was the last attempt. */
+/** Returns the ids of the transactions for which this was the last attempt. */
 async function retryJobs(
   tx: Tx,
   retries: ReadonlyMap<string, Retry>,
@@ -199,8 +199,8 @@ async function countEndings(
 }
 
 /**
- * Locks the rows: nobody can ask for one of these images between this look and
- * the commit without being told.
+ * Locks the rows: no request can join these images before the commit without
+ * being answered.
  */
 async function leasedRows(
   tx: Tx,
@@ -225,12 +225,12 @@ const ENDED = `state = ?, attempts = ?, code = ?, message = ?,
 interface Ends {
   results: readonly AttemptResult[];
   endings: ReadonlyMap<string, Ending>;
-  /** The rows of their images as they were. */
+  /** The rows of their images before the write. */
   leased: ReadonlyMap<string, LeasedRow>;
   at: number;
 }
 
-/** Answers the ids of the transactions that were told. */
+/** Returns the ids of the transactions whose counters changed. */
 async function endJobs(
   tx: Tx,
   { results, endings, leased, at }: Ends,
@@ -267,7 +267,7 @@ async function endJobs(
   return await tellWaiting(tx, endings, ended, at);
 }
 
-/** A job that a worker died of. */
+/** A job that killed a worker. */
 export interface CrashedImage {
   id: string;
   lease: string;
@@ -276,9 +276,9 @@ export interface CrashedImage {
 }
 
 /**
- * Records that a worker died of these jobs: they are due again at once, and
- * given up when it was not the first time. Answers the ids of the transactions
- * whose counters moved.
+ * Records that these jobs killed a worker: they are due again at once, or fail
+ * if it was not the first time. Returns the ids of the transactions whose
+ * counters changed.
  */
 export async function recordCrashes(
   tx: Tx,

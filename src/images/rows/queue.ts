@@ -1,38 +1,38 @@
 /**
- * The image queue: which jobs are due, and who works on them. A job stands in
- * the queue of each seller that waits for it (`image_askers`) and is fetched in
- * the turn of whichever comes first. A claim is a lease, so that what a dead
- * process held comes up again by itself.
+ * The image queue: which jobs are due, and who holds them. A job is in the
+ * queue of each seller that waits for it (`image_askers`), and is fetched in
+ * the first of their turns. A claim is a lease, so that the jobs of a dead
+ * process become due again.
  *
- * No look reads the whole queue: sellers and origins that have jobs are found
- * by jumping through the index from one to the next.
+ * No query reads the whole queue: each jumps through the index from one seller
+ * or origin with jobs to the next.
  */
 import type { ImageType, StoredFile } from "../image.ts";
 import type { Sql, Tx } from "../../database/db.ts";
 import { byUrl } from "../requests.ts";
 
-/** A job that is due, or claimed. */
+/** A job that is due or claimed. */
 export interface ImageJob {
   id: string;
   url: string;
   origin: string;
-  /** In whose turn it is fetched. */
+  /** The seller in whose turn it is fetched. */
   sellerId: string;
   /** Attempts that have ended so far. */
   attempts: number;
   crashes: number;
-  /** The stored copy that is to be replaced if it is out of date. */
+  /** The stored copy, to be replaced if it is out of date. */
   copy: (StoredFile & { validator: string | null }) | null;
 }
 
-/** A job under a lease of ours. */
+/** A job under our lease. */
 export interface ClaimedImage extends ImageJob {
   lease: string;
-  /** Bytes that a quota leaves for it; undefined where none counts. */
+  /** Bytes that a quota leaves for it; undefined without a quota. */
   room?: number;
 }
 
-/** What tells a job under a lease, in the order in which uploads lock. */
+/** Identifies a leased job; sorted in the order in which uploads lock rows. */
 export type LeasedImage = Pick<ClaimedImage, "id" | "lease" | "url">;
 
 interface JobRow {
@@ -50,14 +50,14 @@ interface JobRow {
 const JOB = `i.id, i.url, i.origin, a.seller_id, i.attempts, i.crashes,
   i.sha256, i.type, i.validator`;
 
-/** Active sellers with pending jobs whose id is beyond `after`, in order of id. */
+/** Active sellers with pending jobs whose id is greater than `after`, by id. */
 export async function pendingSellers(
   sql: Sql,
   after: string,
   limit: number,
 ): Promise<string[]> {
-  // The seller's status is asked for row by row: as a join, PostgreSQL would
-  // find the sellers in another order. What asks for itself is no seller.
+  // A subquery for each row checks the seller's status: with a join, PostgreSQL
+  // would order the sellers differently. The service itself is no seller.
   const rows = await sql.all<{ seller_id: string }>(
     `WITH RECURSIVE waiting (seller_id) AS (
        SELECT MIN(seller_id) FROM image_askers WHERE seller_id > ?
@@ -80,13 +80,13 @@ export async function pendingSellers(
 export interface PendingOrigin {
   origin: string;
   /**
-   * When its first job may be fetched, Unix milliseconds; one that is being
-   * fetched counts, too.
+   * When its first job may be fetched, in Unix milliseconds; jobs in progress
+   * count, too.
    */
   due: number;
 }
 
-/** The origins of a seller's pending jobs beyond `after`, in order. */
+/** The origins of a seller's pending jobs after `after`, in order. */
 export async function pendingOrigins(
   sql: Sql,
   sellerId: string,
@@ -108,7 +108,7 @@ export async function pendingOrigins(
   );
 }
 
-/** The due jobs of a seller at one origin that nobody holds, the longest due first. */
+/** The due, unclaimed jobs of a seller at one origin, the longest due first. */
 export async function dueImages(
   sql: Sql,
   sellerId: string,
@@ -126,7 +126,7 @@ export async function dueImages(
   return rows.map(toJob);
 }
 
-/** Jobs whose lease ended at `now` or before, at most `limit`. */
+/** At most `limit` jobs whose lease ended at `now` or before. */
 export function expiredLeases(
   sql: Sql,
   now: number,
@@ -157,8 +157,8 @@ function toJob(row: JobRow): ImageJob {
 }
 
 /**
- * Claims one job until `until`; false when somebody else was faster, or an
- * attempt has ended since it was looked at.
+ * Claims one job until `until`; false if another process has claimed it, or an
+ * attempt has ended since it was read.
  */
 export async function claimImage(
   tx: Tx,
@@ -176,7 +176,9 @@ export async function claimImage(
   return changed === 1;
 }
 
-/** Extends leases that are still held, in the order in which uploads lock. */
+/**
+ * Extends leases that are still held, in the order in which uploads lock rows.
+ */
 export async function renewImageLeases(
   tx: Tx,
   held: Iterable<LeasedImage>,
@@ -188,7 +190,7 @@ export async function renewImageLeases(
   );
 }
 
-/** Gives jobs back as if they had never been claimed: they are due at once. */
+/** Releases claims as if they had never been made: the jobs are due at once. */
 export async function releaseImages(
   tx: Tx,
   held: Iterable<LeasedImage>,
@@ -200,7 +202,7 @@ export async function releaseImages(
   );
 }
 
-/** The leases in force or not yet taken over, of every process. */
+/** The leases of all processes that are valid or not yet taken over. */
 export async function heldLeases(sql: Sql): Promise<Set<string>> {
   const rows = await sql.all<{ lease_id: string }>(
     "SELECT lease_id FROM images WHERE lease_id IS NOT NULL",

@@ -1,8 +1,8 @@
 /**
- * Whose image quota a stored copy counts against. Each URL counts with the bytes
- * of its copy, once: for the seller that pays for it already, else for the one
- * registered first of those that wait for it and have room. It counts until the
- * copy is given up; other sellers show it for nothing.
+ * Which seller's image quota a stored copy counts against. Each URL counts
+ * once, with the bytes of its copy: for the seller that pays for it already,
+ * otherwise for the first registered of those that wait for it and have room.
+ * It counts until the copy is pruned; other sellers show it free of charge.
  */
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
 import { addUsage, lockUsage } from "../../sellers/usage_rows.ts";
@@ -11,13 +11,15 @@ import { addUsage, lockUsage } from "../../sellers/usage_rows.ts";
 interface Payer {
   imageId: string;
   sellerId: string;
-  /** Bytes of the present copy, if this seller pays for it; else 0. */
+  /** Bytes of the present copy if this seller pays for it, otherwise 0. */
   paid: number;
-  /** Bytes that the seller's quota leaves for a copy in place of that one. */
+  /** Bytes that the seller's quota leaves for a replacement. */
   room: number;
 }
 
-/** Whoever may pay for these images, by image, in order of preference. */
+/**
+ * The sellers that may pay for these images, by image, in order of preference.
+ */
 async function payersOf(
   sql: Sql,
   imageIds: readonly string[],
@@ -53,9 +55,8 @@ async function payersOf(
 }
 
 /**
- * The bytes that a copy of each of these images may have: as many as the quota
- * of some seller that waits for it leaves. Images that only the service itself
- * waits for are left out.
+ * The largest copy, in bytes, that the quota of any waiting seller allows for
+ * each of these images. Omits images that only the service itself waits for.
  */
 export async function roomOf(
   sql: Sql,
@@ -70,15 +71,15 @@ export async function roomOf(
   return rooms;
 }
 
-/** A copy that was obtained. */
+/** A copy that was downloaded. */
 export interface NewCopy {
   id: string;
   bytes: number;
 }
 
 /**
- * Counts new copies, whose rows are locked and still as before, against quotas.
- * Answers the ids of those that no seller has room for; they count as before.
+ * Counts new copies against quotas; their rows are locked and not yet changed.
+ * Returns the ids of those that no seller has room for; they count as before.
  */
 export async function chargeCopies(
   tx: Tx,
@@ -118,7 +119,9 @@ export async function chargeCopies(
   return refused;
 }
 
-/** Takes back what the copies of these images count; their rows are locked. */
+/**
+ * Removes the copies of these images from the quotas; their rows are locked.
+ */
 export async function refundCopies(
   tx: Tx,
   imageIds: readonly string[],

@@ -1,57 +1,58 @@
 /**
- * Where the bytes of images are kept: a folder, or object storage that speaks
- * the S3 protocol. Files are addressed by `imageFile()` alone,
- * `<first two digits>/<SHA-256>.<type>`, so what has a name never changes.
+ * The store of image files: a folder, or S3-compatible object storage. Files
+ * are named by `imageFile()` alone, `<first two digits>/<SHA-256>.<type>`, so
+ * the content of a name never changes.
  */
 
 export interface ImageStore {
-  /** Where half-written downloads lie, on this machine. */
+  /** The local folder of partial downloads. */
   readonly partFolder: string;
   /**
-   * Whether `remove` can look again between taking a file out of use and
-   * removing it for good. A store that cannot may remove what was written anew
-   * in that moment.
+   * Whether `remove` can check a file again after it has taken it out of use. A
+   * store that cannot may remove a file that was rewritten in that moment.
    */
   readonly removesSafely: boolean;
   /**
-   * Makes the folders that are needed on this machine; a store elsewhere is not
-   * asked. Throws a `StoreError` for a folder, otherwise `Deno.errors.*`.
+   * Creates the local folders; does not contact a remote store. Throws a
+   * `StoreError` for a folder, otherwise `Deno.errors.*`.
    */
   prepare(): void;
   /**
-   * Writes and forgets what a small image has, to see whether the store takes
-   * anything. Blocks no thread. Throws what `IncomingImage.keep` throws.
+   * Writes and removes a small file, to test whether the store accepts files.
+   * Does not block the thread. Throws what `IncomingImage.keep` throws.
    */
   probe(): Promise<void>;
-  /** Takes one download in; `lease` names what is half-written. */
+  /** Starts to receive a download; `lease` names its partial file. */
   receive(lease: string): IncomingImage;
-  /** What is known of a file; null if there is none. */
+  /** Metadata of a file; null if there is none. */
   look(file: string): Promise<ImageFile | null>;
   /** The bytes of a file, or a range of them; null if there is none. */
   read(file: string, range?: ByteRange): Promise<ImageBytes | null>;
-  /** The stored files whose names begin with these two digits, in order. */
+  /** The stored files whose names start with these two digits, in order. */
   names(prefix: string): Promise<string[]>;
   /**
-   * Removes those of `files` that `unwanted` still answers when it is shown
-   * them as they are now; answers those.
+   * Removes those of `files` that `unwanted` returns again when it is called
+   * with their present metadata; returns those.
    */
   remove(
     files: readonly ImageFile[],
     unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
   ): Promise<ImageFile[]>;
-  /** Undoes what a `remove` that was killed left halfway. */
+  /** Completes what a killed `remove` left half done. */
   mend(prefix: string): Promise<void>;
 }
 
-/** An image on its way in. `discard` it in the end, whatever happened. */
+/** An image being received. Call `discard` at the end in every case. */
 export interface IncomingImage {
-  /** How many came so far. */
+  /** Bytes received so far. */
   readonly bytes: number;
   append(piece: Uint8Array): void;
-  /** All of it; not to be changed, nor used after `keep` or `discard`. */
+  /**
+   * The whole content; do not change it, or use it after `keep` or `discard`.
+   */
   content(): Promise<Uint8Array>;
   /**
-   * Stores it; resolves when it will survive a power failure. Throws a
+   * Stores the image; resolves when it would survive a power failure. Throws a
    * `StoreError`, `Deno.errors.*`, or the reason of `abort`.
    */
   keep(file: string, abort: AbortSignal): Promise<void>;
@@ -59,14 +60,14 @@ export interface IncomingImage {
 }
 
 export interface ImageFile {
-  /** As `imageFile()` writes it. */
+  /** As `imageFile()` returns it. */
   name: string;
   bytes: number;
-  /** When it was written, Unix milliseconds. */
+  /** Time of the last write, Unix milliseconds. */
   written: number;
 }
 
-/** Bytes from `start` up to, not including, `end`. */
+/** Bytes from `start` (inclusive) to `end` (exclusive). */
 export interface ByteRange {
   start: number;
   end: number;
@@ -75,22 +76,22 @@ export interface ByteRange {
 export interface ImageBytes {
   /** Of the body. */
   bytes: number;
-  /** To be read to the end, or cancelled. */
+  /** Read it to the end, or cancel it. */
   body: ReadableStream<Uint8Array>;
 }
 
 export type StoreErrorKind =
-  | "away" // no answer, or one that says to come back later
-  | "full" // no room
-  | "denied" // the key, or what it may do, is not right
-  | "unusable"; // any other answer than the protocol has
+  | "away" // no answer, or one that asks for a retry
+  | "full" // no space
+  | "denied" // the key is wrong or lacks a permission
+  | "unusable"; // an answer outside the protocol
 
-/** Why a store elsewhere did not do what it was asked. */
+/** A remote store did not do what it was asked. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly kind: StoreErrorKind;
 
-  /** `message` is for the operator; it names no key. */
+  /** `message` is for the operator; it contains no key. */
   constructor(kind: StoreErrorKind, message: string, cause?: unknown) {
     super(message, { cause });
     this.kind = kind;
@@ -99,7 +100,7 @@ export class StoreError extends Error {
 
 const STORED = /^[0-9a-f]{64}\.[a-z]+$/;
 
-/** `00` … `ff`: what the names of stored files begin with. */
+/** `00` … `ff`: the first two digits of stored files. */
 export const PREFIXES: readonly string[] = Array.from(
   { length: 256 },
   (_, n) => n.toString(16).padStart(2, "0"),
@@ -110,7 +111,7 @@ export function isStoredName(name: string): boolean {
   return STORED.test(name);
 }
 
-/** What the name of a stored image says of its bytes. */
+/** The SHA-256 in the name of a stored image. */
 export function sha256Of(file: string): string {
   return file.slice(3, 67);
 }

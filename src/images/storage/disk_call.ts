@@ -1,29 +1,29 @@
 /**
- * Calls that keep their thread waiting for the disk. Handing each to yet
- * another thread takes several times as long as making a small file does; but a
- * disk may also stall, and the thread then looks as if it hung. So a call leaves
- * a mark where another thread can see it.
+ * Disk calls that block their thread. Moving each call to another thread takes
+ * several times as long as creating a small file; but a disk may stall, and the
+ * blocked thread then looks as if it hung. So each call sets a flag that other
+ * threads can read.
  */
 
 import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
 
-/** Where a thread leaves its mark; can be sent to it. */
+/** A thread's flag; can be sent to it. */
 export type DiskMark = SharedArrayBuffer;
 
-/** One that says that its thread is in no call. */
+/** Creates a flag that is not set. */
 export function newDiskMark(): DiskMark {
   return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** Whether the thread that has this mark is in a call at this moment. */
+/** Whether the thread of this flag is in a disk call at present. */
 export function isAtDisk(mark: DiskMark): boolean {
   return Atomics.load(new Int32Array(mark), 0) !== 0;
 }
 
-/** This thread's mark; one that nobody sees until it is told another. */
+/** This thread's flag; private until `leaveMarksIn` replaces it. */
 let own = new Int32Array(newDiskMark());
 
-/** Has this thread leave its marks there from now on. */
+/** Makes this thread set the given flag from now on. */
 export function leaveMarksIn(mark: DiskMark): void {
   own = new Int32Array(mark);
 }
@@ -39,15 +39,16 @@ export function diskCall<T>(call: () => T): T {
 }
 
 /**
- * Of the 32 threads that the runtime has for each of ours, those that look-ups
- * of names leave (`net/names.ts`).
+ * How many of the runtime's 32 blocking threads may wait for the disk; name
+ * look-ups use the others (`net/names.ts`).
  */
 const THREADS = 8;
 const threads = new ConcurrencyLimit({ perKey: THREADS, total: THREADS });
 
 /**
- * Calls `call`, which has another thread wait for the disk. A disk that hangs
- * keeps only so many threads: look-ups go on, and blame no host.
+ * Calls `call`, which makes another thread wait for the disk. A stalled disk
+ * occupies a limited number of threads, so that name look-ups continue and no
+ * host is blamed.
  */
 export async function diskTurn<T>(call: () => Promise<T>): Promise<T> {
   using _thread = await threads.acquire("");

@@ -1,20 +1,20 @@
-/** How a store's error is told apart from everybody else's. */
+/** Distinguishes errors of the image store from all others. */
 import type { StoreFailure } from "../image.ts";
 import { StoreError } from "./blob_store.ts";
 
 /** ENOSPC and EDQUOT of Linux and macOS. */
 const NO_ROOM = /\(os error (?:28|69|122)\)/;
-/** What Deno writes behind an error of the system that has no class. */
+/** How Deno marks a system error without a class of its own. */
 const OF_THE_SYSTEM = /\(os error \d+\)/;
 
-/** Whether an error came from the image store or the system's file calls. */
+/** Whether an error comes from the image store or a system call on files. */
 export function isStorageError(error: unknown): boolean {
   return error instanceof StoreError ||
     Object.values(Deno.errors).some((kind) => error instanceof kind) ||
     OF_THE_SYSTEM.test(String(error));
 }
 
-/** What the operator is told of a store's error. */
+/** Describes a store's error for the operator. */
 export function storeFailureOf(error: unknown): StoreFailure {
   const full = error instanceof StoreError
     ? error.kind === "full"

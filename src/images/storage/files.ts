@@ -1,8 +1,8 @@
-/** Looking at files and folders that others may remove at any moment. */
+/** Reads metadata of files and folders that others may remove at any moment. */
 import type { ImageFile } from "./blob_store.ts";
 import { diskTurn } from "./disk_call.ts";
 
-/** A file below the folder; null if it is not there any more. */
+/** Metadata of a file in the folder; null if it no longer exists. */
 export async function lookAt(
   folder: string,
   name: string,
@@ -12,14 +12,16 @@ export async function lookAt(
   return { name, bytes: found.size, written: found.mtime?.getTime() ?? 0 };
 }
 
-/** Names of the files in a folder, in order; none if there is no folder. */
+/**
+ * Names of the files in a folder, sorted; none if the folder does not exist.
+ */
 export async function filesIn(folder: string): Promise<string[]> {
   const entries = await unlessGone(() => Array.fromAsync(Deno.readDir(folder)));
   return (entries ?? []).filter(({ isFile }) => isFile)
     .map(({ name }) => name).sort();
 }
 
-/** What came of looking at a file or moving it; null if there was none. */
+/** The result of a file call; null if the file does not exist. */
 export async function unlessGone<T>(
   call: () => Promise<T>,
 ): Promise<T | null> {

@@ -1,7 +1,6 @@
 /**
- * The store that is a folder, on this machine or shared by several:
- * `<first two digits>/<SHA-256>.<type>`, and `<lease>.part` for what is being
- * written.
+ * A folder as the image store, on this machine or shared by several: `<first
+ * two digits>/<SHA-256>.<type>`, and `<lease>.part` for partial downloads.
  */
 import { diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
@@ -17,12 +16,12 @@ import {
   StoreError,
 } from "./blob_store.ts";
 
-/** Ends the name of a file that is about to be removed. */
+/** Suffix of a file that is about to be removed. */
 const ASIDE = ".unneeded";
 /** Bytes read at a time. */
 const CHUNK = 64 * 1024;
 
-/** Throws `Deno.errors.*` where the folder cannot be read or written. */
+/** Throws `Deno.errors.*` if the folder cannot be read or written. */
 export class FolderStore implements ImageStore {
   readonly partFolder: string;
   readonly removesSafely = true;
@@ -33,7 +32,7 @@ export class FolderStore implements ImageStore {
     this.partFolder = folder;
   }
 
-  /** So that no download has to make one. */
+  /** Creates all folders now, so that downloads need not. */
   prepare(): void {
     try {
       for (const prefix of PREFIXES) {
@@ -88,9 +87,9 @@ export class FolderStore implements ImageStore {
   }
 
   /**
-   * A download may write one of them anew at any moment. So each is set aside
-   * first, and looked up after that: what is wanted again then goes back to
-   * its place.
+   * A download may rewrite a file at any moment. So each file is renamed first
+   * and checked again after that; a file that is needed again gets its name
+   * back.
    */
   async remove(
     files: readonly ImageFile[],
@@ -118,7 +117,7 @@ export class FolderStore implements ImageStore {
     }
   }
 
-  /** Gives a file that was set aside its name again, unless a newer one has it. */
+  /** Restores the name of a renamed file, unless a newer file has it. */
   async #putBack(name: string): Promise<void> {
     const path = `${this.#folder}/${name}`;
     if (await this.look(name) !== null) return await this.#removeAside(name);
@@ -130,7 +129,7 @@ export class FolderStore implements ImageStore {
   }
 }
 
-/** The next `length` bytes of a file, which is closed behind them. */
+/** The next `length` bytes of a file, which is closed after them. */
 function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
   let left = length;
   return new ReadableStream({
@@ -153,7 +152,7 @@ function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-/** As the system says it, without the call. */
+/** The system's message, without the name of the call. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/: mkdir .*$/s, "");

@@ -1,4 +1,4 @@
-/** From what the settings say about images to the store that keeps them. */
+/** Opens the image store that the settings name. */
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
@@ -9,7 +9,7 @@ import type { ImageStore } from "./blob_store.ts";
 
 /** Can be sent to the image worker, which opens the same store. */
 export interface ImageStoreSettings {
-  /** The store, or where downloads lie until they are sent to it. */
+  /** The store, or the folder of partial downloads for a remote store. */
   folder: string;
   /** null: the folder is the store. */
   s3: S3Settings | null;
@@ -38,7 +38,7 @@ export function imageStoreSettings(config: Config): ImageStoreSettings {
   };
 }
 
-/** Nothing is made or asked before the store is used; see `prepare`. */
+/** Does not access the store; see `prepare`. */
 export function openImageStore(
   { folder, s3 }: ImageStoreSettings,
   clock: Clock,

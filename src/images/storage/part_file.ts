@@ -1,32 +1,32 @@
 /**
- * An image on its way to the disk: small ones are kept in memory until they are
- * judged, larger ones go to a temporary file as they come. Only what waits for
- * the disk itself, the flush, is left to another thread.
+ * An image being received: a small one stays in memory until it is inspected, a
+ * larger one goes to a temporary file. Only the flush, which waits for the disk
+ * itself, runs on another thread.
  */
 import { diskCall, diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
 import type { ImageFile, IncomingImage } from "./blob_store.ts";
 
-/** Ends the name of what is being written: `<lease>.part`. */
+/** Suffix of a partial download: `<lease>.part`. */
 const PART = ".part";
 const BUFFER_BYTES = 256 * 1024;
 
-/** Buffers to be used again; as many as were ever needed at once. */
+/** Buffers to reuse; as many as were ever needed at once. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
-/** Where a download is written before it has its name. */
+/** The path of a partial download. */
 function partFile(folder: string, lease: string): string {
   return `${folder}/${lease}${PART}`;
 }
 
-/** The leases whose downloads have left something half-written here. */
+/** The leases of the partial downloads in a folder. */
 export async function leasesOfParts(folder: string): Promise<string[]> {
   return (await filesIn(folder))
     .filter((name) => name.endsWith(PART))
     .map((name) => name.slice(0, -PART.length));
 }
 
-/** Removes what a download left half-written; null if it is gone. */
+/** Removes a partial download; null if it does not exist. */
 export async function removePart(
   folder: string,
   lease: string,
@@ -36,7 +36,7 @@ export async function removePart(
   return part;
 }
 
-/** What a download left half-written; null if it is gone. */
+/** Metadata of a partial download; null if it does not exist. */
 export function lookAtPart(
   folder: string,
   lease: string,
@@ -44,7 +44,7 @@ export function lookAtPart(
   return lookAt(folder, lease + PART);
 }
 
-/** A probe's file; one that a crash leaves is overwritten by the next probe. */
+/** The file of a probe; the next probe overwrites what a crash left. */
 const PROBE = "store.probe";
 const PROBE_BYTES = 64 * 1024;
 
@@ -67,7 +67,7 @@ async function writeAndFlush(path: string, bytes: Uint8Array): Promise<void> {
   await file.sync();
 }
 
-/** Takes a download in; `keep` stores it under the name of its image. */
+/** Starts to receive a download; `keep` stores it under the image's name. */
 export function receivePart(
   folder: string,
   lease: string,
@@ -89,17 +89,17 @@ export function receivePart(
   };
 }
 
-/** One image. `discard` it in the end, whatever happened. */
+/** One image. Call `discard` at the end in every case. */
 class PartFile {
   readonly #path: string;
-  /** Had only while it holds something, so that few of them go around. */
+  /** Allocated only while it holds data, so that few buffers exist. */
   #buffer: Uint8Array<ArrayBuffer> | null = null;
   #filled = 0;
   #flushed = 0;
   #file: Deno.FsFile | null = null;
   #kept = false;
 
-  /** `path`: the temporary file, in the folder where the image will be. */
+  /** `path`: the temporary file, in the folder of the image. */
   constructor(path: string) {
     this.#path = path;
   }
@@ -119,14 +119,16 @@ class PartFile {
     }
   }
 
-  /** All of it; not to be changed, nor used after `keep` or `discard`. */
+  /**
+   * The whole content; do not change it, or use it after `keep` or `discard`.
+   */
   async content(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#file === null) return this.#held();
     this.#flush();
     return await diskTurn(() => Deno.readFile(this.#path));
   }
 
-  /** Gives it its name, once its bytes are on the disk. */
+  /** Renames it once its bytes are on the disk. */
   async keep(path: string): Promise<void> {
     const file = this.#flush();
     this.#giveBack();
@@ -144,11 +146,11 @@ class PartFile {
     try {
       await diskTurn(() => Deno.remove(this.#path));
     } catch {
-      // The sweep will find it.
+      // The upkeep will remove it.
     }
   }
 
-  /** What is not in the file yet. */
+  /** The bytes that are not in the file yet. */
   #held(): Uint8Array<ArrayBuffer> {
     return this.#buffer?.subarray(0, this.#filled) ?? new Uint8Array();
   }

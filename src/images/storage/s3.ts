@@ -1,7 +1,7 @@
 /**
- * The store that is S3-compatible object storage: one object for each image,
- * `<prefix>/<first two digits>/<SHA-256>.<type>`. What is being downloaded lies
- * on this machine until it is complete.
+ * S3-compatible object storage as the image store: one object for each image,
+ * `<prefix>/<first two digits>/<SHA-256>.<type>`. A download stays on this
+ * machine until it is complete.
  */
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
@@ -18,12 +18,12 @@ import {
   StoreError,
 } from "./blob_store.ts";
 
-/** Of a page of a listing: 1,000 keys of at most 1,024 bytes, escaped. */
+/** Largest page of a listing: 1,000 keys of at most 1,024 bytes, escaped. */
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** Requests of one call at once. */
+/** Concurrent requests of one call. */
 const AT_ONCE = 8;
 
-/** Throws a `StoreError` where the storage does not do as it is asked. */
+/** Throws a `StoreError` if the storage does not do what it is asked. */
 export class S3Store implements ImageStore {
   readonly partFolder: string;
   readonly removesSafely = false;
@@ -38,7 +38,7 @@ export class S3Store implements ImageStore {
     Deno.mkdirSync(this.partFolder, { recursive: true, mode: 0o700 });
   }
 
-  /** A download needs room on this machine, too. */
+  /** A download needs space on this machine, too. */
   async probe(): Promise<void> {
     await probeFolder(this.partFolder);
     await this.#client.putProbe();
@@ -93,7 +93,7 @@ export class S3Store implements ImageStore {
     return names.filter(isStoredName).sort().map((name) => `${prefix}/${name}`);
   }
 
-  /** What is removed cannot come back; see `removesSafely`. */
+  /** Objects are removed without a second check; see `removesSafely`. */
   async remove(
     files: readonly ImageFile[],
     unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
@@ -111,7 +111,7 @@ export class S3Store implements ImageStore {
     return [...going];
   }
 
-  /** Nothing is ever left halfway here. */
+  /** Nothing is ever left half done here. */
   mend(): Promise<void> {
     return Promise.resolve();
   }
@@ -133,11 +133,11 @@ export class S3Store implements ImageStore {
 
 interface Page {
   keys: string[];
-  /** Where to go on; null on the last page. */
+  /** Where the next page starts; null on the last one. */
   next: string | null;
 }
 
-/** Reads a `ListBucketResult`. */
+/** Parses a `ListBucketResult`. */
 function pageIn(document: Uint8Array): Page {
   let root: XmlElement;
   try {

@@ -1,7 +1,8 @@
 /**
- * The door to object storage: signed requests to the one endpoint that the
- * operator names, for the keys of one bucket below one prefix, and to nothing
- * else. It follows no redirect. What sellers name leaves by `net/outbound.ts`.
+ * The client of the object storage: signed requests to the one endpoint that
+ * the operator configured, for the keys of one bucket below one prefix. It
+ * follows no redirect. Requests to URLs of sellers go through
+ * `net/outbound.ts`.
  */
 import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "../../deps.ts";
@@ -9,11 +10,13 @@ import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
 import { StoreError, type StoreErrorKind } from "./blob_store.ts";
 
 export interface S3Settings {
-  /** As in `https://s3.eu-north-1.amazonaws.com`; the bucket follows as path. */
+  /**
+   * Such as `https://s3.eu-north-1.amazonaws.com`; the bucket follows as path.
+   */
   endpoint: string;
   region: string;
   bucket: string;
-  /** Without slashes at its ends; "" for none. */
+  /** Without a slash at either end; "" for none. */
   prefix: string;
   accessKey: string;
   secretKey: string;
@@ -31,15 +34,17 @@ export interface S3Request {
   abort?: AbortSignal;
 }
 
-/** Until an answer begins; a body that is sent has `PUT_MS`. */
+/** Time limit for an answer to begin; for a request with a body, `PUT_MS`. */
 const ANSWER_MS = 10_000;
 const PUT_MS = 30_000;
-/** Until the body of an answer has been read. */
+/** Time limit for reading the body of an answer. */
 const BODY_MS = 120_000;
-/** Requests that wait for an answer, and of them those that send a body. */
+/**
+ * Requests that wait for an answer, and the share of those that send a body.
+ */
 const IN_ALL = 64;
 const SENDING = 16;
-/** Of an answer that says what is wrong. */
+/** Largest error answer that is read. */
 const ERROR_BYTES = 64 * 1024;
 
 /** The object that a probe writes. */
@@ -51,7 +56,7 @@ const EMPTY_SHA256 =
 export class S3Client {
   readonly #settings: S3Settings;
   readonly #clock: Clock;
-  /** Signing keys by day, as the library keeps them. */
+  /** Signing keys by day, in the form the library caches them. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
   readonly #slots = new ConcurrencyLimit({ perKey: IN_ALL, total: IN_ALL });
   readonly #sending = new ConcurrencyLimit({ perKey: SENDING, total: SENDING });
@@ -61,15 +66,15 @@ export class S3Client {
     this.#clock = clock;
   }
 
-  /** What the names of files begin with, as the bucket has them. */
+  /** What the names of files start with in the bucket. */
   get keyPrefix(): string {
     const { prefix } = this.#settings;
     return prefix === "" ? "" : `${prefix}/`;
   }
 
   /**
-   * Sends a body once a place is free for it; `body` is asked for it then, so
-   * that those who wait hold none in memory. Throws as `send` does.
+   * Sends a body once a slot is free; `body` is called only then, so that
+   * waiting requests hold no body in memory. Throws as `send` does.
    */
   async put(
     file: string,
@@ -100,10 +105,10 @@ export class S3Client {
   }
 
   /**
-   * The answer, if it is a good one; its body has to be read or dropped. null
-   * if there is no such file. Throws a `StoreError`, or the reason of `abort`.
-   * A connection that broke without an answer is tried once more: whatever is
-   * asked may be asked twice.
+   * Returns a successful answer, whose body must be read or dropped; null if
+   * the file does not exist. Throws a `StoreError`, or the reason of `abort`.
+   * If a connection breaks without an answer, the request is repeated once:
+   * every request here is idempotent.
    */
   async send(request: S3Request): Promise<S3Answer | null> {
     try {
@@ -199,15 +204,15 @@ export class S3Client {
   }
 }
 
-/** Nothing came back at all. */
+/** The connection ended without an answer. */
 class NoAnswer extends StoreError {}
 
-/** An answer whose body has to be read, streamed or dropped, once. */
+/** An answer whose body must be read, streamed or dropped, once. */
 export class S3Answer {
   readonly #response: Response;
   readonly #done: () => void;
 
-  /** `done` is called when the body has ended, in whatever way. */
+  /** `done` is called when the body has ended, in any way. */
   constructor(response: Response, done: () => void) {
     this.#response = response;
     this.#done = done;
@@ -217,7 +222,7 @@ export class S3Answer {
     return this.#response.headers.get(name);
   }
 
-  /** The whole body, of `limit` bytes at most. Throws a `StoreError`. */
+  /** The whole body, of at most `limit` bytes. Throws a `StoreError`. */
   async bytes(limit: number): Promise<Uint8Array<ArrayBuffer>> {
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
@@ -238,7 +243,7 @@ export class S3Answer {
     }
   }
 
-  /** The body as it comes. */
+  /** The body as a stream. */
   stream(): ReadableStream<Uint8Array> {
     const reader = this.#response.body?.getReader();
     const done = this.#done;
@@ -261,22 +266,22 @@ export class S3Answer {
     }, { highWaterMark: 0 });
   }
 
-  /** Never rejects: what is not wanted may break. */
+  /** Never rejects, because errors of an unwanted body do not matter. */
   async drop(): Promise<void> {
     this.#done();
     await this.#response.body?.cancel().catch(() => {});
   }
 }
 
-/** What the error document names as its code; null without one. */
+/** The code in an error document; null without one. */
 function codeIn(document: Uint8Array): string | null {
   const text = new TextDecoder().decode(document);
   return /<Code>([A-Za-z0-9._-]{1,100})<\/Code>/.exec(text)?.[1] ?? null;
 }
 
-/** Codes of various servers that have no room left. */
+/** Error codes of various servers that have no space left. */
 const NO_ROOM = /full|quota|insufficient|nospace|toomany/i;
-/** Codes with a status of their own that say to come back. */
+/** Error codes, with a status of their own, that ask for a retry. */
 const LATER = new Set(["RequestTimeout", "SlowDown"]);
 
 function kindOf(status: number, code: string | null): StoreErrorKind {

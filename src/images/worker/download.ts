@@ -1,6 +1,6 @@
 /**
- * One download, as the image worker does it: from the host through the door,
- * hashed on the way, judged, stored.
+ * One download in the image worker: fetched through the outbound client, hashed
+ * on arrival, inspected, stored.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../deps.ts";
@@ -42,15 +42,15 @@ import type {
 } from "./messages.ts";
 import { PER_ORIGIN, TOTAL } from "./limits.ts";
 
-/** One image may take this long altogether. */
+/** Time limit for one image in total. */
 const TOTAL_MS = 60_000;
-/** After its answer has begun, a host must send so much in every such span. */
+/** Once its answer has begun, a host must send so much in every such period. */
 const PACE_MS = 10_000;
 const PACE_BYTES = 16 * 1024;
 
 export interface ImageFetcherOptions
   extends Pick<ImageWorkerSettings, "imageLimit" | "answerMs" | "jobMark"> {
-  /** Hears of errors that should not be: neither host nor store is at fault. */
+  /** Called with unexpected errors that neither host nor store caused. */
   onFault: (error: unknown) => void;
 }
 
@@ -61,11 +61,11 @@ export class ImageFetcher {
   readonly #clock: Clock;
   readonly #options: ImageFetcherOptions;
   readonly #slots = new ConcurrencyLimit({ perKey: PER_ORIGIN, total: TOTAL });
-  /** One image is in memory as a whole at a time. */
+  /** Only one image at a time is in memory as a whole. */
   readonly #inspections = new SerialQueue();
-  /** What is under way, by lease. */
+  /** Phases of the current jobs, by lease. */
   readonly #phases = new Map<string, ImagePhase>();
-  /** When downloads had their turn, by lease; monotonic milliseconds. */
+  /** When downloads started, by lease; monotonic milliseconds. */
   readonly #begun = new Map<string, number>();
 
   constructor(
@@ -80,17 +80,17 @@ export class ImageFetcher {
     this.#options = options;
   }
 
-  /** What is under way. */
+  /** The current jobs. */
   get jobs(): ImageProgress[] {
     return Array.from(this.#phases, ([lease, phase]) => ({ lease, phase }));
   }
 
-  /** The lease of the job being judged: nothing else can run at that time. */
+  /** The lease of the job being inspected, which blocks all others. */
   get judging(): string | null {
     return markedLease(this.#options.jobMark);
   }
 
-  /** Throws only when `abort` fires; nothing is left half-written in any case. */
+  /** Throws only when `abort` fires; removes its partial file in every case. */
   async fetch(task: ImageTask, abort: AbortSignal): Promise<FetchedImage> {
     const { id, lease } = task;
     this.#phases.set(lease, "waiting");
@@ -189,7 +189,7 @@ export class ImageFetcher {
     }
   }
 
-  /** Asks for a newer version only, if the older one is really there. */
+  /** Makes the request conditional only if the older version really exists. */
   async #condition({ copy }: ImageTask): Promise<Record<string, string>> {
     if (copy === null || copy.validator === null) return {};
     try {
@@ -208,7 +208,7 @@ interface Received {
   isEndMarked: boolean;
 }
 
-/** Takes the body in, refusing it early by its first bytes. */
+/** Receives the body, and refuses it early by its first bytes. */
 async function receive(
   answer: StreamedAnswer,
   part: IncomingImage,
@@ -233,7 +233,7 @@ async function receive(
   return { sha256: hash.digest("hex"), validator, isEndMarked };
 }
 
-/** Stores what was received and judged. */
+/** Stores a received and inspected image. */
 async function keep(
   part: IncomingImage,
   { sha256, validator }: Received,
@@ -246,9 +246,9 @@ async function keep(
 }
 
 /**
- * A body that ends because the connection does may have been cut off there; only
- * the image itself can tell then. One that does not reach its own end is taken
- * for cut off; with a length or in chunks, for what the host has.
+ * A body that ends with its connection may have been truncated; only the image
+ * itself can tell. If the image is incomplete, the body counts as truncated;
+ * with a length or chunks, it counts as what the host has.
  */
 const CUT_OFF: ImageOutcome = {
   kind: "failed",
@@ -258,14 +258,14 @@ const CUT_OFF: ImageOutcome = {
   transient: true,
 };
 
-/** Gives up on a host that is silent, or sends next to nothing. */
+/** Aborts the download if the host is silent or too slow. */
 class Pace {
   readonly #clock: Clock;
   readonly #answerMs: number;
   readonly #abort = new AbortController();
   #cancel = () => {};
   #bytes = 0;
-  /** Why it was given up; null while it was not. */
+  /** Why it was aborted; null if it was not. */
   failure: SlowHost | null = null;
 
   constructor(clock: Clock, answerMs: number) {
@@ -273,7 +273,7 @@ class Pace {
     this.#answerMs = answerMs;
   }
 
-  /** The host is asked: its time to answer begins. */
+  /** The request is sent: the time for its answer starts. */
   start(): void {
     const seconds = this.#answerMs / 1_000;
     this.#limit(
@@ -307,7 +307,7 @@ class Pace {
     this.#cancel();
   }
 
-  /** Where this thread hardly listens, the host is not to blame. */
+  /** While this thread hardly listens, the host is not at fault. */
   #limit(ms: number, late: () => void): void {
     this.#cancel = limitTime(this.#clock, ms, (stalled) => {
       if (stalled) this.#abort.abort();
@@ -326,8 +326,8 @@ class SlowHost extends Error {
 }
 
 /**
- * What an `OutboundError` means for an image, and whether to try again; null:
- * nothing, as it ended on our side.
+ * What an `OutboundError` means for an image, and whether to retry; null if the
+ * cause is on our side.
  */
 const OUTBOUND: Record<
   OutboundErrorKind,
@@ -351,7 +351,7 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof OutboundError && error.kind === "too_large";
 }
 
-/** What an error means for the image; null if it should not have been. */
+/** What an error means for the image; null if it is unexpected. */
 function outcomeOf(error: unknown): ImageOutcome | null {
   if (error instanceof OutboundError) {
     const failure = OUTBOUND[error.kind];

@@ -1,16 +1,15 @@
 /**
- * What an image is, by its bytes alone: its type from the signature, its size
- * from the header. Nothing is decoded.
+ * Finds an image's type by its signature and its size by its header. Nothing is
+ * decoded.
  *
- * The bytes are a stranger's, and a thread that loops cannot be ended: on Deno
- * 2.9.6 `terminate()` leaves a running loop running, on a core of its own, for
- * good. So each format is read in one loop that counts its steps
- * (`formats/reader.ts`); the library that did this before had no bound on them,
- * and 21 formats that nobody may send. The other way, a child process, can be
- * killed. It was measured at 35 ms to start, 12 MB, and 0.11 to 0.16 ms for
- * each image's way there and back, where reading a header takes 0.01 ms; and
- * the service would need the permission to start programs, which is the
- * permission to do anything.
+ * The bytes are untrusted, and a thread that loops cannot be stopped: on Deno
+ * 2.9.6 `terminate()` leaves a running loop running, on a core of its own. So
+ * each format is read in one loop that counts its steps (`formats/reader.ts`);
+ * the library used before had no such bound, and read 21 formats that are not
+ * accepted. A child process could be killed, but it was measured at 35 ms to
+ * start, 12 MB, and 0.11 to 0.16 ms to send an image and its result, where
+ * reading a header takes 0.01 ms; and the service would need the permission to
+ * start programs, which is the permission to do anything.
  */
 import type { ImageFailure, ImageType } from "../image.ts";
 import { readAvif } from "./formats/avif.ts";
@@ -72,7 +71,7 @@ export function sniffImage(head: Uint8Array): ImageType {
 }
 
 /**
- * Judges a whole image, in time that `stepLimit` bounds.
+ * Inspects a whole image, in time that `stepLimit` bounds.
  *
  * @throws {ImageRefusal}
  */

@@ -1,21 +1,22 @@
 /**
- * Which job a worker is judging at this moment. A thread that hangs or dies says
- * nothing any more; so it writes this down before it begins, where another
- * thread can read it.
+ * Which job a worker is inspecting now. A thread that hangs or dies cannot
+ * report it, so it writes the lease to shared memory before it starts.
  */
 
-/** Where it is written; can be sent to a worker. Holds one lease id. */
+/** Shared memory for one lease id; can be sent to a worker. */
 export type JobMark = SharedArrayBuffer;
 
 const LENGTH_BYTES = Int32Array.BYTES_PER_ELEMENT;
 const LEASE_BYTES = 64;
 
-/** One that says that no job is being judged. */
+/** Creates a mark without a job. */
 export function newJobMark(): JobMark {
   return new SharedArrayBuffer(LENGTH_BYTES + LEASE_BYTES);
 }
 
-/** The lease of the job that is, or was at its end, being judged. */
+/**
+ * The lease of the job that is being inspected, or was when the worker died.
+ */
 export function markedLease(mark: JobMark): string | null {
   const length = Atomics.load(new Int32Array(mark, 0, 1), 0);
   if (length === 0) return null;
@@ -24,8 +25,8 @@ export function markedLease(mark: JobMark): string | null {
 }
 
 /**
- * Does `work` with the bytes of the job with this lease, which it can be blamed
- * for. The lease is ASCII, of 64 characters at most.
+ * Calls `work`, and marks the job with this lease as being inspected meanwhile.
+ * The lease is ASCII, of at most 64 characters.
  */
 export function marked<T>(mark: JobMark, lease: string, work: () => T): T {
   const length = new Int32Array(mark, 0, 1);

@@ -1,45 +1,44 @@
 /**
- * How many downloads may run at once, so that nobody delays anybody else: at
- * most 16 in flight to one origin and 64 in all, and of these
+ * Limits concurrent downloads, so that no seller delays another: at most 16 in
+ * flight to one origin and 64 in total, and of these
  *
  * - for one seller as many as are free besides, or fewer if its downloads take
- *   long (`net/hold_times.ts`): slow hosts cost the time of the seller that
- *   names them. The same holds among the sellers that use one origin;
- * - four for an origin that did not answer last time or was never asked, and at
- *   most 24 for all of those together: a good host is not kept waiting by those
- *   that hang;
- * - but one beyond that for an origin never asked, as it may be a good one, and
- *   one for a seller that has none of those 24.
+ *   long (`net/hold_times.ts`): slow hosts delay only the seller that names
+ *   them. The same holds among the sellers that use one origin;
+ * - four for an origin that did not answer last time or was never requested,
+ *   and at most 24 for all of those together, so that hanging hosts do not
+ *   delay good ones;
+ * - beyond that, one for an origin that was never requested, as it may be a
+ *   good one, and one for a seller that has none of those 24.
  *
- * To an origin that answers, three times as many again are handed out ahead of
- * their turn, so that it need not wait for the database in between; they cost no
- * slot.
+ * An origin that answers is handed three times as many in advance, so that it
+ * need not wait for the database in between; they take no slot.
  */
 import type { OwnerTimes } from "../../net/hold_times.ts";
 
-/** Downloads in flight to one origin. */
+/** Most downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
-/** Downloads in flight in all. */
+/** Most downloads in flight in total. */
 export const TOTAL = 64;
 const UNPROVEN = 24;
 const UNPROVEN_WITH_FIRST = 56;
 const PER_UNPROVEN_ORIGIN = 4;
-/** In flight and handed out ahead. */
+/** In flight and handed out in advance. */
 const PER_PROVEN_ORIGIN = 4 * PER_ORIGIN;
-/** Of more origins than this, the one heard of first is forgotten. */
+/** Beyond this number of origins, the oldest is forgotten. */
 const REMEMBERED = 10_000;
 
-/** Whose download it is, and to where. */
+/** The seller and the origin of a download. */
 export interface DownloadSource {
   sellerId: string;
   origin: string;
 }
 
-/** Whether each origin answered the last time that it was asked. */
+/** Whether each origin answered its latest request. */
 export class OriginHistory {
   readonly #answered = new Map<string, boolean>();
 
-  /** Notes whether the origin answered its latest request, in whatever way. */
+  /** Records whether the origin answered its latest request, in any way. */
   note(origin: string, answered: boolean): void {
     this.#answered.delete(origin);
     this.#answered.set(origin, answered);
@@ -48,16 +47,16 @@ export class OriginHistory {
     this.#answered.delete(first);
   }
 
-  /** undefined: it was never asked, or that is forgotten. */
+  /** undefined: the origin was never requested, or was forgotten. */
   answered(origin: string): boolean | undefined {
     return this.#answered.get(origin);
   }
 }
 
 /**
- * The room that one process has beside what is in flight; see the head of this
- * file. Made anew for each plan, which takes its share from it: nothing has to
- * be given back, so nothing can leak.
+ * The downloads that one process may still start; see the top of this file.
+ * Each plan creates its own and takes its share from it: nothing has to be
+ * returned, so nothing can leak.
  */
 export class DownloadLimits {
   readonly #history: OriginHistory;
@@ -65,7 +64,7 @@ export class DownloadLimits {
   /** Downloads by origin, then by seller. */
   readonly #held = new Map<string, Map<string, number>>();
 
-  /** `times`: for how long each seller holds its downloads. */
+  /** `times`: how long each seller holds its downloads. */
   constructor(
     history: OriginHistory,
     times: OwnerTimes,
@@ -76,7 +75,7 @@ export class DownloadLimits {
     for (const source of inFlight) this.take(source);
   }
 
-  /** How many more downloads of this source may be handed out now, at most. */
+  /** The most downloads of this source that may be handed out now. */
   room(source: DownloadSource): number {
     return Math.max(0, Math.min(this.#roomAt(source), this.#shareAt(source)));
   }
@@ -90,7 +89,8 @@ export class DownloadLimits {
       return Math.min(slots, this.#unprovenRoom(source, held));
     }
     const inFlight = Math.max(0, PER_ORIGIN - held);
-    // What goes beyond an origin's own limit waits there, and costs no slot.
+    // Downloads beyond an origin's own limit wait in its queue and take no
+    // slot.
     return slots >= inFlight ? PER_PROVEN_ORIGIN - held : slots;
   }
 
@@ -122,7 +122,7 @@ export class DownloadLimits {
     return this.#history.answered(origin) === true;
   }
 
-  /** Whether no source whatever has room. */
+  /** Whether no source at all has room. */
   get full(): boolean {
     return this.#slots(() => true) >= TOTAL &&
       [...this.#held].every(([origin, sellers]) =>

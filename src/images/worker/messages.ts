@@ -1,4 +1,4 @@
-/** What the main thread and the image worker say to each other. */
+/** Messages between the main thread and the image worker. */
 
 import type { ImageStoreSettings } from "../storage/open.ts";
 import type { DiskMark } from "../storage/disk_call.ts";
@@ -9,24 +9,24 @@ import type { ClaimedImage } from "../rows/queue.ts";
 /** Sent to the worker once, when it starts. */
 export interface ImageWorkerSettings {
   store: ImageStoreSettings;
-  /** Bytes of one image. */
+  /** The most bytes of one image. */
   imageLimit: number;
   allowPrivate: readonly string[];
-  /** How long a host may take to begin its answer. */
+  /** Milliseconds that a host may take to begin its answer. */
   answerMs: number;
-  /** Tells that it waits for the disk, which keeps it from giving other signs. */
+  /** Set while it waits for the disk and can therefore send nothing. */
   diskMark: DiskMark;
-  /** Tells which job it is judging, in case that it does not come back. */
+  /** The job that it is inspecting, in case it dies of that. */
   jobMark: JobMark;
 }
 
-/** A download; also how it is told apart from every other one. */
+/** A download; its lease identifies it. */
 export type ImageTask = Pick<
   ClaimedImage,
   "id" | "lease" | "url" | "copy" | "sellerId" | "room"
 >;
 
-/** What a download is at: its turn, its host, its header, its store. */
+/** The phase of a download: waiting for a slot, host, inspection, store. */
 export type ImagePhase = "waiting" | "downloading" | "judging" | "storing";
 
 export interface ImageProgress {
@@ -43,19 +43,19 @@ export type ToImageWorker =
 
 export type FromImageWorker =
   /**
-   * It hears what it is told, and has not ended these jobs yet. Number 0 says
-   * that it has started.
+   * It received the ping, and these jobs have not ended. Number 0 means that it
+   * has started.
    */
   | { type: "beat"; number: number; jobs: ImageProgress[] }
-  /** Sent all the time: its timers go on, and which ping it heard last. */
+  /** Sent at intervals: its timers run, and `heard` is its latest ping. */
   | { type: "tick"; heard: number }
   | { type: "done"; results: FetchedImage[] }
-  /** It met an error that it should not have; the job has its outcome. */
+  /** It met an unexpected error; the job has its outcome. */
   | { type: "fault"; error: string }
   /**
-   * It met an error that nobody caught, and is to be ended. `culprit` is the
-   * lease of the job of whose image it happened.
+   * It met an uncaught error and must be terminated. `culprit` is the lease of
+   * the job whose image caused it.
    */
   | { type: "broken"; error: string; culprit: string | null }
-  /** The answer to `stop`: nothing follows, nothing is left half-written. */
+  /** The answer to `stop`: nothing follows, and no partial file is left. */
   | { type: "stopped" };

@@ -1,10 +1,10 @@
 /**
- * The image role: claims due jobs, feeds the image worker, records what it
- * reports.
+ * The image role: claims due jobs, sends them to the image worker, records what
+ * it reports.
  *
- * Each round is one look at the queue and at most one write, in which what was
- * reported, what was lost and what is claimed go together; a busy worker fills
- * the next round while this one is being written.
+ * Each round reads the queue once and makes at most one write, which contains
+ * the reported, lost and claimed jobs; a busy worker fills the next round while
+ * this one is being written.
  */
 import {
   type AttemptOutcome,
@@ -50,25 +50,27 @@ import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 
 const LEASE_MS = 15_000;
 const RENEW_MS = 5_000;
-/** If a look did not reach the end, the next one follows after this long. */
+/** Pause before the next round if one did not read the whole queue. */
 const NEXT_LOOK_MS = 50;
-/** Nothing is claimed for so long after this process broke a download off. */
+/** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
-/** Jobs of another process are seen after this long at the latest. */
+/** Jobs of another process are noticed within this time. */
 const IDLE_MS = 1_000;
-/** Of expired leases one look takes so many. */
+/** The most expired leases that one round reads. */
 const EXPIRED = 256;
-/** After so long without a look at the rows, nobody may have had one. */
+/** After this long without a read of the queue, no process may have had one. */
 const GAP_MS = LEASE_MS - RENEW_MS;
-/** Others have so long then to renew their leases. */
+/** Other processes then have this long to renew their leases. */
 const GRACE_MS = 2 * RENEW_MS;
 /** What tests replace. */
 export interface ImageRoleOptions {
   /** The worker's module. */
   module?: URL;
-  /** How often the worker is asked for a sign of life; 1,000 by default. */
+  /** How often the worker is pinged; 1,000 by default. */
   beatMs?: number;
-  /** How long a host may take to begin its answer; 10,000 by default. */
+  /**
+   * Milliseconds that a host may take to begin its answer; 10,000 by default.
+   */
   answerMs?: number;
   /** MiB of the worker's heap; 256 by default. */
   heapMb?: number;
@@ -76,21 +78,21 @@ export interface ImageRoleOptions {
 
 interface HeldImage extends ClaimedImage {
   /**
-   * What came of it and is to be recorded: an attempt's outcome, the worker
-   * died of it, or nothing that the job has to answer for. null: in flight.
+   * The result to record: an attempt's outcome, `crashed` if the job killed the
+   * worker, or `released` if it is not at fault. null: in flight.
    */
   end: AttemptOutcome | "crashed" | "released" | null;
-  /** Of its seller's time, while it is in flight; waiting there counts, too. */
+  /** Counts the seller's time while the job is in flight or waits there. */
   hold: Hold | null;
 }
 
-/** What a look at the rows found. */
+/** The result of reading the queue. */
 interface Look {
   expired: LeasedImage[];
   picked: Picked;
-  /** As `roomOf` answers, of what was picked. */
+  /** Of the picked jobs, as `roomOf` returns it. */
   rooms: Map<string, number>;
-  /** Whether some of those who wait for an end have not been told of it. */
+  /** Whether requests of finished jobs remain to be updated. */
   untold: boolean;
 }
 
@@ -106,7 +108,9 @@ export class ImageRole implements BackgroundRole {
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
   readonly #times: OwnerTimes;
-  /** Every job whose lease may be ours, by lease, until its end is on disk. */
+  /**
+   * Every job whose lease may be ours, by lease, until its result is on disk.
+   */
   readonly #held = new Map<string, HeldImage>();
   #next = FIRST_ROUND;
   #moves = 0;
@@ -115,9 +119,9 @@ export class ImageRole implements BackgroundRole {
   #claimsFrom = 0;
   /** When the worker last reported something; monotonic milliseconds. */
   #reportedAt = 0;
-  /** When the rows were last seen; monotonic milliseconds. */
+  /** When the queue was last read; monotonic milliseconds. */
   #lookedAt = Infinity;
-  /** Until then others may not have been able to renew their leases. */
+  /** Until then other processes may have been unable to renew their leases. */
   #graceUntil = 0;
   #renewAt = 0;
 
@@ -164,8 +168,8 @@ export class ImageRole implements BackgroundRole {
   }
 
   /**
-   * Gives up what is under way, records what is done and gives the rest back,
-   * so that another process can go on at once.
+   * Aborts downloads, records results and releases the other jobs, so that
+   * another process can continue at once.
    */
   async stop(): Promise<void> {
     const { db, deps } = this.#services;
@@ -176,7 +180,7 @@ export class ImageRole implements BackgroundRole {
     try {
       await db.write((tx) => this.#recordEnds(tx, [...this.#held.values()]));
     } catch (error) {
-      // The leases run out, and everything goes on then.
+      // The leases expire, and the jobs are due again then.
       deps.log.error("image_release_failed", { error: String(error) });
     }
   }
@@ -216,7 +220,7 @@ export class ImageRole implements BackgroundRole {
   async #round(): Promise<number> {
     const { clock } = this.#services.deps;
     const now = clock.now();
-    // Before the look: after a stall our own leases have run out.
+    // Before the read: after a stall our own leases have expired.
     if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
     const { expired, picked, rooms, untold } = await this.#look(now);
     const jobs = picked.jobs.map((job) => ({
@@ -238,15 +242,16 @@ export class ImageRole implements BackgroundRole {
     const nextAt = Math.min(
       picked.nextDue,
       this.#held.size > 0 ? this.#renewAt : Infinity,
-      // After the look, however long that took: others want their turn.
+      // Counted from the end of the round, however long it took, so that other
+      // work runs in between.
       picked.more ? clock.now() + NEXT_LOOK_MS : Infinity,
     );
     return Math.max(1, nextAt - now);
   }
 
   /**
-   * A write of its own: what one that settles holds already, an upload that has
-   * asked for one of these images may be waiting for.
+   * A write of its own: the settling write has locked rows of images already,
+   * and an upload that waits for one of these may hold what renewing needs.
    */
   async #renew(now: number): Promise<void> {
     await this.#services.db.write((tx) =>
@@ -286,7 +291,7 @@ export class ImageRole implements BackgroundRole {
     return { expired: this.#isDead(expired, at), picked, rooms, untold };
   }
 
-  /** A portion of those who wait for an image that very many wait for. */
+  /** Updates some of the requests for an image that very many wait for. */
   async #tellRest(): Promise<void> {
     const { db, deps } = this.#services;
     const at = deps.clock.now();
@@ -295,15 +300,15 @@ export class ImageRole implements BackgroundRole {
     });
   }
 
-  /** Those whose holder had every chance to renew its lease. */
+  /** Leases whose holder has had enough time to renew them. */
   #isDead(expired: readonly LeasedImage[], at: number): LeasedImage[] {
     if (at < this.#graceUntil) return [];
     return expired.filter(({ lease }) => !this.#held.has(lease));
   }
 
   /**
-   * Records what has ended, claims what was picked and hands that over. Answers
-   * how many jobs it claimed.
+   * Records results, claims the picked jobs and hands them to the worker.
+   * Returns how many jobs it claimed.
    */
   async #write(
     now: number,
@@ -312,8 +317,8 @@ export class ImageRole implements BackgroundRole {
     jobs: readonly Omit<ClaimedImage, "lease">[],
   ): Promise<number> {
     const { db, deps } = this.#services;
-    // Held from here on, as one may be ours although the write seems to have
-    // failed; and to be released, until the worker has it.
+    // Held from here on, because a claim may exist although the write seems to
+    // have failed; to be released until the worker has it.
     const claims = jobs.map((job): HeldImage => {
       const lease = deps.ids.uuid();
       return { ...job, lease, end: "released", hold: null };
@@ -328,7 +333,7 @@ export class ImageRole implements BackgroundRole {
     const ours = new Set(claimed);
     const gone = [...ended, ...claims.filter((claim) => !ours.has(claim))];
     for (const { lease } of gone) this.#held.delete(lease);
-    // It may have died while they were being claimed.
+    // The worker may have died while they were being claimed.
     if (!this.#thread.ready) return claimed.length;
     for (const claim of claimed) {
       claim.end = null;
@@ -418,12 +423,12 @@ export class ImageRole implements BackgroundRole {
     recordSpan("image.fetch", ms, { outcome: outcome.kind, code, bytes });
   }
 
-  /** What the worker has and has not reported. */
+  /** Jobs that the worker has and has not reported. */
   #inFlight(): HeldImage[] {
     return [...this.#held.values()].filter(({ end }) => end === null);
   }
 
-  /** Only the job that the worker was judging is to blame, if it was one. */
+  /** Only the job that the worker was inspecting is to blame, if any. */
   #bereaved(culprit: string | null): void {
     for (const job of this.#inFlight()) {
       giveBack(job);
@@ -438,20 +443,20 @@ async function claimAll(
   claims: readonly HeldImage[],
   now: number,
 ): Promise<HeldImage[]> {
-  // Asked for all at once, which costs one round trip to a server.
+  // Sent all at once, which costs one round trip to a server.
   const claimed = await Promise.all(
     claims.map((claim) => claimImage(tx, claim, now + LEASE_MS)),
   );
   return claims.filter((_, i) => claimed[i]);
 }
 
-/** Nothing came of it that the job or its seller has to answer for. */
+/** Ends a job without a result that it or its seller is charged for. */
 function giveBack(job: HeldImage): void {
   job.hold?.cancel();
   job.end = "released";
 }
 
-/** Whether the host has shown itself alive, in whatever way. */
+/** Whether the host has answered, in any way. */
 function isAnswered(outcome: ImageOutcome): boolean {
   if (outcome.kind !== "failed") return true;
   return outcome.code !== "image_timeout" &&

@@ -1,6 +1,6 @@
 /**
- * Chooses which due images are fetched next: sellers take turns, and within a
- * seller its origins do, as far as there is room for them.
+ * Chooses which due images are fetched next: round-robin among sellers, and
+ * within a seller among its origins, as far as the limits allow.
  */
 import type { Sql } from "../../database/db.ts";
 import {
@@ -16,28 +16,28 @@ import {
   type OriginHistory,
 } from "./limits.ts";
 
-/** How many sellers, and origins of each, one look goes through. */
+/** How many sellers, and origins of each, one read covers. */
 const SELLERS = 64;
 const ORIGINS = 64;
 
-/** Where a look begins, so that every seller and origin comes up. */
+/** Where a read starts, so that every seller and origin gets its turn. */
 export interface RoundRobin {
   sellerId: string;
-  /** By seller; only for those with more origins than one look takes. */
+  /** By seller; only for those with more origins than one read covers. */
   origins: ReadonlyMap<string, string>;
 }
 
 export const FIRST_ROUND: RoundRobin = { sellerId: "", origins: new Map() };
 
-/** What one look came to. It is a plan: what is claimed and held decides. */
+/** The result of one read. It is a plan: the claims decide. */
 export interface Picked {
-  /** To be claimed. */
+  /** The jobs to claim. */
   jobs: ImageJob[];
-  /** When something is due that was not picked; Unix milliseconds. */
+  /** When a job is due that was not picked; Unix milliseconds. */
   nextDue: number;
-  /** Whether there may be more that was not looked at. */
+  /** Whether there may be more that was not read. */
   more: boolean;
-  /** Where the next look begins. */
+  /** Where the next read starts. */
   round: RoundRobin;
 }
 
@@ -51,16 +51,16 @@ export const nothingPicked = (round: RoundRobin): Picked => ({
 export interface PickOptions {
   now: number;
   history: OriginHistory;
-  /** For how long each seller holds its downloads. */
+  /** How long each seller holds its downloads. */
   times: OwnerTimes;
-  /** What is being downloaded now. */
+  /** The current downloads. */
   inFlight: readonly DownloadSource[];
   round: RoundRobin;
 }
 
 /**
- * Picks what is due and has room. Changes nothing but its answer, as the
- * database may call a read again.
+ * Picks due jobs within the limits. Has no side effects, because the database
+ * may repeat a read.
  */
 export async function pickImages(
   sql: Sql,
@@ -91,11 +91,14 @@ interface SellerLook {
   sellerId: string;
   now: number;
   limits: DownloadLimits;
-  /** Where the next look at each seller begins; this one sets its own. */
+  /** Where the next read of each seller starts; this one sets its own. */
   origins: Map<string, string>;
 }
 
-/** What one seller would have fetched next: its origins take turns. */
+/**
+ * The jobs that one seller would have fetched next, round-robin among its
+ * origins.
+ */
 async function queueOf(
   sql: Sql,
   { sellerId, now, limits, origins }: SellerLook,
@@ -130,7 +133,7 @@ function interleaved<T>(lists: readonly T[][]): T[] {
   return all;
 }
 
-/** A job that several sellers wait for is taken in the first of their turns. */
+/** Takes a job that several sellers wait for in the first of their turns. */
 function takeInTurns(
   queues: readonly ImageJob[][],
   limits: DownloadLimits,

@@ -1,8 +1,8 @@
 /**
- * Knows whether the image store takes images. Once a download has met a store
- * that does not, no more are begun; one small probe at a time then tells when
- * everything can go on. So a full store is not asked by each of ten thousand
- * jobs, and a job that waits for it loses nothing.
+ * Knows whether the image store accepts images. Once a download fails at the
+ * store, no more are started; one small probe at a time then finds out when
+ * they can continue. So ten thousand jobs do not each try a full store, and a
+ * job that waits for it loses no attempt.
  */
 import type { Deps } from "../../deps.ts";
 import type { ImageStore } from "../storage/blob_store.ts";
@@ -11,18 +11,18 @@ import { Loop } from "../../jobs/loop.ts";
 import { Signal } from "../../jobs/signals.ts";
 import type { StoreFailure } from "../image.ts";
 
-/** Between two probes of a store in trouble; doubled each time. */
+/** Between two probes of a failing store; doubled each time. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
-/** A store of which nothing was seen for this long is probed, too. */
+/** A store that was not used for this long is probed, too. */
 const QUIET_MS = 15_000;
-/** A store that has not answered a probe by now is in trouble until it does. */
+/** A store that does not answer a probe within this time counts as failing. */
 const PROBE_MS = 10_000;
 
 export interface StoreWatchOptions {
   deps: Pick<Deps, "clock" | "log">;
   store: ImageStore;
-  /** Called when downloads may begin again. */
+  /** Called when downloads may start again. */
   onRecovery: () => void;
 }
 
@@ -52,23 +52,23 @@ export class StoreWatch {
     this.#loop.start();
   }
 
-  /** Does not wait for a probe that the store keeps waiting. */
+  /** Does not wait for a probe in progress. */
   stop(): void {
     void this.#loop.stop();
   }
 
-  /** Why nothing can be stored at present; null while it can. */
+  /** Why nothing can be stored at present; null if it can. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
-  /** A download has been stored. */
+  /** Records that a download was stored. */
   stored(): void {
     this.#pause = FIRST_PAUSE_MS;
     this.#recovered();
   }
 
-  /** A download has met a store that did not take it. */
+  /** Records that the store refused a download. */
   failed(failure: StoreFailure): void {
     if (this.#trouble === null) this.#note(failure);
   }

@@ -1,12 +1,13 @@
 /**
- * Keeps one image worker going. Whatever ends it (an error, `Deno.exit`, its
- * memory limit, a hang) is noticed, at the latest by its silence; what it was
- * given is then handed back, and another one is started after a pause.
+ * Runs the image worker and restarts it. It notices whatever ends the worker
+ * (an error, `Deno.exit`, its memory limit, a hang), at the latest by missed
+ * beats. The thread then returns its unfinished jobs, and another worker starts
+ * after a pause.
  *
- * On Deno 2.9.6 `terminate()` does not stop JavaScript that runs: the worker's
- * `exit` event comes at once, and the thread goes on. Whether it has really
- * ended is told by the end of a message channel that it holds. Threads that hang
- * are counted, and there is a most of them.
+ * On Deno 2.9.6 `terminate()` does not stop running JavaScript: the worker's
+ * `exit` event comes at once, and the thread goes on. The thread has really
+ * ended when a message channel that it holds is closed. Hanging threads are
+ * counted, and their number is limited.
  */
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Deps } from "../../deps.ts";
@@ -23,52 +24,52 @@ import type {
 } from "./messages.ts";
 
 /**
- * Silent for so many beats in a row, a worker counts as dead. So this is also
- * how long the judging of one image may take.
+ * A worker that misses so many beats in a row counts as dead. So this also
+ * limits the time to inspect one image.
  */
 const MISSED_BEATS = 5;
-/** It may take longer to start. */
+/** Starting may take longer. */
 const MISSED_BEATS_AT_START = 20;
 /**
- * Out of memory, a worker may lose its ears and live on: so many ticks in a row
- * without the last ping but one tell that it is deaf.
+ * Out of memory, a worker may stop receiving messages and live on: it counts as
+ * deaf after so many ticks in a row without the ping before the latest.
  */
 const DEAF_TICKS = 3;
 const FIRST_PAUSE_MS = 100;
-/** With all that is waited for besides, still less than 10 s. */
+/** Short enough that a restart takes less than 10 s in total. */
 const LONGEST_PAUSE_MS = 2_000;
-/** Having lived for so many beats, a worker counts as sound again. */
+/** A worker that has lived for so many beats counts as sound again. */
 const SOUND_BEATS = 3;
 /** After so many deaths in a row the operator is told. */
 const MANY_DEATHS = 3;
 /**
- * What the worker bounds by itself is lost after this long, with some to spare.
- * A turn may be waited for as long as others take, and the store for ever.
+ * A phase with a time limit of its own counts as lost after this long, which
+ * includes a margin. Waiting for a slot and storing have no limit here.
  */
 const MOST_MS: Partial<Record<ImagePhase, number>> = {
   downloading: 180_000,
   judging: 180_000,
 };
-/** So many threads that hang; with more, they would take all of the machine. */
+/** The most hanging threads; more would use up the machine. */
 const MOST_HANGING = 4;
 const STOP_MS = 2_000;
 
 export interface ImageThreadOptions {
   deps: Pick<Deps, "clock" | "log">;
   settings: Omit<ImageWorkerSettings, "diskMark" | "jobMark">;
-  /** How often it is asked for a sign of life. */
+  /** How often it is pinged. */
   beatMs: number;
   /** The worker's module. */
   module: URL;
-  /** MiB of its heap; images themselves lie outside it. */
+  /** MiB of its heap, which does not contain the images themselves. */
   heapMb: number;
   onResults: (results: FetchedImage[]) => void;
-  /** It is there, and takes work. */
+  /** It has started and accepts jobs. */
   onReady: () => void;
   /**
-   * It is gone, and with it all that it was given and has not reported.
-   * `culprit` is the lease of the job that it was judging; null if it was none,
-   * and then no job is to blame.
+   * It has died, and with it all jobs that it has not reported. `culprit` is
+   * the lease of the job that it was inspecting; null if there was none, and
+   * then no job is to blame.
    */
   onDeath: (culprit: string | null) => void;
 }
@@ -78,11 +79,11 @@ interface Life {
   worker: Worker;
   diskMark: ReturnType<typeof newDiskMark>;
   jobMark: ReturnType<typeof newJobMark>;
-  /** When its thread has ended. */
+  /** Resolves when its thread has ended. */
   ended: Promise<void>;
 }
 
-/** Those of this process that were ended, and whose threads still run. */
+/** Terminated workers of this process whose threads still run. */
 const hanging = new Set<Life>();
 
 interface Job {
@@ -93,19 +94,19 @@ interface Job {
 
 export class ImageThread {
   readonly #options: ImageThreadOptions;
-  /** The one that works; null while there is none. */
+  /** The present worker; null while there is none. */
   #life: Life | null = null;
-  /** Handed over and not reported, by lease, with the latest ping before. */
+  /** The latest ping before each unreported job was sent, by lease. */
   readonly #given = new Map<string, number>();
-  /** What it was doing at its latest beat, by lease. */
+  /** The jobs of its latest beat, by lease. */
   #jobs: ReadonlyMap<string, Job> = new Map();
   #ready = false;
   #missed = 0;
   #beats = 0;
-  /** Of this life. */
+  /** Pings sent to the present worker. */
   #pings = 0;
   #deafTicks = 0;
-  /** It has done something since it started. */
+  /** It has reported a result since it started. */
   #hasWorked = false;
   /** Deaths in a row that no job is to blame for. */
   #deaths = 0;
@@ -117,12 +118,12 @@ export class ImageThread {
     this.#options = options;
   }
 
-  /** Whether it takes work. */
+  /** Whether it accepts jobs. */
   get ready(): boolean {
     return this.#ready;
   }
 
-  /** Why it cannot do its work, or not for long; null when it can. */
+  /** Why it does not work, or may soon fail; null if all is well. */
   get trouble(): string | null {
     if (this.#life === null && hanging.size >= MOST_HANGING) {
       return "too many image workers hang and cannot be ended: " +
@@ -134,7 +135,7 @@ export class ImageThread {
     return this.#ready ? null : "the image worker is not running";
   }
 
-  /** How many downloads were at what, at its latest beat. */
+  /** How many downloads were in each phase at its latest beat. */
   get phases(): Partial<Record<ImagePhase, number>> {
     const counts: Partial<Record<ImagePhase, number>> = {};
     for (const { phase } of this.#jobs.values()) {
@@ -166,21 +167,21 @@ export class ImageThread {
     this.#watch();
   }
 
-  /** Hands work over; only while it is ready. */
+  /** Sends jobs to the worker; only while it is ready. */
   fetch(tasks: ImageTask[]): void {
     if (tasks.length === 0) return;
     for (const { lease } of tasks) this.#given.set(lease, this.#pings);
     this.#post({ type: "fetch", tasks });
   }
 
-  /** Ends the worker as if it had died; another one follows. */
+  /** Terminates the worker as if it had died; another one follows. */
   replace(why: string): void {
     if (this.#life !== null) this.#died(why);
   }
 
   /**
-   * Ends the worker: what is under way is given up, what is done is reported
-   * before this resolves.
+   * Stops the worker: aborts downloads, and reports finished ones before this
+   * resolves.
    */
   async stop(): Promise<void> {
     this.#cancelTimer();
@@ -191,7 +192,7 @@ export class ImageThread {
       await this.#within(STOP_MS, stopped.promise);
     }
     this.#ready = false;
-    // It may have died meanwhile. What ends it comes at once, and is no death.
+    // It may have died meanwhile. From here on its end is no death.
     const life = this.#life;
     this.#life = null;
     if (life !== null) end(life);
@@ -202,12 +203,11 @@ export class ImageThread {
   #newLife(): Life {
     const { module, heapMb } = this.#options;
     const { port1, port2 } = new MessageChannel();
-    // Not the web's `Worker`, which is the same thread below, because only this
-    // one can be given a memory limit: running out of memory in the other ends
-    // the whole process.
+    // Not the web's `Worker`, because only this one can have a memory limit: if
+    // the other runs out of memory, the whole process ends.
     const worker = new Worker(module, {
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      // Nothing is said there. It closes when the thread has ended.
+      // Carries no messages; it closes when the thread has ended.
       workerData: { life: port2 },
       transferList: [port2],
     });
@@ -249,13 +249,13 @@ export class ImageThread {
     }
   }
 
-  /** Notices that it does not hear what it is told. */
+  /** Notices that the worker does not receive messages. */
   #listens(heard: number): void {
     this.#deafTicks = heard < this.#pings - 1 ? this.#deafTicks + 1 : 0;
     if (this.#deafTicks === DEAF_TICKS) this.#died("it hears nothing", null);
   }
 
-  /** Notices a job that is forgotten, or that goes on beyond its time. */
+  /** Notices a job that is missing from the beat, or over its time limit. */
   #compare(ping: number, jobs: readonly ImageProgress[]): void {
     const now = this.#options.deps.clock.monotonic();
     const before = this.#jobs;
@@ -272,14 +272,16 @@ export class ImageThread {
     if (isForgotten || isLate) this.#died("it lost a job", null);
   }
 
-  /** Counts its silence in beats, so that a pause of this process is one. */
+  /**
+   * Counts missed beats by timer, so that a pause of this process counts once.
+   */
   #watch(): void {
     const { deps, beatMs } = this.#options;
     this.#cancelTimer = deps.clock.after(beatMs, () => {
       const life = this.#life;
       if (life === null) return;
       const most = this.#ready ? MISSED_BEATS : MISSED_BEATS_AT_START;
-      // A disk that stalls would stall the next worker, too.
+      // A stalled disk would also stall a new worker.
       if (!isAtDisk(life.diskMark)) this.#missed++;
       if (this.#missed > most) return this.#died("it gave no sign of life");
       this.#post({ type: "ping", number: ++this.#pings });
@@ -287,7 +289,7 @@ export class ImageThread {
     });
   }
 
-  /** `known`: the culprit, where the thread still runs and others are judged. */
+  /** `known`: the culprit, if the thread still runs and inspects other jobs. */
   #died(why: string, known?: string | null): void {
     const { deps, onDeath } = this.#options;
     const life = this.#life;
@@ -300,7 +302,7 @@ export class ImageThread {
     this.#jobs = new Map();
     end(life);
     this.#stopped?.();
-    // A job's fault says nothing against the worker.
+    // A job's fault does not count against the worker.
     const pause = culprit === null
       ? Math.min(FIRST_PAUSE_MS * 2 ** this.#deaths++, LONGEST_PAUSE_MS)
       : FIRST_PAUSE_MS;
@@ -316,7 +318,7 @@ export class ImageThread {
     onDeath(culprit);
   }
 
-  /** Starts another worker, once there are not too many that hang. */
+  /** Starts another worker, unless too many threads hang. */
   #startAgain(): void {
     if (hanging.size < MOST_HANGING) return this.start();
     const { log } = this.#options.deps;
@@ -326,7 +328,7 @@ export class ImageThread {
     });
   }
 
-  /** Waits for a promise, but no longer than this. */
+  /** Waits for a promise, but not longer than `ms`. */
   async #within(ms: number, promise: Promise<unknown>): Promise<void> {
     const late = Promise.withResolvers<void>();
     const cancel = this.#options.deps.clock.after(ms, late.resolve);
@@ -335,14 +337,14 @@ export class ImageThread {
   }
 }
 
-/** Ends a worker, if it does not hang. */
+/** Terminates a worker; it ends unless it hangs. */
 function end(life: Life): void {
   hanging.add(life);
   life.ended.then(() => hanging.delete(life));
   life.worker.terminate().catch(() => {});
 }
 
-/** Resolves when the other end of a port is gone. */
+/** Resolves when the other end of a port is closed. */
 function closed(port: MessagePort): Promise<void> {
   return new Promise((resolve) => {
     port.on("close", () => resolve());

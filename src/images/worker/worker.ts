@@ -1,7 +1,7 @@
 /**
- * The image worker: a thread of its own, without a database, that downloads
- * images and reports what came of them. The main thread tells it what to fetch
- * and starts it anew whenever it dies.
+ * The image worker: a thread without a database that downloads images and
+ * reports the results. The main thread sends it jobs and restarts it whenever
+ * it dies.
  */
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
@@ -22,12 +22,12 @@ import type {
 } from "./messages.ts";
 import { TOTAL } from "./limits.ts";
 
-/** Niceness of this thread, and of those that write its files. */
+/** Niceness of this thread and of those that write its files. */
 const NICENESS = 10;
-/** Results are sent together: after this long, or when there are so many. */
+/** Results are batched: sent after this long, or at this number. */
 const GATHER_MS = 10;
 const GATHER = 64;
-/** Between two ticks. */
+/** Interval of ticks. */
 const TICK_MS = 250;
 
 const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
@@ -73,8 +73,8 @@ function start(settings: ImageWorkerSettings): void {
   leaveMarksIn(settings.diskMark);
   outbound = new Outbound({
     allowPrivate: settings.allowPrivate,
-    // The fetcher bounds downloads; with more slots than those, what is shared
-    // here among sellers is look-ups, and downloads only of one that is slow.
+    // The fetcher limits downloads. The client has more slots than that, so it
+    // shares look-ups among sellers, and downloads only of a slow seller.
     perOrigin: 4 * TOTAL,
     total: 4 * TOTAL,
     userAgent: USER_AGENT,
@@ -88,13 +88,13 @@ function start(settings: ImageWorkerSettings): void {
   beat(0);
 }
 
-/** Results go first: what is neither among them nor under way is lost. */
+/** Results first: a job neither among them nor in progress counts as lost. */
 function beat(number: number): void {
   send();
   post({ type: "beat", number, jobs: fetcher?.jobs ?? [] });
 }
 
-/** Out of memory, a thread may stop short of any `finally` and live on. */
+/** Out of memory, a thread may skip its `finally` blocks and live on. */
 function tick(): void {
   const culprit = fetcher?.judging ?? null;
   if (culprit !== null) {
@@ -104,13 +104,13 @@ function tick(): void {
   post({ type: "tick", heard });
 }
 
-/** Requests come first where there are not cores for everybody. */
+/** HTTP requests have priority where cores are scarce. */
 function giveWay(): void {
   try {
-    // Linux: of this thread alone, and of those that it starts.
+    // On Linux, this affects only this thread and those that it starts.
     setPriority(NICENESS);
   } catch {
-    // Not permitted, or not known here: then all are equal.
+    // Not permitted or not supported: all threads are then equal.
   }
 }
 
@@ -132,7 +132,7 @@ async function fetchOne(task: ImageTask): Promise<void> {
     const interrupted = mayPass && stalls.since(began);
     report({ ...fetched, outcome: interrupted ? INTERRUPTED : outcome });
   } catch (error) {
-    // Stopped: whoever started this releases the job.
+    // Aborted by `stop`: the main thread releases the job.
     if (!stopping.signal.aborted) throw error;
   }
 }
@@ -160,12 +160,12 @@ async function stop(): Promise<void> {
   post({ type: "stopped" });
 }
 
-/** No image is being judged when an error is heard of here. */
+/** No image is being inspected when an error arrives here. */
 function breakDown(error: unknown): void {
   post({ type: "broken", error: String(error), culprit: null });
 }
 
-// Uncaught, these would be printed past the log.
+// Otherwise the runtime would print these past the log.
 globalThis.addEventListener("error", (event) => {
   event.preventDefault();
   breakDown(event.error ?? event.message);

@@ -1,14 +1,14 @@
 /**
- * ISO/IEC 14496-12 and 23008-12: boxes. A still image tells its size in `ispe`,
- * perhaps cropped by `clap`; a sequence tells in `stsz` how many samples it has,
- * and in `stsd` how large they are.
+ * ISO/IEC 14496-12 and 23008-12: boxes. A still image has its size in `ispe`,
+ * possibly cropped by `clap`; a sequence has its number of samples in `stsz`,
+ * and their size in `stsd`.
  */
 import { code, type FormatHeader, type ImageReader } from "./reader.ts";
 
 const BOX_HEADER = 8;
 /** Version and flags of a "full" box. */
 const FULL = 4;
-/** Boxes that are gone into, with the bytes before the boxes that they hold. */
+/** Boxes to descend into, with the bytes before the boxes inside. */
 const CONTAINERS: ReadonlyMap<number, number> = new Map([
   [code("meta"), FULL],
   ...["iprp", "ipco", "moov", "trak", "mdia", "minf", "stbl"]
@@ -21,17 +21,17 @@ const STSD = code("stsd");
 
 interface Box {
   name: number;
-  /** Where its content begins, and where it ends. */
+  /** Where its content starts and ends. */
   from: number;
   to: number;
 }
 
-/** Reads the largest image's size; null if none tells one. */
+/** Returns the largest image's size; null if none is given. */
 export function readAvif(reader: ImageReader): FormatHeader | null {
   const sizes: Sizes = { latest: null, largest: null };
   let frames = 1;
   let largestFrame = 0;
-  // One loop for boxes of every depth: what is in a container comes next.
+  // One loop for boxes of every depth: a container's content comes next.
   let at = 0;
   while (at + BOX_HEADER <= reader.length) {
     reader.step();
@@ -57,10 +57,10 @@ export function readAvif(reader: ImageReader): FormatHeader | null {
   return { ...size, frames, largestFrame, complete: at === reader.length };
 }
 
-/** The box at a position; null if it would not fit. */
+/** The box at a position; null if it does not fit. */
 function boxAt(reader: ImageReader, at: number): Box | null {
   const short = reader.u32(at);
-  // 1: the size follows in 64 bits; 0: the box goes on to the end of the file.
+  // 1: the size follows in 64 bits; 0: the box extends to the end of the file.
   const is64Bit = short === 1 && at + 2 * BOX_HEADER <= reader.length;
   const from = at + (is64Bit ? 2 * BOX_HEADER : BOX_HEADER);
   const size = is64Bit ? reader.u64(at + BOX_HEADER) : short;
@@ -76,7 +76,7 @@ interface Size {
 }
 
 interface Sizes {
-  /** The one that a `clap` behind it would crop. */
+  /** The size that a following `clap` would crop. */
   latest: Size | null;
   largest: Size | null;
 }

@@ -7,7 +7,7 @@ const IMAGE = 0x2c;
 const IMAGE_DESCRIPTOR_BYTES = 10;
 const TRAILER = 0x3b;
 
-/** Reads the screen's size and its frames; null if there is not one. */
+/** Reads the screen's size and its frames; null if there is no screen. */
 export function readGif(
   reader: ImageReader,
   frameLimit: number,
@@ -33,7 +33,7 @@ export function readGif(
       header.largestFrame = Math.max(header.largestFrame, right * bottom);
       header.frames++;
       const colours = colourTable(reader.u8(at + 9));
-      // Behind the descriptor and the table: the size of LZW's first codes.
+      // After the descriptor and the table: the minimum code size of LZW.
       at = blocksEnd(reader, at + IMAGE_DESCRIPTOR_BYTES + colours + 1);
     } else {
       header.complete = block === TRAILER;
@@ -48,7 +48,7 @@ function colourTable(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 << ((flags & 7) + 1);
 }
 
-/** Where a list of data blocks ends that begins at `from`. */
+/** Where the list of data blocks that starts at `from` ends. */
 function blocksEnd(reader: ImageReader, from: number): number {
   let at = from;
   while (at < reader.length && reader.u8(at) > 0) {

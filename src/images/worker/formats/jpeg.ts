@@ -5,7 +5,7 @@ const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 const TEM = 0x01;
 
-/** Markers from SOF0 to SOF15 begin a frame, but for three among them. */
+/** Markers from SOF0 to SOF15 start a frame, except three of them. */
 function beginsFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf &&
     marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
@@ -40,8 +40,8 @@ export function readJpeg(reader: ImageReader): FormatHeader | null {
 }
 
 /**
- * Whether the end is marked behind `from`; compressed data cannot look like it.
- * It is sought backwards, because what follows it is short, if there is any.
+ * Whether an end marker follows `from`; compressed data cannot contain one.
+ * Searched backwards, because little or nothing follows it.
  */
 function hasEnd(reader: ImageReader, from: number): boolean {
   const { bytes } = reader;

@@ -2,9 +2,13 @@
 import { inflateSync } from "node:zlib";
 import { code, type FormatHeader, type ImageReader } from "./reader.ts";
 
-/** Bytes to which the compressed texts of a PNG may inflate together. */
+/**
+ * The most bytes to which the compressed texts of a PNG may inflate in total.
+ */
 export const TEXT_LIMIT = 1 << 20;
-/** What a text counts at least: to begin one takes time, too. */
+/**
+ * The least that a text counts, because starting to inflate takes time, too.
+ */
 const TEXT_COST = 1 << 12;
 
 const IHDR = code("IHDR");
@@ -17,7 +21,7 @@ const CHUNK_HEADER = 8;
 /** Length, name and checksum. */
 const CHUNK_OVERHEAD = 12;
 
-/** The compressed texts are more than `TEXT_LIMIT`. */
+/** The compressed texts exceed `TEXT_LIMIT`. */
 export class TooMuchText extends Error {
   override readonly name = "TooMuchText";
 }
@@ -65,7 +69,7 @@ export function readPng(
   return header;
 }
 
-/** Where `IHDR` is: first, or behind the `CgBI` of Apple's own PNGs. */
+/** The position of `IHDR`: first, or after the `CgBI` of Apple's PNGs. */
 function headerChunk(reader: ImageReader): number | null {
   const first = SIGNATURE_BYTES;
   const second = first + CHUNK_OVERHEAD + 4;
@@ -77,7 +81,7 @@ function headerChunk(reader: ImageReader): number | null {
 
 type Compressed = (data: Uint8Array) => Uint8Array;
 
-/** Chunks that hold compressed data, and where it is in them. */
+/** Chunks with compressed data, and where it is in them. */
 const TEXTS: ReadonlyMap<number, Compressed> = new Map([
   [code("zTXt"), (data) => data.subarray(data.indexOf(0) + 2)],
   [code("iCCP"), (data) => data.subarray(data.indexOf(0) + 2)],
@@ -94,9 +98,9 @@ function internationalText(data: Uint8Array): Uint8Array {
 }
 
 /**
- * Bytes to which a text inflates; what is not a zlib stream is harmless.
+ * Bytes to which a text inflates; data that is not a zlib stream is harmless.
  *
- * @throws {TooMuchText} if it is more than `room`, or nothing that would fit.
+ * @throws {TooMuchText} if it exceeds `room`, or does not fit at all.
  */
 function inflatedLength(compressed: Uint8Array, room: number): number {
   if (room <= 0 || compressed.length > room) throw new TooMuchText();

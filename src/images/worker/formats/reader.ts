@@ -1,19 +1,19 @@
 /**
- * The bytes of one image as its format's reader sees them. They come from a
- * stranger, so the reader may take only so many steps, whatever they say.
+ * The bytes of one image for the reader of its format. They are untrusted, so
+ * the number of steps that a reader may take is limited.
  */
 
 /**
- * A step is a chunk, block, box or marker that is looked at. A file may have
+ * A step is one chunk, block, box or marker that is read. A file may take
  * `FREE_STEPS` and one for every `BYTES_PER_STEP`; a GIF needs one for each 256
  * bytes, other formats far fewer. Every format is read forwards in one loop, so
- * steps bound the time: of 24 kinds of hostile files of 16 MiB the slowest takes 30
- * ms in a new process, and 15 ms later.
+ * steps bound the time: of 24 kinds of hostile files of 16 MiB the slowest
+ * takes 30 ms in a new process, and 15 ms later.
  */
 const FREE_STEPS = 10_000;
 const BYTES_PER_STEP = 64;
 
-/** How many steps the reading of so many bytes may take. */
+/** How many steps reading so many bytes may take. */
 export function stepLimit(bytes: number): number {
   return FREE_STEPS + Math.floor(bytes / BYTES_PER_STEP);
 }
@@ -23,22 +23,24 @@ export class TooManySteps extends Error {
   override readonly name = "TooManySteps";
 }
 
-/** What a header says. */
+/** The data of a header. */
 export interface FormatHeader {
   width: number;
   height: number;
-  /** Frames of an animation, counted up to one more than the limit; else 1. */
+  /**
+   * Frames of an animation, counted up to one more than the limit; otherwise 1.
+   */
   frames: number;
-  /** Pixels of the largest area that a frame asks for; 0 if none says. */
+  /** Pixels of the largest area that a frame needs; 0 if unknown. */
   largestFrame: number;
-  /** Whether the bytes reach the end that the format itself marks. */
+  /** Whether the data reaches the end that the format marks. */
   complete: boolean;
 }
 
 /**
  * Reads numbers at a position; big-endian unless named `LE`.
  *
- * @throws {RangeError} beyond the end
+ * @throws {RangeError} beyond the end.
  */
 export class ImageReader {
   readonly bytes: Uint8Array;
@@ -62,7 +64,7 @@ export class ImageReader {
   }
 
   /**
-   * To be called in each round of every loop over the bytes.
+   * Call it in each round of every loop over the bytes.
    *
    * @throws {TooManySteps}
    */
@@ -98,13 +100,13 @@ export class ImageReader {
     return this.u32(at) * 0x1_0000_0000 + this.u32(at + 4);
   }
 
-  /** Four letters as one number, to be compared with a `code()`. */
+  /** Four letters as one number, to compare with a `code()`. */
   code(at: number): number {
     return this.u32(at);
   }
 }
 
-/** What `ImageReader.code` reads where these four letters stand. */
+/** The number that `ImageReader.code` returns for these four letters. */
 export function code(letters: string): number {
   return new DataView(new TextEncoder().encode(letters).buffer).getUint32(0);
 }

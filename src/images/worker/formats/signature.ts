@@ -1,21 +1,23 @@
 // deno-lint-ignore-file no-control-regex -- signatures hold control characters
-/** What a file is, by its first bytes: an accepted image, or what else. */
+/**
+ * Detects a file's type by its first bytes: an accepted image, or what else.
+ */
 import { Buffer } from "node:buffer";
 import type { ImageType } from "../../image.ts";
 
-/** So many first bytes tell an accepted type … */
+/** So many first bytes identify an accepted type … */
 const SIGNATURE_BYTES = 96;
-/** … and so many, what it is instead. */
+/** … and so many, any other type. */
 export const HEAD_BYTES = 512;
 
 export type Sniffed =
   | { type: ImageType }
-  /** An image, or at least a known format, that is not accepted. */
+  /** An image or other known format that is not accepted. */
   | { refused: string }
   /** Something else, described. */
   | { notImage: string };
 
-/** Judges by the first `HEAD_BYTES` bytes, or all there are. */
+/** Detects the type by the first `HEAD_BYTES` bytes, or all there are. */
 export function sniff(head: Uint8Array): Sniffed {
   const start = latin1(head.subarray(0, SIGNATURE_BYTES));
   const accepted = ACCEPTED.find(([signature]) => signature.test(start));
@@ -28,7 +30,7 @@ export function sniff(head: Uint8Array): Sniffed {
   return { notImage: other?.[1] ?? "no known image format" };
 }
 
-/** One character a byte (what `TextDecoder` calls "latin1" is not quite that). */
+/** One character a byte (`TextDecoder`'s "latin1" is windows-1252). */
 function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
@@ -64,14 +66,14 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
   [/^[\t\n\r\x20-\x7e]+$/, "text"],
 ];
 
-/** What may come before the root element, from its beginning to its end. */
+/** What may precede the root element, with its start and its end. */
 const PROLOG: readonly (readonly [begin: string, end: string])[] = [
   ["<?", "?>"],
   ["<!--", "-->"],
   ["<!doctype svg", ">"],
 ];
 
-/** Whether a document's first element is `svg`; takes each character once. */
+/** Whether a document's first element is `svg`; reads each character once. */
 function beginsWithSvg(text: string): boolean {
   const document = text.replace(/^\xef\xbb\xbf/, "").toLowerCase();
   for (let at = 0;;) {

@@ -9,7 +9,7 @@ const ANMF = code("ANMF");
 /** Before the chunks: `RIFF`, a length, `WEBP`. */
 const FILE_HEADER = 12;
 const CHUNK_HEADER = 8;
-/** In an `ANMF`, before its chunks. */
+/** Bytes of an `ANMF` before its chunks. */
 const FRAME_HEADER = 16;
 
 interface Size {
@@ -47,7 +47,7 @@ export function readWebp(
   };
 }
 
-/** The size that a chunk tells; null if it tells none, or is cut off. */
+/** The size in a chunk; null if it has none or is truncated. */
 function sizeIn(reader: ImageReader, chunk: number): Size | null {
   const at = chunk + CHUNK_HEADER;
   if (reader.length < at + 10) return null;
