@@ -1,7 +1,7 @@
 /**
- * Requests that are refused and bear no good key, counted by the address that
- * they come from: who tries keys is slowed down, and cannot fill the log. A
- * request with a good key is never counted and never held up.
+ * Limits authentication failures by client address, so that guessing keys is
+ * slow and cannot fill the log. A request with a valid key is never counted or
+ * delayed.
  */
 import { isIP, isIPv6 } from "node:net";
 import type { Clock } from "../deps.ts";
@@ -18,8 +18,8 @@ export class AuthFailureLimiter {
   }
 
   /**
-   * Counts a refusal; null as long as there are not too many of them. Beyond
-   * that the answer to a key is 429, whichever key it was.
+   * Counts a failure; null as long as there are not too many. After that the
+   * answer is 429, whatever key was sent.
    */
   tooMany(address: string): ServiceError | null {
     const { allowed, retryAfter } = this.#refused.take(
@@ -36,7 +36,7 @@ export class AuthFailureLimiter {
   }
 }
 
-/** Of IPv6 one client has a whole /64 to choose addresses from. */
+/** An IPv6 client may use any address of a /64. */
 function network(address: string): string {
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
@@ -49,10 +49,10 @@ function network(address: string): string {
 }
 
 /**
- * The address of the client behind so many trusted proxies (0: none): each of
- * them appended to `X-Forwarded-For` the address that it was asked from, and
- * what stands before those the client may have made up. Where the header has no
- * address at that place, it is the one that the connection came from.
+ * The address of the client behind this many trusted proxies (0: none). Each
+ * proxy appended the address of its client to `X-Forwarded-For`; earlier
+ * entries may be forged. Without a valid address at that position, it is the
+ * address of the connection.
  */
 export function clientAddress(
   request: Request,
@@ -65,7 +65,7 @@ export function clientAddress(
   return isIP(address) === 0 ? connected : address;
 }
 
-/** Without a port, and without the brackets that go with one. */
+/** An address without port and brackets. */
 function bareAddress(text: string): string {
   return text.trim()
     .replace(/^\[(.*)\](:\d+)?$/, "$1")

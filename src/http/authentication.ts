@@ -1,4 +1,4 @@
-/** Whose key came with a request. */
+/** Authentication by key. */
 import type { Clock, Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Db, Sql } from "../database/db.ts";
@@ -12,17 +12,19 @@ import {
 import { KeyUses } from "../sellers/key_uses.ts";
 import { findSellerByKey, type KeyOwner } from "../sellers/seller_rows.ts";
 
-/** The header that every request to the API carries. */
+/** The header with the key of every request to the API. */
 export const KEY_HEADER = "x-service-auth";
-/** A key found good is not looked up again for this long; a revoked one is
- * refused within a second, so it must be well below that. */
+/**
+ * How long a valid key is cached. A revoked key must be refused within a
+ * second, so this is well below that.
+ */
 const REMEMBER_MS = 500;
-/** How many keys are remembered at most. */
+/** The most keys that are cached. */
 const REMEMBER_KEYS = 10_000;
-/** Characters of a key at most. */
+/** The most characters of a key. */
 const KEY_LENGTH = 200;
 
-/** 401; one message, whether the key is missing, unknown or revoked. */
+/** 401, with one message for missing, unknown and revoked keys. */
 function unauthorized(): ServiceError {
   return new ServiceError(
     "unauthorized",
@@ -30,7 +32,7 @@ function unauthorized(): ServiceError {
   );
 }
 
-/** 401 of the metrics. */
+/** 401 for metrics. */
 function bearerWanted(): ServiceError {
   return new ServiceError(
     "unauthorized",
@@ -39,7 +41,7 @@ function bearerWanted(): ServiceError {
   );
 }
 
-/** Whose keys are which, remembered for half a second; hashing takes time. */
+/** Owners by key, cached for half a second because hashing takes time. */
 class KeyOwners<T> {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -56,14 +58,14 @@ class KeyOwners<T> {
     this.#find = find;
   }
 
-  /** Null for a key that is unknown or revoked. */
+  /** Returns null for an unknown or revoked key. */
   async get(key: string): Promise<T | null> {
     const known = this.#known.get(key);
     const fresh = known !== undefined && known.until > this.#clock.monotonic();
     return fresh ? known.owner : await this.lookUp(key);
   }
 
-  /** As `get`, from the database. */
+  /** As `get`, without the cache. */
   async lookUp(key: string): Promise<T | null> {
     const now = this.#clock.monotonic();
     const owner = await this.#db.read((sql) => this.#find(sql, key));
@@ -77,7 +79,7 @@ class KeyOwners<T> {
   }
 }
 
-/** Whether a header can hold a key at all. */
+/** Whether a header value can be a key at all. */
 function isPossible(key: string | null): key is string {
   return key !== null && key !== "" && key.length <= KEY_LENGTH;
 }
@@ -95,7 +97,7 @@ export class SellerKeys {
   readonly #clock: Clock;
   readonly #owners: KeyOwners<KeyOwner>;
   readonly #uses: KeyUses;
-  /** Of requests that wait or stream, by key. */
+  /** Requests that wait or stream, by key. */
   readonly #watched = new Map<string, Set<AbortController>>();
   #cancelLook = () => {};
 
@@ -105,7 +107,7 @@ export class SellerKeys {
     this.#uses = new KeyUses(db, deps);
   }
 
-  /** The seller whose key this is, or throws 401. */
+  /** Returns the seller of this key; throws 401. */
   async authenticate(key: string | null): Promise<KeyOwner> {
     const owner = isPossible(key) ? await this.#owners.get(key) : null;
     if (owner === null) throw unauthorized();
@@ -113,15 +115,15 @@ export class SellerKeys {
     return owner;
   }
 
-  /** Writes what was not written yet. */
+  /** Writes pending changes. */
   close(): Promise<void> {
     return this.#uses.flush();
   }
 
   /**
-   * Looks at a key again and again until `stop` is called; the signal fires,
-   * with the refusal as its reason, within a second of its end or of the
-   * suspension of its seller.
+   * Checks a key repeatedly until `stop` is called; the signal fires, with the
+   * refusal as its reason, within a second of the key's revocation or its
+   * seller's suspension.
    */
   watch(key: string): { signal: AbortSignal; stop(): void } {
     const watcher = new AbortController();
@@ -149,7 +151,7 @@ export class SellerKeys {
         if (owner === null) throw unauthorized();
         checkActive(owner);
       } catch (error) {
-        // A failure of the database says nothing about the key.
+        // A database failure does not make the key invalid.
         if (!(error instanceof ServiceError)) continue;
         for (const watcher of watchers) watcher.abort(error);
       }
@@ -158,11 +160,11 @@ export class SellerKeys {
   }
 }
 
-/** Who may use the operator API. */
+/** Authentication for the operator API. */
 export class OperatorKeys {
   readonly #db: Db;
   readonly #owners: KeyOwners<Operator>;
-  /** The hash of the key of the settings; null without one. */
+  /** The hash of the configured key; null without one. */
   readonly #configured: string | null;
 
   constructor(db: Db, clock: Clock, operatorKey: string | null) {
@@ -172,8 +174,8 @@ export class OperatorKeys {
   }
 
   /**
-   * The operator whose key this is. Throws 401; answers null where no operator
-   * has a key, so that there is no operator API.
+   * Returns the operator of this key. Throws 401; returns null if no operator
+   * has a key, which disables the operator API.
    */
   async authenticate(key: string | null): Promise<Operator | null> {
     const operator = await this.find(key);
@@ -187,7 +189,7 @@ export class OperatorKeys {
     return this.#configured !== null || await this.#db.read(hasOperatorKey);
   }
 
-  /** The operator whose key this is; null where it is none's. */
+  /** Returns the operator of this key; null if there is none. */
   async find(key: string | null): Promise<Operator | null> {
     if (key === null) return null;
     const isConfigured = this.#configured !== null &&
@@ -197,7 +199,7 @@ export class OperatorKeys {
   }
 }
 
-/** Who may read the metrics. */
+/** Authentication for metrics. */
 export class MetricsKeys {
   readonly #operators: OperatorKeys;
   /** The hash of SELLER_METRICS_KEY; null without one. */
@@ -209,8 +211,8 @@ export class MetricsKeys {
   }
 
   /**
-   * Throws 401 for headers without a good key. Answers false where there is no
-   * key of any kind, so that there are no metrics.
+   * Throws 401 for headers without a valid key. Returns false if no key of any
+   * kind exists, which disables metrics.
    */
   async authenticate(headers: Headers): Promise<boolean> {
     const [, bearer] = BEARER.exec(headers.get("authorization") ?? "") ?? [];

@@ -1,5 +1,5 @@
 /**
- * Reads a request's body under its limits: media type, encoding, declared and
+ * Reads a request's body within its limits: media type, encoding, declared and
  * real size, deadline.
  */
 import { Readable } from "node:stream";
@@ -11,28 +11,28 @@ import { limitTime } from "../net/time_limit.ts";
 import { Blocks } from "../lib/blocks.ts";
 import type { BodyShare } from "./body_budget.ts";
 
-/** A body must be complete after this time. */
+/** The deadline for a complete body. */
 const BODY_TIMEOUT_MS = 30_000;
-/** Bytes that gzip is inflated to in one go. */
+/** Bytes that gzip is inflated to at a time. */
 const INFLATED_AT_ONCE = 64 * 1024;
-/** Chunks of a body that are read before others are let in. */
+/** Chunks of a body that are read before other work runs. */
 const CHUNKS_AT_ONCE = 16;
-/** The same for chunks that are inflated, which this thread does. */
+/** The same for gzip, which this thread inflates. */
 const INFLATED_CHUNKS_AT_ONCE = 4;
 
 export interface BodyLimits {
   /** Bytes, after inflating. */
   limit: number;
   clock: Clock;
-  /** Fires when the service stops, which cuts bodies off. */
+  /** Fires when the service stops, which aborts bodies. */
   stopping: AbortSignal;
-  /** What the body may take of the memory for all bodies. */
+  /** The request's part of the memory for all bodies. */
   share: Pick<BodyShare, "take">;
 }
 
 /**
- * Reads an XML body within its limits, inflating gzip as it arrives; answers
- * it in blocks.
+ * Reads an XML body within its limits, inflating gzip as it arrives; returns it
+ * in blocks.
  */
 export async function readXmlBody(
   request: Request,
@@ -59,7 +59,7 @@ export async function readXmlBody(
     return blocks.finish();
   } catch (error) {
     if (late) throw timedOut();
-    // What is left of the body is not wanted.
+    // The rest of the body is not needed.
     arriving.cancel();
     if (error instanceof ServiceError) throw error;
     if (stopping.aborted) throw serviceStopping();
@@ -75,13 +75,15 @@ export async function readXmlBody(
   }
 }
 
-/** A body's bytes as they come. */
+/** The bytes of a body as they arrive. */
 class Arriving {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #limit: number;
   #isBroken = false;
 
-  /** @param limit bytes before inflating: gzip can also inflate to nothing. */
+  /**
+   * @param limit bytes before inflating, because gzip may inflate to nothing
+   */
   constructor(
     reader: ReadableStreamDefaultReader<Uint8Array>,
     limit: number,
@@ -103,7 +105,7 @@ class Arriving {
       size += value.length;
       if (size > this.#limit) throw tooLarge(this.#limit);
       yield value;
-      // Small chunks that are there already are read without a look at others.
+      // Small chunks that have arrived are read without a pause for other work.
       if (count % CHUNKS_AT_ONCE === 0) await yieldToIo();
     }
   }
@@ -124,7 +126,7 @@ class Arriving {
 
 /**
  * Inflates gzip as it arrives. node:zlib's `gunzip` with `maxOutputLength`
- * would want the whole body first, and is told of no other limit.
+ * would need the whole body first, and accepts no other limit.
  */
 async function* inflated(
   arriving: Arriving,
@@ -187,7 +189,7 @@ function timedOut(): ServiceError {
   return new ServiceError(
     "request_timeout",
     `The body was not complete after ${BODY_TIMEOUT_MS / 1_000} s.`,
-    // The rest of it may still be on its way.
+    // The rest of the body may still be arriving.
     { headers: { Connection: "close" } },
   );
 }

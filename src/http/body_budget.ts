@@ -1,12 +1,12 @@
-/** Bounds the bytes of all bodies and documents in progress. */
+/** Limits the total size of all bodies and documents in progress. */
 import { BODY_COST, SELLER_BODY_SHARE } from "../config.ts";
 import { ServiceError } from "../lib/errors.ts";
 
 /**
- * Bytes that sellers share. A seller has at most a quarter of them, and at most
- * as many as are left for everybody else (a dynamic threshold, as switches
- * share their buffers): however many sellers take all they can, the next one
- * finds as much room as each of them has.
+ * A budget of bytes that sellers share. A seller may have at most a quarter of
+ * it, and at most as much as is left for all others (a dynamic threshold, as
+ * for shared switch buffers): however many sellers take all they can, the next
+ * one finds as much room as each of them has.
  */
 export class BodyBudget {
   readonly #total: number;
@@ -19,7 +19,7 @@ export class BodyBudget {
     this.#free = total;
   }
 
-  /** What one request takes; it is given back when the share is disposed of. */
+  /** Opens a request's share, which is returned when it is disposed of. */
   open(seller: string): BodyShare {
     return new BodyShare(
       (bytes) => this.#take(seller, BODY_COST * bytes),
@@ -50,7 +50,7 @@ export class BodyBudget {
   }
 }
 
-/** What one request has of the budget. */
+/** One request's share of the budget. */
 export class BodyShare implements Disposable {
   readonly #take: (bytes: number) => void;
   readonly #giveBack: (bytes: number) => void;
@@ -64,7 +64,7 @@ export class BodyShare implements Disposable {
     this.#giveBack = giveBack;
   }
 
-  /** Throws 503 when there is no room for so many more bytes of the body. */
+  /** Throws 503 if there is no room for so many more bytes of the body. */
   take(bytes: number): void {
     this.#take(bytes);
     this.#bytes += bytes;

@@ -1,4 +1,4 @@
-/** Bounds how much is in progress at once, for a seller and in all. */
+/** Limits how much is in progress at once, for each seller and in total. */
 import type { Clock } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
@@ -7,13 +7,13 @@ import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
 export interface ConcurrencyQuotaOptions {
   perSeller: number;
   total: number;
-  /** What takes a place, in the plural, as the refusal names it. */
+  /** What is limited, in the plural, as the error message names it. */
   what: string;
 }
 
 /**
- * A seller has at most its own limit, and at most as much as is left for
- * everybody else (as in `BodyBudget`).
+ * A seller may have at most its own limit, and at most as much as is left for
+ * all others (as in `BodyBudget`).
  */
 export class ConcurrencyQuota {
   readonly #options: ConcurrencyQuotaOptions;
@@ -25,8 +25,8 @@ export class ConcurrencyQuota {
   }
 
   /**
-   * Takes a place until what is answered is called, once. Throws 429 when the
-   * seller has none left, 503 when nobody has.
+   * Takes a slot; call the returned function once to release it. Throws 429 if
+   * the seller has no slot left, 503 if nobody has.
    */
   take(seller: string): () => void {
     const { perSeller, total, what } = this.#options;
@@ -39,7 +39,7 @@ export class ConcurrencyQuota {
         LATER,
       );
     }
-    // As many stay free as one seller has: there is room for the next one.
+    // As many stay free as one seller has, which leaves room for the next.
     if (taken + 1 > total - this.#total - 1) {
       throw new ServiceError(
         "unavailable",
@@ -53,7 +53,7 @@ export class ConcurrencyQuota {
     return () => this.#leave(seller);
   }
 
-  /** Places that are taken. */
+  /** Slots in use. */
   get taken(): number {
     return this.#total;
   }
@@ -66,24 +66,23 @@ export class ConcurrencyQuota {
   }
 }
 
-/** Reads of many rows that are under way or wait for their turn. */
+/** Long reads in progress or waiting. */
 const READS = { perSeller: 64, total: 512, what: "reads" };
-/** Their answers, until they are sent; each has 4 MiB at most. Keys are owners. */
+/** Their answers until they are sent, at most 4 MiB each. Keys are owners. */
 const ANSWERS = { perKey: 4, total: READS.total };
-/** Answers being made. */
+/** Answers being created. */
 const MAKING = { perKey: 1, total: 6 };
-/** Steps at once: one waits for the database while another encodes. */
+/** Concurrent steps: one waits for the database while another encodes. */
 const STEPS = { perKey: 1, total: 2 };
-/** A read that took so long lets other requests in before its next step. */
+/** A step that took longer lets other requests run before the next. */
 const YIELD_AFTER_MS = 2;
 
-/** Does one step of a read when it is the owner's turn. */
+/** Runs one step of a read in the owner's turn. */
 export type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
- * Shares out reads of many rows. They are done in steps of a few milliseconds
- * in which owners take turns, so that whoever asks for much waits for it and
- * nobody else does.
+ * Shares long reads among owners. They run in steps of a few milliseconds,
+ * round-robin among owners, so that a long read delays only its owner.
  */
 export class ReadQuota {
   readonly #clock: Clock;
@@ -96,15 +95,15 @@ export class ReadQuota {
     this.#clock = clock;
   }
 
-  /** Reads that are under way or wait. */
+  /** Reads in progress or waiting. */
   get admitted(): number {
     return this.#admitted.taken;
   }
 
   /**
-   * Resolves when it is the owner's turn. What is held until the answer is made
-   * and until it is sent is added to these stacks. Throws 429 or 503 when too
-   * many wait, 408 when `abort()` fires first.
+   * Resolves in the owner's turn. Adds what is held until the answer is
+   * created, and until it is sent, to these stacks. Throws 429 or 503 if too
+   * many wait, 408 if `abort()` fires first.
    */
   async begin(
     owner: string,
@@ -131,7 +130,10 @@ export class ReadQuota {
   }
 }
 
-/** Owners that wait take turns. A signal is made only for who has to wait. */
+/**
+ * Waiting owners are served round-robin. A signal is created only for a request
+ * that has to wait.
+ */
 async function takeTurn(
   limit: ConcurrencyLimit,
   owner: string,

@@ -1,4 +1,4 @@
-/** What a handler is given and what it gives back. */
+/** The input and the output of a handler. */
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Answer, AnswerName } from "../contracts/answers.ts";
@@ -12,50 +12,50 @@ export interface RequestContext {
   /** Named path segments, percent-decoded. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** Whose key it was; throws on a route that is not a seller's. */
+  /** The authenticated seller; throws on a route that is not for sellers. */
   seller: Seller;
   /**
    * Reads the body: media type (415), declared and real size (413), deadline
-   * (408), room for it (503), gzip. `limit` in bytes, the setting's by default.
+   * (408), memory (503), gzip. `limit` in bytes, by default from the settings.
    */
   body(limit?: number): Promise<Uint8Array>;
-  /** As `body`, for a long one: in the blocks in which it arrived. */
+  /** As `body`, for a large one: in the blocks in which it arrived. */
   blocks(): Promise<Uint8Array[]>;
-  /** The operator, as in the audit log; throws on a route that is not theirs. */
+  /** The operator, as in the audit log; throws on a route for others. */
   who: string;
   /**
-   * Whether an operator's key came, on a route that needs none; throws 401 for
-   * another one.
+   * Whether an operator's key was sent, on a route that needs none; throws 401
+   * for an invalid one.
    */
   isOperator(): Promise<boolean>;
   /**
-   * Takes a place among the requests that wait or stream, until it is disposed
-   * of; throws 429 or 503 when there is none.
+   * Takes a slot for a request that waits or streams, until it is disposed of;
+   * throws 429 or 503 if there is none.
    */
   startWaiting(): Waiting;
   /**
-   * Reads many rows, in steps, when it is the turn of whose key it was; throws
-   * 429 or 503 when too many reads wait.
+   * Reads many rows, in steps, in the turn of the key's owner; throws 429 or
+   * 503 if too many reads wait.
    */
   heavyRead<T>(read: (takeStep: TakeStep) => Promise<T>): Promise<T>;
-  /** Fires when the client went away or the service is stopping. */
+  /** Fires when the client disconnects or the service stops. */
   abort: AbortSignal;
 }
 
 /** A request that waits or streams. */
 export interface Waiting extends Disposable {
   /**
-   * Fires as `abort` does, and within a second of the end of the key, then with
-   * the `ServiceError` that refuses it.
+   * Fires as `abort` does, and within a second of the key's revocation, then
+   * with the `ServiceError` that refuses it.
    */
   readonly signal: AbortSignal;
 }
 
-/** `A`: the kinds of answer in XML; none unless given. */
+/** `A`: the kinds of answer in XML; none by default. */
 export interface Reply<A extends AnswerName = never> {
-  /** 200 unless said otherwise. */
+  /** 200 by default. */
   status?: number;
-  /** What stands inside `<service>`. */
+  /** The content of `<service>`. */
   xml?: Answer<A>;
   /** A body that is already encoded, instead of `xml`; null for none. */
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;

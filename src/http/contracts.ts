@@ -1,4 +1,4 @@
-/** The published contracts: schemas, OpenAPI, documentation. No key is needed. */
+/** The published contracts, without a key: schemas, OpenAPI, documentation. */
 import { VERSION } from "../version.ts";
 import { ifNoneMatch } from "@std/http/etag";
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import { chapterPage, contentsPage, type Generated } from "../docs/page.ts";
 import { notFound } from "../lib/errors.ts";
 import type { Handler } from "./context.ts";
 
-/** Nothing from elsewhere, no script, nothing inline. */
+/** Forbids external content, scripts and inline styles. */
 const DOCS_POLICY = {
   "Content-Security-Policy": [
     "default-src 'none'",
@@ -29,13 +29,13 @@ const DOCS_POLICY = {
 /** `GET /docs` */
 export const getDocs = published("text/html", contentsPage, DOCS_POLICY);
 
-/** What chapters link to, to be downloaded. */
+/** Files that chapters link to for download. */
 const FILES: readonly (readonly [string, Handler])[] = [
   ["alerts.yml", published("application/yaml", () => alerts)],
   ["dashboard.json", published("application/json", () => dashboard)],
 ];
 
-/** `GET /docs/:chapter`; `endpoints` is called when the reference is read. */
+/** `GET /docs/:chapter`; calls `endpoints` when the reference is requested. */
 export function getChapter(endpoints: () => readonly Endpoint[]): Handler {
   const generated: Record<string, () => Generated> = {
     api: () => apiReference(endpoints()),
@@ -65,7 +65,7 @@ export const getProductsSchema = published("application/xml", productsSchema);
 /** `GET /seller_api/schemas/responses-1.1.xsd` */
 export const getResponsesSchema = published("application/xml", responsesSchema);
 
-/** Serves a text, which is written when it is first asked for. */
+/** Serves a text, which is created at the first request. */
 function published(
   type: string,
   write: () => string,
@@ -75,7 +75,7 @@ function published(
   const text = () => {
     const body = new TextEncoder().encode(write());
     const hash = createHash("sha256").update(body).digest("hex");
-    // Weak, since the server may pack the text.
+    // Weak, because the server may compress the text.
     return { body, etag: `W/"${hash.slice(0, 32)}"` };
   };
   // deno-lint-ignore require-await

@@ -1,4 +1,4 @@
-/** The one place where a failure becomes a status and an XML body. */
+/** The one place that turns a failure into a status and an XML body. */
 import { type Detail, DETAIL_LIMIT, ServiceError } from "../lib/errors.ts";
 import { StoreError } from "../images/storage/blob_store.ts";
 import { DbError } from "../database/db.ts";
@@ -7,13 +7,13 @@ import { boundedList } from "./list.ts";
 import { serviceDocument } from "../xml/encode.ts";
 import type { Answer, DetailNode, DetailsNode } from "../contracts/answers.ts";
 
-/** Seconds after which a client had better ask again. */
+/** How many seconds a client should wait before it retries. */
 const RETRY_AFTER = { "Retry-After": "5" };
 
 /**
- * What a client is told of any failure. A database that cannot be written, or a
- * store of images that cannot be read, just now is 503; whatever else was not
- * foreseen is 500 and says nothing.
+ * The error that a client sees for any failure. A database that cannot be
+ * written at present, or an image store that cannot be read, is 503; any other
+ * unexpected failure is 500 without details.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -64,7 +64,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   "closed",
 ]);
 
-/** The body of an error. Details that are too many for an answer are counted. */
+/** The body of an error. Details beyond the limit are only counted. */
 export function errorDocument(error: ServiceError, requestId: string): string {
   const { code, message } = error;
   const answer: Answer<"error"> = {
@@ -78,7 +78,7 @@ export function errorDocument(error: ServiceError, requestId: string): string {
   return serviceDocument(answer);
 }
 
-/** `<details>`, none for none; `more` are not among them. */
+/** `<details>`, or nothing without details; `more` were left out. */
 export function detailList(
   { details, more = 0 }: { details: readonly Detail[]; more?: number },
 ): DetailsNode | undefined {

@@ -1,4 +1,4 @@
-/** Events: those that operators hand in, and those that sellers pull. */
+/** Events: posted by operators, pulled by sellers. */
 import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
 import {
   eventsAfter,
@@ -19,13 +19,13 @@ import {
 } from "../webhooks/ingest.ts";
 
 interface Place {
-  /** The number of the last event that is known already. */
+  /** The number of the last event that the client has. */
   after: number;
   trigger: Trigger | null;
   limit: number;
 }
 
-/** Every answer has a `<next>`, so that there is always a cursor to keep. */
+/** Every answer has a `<next>`, so that a client always has a cursor. */
 export const listEvents: Handler<"events"> = async (context) => {
   const waitMs = readWait(context.query);
   const place = readPlace(context.query);
@@ -67,8 +67,8 @@ function parseTrigger(text: string): Trigger | null {
 }
 
 /**
- * Throws 422 for a place that no event has reached: after the operator restored
- * a backup, events would be missed without a word.
+ * Throws 422 for a cursor beyond the last event: after the operator restored a
+ * backup, the client would otherwise miss events silently.
  */
 async function checkCursor(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** `/healthz` and `/readyz`, for whoever watches the service. */
+/** `/healthz` and `/readyz`, for monitoring. */
 import { countBacklog } from "../operations/backlog.ts";
 import type { Db } from "../database/db.ts";
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
@@ -10,8 +10,8 @@ export const getHealth: Handler<"health"> = () =>
   Promise.resolve({ xml: { status: "alive" }, headers: NOT_KEPT });
 
 /**
- * `GET /readyz`: whether it can do its work. What it looked at is told to the
- * operator alone.
+ * `GET /readyz`: whether the service can do its work. Only the operator sees
+ * the individual checks.
  */
 export const getReadiness: Handler<"health"> = async (
   { services, isOperator },

@@ -5,7 +5,7 @@ import { IMAGE_TYPES } from "../images/image.ts";
 import type { ByteRange, ImageStore } from "../images/storage/blob_store.ts";
 import type { Handler, Reply } from "./context.ts";
 
-/** The only names there are; nothing else is ever looked for. */
+/** The only valid names; the store is asked for no others. */
 const NAME = new RegExp(
   `^([0-9a-f]{2})[0-9a-f]{62}\\.(${IMAGE_TYPES.join("|")})$`,
 );
@@ -25,7 +25,7 @@ export const getImage: Handler = async ({ services, request, params }) => {
   return await answer(request, services.images, `${folder}/${file}`, headers);
 };
 
-/** Asks the store for no more than it takes: for all of it in one go. */
+/** Requests exactly the bytes that are sent: all of them at once. */
 async function answer(
   request: Request,
   store: ImageStore,
@@ -68,8 +68,8 @@ function found<T>(image: T | null): T {
 }
 
 /**
- * The part that is asked for (RFC 9110, 14): null for the whole, which is also
- * the answer to several parts and to what is no range of bytes.
+ * The requested range (RFC 9110, 14); null for the whole file, which is also
+ * the answer to several ranges and to other units than bytes.
  */
 function wantedRange(
   { method, headers }: Request,
@@ -83,7 +83,7 @@ function wantedRange(
   return parseRange(wanted, size);
 }
 
-/** One range of a `Range` header, against a file of `size` bytes. */
+/** Parses a `Range` header with one range, for a file of `size` bytes. */
 export function parseRange(
   header: string,
   size: number,

@@ -1,7 +1,7 @@
 /**
  * Lists of a bounded size. A page is read and encoded in steps of a few
- * milliseconds, each with a snapshot of its own, so that other requests are
- * answered between them and no page is in memory as rows.
+ * milliseconds, each with its own snapshot, so that other requests run in
+ * between and a page never lies in memory as rows.
  */
 import type { Sql } from "../database/db.ts";
 import {
@@ -11,15 +11,15 @@ import {
 } from "../xml/encode.ts";
 import type { RequestContext } from "./context.ts";
 
-/** Bytes of an answer at most. */
+/** The most bytes of an answer. */
 export const ANSWER_LIMIT = 4 * 1_024 * 1_024;
-/** Left for what stands around the list. */
+/** Reserved for the elements around the list. */
 const FRAME_BYTES = 64 * 1_024;
-/** Rows that a page looks at, however few of them it wants. */
+/** The most rows that a page reads, however few match. */
 export const SCAN_LIMIT = 5_000;
-/** Bytes that one step reads and encodes, about. */
+/** About how many bytes one step reads and encodes. */
 export const STEP_BYTES = 128 * 1_024;
-/** Entries of the first step, when their size is not known. */
+/** Entries of the first step, while their size is unknown. */
 const FIRST_STEP = 8;
 
 /** A list that leaves room for the rest of its answer. */
@@ -27,26 +27,26 @@ export function boundedList<V extends XmlValue>(name: string): ElementList<V> {
   return new ElementList<V>(name, ANSWER_LIMIT - FRAME_BYTES);
 }
 
-/** What one step read. */
+/** The result of one step. */
 export interface Step<Cursor, V> {
   entries: { node: V | EncodedElement; cursor: Cursor }[];
-  /** Where the list goes on; null at its end. */
+  /** Where the list continues; null at its end. */
   next: Cursor | null;
-  /** Rows that were looked at for fewer entries than `count`; 0 by default. */
+  /** Rows read for fewer entries than `count`; 0 by default. */
   scanned?: number;
 }
 
 export interface Page<Cursor, V extends XmlValue> {
   list: ElementList<V>;
-  /** Behind what the page has looked at. */
+  /** The position after the last row read. */
   after: Cursor;
-  /** Whether there may be something behind it. */
+  /** Whether the list may continue there. */
   more: boolean;
 }
 
 /**
- * A page of at most `limit` elements of this name. `read` reads up to `count`
- * entries behind `after`, on one snapshot.
+ * Reads a page of at most `limit` elements of this name. `read` reads up to
+ * `count` entries after `after`, in one snapshot.
  */
 export async function readPage<Cursor, V extends XmlValue>(
   { heavyRead, services }: Pick<RequestContext, "heavyRead" | "services">,
@@ -57,7 +57,7 @@ export async function readPage<Cursor, V extends XmlValue>(
   const list = boundedList<V>(name);
   const page = { list, after, more: true };
   let scanned = 0;
-  /** Whether the page goes on behind it. */
+  /** Returns whether the page continues after this step. */
   const step = async (): Promise<boolean> => {
     const count = Math.min(stepSize(list), limit - list.count);
     const found = await services.db.read((sql) => read(sql, page.after, count));
@@ -76,7 +76,7 @@ export async function readPage<Cursor, V extends XmlValue>(
   return page;
 }
 
-/** Entries of the next step, judged by the size of those before it. */
+/** Entries of the next step, estimated from the size of earlier ones. */
 function stepSize({ count, bytes }: ElementList): number {
   if (count === 0) return FIRST_STEP;
   return Math.max(1, Math.floor(STEP_BYTES * count / bytes));

@@ -1,4 +1,4 @@
-/** `GET /metrics`; who may read it is checked before. */
+/** `GET /metrics`; its key is checked before. */
 import type { Handler } from "./context.ts";
 
 export const getMetrics: Handler = async ({ services }) => {

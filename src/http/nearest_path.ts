@@ -1,14 +1,16 @@
-/** What a path that leads nowhere may have been meant to be. */
+/** Suggests a path for a misspelt one. */
 import { closestString } from "@std/text/closest-string";
 import type { Route } from "./router.ts";
 
-/** Longer paths are not compared, as comparing takes time for each character. */
+/**
+ * Longer paths are not compared, because comparing costs time per character.
+ */
 const COMPARED = 150;
 
 /**
- * The path of the table that was probably meant: it differs in slashes, "_",
- * "-" or case alone; or, for those who may make us look longer (`thorough`), it
- * is the closest one of as many segments. Null when there is none.
+ * The path of the table that was probably meant: it differs only in slashes,
+ * "_", "-" or case; or, if `thorough` (for clients that may cost us more time),
+ * it is the closest one with as many segments. Null if there is none.
  */
 export function nearestPath(
   segments: readonly string[],
@@ -38,7 +40,7 @@ function squeeze(text: string): string {
   return text.toLowerCase().replace(/[/_-]/g, "");
 }
 
-/** What stands between a path's parameters, squeezed. */
+/** The literal parts of a path, between its parameters, normalised. */
 function literalsOf(path: string): string[] {
   const literals = [""];
   for (const segment of path.split("/")) {
@@ -48,7 +50,7 @@ function literalsOf(path: string): string[] {
   return literals;
 }
 
-/** Whether the path's literals stand in `squeezed`, with something between. */
+/** Whether `squeezed` contains the path's literals, with text between them. */
 function leadsAlong(path: string, squeezed: string): boolean {
   const [first, ...others] = literalsOf(path);
   if (others.length === 0) return squeezed === first;
@@ -63,7 +65,7 @@ function leadsAlong(path: string, squeezed: string): boolean {
   return others.at(-1) === "" || end === squeezed.length;
 }
 
-/** A path with what was sent in the place of its parameters. */
+/** A path with the sent values in place of its parameters. */
 function fill(path: string, segments: readonly string[]): string {
   return path.split("/")
     .map((part, i) => part.startsWith(":") ? segments[i - 1] : part)

@@ -1,4 +1,4 @@
-/** The page at `/` and what belongs to it: a few files held in memory. */
+/** The page at `/` and its assets: a few files held in memory. */
 import { ifNoneMatch } from "@std/http/etag";
 import { acceptsEncodings } from "@std/http/negotiation";
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import parts from "../web/styles/parts.css" with { type: "text" };
 import views from "../web/styles/views.css" with { type: "text" };
 import type { Reply, RequestContext } from "./context.ts";
 
-/** Nothing from elsewhere, nothing inline, text never taken for markup. */
+/** No external or inline content, and text is never parsed as markup. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -39,7 +39,7 @@ interface Asset {
   type: string;
   plain: Uint8Array<ArrayBuffer>;
   gzip: Uint8Array<ArrayBuffer>;
-  /** Of the content; a part of its address, where it is kept for ever. */
+  /** The hash of the content, part of its immutable URL. */
   hash: string;
 }
 
@@ -93,7 +93,8 @@ export function getAsset(context: RequestContext): Promise<Reply> {
 
 function serve({ request }: RequestContext, asset: Asset, kept: string): Reply {
   const { type, plain, gzip, hash } = asset;
-  // A client that says nothing takes everything by the book, but may not.
+  // Without the header every encoding is allowed, but such a client may not
+  // decode any.
   const packed = request.headers.has("accept-encoding") &&
     acceptsEncodings(request, "gzip", "identity") === "gzip";
   const etag = packed ? `"${hash}-gzip"` : `"${hash}"`;

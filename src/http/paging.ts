@@ -1,4 +1,4 @@
-/** What the lists' queries have in common: where to go on, and how far. */
+/** The common query parameters of lists: cursor and limit. */
 import { validate } from "@std/uuid/common";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote, readDate } from "../lib/values.ts";
@@ -6,7 +6,7 @@ import { quote, readDate } from "../lib/values.ts";
 const LIMIT = 50;
 const LIMIT_MAX = 250;
 
-/** Reads a query's parameters and collects what is wrong with them. */
+/** Reads query parameters and collects their errors. */
 export class QueryReader {
   readonly #query: URLSearchParams;
   readonly #details: Detail[] = [];
@@ -16,8 +16,8 @@ export class QueryReader {
   }
 
   /**
-   * A parameter's value; null when it is missing, or when `read` (null: not
-   * readable) could do nothing with it, which is complained of.
+   * A parameter's value; null if it is missing, or if `read` returns null,
+   * which is recorded as an error.
    */
   read<T>(
     name: string,
@@ -44,7 +44,7 @@ export class QueryReader {
     );
   }
 
-  /** Complains of a parameter that is missing. */
+  /** Records an error if a parameter is missing. */
   require(name: string): void {
     if (!this.#query.has(name)) {
       this.complain(name, "required", "is missing.");
@@ -56,7 +56,7 @@ export class QueryReader {
     this.#details.push({ field: name, code, message: `${name} ${message}` });
   }
 
-  /** How many entries a page may have. */
+  /** The most entries of a page. */
   limit(): number {
     return this.read(
       "limit",
@@ -69,7 +69,7 @@ export class QueryReader {
     ) ?? LIMIT;
   }
 
-  /** A cursor of a list whose cursors are ids. */
+  /** The cursor of a list whose cursors are ids. */
   idCursor(): string | null {
     return this.cursor((text) => validate(text) ? text : null);
   }
@@ -83,7 +83,7 @@ export class QueryReader {
     );
   }
 
-  /** Throws 422 when anything was wrong. */
+  /** Throws 422 if there was any error. */
   finish(): void {
     if (this.#details.length > 0) throw recordInvalid(this.#details);
   }
@@ -92,7 +92,9 @@ export class QueryReader {
 const TIME =
   /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2}))?$/;
 
-/** Unix milliseconds of a time in ISO 8601; a "+" not escaped is a space. */
+/**
+ * Parses ISO 8601 to Unix milliseconds; an unescaped "+" arrives as a space.
+ */
 function parseTime(text: string): number | null {
   if (!TIME.test(text) || "problem" in readDate(text.slice(0, 10))) return null;
   const time = Date.parse(text.replace(" ", "+"));

@@ -1,4 +1,4 @@
-/** Products, as sellers and operators read and change them one by one. */
+/** Single products, read and changed by sellers and operators. */
 import { notFound } from "../lib/errors.ts";
 import { type Status, STATUSES } from "../catalogue/fields.ts";
 import {
@@ -19,7 +19,7 @@ import { QueryReader } from "./paging.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
 
-/** Characters of a search at most. */
+/** The most characters of a search. */
 const SEARCH_MAX = 150;
 
 /** `GET /seller_api/products/:sku_or_id` */
@@ -110,7 +110,7 @@ export async function deleteProduct(
 
 /**
  * `GET /operator_api/products`: the latest state of each changed product, or
- * its tombstone, in the order of change. Every page but an empty one has a
+ * its tombstone, in the order of change. Every page except an empty one has a
  * `<next>`.
  */
 export const followProducts: Handler<"products"> = async (context) => {

@@ -1,4 +1,6 @@
-/** Who waits for an upload to end, or follows it as server-sent events. */
+/**
+ * Waits for an upload to end, or streams its progress as server-sent events.
+ */
 import type { Transaction } from "../catalogue/transaction.ts";
 import { findTransaction } from "../catalogue/transaction_rows.ts";
 import { notFound } from "../lib/errors.ts";
@@ -9,12 +11,12 @@ import { lookUntil, Timeout, waitAtMost } from "./waiting.ts";
 
 /** At most ten events a second. */
 const EVENT_INTERVAL_MS = 100;
-/** A stream says something after so long, well within what proxies allow. */
+/** A stream sends at least this often, well within the limits of proxies. */
 const QUIET_MS = 10_000;
 const COMMENT = ": still here\n\n";
 
 /**
- * Resolves when the transaction is final or the time is up. Throws 401 when the
+ * Resolves when the transaction is final or the time is up. Throws 401 if the
  * key is revoked meanwhile.
  */
 export async function waitUntilFinal(
@@ -30,8 +32,8 @@ export async function waitUntilFinal(
 }
 
 /**
- * A stream of `progress` events while it goes on, with `final` at its end. It
- * ends without `final` when the key is revoked or the service stops.
+ * A stream of `progress` events, with `final` at the end. It ends without
+ * `final` if the key is revoked or the service stops.
  */
 export async function streamProgress(context: RequestContext): Promise<Reply> {
   const first = await findProgress(context);
@@ -95,7 +97,7 @@ function progressEvent(transaction: Transaction): string {
   return `event: ${name}\ndata: ${data}\n\n`;
 }
 
-/** Sleeps until the transaction is as `done` wants it; null when `abort` fires. */
+/** Waits until the transaction satisfies `done`; null if `abort` fires. */
 function follow(
   context: RequestContext,
   abort: AbortSignal,

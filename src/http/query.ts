@@ -1,13 +1,13 @@
-/** The query of a request: read as a whole, and held to what its route takes. */
+/** The query of a request: parsed strictly, and checked against its route. */
 import { closestString } from "@std/text/closest-string";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import type { Route } from "./router.ts";
 
-/** A name is compared with the known ones up to this length, in UTF-16 units. */
+/** Longer names, in UTF-16 units, are not compared with the known ones. */
 const NAME_COMPARED = 100;
 
-/** Parses a query; a `%` that encodes nothing is 400, not a silent guess. */
+/** Parses a query; throws 400 for an invalid `%` instead of guessing. */
 export function parseQuery(query: string): URLSearchParams {
   if (query.includes("%")) {
     try {
@@ -23,9 +23,9 @@ export function parseQuery(query: string): URLSearchParams {
 }
 
 /**
- * Throws 400 for a parameter that the route does not take and for one that is
- * given twice with different values: a misspelt `dry_run` must not become a
- * real upload. A route that needs no key ignores what it does not know.
+ * Throws 400 for a parameter that the route does not accept and for one with
+ * two different values: a misspelt `dry_run` must not become a real upload. A
+ * route that needs no key ignores unknown ones.
  */
 export function checkQuery(
   { access, parameters = [] }: Pick<Route, "access" | "parameters">,

@@ -1,23 +1,23 @@
 /**
- * Token buckets: so many requests a minute, some of them at once. Buckets live
- * in memory; a restart fills them.
+ * Token buckets: so many requests a minute, some of them at once. Buckets are
+ * in memory; a restart refills them.
  */
 import type { Clock } from "../deps.ts";
 
 interface Bucket {
   tokens: number;
-  /** Monotonic milliseconds at which `tokens` was right. */
+  /** Monotonic milliseconds at which `tokens` was computed. */
   at: number;
 }
 
-/** What somebody is told about their limit. */
+/** The state of a client's limit. */
 export interface Quota {
   allowed: boolean;
   limit: number;
   remaining: number;
   /** Seconds until the bucket is full again. */
   reset: number;
-  /** Seconds until a request is allowed; 0 when it is. */
+  /** Seconds until a request is allowed; 0 if one is allowed now. */
   retryAfter: number;
 }
 
@@ -32,7 +32,7 @@ export function rateOf(perMinute: number): Rate {
   return { perMinute, burst: Math.max(1, Math.floor(perMinute / 10)) };
 }
 
-/** Buckets remembered; the one that was used the longest ago goes first. */
+/** Buckets in memory; the least recently used one is dropped first. */
 const REMEMBERED = 10_000;
 
 export class RateLimiter {
@@ -43,7 +43,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Takes `cost` tokens (0: only looks) of somebody who has this rate. */
+  /** Takes `cost` tokens (0: only reads the state) from the bucket of `key`. */
   take(key: string, cost: 0 | 1, { perMinute, burst }: Rate): Quota {
     const now = this.#clock.monotonic();
     const perMs = perMinute / 60_000;
@@ -61,7 +61,7 @@ export class RateLimiter {
     };
   }
 
-  /** The order of a Map is that of insertion: used last stands last. */
+  /** A Map keeps the order of insertion, so the last used comes last. */
   #remember(key: string, bucket: Bucket): void {
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);

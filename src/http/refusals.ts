@@ -1,4 +1,4 @@
-/** Requests that were refused, for the seller whose they were and operators. */
+/** Refused requests, for the seller who sent them and for operators. */
 import type { RefusalNode } from "../contracts/answers.ts";
 import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";

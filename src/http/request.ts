@@ -1,4 +1,4 @@
-/** One request, from its arrival to the line in the log. */
+/** One request, from its arrival to its line in the log. */
 import type { Seller } from "../sellers/seller.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
@@ -20,7 +20,7 @@ import { clientAddress } from "./auth_failures.ts";
 
 const NO_QUERY = new URLSearchParams();
 
-/** Where a request came from; of Deno's information what is used here. */
+/** Where a request came from: the part of Deno's information used here. */
 export interface Origin {
   remoteAddr: { hostname: string };
 }
@@ -28,15 +28,15 @@ export interface Origin {
 export interface ExchangeOptions {
   request: Request;
   origin: Origin;
-  /** Ends what waits or streams. */
+  /** Ends requests that wait or stream. */
   stopping: AbortSignal;
   /** Bodies being read. */
   bodies: ConcurrencyQuota;
   /** Bytes of bodies and documents in progress. */
   budget: BodyBudget;
-  /** Uploads whose bodies have come. */
+  /** Uploads whose bodies have arrived. */
   uploads: ConcurrencyQuota;
-  /** Requests that wait for something to happen. */
+  /** Requests that wait for an event. */
   waits: ConcurrencyQuota;
   reads: ReadQuota;
   keys: SellerKeys;
@@ -44,14 +44,14 @@ export interface ExchangeOptions {
   sender: BodySender;
 }
 
-/** One request on its way to an answer: what the handler is given. */
+/** One request and its answer: the context of the handler. */
 export class Exchange implements RequestContext, Disposable {
   readonly services: Services;
   readonly request: Request;
   readonly requestId: string;
   readonly startedAt: number;
   readonly #options: ExchangeOptions;
-  /** What is given back when the answer is made, and when it is sent. */
+  /** Released when the answer is created, and when it is sent. */
   readonly held = {
     untilMade: new DisposableStack(),
     untilSent: new DisposableStack(),
@@ -59,16 +59,16 @@ export class Exchange implements RequestContext, Disposable {
   query = NO_QUERY;
   params: Readonly<Record<string, string>> = {};
   route: Route | null = null;
-  /** Whose key it was; null until that is known, and on other routes. */
+  /** The owner of the key; null until that is known, and on other routes. */
   owner: KeyOwner | null = null;
-  /** Which operator's key it was; null where it was none. */
+  /** The operator of the key; null if it is none's. */
   operator: Operator | null = null;
-  /** Whether a key for the metrics came, on the route that needs one. */
+  /** Whether a key for the metrics was sent, on the route that needs one. */
   hasMetricsKey = false;
-  /** It waits or streams, so that its time says nothing. */
+  /** It waits or streams, so its duration is not measured. */
   isWaiting = false;
   quota: Quota | null = null;
-  /** It is below a path that needs a key. */
+  /** Its path needs a key. */
   isPrivate = false;
   /** Bytes of the body that was read, inflated. */
   received: number | undefined;
@@ -105,7 +105,7 @@ export class Exchange implements RequestContext, Disposable {
       this.services.metrics.uploadPhase.observe(seconds, "body");
     }
     this.received = sizeOf(blocks);
-    // Not before: who sends slowly would have the place of somebody else.
+    // Not before: a slow sender would occupy a slot that others need.
     if (this.route?.upload) {
       this.held.untilMade.defer(uploads.take(this.seller.id));
     }
@@ -164,8 +164,8 @@ export class Exchange implements RequestContext, Disposable {
   }
 
   /**
-   * Whose answers are counted together: a seller's id, "operator" for all
-   * operators, null for whoever needs no key.
+   * The owner whose unread answers are counted together: a seller's id,
+   * "operator" for all operators, null without a key.
    */
   get reader(): string | null {
     return this.owner?.id ?? (this.operator === null ? null : "operator");

@@ -1,7 +1,7 @@
 /**
- * Finds the route of a request. Paths are split as they stand on the wire and
- * then percent-decoded segment by segment, so that a segment may hold `/`, `.`
- * or anything else that a URL parser would normalise away.
+ * Finds the route of a request. The path is split as it was sent and then
+ * percent-decoded segment by segment, so that a segment may hold `/`, `.` or
+ * anything else that a URL parser would normalise away.
  */
 import { validate } from "@std/uuid/common";
 import { notFound, ServiceError } from "../lib/errors.ts";
@@ -13,7 +13,7 @@ import {
 import type { AnswerName } from "../contracts/answers.ts";
 import type { Handler } from "./context.ts";
 
-/** A handler, and how its answers are documented: the same ones. */
+/** A handler and the documentation of its answers, of the same kinds. */
 type Documented<A extends AnswerName> = {
   handler: Handler<A>;
   documentation: Documentation & { answers: readonly A[] };
@@ -22,7 +22,7 @@ type Documented<A extends AnswerName> = {
 type EachDocumented<A extends AnswerName> = A extends AnswerName ? Documented<A>
   : never;
 
-/** Answers no XML, or is only asked for by browsers. */
+/** A route without XML answers, or for browsers only. */
 interface Plain {
   handler: Handler;
   documentation:
@@ -40,13 +40,13 @@ export type Route =
   );
 
 interface RouteAddress extends Address {
-  /** Takes up much: so many at once, a seller and in all. */
+  /** Expensive: limited for each seller and in total. */
   upload?: boolean;
-  /** Takes its time on purpose, so that a slow answer is nothing to log. */
+  /** Waits on purpose, so a slow answer is not logged. */
   waits?: boolean;
 }
 
-/** A request target, taken apart but not yet decoded. */
+/** A request target, split but not yet decoded. */
 export interface Target {
   /** Segments as sent, without the leading slash. */
   segments: string[];
@@ -55,7 +55,7 @@ export interface Target {
 }
 
 export type Match =
-  /** `params` decodes the path; throws 400, or 404 for what can be no id. */
+  /** `params` decodes the path; throws 400, or 404 for an impossible id. */
   | { route: Route; params: () => Record<string, string> }
   /** The path exists, but not for this method. */
   | { allow: string[] }
@@ -64,8 +64,8 @@ export type Match =
 const AUTHORITY = /^https?:\/\/[A-Za-z0-9.\-_]+(:\d{1,5})?$/;
 
 /**
- * Takes `Request.url` apart, which Deno hands over as it stood on the wire
- * behind scheme and Host. Throws 400 for a Host or a target that is no URL.
+ * Splits `Request.url`, in which Deno keeps the target as it was sent, after
+ * scheme and Host. Throws 400 if Host or target are not valid in a URL.
  */
 export function parseTarget(url: string): Target {
   const pathStart = url.indexOf("/", url.indexOf("://") + 3);
@@ -116,7 +116,7 @@ export class Router {
     }
   }
 
-  /** HEAD is answered by the route of GET. */
+  /** HEAD uses the route of GET. */
   match(method: string, segments: readonly string[]): Match {
     const wanted = method === "HEAD" ? "GET" : method;
     const others: Compiled[] = [];

@@ -1,17 +1,17 @@
 /**
- * Sends bodies at the pace of whoever reads them. Deno takes a whole body at
- * once and keeps it for as long as the connection lives; here a reader that
- * takes nothing for `IDLE_MS` is cut off. What readers have not taken yet is
- * bounded in bytes; bodies for readers without a key, which may hold a file or a
- * connection to the store, in number.
+ * Sends bodies at the pace of their readers. Deno takes a whole body at once
+ * and keeps it for as long as the connection lives; here a reader that takes
+ * nothing for `IDLE_MS` is disconnected. Unread answers are limited in bytes;
+ * bodies for readers without a key, which may hold a file or a connection to
+ * the store, in number.
  */
 import type { Clock, Log } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { limitTime } from "../net/time_limit.ts";
 
-/** A body of no more bytes is not watched. */
+/** Smaller or equal bodies are not monitored. */
 export const SMALL = 16 * 1_024;
-/** Bytes handed over at once. */
+/** Bytes handed over at a time. */
 const CHUNK_BYTES = 64 * 1_024;
 /** How long a reader may take for one chunk. */
 export const IDLE_MS = 30_000;
@@ -19,9 +19,11 @@ export const IDLE_MS = 30_000;
 const UNREAD_PER_OWNER = 32 * 1_024 * 1_024;
 /** The same for all owners. */
 const UNREAD_TOTAL = 64 * 1_024 * 1_024;
-/** Bodies on their way to readers without a key. */
+/** The most bodies in progress for readers without a key. */
 export const PUBLIC = 256;
-/** A reader that took nothing for so long makes room for others. */
+/**
+ * A reader that took nothing for this long is disconnected if room is needed.
+ */
 const STALLED_MS = 1_000;
 
 const LATER = { headers: { "Retry-After": "1" } };
@@ -32,9 +34,9 @@ export class BodySender {
   /** Bytes by owner. */
   readonly #unread = new Map<string, number>();
   #total = 0;
-  /** Those counted; the one that has not moved for the longest stands first. */
+  /** Counted bodies; the one idle for longest comes first. */
   readonly #sendings = new Set<Sending>();
-  /** Those without a key, by client, in the same order. */
+  /** Bodies for readers without a key, by client, in the same order. */
   readonly #public = new Map<Sending, string>();
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
@@ -43,8 +45,8 @@ export class BodySender {
   }
 
   /**
-   * Throws 429 while the owner's readers have left too much unread, and 503
-   * while all have, after those that take nothing were cut off.
+   * Throws 429 if the owner's readers have left too much unread, and 503 if all
+   * together have, after idle readers were disconnected.
    */
   checkRoom(owner: string): void {
     if ((this.#unread.get(owner) ?? 0) >= UNREAD_PER_OWNER) {
@@ -58,7 +60,7 @@ export class BodySender {
     this.#makeRoom(this.#sendings, () => this.#total < UNREAD_TOTAL);
   }
 
-  /** Cuts off readers that take nothing. Throws 503 if that makes no room. */
+  /** Disconnects idle readers. Throws 503 if that makes no room. */
   #makeRoom(sendings: Iterable<Sending>, isRoom: () => boolean): void {
     const stalled = this.#clock.monotonic() - STALLED_MS;
     for (const sending of sendings) {
@@ -74,9 +76,9 @@ export class BodySender {
   }
 
   /**
-   * A body of these bytes. `owner` is whose reader it is. What is `held` is
-   * given back when they are sent. The answer needs a Content-Length, as it
-   * tells a reader that was cut off that it was.
+   * A body of these bytes. `owner` is the owner of its reader. `held` is
+   * released when they are sent. The answer needs a Content-Length, so that a
+   * disconnected reader sees that its body is incomplete.
    */
   send(
     bytes: Uint8Array<ArrayBuffer>,
@@ -111,9 +113,9 @@ export class BodySender {
   }
 
   /**
-   * The same body for a reader without a key. A client has as many at most as
-   * are left for all others. Throws 503 when it has no room, after its readers
-   * that take nothing were cut off.
+   * The same body for a reader without a key. A client may have at most as many
+   * as are left for all others. Throws 503 if there is no room after its idle
+   * readers were disconnected.
    */
   sendPublic(
     body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
@@ -146,13 +148,13 @@ export class BodySender {
     return sending.body;
   }
 
-  /** The one that has not moved for the longest stands first. */
+  /** The client's bodies; the one idle for longest comes first. */
   #readersOf(client: string): Sending[] {
     return [...this.#public].filter(([, owner]) => owner === client)
       .map(([sending]) => sending);
   }
 
-  /** Counts a sending until it is disposed of. */
+  /** Counts a body until it is disposed of. */
   #count(sending: Sending, owner: string, bytes: number): Disposable {
     this.#add(owner, bytes);
     this.#sendings.add(sending);
@@ -189,13 +191,13 @@ function chunksOf(bytes: Uint8Array): Source {
   };
 }
 
-/** One body on its way. */
+/** One body in progress. */
 class Sending {
   readonly body: ReadableStream<Uint8Array>;
-  /** Monotonic milliseconds at which the reader last took something. */
+  /** Monotonic milliseconds at which the reader last took a chunk. */
   movedAt: number;
   onMove = () => {};
-  /** Called once, however it ends. */
+  /** Called once, however the body ends. */
   onEnd = () => {};
   readonly #clock: Clock;
   #over = false;
@@ -210,13 +212,13 @@ class Sending {
         this.#controller = controller;
         this.#watch();
       },
-      // Called when the reader has taken what came before.
+      // Called when the reader has taken the previous chunk.
       pull: () => this.#next(source),
       cancel: () => this.#end(),
     }, { highWaterMark: 0 });
   }
 
-  /** Ends the body here; before its Content-Length, the connection too. */
+  /** Ends the body here; before its Content-Length, the connection, too. */
   cutOff(): void {
     if (this.#over) return;
     this.#end();

@@ -1,6 +1,6 @@
 /**
- * What every request goes through: request id, key, route, rate, the one
- * try/catch, headers, the log line.
+ * The path of every request: request id, key, route, rate, the one try/catch,
+ * headers, the log line.
  *
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
  * rate (429) → path and query (400) → media type (415) → size (413) → the body.
@@ -38,16 +38,16 @@ import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
 import { BodySender, SMALL } from "./sending.ts";
 
-/** Uploads in progress, from when the body is read until the answer. */
+/** Uploads in progress, from the body's arrival to the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
 /** Bodies being read. */
 const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
-/** Requests that wait for an upload to end, or follow it. */
+/** Requests that wait for an upload to end, or stream its progress. */
 const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
-/** A request that took longer than this is logged. */
+/** A slower request is logged. */
 const SLOW_MS = 1_000;
 const encoder = new TextEncoder();
-/** Of what needs a key: no cache keeps it, no browser guesses what it is. */
+/** Headers of private answers: no caching, no content sniffing. */
 const PRIVATE_HEADERS = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
@@ -58,7 +58,7 @@ const PRIVATE: ReadonlySet<string> = new Set([
   "operator_api",
   "metrics",
 ]);
-/** Those that are counted by name. */
+/** Methods that metrics count by name. */
 const METHODS: ReadonlySet<string> = new Set([
   "GET",
   "HEAD",
@@ -73,7 +73,7 @@ const XML_TYPE = "text/xml; charset=utf-8";
 export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
-  /** Those that are for people and programs. */
+  /** The routes for people and programs. */
   readonly #routes: readonly Route[];
   readonly #keys: SellerKeys;
   readonly #operatorKeys: OperatorKeys;
@@ -89,7 +89,7 @@ export class RequestHandler {
   readonly #stopping: AbortSignal;
   #handling = 0;
 
-  /** `stopping` ends what waits or streams. */
+  /** `stopping` ends requests that wait or stream. */
   constructor(
     services: Services,
     routes: readonly Route[],
@@ -110,12 +110,12 @@ export class RequestHandler {
     this.#stopping = stopping;
   }
 
-  /** Writes what requests left to be written later. */
+  /** Writes pending changes. */
   close(): Promise<void> {
     return this.#keys.close();
   }
 
-  /** How much of each kind is in progress. */
+  /** How many of each kind are in progress. */
   inProgress(): Record<string, number> {
     return {
       request: this.#handling,
@@ -171,7 +171,7 @@ export class RequestHandler {
     }
   }
 
-  /** Sellers and operators see what was refused, but not our own failures. */
+  /** Records refusals for sellers and operators, but not our own failures. */
   #noteRefusal(exchange: Exchange, error: ServiceError): void {
     const { owner, route } = exchange;
     if (owner === null || error.status >= 500) return;
@@ -215,7 +215,7 @@ export class RequestHandler {
     return await route.handler(exchange);
   }
 
-  /** Who has a key is also told of paths that are only spelled alike. */
+  /** With a key, the 404 also suggests paths that are merely similar. */
   #nothingThere(exchange: Exchange, { segments }: Target): ServiceError {
     const near = nearestPath(segments, this.#routes, this.#isKnown(exchange));
     return near === null ? noRoute() : new ServiceError(
@@ -224,7 +224,7 @@ export class RequestHandler {
     );
   }
 
-  /** Asks for the key that everything below a path wants, route or not. */
+  /** Checks the key that every path below a prefix needs, route or not. */
   async #authenticate(exchange: Exchange, target: Target): Promise<void> {
     const api = target.segments[0];
     exchange.isPrivate = PRIVATE.has(api);
@@ -265,7 +265,7 @@ export class RequestHandler {
     return perMinute === 0 ? null : rateOf(perMinute);
   }
 
-  /** What every answer carries; every answer to a seller its quota. */
+  /** Headers of every answer; those for a seller include its quota. */
   #headers(exchange: Exchange): Record<string, string> {
     const { requestId, isPrivate, owner, quota } = exchange;
     const headers = {
@@ -367,7 +367,7 @@ export class RequestHandler {
   }
 }
 
-/** Throws 403 where a key that may only read is to change something. */
+/** Throws 403 if a read-only key is used to change something. */
 function checkMayDo({ readOnly }: Operator, method: string): void {
   if (!readOnly || method === "GET" || method === "HEAD") return;
   throw new ServiceError(
@@ -377,12 +377,12 @@ function checkMayDo({ readOnly }: Operator, method: string): void {
   );
 }
 
-/** Whether nobody is asked for a key there. */
+/** Whether no key is needed. */
 function isOpen(match: Match): boolean {
   return match !== null && "route" in match && match.route.access === "public";
 }
 
-/** Throws 405 for a method that the path does not take. */
+/** Throws 405 for a method that the path does not accept. */
 function found(match: NonNullable<Match>, method: string) {
   if ("route" in match) return match;
   throw new ServiceError(
@@ -397,13 +397,13 @@ function noRoute(): ServiceError {
   return new ServiceError("not_found", "There is nothing at this path.");
 }
 
-/** Bytes of a body; undefined where that is not known yet. */
+/** Bytes of a body; undefined if unknown. */
 function sizeOf(body: Reply["body"]): number | undefined {
   if (typeof body === "string") return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.length : undefined;
 }
 
-/** The answer to HEAD. Over HTTP/2, Deno would send the body all the same. */
+/** The answer to HEAD. Over HTTP/2, Deno would send the body anyway. */
 function withoutBody(response: Response, sent: Reply["body"]): Response {
   const { status, headers } = response;
   const size = sizeOf(sent);
@@ -412,7 +412,7 @@ function withoutBody(response: Response, sent: Reply["body"]): Response {
   return new Response(null, { status, headers });
 }
 
-/** How often there is a detail of each code; `more` were not listed. */
+/** The number of details of each code; `more` were not listed. */
 function detailCounts({ details, more }: ServiceError): LogFields {
   if (details.length === 0) return {};
   const counts: Record<string, number> = {};
@@ -420,7 +420,7 @@ function detailCounts({ details, more }: ServiceError): LogFields {
   return { details: counts, more: more === 0 ? undefined : more };
 }
 
-/** An unexpected failure for the log: its stack and what caused it. */
+/** An unexpected failure for the log: its stack and its cause. */
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (!(error instanceof Error)) return String(error);

@@ -1,12 +1,12 @@
-/** How things stand, for the operator. */
+/** The operator's overview of the service. */
 import { countBacklog, failingWebhooks } from "../operations/backlog.ts";
 import { lastHours } from "../operations/hourly_counts.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
 
-/** Hours of the status' counts. */
+/** Hours that the counts of the status cover. */
 const HOURS = 24;
-/** Failing webhooks that the status lists at most. */
+/** The most failing webhooks that the status lists. */
 const FAILING_LIMIT = 100;
 
 /** `GET /operator_api/status`: what waits, what fails, the last day. */

@@ -1,4 +1,4 @@
-/** A transaction as answers and events show it. */
+/** The XML of a transaction in answers and events. */
 import type { ProgressNode } from "../contracts/answers.ts";
 import {
   progressOf,

@@ -1,6 +1,6 @@
 /**
  * Transactions: the status of an upload, at once, after a wait or as a stream;
- * the list of them; the retry of images; the refused products.
+ * their list; retrying images; the refused products.
  */
 import type { ResultNode, UnsettledImageNode } from "../contracts/answers.ts";
 import { accepts } from "@std/http/negotiation";
@@ -34,7 +34,7 @@ import { progressRecord } from "./transaction_xml.ts";
 import { streamProgress, waitUntilFinal } from "./progress.ts";
 import { readWait } from "./waiting.ts";
 
-/** Results whose images are read at once; each has ten images at most. */
+/** Results whose images are read together; each has at most ten images. */
 const RESULTS_STEP = 50;
 
 /** `GET /seller_api/bulk_products/:transaction_id` */
@@ -56,12 +56,12 @@ export async function getTransaction(
   return await fullRecord(context, after);
 }
 
-/** A cursor of results: how many of them stand before it. */
+/** Parses a cursor of results: the number of results before it. */
 function parsePosition(text: string): number | null {
   return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null;
 }
 
-/** The record with the results behind `after`. */
+/** The record with the results after `after`. */
 async function fullRecord(
   { services, seller, params, heavyRead }: RequestContext,
   after: number,
@@ -69,7 +69,7 @@ async function fullRecord(
   const list = boundedList<ResultNode>("product");
   let record: ResultsRecord | undefined;
   let next = 0;
-  /** Reads everything at first, then encodes; whether there is more to do. */
+  /** Reads everything first, then encodes; returns whether more remains. */
   const step = async (): Promise<boolean> => {
     record ??= await services.db.read((sql) =>
       readRecord(sql, seller.id, params.transaction_id, after)
@@ -101,19 +101,19 @@ async function fullRecord(
 
 interface ResultsRecord {
   transaction: Transaction;
-  /** As many as an answer can show. */
+  /** As many as fit an answer. */
   results: readonly TransactionResult[];
-  /** How many there are from the first of `results` on. */
+  /** How many there are from the first of `results` to the end. */
   left: number;
-  /** Where the first of `results` stands among all, from 0. */
+  /** The index of the first of `results`, from 0. */
   after: number;
-  /** Their images that are pending or have failed, by ordinal. */
+  /** Their pending or failed images, by ordinal. */
   unsettled: ReadonlyMap<number, UnsettledImage>;
-  /** Why products were refused, by their place among all, from 1. */
+  /** Why products were refused, by their position in the upload, from 1. */
   refused: ReadonlyMap<number, KeptDetails>;
 }
 
-/** Counters and rows of one snapshot, so that they add up. */
+/** Counters and rows of one snapshot, so that they are consistent. */
 async function readRecord(
   sql: Sql,
   sellerId: string,
@@ -154,7 +154,7 @@ async function readRecord(
   return { ...record, results: results.slice(0, read) };
 }
 
-/** The result at an index of those that were read. */
+/** The result at an index of `results`. */
 function resultNode(
   { results, after, unsettled, refused }: ResultsRecord,
   index: number,
@@ -187,7 +187,7 @@ function imageNode(image: UnsettledImage): UnsettledImageNode {
   };
 }
 
-/** The refused products of an upload, as a document. */
+/** Sends the refused products of an upload as a document. */
 export async function getRefused(
   { services: { db }, seller, params }: RequestContext,
 ): Promise<Reply> {
@@ -221,8 +221,8 @@ function nothingRefused({ products }: Transaction): ServiceError {
 }
 
 /**
- * Tries the failed images of a transaction again and answers how many
- * references that are; the transaction is `processing` again if there are any.
+ * Retries the failed images of a transaction and returns how many references
+ * those are; if there are any, the transaction is `processing` again.
  */
 export async function retryImages(
   context: RequestContext,

@@ -1,4 +1,4 @@
-/** Uploads, and what undoes them. */
+/** Uploads and their undo. */
 import type { ProductCountsNode } from "../contracts/answers.ts";
 import { uploadProducts } from "../catalogue/upload.ts";
 import type { WrittenTransaction } from "../catalogue/transaction_write.ts";
@@ -58,7 +58,7 @@ function logDone(
   });
 }
 
-/** Counts of products as the status shows them. */
+/** Product counts as the status shows them. */
 export function productCountsNode(counts: ProductCounts): ProductCountsNode {
   const { created, updated, unchanged, deleted, refused } = counts;
   return {
@@ -90,7 +90,7 @@ function readDryRun(query: URLSearchParams): boolean {
   );
 }
 
-/** Whether `accept=valid` was asked for. */
+/** Whether `accept=valid` was sent. */
 function readAccept(query: URLSearchParams): boolean {
   const value = query.get("accept");
   if (value === null || value === "valid") return value !== null;
@@ -113,7 +113,7 @@ function readIdempotencyKey(request: Request): KeyedRequest | null {
   );
 }
 
-/** Path and query; scheme and host do not tell requests apart. */
+/** Path and query; scheme and host do not distinguish requests. */
 function targetOf(url: string): string {
   return url.slice(url.indexOf("/", url.indexOf("://") + 3));
 }
@@ -138,7 +138,7 @@ export async function undoUpload(
   return { xml: { dry_run: { products, details: detailList(outcome) } } };
 }
 
-/** Whether `changed=keep` was asked for. */
+/** Whether `changed=keep` was sent. */
 function readKeepChanged(query: URLSearchParams): boolean {
   const value = query.get("changed");
   if (value === null || value === "keep") return value !== null;

@@ -1,4 +1,4 @@
-/** Requests that wait until the rows say what they wait for. */
+/** Requests that wait for a change of the rows. */
 import { DbError } from "../database/db.ts";
 import type { Clock } from "../deps.ts";
 import type { Signal } from "../jobs/signals.ts";
@@ -6,10 +6,15 @@ import { ServiceError } from "../lib/errors.ts";
 import type { RequestContext } from "./context.ts";
 
 const WAIT_LIMIT_S = 30;
-/** Whoever waits looks again after this long: another process may do the work. */
+/**
+ * A waiting request reads again after this long, because another process may do
+ * the work.
+ */
 const LOOK_AGAIN_MS = 1_000;
 
-/** Milliseconds of `wait=SECONDS`; 0 without it. Throws 400 for anything else. */
+/**
+ * Parses `wait=SECONDS` to milliseconds; 0 without it. Throws 400 if invalid.
+ */
 export function readWait(query: URLSearchParams): number {
   const text = query.get("wait");
   if (text === null) return 0;
@@ -23,8 +28,8 @@ export function readWait(query: URLSearchParams): number {
 }
 
 /**
- * Waits, as one of the requests that wait, until `wait` is done or the time is
- * up. Throws 429 or 503 when too many wait, 401 when the key is revoked
+ * Waits until `wait` is done or the time is up. Counts as one of the waiting
+ * requests. Throws 429 or 503 if too many wait, 401 if the key is revoked
  * meanwhile.
  */
 export async function waitAtMost(
@@ -40,8 +45,8 @@ export async function waitAtMost(
 }
 
 /**
- * Looks, then sleeps until the signal is notified, again and again. Answers what
- * `look` found as soon as that is not null; null when `abort` fires first.
+ * Calls `look` at once and whenever the signal is notified. Returns its first
+ * result that is not null; null if `abort` fires first.
  */
 export async function lookUntil<T>(
   { services }: Pick<RequestContext, "services">,
@@ -50,7 +55,7 @@ export async function lookUntil<T>(
   look: () => Promise<T | null>,
 ): Promise<T | null> {
   while (!abort.aborted) {
-    // Listening begins before the look, so that no change falls between.
+    // Listening starts before the read, so that no change is missed.
     const looked = new AbortController();
     const changed = signal.wait(services.deps.clock, LOOK_AGAIN_MS, {
       key,
@@ -67,7 +72,7 @@ export async function lookUntil<T>(
   return null;
 }
 
-/** Null while the database cannot be read: the next look may succeed. */
+/** Null while the database cannot be read: the next read may succeed. */
 async function withoutOutage<T>(
   look: () => Promise<T | null>,
 ): Promise<T | null> {
@@ -79,7 +84,7 @@ async function withoutOutage<T>(
   }
 }
 
-/** Fires after a time on the clock handed in, unless disposed of before. */
+/** Fires after a time of the given clock, unless disposed of before. */
 export class Timeout implements Disposable {
   readonly #controller = new AbortController();
   readonly #cancel: () => void;

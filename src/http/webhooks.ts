@@ -1,4 +1,4 @@
-/** Webhooks of the seller: create, list, delete, and what became of them. */
+/** Webhooks of the seller and their deliveries. */
 import type {
   AttemptNode,
   LoggedDeliveryNode,
@@ -31,9 +31,9 @@ import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import type { Handler } from "./context.ts";
 
-/** Bytes of a webhook document at most. */
+/** The most bytes of a webhook document. */
 const WEBHOOK_LIMIT = 64 * 1024;
-/** Tries that the list shows of a delivery: the last ones. */
+/** The most recent attempts that the list shows of a delivery. */
 const SHOWN_ATTEMPTS = 10;
 
 /** `POST /seller_api/webhooks` */
@@ -71,7 +71,7 @@ function optionalTime(milliseconds: number | null): string | undefined {
   return milliseconds === null ? undefined : isoTime(milliseconds);
 }
 
-/** What an endpoint did: the status of its answer, or why there was none. */
+/** An endpoint's result: the status of its answer, or why there was none. */
 function inWords(answer: string): string {
   return /^\d/.test(answer)
     ? `The answer was ${answer}; only 2xx is a success.`
@@ -197,9 +197,9 @@ async function readDeliveries(
 }
 
 /**
- * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`: answers the state
- * in which the delivery is then; one that is on its way, or held as its webhook
- * is disabled, stays as it is.
+ * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`: returns the
+ * delivery's new state; one that is being sent, or held because its webhook is
+ * disabled, does not change.
  */
 export const replayDelivery: Handler<"delivery"> = (
   { services, seller, params },
@@ -235,7 +235,7 @@ function deliveryXml(
   };
 }
 
-/** Without the address and the answer: they are for the operator. */
+/** Without the address and the answer, which are for the operator. */
 function attemptXml(attempt: LoggedAttempt): AttemptNode {
   return {
     number: attempt.number,
