@@ -1,4 +1,4 @@
-/** The frame around the views, and which view stands in it. */
+/** The frame around the views, and the choice of the view. */
 import { useEffect, useRef } from "preact/hooks";
 import type { Client } from "./client.ts";
 import { goTo, linkTo, type Route, route } from "./route.ts";
@@ -27,7 +27,7 @@ interface View {
   draw(client: Client, id: string | null): preact.JSX.Element;
 }
 
-/** The first one is where one starts. */
+/** The first one is the start view. */
 const VIEWS: Readonly<Record<Role, readonly View[]>> = {
   seller: [
     {
@@ -164,7 +164,7 @@ function Header({ current, view }: {
   );
 }
 
-/** Moves the focus to a view's name when one comes to it, not at the start. */
+/** Moves the focus to a view's title on navigation, but not at the start. */
 function useFocus(main: { current: HTMLElement | null }, where: string): void {
   const before = useRef(where);
   useEffect(() => {
@@ -176,7 +176,7 @@ function useFocus(main: { current: HTMLElement | null }, where: string): void {
   }, [where]);
 }
 
-/** Takes a file that is dropped anywhere, also while nobody is signed in. */
+/** Accepts a file dropped anywhere, even while nobody is signed in. */
 function useDrop(current: Session | null): void {
   useEffect(() => {
     if (current?.role === "operator") return;
@@ -209,7 +209,7 @@ function useDrop(current: Session | null): void {
   }, [current]);
 }
 
-/** A link to `#main` would be taken for a view. */
+/** A link to `#main` would be read as a view. */
 function skip(event: Event, main: HTMLElement | null): void {
   event.preventDefault();
   main?.focus();

@@ -1,13 +1,12 @@
 /**
- * What comes from outside the page: time, randomness, storage. The page's
- * counterpart of the service's `deps.ts`, and the only file in this folder
- * that names any of them.
+ * Time, randomness and storage. The page's counterpart of the service's
+ * `deps.ts`, and the only file in this folder that uses any of them directly.
  */
 
 /** Unix time in milliseconds. */
 export const now = (): number => Date.now();
 
-/** Milliseconds of a clock that never goes back; for durations. */
+/** Milliseconds of a monotonic clock, for durations. */
 export const monotonic = (): number => performance.now();
 
 /** Resolves after `ms`, or at once when `signal` fires. */
@@ -24,13 +23,13 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Calls `fn` every `ms` until the answer is called. */
+/** Calls `fn` every `ms` until the returned function is called. */
 export function every(ms: number, fn: () => void): () => void {
   const timer = setInterval(fn, ms);
   return () => clearInterval(timer);
 }
 
-/** Has the browser save a file. */
+/** Makes the browser save a file. */
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
@@ -40,27 +39,29 @@ export function saveFile(content: Blob, name: string): void {
 }
 
 /**
- * 128 random bits as text. `crypto.randomUUID` would do, but browsers have it
- * only on https and localhost.
+ * Returns 128 random bits as text. Browsers have `crypto.randomUUID` only on
+ * https and localhost.
  */
 export function randomName(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A text that is kept in the browser; null where nothing is kept. */
+/** A text kept in the browser; null if none is kept. */
 export interface Kept {
   get(): string | null;
   set(text: string | null): void;
 }
 
-/** Kept in this tab alone, until it is closed. */
+/** Kept in this tab only, until it is closed. */
 export const inTab = (name: string): Kept => kept(() => sessionStorage, name);
 
 /** Kept in the browser. */
 export const inBrowser = (name: string): Kept => kept(() => localStorage, name);
 
-/** A browser told to block storage throws at every touch: nothing is kept. */
+/**
+ * A browser that blocks storage throws at every access; nothing is kept then.
+ */
 function kept(storage: () => Storage, name: string): Kept {
   return {
     get() {
@@ -75,7 +76,7 @@ function kept(storage: () => Storage, name: string): Kept {
         if (text === null) storage().removeItem(name);
         else storage().setItem(name, text);
       } catch {
-        // The page works without.
+        // The page works without it.
       }
     },
   };

@@ -1,4 +1,4 @@
-/** A small chart: one bar an hour, what went well below what failed. */
+/** A small chart: one bar an hour, successes below failures. */
 import { count } from "./parts.tsx";
 import type { Hour } from "./resources.ts";
 
@@ -16,7 +16,7 @@ export interface Series {
 export function HourChart({ title, hours, series }: {
   title: string;
   hours: readonly Hour[];
-  /** The first stands at the bottom. */
+  /** The first is drawn at the bottom. */
   series: readonly Series[];
 }) {
   const of = (hour: Hour, { name }: Series) => hour.counts[name] ?? 0;
@@ -105,7 +105,7 @@ function Bar({ x, width, parts, title }: {
   );
 }
 
-/** `14:00`, in the time zone of whoever looks. */
+/** `14:00`, in the browser's time zone. */
 function hourOf({ from }: Hour): string {
   return `${String(new Date(from).getHours()).padStart(2, "0")}:00`;
 }

@@ -1,8 +1,8 @@
-/** Talks to the service with one key, by documented requests alone. */
+/** A client of the service with one key; sends only documented requests. */
 import { sleep } from "./browser.ts";
 import { childrenOf, find, numberOf, parseXml, textOf } from "./xml.ts";
 
-/** How often one GET waits for the rate limit. */
+/** How often one GET is repeated because of the rate limit. */
 const WAITS = 10;
 
 /** One problem of a refused request. Positions count from 1. */
@@ -16,16 +16,16 @@ export interface Problem {
   message: string;
 }
 
-/** A refusal or failure that the service, or something before it, answered. */
+/** A refusal or failure answered by the service or a proxy before it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
   readonly problems: readonly Problem[];
-  /** How many problems there are besides. */
+  /** How many further problems were left out. */
   readonly more: number;
-  /** Seconds after which to come again, where the service said so. */
+  /** Seconds to wait before a retry, if the service sent them. */
   readonly retryAfter: number | null;
 
   constructor(response: Response, text: string) {
@@ -60,12 +60,12 @@ export class Unreachable extends Error {
   }
 }
 
-/** What `<details>` lists. */
+/** The problems in `<details>`. */
 export function problemsOf(details: Element | null): Problem[] {
   return childrenOf(details, "detail").map(problemOf);
 }
 
-/** A `<detail>` of an error or a refusal. */
+/** Parses a `<detail>` of an error or a refusal. */
 function problemOf(detail: Element): Problem {
   const number = (name: string) => numberOf(detail, name) || null;
   return {
@@ -91,15 +91,16 @@ export class Client {
   readonly #key: string;
   readonly #onRefused: () => void;
 
-  /** `onRefused` is called when the key is not, or no longer, valid. */
+  /** `onRefused` is called when the key is invalid or has been revoked. */
   constructor(key: string, onRefused: () => void) {
     this.#key = key;
     this.#onRefused = onRefused;
   }
 
   /**
-   * A successful answer. Throws `ApiError`, `Unreachable` or an AbortError. A
-   * GET that came too early for the rate limit is made again in its time.
+   * Returns a successful answer. Throws `ApiError`, `Unreachable` or an
+   * AbortError. Repeats a GET that exceeded the rate limit, after the wait that
+   * the service names.
    */
   async send(path: string, call: SendOptions = {}): Promise<Response> {
     for (let waits = 0;; waits++) {
@@ -113,7 +114,7 @@ export class Client {
     }
   }
 
-  /** The root of a successful answer. Throws as `send`. */
+  /** Returns the root of a successful answer. Throws as `send`. */
   async read(path: string, call: SendOptions = {}): Promise<Element> {
     const response = await this.send(path, call);
     const text = await bodyOf(response);

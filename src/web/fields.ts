@@ -1,16 +1,16 @@
-/** What the page offers to change, from the table of the service. */
+/** The editable attributes, from the service's table of fields. */
 import { ATTRIBUTE_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 
 export interface Field {
   name: string;
   label: string;
-  /** What may stand there; without it the value is text. */
+  /** The allowed values; without them the value is free text. */
   words?: readonly string[];
-  /** What a keyboard on a screen should offer. */
+  /** The on-screen keyboard to offer. */
   input?: "numeric" | "decimal" | "date";
   /** Whether it may be empty. */
   clears: boolean;
-  /** Stands behind the value; a price has a currency of its own. */
+  /** Shown after the value; a price has a currency of its own. */
   unit?: string;
 }
 
@@ -21,7 +21,7 @@ const INPUTS = {
   date: "date",
 } as const;
 
-/** What can be changed attribute by attribute, in the order it is shown. */
+/** The editable attributes in display order. */
 export const FIELDS: readonly Field[] = ATTRIBUTE_NAMES.map((name) => {
   const { label, form, clears, unit } = SCALAR_RULES[name];
   const words = form.kind === "word" ? form.words : undefined;

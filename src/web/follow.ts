@@ -1,4 +1,4 @@
-/** Follows an upload while its images are fetched: a stream of events. */
+/** Follows an upload while its images are fetched, by server-sent events. */
 import { monotonic, sleep } from "./browser.ts";
 import { ApiError, type Client, Unreachable } from "./client.ts";
 import { readTransaction, type Transaction } from "./resources.ts";
@@ -8,14 +8,14 @@ const RECONNECT_MS = [500, 1_000, 2_000, 5_000];
 
 export interface Follower {
   onProgress(transaction: Transaction): void;
-  /** Whether the stream is there, or broke and is tried again. */
+  /** Whether the stream is open, or broke and is being reopened. */
   onLine(connected: boolean): void;
 }
 
 /**
  * Calls `follower` at each event until the transaction is final or `signal`
- * fires. A stream that breaks (the service restarts, say) is opened again; what
- * will not pass (`ApiError`) is thrown.
+ * fires. Reopens a stream that breaks (for example when the service restarts);
+ * throws a permanent `ApiError`.
  */
 export async function followTransaction(
   client: Client,
@@ -62,7 +62,7 @@ async function openEvents(
   return serverEvents(response.body);
 }
 
-/** `EventSource` cannot send a key, so the stream is read as fetched. */
+/** `EventSource` cannot send a key, so the stream is read with `fetch`. */
 async function* serverEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<ServerEvent> {
@@ -84,10 +84,10 @@ function eventOf(block: string): ServerEvent {
   return { name: field("event"), data: field("data") };
 }
 
-/** How far back the speed looks. */
+/** The period over which the speed is measured. */
 const WINDOW_MS = 10_000;
 
-/** Speed of what is counted up, over the last seconds. */
+/** The speed of a growing counter over the last seconds. */
 export class Speed {
   #samples: { at: number; count: number }[] = [];
 
@@ -99,7 +99,7 @@ export class Speed {
     }
   }
 
-  /** A second; null as long as nothing can be said. */
+  /** Per second; null while there is too little data. */
   get perSecond(): number | null {
     const first = this.#samples[0];
     const last = this.#samples.at(-1);

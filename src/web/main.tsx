@@ -7,7 +7,7 @@ import { applyTheme } from "./theme.tsx";
 
 applyTheme();
 if (sandbox !== null && session.value.role === null) {
-  // Without an answer the page starts signed out, as any other does.
+  // If this fails, the page starts signed out.
   await signIn(sandbox.sellerKey).catch(() => {});
 }
 render(<App />, document.getElementById("page")!);

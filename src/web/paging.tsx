@@ -1,14 +1,14 @@
-/** Lists that come in pages, each with a cursor to the next. */
+/** Lists in pages, each with a cursor to the next. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "./client.ts";
 import { ErrorNote } from "./parts.tsx";
 import { childrenOf, find, textOf } from "./xml.ts";
 
-/** How a list is asked for and what its answer holds. */
+/** The request for a list and the elements of its answer. */
 export interface ListOf<T> {
   /** Path and query, without a cursor. */
   path: string;
-  /** The element around the rows; empty: they stand in the root. */
+  /** The element around the rows; empty if they are children of the root. */
   list: string;
   /** The name of a row's element. */
   row: string;
@@ -16,16 +16,16 @@ export interface ListOf<T> {
 }
 
 export interface Rows<T> {
-  /** null while the first page is on its way. */
+  /** null while the first page is loading. */
   rows: readonly T[] | null;
   busy: boolean;
   error: Error | null;
-  /** Loads the next page; null when there is none. */
+  /** Loads the next page; null if there is none. */
   more: (() => void) | null;
   reload(): void;
 }
 
-/** The rows of a list, page after page; anew when its path changes. */
+/** The rows of a list, page by page; reloaded when its path changes. */
 export function useRows<T>(client: Client, list: ListOf<T>): Rows<T> {
   const [rows, setRows] = useState<readonly T[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
@@ -82,10 +82,10 @@ async function loadPage<T>(
   };
 }
 
-/** What stands below a list: a failure, and the way to more. */
+/** The end of a list: an error, and the button for more. */
 export function ListFoot<T>({ list, empty }: {
   list: Rows<T>;
-  /** Said when there are no rows. */
+  /** Shown if there are no rows. */
   empty: string;
 }) {
   const { rows, busy, error, more, reload } = list;

@@ -1,10 +1,10 @@
-/** Small pieces that several views are made of. */
+/** Small components that several views share. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { now } from "./browser.ts";
 import { ApiError } from "./client.ts";
 
-/** What a view waits for. `data` stays while it is loaded anew. */
+/** Data that a view loads. `data` stays while it is reloaded. */
 export interface Loaded<T> {
   data: T | null;
   error: Error | null;
@@ -12,7 +12,7 @@ export interface Loaded<T> {
   reload(): void;
 }
 
-/** Loads when the view is drawn first and when one of `keys` changes. */
+/** Loads at the first render and when one of `keys` changes. */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[],
@@ -38,14 +38,14 @@ export function useLoaded<T>(
   return { ...state, reload: () => setTurn((last) => last + 1) };
 }
 
-/** A button's work: whether it goes on, and how it failed. */
+/** The action of a button: whether it is running, and its error. */
 export interface Action {
   busy: boolean;
   error: Error | null;
   run(work: () => Promise<void>): void;
 }
 
-/** One piece of work at a time; a second wish meanwhile is not heard. */
+/** Runs one action at a time; ignores further clicks meanwhile. */
 export function useAction(): Action {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -64,10 +64,10 @@ export function useAction(): Action {
   return { busy, error, run };
 }
 
-/** A failure with all that helps whoever reports it. */
+/** An error with all facts that a report needs. */
 export function ErrorNote({ error, lead, onRetry }: {
   error: Error;
-  /** Said instead of the failure's own words. */
+  /** Shown instead of the error's own message. */
   lead?: string;
   onRetry?: () => void;
 }) {
@@ -101,7 +101,7 @@ function ApiErrorFacts({ error }: { error: ApiError }) {
   );
 }
 
-/** Code, status and request id: what a report to the operator should name. */
+/** Code, status and request id, which a report to the operator should name. */
 export function ErrorFacts({ error }: { error: ApiError }) {
   return (
     <p class="facts">
@@ -115,10 +115,10 @@ export function ErrorFacts({ error }: { error: ApiError }) {
   );
 }
 
-/** What a view shows of something loaded: a failure, or nothing yet, or it. */
+/** Renders loaded data: an error, nothing yet, or the children. */
 export function Await<T>({ loaded, children }: {
   loaded: Loaded<T>;
-  /** Not called before there is something. */
+  /** Called only once there is data. */
   children: (data: NonNullable<T>) => ComponentChildren;
 }) {
   const { data, error, reload } = loaded;
@@ -130,14 +130,14 @@ export function Await<T>({ loaded, children }: {
   );
 }
 
-// Swedish writes dates as ISO 8601 does, which nobody reads in the wrong order.
+// Swedish dates look like ISO 8601, which is unambiguous.
 const LOCAL = new Intl.DateTimeFormat("sv-SE", {
   dateStyle: "short",
   timeStyle: "medium",
 });
 const NUMBER = new Intl.NumberFormat("en");
 
-/** A number with thousands apart. */
+/** A number with grouped thousands. */
 export function count(value: number): string {
   return NUMBER.format(value);
 }
@@ -147,14 +147,14 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** Bytes for people. */
+/** A size in readable units. */
 export function bytes(size: number): string {
   if (size < 1_000) return plural(size, "byte");
   if (size < 1_000_000) return `${(size / 1_000).toFixed(1)} kB`;
   return `${(size / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Seconds for people. */
+/** A duration in readable units. */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`;
   if (seconds < 100) return `${Math.round(seconds)} s`;
@@ -162,14 +162,14 @@ export function duration(seconds: number): string {
   return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** A moment in the time zone of whoever looks; the title has it in UTC. */
+/** A time in the browser's time zone, with UTC as its tooltip. */
 export function Moment({ iso }: { iso: string | null }) {
   const at = iso === null ? NaN : Date.parse(iso);
   if (iso === null || Number.isNaN(at)) return <span class="quiet">–</span>;
   return <time dateTime={iso} title={iso}>{LOCAL.format(at)}</time>;
 }
 
-/** Seconds since or until a moment, for people. */
+/** Seconds until a time; negative if it has passed. */
 export function secondsUntil(iso: string): number {
   return (Date.parse(iso) - now()) / 1_000;
 }
@@ -200,7 +200,7 @@ const TONES: Readonly<Record<string, string>> = {
   updated: "busy",
 };
 
-/** A state as a word in its colour; the word alone says it, too. */
+/** A state as a coloured word; the word alone is sufficient. */
 export function State({ of }: { of: string }) {
   return (
     <span class={`state ${TONES[of] ?? "plain"}`}>
@@ -209,7 +209,7 @@ export function State({ of }: { of: string }) {
   );
 }
 
-/** One figure with its name. */
+/** One number with its label. */
 export function Figure({ label, value, tone = "", note }: {
   label: string;
   value: string;
@@ -224,20 +224,20 @@ export function Figure({ label, value, tone = "", note }: {
   );
 }
 
-/** A view's name; it gets the focus when one comes to the view. */
+/** A view's title, which gets the focus on navigation. */
 export function Title({ children }: { children: ComponentChildren }) {
   return <h1 tabIndex={-1}>{children}</h1>;
 }
 
 /**
- * What happened, read out by a screen reader. The element has to be there
- * before its text is.
+ * A status message for screen readers. The element must exist before its text
+ * changes.
  */
 export function Announcer({ text }: { text: string }) {
   return <p class="unseen" role="status" aria-live="polite">{text}</p>;
 }
 
-/** A button that asks once more before it does what cannot be undone. */
+/** A button that asks for confirmation of what cannot be undone. */
 export function SureButton({ label, question, onSure, disabled }: {
   label: string;
   question: string;

@@ -1,4 +1,4 @@
-/** What the service's answers say, as the views want it. */
+/** The service's answers as objects for the views. */
 import { type Problem, problemsOf } from "./client.ts";
 import { childrenOf, find, numberOf, textOf } from "./xml.ts";
 
@@ -10,7 +10,7 @@ export interface ProductCounts {
   unchanged: number;
   /** By an undo. */
   deleted: number;
-  /** With accept=valid. */
+  /** With `accept=valid`. */
   refused: number;
 }
 
@@ -32,16 +32,16 @@ export interface ResultImage {
 }
 
 export interface Result {
-  /** Null where it was refused. */
+  /** Null if it was refused. */
   id: string | null;
-  /** Null where it was refused without one that could be read. */
+  /** Null if it was refused without a readable SKU. */
   sku: string | null;
   result: string;
-  /** Only those that are pending or failed. */
+  /** Only pending or failed ones. */
   images: ResultImage[];
   /** Why it was refused. */
   problems: Problem[];
-  /** How many problems there are besides. */
+  /** How many further problems were left out. */
   more: number;
 }
 
@@ -51,11 +51,11 @@ export interface Transaction {
   status: string;
   createdAt: string;
   finishedAt: string | null;
-  /** Percent of images settled. */
+  /** Percent of images that are finished. */
   progress: number;
   products: ProductCounts;
   images: ImageCounts;
-  /** Ids of transactions; null where there is none. */
+  /** Ids of transactions; null if there is none. */
   undoes: string | null;
   undoneBy: string | null;
   /** Empty in events and lists. */
@@ -119,7 +119,7 @@ export interface ProductImage {
   url: string;
   alt: string | null;
   status: string | null;
-  /** Path of the stored copy; null while there is none. */
+  /** Path of the stored copy; null if there is none. */
   href: string | null;
   code: string | null;
   message: string | null;
@@ -129,7 +129,7 @@ export interface Product {
   id: string;
   sku: string;
   title: string;
-  /** Texts by element name; what is not set is missing. */
+  /** Texts by element name; unset ones are missing. */
   fields: Readonly<Record<string, string>>;
   currency: string;
   categories: string[];
@@ -179,7 +179,7 @@ export interface Webhook {
   url: string;
   disabledAt: string | null;
   failingSince: string | null;
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   lastError: string | null;
 }
 
@@ -197,7 +197,7 @@ export interface Attempt {
   number: number;
   url: string;
   startedAt: string;
-  /** Milliseconds; null while it is under way. */
+  /** Milliseconds; null while it is running. */
   durationMs: number | null;
   status: string | null;
   error: string | null;
@@ -304,9 +304,9 @@ export function readKey(key: Element): Key {
   };
 }
 
-/** A request that was refused. */
+/** A refused request. */
 export interface Refusal {
-  /** The request's. */
+  /** The id of the request. */
   id: string;
   at: string;
   seller: string;
@@ -315,7 +315,7 @@ export interface Refusal {
   code: string;
   message: string;
   problems: Problem[];
-  /** How many problems there are besides. */
+  /** How many further problems were left out. */
   more: number;
 }
 
@@ -360,13 +360,13 @@ export interface FailingWebhook extends Webhook {
   failures: number;
 }
 
-/** What was done in one hour, by element name. */
+/** Counts of one hour, by element name. */
 export interface Hour {
   from: string;
   counts: Readonly<Record<string, number>>;
 }
 
-/** How the whole service stands. */
+/** The state of the whole service. */
 export interface Status {
   backlog: Readonly<Record<string, number>>;
   failing: FailingWebhook[];

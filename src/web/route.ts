@@ -1,4 +1,4 @@
-/** Where one is in the page: the part of the address behind `#`. */
+/** The current view: the part of the address after `#`. */
 import { Store } from "./store.ts";
 
 /** `#/products/0193…` is the view `products` with that id. */
@@ -11,12 +11,12 @@ export const route = new Store<Route>(readRoute());
 
 globalThis.addEventListener("hashchange", () => route.set(readRoute()));
 
-/** The address of a view, for a link. */
+/** The link to a view. */
 export function linkTo(view: string, id?: string): string {
   return id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
 }
 
-/** Goes to a view as a link would. */
+/** Opens a view as a link would. */
 export function goTo(view: string, id?: string): void {
   location.hash = linkTo(view, id);
 }

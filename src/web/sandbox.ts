@@ -1,6 +1,6 @@
 /**
- * What a sandbox tells its page: keys that everybody knows and documents to
- * try. A real service never does.
+ * The public keys and sample documents that a sandbox gives its page. A real
+ * service never does so.
  */
 
 export interface Sandbox {

@@ -1,4 +1,4 @@
-/** Who is signed in: one key, kept in this tab alone. */
+/** The session: one key, kept in this tab only. */
 import { inTab } from "./browser.ts";
 import { ApiError, Client } from "./client.ts";
 import { Store } from "./store.ts";
@@ -12,7 +12,7 @@ export interface Session {
 
 export interface SignedOut {
   role: null;
-  /** Why, when it was not asked for. */
+  /** Why the session ended, unless the user signed out. */
   notice: string | null;
 }
 
@@ -21,14 +21,14 @@ const keptRole = inTab("role");
 
 export const session = new Store<Session | SignedOut>(restored());
 
-/** Where each role is told from the other: a request that only it may make. */
+/** A request for each role that only this role may make. */
 const PROBES: readonly (readonly [Role, string])[] = [
   ["seller", "/seller_api/webhooks"],
   ["operator", "/operator_api/sellers"],
 ];
 
 /**
- * Finds out whose key it is and signs in. Throws `ApiError` (401: nobody's) or
+ * Finds the role of a key and signs in. Throws `ApiError` (401: invalid key) or
  * `Unreachable`.
  */
 export async function signIn(key: string): Promise<void> {
@@ -73,7 +73,7 @@ function sessionOf(role: Role, key: string): Session {
   return {
     role,
     client: new Client(key, () => {
-      // A late answer to a key that was replaced meanwhile changes nothing.
+      // A late answer to a key that was replaced meanwhile has no effect.
       if (keptKey.get() !== key && keptKey.get() !== null) return;
       signOut(
         "Your key is not valid any more: it was revoked or replaced. Sign in with the current one to go on.",

@@ -1,17 +1,19 @@
-/** The source of a file: only the lines in sight are drawn, however many. */
+/**
+ * The source of a file; draws only the visible lines, however many there are.
+ */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** Pixels; the style sheet knows the same. */
+/** Pixels, as in the style sheet. */
 const LINE_HEIGHT = 20;
-/** Lines drawn above and below what is in sight. */
+/** Lines drawn above and below the visible ones. */
 const MARGIN = 20;
-/** Characters of a line that are drawn. */
+/** The most characters drawn of a line. */
 const LONGEST = 2_000;
 
 export interface Place {
   /** From 1. */
   line: number;
-  /** Grows with each wish, so that the same line can be wished for again. */
+  /** Incremented at each request, so that the same line can be shown again. */
   wish: number;
 }
 
@@ -19,7 +21,7 @@ export function Source({ lines, marked, place }: {
   lines: readonly string[];
   /** Lines with problems. */
   marked: ReadonlySet<number>;
-  /** Where to go. */
+  /** The line to scroll to. */
   place: Place | null;
 }) {
   const box = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
-/** A value that views draw and redraw when it changes. */
+/** A value that redraws the views that use it when it changes. */
 import { useLayoutEffect, useState } from "preact/hooks";
 
 export class Store<T> {
@@ -18,14 +18,16 @@ export class Store<T> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls `listener` after each change until the answer is called. */
+  /**
+   * Calls `listener` after each change until the returned function is called.
+   */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 }
 
-/** The store's value, now and whenever it changes. */
+/** The store's value; redraws the view when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(() => store.value);
   useLayoutEffect(() => {

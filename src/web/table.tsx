@@ -1,18 +1,18 @@
-/** Tables that scroll sideways where they must and fold up where it is narrow. */
+/** Tables that scroll sideways, and collapse on narrow screens. */
 import type { ComponentChildren } from "preact";
 
 export interface Column<T> {
   label: string;
   cell(row: T): ComponentChildren;
-  /** Numbers stand to the right. */
+  /** Aligns the column to the right, for numbers. */
   right?: boolean;
-  /** Classes of the cell. */
+  /** CSS classes of the cell. */
   look?: string | ((row: T) => string);
 }
 
 /**
- * The roles say again what the elements say, as a browser forgets that of
- * elements which the style sheet lays out otherwise than as a table.
+ * Explicit ARIA roles, because browsers drop the implicit roles of elements
+ * that the style sheet displays other than as a table.
  */
 export function Table<T>({ label, columns, rows, keyOf }: {
   label: string;

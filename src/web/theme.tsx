@@ -1,4 +1,4 @@
-/** Light, dark, or what the system says. */
+/** The theme: light, dark, or the system's. */
 import { inBrowser } from "./browser.ts";
 import { Store, useStore } from "./store.ts";
 
@@ -18,7 +18,7 @@ const SIGNS: Readonly<Record<Theme, string>> = {
 const kept = inBrowser("theme");
 const theme = new Store<Theme>(themeOf(kept.get()));
 
-/** Has the style sheet follow the choice, now and later. */
+/** Applies the chosen theme, now and after each change. */
 export function applyTheme(): void {
   const apply = () => document.documentElement.dataset.theme = theme.value;
   theme.listen(apply);

@@ -1,10 +1,10 @@
-/** Stored images of products, small. */
+/** Thumbnails of stored product images. */
 import type { Client } from "./client.ts";
 import { useLoaded } from "./parts.tsx";
 import { type Product, type ProductImage, readProduct } from "./resources.ts";
 import { find } from "./xml.ts";
 
-/** Images of a product that are shown in a row. */
+/** The most images of a product that are shown. */
 const SHOWN = 4;
 
 /** Reads one product. Throws as `Client.read`. */
@@ -19,11 +19,13 @@ export async function loadProduct(
   return readProduct(product);
 }
 
-/** The images of a product that is known by its id alone, once they are there. */
+/** The images of a product of which only the id is known. */
 export function ThumbnailsOf({ client, id, settled }: {
   client: Client;
   id: string;
-  /** Changes when images may have come; null while they are on their way. */
+  /**
+   * Changes when new images may be stored; null while they are being fetched.
+   */
   settled: string | null;
 }) {
   const { data } = useLoaded(
@@ -34,7 +36,7 @@ export function ThumbnailsOf({ client, id, settled }: {
   return data && <Thumbnails images={data.images} />;
 }
 
-/** As many as fit in a row. */
+/** As many images as are shown in a row. */
 export function Thumbnails({ images }: { images: readonly ProductImage[] }) {
   const stored = images.filter(({ href }) => href !== null);
   if (stored.length === 0) return null;
@@ -50,7 +52,7 @@ export function Thumbnails({ images }: { images: readonly ProductImage[] }) {
   );
 }
 
-/** One stored image; a link to the whole of it. */
+/** One stored image, linked to its full size. */
 export function Thumbnail({ image, size = 40 }: {
   image: ProductImage;
   size?: number;

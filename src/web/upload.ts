@@ -1,7 +1,7 @@
 /**
- * The upload of one file: dropped → checked by a dry run → sent. It lives
- * outside the views, so that neither a look at another view nor a key that is
- * revoked in the middle loses the file.
+ * The upload of one file: dropped → checked by a dry run → sent. Its state is
+ * outside the views, so that neither a change of view nor a revoked key loses
+ * the file.
  */
 import { now, randomName, sleep } from "./browser.ts";
 import { ApiError, type Client, Unreachable } from "./client.ts";
@@ -12,32 +12,32 @@ import { find, textOf } from "./xml.ts";
 const BULK = "/seller_api/bulk_products?v=1.1";
 /** Files above this are sent compressed. */
 const GZIP_FROM = 64 * 1024;
-/** Files above this are sent, but their source is not shown. */
+/** Larger files are sent, but their source is not shown. */
 const SHOWN_UP_TO = 32 * 1024 * 1024;
-/** Waits between tries, then the last again; given up after `GIVE_UP_MS`. */
+/** Pauses between attempts; the last one repeats until `GIVE_UP_MS`. */
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000];
 const GIVE_UP_MS = 5 * 60_000;
 
-/** `upload valid`: only of the products without a problem. */
+/** `upload valid`: only the products without a problem. */
 export type Work = "check" | "upload" | "upload valid";
 
 export type Step =
   | { name: "checking" }
-  /** The service said what is wrong with the document. */
+  /** The service refused the document with its problems. */
   | { name: "refused"; error: ApiError }
   | { name: "ready"; counts: ProductCounts }
-  /** `interruption`: why the last try failed, while the next is waited for. */
+  /** `interruption`: why the last attempt failed, while the next one waits. */
   | { name: "sending"; interruption: Error | null }
-  /** Nothing was judged, or nobody knows whether it was stored. */
+  /** Nothing was checked, or it is unknown whether it was stored. */
   | { name: "failed"; error: Error; during: Work }
-  /** Signed out in the middle. */
+  /** Signed out during the upload. */
   | { name: "kept" };
 
 export interface Upload {
   fileName: string;
   /** Bytes. */
   size: number;
-  /** Lines of the source; null when it is too long to show. */
+  /** Lines of the source; null if it is too long to show. */
   lines: readonly string[] | null;
   step: Step;
 }
@@ -48,14 +48,14 @@ export const upload = new Store<Upload | null>(null);
 interface Document {
   body: Blob;
   headers: Record<string, string>;
-  /** Makes sending the same file again safe, whatever became of the first. */
+  /** Makes it safe to send the same file again, whatever happened before. */
   idempotencyKey: string;
 }
 
 let document: Document | null = null;
 let running = new AbortController();
 
-/** Takes a file and checks it, or keeps it until somebody is signed in. */
+/** Accepts a file and checks it, or keeps it until somebody signs in. */
 export async function takeFile(
   client: Client | null,
   file: File,
@@ -89,7 +89,7 @@ export async function takeFile(
   if (client !== null) await checkFile(client);
 }
 
-/** Asks the service what it would do with the file. */
+/** Checks the file with a dry run. */
 export async function checkFile(client: Client): Promise<void> {
   await run({ name: "checking" }, "check", async (taken, signal) => {
     const root = await client.read(`${BULK}&dry_run=true`, {
@@ -104,8 +104,8 @@ export async function checkFile(client: Client): Promise<void> {
 }
 
 /**
- * Sends the file, again and again while that may help, each time with the same
- * Idempotency-Key; answers the transaction id, or null when it came to nothing.
+ * Sends the file, with retries while they may help, each with the same
+ * Idempotency-Key. Returns the transaction id, or null if it failed.
  */
 export async function sendFile(
   client: Client,
@@ -121,7 +121,7 @@ export async function sendFile(
   return id;
 }
 
-/** Forgets the file, and ends what goes on with it. */
+/** Discards the file and stops its upload. */
 export function dropFile(): void {
   running.abort();
   document = null;
@@ -165,7 +165,7 @@ async function sendUntilAnswered(
 ): Promise<string | null> {
   const startedAt = now();
   const isPart = work === "upload valid";
-  // Another request, so it needs a key of its own.
+  // A different request needs a different key.
   const key = taken.idempotencyKey + (isPart ? "-valid" : "");
   for (let tries = 0;; tries++) {
     try {
@@ -215,7 +215,7 @@ async function documentOf(bytes: ArrayBuffer): Promise<Document> {
   };
 }
 
-/** Lines as XML counts them. The service judges broken UTF-8, not the page. */
+/** Lines as XML counts them. Invalid UTF-8 is left to the service. */
 function linesOf(bytes: ArrayBuffer): string[] {
   return new TextDecoder().decode(bytes).split(/\r\n|\r|\n/);
 }

@@ -8,14 +8,14 @@ interface TrustedTypes {
 }
 
 /**
- * The page's CSP has browsers refuse text where markup could run. A parsed XML
- * document runs nothing and is never inserted anywhere, so this one policy, the
- * only one the CSP allows, hands text to that parser.
+ * The page's CSP blocks text where markup could run. A parsed XML document is
+ * never executed or inserted, so this policy, the only one that the CSP allows,
+ * passes text to that parser.
  */
 const policy = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes
   ?.createPolicy("xml", { createHTML: (text) => text });
 
-/** The root element; null when the text is no well-formed XML. */
+/** Returns the root element; null if the text is not well-formed XML. */
 export function parseXml(text: string): Element | null {
   const document = new DOMParser().parseFromString(
     policy?.createHTML(text) ?? text,
@@ -25,7 +25,7 @@ export function parseXml(text: string): Element | null {
   return broken ? null : document.documentElement;
 }
 
-/** Child elements of that name, in order. */
+/** Child elements with this name, in order. */
 export function childrenOf(element: Element | null, name: string): Element[] {
   return [...element?.children ?? []].filter((one) => one.tagName === name);
 }
@@ -39,17 +39,19 @@ export function find(element: Element | null, path: string): Element | null {
   return found;
 }
 
-/** Text of the first element at a path; null when there is none or no text. */
+/**
+ * Text of the first element at a path; null if there is none or it is empty.
+ */
 export function textOf(element: Element | null, path: string): string | null {
   return find(element, path)?.textContent || null;
 }
 
-/** The number in the first element at a path; 0 when there is none. */
+/** The number in the first element at a path; 0 if there is none. */
 export function numberOf(element: Element | null, path: string): number {
   return Number(textOf(element, path) ?? 0);
 }
 
-/** `<root>` with one child element of text for each entry. */
+/** `<root>` with one text element for each entry. */
 export function flatDocument(
   root: string,
   fields: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** For the operator: what operators changed, and who did. */
+/** For the operator: the changes that operators made. */
 import type { Client } from "../client.ts";
 import { Moment, Title } from "../parts.tsx";
 import { ListFoot, type ListOf, useRows } from "../paging.tsx";

@@ -1,4 +1,4 @@
-/** What was sent to one webhook, try by try. */
+/** The deliveries of one webhook with their attempts. */
 import { useEffect, useState } from "preact/hooks";
 import { every } from "../browser.ts";
 import type { Client } from "../client.ts";
@@ -18,10 +18,10 @@ import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { find, numberOf } from "../xml.ts";
 
-/** How often the list is looked at again while something is under way. */
+/** How often the list is reloaded while a delivery is in progress. */
 const LOOK_AGAIN_MS = 2_000;
 const UNDER_WAY: readonly string[] = ["pending", "sending"];
-/** What can be sent anew. */
+/** States in which a delivery can be replayed. */
 const REPLAYABLE: readonly string[] = [
   "pending",
   "retrying",
@@ -75,7 +75,7 @@ export function DeliveriesView({ client, trigger }: {
   );
 }
 
-/** Delivers again what the webhook missed since a time. */
+/** Replays what the webhook has missed since a time. */
 function RecoverForm({ client, path, onRecovered }: {
   client: Client;
   path: string;

@@ -1,4 +1,4 @@
-/** One product: everything about it, a change of an attribute, its deletion. */
+/** One product: its data, a form to change attributes, and its deletion. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../client.ts";
 import { type Field, FIELDS } from "../fields.ts";
@@ -203,7 +203,7 @@ function FieldForm(
   );
 }
 
-/** What is changed by an upload alone. */
+/** Data that only an upload can change. */
 function Fixed({ product }: { product: Product }) {
   const { fields, categories, attributes } = product;
   return (

@@ -1,4 +1,4 @@
-/** Requests that were refused, with what was wrong in each. */
+/** Refused requests with their problems. */
 import type { Client, Problem } from "../client.ts";
 import { count, Moment, plural, Title } from "../parts.tsx";
 import { ListFoot, type ListOf, useRows } from "../paging.tsx";
@@ -19,7 +19,7 @@ const OF_WHOM: Column<Refusal> = {
   cell: ({ seller }) => seller,
 };
 
-/** The message; its problems unfold. */
+/** The message, with its problems behind a toggle. */
 export function Reasons({ refusal }: { refusal: Refusal }) {
   const { id, message, problems, more } = refusal;
   const facts = (
@@ -37,7 +37,7 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   );
 }
 
-/** Each problem with its place, and how many there are besides. */
+/** Each problem with its position, and the number of those left out. */
 export function ProblemList({ problems, more }: {
   problems: readonly Problem[];
   more: number;
@@ -58,7 +58,7 @@ export function ProblemList({ problems, more }: {
   );
 }
 
-/** For the operator: those of one seller, or of all. */
+/** For the operator: the refusals of one seller, or of all. */
 export function Refusals({ client, seller }: {
   client: Client;
   /** An id. */

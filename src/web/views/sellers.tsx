@@ -73,7 +73,7 @@ export function SellersView({ client }: { client: Client }) {
   );
 }
 
-/** Suspends an active seller, or ends a suspension. */
+/** Suspends an active seller, or reactivates it. */
 export function StatusButton({ client, seller: { id, status }, onChanged }: {
   client: Client;
   seller: Seller;
@@ -103,7 +103,7 @@ export function StatusButton({ client, seller: { id, status }, onChanged }: {
     );
 }
 
-/** What the service shows once. */
+/** Secrets that the service shows only once. */
 export function NewSecrets({ title, secrets, onSeen }: {
   title: string;
   secrets: Readonly<Record<string, string>>;
@@ -127,7 +127,7 @@ export function NewSecrets({ title, secrets, onSeen }: {
   );
 }
 
-/** A form of one line of text. */
+/** A form with one text field. */
 export function OneField({ id, label, button, required, onSend }: {
   id: string;
   label: string;

@@ -1,4 +1,4 @@
-/** Paste a key. */
+/** The form to sign in with a key. */
 import { useState } from "preact/hooks";
 import { ApiError } from "../client.ts";
 import { ErrorNote, Title, useAction } from "../parts.tsx";
@@ -80,13 +80,13 @@ export function SignInView({ notice }: { notice: string | null }) {
   );
 }
 
-/** The service's own words are for programs, which set headers. */
+/** The service's own message is for programs, which set headers. */
 function leadOf(error: Error): string | undefined {
   if (!(error instanceof ApiError) || error.status !== 401) return undefined;
   return "Nobody has this key here: it is mistyped, or it was revoked.";
 }
 
-/** What no header can carry is told apart from a key that is only wrong. */
+/** Distinguishes text that no header can carry from a wrong key. */
 async function enter(key: string): Promise<void> {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new Error(

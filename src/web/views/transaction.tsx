@@ -88,7 +88,7 @@ export function TransactionView({ client, id }: {
   );
 }
 
-/** All results; those of one answer end where it would become too long. */
+/** Loads all results; each answer is limited in size. */
 async function loadResults(
   client: Client,
   id: string,
@@ -228,7 +228,7 @@ function timeLeft(images: ImageCounts, perSecond: number | null): string {
   return perSecond === null ? "–" : duration(images.pending / perSecond);
 }
 
-/** Quarters are enough to hear. */
+/** Announces quarters only, which is often enough for a screen reader. */
 function announcement({ finishedAt, images, progress }: Transaction): string {
   if (finishedAt === null) {
     return `${Math.floor(progress / 25) * 25} percent of the images settled.`;
@@ -272,7 +272,7 @@ function RetryBar({ client, transaction, onRetried }: {
   );
 }
 
-/** What was refused, to correct it and upload it again. */
+/** Offers the refused products for correction. */
 function RefusedBar({ client, transaction }: {
   client: Client;
   transaction: Transaction;
@@ -301,13 +301,15 @@ function RefusedBar({ client, transaction }: {
   );
 }
 
-/** Rows drawn at first, and with each wish for more. */
+/** Rows drawn at first and at each request for more. */
 const ROWS = 25;
 
 function Results({ client, results, settled }: {
   client: Client;
   results: readonly Result[];
-  /** Changes when images may have come; null while they are on their way. */
+  /**
+   * Changes when new images may be stored; null while they are being fetched.
+   */
   settled: string | null;
 }) {
   const [failedOnly, setFailedOnly] = useState(false);

@@ -1,4 +1,4 @@
-/** The undo of an upload: what it would do, and then the undo itself. */
+/** The undo of an upload: first a preview, then the undo. */
 import { useState } from "preact/hooks";
 import { type Client, type Problem, problemsOf } from "../client.ts";
 import { ErrorNote, plural, useAction } from "../parts.tsx";
@@ -10,15 +10,15 @@ import {
 import { goTo, linkTo } from "../route.ts";
 import { find, numberOf, textOf } from "../xml.ts";
 
-/** Problems that the preview lists at most. */
+/** The most problems that the preview lists. */
 const SHOWN = 20;
 
-/** What an undo would do. */
+/** The effects of an undo. */
 interface Preview {
   counts: ProductCounts;
-  /** What was changed since. */
+  /** What was changed after the upload. */
   problems: Problem[];
-  /** How many there are besides. */
+  /** How many further problems were left out. */
   more: number;
 }
 

@@ -1,4 +1,4 @@
-/** Drop a file, see what is wrong with it or what it would do, upload it. */
+/** The upload view: drop a file, see its problems or effects, upload it. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ApiError, Client, Problem } from "../client.ts";
 import {
@@ -183,7 +183,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
   );
 }
 
-/** Whether all problems are those of single products. */
+/** Whether all problems belong to single products. */
 function mayStorePart({ status, problems }: ApiError): boolean {
   return status === 422 && problems.length > 0 &&
     problems.every(({ product }) => product !== null);
@@ -305,7 +305,7 @@ function Problems({ error, place, onPlace }: {
           <strong>
             {problems.length === 0 ? message : problemsIn(
               problems.length + more,
-              // Of those that are only counted, nobody knows the product.
+              // The products of further problems are unknown.
               problems[0].product === null || more > 0 ? 0 : products,
             )}
           </strong>

@@ -1,4 +1,4 @@
-/** The uploads of late, those that were refused among them; the newest first. */
+/** Recent uploads, refused ones included, the newest first. */
 import type { Client } from "../client.ts";
 import {
   count,
@@ -27,12 +27,12 @@ const UPLOADS: ListOf<Transaction> = {
   read: readTransaction,
 };
 
-/** An upload that was accepted, or one that was not. */
+/** An accepted or a refused upload. */
 type Entry =
   | { transaction: Transaction; at: string }
   | { refusal: Refusal; at: string };
 
-/** A column of figures, which only an accepted upload has. */
+/** A column of counts, which only accepted uploads have. */
 function figures(
   label: string,
   read: (transaction: Transaction) => number,
@@ -79,14 +79,14 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** Whether it was an upload that was refused. */
+/** Whether the refused request was an upload. */
 function isUpload({ route }: Refusal): boolean {
   return route === `POST ${UPLOADS.path}`;
 }
 
 /**
- * Both in the order of their times. Refused ones are shown as far back as
- * accepted ones are: `isWhole` says that these are all of them.
+ * Accepted and refused uploads by time. Refused ones are shown as far back as
+ * accepted ones; `isWhole` means that the accepted ones are complete.
  */
 function merged(
   transactions: readonly Transaction[],

@@ -1,4 +1,4 @@
-/** The seller's webhooks: add, test, remove, and what became of them. */
+/** The seller's webhooks: add, test and remove them, and see their state. */
 import { useState } from "preact/hooks";
 import type { Client } from "../client.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
@@ -120,7 +120,7 @@ function WebhookState({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** A secret, which the service shows once. */
+/** A secret, which the service shows only once. */
 function NewSecret({ trigger, secret, onSeen }: {
   trigger: string;
   secret: string;
