@@ -5,6 +5,7 @@
 import type { ImageState, ImageType, ShownImage } from "../images/image.ts";
 import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
+import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, marks, type Param, type Sql } from "../database/db.ts";
 import { COLUMNS, type ProductRow, toProduct } from "./product_rows.ts";
 
@@ -116,7 +117,7 @@ export interface OwnedProduct {
   seller: string;
 }
 
-const OWNED = `SELECT sellers.name AS seller, ${
+const OWNED = `SELECT ${OWNER_NAME} AS seller, ${
   COLUMNS.map((column) => `products.${column}`).join(", ")
 } FROM products JOIN sellers ON sellers.id = products.seller_id`;
 
@@ -216,7 +217,7 @@ async function tombstonesByIds(
   for (const list of inLists(ids)) {
     const rows = await sql.all<Tombstone>(
       `SELECT d.id, d.sku, d.deleted_at AS "deletedAt",
-         COALESCE(sellers.name, d.seller_name) AS seller
+         COALESCE(${OWNER_NAME}, d.seller_name) AS seller
        FROM deleted_products d LEFT JOIN sellers ON sellers.id = d.seller_id
        WHERE d.id IN (${marks(list.length)})`,
       list,

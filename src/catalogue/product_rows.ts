@@ -9,6 +9,7 @@ import {
   type UpdateGroup,
 } from "./fields.ts";
 import type { Product, ProductChange, ProductContent } from "./product.ts";
+import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import { type Change, takeChange, takeChanges } from "./change_feed.ts";
 import {
@@ -244,7 +245,7 @@ async function deleteProducts(
 ): Promise<void> {
   if (deleted.length === 0) return;
   const seller = await tx.get<{ name: string }>(
-    "SELECT name FROM sellers WHERE id = ?",
+    `SELECT ${OWNER_NAME} AS name FROM sellers WHERE id = ?`,
     [sellerId],
   );
   await tx.runMany(

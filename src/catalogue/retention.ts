@@ -26,7 +26,7 @@ export async function* sweepUploads(
   if (days === 0) return;
   const before = deps.clock.now() - days * DAY_MS;
   yield* untilNone(() =>
-    db.write((tx) => deleteTransactions(tx, before), UPKEEP)
+    db.write((tx) => deleteOldTransactions(tx, before), UPKEEP)
   );
 }
 
@@ -34,14 +34,28 @@ export async function* sweepUploads(
  * Deletes some of the transactions that were final at `before` (Unix
  * milliseconds). Returns how many rows were deleted.
  */
-async function deleteTransactions(tx: Tx, before: number): Promise<number> {
+async function deleteOldTransactions(
+  tx: Tx,
+  before: number,
+): Promise<number> {
   const old = await tx.all<{ id: string }>(
     `SELECT id FROM transactions WHERE finished_at <= ?
      ORDER BY finished_at LIMIT ? /* FOR UPDATE SKIP LOCKED */`,
     [before, SWEEP_TRANSACTIONS],
   );
   if (old.length === 0) return 0;
-  const [ids] = inLists(old.map(({ id }) => id));
+  return await deleteTransactions(tx, old.map(({ id }) => id));
+}
+
+/**
+ * Deletes these transactions, at most 256, or so much of what hangs on them as
+ * one write may. Returns how many rows were deleted.
+ */
+export async function deleteTransactions(
+  tx: Tx,
+  transactionIds: readonly string[],
+): Promise<number> {
+  const [ids] = inLists(transactionIds);
   const theirs = `transaction_id IN (${marks(ids.length)})`;
   const images = await tx.run(
     `DELETE FROM transaction_images WHERE (transaction_id, ordinal) IN (
@@ -63,7 +77,7 @@ async function deleteTransactions(tx: Tx, before: number): Promise<number> {
     `DELETE FROM transactions WHERE id IN (${marks(ids.length)})`,
     ids,
   );
-  return images + pieces + old.length;
+  return images + pieces + transactionIds.length;
 }
 
 /** Deletes what undos of transactions older than SELLER_UNDO_DAYS need. */

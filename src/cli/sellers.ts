@@ -1,16 +1,19 @@
 /** The commands that create and revoke keys. */
 import { listKeys, listSellers, sellerByName } from "../sellers/seller_rows.ts";
+import { holdingsOf } from "../sellers/removal.ts";
 import { COMMAND_LINE } from "../operations/audit.ts";
 import {
   changeSeller,
   createKey,
   createSeller,
+  removeSeller,
   revokeSellerKey,
   SELLER_ATTRIBUTES,
 } from "../sellers/administration.ts";
 import { KEPT_REFUSALS, listRefusals } from "../sellers/refusals.ts";
 import { isoTime } from "../xml/encode.ts";
-import type { Command } from "./command.ts";
+import { quote } from "../lib/values.ts";
+import { type Command, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
@@ -65,6 +68,30 @@ export const sellerCommands: readonly Command[] = [
         const change = { who: COMMAND_LINE, seller, attribute, value };
         await changeSeller({ db, deps }, change);
         print(`${attribute}: ${value === "" ? "default" : value}`);
+      }),
+  },
+  {
+    name: "seller remove",
+    summary: "remove a seller with all that is theirs; cannot be undone",
+    arguments: [{ name: "NAME" }],
+    flags: [
+      { name: "yes", meaning: "do it; without it, says what would go" },
+      dataFlag,
+    ],
+    run: ({ config, deps, arguments: [seller], flags, print }) =>
+      withDatabase(config, async (db) => {
+        if (flags.yes === undefined) {
+          const held = await db.read(async (sql) =>
+            holdingsOf(sql, (await sellerByName(sql, seller)).id)
+          );
+          const list = Object.entries(held).map(([name, n]) => `${n} ${name}`);
+          throw new UsageError(
+            `This would remove ${quote(seller)} with ${list.join(", ")}. It ` +
+              "cannot be undone; add --yes to do it.",
+          );
+        }
+        await removeSeller({ db, deps }, { who: COMMAND_LINE, seller });
+        print(`removed: ${seller}`);
       }),
   },
   {

@@ -563,4 +563,17 @@ CREATE TABLE refused_products (
 ) STRICT;
 `,
   },
+  {
+    name: "removal of sellers",
+    sql: `
+-- null until the seller is removed, which frees its name at once
+ALTER TABLE sellers ADD COLUMN former_name TEXT;
+CREATE INDEX sellers_removed ON sellers (id) WHERE status = 'removed';
+
+-- unneeded_since is 0 where a removed seller may have been the last to use an
+-- image
+CREATE INDEX images_abandoned ON images (id) WHERE unneeded_since = 0;
+CREATE INDEX images_payer ON images (payer_id) WHERE payer_id IS NOT NULL;
+`,
+  },
 ];

@@ -19,6 +19,7 @@ import {
   addSeller,
   addSellerKey,
   deleteKey,
+  deleteSeller,
   listSellerKeys,
   listSellers,
   putSellerAttribute,
@@ -539,6 +540,21 @@ export const ROUTES: readonly Route[] = [
         "settings. A body is ignored.",
       answers: null,
       errors: ["not_found", "record_invalid"],
+    },
+  },
+  {
+    method: "DELETE",
+    path: `${SELLERS}/:seller`,
+    access: "operator",
+    handler: deleteSeller,
+    documentation: {
+      operation: "removeSeller",
+      title: "Remove a seller",
+      about: "With its products, uploads, webhooks, events and keys. The " +
+        "seller is unknown and its name free at once; its data goes within " +
+        "seconds. This cannot be undone.",
+      answers: ["success"],
+      errors: ["not_found"],
     },
   },
   {

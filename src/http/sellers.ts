@@ -3,6 +3,7 @@ import {
   changeSeller,
   createKey,
   createSeller,
+  removeSeller,
   revokeSellerKey,
   rotateSellerSecret,
 } from "../sellers/administration.ts";
@@ -50,6 +51,14 @@ export const putSellerAttribute: Handler = async (
   const { seller, seller_attribute: attribute, value } = params;
   await changeSeller(services, { who, seller, attribute, value });
   return { status: 204 };
+};
+
+/** `DELETE /operator_api/sellers/:seller` */
+export const deleteSeller: Handler<"success"> = async (
+  { services, who, params },
+) => {
+  await removeSeller(services, { who, seller: params.seller });
+  return { xml: { success: true } };
 };
 
 /** `GET /operator_api/sellers/:seller/keys` */

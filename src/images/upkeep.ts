@@ -174,21 +174,40 @@ export async function pruneImages(
   return report;
 }
 
+type ImageServices = Pick<Services, "config" | "db" | "deps" | "images">;
+
 /**
  * Removes the files and rows of images that nothing has needed for
  * SELLER_KEEP_IMAGES_DAYS. A file is removed first, its row once no upload
  * refers to it.
  */
 export async function* sweepUnneeded(
-  { config, db, deps, images }: Pick<
-    Services,
-    "config" | "db" | "deps" | "images"
-  >,
+  services: ImageServices,
 ): AsyncGenerator<number, void> {
+  const { config, db, deps } = services;
   if (config.keepImagesDays === 0) return;
-  const { clock } = deps;
-  const now = clock.now();
+  const now = deps.clock.now();
   const since = now - config.keepImagesDays * DAY_MS;
+  yield* sweepFiles(services, since);
+  for (let after: string | null = ""; after !== null;) {
+    const from: string = after;
+    const { last, deleted } = await db.write(
+      (tx) => markUnneeded(tx, from, { now, since }),
+      UPKEEP,
+    );
+    yield deleted;
+    after = last;
+  }
+}
+
+/**
+ * Removes the files of images that nothing has needed since `since` (Unix
+ * milliseconds).
+ */
+export async function* sweepFiles(
+  { db, deps: { clock }, images }: Omit<ImageServices, "config">,
+  since: number,
+): AsyncGenerator<number, void> {
   const removed: string[] = [];
   for (const prefix of PREFIXES) {
     yield 0;
@@ -201,15 +220,6 @@ export async function* sweepUnneeded(
   }
   if (!images.removesSafely) {
     yield* refetchRemoved(db, images, removed, clock);
-  }
-  for (let after: string | null = ""; after !== null;) {
-    const from: string = after;
-    const { last, deleted } = await db.write(
-      (tx) => markUnneeded(tx, from, { now, since }),
-      UPKEEP,
-    );
-    yield deleted;
-    after = last;
   }
 }
 

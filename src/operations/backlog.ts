@@ -106,6 +106,7 @@ export function failingWebhooks(
        webhooks.disabled_at AS "disabledAt"
      FROM webhooks JOIN sellers ON sellers.id = webhooks.seller_id
      WHERE webhooks.failing_since IS NOT NULL
+       AND sellers.status <> 'removed'
      ORDER BY webhooks.failing_since, webhooks.id LIMIT ?`,
     [limit],
   );

@@ -19,6 +19,8 @@ import {
   sweepFormerSecrets,
   sweepReferences,
 } from "../webhooks/retention.ts";
+import { sweepAbandoned } from "../images/abandoned.ts";
+import { sweepRemovedSellers } from "../sellers/removal.ts";
 import { refetchMissing, sweepParts, sweepUnneeded } from "../images/upkeep.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
@@ -69,6 +71,12 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     run: finishImageChanges,
   },
   {
+    name: "removed_sellers",
+    role: "api",
+    everyMs: SECOND_MS,
+    run: sweepRemovedSellers,
+  },
+  {
     name: "hourly_counts",
     role: "api",
     everyMs: DAY_MS,
@@ -103,6 +111,12 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     role: "images",
     everyMs: ONCE,
     run: refetchMissing,
+  },
+  {
+    name: "abandoned_images",
+    role: "images",
+    everyMs: 5 * SECOND_MS,
+    run: sweepAbandoned,
   },
   {
     name: "unneeded_images",

@@ -20,6 +20,7 @@ import {
   addKey,
   addSeller,
   findKey,
+  markRemoved,
   type NewKey,
   type NewSeller,
   renameSeller,
@@ -156,6 +157,26 @@ function unknownAttribute(attribute: string) {
       `${field} is no attribute of a seller that can be changed; those ` +
       `are ${SELLER_ATTRIBUTES.join(", ")}.`,
   }]);
+}
+
+/**
+ * Removes a seller: it is unknown and its name is free from the commit on. The
+ * service then deletes its rows. Throws 404 for an unknown seller.
+ */
+export async function removeSeller(
+  { db, deps }: Changing,
+  { who, seller: nameOrId }: ByOperator & { seller: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const { id, name } = await sellerByName(tx, nameOrId);
+    if (!await markRemoved(tx, id)) return;
+    await recordChange(tx, deps, {
+      who,
+      action: "seller remove",
+      seller: name,
+      detail: `id ${id}`,
+    });
+  });
 }
 
 const readLabel = lineReader(64);

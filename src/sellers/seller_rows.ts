@@ -88,6 +88,26 @@ export async function renameSeller(
   );
 }
 
+/**
+ * The name by which a catalogue names the owner of a product, in SQL: removed
+ * sellers have given up theirs.
+ */
+export const OWNER_NAME = "COALESCE(sellers.former_name, sellers.name)";
+
+/**
+ * Marks a seller as removed, which frees its name; `sweepRemovedSellers` deletes
+ * its rows. False if somebody else has done so.
+ */
+export async function markRemoved(tx: Tx, sellerId: string): Promise<boolean> {
+  const changed = await tx.run(
+    `UPDATE sellers SET status = 'removed', former_name = name, name = ?
+     WHERE id = ? AND status <> 'removed'`,
+    // Its control character cannot occur in a name.
+    [`\u0001${sellerId}`, sellerId],
+  );
+  return changed > 0;
+}
+
 function checkName(name: string): void {
   const length = [...name].length;
   if (length >= 1 && length <= NAME_LENGTH && NAME.test(name)) return;
@@ -173,7 +193,7 @@ export interface KeyOwner extends Seller {
   rateLimit: number | null;
 }
 
-/** The owner of a key; null if it is unknown or revoked. */
+/** The owner of a key; null if it is unknown or revoked, or the owner removed. */
 export async function findSellerByKey(
   sql: Sql,
   apiKey: string,
@@ -183,7 +203,8 @@ export async function findSellerByKey(
     `SELECT sellers.id, sellers.name, sellers.status,
        sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash
      FROM api_keys JOIN sellers ON sellers.id = api_keys.seller_id
-     WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL`,
+     WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL
+       AND sellers.status <> 'removed'`,
     [wanted],
   );
   if (row === undefined) return null;

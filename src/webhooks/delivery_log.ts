@@ -64,7 +64,8 @@ const DELIVERY = `
     deliveries.attempts, deliveries.last_answer AS "lastAnswer",
     deliveries.created_at AS "createdAt", deliveries.due_at AS "dueAt",
     deliveries.settled_at AS "settledAt"
-  FROM deliveries JOIN sellers ON sellers.id = deliveries.seller_id`;
+  FROM deliveries JOIN sellers ON sellers.id = deliveries.seller_id
+    AND sellers.status <> 'removed'`;
 
 /** Deliveries, the newest first. */
 export function listDeliveries(

@@ -158,6 +158,7 @@ export async function ingestEvent(
   );
   return db.write(async (tx) => {
     const number = await takeEventNumber(tx, sellerId);
+    if (number === null) throw recordInvalid([unknownSeller(draft.seller!)]);
     const ingested = await record(tx, deps, {
       eventId: deps.ids.uuid(),
       sellerId,
@@ -190,7 +191,7 @@ async function judge(sql: Sql, draft: EventDraft): Promise<Judged> {
   const reference = readField(draft, "reference", readReference, details);
   const sellerId = name === undefined
     ? undefined
-    : await knownSeller(sql, name, draft.seller?.line, details);
+    : await knownSeller(sql, name, draft.seller!, details);
   if (
     details.length > 0 || sellerId === undefined || trigger === undefined ||
     reference === undefined
@@ -224,17 +225,22 @@ function missing(text: string | undefined): string {
 async function knownSeller(
   sql: Sql,
   name: string,
-  line: number | undefined,
+  sent: DraftField,
   details: Detail[],
 ): Promise<string | undefined> {
   const seller = await findSeller(sql, name);
   if (seller !== null) return seller.id;
-  details.push({
+  details.push(unknownSeller(sent));
+}
+
+function unknownSeller({ text, line }: DraftField): Detail {
+  const name = quote(trimSpace(text));
+  return {
     line,
     field: "seller",
     code: "not_in_list",
-    message: `seller is ${quote(name)}, and there is no seller of this name.`,
-  });
+    message: `seller is ${name}, and there is no seller of this name.`,
+  };
 }
 
 interface RecordedEvent extends Omit<Judged, "reference"> {

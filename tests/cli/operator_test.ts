@@ -1,6 +1,7 @@
 /** The commands with which an operator steers sellers and keys. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
+import { UsageError } from "../../src/cli/command.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
@@ -107,4 +108,19 @@ Deno.test("operator keys are made, listed and revoked; the audit log has it all"
     "TIME  command line  operator-key add  grafana (read-only)",
     "TIME  command line  operator-key add  anna",
   ]);
+});
+
+Deno.test("seller remove says what would go, and does it with --yes", async () => {
+  await using app = await boot();
+  await app.upload(product("A"));
+  const remove = (...words: string[]) =>
+    run(app, "seller", "remove", "acme", ...words);
+  const { message } = await assertRejects(() => remove(), UsageError);
+  assertMatch(message, /1 products, 1 uploads, 0 webhooks/);
+  assertEquals((await app.call("/seller_api/products")).status, 200);
+  assertEquals(await remove("--yes"), ["removed: acme"]);
+  assertEquals(await run(app, "seller", "list"), []);
+  assertMatch(await refusal(remove("--yes")), /acme/);
+  const [change] = (await run(app, "audit", "list")).map(plain);
+  assertEquals(change, "TIME  command line  seller remove  acme  id ID");
 });

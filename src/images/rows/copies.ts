@@ -18,7 +18,7 @@ export interface StoredCopy extends StoredFile {
 }
 
 /** Whether a product or an upload needs a row of `images`. */
-const NEEDED = `(
+export const NEEDED = `(
   images.state = 'pending'
   OR EXISTS (SELECT 1 FROM product_images p WHERE p.image_id = images.id)
   OR EXISTS (SELECT 1 FROM transaction_images t
@@ -121,13 +121,21 @@ export async function forgetUnneeded(
     const kept = new Set(needed.map(({ sha256 }) => sha256));
     const unneeded = images.filter(({ sha256 }) => !kept.has(sha256))
       .map(({ id }) => id);
-    await refundCopies(tx, unneeded);
-    await tx.runMany(
-      `UPDATE images SET state = 'pruned', payer_id = NULL, ${NO_COPY}
-       WHERE id = ?`,
-      unneeded.map((id) => [id]),
-    );
+    await forgetCopies(tx, unneeded);
   }
+}
+
+/** Gives up the copies of these images, whose rows are locked. */
+export async function forgetCopies(
+  tx: Tx,
+  imageIds: readonly string[],
+): Promise<void> {
+  await refundCopies(tx, imageIds);
+  await tx.runMany(
+    `UPDATE images SET state = 'pruned', payer_id = NULL, ${NO_COPY}
+     WHERE id = ?`,
+    imageIds.map((id) => [id]),
+  );
 }
 
 /** How many rows of `images` one step of `markUnneeded` reads. */

@@ -39,7 +39,7 @@ async function payersOf(
              FROM image_askers a JOIN images i ON i.id = a.image_id
              WHERE a.image_id IN (${ids})
                AND (i.payer_id IS NULL OR i.payer_id <> a.seller_id)) p
-       JOIN sellers s ON s.id = p.seller_id
+       JOIN sellers s ON s.id = p.seller_id AND s.status <> 'removed'
        LEFT JOIN seller_usage u
          ON u.seller_id = p.seller_id AND u.resource = 'image_bytes'
        ORDER BY p.image_id, p.place, p.seller_id`,

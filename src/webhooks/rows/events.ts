@@ -24,18 +24,20 @@ export interface NewEvent {
 /**
  * Returns the number of a seller's next event. The seller's row stays locked
  * until the commit, so a reader that sees a number also sees all smaller ones.
- * It is the first lock that an event takes.
+ * It is the first lock that an event takes. null: the
+ * seller has been removed.
  */
 export async function takeEventNumber(
   tx: Tx,
   sellerId: string,
-): Promise<number> {
+): Promise<number | null> {
   const row = await tx.get<{ n: number }>(
-    `UPDATE sellers SET last_event_no = last_event_no + 1 WHERE id = ?
+    `UPDATE sellers SET last_event_no = last_event_no + 1
+     WHERE id = ? AND status <> 'removed'
      RETURNING last_event_no AS n`,
     [sellerId],
   );
-  return row!.n;
+  return row?.n ?? null;
 }
 
 /** Inserts an event; false if (seller, trigger, reference) exists already. */

@@ -1,0 +1,181 @@
+/**
+ * Deletes all that removed sellers leave: a job of `operations/maintenance.ts`.
+ * The rows that are left say what is to be done, so it goes on after a crash.
+ * Tombstones of products and the audit log stay.
+ */
+import { linkImages } from "../catalogue/change_feed.ts";
+import { findByIds, writeProducts } from "../catalogue/product_rows.ts";
+import { deleteTransactions } from "../catalogue/retention.ts";
+import { marks, type Sql, type Tx } from "../database/db.ts";
+import { abandonImages } from "../images/abandoned.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import type { Services } from "../services.ts";
+
+/** What one write deletes at most. */
+const PRODUCTS = 100;
+const TRANSACTIONS = 32;
+const ROWS = 250;
+
+/** Deletes some rows of a removed seller; answers how many. */
+type Portion = (tx: Tx, sellerId: string) => Promise<number>;
+
+/** In this order: rows refer to those of later portions. */
+const PORTIONS: readonly Portion[] = [
+  deleteProducts,
+  deleteUploads,
+  deleteAskers,
+  deleteDeliveries,
+  ...[
+    { table: "events", key: "id" },
+    { table: "webhooks", key: "id" },
+    { table: "refusals", key: "id" },
+    { table: "api_keys", key: "id" },
+    { table: "idempotency_keys", key: "key" },
+  ].map(({ table, key }): Portion => (tx, sellerId) =>
+    tx.run(
+      `DELETE FROM ${table} WHERE seller_id = ? AND ${key} IN (
+         SELECT ${key} FROM ${table} WHERE seller_id = ? LIMIT ${ROWS})`,
+      [sellerId, sellerId],
+    )
+  ),
+  giveUpCopies,
+  (tx, sellerId) =>
+    tx.run("DELETE FROM seller_usage WHERE seller_id = ?", [sellerId]),
+  // Refused while another row refers to it: the job then begins anew.
+  (tx, sellerId) => tx.run("DELETE FROM sellers WHERE id = ?", [sellerId]),
+];
+
+/** Deletes what removed sellers leave, one after the other. */
+export async function* sweepRemovedSellers(
+  { db }: Pick<Services, "db">,
+): AsyncGenerator<number, void> {
+  for (;;) {
+    const seller = await db.read((sql) =>
+      sql.get<{ id: string }>(
+        "SELECT id FROM sellers WHERE status = 'removed' ORDER BY id LIMIT 1",
+      )
+    );
+    if (seller === undefined) return;
+    const { id } = seller;
+    for (const portion of PORTIONS) {
+      // In order with the uploads that were in progress.
+      const options = { order: id, heavy: true };
+      yield* untilNone(() => db.write((tx) => portion(tx, id), options));
+    }
+  }
+}
+
+async function deleteProducts(tx: Tx, sellerId: string): Promise<number> {
+  const ids = await someIds(tx, "products", sellerId, PRODUCTS);
+  const products = await findByIds(tx, sellerId, ids);
+  const changes = Array.from(
+    products.values(),
+    (before) => ({ before, after: null }),
+  );
+  const urls = changes.flatMap(({ before }) =>
+    before.images.map(({ url }) => url)
+  );
+  await abandonImages(tx, urls);
+  await linkImages(tx, changes, new Map());
+  await writeProducts(tx, sellerId, changes);
+  return changes.length;
+}
+
+/** With their results, undo records, refused products and images. */
+async function deleteUploads(tx: Tx, sellerId: string): Promise<number> {
+  const ids = await someIds(tx, "transactions", sellerId, TRANSACTIONS);
+  if (ids.length === 0) return 0;
+  const images = await tx.all<{ id: string; ordinal: number; url: string }>(
+    `SELECT t.transaction_id AS id, t.ordinal, i.url
+     FROM transaction_images t JOIN images i ON i.id = t.image_id
+     WHERE t.transaction_id IN (${marks(ids.length)})
+     ORDER BY t.transaction_id, t.ordinal LIMIT ${ROWS}`,
+    ids,
+  );
+  if (images.length === 0) return await deleteTransactions(tx, ids);
+  await abandonImages(tx, images.map(({ url }) => url));
+  await tx.runMany(
+    `DELETE FROM transaction_images
+     WHERE transaction_id = ? AND ordinal = ?`,
+    images.map(({ id, ordinal }) => [id, ordinal]),
+  );
+  return images.length;
+}
+
+/** An image that another seller waits for stays in that seller's queue. */
+async function deleteAskers(tx: Tx, sellerId: string): Promise<number> {
+  const asked = await tx.all<{ id: string; url: string }>(
+    `SELECT i.id, i.url
+     FROM image_askers a JOIN images i ON i.id = a.image_id
+     WHERE a.seller_id = ? LIMIT ${ROWS}`,
+    [sellerId],
+  );
+  await abandonImages(tx, asked.map(({ url }) => url));
+  await tx.runMany(
+    "DELETE FROM image_askers WHERE image_id = ? AND seller_id = ?",
+    asked.map(({ id }) => [id, sellerId]),
+  );
+  return asked.length;
+}
+
+async function deleteDeliveries(tx: Tx, sellerId: string): Promise<number> {
+  const ids = await someIds(tx, "deliveries", sellerId, ROWS);
+  const rows = ids.map((id) => [id]);
+  await tx.runMany("DELETE FROM delivery_attempts WHERE delivery_id = ?", rows);
+  await tx.runMany("DELETE FROM deliveries WHERE id = ?", rows);
+  return ids.length;
+}
+
+/** What other sellers show counts for nobody from now on. */
+async function giveUpCopies(tx: Tx, sellerId: string): Promise<number> {
+  const images = await tx.all<{ url: string }>(
+    `SELECT url FROM images WHERE payer_id = ? LIMIT ${ROWS}`,
+    [sellerId],
+  );
+  const urls = images.map(({ url }) => url);
+  await abandonImages(tx, urls);
+  await tx.runMany(
+    "UPDATE images SET payer_id = NULL WHERE url = ?",
+    urls.map((url) => [url]),
+  );
+  return urls.length;
+}
+
+type Owned = "products" | "transactions" | "deliveries";
+
+async function someIds(
+  sql: Sql,
+  table: Owned,
+  sellerId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await sql.all<{ id: string }>(
+    `SELECT id FROM ${table} WHERE seller_id = ? LIMIT ?`,
+    [sellerId, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** How much a seller has, by table. */
+export async function holdingsOf(
+  sql: Sql,
+  sellerId: string,
+): Promise<Record<string, number>> {
+  const held: Record<string, number> = {};
+  for (
+    const [table, name] of [
+      ["products", "products"],
+      ["transactions", "uploads"],
+      ["webhooks", "webhooks"],
+      ["events", "events"],
+      ["api_keys", "keys"],
+    ]
+  ) {
+    const row = await sql.get<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM ${table} WHERE seller_id = ?`,
+      [sellerId],
+    );
+    held[name] = row!.n;
+  }
+  return held;
+}

@@ -1,0 +1,186 @@
+/** A removed seller: unknown at once, and then without a trace but tombstones. */
+import { assert, assertEquals } from "@std/assert";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { TABLES } from "../../src/database/copy.ts";
+import type { Db, Row } from "../../src/database/db.ts";
+import { sweepAbandoned } from "../../src/images/abandoned.ts";
+import {
+  imageStoreSettings,
+  openImageStore,
+} from "../../src/images/storage/open.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { sweepRemovedSellers } from "../../src/sellers/removal.ts";
+import {
+  type Answer,
+  boot,
+  product,
+  type TestApp,
+  textAt,
+} from "../support/app.ts";
+import { TestClock, until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
+import { Host } from "../support/host.ts";
+import { ImageHost } from "../support/image_host.ts";
+
+const OPERATOR = { operatorKey: "op" };
+
+function operate(app: TestApp, path: string, method = "GET", body?: string) {
+  return app.call(`/operator_api/${path}`, { method, key: "op", body });
+}
+
+/** The tables that name a seller anywhere. */
+async function tablesWith(db: Db, sellerId: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const { name } of TABLES) {
+    const rows = await db.read((sql) => sql.all<Row>(`SELECT * FROM ${name}`));
+    const names = rows.some((row) => Object.values(row).includes(sellerId));
+    if (names) found.push(name);
+  }
+  return found;
+}
+
+/** Gives the seller a row in every table that can have one. */
+async function fill(app: TestApp, hostUrl: string): Promise<Answer> {
+  const hook = "<webhook><trigger>order_paid</trigger>" +
+    `<url>${hostUrl}/hook</url></webhook>`;
+  const added = await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: hook,
+  });
+  assertEquals(added.status, 200, added.text);
+  const products = Array.from(
+    { length: 150 },
+    (_, n) =>
+      product(
+        `A-${n}`,
+        n < 2 ? images(hostUrl, n === 0 ? "own" : "both") : "",
+      ),
+  );
+  const refused = "<product><sku>bad</sku></product>";
+  const uploaded = await app.upload(
+    products.join("") + refused,
+    "&accept=valid",
+    { "Idempotency-Key": "k" },
+  );
+  assertEquals(uploaded.status, 200, uploaded.text);
+  assertEquals((await app.upload(refused)).status, 422);
+  await app.call("/seller_api/refusals"); // writes what was noted
+  const event = await operate(
+    app,
+    "events",
+    "POST",
+    "<event><seller>acme</seller><trigger>order_paid</trigger>" +
+      "<reference>1</reference></event>",
+  );
+  assertEquals(event.status, 200, event.text);
+  return uploaded;
+}
+
+function images(hostUrl: string, name: string): string {
+  return `<images><image>${hostUrl}/good/${name}.png</image></images>`;
+}
+
+/** Removes what nobody else needs; answers the URLs that are left. */
+async function imagesLeft({ app: { db }, config }: TestApp): Promise<string[]> {
+  const deps = systemDeps("error");
+  const images = openImageStore(imageStoreSettings(config), deps.clock);
+  await Array.fromAsync(sweepAbandoned({ db, deps, images }));
+  const rows = await db.read((sql) =>
+    sql.all<{ url: string }>("SELECT url FROM images ORDER BY url")
+  );
+  return rows.map(({ url }) => url);
+}
+
+bothEngines.test("removed: unknown and its name free at once, then a tombstone for each product", async () => {
+  const clock = new TestClock();
+  await using host = new Host(() => new Response());
+  await using app = await boot({ config: OPERATOR, deps: { clock } });
+  const uploaded = await fill(app, host.url);
+  const id = textAt(uploaded.xml, "transaction_id");
+  const timers = clock.waiting;
+  const waiting = app.call(`/seller_api/bulk_products/${id}?wait=30`);
+  await until(() => clock.waiting > timers, "the wait");
+  const removed = await operate(app, "sellers/acme", "DELETE");
+  assertEquals(removed.status, 200);
+  assertEquals(textAt(removed.xml, "success"), "true");
+  for (const seller of ["acme", app.sellerId]) {
+    const path = `sellers/${seller}`;
+    assertEquals((await operate(app, `${path}/keys`)).status, 404);
+    assertEquals((await operate(app, path, "DELETE")).status, 404);
+    const set = await operate(app, `${path}/attribute/status/active`, "PUT");
+    assertEquals(set.status, 404);
+  }
+  const event = await operate(
+    app,
+    "events",
+    "POST",
+    "<event><seller>acme</seller><trigger>order_paid</trigger>" +
+      "<reference>2</reference></event>",
+  );
+  assertEquals(event.status, 422);
+  const namesake = await app.addSeller("acme");
+  let ended: number | null = null;
+  waiting.then(({ status }) => ended = status);
+  await until(async () => {
+    clock.advance(100);
+    return ended !== null &&
+      (await app.call("/seller_api/products")).status === 401;
+  }, "401");
+  assertEquals(ended, 401);
+  await until(async () => {
+    clock.advance(100);
+    return (await tablesWith(app.app.db, app.sellerId)).length === 1;
+  }, "the removal");
+  assertEquals(await tablesWith(app.app.db, app.sellerId), [
+    "deleted_products",
+  ]);
+  assertEquals(await imagesLeft(app), []);
+  const feed = await operate(app, "products?limit=250");
+  assertEquals(feed.text.match(/seller="acme" deleted_at=/g)?.length, 150);
+  const audit = await operate(app, "audit");
+  assert(audit.text.includes("seller remove"), audit.text);
+  const theirs = await app.call("/seller_api/products", { key: namesake });
+  assertEquals(theirs.status, 200);
+});
+
+bothEngines.test("removed: images of others stay, and a crash in the middle loses nothing", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({
+    config: { ...OPERATOR, roles: ["api", "images"] },
+    app: { upkeep: false },
+  });
+  const status = await app.status(await fill(app, host.url), "?wait=10");
+  assertEquals(textAt(status, "images/stored"), "2");
+  const folder = join(app.config.dataDir, "images");
+  const files = () =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".png")).length;
+  assertEquals(files(), 2);
+  const other = await app.addSeller("other");
+  const beside = await app.call("/seller_api/bulk_products?v=1.1", {
+    method: "POST",
+    key: other,
+    body: `<products>${product("B", images(host.url, "both"))}</products>`,
+  });
+  assertEquals(beside.status, 200, beside.text);
+  await operate(app, "sellers/acme", "DELETE");
+  const run = sweepRemovedSellers({ db: app.app.db });
+  for (let n = 0; n < 3; n++) await run.next();
+  await app.app.close();
+  const { dataDir, databaseUrl } = app.config;
+  await using later = await boot({
+    config: { ...OPERATOR, dataDir, databaseUrl },
+    seller: { id: app.sellerId, key: app.key },
+  });
+  const { db } = later.app;
+  await until(
+    async () => (await tablesWith(db, app.sellerId)).length === 1,
+    "the removal",
+  );
+  assertEquals(await imagesLeft(later), [`${host.url}/good/both.png`]);
+  assertEquals(files(), 1);
+  const shown = await later.call("/seller_api/products/B", { key: other });
+  const [, href] = / href="([^"]+)"/.exec(shown.text)!;
+  assertEquals((await later.call(href, { key: null })).status, 200);
+});
