@@ -28,6 +28,9 @@ export async function abandonImages(
 const ASKED = `EXISTS (SELECT 1 FROM image_askers a
   WHERE a.image_id = images.id)`;
 
+const NAMED = `EXISTS (SELECT 1 FROM transaction_images t
+  WHERE t.image_id = images.id)`;
+
 /** Removes the abandoned images that nobody needs. */
 export async function* sweepAbandoned(
   services: Pick<Services, "db" | "deps" | "images">,
@@ -53,7 +56,7 @@ async function hasAbandoned(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Keeps what somebody needs, and gives up what nobody waits for; an attempt
+ * Keeps what somebody needs, and rows that an upload still names; and gives up what nobody waits for; an attempt
  * under way is looked at again when it has ended. Answers the id of the last
  * image looked at, null at the end.
  */
@@ -74,7 +77,8 @@ async function judgeAbandoned(tx: Tx, after: string): Promise<string | null> {
   );
   await tx.runMany(
     `UPDATE images SET unneeded_since = NULL WHERE id = ?
-       AND ((state <> 'pending' AND ${NEEDED}) OR ${ASKED})`,
+       AND (${ASKED} OR (state <> 'pending' AND (${NEEDED}
+         OR (sha256 IS NULL AND ${NAMED}))))`,
     ids,
   );
   return last;
@@ -101,9 +105,7 @@ async function forgetShared(tx: Tx): Promise<number> {
 async function deleteAbandoned(tx: Tx): Promise<number> {
   const images = await tx.all<{ id: string }>(
     `SELECT id FROM images WHERE unneeded_since = 0 AND sha256 IS NULL
-       AND NOT ${NEEDED}
-       AND NOT EXISTS (SELECT 1 FROM transaction_images t
-                       WHERE t.image_id = images.id)
+       AND NOT ${NEEDED} AND NOT ${NAMED}
      ORDER BY url LIMIT ${SWEEP_IMAGES} /* FOR UPDATE */`,
   );
   if (images.length === 0) return 0;
