@@ -63,7 +63,7 @@ function readPatch(
       problem: {
         field: attribute.slice(0, 100),
         code: "unknown_attribute",
-        message: "is no attribute that can be updated; those are " +
+        message: "is not an attribute that can be updated; write one of " +
           `${ATTRIBUTE_NAMES.join(", ")}.${hint}`,
       },
     };

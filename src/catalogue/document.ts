@@ -315,7 +315,7 @@ class Decoder {
     if (this.#row.lines.has(name)) {
       this.#fieldProblem(name, line, {
         code: "repeated_element",
-        message: `stands here again; the first is on line ${
+        message: `is repeated; the first is on line ${
           this.#row.lines.get(name)
         }.`,
       });
@@ -510,7 +510,7 @@ class Decoder {
     }
     this.#itemProblem({
       code: "repeated_value",
-      message: `repeats ${what}; it may stand here only once.`,
+      message: `repeats ${what}; it may appear only once.`,
     });
     return true;
   }

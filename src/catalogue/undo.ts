@@ -121,7 +121,7 @@ function tooOld(days: number): ServiceError {
     field: "transaction_id",
     code: "too_old",
     message: days === 0
-      ? "transaction_id cannot be undone: this service keeps nothing for that."
+      ? "transaction_id cannot be undone: undo is disabled on this service."
       : `transaction_id cannot be undone any more: ${days} days have passed.`,
   }]);
 }

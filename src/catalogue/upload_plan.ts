@@ -150,7 +150,8 @@ function unknownId(row: DecodedProduct): Detail {
     line: row.lines.get("id") ?? row.line,
     field: "id",
     code: "unknown_id",
-    message: `id ${quote(row.id!)} is no product of yours; leave <id> out to ` +
+    message:
+      `id ${quote(row.id!)} is not one of your products; leave <id> out to ` +
       "address a product by its SKU.",
   };
 }
@@ -205,9 +206,9 @@ class Claims {
           line,
           field,
           code: "duplicate_sku",
-          message: `sku ${quote(sku)} is that of product ${namesake.product} ` +
-            `already, on line ${namesake.line}; a document may name a SKU ` +
-            "only once.",
+          message: `sku ${quote(sku)} is already used by product ` +
+            `${namesake.product} on line ${namesake.line}; a document may ` +
+            "name a SKU only once.",
         },
       };
     }

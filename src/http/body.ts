@@ -66,8 +66,8 @@ export async function readXmlBody(
     throw new ServiceError(
       "malformed_request",
       arriving.isBroken
-        ? "The body broke off before it was complete."
-        : "The body says it is gzip, but it cannot be inflated.",
+        ? "The body ended before it was complete."
+        : "The body is not valid gzip, which its Content-Encoding announces.",
       { cause: error },
     );
   } finally {

@@ -33,7 +33,7 @@ export class BodyBudget {
     if (taken > most) {
       throw new ServiceError(
         "unavailable",
-        "The bodies in progress have as many bytes as the service can hold; " +
+        "The service has too many bytes of request bodies in progress; " +
           "nothing of this request was stored. Send it again.",
         { headers: { "Retry-After": "2" } },
       );

@@ -34,8 +34,8 @@ export class ConcurrencyQuota {
     if (taken >= perSeller) {
       throw new ServiceError(
         "rate_limited",
-        `${perSeller} ${what} of yours are in progress, which is the most; ` +
-          "wait for one of them.",
+        `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
+          "until one has ended.",
         LATER,
       );
     }
@@ -43,8 +43,8 @@ export class ConcurrencyQuota {
     if (taken + 1 > total - this.#total - 1) {
       throw new ServiceError(
         "unavailable",
-        `The service has as many ${what} in progress as it can take; nothing ` +
-          "of this request was stored. Send it again.",
+        `The service has too many ${what} in progress; nothing of this ` +
+          "request was stored. Send it again.",
         LATER,
       );
     }
@@ -144,7 +144,7 @@ async function takeTurn(
   } catch {
     throw new ServiceError(
       "request_timeout",
-      "The connection was closed before the answer was made.",
+      "The connection was closed before the answer was ready.",
     );
   }
 }

@@ -28,8 +28,8 @@ export function toServiceError(error: unknown): ServiceError {
   if (error instanceof DbError && error.kind === "unsure") {
     return new ServiceError(
       "unavailable",
-      "The database went away while this request was being stored; whether it " +
-        "was stored is not known. Send it again later, with the same " +
+      "The database failed while it stored this request, so the request may " +
+        "or may not be stored. Send it again later, with the same " +
         "Idempotency-Key if it had one.",
       { cause: error, headers: RETRY_AFTER },
     );
@@ -37,7 +37,7 @@ export function toServiceError(error: unknown): ServiceError {
   if (error instanceof StoreError) {
     return new ServiceError(
       "unavailable",
-      "The service cannot reach its images at the moment. Ask again later.",
+      "The service cannot read its images at the moment. Try again later.",
       { cause: error, headers: RETRY_AFTER },
     );
   }
@@ -51,7 +51,8 @@ export function toServiceError(error: unknown): ServiceError {
   }
   return new ServiceError(
     "internal",
-    "The service failed on this request. The request id finds it in the log.",
+    "The service failed on this request. Report the request id to the " +
+      "operator, who finds the cause in the log.",
     { cause: error },
   );
 }

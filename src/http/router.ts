@@ -73,7 +73,7 @@ export function parseTarget(url: string): Target {
   if (!AUTHORITY.test(origin) && !URL.canParse(origin)) {
     throw new ServiceError(
       "malformed_request",
-      "The Host header or the request target is not usable.",
+      "The Host header or the request target is invalid.",
     );
   }
   const rest = pathStart === -1 ? "/" : url.slice(pathStart);

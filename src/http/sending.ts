@@ -70,7 +70,7 @@ export class BodySender {
     if (isRoom()) return;
     throw new ServiceError(
       "unavailable",
-      "The service is sending as much as it can. Send the request again.",
+      "The service has too many answers to send. Send the request again.",
       LATER,
     );
   }

@@ -387,7 +387,7 @@ function found(match: NonNullable<Match>, method: string) {
   if ("route" in match) return match;
   throw new ServiceError(
     "method_not_allowed",
-    `This path is not for ${method.slice(0, 20)}; it is for ` +
+    `This path does not accept ${method.slice(0, 20)}; it accepts ` +
       `${match.allow.join(", ")}.`,
     { headers: { Allow: match.allow.join(", ") } },
   );

@@ -160,7 +160,7 @@ export const QUOTA_EXCEEDED: ImageFailure = {
 export const UNPROCESSABLE: ImageFailure = {
   code: "image_unprocessable",
   message:
-    "Reading the image failed abnormally; save it anew with another program.",
+    "The service failed repeatedly to read this image; save it again with another program.",
   transient: false,
 };
 

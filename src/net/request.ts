@@ -73,7 +73,7 @@ export class OutboundRequest {
   /** Ends the request if it still waits for a slot. */
   stopWaiting(): void {
     if (!this.#waiting) return;
-    this.#stop("queued", "The request waited too long for its turn.");
+    this.#stop("queued", "The request waited too long for earlier requests.");
   }
 
   /** Whether it was aborted by a caller, not by its time-out. */

@@ -41,7 +41,7 @@ export function readFields(
         line: child.line,
         field: child.name,
         code: "repeated_element",
-        message: `${child.name} stands here again; the first is on line ` +
+        message: `${child.name} is repeated; the first is on line ` +
           `${former.line}.`,
       });
     } else {

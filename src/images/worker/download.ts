@@ -254,7 +254,7 @@ const CUT_OFF: ImageOutcome = {
   kind: "failed",
   code: "image_incomplete",
   message:
-    "The connection was closed before the end of the image; with a Content-Length, what comes counts as all there is.",
+    "The connection was closed before the end of the image; if the file really ends there, send a Content-Length.",
   transient: true,
 };
 
