@@ -4,15 +4,15 @@
  * - `blocked`: the URL, its name or one of its addresses is not allowed
  * - `unresolved`: the name has no address
  * - `timeout`: no address, connection, answer or whole body in time
- * - `refused`: nobody listens there, or no route leads there
+ * - `refused`: the host refused the connection, or there is no route to it
  * - `reset`: the connection broke before the answer was complete
  * - `tls`: the certificate or the handshake failed
- * - `protocol`: what came is not HTTP/1.1, or not in a form we accept
- * - `too_large`: the body is larger than asked for
+ * - `protocol`: the answer is not HTTP/1.1, or in a form that is not accepted
+ * - `too_large`: the body is larger than `maxBytes`
  * - `aborted`: the caller's signal, or `Outbound.close()`
- * - `queued`: it waited too long for its turn among our own requests; the host
- *   was never asked
- * - `stalled`: its time ended, but this process hardly listened meanwhile
+ * - `queued`: it waited too long for other requests of this service; the host
+ *   was never contacted
+ * - `stalled`: its time ended, but this process hardly listened during it
  * - `exhausted`: this machine has no descriptor or memory for a connection
  */
 export type OutboundErrorKind =

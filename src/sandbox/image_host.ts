@@ -17,7 +17,7 @@ const PIECE_BYTES = 65_536;
  * - `broken`: the download is no image
  * - `oversized`: the download is longer than the service takes
  *
- * but for a HEAD of `missing` and `redirect`, every HEAD is answered 200.
+ * Except for a HEAD of `missing` and `redirect`, every HEAD is answered 200.
  */
 export function imageHost(
   { clock, imageLimit }: { clock: Clock; imageLimit: number },

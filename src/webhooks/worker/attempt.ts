@@ -1,4 +1,4 @@
-/** One try to deliver: signs, sends, and says how it ended. */
+/** One attempt to deliver: signs, sends, and reports the outcome. */
 import type { Clock } from "../../deps.ts";
 import type { StallWatch } from "../../jobs/stall_watch.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
@@ -14,16 +14,16 @@ const ANSWER_KEPT_BYTES = 1024;
 export interface Sending {
   payload: Payload;
   url: string;
-  /** Whose time it takes. */
+  /** The seller that the request's time counts for. */
   owner: string;
   outbound: Outbound;
   clock: Clock;
   stalls: StallWatch;
-  /** Aborts the try, which then counts as interrupted. */
+  /** Aborts the attempt, which then counts as interrupted. */
   signal: AbortSignal;
 }
 
-/** Makes one try; every failure is an outcome, not an error. */
+/** Makes one attempt; every failure is an outcome, not an error. */
 export async function sendPayload(sending: Sending): Promise<Outcome> {
   const { payload, url, owner, outbound, clock, stalls, signal } = sending;
   const startedAt = clock.monotonic();
@@ -74,6 +74,6 @@ function signedHeaders(
 
 function beginning(body: Uint8Array): string {
   const text = new TextDecoder().decode(body.subarray(0, ANSWER_KEPT_BYTES));
-  // Not every engine can keep a NUL in a text.
+  // PostgreSQL cannot store a NUL in a text.
   return text.replaceAll("\0", "\ufffd");
 }

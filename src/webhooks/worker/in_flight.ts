@@ -1,21 +1,21 @@
 /**
- * Deliveries in flight and their limits, shared among sellers by the time that
- * their endpoints take.
+ * Deliveries in flight and their limits, shared among sellers by how long their
+ * endpoints take.
  */
 import type { Clock } from "../../deps.ts";
 import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 import type { Claim, QueueHead } from "../rows/queue.ts";
 
-/** Tries in flight to one URL, whoever registered it. */
+/** Most attempts in flight to one URL, for all webhooks together. */
 const PER_ENDPOINT = 4;
 /** The same while the webhook is failing. */
 const PER_FAILING_ENDPOINT = 1;
-/** Tries in flight in all. */
+/** Most attempts in flight in total. */
 export const IN_ALL = 256;
 /** The share of failing webhooks; the rest is reserved for the others. */
 const FAILING_IN_ALL = 192;
 
-/** A try in flight. */
+/** An attempt in flight. */
 export interface Flight {
   claim: Claim;
   webhookId: string;
@@ -34,7 +34,7 @@ export interface ClaimShare {
 }
 
 export class InFlight {
-  /** With what its seller holds, until the endpoint has answered. */
+  /** Each with its seller's hold, until the endpoint has answered. */
   readonly #flights = new Map<Flight, Hold | null>();
   readonly #byUrl = new Map<string, Set<Flight>>();
   readonly #times: OwnerTimes;
@@ -47,7 +47,7 @@ export class InFlight {
     return this.#flights.size;
   }
 
-  /** Whether a claim is one of these. */
+  /** Whether a claim is in flight. */
   holds({ id, leaseId }: Claim): boolean {
     return this.#flights.keys().some(({ claim }) =>
       claim.id === id && claim.leaseId === leaseId
@@ -60,7 +60,7 @@ export class InFlight {
     this.#byUrl.set(flight.url, sameUrl.add(flight));
   }
 
-  /** The endpoint has answered; what follows is not its seller's time. */
+  /** Ends the hold: what follows is not the seller's time. */
   answered(flight: Flight): void {
     this.#flights.get(flight)?.end();
     this.#flights.set(flight, null);
@@ -75,7 +75,7 @@ export class InFlight {
     }
   }
 
-  /** Those whose lease ends before a time in Unix milliseconds. */
+  /** Deliveries whose lease ends before a time in Unix milliseconds. */
   leasedUntil(time: number): Flight[] {
     return [...this.#flights.keys()].filter(({ leaseUntil }) =>
       leaseUntil < time
