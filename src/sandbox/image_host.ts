@@ -88,7 +88,7 @@ function drip(
   });
 }
 
-/** Starts like an image and goes on until it is longer than `limit`. */
+/** Bytes that start like an image and are longer than `limit`. */
 function oversized(
   start: Uint8Array<ArrayBuffer>,
   limit: number,

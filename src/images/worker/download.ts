@@ -208,7 +208,7 @@ interface Received {
   isEndMarked: boolean;
 }
 
-/** Receives the body, and refuses it early by its first bytes. */
+/** Receives the body, or refuses it early by its first bytes. */
 async function receive(
   answer: StreamedAnswer,
   part: IncomingImage,

@@ -1,8 +1,8 @@
 /**
  * Runs the image worker and restarts it. It notices whatever ends the worker
  * (an error, `Deno.exit`, its memory limit, a hang), at the latest by missed
- * beats. The thread then returns its unfinished jobs, and another worker starts
- * after a pause.
+ * beats. The jobs that it has not reported are then released, and another
+ * worker starts after a pause.
  *
  * On Deno 2.9.6 `terminate()` does not stop running JavaScript: the worker's
  * `exit` event comes at once, and the thread goes on. The thread has really
