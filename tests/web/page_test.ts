@@ -513,9 +513,21 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   await row.getByRole("cell", { name: "revoked", exact: true }).waitFor();
   await until(async () => (await list(key)).status === 401);
 
+  const confirm = page.getByLabel("Its name, to confirm");
+  const remove = page.getByRole("button", { name: "Remove", exact: true });
+  await confirm.fill("acme");
+  await remove.click();
+  await page.getByText("This seller's name is initech.").waitFor();
+  assertEquals((await list(shown)).status, 200);
+  await confirm.fill("initech");
+  await remove.click();
+  await page.getByRole("heading", { name: "Sellers" }).waitFor();
+  await until(async () => (await list(shown)).status === 401);
+
   await page.getByRole("link", { name: "Audit log" }).click();
   await page.getByRole("cell", { name: "seller set" }).waitFor();
-  assertEquals(await page.getByRole("row", { name: "initech" }).count(), 4);
+  await page.getByRole("cell", { name: "seller remove" }).waitFor();
+  assertEquals(await page.getByRole("row", { name: "initech" }).count(), 5);
   assertEquals(tab.faults, []);
 });
 

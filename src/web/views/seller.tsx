@@ -22,7 +22,7 @@ import {
   SELLER_LIMITS,
   type SellerLimit,
 } from "../resources.ts";
-import { linkTo } from "../route.ts";
+import { goTo, linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { childrenOf, find, flatDocument, textOf } from "../xml.ts";
 import { Refusals } from "./refusals.tsx";
@@ -61,6 +61,7 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
               <h2>Refused requests</h2>
               <Refusals client={client} seller={seller.id} />
             </section>
+            <Removal client={client} seller={seller} />
           </>
         )}
       </Await>
@@ -247,5 +248,32 @@ function RevokeButton({ client, apiKey, onRevoked }: {
       />
       {error && <ErrorNote error={error} />}
     </>
+  );
+}
+
+/** Removes the seller once its name was typed. */
+function Removal({ client, seller }: { client: Client; seller: Seller }) {
+  const remove = async (name: string) => {
+    if (name !== seller.name) {
+      throw new Error(`This seller's name is ${seller.name}.`);
+    }
+    await client.send(`${SELLERS}/${seller.id}`, { method: "DELETE" });
+    goTo("sellers");
+  };
+  return (
+    <section class="card">
+      <h2>Remove this seller</h2>
+      <p class="quiet">
+        With its products, uploads, webhooks, events and keys. This cannot be
+        undone.
+      </p>
+      <OneField
+        id="removed-name"
+        label="Its name, to confirm"
+        button="Remove"
+        required
+        onSend={remove}
+      />
+    </section>
   );
 }
