@@ -164,7 +164,10 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
     body: `<products>${product("B", images(host.url, "both"))}</products>`,
   });
   assertEquals(beside.status, 200, beside.text);
+  const added = await operate(app, "sellers/acme/keys", "POST", "<key/>");
+  const key = textAt(added.xml, "key/api_key");
   await operate(app, "sellers/acme", "DELETE");
+  assertEquals((await app.call("/seller_api/products", { key })).status, 401);
   const run = sweepRemovedSellers({ db: app.app.db });
   for (let n = 0; n < 3; n++) await run.next();
   await app.app.close();
