@@ -22,15 +22,19 @@ export interface RefusedProduct {
   more: number;
 }
 
-/** What is wrong with a row that is refused; there is one detail at least. */
+/**
+ * What is wrong with a row that is refused; there is one detail at least.
+ * `storedSku`: that of the product that the row addresses by its id.
+ */
 export function refusedProduct(
   { product, sku, problems: { untold } }: DecodedProduct,
   details: readonly Detail[],
+  storedSku: string | null,
 ): RefusedProduct {
   return {
     result: "refused",
     product,
-    sku: sku ?? details.find((detail) => detail.sku)?.sku ?? null,
+    sku: sku ?? details.find((detail) => detail.sku)?.sku ?? storedSku,
     details: details.slice(0, DETAILS_KEPT),
     more: untold + Math.max(0, details.length - DETAILS_KEPT),
   };

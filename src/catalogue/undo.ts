@@ -91,7 +91,8 @@ async function makePlan(
 ): Promise<Plan> {
   const transaction = await findTransaction(sql, seller.id, transactionId);
   if (transaction === null) throw notFound("transaction");
-  const { undone_by, products: { created, updated, deleted } } = transaction;
+  const { undone_by, created_at, products: { created, updated, deleted } } =
+    transaction;
   if (undone_by !== null) {
     throw new ServiceError(
       "conflict",
@@ -103,7 +104,7 @@ async function makePlan(
   }
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const steps = await findUndo(sql, transactionId, since);
-  if (steps === null) throw tooOld(config.undoDays);
+  if (steps === null) throw tooOld(config.undoDays, created_at > since);
   const results = await findResults(sql, transactionId);
   const plan = await planUndo(sql, seller.id, steps, results, deps.ids.uuid);
   const remade = plan.products.filter(({ result }) => result === "created");
@@ -116,12 +117,16 @@ async function makePlan(
   return { ...plan, beyondQuota };
 }
 
-function tooOld(days: number): ServiceError {
+/** `young`: it was stored by a release, or with a setting, that kept nothing. */
+function tooOld(days: number, young: boolean): ServiceError {
   return recordInvalid([{
     field: "transaction_id",
     code: "too_old",
     message: days === 0
       ? "transaction_id cannot be undone: undo is disabled on this service."
+      : young
+      ? "transaction_id cannot be undone: nothing was kept for that when it was " +
+        "stored."
       : `transaction_id cannot be undone any more: ${days} days have passed.`,
   }]);
 }

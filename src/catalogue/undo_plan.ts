@@ -135,6 +135,21 @@ class Undoing {
         this.#conflict(field, `was changed since${nowIs(value)}.`);
       }
     }
+    this.#leaveAvailability(current);
+  }
+
+  /** A quantity that was set since has moved the availability with it. */
+  #leaveAvailability({ quantity }: Product): void {
+    const former = this.#restored.get("availability");
+    if (former !== "in_stock" && former !== "out_of_stock") return;
+    if (quantity === null || (quantity > 0) === (former === "in_stock")) return;
+    if (!this.conflicts.some(({ field }) => field === "quantity")) return;
+    this.#restored.delete("availability");
+    this.#conflict(
+      "availability",
+      "cannot be what it was, because quantity was changed since" +
+        `${nowIs(quantity)}.`,
+    );
   }
 
   /** The SKU that it comes to have; null where that does not change. */

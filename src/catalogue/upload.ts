@@ -28,6 +28,7 @@ import {
   isRefused,
   type JudgedProduct,
   judgeProducts,
+  outsideFirst,
 } from "./upload_judgement.ts";
 import { SentDocument } from "./refused_document.ts";
 import type { Services } from "../services.ts";
@@ -144,7 +145,9 @@ async function carryThrough(
     const { problems, products } = judged;
     const hasOthers = products.some(({ result }) => result !== "refused");
     if (isRefused(problems, { acceptValid, hasOthers })) {
-      throw recordInvalid(problems, document.moreProblems);
+      // Only some are told: those that refuse the valid products, too, come first.
+      const told = acceptValid ? outsideFirst(problems) : problems;
+      throw recordInvalid(told, document.moreProblems);
     }
     return products;
   };

@@ -23,6 +23,12 @@ export function isRefused(
   return !acceptValid || isOutside || !hasOthers;
 }
 
+/** Problems outside of any product before the others. */
+export function outsideFirst(problems: readonly Detail[]): Detail[] {
+  const rank = ({ product }: Detail) => product === undefined ? 0 : 1;
+  return problems.toSorted((a, b) => rank(a) - rank(b));
+}
+
 /** Whether some products have none of these problems. */
 export function hasOthers(
   { rows }: ProductsDocument,
@@ -77,8 +83,9 @@ function judged(
   const byProduct = new Map(planned.map((each) => [each.row.product, each]));
   return rows.map((row) => {
     const problems = details.get(row.product);
+    const plan = byProduct.get(row.product);
     return problems === undefined
-      ? byProduct.get(row.product)!
-      : refusedProduct(row, problems);
+      ? plan!
+      : refusedProduct(row, problems, plan?.product.sku ?? null);
   });
 }

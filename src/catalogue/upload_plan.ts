@@ -92,13 +92,15 @@ function planRow(
   const { current } = target;
   const place = { product: row.product, sku: row.sku ?? current?.sku };
   const claim = claims.claim(row, current);
+  const { fields, problems } = applyPatch(current, row.patch, row.unread);
+  // What a new product lacks may stand in the one that it clashes with.
+  const told = "clash" in claim
+    ? problems.filter(({ code }) => code !== "required")
+    : problems;
+  for (const detail of detailsOf(row, place, told)) plan.problems.push(detail);
   if ("clash" in claim) {
     plan.problems.push({ ...place, ...claim.clash });
     return;
-  }
-  const { fields, problems } = applyPatch(current, row.patch, row.unread);
-  for (const detail of detailsOf(row, place, problems)) {
-    plan.problems.push(detail);
   }
   const planned = planProduct(row, current, fields, uuid);
   plan.products.push({ ...planned, takesSkuOf: claim.takesSkuOf });
@@ -116,8 +118,12 @@ function findTarget(row: DecodedProduct, { byId, bySku }: Stored): Target {
     return current === undefined ? { problems: [unknownId(row)] } : { current };
   }
   if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
-  if (row.unread.has("id") || row.unread.has("sku")) return { problems: [] };
-  return { problems: withoutAddress(row) };
+  if (row.unread.has("id")) return { problems: [] };
+  const problems = withoutAddress(row);
+  // A SKU that cannot be is that of a new product, and told of already.
+  return row.unread.has("sku")
+    ? { problems: problems.filter(({ field }) => field !== "sku") }
+    : { problems };
 }
 
 /** All that a new product lacks, and how to address a stored one. */

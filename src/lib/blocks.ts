@@ -46,12 +46,15 @@ export class Blocks {
 
   append(chunk: Uint8Array): void {
     this.#size += chunk.length;
-    if (chunk.length >= LARGE) return this.#push(chunk);
     const room = this.#last.length - this.#filled;
+    if (room === 0 && chunk.length >= LARGE) return this.#push(chunk);
+    // The room was taken already: left empty, it would count without a byte.
     const fitting = chunk.subarray(0, room);
     this.#last.set(fitting, this.#filled);
     this.#filled += fitting.length;
-    if (fitting.length < chunk.length) this.#begin(chunk.subarray(room));
+    const rest = chunk.subarray(room);
+    if (rest.length >= LARGE) this.#push(rest);
+    else if (rest.length > 0) this.#begin(rest);
   }
 
   /** The blocks, in order. */

@@ -278,9 +278,12 @@ export class XmlReader implements TagPosition {
       case QUESTION_MARK: {
         const target = this.#window.slice(at + 2, this.#name(at + 2));
         throw this.#malformed(
-          `A processing instruction (<?${
-            target.slice(0, 40)
-          }…) is not allowed.`,
+          target === "xml"
+            ? "An XML declaration (<?xml …) stands only at the very start of " +
+              "the document; remove what is before it, or this one."
+            : `A processing instruction (<?${
+              target.slice(0, 40)
+            }…) is not allowed.`,
           at,
         );
       }

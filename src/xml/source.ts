@@ -66,8 +66,9 @@ export class XmlSource {
       this.#fault = "The body is gzip; send the header Content-Encoding: gzip.";
       return "";
     }
-    if (isFirst && isUtf16(bytes)) {
-      this.#fault = "The body is UTF-16; save it as UTF-8.";
+    const wide = isFirst ? wideEncoding(bytes) : null;
+    if (wide !== null) {
+      this.#fault = `The body is ${wide}; save it as UTF-8.`;
       return "";
     }
     const text = utf8.decode(withLineFeeds(this.#sound(bytes)));
@@ -156,8 +157,17 @@ function isGzip([a, b]: Uint8Array): boolean {
   return a === 0x1f && b === 0x8b;
 }
 
-function isUtf16([a, b]: Uint8Array): boolean {
-  return (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
+/** By a byte order mark or a "<" of several bytes. */
+function wideEncoding(bytes: Uint8Array): string | null {
+  if (bytes.length < 4) return null;
+  const [a, b, c, d] = bytes;
+  const start = (a << 24 | b << 16 | c << 8 | d) >>> 0;
+  if ([0xfffe0000, 0x0000feff, 0x3c000000, 0x0000003c].includes(start)) {
+    return "UTF-32";
+  }
+  return [0xfffe, 0xfeff, 0x3c00, 0x003c].includes(start >>> 16)
+    ? "UTF-16"
+    : null;
 }
 
 /** The end of the last complete character that is not a carriage return. */

@@ -293,8 +293,17 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
     product("B", "<brand>b\nb</brand>"),
     ["1 A 1 gtin out_of_range", "2 B 2 brand not_one_line"],
   ],
-  ["<product><sku/><title>t</title></product>", ["1 - 1 sku required"]],
-  ["<product><sku>..</sku></product>", ["1 - 1 sku not_allowed"]],
+  ["<product><sku/><title>t</title></product>", [
+    "1 - 1 sku required",
+    "1 - 1 price required",
+    "1 - 1 quantity required",
+  ]],
+  ["<product><sku>..</sku></product>", [
+    "1 - 1 sku not_allowed",
+    "1 - 1 title required",
+    "1 - 1 price required",
+    "1 - 1 quantity required",
+  ]],
 ];
 
 bothEngines.test("every problem is told with product, SKU, line and field; nothing is stored", async () => {

@@ -63,6 +63,19 @@ Deno.test("a body that is no XML, or not UTF-8, is told what to send", async () 
       "400 1:1 The body is UTF-16; save it as UTF-8.",
     ],
     [
+      latin1("<\0p\0"),
+      "400 1:1 The body is UTF-16; save it as UTF-8.",
+    ],
+    [
+      latin1("\xff\xfe\0\0<\0\0\0"),
+      "400 1:1 The body is UTF-32; save it as UTF-8.",
+    ],
+    [
+      "\n<?xml version='1.0'?><products/>",
+      "400 2:1 An XML declaration (<?xml …) stands only at the very start of " +
+      "the document; remove what is before it, or this one.",
+    ],
+    [
       latin1("\x1f\x8b\x08"),
       "400 1:1 The body is gzip; send the header Content-Encoding: gzip.",
     ],
@@ -137,7 +150,7 @@ Deno.test("a path that is nearly right names the right one", async () => {
     ["/seller_api/bulk_product", BULK],
     [
       "/seller_api/products/A-1attribute/price/5",
-      "/seller_api/products/:sku_or_id/attribute/:attribute/:value?",
+      "/seller_api/products/:sku_or_id/attribute/:attribute/:value",
     ],
     ["/seller_api/products/A/B", "/seller_api/products/:sku_or_id"],
     [`/${"x".repeat(500)}`, null],

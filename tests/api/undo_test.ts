@@ -294,6 +294,26 @@ bothEngines.test("a rule between fields is not broken by what is kept", async ()
   assertStringIncludes(B, "<availability>in_stock</availability>");
 });
 
+bothEngines.test("an availability that a later quantity moved stays with it", async () => {
+  await using app = await boot();
+  const sell = (quantity: number) =>
+    app.upload(
+      `<product><sku>A</sku><title>t</title><price currency="SEK">1</price>` +
+        `<quantity>${quantity}</quantity></product>`,
+    );
+  await sell(0);
+  const upload = await sell(5);
+  await put(app, "A/attribute/quantity/7");
+  assertEquals(conflicts(await undo(app, upload)), [
+    "1 A quantity",
+    "1 A availability",
+  ]);
+  await undo(app, upload, "?changed=keep");
+  const { A } = await catalogue(app);
+  assertStringIncludes(A, "<availability>in_stock</availability>");
+  assertStringIncludes(A, "<quantity>7</quantity>");
+});
+
 bothEngines.test("images come back as they are stored, without a HEAD", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
