@@ -1,5 +1,6 @@
 /** Sellers and their API keys. Only the SHA-256 of a key is stored. */
 import { Buffer } from "node:buffer";
+import { validate } from "@std/uuid/common";
 import type { Deps } from "../deps.ts";
 import { recordInvalid, ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
@@ -110,12 +111,15 @@ export async function markRemoved(tx: Tx, sellerId: string): Promise<boolean> {
 
 function checkName(name: string): void {
   const length = [...name].length;
-  if (length >= 1 && length <= NAME_LENGTH && NAME.test(name)) return;
+  // With a name like an id, one seller could be taken for another.
+  const isName = NAME.test(name) && !validate(name);
+  if (length >= 1 && length <= NAME_LENGTH && isName) return;
   throw recordInvalid([{
     field: "name",
     code: "not_allowed",
     message: `${quote(name)} is not a seller's name: 1 to ${NAME_LENGTH} ` +
-      "visible characters on one line, with single spaces between words.",
+      "visible characters on one line, with single spaces between words, and " +
+      "no UUID.",
   }]);
 }
 
@@ -221,7 +225,7 @@ export async function findSeller(
   const seller = await sql.get<Seller>(
     `SELECT id, name FROM sellers
      WHERE (name = ? OR id = ?) AND status <> 'removed'
-     ORDER BY CASE WHEN name = ? THEN 0 ELSE 1 END LIMIT 1`,
+     ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1`,
     [nameOrId, nameOrId, nameOrId],
   );
   return seller ?? null;

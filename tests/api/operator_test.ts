@@ -86,6 +86,7 @@ for (
     ["<seller/>", "required"],
     ["<seller><name> </name></seller>", "required"],
     ["<seller><name>a\nb</name></seller>", "not_allowed"],
+    [`<seller><name>${crypto.randomUUID()}</name></seller>`, "not_allowed"],
     ["<seller><nam>a</nam></seller>", "unknown_element"],
     ["<shop><name>a</name></shop>", "unknown_element"],
   ]
