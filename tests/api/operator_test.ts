@@ -81,12 +81,14 @@ bothEngines.test("operator: a seller is created with a key that works at once", 
   ]);
 });
 
+const UUID = "0d5f5a0e-8a5c-4b5e-9a0e-0d5f5a0e8a5c";
+
 for (
   const [body, code] of [
     ["<seller/>", "required"],
     ["<seller><name> </name></seller>", "required"],
     ["<seller><name>a\nb</name></seller>", "not_allowed"],
-    [`<seller><name>${crypto.randomUUID()}</name></seller>`, "not_allowed"],
+    [`<seller><name>${UUID}</name></seller>`, "not_allowed"],
     ["<seller><nam>a</nam></seller>", "unknown_element"],
     ["<shop><name>a</name></shop>", "unknown_element"],
   ]
