@@ -48,7 +48,7 @@ const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
   ["sreve", ['unknown command "sreve"; did you mean "serve"?']],
   ["seler add x", ['unknown command "seler"; did you mean "seller"?']],
   ["seller ad x", ['unknown command "seller ad"; did you mean "seller add"?']],
-  ["seller", ['"seller" needs one of: add, list, set, refusals.']],
+  ["seller", ['"seller" needs one of: add, list, set, remove, refusals.']],
   ["seller add", ["NAME is missing."]],
   ["seller add a b", ['"b" is one argument too many.']],
   ["serve --prot 80", [
