@@ -84,8 +84,15 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
   const role = bench.startRole();
   const names = Array.from({ length: 12 }, (_, n) => `${n}.png`);
   const id = await bench.upload(names.map((n) => `${host.url}/good/${n}`));
-  await until(() => role.trouble() !== null, "trouble");
-  await until(() => probes >= 2, "the downloads that were in flight");
+  // On a clock that stands still, so that what failed first is the store.
+  await until(
+    () => bench.log.some(({ event }) => event === "image_store_failed"),
+    "trouble",
+  );
+  await until(
+    () => role.held().in_flight === 0,
+    "the end of the downloads that were in flight",
+  );
   const before = probes;
   const began = clock.now();
   while (clock.now() - began < 300_000) {
