@@ -10,6 +10,7 @@ import {
   trimSpace,
 } from "../lib/values.ts";
 import {
+  type Availability,
   LIST_NAMES,
   type ProductFields,
   SCALAR_NAMES,
@@ -143,11 +144,18 @@ function merge(
 /** A quantity without availability moves `in_stock`/`out_of_stock` with it. */
 function followQuantity(fields: ProductFields, patch: ProductPatch): void {
   if (typeof patch.quantity !== "number") return;
-  if (
-    fields.availability === "in_stock" || fields.availability === "out_of_stock"
-  ) {
-    fields.availability = patch.quantity === 0 ? "out_of_stock" : "in_stock";
+  fields.availability = availabilityAt(fields.availability, patch.quantity);
+}
+
+/** What an availability becomes with this quantity. */
+export function availabilityAt(
+  availability: Availability,
+  quantity: number,
+): Availability {
+  if (availability !== "in_stock" && availability !== "out_of_stock") {
+    return availability;
   }
+  return quantity === 0 ? "out_of_stock" : "in_stock";
 }
 
 /** Fields that a rule ties together. */

@@ -5,8 +5,9 @@
 import type { Detail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import type { Sql } from "../database/db.ts";
-import type { ProductFields } from "./fields.ts";
+import type { Availability, ProductFields } from "./fields.ts";
 import {
+  availabilityAt,
   fieldConflicts,
   type Product,
   type ProductChange,
@@ -140,9 +141,11 @@ class Undoing {
 
   /** A quantity that was set since has moved the availability with it. */
   #leaveAvailability({ quantity }: Product): void {
-    const former = this.#restored.get("availability");
-    if (former !== "in_stock" && former !== "out_of_stock") return;
-    if (quantity === null || (quantity > 0) === (former === "in_stock")) return;
+    const former = this.#restored.get("availability") as
+      | Availability
+      | undefined;
+    if (former === undefined || quantity === null) return;
+    if (availabilityAt(former, quantity) === former) return;
     if (!this.conflicts.some(({ field }) => field === "quantity")) return;
     this.#restored.delete("availability");
     this.#conflict(

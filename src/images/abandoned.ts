@@ -56,9 +56,9 @@ async function hasAbandoned(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Keeps what somebody needs, and rows that an upload still names; and gives up what nobody waits for; an attempt
- * under way is looked at again when it has ended. Answers the id of the last
- * image looked at, null at the end.
+ * Keeps what somebody needs, and rows without a copy that an upload names; gives
+ * up pending images that nobody waits for. An attempt in progress is looked at
+ * again when it has ended. Returns the id of the last image, null at the end.
  */
 async function judgeAbandoned(tx: Tx, after: string): Promise<string | null> {
   const images = await tx.all<{ id: string; url: string }>(

@@ -4,8 +4,8 @@
  */
 import type { Deps } from "../deps.ts";
 import type { Db } from "../database/db.ts";
+import { MINUTE_MS } from "../lib/durations.ts";
 
-const MINUTE_MS = 60_000;
 /** How long uses are collected before they are written. */
 const COLLECT_MS = 5_000;
 /** Keys whose last minute is remembered, at most. */
