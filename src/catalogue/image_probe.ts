@@ -101,7 +101,7 @@ export function imageProblems(
   for (const row of document.rows) {
     for (const { url, line, field } of row.images) {
       const head = heads.get(url);
-      if (head === undefined || !isRefused(head)) continue;
+      if (head === undefined || !isProblem(head)) continue;
       problems.push({
         product: row.product,
         ...(row.sku !== null && { sku: row.sku }),
@@ -130,7 +130,7 @@ export function requireAllAsked(heads: ReadonlyMap<string, ProbedImage>): void {
   );
 }
 
-function isRefused(
+function isProblem(
   head: ProbedImage,
 ): head is { code: DetailCode; seen: string } {
   return typeof head === "object" && "code" in head;

@@ -25,10 +25,10 @@ import {
 } from "./image_probe.ts";
 import {
   hasOthers,
-  isRefused,
   type JudgedProduct,
   judgeProducts,
   outsideFirst,
+  refusesAll,
 } from "./upload_judgement.ts";
 import { SentDocument } from "./refused_document.ts";
 import type { Services } from "../services.ts";
@@ -144,7 +144,7 @@ async function carryThrough(
     );
     const { problems, products } = judged;
     const hasOthers = products.some(({ result }) => result !== "refused");
-    if (isRefused(problems, { acceptValid, hasOthers })) {
+    if (refusesAll(problems, { acceptValid, hasOthers })) {
       // Only some are told: those that refuse the valid products, too, come first.
       const told = acceptValid ? outsideFirst(problems) : problems;
       throw recordInvalid(told, document.moreProblems);
@@ -152,12 +152,12 @@ async function carryThrough(
     return products;
   };
 
-  const refused = isRefused(known, {
+  const isHopeless = refusesAll(known, {
     acceptValid,
     hasOthers: hasOthers(document, known),
   });
-  if (!refused) requireAllAsked(heads);
-  if (dryRun || refused) return { dryRun: countsOf(await db.read(judge)) };
+  if (!isHopeless) requireAllAsked(heads);
+  if (dryRun || isHopeless) return { dryRun: countsOf(await db.read(judge)) };
   const write = async (tx: Tx): Promise<UploadOutcome> => {
     const used = await usedBefore(tx, seller, use);
     if (used !== null) return firstAnswer(used);

@@ -13,7 +13,7 @@ import { makePlan, type PlannedProduct } from "./upload_plan.ts";
 import { leaveOut } from "./valid_products.ts";
 
 /** Whether nothing is stored; `hasOthers`: some products have no problem. */
-export function isRefused(
+export function refusesAll(
   problems: readonly Detail[],
   { acceptValid, hasOthers }: { acceptValid: boolean; hasOthers: boolean },
 ): boolean {

@@ -178,9 +178,7 @@ function section(endpoint: Endpoint): string {
     .map((name) => `<a href="#error-${name}">${code(name)}</a>`).join(", ");
   return `<section id="${operation}" aria-labelledby="${operation}-title">
 <h3 id="${operation}-title">${escaped(title)}</h3>
-<p class="route"><span class="method">${method}</span> ${
-    code(path.replace("?", ""))
-  }</p>
+<p class="route"><span class="method">${method}</span> ${code(path)}</p>
 <p>${escaped(about)}</p>
 ${
     table(

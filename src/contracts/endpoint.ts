@@ -20,7 +20,7 @@ export interface Parameter {
 /** How a request reaches an endpoint. */
 export interface Address {
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Segments; `:name` is a parameter, `:name?` one that may be empty. */
+  /** Segments; `:name` is a parameter, described in `PATH_PARAMETERS`. */
   path: string;
   /** Whose key it asks for. */
   access: "seller" | "operator" | "metrics" | "public";
@@ -60,6 +60,8 @@ interface PathParameter {
   words?: readonly string[];
   /** It is a UUID: that of such a thing. */
   idOf?: string;
+  /** An empty segment is a value, too. */
+  mayBeEmpty?: boolean;
 }
 
 /** Segments of paths. */
@@ -67,7 +69,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   transaction_id: { about: "the answer of the upload", idOf: "transaction" },
   sku_or_id: { about: "a SKU, else an id; percent-encode what is special" },
   attribute: { about: "which attribute", words: ATTRIBUTE_NAMES },
-  value: { about: "its new value; empty clears it" },
+  value: { about: "its new value; empty clears it", mayBeEmpty: true },
   seller: { about: "a seller's name or id; percent-encode what is special" },
   key_id: { about: "a key's id", idOf: "key" },
   seller_attribute: { about: "which attribute", words: SELLER_ATTRIBUTES },

@@ -355,7 +355,7 @@ export function openApi(
   };
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replace(/:(\w+)\??/g, "{$1}");
+    const path = endpoint.path.replace(/:(\w+)/g, "{$1}");
     paths[path] ??= {};
     paths[path][endpoint.method.toLowerCase()] = operation(
       endpoint,

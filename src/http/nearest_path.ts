@@ -26,20 +26,14 @@ export function nearestPath(
       literalsOf(b).join("").length -
       literalsOf(a).join("").length
     );
-  if (alike.length > 0) return shown(alike[0]);
+  if (alike.length > 0) return alike[0];
   if (!thorough) return null;
   const asLong = paths.filter((path) =>
     path.split("/").length === segments.length + 1
   );
   if (asLong.length === 0) return null;
   const filled = new Map(asLong.map((path) => [fill(path, segments), path]));
-  const path = filled.get(closestString(sent, [...filled.keys()]));
-  return path === undefined ? null : shown(path);
-}
-
-/** A last part that may be empty is marked in the table of routes. */
-function shown(path: string): string {
-  return path.replace(/\?$/, "");
+  return filled.get(closestString(sent, [...filled.keys()])) ?? null;
 }
 
 function squeeze(text: string): string {

@@ -100,9 +100,18 @@ function decodeSegment(segment: string): string {
   }
 }
 
+/** A literal segment, or a parameter. */
+type Part = string | Parameter;
+
+interface Parameter {
+  name: string;
+  mayBeEmpty: boolean;
+  idOf?: string;
+}
+
 interface Compiled {
   route: Route;
-  segments: string[];
+  parts: Part[];
 }
 
 export class Router {
@@ -110,9 +119,9 @@ export class Router {
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
-      const segments = route.path.slice(1).split("/");
-      const same = this.#bySize.get(segments.length) ?? [];
-      this.#bySize.set(segments.length, [...same, { route, segments }]);
+      const parts = route.path.slice(1).split("/").map(partOf);
+      const same = this.#bySize.get(parts.length) ?? [];
+      this.#bySize.set(parts.length, [...same, { route, parts }]);
     }
   }
 
@@ -121,10 +130,10 @@ export class Router {
     const wanted = method === "HEAD" ? "GET" : method;
     const others: Compiled[] = [];
     for (const candidate of this.#bySize.get(segments.length) ?? []) {
-      if (!fits(candidate.segments, segments)) continue;
-      const { route, segments: pattern } = candidate;
+      const { route, parts } = candidate;
+      if (!fits(parts, segments)) continue;
       if (route.method === wanted) {
-        return { route, params: () => paramsOf(pattern, segments) };
+        return { route, params: () => paramsOf(parts, segments) };
       }
       others.push(candidate);
     }
@@ -132,24 +141,30 @@ export class Router {
   }
 }
 
-function fits(pattern: readonly string[], segments: readonly string[]) {
-  return pattern.every((part, i) =>
-    part[0] === ":"
-      ? segments[i] !== "" || part.endsWith("?")
-      : part === segments[i]
+function partOf(segment: string): Part {
+  if (segment[0] !== ":") return segment;
+  const name = segment.slice(1);
+  const { idOf, mayBeEmpty = false } = PATH_PARAMETERS[name];
+  return { name, mayBeEmpty, idOf };
+}
+
+function fits(parts: readonly Part[], segments: readonly string[]): boolean {
+  return parts.every((part, i) =>
+    typeof part === "string"
+      ? part === segments[i]
+      : segments[i] !== "" || part.mayBeEmpty
   );
 }
 
 function paramsOf(
-  pattern: readonly string[],
+  parts: readonly Part[],
   segments: readonly string[],
 ): Record<string, string> {
   const params: Record<string, string> = {};
-  pattern.forEach((part, i) => {
-    if (part[0] !== ":") return;
-    const name = part.slice(1).replace(/\?$/, "");
+  parts.forEach((part, i) => {
+    if (typeof part === "string") return;
+    const { name, idOf } = part;
     params[name] = decodeSegment(segments[i]);
-    const idOf = PATH_PARAMETERS[name]?.idOf;
     if (idOf !== undefined && !validate(params[name])) throw notFound(idOf);
   });
   return params;

@@ -225,7 +225,7 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "PUT",
-    path: `${PRODUCTS}/:sku_or_id/attribute/:attribute/:value?`,
+    path: `${PRODUCTS}/:sku_or_id/attribute/:attribute/:value`,
     access: "seller",
     handler: putAttribute,
     documentation: {
@@ -530,7 +530,7 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "PUT",
-    path: `${SELLERS}/:seller/attribute/:seller_attribute/:value?`,
+    path: `${SELLERS}/:seller/attribute/:seller_attribute/:value`,
     access: "operator",
     handler: putSellerAttribute,
     documentation: {

@@ -13,7 +13,7 @@ import {
   sellerByName,
   type SellerRow,
 } from "../sellers/seller_rows.ts";
-import { readFields, readText } from "../xml/fields.ts";
+import { readFields, readText } from "../xml/small_document.ts";
 import { parseTree } from "../xml/decode.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../xml/encode.ts";

@@ -8,7 +8,7 @@ import { untilNone } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { byUrl } from "./requests.ts";
 import { forgetCopies, NEEDED } from "./rows/copies.ts";
-import { sweepFiles } from "./upkeep.ts";
+import { sweepFiles } from "./retention.ts";
 
 /** Images that one write looks at. */
 const SWEEP_IMAGES = 250;

@@ -21,7 +21,8 @@ import {
 } from "../webhooks/retention.ts";
 import { sweepAbandoned } from "../images/abandoned.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
-import { refetchMissing, sweepParts, sweepUnneeded } from "../images/upkeep.ts";
+import { sweepParts, sweepUnneeded } from "../images/retention.ts";
+import { refetchMissing } from "../images/verify.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
 /** The services that jobs use. */

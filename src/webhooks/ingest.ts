@@ -26,7 +26,7 @@ import { findEvent, insertEvent, takeEventNumber } from "./rows/events.ts";
 import { findSeller } from "../sellers/seller_rows.ts";
 import { lockWebhook } from "./webhook_rows.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
-import { readFields } from "../xml/fields.ts";
+import { readFields } from "../xml/small_document.ts";
 import { XML_LIMITS } from "../xml/handlers.ts";
 import { namespaceProblem } from "../xml/namespaces.ts";
 

@@ -14,7 +14,7 @@ import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import { putWebhook } from "./webhook_rows.ts";
 import { parseTree, type XmlElement } from "../xml/decode.ts";
-import { readFields } from "../xml/fields.ts";
+import { readFields } from "../xml/small_document.ts";
 
 /**
  * Registers the webhook of an XML document; it replaces one for the same

@@ -4,7 +4,7 @@ import {
   imageStoreSettings,
   openImageStore,
 } from "../../src/images/storage/open.ts";
-import { pruneImages } from "../../src/images/upkeep.ts";
+import { pruneImages } from "../../src/images/retention.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { bothEngines } from "../support/engine.ts";

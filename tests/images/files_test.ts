@@ -1,11 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import type { Db } from "../../src/database/db.ts";
-import {
-  pruneImages,
-  sweepParts,
-  verifyImages,
-} from "../../src/images/upkeep.ts";
+import { pruneImages, sweepParts } from "../../src/images/retention.ts";
+import { verifyImages } from "../../src/images/verify.ts";
 import { until } from "../support/clock.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { ImageHost } from "../support/image_host.ts";

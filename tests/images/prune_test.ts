@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import type { Db } from "../../src/database/db.ts";
-import { pruneImages, sweepUnneeded } from "../../src/images/upkeep.ts";
+import { pruneImages, sweepUnneeded } from "../../src/images/retention.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { bothEngines } from "../support/engine.ts";

@@ -82,7 +82,7 @@ Deno.test("traces: spans of uploads, images and deliveries, without what is a se
     "upload.heads",
   ]);
   const update = named(
-    "PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value?",
+    "PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value",
   );
   assertEquals(tree(spans, update.spanId), ["db.write"]);
   const unknown = named("GET");

@@ -9,7 +9,7 @@ import {
 import { openApp } from "../../src/app.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
-import { FIELDS } from "../../src/web/fields.ts";
+import { EDITABLE } from "../../src/web/attributes.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -125,5 +125,5 @@ Deno.test("the script is what its sources build to", async () => {
 });
 
 Deno.test("the page offers what the service takes", () => {
-  assertEquals(FIELDS.map(({ name }) => name), ATTRIBUTE_NAMES);
+  assertEquals(EDITABLE.map(({ name }) => name), ATTRIBUTE_NAMES);
 });

@@ -1,7 +1,7 @@
 /** One product: its data, a form to change attributes, and its deletion. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../client.ts";
-import { type Field, FIELDS } from "../fields.ts";
+import { EDITABLE, type EditableAttribute } from "../attributes.ts";
 import {
   Announcer,
   Await,
@@ -38,7 +38,7 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
           <div class="halves">
             <section class="card" aria-label="Fields">
               <dl class="fields">
-                {FIELDS.map((field) => (
+                {EDITABLE.map((field) => (
                   <FieldRow
                     key={field.name}
                     client={client}
@@ -84,7 +84,7 @@ function Deletion({ client, product }: { client: Client; product: Product }) {
 interface FieldProps {
   client: Client;
   product: Product;
-  field: Field;
+  field: EditableAttribute;
   onChanged: () => void;
 }
 

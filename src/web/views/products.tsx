@@ -1,7 +1,7 @@
 /** The seller's products, with a search. */
 import { useState } from "preact/hooks";
 import type { Client } from "../client.ts";
-import { FIELDS } from "../fields.ts";
+import { EDITABLE } from "../attributes.ts";
 import { ListFoot, type ListOf, useRows } from "../paging.tsx";
 import { count, Moment, State, Title } from "../parts.tsx";
 import { type Product, readProduct } from "../resources.ts";
@@ -9,7 +9,7 @@ import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { Thumbnails } from "../thumbnails.tsx";
 
-const STATUSES = FIELDS.find(({ name }) => name === "status")?.words ?? [];
+const STATUSES = EDITABLE.find(({ name }) => name === "status")?.words ?? [];
 
 const COLUMNS: readonly Column<Product>[] = [
   {

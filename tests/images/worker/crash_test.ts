@@ -12,7 +12,7 @@ import { newSignals } from "../../../src/jobs/signals.ts";
 import { addSeller } from "../../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import { ImageRole } from "../../../src/images/worker/role.ts";
-import { verifyImages } from "../../../src/images/upkeep.ts";
+import { verifyImages } from "../../../src/images/verify.ts";
 import { until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { S3Server } from "../../support/s3_server.ts";

@@ -1,7 +1,8 @@
 /** The image role with its images in object storage. */
 import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/deps.ts";
-import { pruneImages, verifyImages } from "../../../src/images/upkeep.ts";
+import { pruneImages } from "../../../src/images/retention.ts";
+import { verifyImages } from "../../../src/images/verify.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import {
   ImageBench,

@@ -1,7 +1,7 @@
 /** The editable attributes, from the service's table of fields. */
 import { ATTRIBUTE_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 
-export interface Field {
+export interface EditableAttribute {
   name: string;
   label: string;
   /** The allowed values; without them the value is free text. */
@@ -22,12 +22,14 @@ const INPUTS = {
 } as const;
 
 /** The editable attributes in display order. */
-export const FIELDS: readonly Field[] = ATTRIBUTE_NAMES.map((name) => {
-  const { label, form, clears, unit } = SCALAR_RULES[name];
-  const words = form.kind === "word" ? form.words : undefined;
-  const input = INPUTS[form.kind as keyof typeof INPUTS];
-  const common = { name, label, words, input, clears };
-  return unit === undefined || unit.column !== undefined
-    ? common
-    : { ...common, unit: unit.example };
-});
+export const EDITABLE: readonly EditableAttribute[] = ATTRIBUTE_NAMES.map(
+  (name) => {
+    const { label, form, clears, unit } = SCALAR_RULES[name];
+    const words = form.kind === "word" ? form.words : undefined;
+    const input = INPUTS[form.kind as keyof typeof INPUTS];
+    const common = { name, label, words, input, clears };
+    return unit === undefined || unit.column !== undefined
+      ? common
+      : { ...common, unit: unit.example };
+  },
+);
