@@ -1,15 +1,15 @@
 /** Named keys of operators, in addition to the one of the settings. */
 import type { Services } from "../services.ts";
 import type { Sql } from "../database/db.ts";
-import { DbError } from "../database/db.ts";
 import {
   COMMAND_LINE,
   ENVIRONMENT,
   recordChange,
 } from "../operations/audit.ts";
-import { type DetailCode, recordInvalid, ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { lineReader, quote } from "../lib/values.ts";
 import { hashOf, newKey, sameHash } from "./api_key.ts";
+import { giveName, invalidName } from "./names.ts";
 
 /** The operator who makes a request. */
 export interface Operator {
@@ -44,53 +44,43 @@ export async function addOperatorKey(
 ): Promise<string> {
   checkName(name);
   const key = newKey(deps.ids, "ok_");
-  try {
-    await db.write(async (tx) => {
-      await tx.run(
+  const row = [
+    deps.ids.uuid(),
+    name,
+    hashOf(key),
+    readOnly ? 1 : 0,
+    deps.clock.now(),
+  ];
+  await db.write(async (tx) => {
+    await giveName(() =>
+      tx.run(
         `INSERT INTO operator_keys (id, name, hash, read_only, created_at)
          VALUES (?, ?, ?, ?, ?)`,
-        [
-          deps.ids.uuid(),
-          name,
-          hashOf(key),
-          readOnly ? 1 : 0,
-          deps.clock.now(),
-        ],
-      );
-      await recordChange(tx, deps, {
-        who,
-        action: "operator-key add",
-        seller: null,
-        detail: readOnly ? `${name} (read-only)` : name,
-      });
+        row,
+      ), `${quote(name)} is in use already.`);
+    await recordChange(tx, deps, {
+      who,
+      action: "operator-key add",
+      seller: null,
+      detail: readOnly ? `${name} (read-only)` : name,
     });
-  } catch (error) {
-    if (!(error instanceof DbError && error.kind === "unique")) throw error;
-    throw refusedName("name_taken", `${quote(name)} is in use already.`);
-  }
+  });
   return key;
 }
 
 function checkName(name: string): void {
   const read = readName(name);
   if ("problem" in read) {
-    throw refusedName(read.problem.code, `The name ${read.problem.message}`);
+    throw invalidName(read.problem.code, `The name ${read.problem.message}`);
   }
   if (name.trim() === name && name !== "" && !RESERVED.includes(name)) return;
-  throw refusedName(
+  throw invalidName(
     "not_allowed",
     `${
       quote(name)
     } cannot name a key: 1 to ${NAME_LENGTH} characters without ` +
       `spaces around them, and neither of ${RESERVED.join(", ")}.`,
   );
-}
-
-function refusedName(
-  code: DetailCode,
-  message: string,
-): ServiceError {
-  return recordInvalid([{ field: "name", code, message }]);
 }
 
 /** Revokes the key of this name; throws 404 if there is none. */

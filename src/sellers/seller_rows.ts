@@ -2,12 +2,13 @@
 import { Buffer } from "node:buffer";
 import { validate } from "@std/uuid/common";
 import type { Deps } from "../deps.ts";
-import { recordInvalid, ServiceError } from "../lib/errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
+import { giveName, invalidName } from "./names.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
 import type { Resource } from "./usage_rows.ts";
-import { DbError, type Sql, type Tx } from "../database/db.ts";
+import type { Sql, Tx } from "../database/db.ts";
 
 /** Visible characters, with single spaces between words. */
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
@@ -67,11 +68,11 @@ export async function addSeller(
   checkName(name);
   const seller = { id: ids.uuid(), name };
   const webhookSecret = newWebhookSecret(ids);
-  await refuseTakenName(name, () =>
+  await giveName(() =>
     tx.run(
       "INSERT INTO sellers (id, name, webhook_secret, created_at) VALUES (?, ?, ?, ?)",
       [seller.id, name, webhookSecret, clock.now()],
-    ));
+    ), taken(name));
   const key = await addKey(tx, { clock, ids }, seller.id, { apiKey });
   return { seller, webhookSecret, ...key };
 }
@@ -83,9 +84,9 @@ export async function renameSeller(
   name: string,
 ): Promise<void> {
   checkName(name);
-  await refuseTakenName(
-    name,
+  await giveName(
     () => tx.run("UPDATE sellers SET name = ? WHERE id = ?", [name, sellerId]),
+    taken(name),
   );
 }
 
@@ -114,29 +115,15 @@ function checkName(name: string): void {
   // With a name like an id, one seller could be taken for another.
   const isName = NAME.test(name) && !validate(name);
   if (length >= 1 && length <= NAME_LENGTH && isName) return;
-  throw recordInvalid([{
-    field: "name",
-    code: "not_allowed",
-    message: `${quote(name)} is not a seller's name: 1 to ${NAME_LENGTH} ` +
-      "visible characters on one line, with single spaces between words, and " +
-      "no UUID.",
-  }]);
+  throw invalidName(
+    "not_allowed",
+    `${quote(name)} is not a seller's name: 1 to ${NAME_LENGTH} visible ` +
+      "characters on one line, with single spaces between words, and no UUID.",
+  );
 }
 
-async function refuseTakenName(
-  name: string,
-  write: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof DbError && error.kind === "unique")) throw error;
-    throw recordInvalid([{
-      field: "name",
-      code: "name_taken",
-      message: `There is a seller ${quote(name)} already.`,
-    }]);
-  }
+function taken(name: string): string {
+  return `There is a seller ${quote(name)} already.`;
 }
 
 /** Creates another key of a seller, which is random unless given. */
