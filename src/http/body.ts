@@ -2,7 +2,6 @@
  * Reads a request's body within its limits: media type, encoding, declared and
  * real size, deadline.
  */
-import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Clock } from "../deps.ts";
 import { ServiceError, serviceStopping } from "../lib/errors.ts";
@@ -17,8 +16,11 @@ const BODY_TIMEOUT_MS = 30_000;
 const INFLATED_AT_ONCE = 64 * 1024;
 /** Chunks of a body that are read before other work runs. */
 const CHUNKS_AT_ONCE = 16;
-/** The same for gzip, which this thread inflates. */
-const INFLATED_CHUNKS_AT_ONCE = 4;
+/** Chunks that are inflated in one turn. */
+const INFLATED_IN_A_TURN = 4;
+
+/** Runs one piece of CPU-heavy work in its owner's turn. */
+export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface BodyLimits {
   /** Bytes, after inflating. */
@@ -28,6 +30,8 @@ export interface BodyLimits {
   stopping: AbortSignal;
   /** The request's part of the memory for all bodies. */
   share: Pick<BodyShare, "take">;
+  /** Gzip is inflated in turns. */
+  takeTurn: TakeTurn;
 }
 
 /**
@@ -36,7 +40,7 @@ export interface BodyLimits {
  */
 export async function readXmlBody(
   request: Request,
-  { limit, clock, stopping, share }: BodyLimits,
+  { limit, clock, stopping, share, takeTurn }: BodyLimits,
 ): Promise<Uint8Array[]> {
   checkMediaType(request.headers.get("content-type"));
   const gzip = isGzip(request.headers.get("content-encoding"));
@@ -51,7 +55,8 @@ export async function readXmlBody(
   });
   const blocks = new Blocks((bytes) => share.take(bytes));
   try {
-    for await (const chunk of gzip ? inflated(arriving) : arriving.chunks()) {
+    const chunks = arriving.chunks();
+    for await (const chunk of gzip ? inflated(chunks, takeTurn) : chunks) {
       if (blocks.size + chunk.length > limit) throw tooLarge(limit);
       blocks.append(chunk);
     }
@@ -125,19 +130,47 @@ class Arriving {
 }
 
 /**
- * Inflates gzip as it arrives. node:zlib's `gunzip` with `maxOutputLength`
- * would need the whole body first, and accepts no other limit.
+ * Inflates gzip as it arrives, a few chunks in each turn. node:zlib's `gunzip`
+ * with `maxOutputLength` would need the whole body first, and accepts no other
+ * limit.
  */
 async function* inflated(
-  arriving: Arriving,
+  arriving: AsyncIterable<Uint8Array>,
+  takeTurn: TakeTurn,
 ): AsyncGenerator<Uint8Array, void> {
-  const source = Readable.from(arriving.chunks(), { objectMode: false });
   const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
-  source.on("error", (error) => gunzip.destroy(error));
-  let count = 0;
-  for await (const chunk of source.pipe(gunzip)) {
-    yield chunk;
-    if (++count % INFLATED_CHUNKS_AT_ONCE === 0) await yieldToIo();
+  // What it says is also what reading says.
+  gunzip.on("error", () => {});
+  const output = gunzip[Symbol.asyncIterator]();
+  let next: Promise<IteratorResult<Uint8Array>> | null = null;
+  /** Up to `INFLATED_IN_A_TURN` chunks; fewer once the input is used up. */
+  const readSome = async (used: Promise<void>): Promise<Uint8Array[]> => {
+    const chunks: Uint8Array[] = [];
+    while (chunks.length < INFLATED_IN_A_TURN) {
+      next ??= output.next();
+      const result = await Promise.race([next, used]);
+      if (result === undefined || result.done) break;
+      next = null;
+      chunks.push(result.value);
+    }
+    return chunks;
+  };
+  /** `give` gives gunzip its next input, and calls back when it is used up. */
+  async function* readAll(give: (onUsed: () => void) => void) {
+    let used: Promise<void> | undefined;
+    let chunks: Uint8Array[];
+    do {
+      chunks = await takeTurn(() => readSome(used ??= new Promise(give)));
+      yield* chunks;
+    } while (chunks.length === INFLATED_IN_A_TURN);
+  }
+  try {
+    for await (const chunk of arriving) {
+      yield* readAll((onUsed) => gunzip.write(chunk, () => onUsed()));
+    }
+    yield* readAll(() => gunzip.end());
+  } finally {
+    gunzip.destroy();
   }
 }
 

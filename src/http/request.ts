@@ -87,7 +87,7 @@ export class Exchange implements RequestContext, Disposable {
 
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
     const { bodies, budget, uploads, stopping } = this.#options;
-    const { clock } = this.services.deps;
+    const { deps: { clock }, heavy } = this.services;
     using reading = new DisposableStack();
     const share = this.owner === null
       ? { take: () => {} }
@@ -99,6 +99,7 @@ export class Exchange implements RequestContext, Disposable {
       clock,
       stopping,
       share,
+      takeTurn: (work) => heavy.take(work, this.owner?.id),
     });
     if (this.route?.upload) {
       const seconds = (clock.monotonic() - startedAt) / 1_000;

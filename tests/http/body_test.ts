@@ -1,4 +1,5 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { gzipSync } from "node:zlib";
 import { readXmlBody } from "../../src/http/body.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { TestClock } from "../support/clock.ts";
@@ -15,6 +16,7 @@ function halfSent() {
     clock,
     stopping: new AbortController().signal,
     share: { take: () => {} },
+    takeTurn: (work) => work(),
   });
   const send = (text: string) => writer.write(new TextEncoder().encode(text));
   return { clock, read, send, end: () => writer.close() };
@@ -35,4 +37,28 @@ Deno.test("a body is not late because this process stood still", async () => {
   await end();
   const bytes = (await read).reduce((sum, { length }) => sum + length, 0);
   assertEquals(bytes, "<products></products>".length);
+});
+
+Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
+  const size = 4 * 1_024 * 1_024;
+  let turns = 0;
+  const blocks = await readXmlBody(
+    new Request("http://x/", {
+      method: "POST",
+      headers: { "content-type": "text/xml", "content-encoding": "gzip" },
+      body: new Uint8Array(gzipSync(new Uint8Array(size))),
+    }),
+    {
+      limit: size,
+      clock: new TestClock(),
+      stopping: new AbortController().signal,
+      share: { take: () => {} },
+      takeTurn: (work) => {
+        turns++;
+        return work();
+      },
+    },
+  );
+  assertEquals(blocks.reduce((sum, { length }) => sum + length, 0), size);
+  assertGreater(turns, 15);
 });
