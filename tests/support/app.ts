@@ -11,6 +11,7 @@ import {
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { testConfig } from "./config.ts";
+import { makeDataDir } from "./data_dir.ts";
 import { databaseUrlOf } from "./engine.ts";
 
 export interface Call {
@@ -136,13 +137,16 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
     log: jsonLog("debug", (line) => log.push(JSON.parse(line))),
     ...options.deps,
   };
-  const dataDir = options.config?.dataDir ?? await Deno.makeTempDir();
+  const dataDir = options.config?.dataDir ?? makeDataDir();
   const config = testConfig({
     databaseUrl: await databaseUrlOf(dataDir),
     ...options.config,
     dataDir,
   });
-  const app = await openApp(config, deps, options.app);
+  const app = await openApp(config, deps, {
+    testGuard: false, // a tenth of all that the tests take
+    ...options.app,
+  });
   const seller = options.seller ?? await app.db.write(async (tx) => {
     const added = await addSeller(tx, deps, "acme");
     return { id: added.seller.id, key: added.apiKey };

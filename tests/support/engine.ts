@@ -36,8 +36,8 @@ export const bothEngines = {
 const databases = new Map<string, Promise<string>>();
 
 /**
- * What stands for the database of a data folder; null: a file in it. To make
- * one takes a tenth of a second: one whose data folder is gone is used again.
+ * What stands for the database of a data folder; null: a file in it. One whose
+ * data folder is gone is used again: to empty it takes less than to make one.
  */
 export async function databaseUrlOf(dataDir: string): Promise<string | null> {
   if (server === null) return null;
@@ -61,11 +61,12 @@ function takeFree(): Promise<string> | undefined {
 /** As the schema left it. */
 async function emptied(url: string): Promise<string> {
   const tables = TABLES.flatMap(({ name, seeded }) => seeded ? [] : [name]);
-  await runStatements(url, [
+  const statements = [
     "SET session_replication_role = replica", // checks no foreign keys
     ...[...tables, ...NOT_COPIED].map((table) => `DELETE FROM ${table}`),
     "UPDATE change_counter SET n = 0, changed_at = 0",
-  ]);
+  ];
+  await runStatements(url, [statements.join("; ")]); // in one round trip
   return url;
 }
 

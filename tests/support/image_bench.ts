@@ -35,6 +35,7 @@ import {
 } from "../../src/images/worker/role.ts";
 import { type TestClock, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
+import { makeDataDir } from "./data_dir.ts";
 import { openStore } from "./engine.ts";
 
 export interface ImageBenchOptions {
@@ -79,7 +80,7 @@ export class ImageBench implements AsyncDisposable {
 
   constructor(options: ImageBenchOptions = {}) {
     this.#options = options;
-    this.dataDir = options.config?.dataDir ?? Deno.makeTempDirSync();
+    this.dataDir = options.config?.dataDir ?? makeDataDir();
     this.deps = {
       clock: systemClock,
       ids: systemIds,

@@ -6,6 +6,7 @@
 import pg from "pg";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MIGRATIONS } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 
 const USER = "postgres";
@@ -36,12 +37,44 @@ export class PostgresServer implements AsyncDisposable {
     files: Readonly<Record<string, string>> = {},
     settings: Readonly<Record<string, string>> = {},
   ): Promise<PostgresServer> {
-    const folder = await Deno.makeTempDir({ prefix: "seller-postgres-" });
-    await Deno.chmod(folder, 0o755);
     const binaries = await unpack();
+    const folder = await makeFolder();
+    const data = join(folder, "data");
+    await run(["cp", "-a", await PostgresServer.#initialData(binaries), data]);
+    for (const [name, text] of Object.entries(files)) {
+      const file = join(data, name);
+      await Deno.writeTextFile(file, text, { mode: 0o600 });
+      await giveToUser(file);
+    }
+    return await PostgresServer.#started(binaries, folder, settings);
+  }
+
+  static async #started(
+    binaries: string,
+    folder: string,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<PostgresServer> {
+    const port = freePort();
+    const server = new PostgresServer(
+      folder,
+      port,
+      () => launch(binaries, folder, port, settings),
+    );
+    await server.#ready();
+    return server;
+  }
+
+  /**
+   * The data folder that every server begins with a copy of; it has the database
+   * `schema`. Made once for each version of the schema, as it takes a second.
+   */
+  static async #initialData(binaries: string): Promise<string> {
+    const target = `${binaries}-data-${await digest(MIGRATIONS)}`;
+    if (await isFolder(target)) return target;
+    const folder = await makeFolder();
     const data = join(folder, "data");
     await Deno.mkdir(data, { mode: 0o700 });
-    if (Deno.uid() === 0) await run(["chown", `${UNPRIVILEGED}`, data]);
+    await giveToUser(data);
     await run([
       ...asUser(),
       join(binaries, "bin", "initdb"),
@@ -52,20 +85,11 @@ export class PostgresServer implements AsyncDisposable {
       "--encoding=UTF8",
       "--no-locale",
     ]);
-    for (const [name, text] of Object.entries(files)) {
-      const file = join(data, name);
-      await Deno.writeTextFile(file, text, { mode: 0o600 });
-      if (Deno.uid() === 0) await run(["chown", `${UNPRIVILEGED}`, file]);
-    }
-    const port = freePort();
-    const server = new PostgresServer(
-      folder,
-      port,
-      () => launch(binaries, folder, port, settings),
-    );
-    await server.#ready();
+    await using server = await PostgresServer.#started(binaries, folder);
     await server.#makeTemplate();
-    return server;
+    await server.stop();
+    await putInPlace(data, target);
+    return target;
   }
 
   async #ready(): Promise<void> {
@@ -199,7 +223,8 @@ export async function makeDatabase(
 ): Promise<string> {
   const template = empty ? "template0" : "schema";
   await runStatements(new URL("/postgres", url).href, [
-    `CREATE DATABASE ${name} TEMPLATE ${template}`,
+    // A quarter of what the default strategy takes.
+    `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`,
   ]);
   return new URL(`/${name}`, url).href;
 }
@@ -233,6 +258,17 @@ export async function runStatements(
 
 /** PostgreSQL does not run as root: then `nobody` runs it. */
 const UNPRIVILEGED = 65_534;
+
+/** A temporary folder that this user may enter. */
+async function makeFolder(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "seller-postgres-" });
+  await Deno.chmod(folder, 0o755);
+  return folder;
+}
+
+async function giveToUser(path: string): Promise<void> {
+  if (Deno.uid() === 0) await Deno.chown(path, UNPRIVILEGED, null);
+}
 
 function asUser(): string[] {
   if (Deno.uid() !== 0) return [];
@@ -344,13 +380,23 @@ async function unpack(): Promise<string> {
     await Deno.remove(link).catch(() => {});
     await Deno.symlink(join(target, inside(from)), link);
   }
+  await putInPlace(part, target);
+  return target;
+}
+
+async function putInPlace(folder: string, target: string): Promise<void> {
   try {
-    await Deno.rename(part, target);
+    await Deno.rename(folder, target);
   } catch {
     // Another test was faster.
-    await Deno.remove(part, { recursive: true });
+    await Deno.remove(folder, { recursive: true });
   }
-  return target;
+}
+
+async function digest(value: unknown): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const hash = await crypto.subtle.digest("SHA-1", bytes);
+  return new Uint8Array(hash).toHex().slice(0, 12);
 }
 
 function temporaryFolder(): string {

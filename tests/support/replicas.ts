@@ -1,6 +1,7 @@
 /** Several processes of the service on one PostgreSQL database. */
 import type { Config } from "../../src/config.ts";
 import { boot, type BootOptions, type TestApp } from "./app.ts";
+import { makeDataDir } from "./data_dir.ts";
 import type { PostgresServer } from "./postgres.ts";
 
 /**
@@ -13,7 +14,7 @@ export async function bootReplicas(
   options: BootOptions = {},
 ): Promise<Replicas> {
   const databaseUrl = await server.database();
-  const dataDir = await Deno.makeTempDir();
+  const dataDir = makeDataDir();
   const apps: TestApp[] = [];
   for (const config of configs) {
     const [first] = apps;

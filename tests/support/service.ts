@@ -2,6 +2,7 @@
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { addDatabase } from "./data_dir.ts";
 import { type Program, startProgram } from "./process.ts";
 
 /** Of the operator API of every service that a test starts. */
@@ -13,6 +14,7 @@ export async function addSellers(
   names: readonly string[],
 ): Promise<Map<string, string>> {
   await Deno.mkdir(folder, { recursive: true });
+  addDatabase(folder);
   const db = await openSqlite(`${folder}/seller.db`);
   const deps = { clock: systemClock, ids: systemIds };
   const keys = new Map<string, string>();

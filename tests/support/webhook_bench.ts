@@ -17,6 +17,7 @@ import { listWebhooks, putWebhook } from "../../src/webhooks/webhook_rows.ts";
 import { WebhookRole } from "../../src/webhooks/worker/role.ts";
 import { TestClock, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
+import { makeDataDir } from "./data_dir.ts";
 import { openStore } from "./engine.ts";
 import { WebhookSink } from "./webhook_sink.ts";
 
@@ -47,7 +48,7 @@ export class WebhookBench implements AsyncDisposable {
   }
 
   static async open(): Promise<WebhookBench> {
-    const dataDir = await Deno.makeTempDir();
+    const dataDir = makeDataDir();
     const db = openStore(dataDir);
     const clock = new TestClock();
     const { seller, webhookSecret } = await db.write((tx) =>
