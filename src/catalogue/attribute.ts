@@ -38,7 +38,7 @@ export async function updateAttribute(
 ): Promise<void> {
   const read = readPatch(attribute, value);
   await db.write(async (tx) => {
-    const current = await findShort(tx, seller.id, skuOrId);
+    const current = await findShort(tx, seller.no, skuOrId);
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     const { fields, problems } = applyPatch(current, read.patch);
@@ -48,7 +48,7 @@ export async function updateAttribute(
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
     const after = { ...current, ...fields };
-    await writeProducts(tx, seller.id, [{ before: current, after }]);
+    await writeProducts(tx, seller, [{ before: current, after }]);
   }, { order: seller.id, shared: true });
 }
 
@@ -80,7 +80,7 @@ async function refuseTakenSku(
   current: Product,
   sku: string,
 ): Promise<void> {
-  const owner = (await findBySkus(tx, seller.id, [sku])).get(sku);
+  const owner = (await findBySkus(tx, seller.no, [sku])).get(sku);
   if (owner === undefined) return;
   throw invalid(current, {
     field: "sku",

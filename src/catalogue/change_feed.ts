@@ -45,6 +45,7 @@ export async function takeChanges(tx: Tx, count: number): Promise<Change> {
  */
 export async function linkImages(
   tx: Tx,
+  sellerNo: number,
   products: readonly ProductChange[],
   imageIds: ReadonlyMap<string, string>,
 ): Promise<void> {
@@ -54,20 +55,27 @@ export async function linkImages(
     if (before?.images === after?.images) continue;
     const former = new Set(before?.images.map(({ url }) => url));
     for (const { url } of after?.images ?? []) {
-      if (!former.delete(url)) added.push([imageIds.get(url)!, after!.id]);
+      if (former.delete(url)) continue;
+      added.push([imageIds.get(url)!, sellerNo, after!.id]);
     }
-    for (const url of former) removed.push([before!.id, url]);
+    for (const url of former) removed.push([sellerNo, before!.id, url]);
   }
   await tx.runMany(
-    `DELETE FROM product_images WHERE product_id = ?
+    `DELETE FROM product_images WHERE seller_no = ? AND product_id = ?
        AND image_id = (SELECT id FROM images WHERE url = ?)`,
     removed,
   );
   await tx.runMany(
-    `INSERT INTO product_images (image_id, product_id) VALUES (?, ?)
-     ON CONFLICT (image_id, product_id) DO NOTHING`,
+    `INSERT INTO product_images (image_id, seller_no, product_id)
+     VALUES (?, ?, ?) ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
     added,
   );
+}
+
+/** A product that shows an image. */
+interface Link {
+  seller_no: number;
+  product_id: string;
 }
 
 /**
@@ -83,8 +91,8 @@ export async function touchProductsOf(
   const { number } = await takeChange(tx);
   let room = TOUCH_LIMIT;
   for (const list of inLists(imageIds)) {
-    const links = await tx.all<{ product_id: string }>(
-      `SELECT DISTINCT product_id FROM product_images
+    const links = await tx.all<Link>(
+      `SELECT DISTINCT seller_no, product_id FROM product_images
        WHERE image_id IN (${marks(list.length)}) LIMIT ?`,
       [...list, room + 1],
     );
@@ -93,25 +101,30 @@ export async function touchProductsOf(
       continue;
     }
     room -= links.length;
-    await setChange(tx, number, links.map(({ product_id }) => product_id));
+    await setChange(tx, number, links);
   }
 }
 
 function setChange(
   tx: Tx,
   change: number,
-  productIds: readonly string[],
+  products: readonly Link[],
 ): Promise<void> {
   return tx.runMany(
-    "UPDATE products SET change_no = ? WHERE id = ?",
-    productIds.map((id) => [change, id]),
+    "UPDATE products SET change_no = ? WHERE seller_no = ? AND id = ?",
+    products.map(({ seller_no, product_id }) => [
+      change,
+      seller_no,
+      product_id,
+    ]),
   );
 }
 
 function leaveRest(tx: Tx, imageIds: readonly string[]): Promise<void> {
   return tx.runMany(
-    `INSERT INTO changed_images (image_id, product_id) VALUES (?, '')
-     ON CONFLICT (image_id) DO UPDATE SET product_id = ''`,
+    `INSERT INTO changed_images (image_id, seller_no, product_id)
+     VALUES (?, 0, '')
+     ON CONFLICT (image_id) DO UPDATE SET seller_no = 0, product_id = ''`,
     Array.from(new Set(imageIds), (id) => [id]),
   );
 }
@@ -125,27 +138,29 @@ export const REST = "SELECT 1 FROM changed_images LIMIT 1";
  */
 export async function touchRest(tx: Tx): Promise<number> {
   const { number } = await takeChange(tx);
-  const rest = await tx.get<{ image_id: string; product_id: string }>(
-    `SELECT image_id, product_id FROM changed_images
+  const rest = await tx.get<Link & { image_id: string }>(
+    `SELECT image_id, seller_no, product_id FROM changed_images
      ORDER BY image_id LIMIT 1`,
   );
   if (rest === undefined) return 0;
-  const links = await tx.all<{ product_id: string }>(
-    `SELECT product_id FROM product_images
-     WHERE image_id = ? AND product_id > ? ORDER BY product_id LIMIT ?`,
-    [rest.image_id, rest.product_id, TOUCH_LIMIT],
+  const links = await tx.all<Link>(
+    `SELECT seller_no, product_id FROM product_images
+     WHERE image_id = ? AND (seller_no, product_id) > (?, ?)
+     ORDER BY seller_no, product_id LIMIT ?`,
+    [rest.image_id, rest.seller_no, rest.product_id, TOUCH_LIMIT],
   );
-  const ids = links.map(({ product_id }) => product_id);
-  await setChange(tx, number, ids);
-  if (ids.length < TOUCH_LIMIT) {
+  await setChange(tx, number, links);
+  if (links.length < TOUCH_LIMIT) {
     await tx.run("DELETE FROM changed_images WHERE image_id = ?", [
       rest.image_id,
     ]);
   } else {
+    const { seller_no, product_id } = links[links.length - 1];
     await tx.run(
-      "UPDATE changed_images SET product_id = ? WHERE image_id = ?",
-      [ids[ids.length - 1], rest.image_id],
+      `UPDATE changed_images SET seller_no = ?, product_id = ?
+       WHERE image_id = ?`,
+      [seller_no, product_id, rest.image_id],
     );
   }
-  return ids.length;
+  return links.length;
 }

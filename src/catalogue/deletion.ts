@@ -14,10 +14,10 @@ export async function deleteProduct(
   { seller, skuOrId }: { seller: Seller; skuOrId: string },
 ): Promise<void> {
   await db.write(async (tx) => {
-    const before = await findBySkuOrId(tx, seller.id, skuOrId);
+    const before = await findBySkuOrId(tx, seller.no, skuOrId);
     if (before === null) throw notFound("product");
     const changes = [{ before, after: null }];
-    await linkImages(tx, changes, new Map());
-    await writeProducts(tx, seller.id, changes);
+    await linkImages(tx, seller.no, changes, new Map());
+    await writeProducts(tx, seller, changes);
   }, { order: seller.id });
 }

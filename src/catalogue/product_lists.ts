@@ -7,7 +7,12 @@ import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, marks, type Param, type Sql } from "../database/db.ts";
-import { COLUMNS, type ProductRow, toProduct } from "./product_rows.ts";
+import {
+  COLUMNS,
+  findByIds,
+  type ProductRow,
+  toProduct,
+} from "./product_rows.ts";
 
 /** Rows that one read looks at: a few milliseconds where rows are long. */
 const SCAN_STEP = 500;
@@ -35,22 +40,22 @@ export interface ProductPage {
  */
 export async function listProducts(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   filter: ProductFilter,
   { after, limit }: { after: string; limit: number },
 ): Promise<ProductPage> {
   const filtered = Object.values(filter).some((wanted) => wanted !== null);
-  const end = filtered ? await scanEnd(sql, sellerId, after) : null;
-  const ids = await passingIds(sql, sellerId, filter, {
+  const end = filtered ? await scanEnd(sql, sellerNo, after) : null;
+  const ids = await passingIds(sql, sellerNo, filter, {
     after,
     end,
     limit: limit + 1,
   });
   const page = ids.slice(0, limit);
-  const products = await productsByIds(sql, page);
+  const products = await findByIds(sql, sellerNo, page);
   const full = ids.length > limit;
   return {
-    products: page.map((id) => products.get(id)!.product),
+    products: page.map((id) => products.get(id)!),
     next: full ? page[limit - 1] : end,
     scanned: filtered && !full ? SCAN_STEP : 0,
   };
@@ -59,13 +64,13 @@ export async function listProducts(
 /** The last id that one read looks at; null where the list ends before. */
 async function scanEnd(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   after: string,
 ): Promise<string | null> {
   const row = await sql.get<{ id: string }>(
-    `SELECT id FROM products WHERE seller_id = ? AND id > ?
+    `SELECT id FROM products WHERE seller_no = ? AND id > ?
      ORDER BY id LIMIT 1 OFFSET ?`,
-    [sellerId, after, SCAN_STEP - 1],
+    [sellerNo, after, SCAN_STEP - 1],
   );
   return row?.id ?? null;
 }
@@ -79,12 +84,12 @@ interface Scan {
 
 async function passingIds(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   { status, updatedSince, text }: ProductFilter,
   { after, end, limit }: Scan,
 ): Promise<string[]> {
-  const conditions = ["seller_id = ?", "id > ?"];
-  const params: Param[] = [sellerId, after];
+  const conditions = ["seller_no = ?", "id > ?"];
+  const params: Param[] = [sellerNo, after];
   const where = (condition: string, param: Param) => {
     if (param === null) return;
     conditions.push(condition);
@@ -115,30 +120,6 @@ function holds(text: string) {
 export interface OwnedProduct {
   product: Product;
   seller: string;
-}
-
-const OWNED = `SELECT ${OWNER_NAME} AS seller, ${
-  COLUMNS.map((column) => `products.${column}`).join(", ")
-} FROM products JOIN sellers ON sellers.id = products.seller_id`;
-
-function toOwned(row: ProductRow & { seller: string }): OwnedProduct {
-  return { product: toProduct(row), seller: row.seller };
-}
-
-/** Products by their ids. */
-async function productsByIds(
-  sql: Sql,
-  ids: readonly string[],
-): Promise<Map<string, OwnedProduct>> {
-  const found = new Map<string, OwnedProduct>();
-  for (const list of inLists(ids)) {
-    const rows = await sql.all<ProductRow & { seller: string }>(
-      `${OWNED} WHERE products.id IN (${marks(list.length)})`,
-      list,
-    );
-    for (const row of rows) found.set(row.id, toOwned(row));
-  }
-  return found;
 }
 
 /** A place in the order of change; behind it comes what changed later. */
@@ -179,17 +160,17 @@ export async function changedProducts(
   const changed = await placesBehind(sql, "products", after, limit);
   const deleted = await placesBehind(sql, "deleted_products", after, limit);
   const places = [...changed, ...deleted].sort(byPlace).slice(0, limit);
-  const ids = places.map(({ productId }) => productId);
-  const products = await productsByIds(sql, ids);
-  const gone = ids.filter((id) => !products.has(id));
-  const tombstones = await tombstonesByIds(sql, gone);
-  return places.map((cursor) => {
-    const { productId } = cursor;
-    const product = products.get(productId);
-    return product === undefined
-      ? { tombstone: tombstones.get(productId)!, cursor }
-      : { ...product, cursor };
-  });
+  const last = places.at(-1);
+  if (last === undefined) return [];
+  const span = [after, last].flatMap(({ change, productId }) => [
+    change,
+    productId,
+  ]);
+  const events: ProductEvent[] = [
+    ...await productsWithin(sql, span),
+    ...await tombstonesWithin(sql, span),
+  ];
+  return events.sort((a, b) => byPlace(a.cursor, b.cursor));
 }
 
 async function placesBehind(
@@ -209,22 +190,42 @@ function byPlace(a: ChangeCursor, b: ChangeCursor): number {
   return a.change - b.change || (a.productId < b.productId ? -1 : 1);
 }
 
-async function tombstonesByIds(
+/** Behind the first of two places, up to the second. */
+const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
+
+async function productsWithin(
   sql: Sql,
-  ids: readonly string[],
-): Promise<Map<string, Tombstone>> {
-  const found = new Map<string, Tombstone>();
-  for (const list of inLists(ids)) {
-    const rows = await sql.all<Tombstone>(
-      `SELECT d.id, d.sku, d.deleted_at AS "deletedAt",
-         COALESCE(${OWNER_NAME}, d.seller_name) AS seller
-       FROM deleted_products d LEFT JOIN sellers ON sellers.id = d.seller_id
-       WHERE d.id IN (${marks(list.length)})`,
-      list,
-    );
-    for (const row of rows) found.set(row.id, row);
-  }
-  return found;
+  span: readonly Param[],
+): Promise<ProductEvent[]> {
+  const rows = await sql.all<ProductRow & { change: number; seller: string }>(
+    `SELECT p.change_no AS change, ${OWNER_NAME} AS seller, ${
+      COLUMNS.map((column) => `p.${column}`).join(", ")
+    } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
+     WHERE ${WITHIN}`,
+    span,
+  );
+  return rows.map((row) => ({
+    product: toProduct(row),
+    seller: row.seller,
+    cursor: { change: row.change, productId: row.id },
+  }));
+}
+
+async function tombstonesWithin(
+  sql: Sql,
+  span: readonly Param[],
+): Promise<ProductEvent[]> {
+  const rows = await sql.all<Tombstone & { change: number }>(
+    `SELECT p.change_no AS change, p.id, p.sku, p.deleted_at AS "deletedAt",
+       COALESCE(${OWNER_NAME}, p.seller_name) AS seller
+     FROM deleted_products p LEFT JOIN sellers ON sellers.id = p.seller_id
+     WHERE ${WITHIN}`,
+    span,
+  );
+  return rows.map(({ change, ...tombstone }) => ({
+    tombstone,
+    cursor: { change, productId: tombstone.id },
+  }));
 }
 
 interface ImageRow {

@@ -9,6 +9,7 @@ import {
   type UpdateGroup,
 } from "./fields.ts";
 import type { Product, ProductChange, ProductContent } from "./product.ts";
+import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import { type Change, takeChange, takeChanges } from "./change_feed.ts";
@@ -41,8 +42,8 @@ interface Lookup {
 
 function lookup(select: string): Lookup {
   return {
-    bySku: `${select} WHERE seller_id = ? AND sku = ?`,
-    byId: `${select} WHERE seller_id = ? AND id = ?`,
+    bySku: `${select} WHERE seller_no = ? AND sku = ?`,
+    byId: `${select} WHERE seller_no = ? AND id = ?`,
   };
 }
 
@@ -106,34 +107,34 @@ const valuesOf = new Function(
 /** The seller's products that have one of these SKUs, by SKU. */
 export async function findBySkus(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   skus: readonly string[],
 ): Promise<Map<string, Product>> {
-  const found = await findBy(sql, sellerId, "sku", skus);
+  const found = await findBy(sql, sellerNo, "sku", skus);
   return new Map(found.map((product) => [product.sku, product]));
 }
 
 /** The seller's products that have one of these ids, by id. */
 export async function findByIds(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   ids: readonly string[],
 ): Promise<Map<string, Product>> {
-  const found = await findBy(sql, sellerId, "id", ids);
+  const found = await findBy(sql, sellerNo, "id", ids);
   return new Map(found.map((product) => [product.id, product]));
 }
 
 async function findBy(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   column: "id" | "sku",
   values: readonly string[],
 ): Promise<Product[]> {
   const found: Product[] = [];
   for (const list of inLists(values)) {
     const rows = await sql.all<ProductRow>(
-      `${SELECT} WHERE seller_id = ? AND ${column} IN (${marks(list.length)})`,
-      [sellerId, ...list],
+      `${SELECT} WHERE seller_no = ? AND ${column} IN (${marks(list.length)})`,
+      [sellerNo, ...list],
     );
     for (const row of rows) found.push(toProduct(row));
   }
@@ -143,10 +144,10 @@ async function findBy(
 /** The product with this SKU, else the one with this id; null when none. */
 export function findBySkuOrId(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  return findOne(sql, WHOLE, sellerId, skuOrId);
+  return findOne(sql, WHOLE, sellerNo, skuOrId);
 }
 
 /**
@@ -155,20 +156,20 @@ export function findBySkuOrId(
  */
 export function findShort(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  return findOne(sql, SHORT, sellerId, skuOrId);
+  return findOne(sql, SHORT, sellerNo, skuOrId);
 }
 
 async function findOne(
   sql: Sql,
   { bySku, byId }: Lookup,
-  sellerId: string,
+  sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
   const found = (query: string) =>
-    sql.get<ProductRow>(query, [sellerId, skuOrId]);
+    sql.get<ProductRow>(query, [sellerNo, skuOrId]);
   const row = await found(bySku) ??
     (validate(skuOrId) ? await found(byId) : undefined);
   return row === undefined ? null : toProduct(row);
@@ -179,13 +180,16 @@ function columnValue(product: Product, column: Column): Param {
   return Array.isArray(value) ? listJson(value) : value;
 }
 
+/** Both keys of a seller: its products have the number. */
+export type SellerKeys = Pick<Seller, "id" | "no">;
+
 /**
  * Writes changed products in the order of the list; a `unique` DbError if an
  * SKU is taken.
  */
 export async function writeProducts(
   tx: Tx,
-  sellerId: string,
+  seller: SellerKeys,
   changes: readonly ProductChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
@@ -198,13 +202,13 @@ export async function writeProducts(
     else updated.push({ place, before, after });
   }
   const more = created.length - deleted.length;
-  if (more !== 0) await addUsage(tx, "products", new Map([[sellerId, more]]));
+  if (more !== 0) await addUsage(tx, "products", new Map([[seller.id, more]]));
   const first = changes.length === 1
     ? await takeChange(tx)
     : await takeChanges(tx, changes.length);
-  await deleteProducts(tx, sellerId, deleted, first);
-  await updateProducts(tx, updated, first);
-  await insertProducts(tx, sellerId, created, first);
+  await deleteProducts(tx, seller, deleted, first);
+  await updateProducts(tx, seller, updated, first);
+  await insertProducts(tx, seller, created, first);
 }
 
 /** Which of the changes of its write it is, from 0. */
@@ -221,17 +225,17 @@ interface Updated extends Created, Deleted {}
 
 async function insertProducts(
   tx: Tx,
-  sellerId: string,
+  { no }: SellerKeys,
   created: readonly Created[],
   { number, at }: Change,
 ): Promise<void> {
   if (created.length === 0) return;
   await tx.runMany(
-    `INSERT INTO products (seller_id, change_no, ${COLUMNS.join(", ")}) ` +
+    `INSERT INTO products (seller_no, change_no, ${COLUMNS.join(", ")}) ` +
       `VALUES (${marks(COLUMNS.length + 2)})`,
     created.map(({ place, after }) => {
       const product = { ...after, created_at: at, updated_at: at };
-      return [sellerId, number + place, ...valuesOf(product)];
+      return [no, number + place, ...valuesOf(product)];
     }),
   );
 }
@@ -239,18 +243,18 @@ async function insertProducts(
 /** Leaves a tombstone of each, which keeps its seller's name. */
 async function deleteProducts(
   tx: Tx,
-  sellerId: string,
+  seller: SellerKeys,
   deleted: readonly Deleted[],
   { number, at }: Change,
 ): Promise<void> {
   if (deleted.length === 0) return;
-  const seller = await tx.get<{ name: string }>(
+  const owner = await tx.get<{ name: string }>(
     `SELECT ${OWNER_NAME} AS name FROM sellers WHERE id = ?`,
-    [sellerId],
+    [seller.id],
   );
   await tx.runMany(
-    "DELETE FROM products WHERE id = ?",
-    deleted.map(({ before: { id } }) => [id]),
+    "DELETE FROM products WHERE seller_no = ? AND id = ?",
+    deleted.map(({ before: { id } }) => [seller.no, id]),
   );
   await tx.runMany(
     `INSERT INTO deleted_products
@@ -258,8 +262,8 @@ async function deleteProducts(
      VALUES (?, ?, ?, ?, ?, ?)`,
     deleted.map(({ place, before: { id, sku } }) => [
       id,
-      sellerId,
-      seller!.name,
+      seller.id,
+      owner!.name,
       sku,
       at,
       number + place,
@@ -269,16 +273,18 @@ async function deleteProducts(
 
 async function updateProducts(
   tx: Tx,
+  { no }: SellerKeys,
   updated: readonly Updated[],
   { number, at }: Change,
 ): Promise<void> {
-  await freeSkus(tx, updated);
+  await freeSkus(tx, no, updated);
   for (const [{ columns, sql }, rows] of byUpdate(updated, at)) {
     await tx.runMany(
       sql,
       rows.map(({ place, product }) => [
         number + place,
         ...columns.map((column) => columnValue(product, column)),
+        no,
         product.id,
       ]),
     );
@@ -291,6 +297,7 @@ async function updateProducts(
  */
 async function freeSkus(
   tx: Tx,
+  sellerNo: number,
   changes: readonly Updated[],
 ): Promise<void> {
   const renamed = changes.filter(({ before, after }) =>
@@ -298,8 +305,8 @@ async function freeSkus(
   );
   if (renamed.length < 2) return;
   await tx.runMany(
-    "UPDATE products SET sku = ? WHERE id = ?",
-    renamed.map(({ after: { id } }) => [`\u0001${id}`, id]),
+    "UPDATE products SET sku = ? WHERE seller_no = ? AND id = ?",
+    renamed.map(({ after: { id } }) => [`\u0001${id}`, sellerNo, id]),
   );
 }
 
@@ -335,7 +342,8 @@ const UPDATES = Array.from(
       groups & 1 << i ? together : []
     );
     const assignments = ["change_no", ...columns].map((name) => `${name} = ?`);
-    const sql = `UPDATE products SET ${assignments.join(", ")} WHERE id = ?`;
+    const sql = `UPDATE products SET ${assignments.join(", ")} ` +
+      "WHERE seller_no = ? AND id = ?";
     return { columns, sql };
   },
 );

@@ -91,7 +91,7 @@ export async function writeTransaction(
     uuid: deps.ids.uuid,
     images: distinct,
   }, results);
-  await linkImages(tx, [...changes.values()], imageIds);
+  await linkImages(tx, seller.no, [...changes.values()], imageIds);
   if (use !== null) await useKey(tx, seller.id, use, transactionId);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;
@@ -100,7 +100,7 @@ export async function writeTransaction(
   }
   // What every upload has to wait for comes last.
   await countInHour(tx, now, "uploads");
-  await writeProducts(tx, seller.id, [...changes.values()]);
+  await writeProducts(tx, seller, [...changes.values()]);
   tx.onCommit(() => {
     for (const [result, n] of Object.entries(counts)) {
       metrics.products.add(n, result);

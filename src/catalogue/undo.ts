@@ -106,7 +106,7 @@ async function makePlan(
   const steps = await findUndo(sql, transactionId, since);
   if (steps === null) throw tooOld(config.undoDays, created_at > since);
   const results = await findResults(sql, transactionId);
-  const plan = await planUndo(sql, seller.id, steps, results, deps.ids.uuid);
+  const plan = await planUndo(sql, seller.no, steps, results, deps.ids.uuid);
   const remade = plan.products.filter(({ result }) => result === "created");
   const beyondQuota = await quotaProblems(
     sql,

@@ -45,7 +45,7 @@ export interface UndoPlan {
 /** Plans the undo of these steps, whose places are those of `results`. */
 export async function planUndo(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   steps: readonly UndoStep[],
   results: readonly TransactionResult[],
   uuid: () => string,
@@ -55,12 +55,12 @@ export async function planUndo(
     // Only what was refused is without, and that has no step.
     return { step, id: id!, sku: sku! };
   });
-  const current = await findByIds(sql, sellerId, named.map(({ id }) => id));
+  const current = await findByIds(sql, sellerNo, named.map(({ id }) => id));
   const undoings = named.map(({ step, id, sku }) =>
     new Undoing(step, current.get(id) ?? null, { id, sku })
   );
   const wanted = undoings.flatMap((undoing) => undoing.wantedSku ?? []);
-  settle(undoings, await findBySkus(sql, sellerId, wanted));
+  settle(undoings, await findBySkus(sql, sellerNo, wanted));
   return {
     products: undoings.map((undoing) => undoing.outcome(uuid)),
     conflicts: undoings.flatMap(({ conflicts }) => conflicts),

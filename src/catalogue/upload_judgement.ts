@@ -53,7 +53,7 @@ export async function judgeProducts(
   document: ProductsDocument,
   known: readonly Detail[],
 ): Promise<Judged> {
-  const plan = await makePlan(sql, seller.id, document, deps.ids.uuid);
+  const plan = await makePlan(sql, seller.no, document, deps.ids.uuid);
   const found = [...known, ...plan.problems];
   const valid = acceptValid
     ? leaveOut(plan.products, found)

@@ -29,14 +29,14 @@ interface Stored {
 
 async function loadStored(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   { rows }: ProductsDocument,
 ): Promise<Stored> {
   const ids = rows.flatMap(({ id }) => id ?? []);
   const skus = rows.flatMap(({ sku }) => sku ?? []);
   return {
-    byId: await findByIds(sql, sellerId, ids),
-    bySku: await findBySkus(sql, sellerId, skus),
+    byId: await findByIds(sql, sellerNo, ids),
+    bySku: await findBySkus(sql, sellerNo, skus),
   };
 }
 
@@ -65,11 +65,11 @@ export interface Plan {
 /** Plans a whole document; `uuid` gives new products their ids. */
 export async function makePlan(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   document: ProductsDocument,
   uuid: () => string,
 ): Promise<Plan> {
-  const stored = await loadStored(sql, sellerId, document);
+  const stored = await loadStored(sql, sellerNo, document);
   const claims = new Claims(stored, document.rows);
   const plan: Plan = { problems: [], products: [] };
   for (const row of document.rows) planRow(plan, row, stored, claims, uuid);

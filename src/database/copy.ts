@@ -28,7 +28,7 @@ const PAGE = 256;
 export const TABLES: readonly Table[] = [
   { name: "sellers", key: ["id"] },
   { name: "seller_usage", key: ["seller_id", "resource"] },
-  { name: "products", key: ["id"] },
+  { name: "products", key: ["seller_no", "id"] },
   { name: "deleted_products", key: ["id"] },
   { name: "transactions", key: ["id"] },
   // A record is as long as the uploads that it can undo.
@@ -41,7 +41,7 @@ export const TABLES: readonly Table[] = [
   { name: "transaction_images", key: ["transaction_id", "ordinal"] },
   { name: "image_askers", key: ["image_id", "seller_id"] },
   { name: "image_answers", key: ["image_id", "attempt"] },
-  { name: "product_images", key: ["image_id", "product_id"] },
+  { name: "product_images", key: ["image_id", "seller_no", "product_id"] },
   { name: "changed_images", key: ["image_id"] },
   { name: "webhooks", key: ["id"] },
   { name: "idempotency_keys", key: ["seller_id", "key"] },

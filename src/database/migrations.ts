@@ -576,4 +576,99 @@ CREATE INDEX images_abandoned ON images (id) WHERE unneeded_since = 0;
 CREATE INDEX images_payer ON images (payer_id) WHERE payer_id IS NOT NULL;
 `,
   },
+  {
+    name: "products: keys that begin with the seller",
+    sql: `
+-- small, so that keys are; for rows of which there are many
+ALTER TABLE sellers ADD COLUMN seller_no INTEGER NOT NULL DEFAULT 0;
+UPDATE sellers SET seller_no = numbered.n
+  FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS n FROM sellers)
+    AS numbered
+  WHERE numbered.id = sellers.id;
+CREATE UNIQUE INDEX sellers_no ON sellers (seller_no);
+
+-- numbers from 1, each of one product, for those that had none: many equal ones
+-- would make each page of the feed a sort of all of them
+UPDATE products SET change_no = change_no +
+    (SELECT COUNT(*) FROM products WHERE change_no = 0)
+  WHERE change_no > 0 AND EXISTS (SELECT 1 FROM products WHERE change_no = 0);
+UPDATE deleted_products SET change_no = change_no +
+    (SELECT COUNT(*) FROM products WHERE change_no = 0);
+UPDATE change_counter SET n = n +
+    (SELECT COUNT(*) FROM products WHERE change_no = 0);
+UPDATE products SET change_no = numbered.n
+  FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS n FROM products
+        WHERE change_no = 0) AS numbered
+  WHERE numbered.id = products.id;
+
+-- what is long comes last: whatever is before it is read without it
+ALTER TABLE products RENAME TO old_products;
+CREATE TABLE products (
+  seller_no INTEGER NOT NULL REFERENCES sellers (seller_no),
+  id TEXT NOT NULL,
+  sku TEXT NOT NULL,
+  change_no INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  quantity INTEGER,
+  availability TEXT NOT NULL,
+  available_at TEXT,
+  price TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  compare_at_price TEXT,
+  vat_rate TEXT,
+  condition TEXT NOT NULL,
+  weight INTEGER,
+  gtin TEXT,
+  mpn TEXT,
+  brand TEXT,
+  parent_sku TEXT,
+  title TEXT NOT NULL,
+  categories TEXT NOT NULL,
+  images TEXT NOT NULL,
+  attributes TEXT NOT NULL,
+  description TEXT,
+  PRIMARY KEY (seller_no, id)
+) STRICT;
+INSERT INTO products (seller_no, id, sku, change_no, status, created_at,
+    updated_at, quantity, availability, available_at, price, currency,
+    compare_at_price, vat_rate, condition, weight, gtin, mpn, brand, parent_sku,
+    title, categories, images, attributes, description)
+  SELECT (SELECT seller_no FROM sellers WHERE sellers.id = seller_id), id, sku,
+    change_no, status, created_at, updated_at, quantity, availability,
+    available_at, price, currency, compare_at_price, vat_rate, condition,
+    weight, gtin, mpn, brand, parent_sku, title, categories, images, attributes,
+    description
+  FROM old_products ORDER BY seller_id, id;
+
+-- without foreign keys, as before; the number first, as the keys of products
+ALTER TABLE product_images RENAME TO old_product_images;
+CREATE TABLE product_images (
+  image_id TEXT NOT NULL,
+  seller_no INTEGER NOT NULL,
+  product_id TEXT NOT NULL,
+  PRIMARY KEY (image_id, seller_no, product_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO product_images (image_id, seller_no, product_id)
+  SELECT image_id, (SELECT seller_no FROM sellers WHERE sellers.id = seller_id),
+    product_id
+  FROM old_product_images CROSS JOIN old_products
+  WHERE old_products.id = product_id ORDER BY image_id;
+DROP TABLE old_product_images;
+DROP TABLE old_products;
+CREATE UNIQUE INDEX products_sku ON products (seller_no, sku);
+
+-- products of changed images up to (seller_no, product_id) have their number
+ALTER TABLE changed_images ADD COLUMN seller_no INTEGER NOT NULL DEFAULT 0;
+UPDATE changed_images SET product_id = '';
+`,
+  },
+  {
+    name: "products: a small index of changes",
+    // Numbers are nearly unique on SQLite; what one transaction of PostgreSQL
+    // changed has one number.
+    sql: "CREATE INDEX products_changes ON products (change_no);",
+    postgres: "CREATE INDEX products_changes ON products (change_no, id);",
+  },
 ];

@@ -25,7 +25,7 @@ const SEARCH_MAX = 150;
 /** `GET /seller_api/products/:sku_or_id` */
 export const getProduct: Handler<"product"> = ({ services, seller, params }) =>
   services.db.read(async (sql) => {
-    const product = await findBySkuOrId(sql, seller.id, params.sku_or_id);
+    const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
     if (product === null) throw notFound("product");
     const images = await shownImages(sql, [product]);
     return { xml: { product: productNode(product, images) } };
@@ -42,7 +42,7 @@ export const listProducts: Handler<"products"> = async (context) => {
     "product",
     place,
     (sql, after, limit) =>
-      readProducts(sql, context.seller.id, filter, { after, limit }),
+      readProducts(sql, context.seller.no, filter, { after, limit }),
   );
   return {
     xml: { products: { product: list }, next: more ? after : undefined },
@@ -51,13 +51,13 @@ export const listProducts: Handler<"products"> = async (context) => {
 
 async function readProducts(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   filter: ProductFilter,
   place: { after: string; limit: number },
 ) {
   const { products, next, scanned } = await productPage(
     sql,
-    sellerId,
+    sellerNo,
     filter,
     place,
   );

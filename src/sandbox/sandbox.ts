@@ -7,7 +7,11 @@ import type { Deps } from "../deps.ts";
 import type { SandboxPage } from "../services.ts";
 import type { Db, Sql } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
-import { addSeller, listSellers } from "../sellers/seller_rows.ts";
+import {
+  ADDING_SELLERS,
+  addSeller,
+  listSellers,
+} from "../sellers/seller_rows.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
 import { guide } from "./guide.ts";
 import { imageHost } from "./image_host.ts";
@@ -147,7 +151,7 @@ async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
   await db.write(async (tx) => {
     if ((await listSellers(tx)).length > 0) return;
     await addSeller(tx, deps, SELLER, SELLER_KEY);
-  });
+  }, { order: ADDING_SELLERS });
 }
 
 async function webhookSecrets(sql: Sql): Promise<string[]> {

@@ -65,9 +65,19 @@ export async function* sweepRemovedSellers(
   }
 }
 
+/** Of the seller with an id. */
+const OWN = "seller_id = ?";
+const OWN_PRODUCTS = "seller_no = (SELECT seller_no FROM sellers WHERE id = ?)";
+
 async function deleteProducts(tx: Tx, sellerId: string): Promise<number> {
-  const ids = await someIds(tx, "products", sellerId, PRODUCTS);
-  const products = await findByIds(tx, sellerId, ids);
+  const rows = await tx.all<{ id: string; no: number }>(
+    `SELECT id, seller_no AS no FROM products WHERE ${OWN_PRODUCTS} LIMIT ?`,
+    [sellerId, PRODUCTS],
+  );
+  if (rows.length === 0) return 0;
+  const seller = { id: sellerId, no: rows[0].no };
+  const ids = rows.map(({ id }) => id);
+  const products = await findByIds(tx, seller.no, ids);
   const changes = Array.from(
     products.values(),
     (before) => ({ before, after: null }),
@@ -76,8 +86,8 @@ async function deleteProducts(tx: Tx, sellerId: string): Promise<number> {
     before.images.map(({ url }) => url)
   );
   await abandonImages(tx, urls);
-  await linkImages(tx, changes, new Map());
-  await writeProducts(tx, sellerId, changes);
+  await linkImages(tx, seller.no, changes, new Map());
+  await writeProducts(tx, seller, changes);
   return changes.length;
 }
 
@@ -141,7 +151,7 @@ async function giveUpCopies(tx: Tx, sellerId: string): Promise<number> {
   return urls.length;
 }
 
-type Owned = "products" | "transactions" | "deliveries";
+type Owned = "transactions" | "deliveries";
 
 async function someIds(
   sql: Sql,
@@ -163,16 +173,16 @@ export async function holdingsOf(
 ): Promise<Record<string, number>> {
   const held: Record<string, number> = {};
   for (
-    const [table, name] of [
-      ["products", "products"],
-      ["transactions", "uploads"],
-      ["webhooks", "webhooks"],
-      ["events", "events"],
-      ["api_keys", "keys"],
+    const [table, name, own] of [
+      ["products", "products", OWN_PRODUCTS],
+      ["transactions", "uploads", OWN],
+      ["webhooks", "webhooks", OWN],
+      ["events", "events", OWN],
+      ["api_keys", "keys", OWN],
     ]
   ) {
     const row = await sql.get<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM ${table} WHERE seller_id = ?`,
+      `SELECT COUNT(*) AS n FROM ${table} WHERE ${own}`,
       [sellerId],
     );
     held[name] = row!.n;

@@ -2,6 +2,8 @@
 export interface Seller {
   /** UUID, version 7. */
   id: string;
+  /** Small and unique; known only inside, where rows of products begin with it. */
+  no: number;
   /** Unique; what the operator calls the seller. */
   name: string;
 }

@@ -56,8 +56,9 @@ export function newWebhookSecret(ids: Deps["ids"]): string {
 }
 
 /**
- * Creates a seller with its first key, which is random unless given. Throws 422
- * for an invalid name or one that is taken.
+ * Creates a seller with its first key, which is random unless given; in a write
+ * of the order `ADDING_SELLERS`. Throws 422 for an invalid name or one that is
+ * taken.
  */
 export async function addSeller(
   tx: Tx,
@@ -66,15 +67,27 @@ export async function addSeller(
   apiKey?: string,
 ): Promise<NewSeller> {
   checkName(name);
-  const seller = { id: ids.uuid(), name };
+  const id = ids.uuid();
+  const no = await nextSellerNo(tx);
   const webhookSecret = newWebhookSecret(ids);
   await giveName(() =>
     tx.run(
-      "INSERT INTO sellers (id, name, webhook_secret, created_at) VALUES (?, ?, ?, ?)",
-      [seller.id, name, webhookSecret, clock.now()],
+      `INSERT INTO sellers (id, seller_no, name, webhook_secret, created_at)
+       VALUES (?, ?, ?, ?, ?)`,
+      [id, no, name, webhookSecret, clock.now()],
     ), taken(name));
-  const key = await addKey(tx, { clock, ids }, seller.id, { apiKey });
-  return { seller, webhookSecret, ...key };
+  const key = await addKey(tx, { clock, ids }, id, { apiKey });
+  return { seller: { id, no, name }, webhookSecret, ...key };
+}
+
+/** The `order` of writes that add sellers: each takes the number after the last. */
+export const ADDING_SELLERS = "sellers";
+
+async function nextSellerNo(sql: Sql): Promise<number> {
+  const row = await sql.get<{ last: number | null }>(
+    "SELECT MAX(seller_no) AS last FROM sellers",
+  );
+  return (row?.last ?? 0) + 1;
 }
 
 /** Renames a seller. Throws as `addSeller`. */
@@ -191,7 +204,7 @@ export async function findSellerByKey(
 ): Promise<KeyOwner | null> {
   const wanted = hashOf(apiKey);
   const row = await sql.get<KeyOwner & { hash: string }>(
-    `SELECT sellers.id, sellers.name, sellers.status,
+    `SELECT sellers.id, sellers.seller_no AS no, sellers.name, sellers.status,
        sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash
      FROM api_keys JOIN sellers ON sellers.id = api_keys.seller_id
      WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL
@@ -210,7 +223,7 @@ export async function findSeller(
   nameOrId: string,
 ): Promise<Seller | null> {
   const seller = await sql.get<Seller>(
-    `SELECT id, name FROM sellers
+    `SELECT id, seller_no AS no, name FROM sellers
      WHERE (name = ? OR id = ?) AND status <> 'removed'
      ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1`,
     [nameOrId, nameOrId, nameOrId],
@@ -234,12 +247,14 @@ export async function sellerByName(
 /** All sellers, by name. */
 export function listSellers(sql: Sql): Promise<ListedSeller[]> {
   return sql.all<ListedSeller>(
-    `SELECT sellers.id, sellers.name, sellers.created_at AS "createdAt",
+    `SELECT sellers.id, sellers.seller_no AS no, sellers.name,
+       sellers.created_at AS "createdAt",
        sellers.status, COUNT(api_keys.id) AS keys
      FROM sellers LEFT JOIN api_keys
        ON api_keys.seller_id = sellers.id AND api_keys.revoked_at IS NULL
      WHERE sellers.status <> 'removed'
-     GROUP BY sellers.id, sellers.name, sellers.created_at, sellers.status
+     GROUP BY sellers.id, sellers.seller_no, sellers.name, sellers.created_at,
+       sellers.status
      ORDER BY sellers.name`,
   );
 }
@@ -275,7 +290,7 @@ export function pageOfSellers(
   limit: number,
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
-    `SELECT id, name, created_at AS "createdAt", status,
+    `SELECT id, seller_no AS no, name, created_at AS "createdAt", status,
        rate_limit AS "rateLimit", product_limit AS "productLimit",
        image_quota AS "imageQuota",
        ${usedOf("products")} AS products,

@@ -20,7 +20,7 @@ function put(app: TestApp, sku: string, attribute: string, value: string) {
 
 async function stored(app: TestApp, sku: string) {
   const found = await app.app.db.read((sql) =>
-    findBySkuOrId(sql, app.sellerId, sku)
+    findBySkuOrId(sql, app.sellerNo, sku)
   );
   return found!;
 }

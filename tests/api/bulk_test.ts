@@ -27,7 +27,7 @@ async function counts(app: TestApp, uploaded: Answer): Promise<string> {
 
 async function stored(app: TestApp, skuOrId: string) {
   return await app.app.db.read((sql) =>
-    findBySkuOrId(sql, app.sellerId, skuOrId)
+    findBySkuOrId(sql, app.sellerNo, skuOrId)
   );
 }
 

@@ -311,7 +311,7 @@ async function checkStored(
   catalogue: Catalogue,
 ): Promise<void> {
   const stored = await app.app.db.read((sql) =>
-    findBySkus(sql, app.sellerId, skus)
+    findBySkus(sql, app.sellerNo, skus)
   );
   for (const sku of skus) {
     const expected = catalogue.get(sku)!;

@@ -143,7 +143,7 @@ Deno.test("a path reaches the product that it names, and no other", async () => 
   }
   if (paths.length > 0) assert(brands.size > 500, String(brands.size));
   const products = await app.app.db.read((sql) =>
-    findBySkus(sql, app.sellerId, [...stored])
+    findBySkus(sql, app.sellerNo, [...stored])
   );
   assertEquals(
     [...products.values()].filter(({ sku, brand }) =>

@@ -89,7 +89,7 @@ bothEngines.test("naughty strings come back code point for code point, or are re
     const answer = await app.upload(good.map(naughtyProduct).join(""));
     assertEquals(answer.status, 200, answer.text);
     const products = await app.app.db.read((sql) =>
-      findBySkus(sql, app.sellerId, good.map((_, n) => `S-${n}`))
+      findBySkus(sql, app.sellerNo, good.map((_, n) => `S-${n}`))
     );
     for (const [n, text] of good.entries()) {
       const { title, description, brand, categories, attributes } = products
@@ -141,7 +141,7 @@ bothEngines.test("a naughty string is a brand's and an SKU's new value, or refus
   await using app = await boot();
   await app.upload(product("A"));
   const { id } =
-    (await app.app.db.read((sql) => findBySkuOrId(sql, app.sellerId, "A")))!;
+    (await app.app.db.read((sql) => findBySkuOrId(sql, app.sellerNo, "A")))!;
   const put = async (attribute: string, text: string) =>
     statusOf(
       await raw(
@@ -153,7 +153,7 @@ bothEngines.test("a naughty string is a brand's and an SKU's new value, or refus
       ),
     );
   const stored = () =>
-    app.app.db.read((sql) => findBySkuOrId(sql, app.sellerId, id));
+    app.app.db.read((sql) => findBySkuOrId(sql, app.sellerNo, id));
   for (const text of strings) {
     const value = trimmed(text);
     const isBrand = problem("brand", text, 100).length === 0;

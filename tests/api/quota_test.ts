@@ -20,8 +20,8 @@ async function counted(app: TestApp): Promise<{ used: number; rows: number }> {
       [app.sellerId],
     );
     const rows = await sql.get<{ n: number }>(
-      "SELECT COUNT(*) AS n FROM products WHERE seller_id = ?",
-      [app.sellerId],
+      "SELECT COUNT(*) AS n FROM products WHERE seller_no = ?",
+      [app.sellerNo],
     );
     return { used: used?.used ?? 0, rows: rows!.n };
   });

@@ -256,14 +256,14 @@ bothEngines.test("a page looks at a bounded number of rows and still misses none
   const total = 2 * SCAN_LIMIT + 3;
   await app.app.db.write((tx) =>
     tx.runMany(
-      `INSERT INTO products (id, seller_id, sku, title, price, currency,
+      `INSERT INTO products (id, seller_no, sku, title, price, currency,
          availability, condition, status, categories, attributes, images,
-         created_at, updated_at)
+         created_at, updated_at, change_no)
        VALUES (?, ?, ?, 't', '1', 'SEK', 'in_stock', 'new', 'active', '[]',
-         '[]', '[]', 0, 0)`,
+         '[]', '[]', 0, 0, 0)`,
       Array.from({ length: total }, (_, i) => [
         `ffffffff-0000-7000-8000-${`${i}`.padStart(12, "0")}`,
-        app.sellerId,
+        app.sellerNo,
         `S-${i}`,
       ]),
     )

@@ -8,6 +8,7 @@ import { systemClock, systemIds } from "../../src/deps.ts";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import type { Db } from "../../src/database/db.ts";
 import { writeProducts } from "../../src/catalogue/product_rows.ts";
+import type { Seller } from "../../src/sellers/seller.ts";
 import { addSeller, sellerByName } from "../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { load } from "./load.ts";
@@ -46,24 +47,24 @@ async function fill(
   sellers: number,
 ): Promise<void> {
   const deps = { clock: systemClock, ids: systemIds };
-  const ids: string[] = [];
+  const chosen: Seller[] = [];
   await db.write(async (tx) => {
-    ids.push((await sellerByName(tx, "bench")).id);
-    while (ids.length < sellers) {
-      const { seller } = await addSeller(tx, deps, `seller-${ids.length}`);
-      ids.push(seller.id);
+    chosen.push(await sellerByName(tx, "bench"));
+    while (chosen.length < sellers) {
+      const { seller } = await addSeller(tx, deps, `seller-${chosen.length}`);
+      chosen.push(seller);
     }
   });
   const each = Math.ceil(products / sellers);
   const size = Math.min(each, 1_000);
   for (let first = 0; first < each; first += size) {
-    for (const id of ids) {
+    for (const seller of chosen) {
       const skus = Array.from({ length: size }, (_, n) => `p-${first + n}`);
       const created = skus.map((sku) => ({
         before: null,
         after: product(sku),
       }));
-      await db.write((tx) => writeProducts(tx, id, created));
+      await db.write((tx) => writeProducts(tx, seller, created));
     }
   }
 }

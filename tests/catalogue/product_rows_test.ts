@@ -51,14 +51,14 @@ const AFTER: Partial<Product> = {
 async function filled() {
   const folder = await Deno.makeTempDir();
   const db = openStore(folder);
-  const sellerId = await db.write(async (tx) => {
+  const seller = await db.write(async (tx) => {
     const deps = { clock: systemClock, ids: systemIds };
     const { seller } = await addSeller(tx, deps, "acme");
-    await writeProducts(tx, seller.id, [{ before: null, after: BEFORE }]);
-    return seller.id;
+    await writeProducts(tx, seller, [{ before: null, after: BEFORE }]);
+    return seller;
   });
   const statements = new Set<string>();
-  const find = () => db.read((sql) => findBySkuOrId(sql, sellerId, BEFORE.id));
+  const find = () => db.read((sql) => findBySkuOrId(sql, seller.no, BEFORE.id));
   return {
     statements,
     find,
@@ -74,7 +74,7 @@ async function filled() {
               }
               : target[name].bind(target),
         });
-        return writeProducts(noted, sellerId, [{
+        return writeProducts(noted, seller, [{
           before,
           after: { ...before, ...change },
         }]);

@@ -184,7 +184,7 @@ export async function checkAttribute(
   assertEquals(statusOf(answer), isLine ? 204 : 422, JSON.stringify(text));
   if (!isLine) return;
   const found = await app.app.db.read((sql) =>
-    findBySkuOrId(sql, app.sellerId, "FUZZ")
+    findBySkuOrId(sql, app.sellerNo, "FUZZ")
   );
   assertEquals(found!.mpn, value === "" ? null : value);
 }

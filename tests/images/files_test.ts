@@ -30,9 +30,9 @@ async function stock(bench: ImageBench): Promise<string[]> {
 function show(db: Db): Promise<unknown> {
   return db.write((tx) =>
     tx.run(
-      `INSERT INTO product_images (image_id, product_id)
-       SELECT id, 'a product' FROM images WHERE TRUE
-       ON CONFLICT (image_id, product_id) DO NOTHING`,
+      `INSERT INTO product_images (image_id, seller_no, product_id)
+       SELECT id, 1, 'a product' FROM images WHERE TRUE
+       ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
     )
   );
 }

@@ -44,8 +44,8 @@ class Unneeded implements AsyncDisposable {
   show(): Promise<unknown> {
     return this.bench.db.write((tx) =>
       tx.run(
-        `INSERT INTO product_images (image_id, product_id)
-         SELECT id, 'a product' FROM images WHERE url = ?`,
+        `INSERT INTO product_images (image_id, seller_no, product_id)
+         SELECT id, 1, 'a product' FROM images WHERE url = ?`,
         [this.url],
       )
     );

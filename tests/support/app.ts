@@ -35,6 +35,8 @@ export class TestApp {
   readonly config: Config;
   readonly key: string;
   readonly sellerId: string;
+  /** The seller is the first of its database. */
+  readonly sellerNo = 1;
   /** The log's lines, parsed. */
   readonly log: LogFields[];
   readonly #deps: Deps;

@@ -42,9 +42,9 @@ async function stock(
 function show(bench: ImageBench): Promise<unknown> {
   return bench.db.write((tx) =>
     tx.run(
-      `INSERT INTO product_images (image_id, product_id)
-       SELECT id, 'a product' FROM images WHERE TRUE
-       ON CONFLICT (image_id, product_id) DO NOTHING`,
+      `INSERT INTO product_images (image_id, seller_no, product_id)
+       SELECT id, 1, 'a product' FROM images WHERE TRUE
+       ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
     )
   );
 }

@@ -1,0 +1,105 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { join } from "node:path";
+import {
+  changedProducts,
+  FIRST_CHANGE,
+  type ProductEvent,
+} from "../../src/catalogue/product_lists.ts";
+import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
+import { type Db, DbError } from "../../src/database/db.ts";
+import { type Migration, MIGRATIONS } from "../../src/database/migrations.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
+import { sellerByName } from "../../src/sellers/seller_rows.ts";
+import {
+  fillOld,
+  OLD_SCHEMA,
+  OLD_SELLERS,
+  oldProduct,
+} from "../support/old_catalogue.ts";
+import { makeDatabase, sharedServer } from "../support/postgres.ts";
+
+const PRODUCTS = 600;
+const NUMBERED = 400;
+
+type Open = (migrations: readonly Migration[]) => Promise<Db>;
+
+/** The feed from its beginning, in pages. */
+async function feed(db: Db): Promise<ProductEvent[]> {
+  const events: ProductEvent[] = [];
+  for (;;) {
+    const after = events.at(-1)?.cursor ?? FIRST_CHANGE;
+    const page = await db.read((sql) => changedProducts(sql, after, 250));
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
+
+function idOf(event: ProductEvent): string {
+  return "product" in event ? event.product.id : event.tombstone.id;
+}
+
+async function check(open: Open): Promise<void> {
+  const old = await open(OLD_SCHEMA);
+  await fillOld(old, PRODUCTS, NUMBERED);
+  await old.close();
+  const db = await open(MIGRATIONS);
+  const products = Array.from(
+    { length: PRODUCTS },
+    (_, n) => oldProduct(n, NUMBERED),
+  );
+  const numbers = await db.read(async (sql) => {
+    const sellers = await Promise.all(
+      OLD_SELLERS.map((id) => sellerByName(sql, id)),
+    );
+    return new Map(sellers.map(({ id, no }) => [id, no]));
+  });
+  assertEquals([...numbers.values()].sort(), [1, 2, 3]);
+  await db.read(async (sql) => {
+    for (const { id, sellerId, sku } of products.slice(0, 7)) {
+      const no = numbers.get(sellerId)!;
+      for (const skuOrId of [id, sku]) {
+        assertEquals((await findBySkuOrId(sql, no, skuOrId))?.id, id);
+      }
+      assertEquals(await findBySkuOrId(sql, no % 3 + 1, sku), null);
+    }
+    const links = await sql.all(
+      "SELECT seller_no, product_id FROM product_images ORDER BY image_id",
+    );
+    assertEquals(
+      links,
+      products.map(({ id, sellerId }) => ({
+        seller_no: numbers.get(sellerId),
+        product_id: id,
+      })),
+    );
+  });
+  const numbered = products.slice(0, NUMBERED).toReversed();
+  const expected = [...products.slice(NUMBERED), ...numbered]
+    .map(({ id }) => id);
+  const found = await feed(db);
+  // The deleted product has the number of the last of them.
+  assertEquals(found.map(idOf).filter((id) => id !== "gone"), expected);
+  assertEquals(found.length, PRODUCTS + 1);
+  const changes = new Set(found.map(({ cursor }) => cursor.change));
+  assertEquals(changes.size, PRODUCTS);
+  await db.close();
+  const refused = await assertRejects(() => open(OLD_SCHEMA), DbError);
+  assertEquals(refused.kind, "newer");
+}
+
+const NAME = "what a database holds gets keys that begin with the seller";
+
+Deno.test(NAME, async () => {
+  const folder = await Deno.makeTempDir();
+  const file = join(folder, "seller.db");
+  await check((migrations) => openSqlite(file, { migrations }));
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test(`${NAME} (PostgreSQL)`, async () => {
+  const server = await sharedServer();
+  const name = `migrated${crypto.randomUUID().replaceAll("-", "")}`;
+  const url = await makeDatabase(server, name, true);
+  await check((migrations) => openPostgres({ url, migrations }));
+});
