@@ -63,11 +63,13 @@ async function countOf(db: Db, table: string): Promise<number> {
 }
 
 Deno.test("copy: every table of the schema is listed, by its primary key", async () => {
-  const made = MIGRATIONS.flatMap(({ sql }) =>
-    [...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)
+  const made = new Set(
+    MIGRATIONS.flatMap(({ sql }) =>
+      [...sql.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)
+    ),
   );
   const listed = TABLES.map(({ name }) => name);
-  assertEquals([...listed, ...NOT_COPIED].sort(), made.sort());
+  assertEquals([...listed, ...NOT_COPIED].sort(), [...made].sort());
   await using databases = await pair(1);
   for (const { name, key } of TABLES) {
     const columns = await databases.source.read((sql) =>

@@ -13,6 +13,9 @@ interface Column {
 /** What text may hold: of every length in UTF-8, and what cannot be shown. */
 const TEXTS = ["plain", "å", "€", "𝄞", "a\0b", "\n", '"; --', "\\x00", ""];
 
+/** Columns that others refer to. */
+const KEYS = ["id", "seller_no"];
+
 /**
  * Makes the file, with `rows` rows in each table; ids are unlike those of
  * another `seed`.
@@ -49,7 +52,7 @@ async function fill(
   const names = columns.map(({ name }) => name);
   const value = (column: Column, n: number): Param => {
     // So that parents are found by the ids that they were given.
-    if (column.name === "id" || parents.has(column.name)) {
+    if (KEYS.includes(column.name) || parents.has(column.name)) {
       return column.type === "TEXT" ? idOf(seed, n) : n + 1;
     }
     if (column.notnull === 0 && n % 3 === 0) return null;
