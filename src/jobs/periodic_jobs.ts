@@ -19,7 +19,11 @@ export interface PeriodicJob {
   isOurs: () => boolean;
   /** Each step does one portion and yields how many items it handled. */
   run: () => AsyncGenerator<number, void>;
+  /** Called whenever a run ends. */
+  ended?: (outcome: RunOutcome) => void;
 }
+
+export type RunOutcome = "done" | "failed";
 
 /**
  * When a job belongs to another process, the loop asks again after this long.
@@ -95,7 +99,7 @@ export class PeriodicJobs {
   /** Returns after how many ms the job is due again. */
   async #doPortion(scheduled: Scheduled): Promise<number> {
     const { clock, log } = this.#deps;
-    const { name, everyMs, isOurs, run } = scheduled.job;
+    const { name, everyMs, isOurs, run, ended } = scheduled.job;
     const began = clock.monotonic();
     try {
       if (!isOurs()) return LOOK_AGAIN_MS;
@@ -113,10 +117,12 @@ export class PeriodicJobs {
       }
       scheduled.run = null;
       scheduled.done = 0;
+      ended?.("done");
       return everyMs;
     } catch (error) {
       log.error("upkeep_failed", { job: name, error: String(error) });
       scheduled.run = null;
+      ended?.("failed");
       return AFTER_FAILURE_MS;
     }
   }

@@ -6,7 +6,7 @@
  */
 import type { Role } from "../config.ts";
 import type { Services } from "../services.ts";
-import { PeriodicJobs } from "../jobs/periodic_jobs.ts";
+import { PeriodicJobs, type RunOutcome } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import {
   finishImageChanges,
@@ -28,11 +28,11 @@ import { sweepHourlyCounts } from "./hourly_counts.ts";
 /** The services that jobs use. */
 export type MaintenanceServices = Pick<
   Services,
-  "config" | "deps" | "db" | "signals" | "images"
+  "config" | "deps" | "db" | "signals" | "images" | "metrics"
 >;
 
 export interface MaintenanceJob {
-  /** For the log. */
+  /** For the log and the metrics. */
   name: string;
   /** Processes with this role run the job. */
   role: Role;
@@ -141,7 +141,19 @@ export function maintenanceOf(
       everyMs,
       isOurs: () => isOurs(role),
       run: () => run(services),
+      ended: (outcome) => countRun(services, name, outcome),
     })),
     services.deps,
   );
+}
+
+function countRun(
+  { deps, metrics }: MaintenanceServices,
+  name: string,
+  outcome: RunOutcome,
+): void {
+  metrics.upkeep.add(1, name, outcome);
+  if (outcome === "done") {
+    metrics.upkeepDone.set(deps.clock.now() / 1_000, name);
+  }
 }

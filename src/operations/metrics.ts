@@ -111,6 +111,17 @@ export class Metrics {
     "Registered webhooks.",
     ["state"],
   );
+  // A label `job` would clash with the one that a scrape adds.
+  readonly upkeep = new Counter(
+    "seller_upkeep_total",
+    "Runs of maintenance jobs by how they ended.",
+    ["task", "outcome"],
+  );
+  readonly upkeepDone = new Gauge(
+    "seller_upkeep_done_timestamp_seconds",
+    "When this process last completed a maintenance job; Unix time.",
+    ["task"],
+  );
   readonly dbBytes = new Gauge(
     "seller_db_bytes",
     "Size of the database.",
@@ -181,6 +192,8 @@ export class Metrics {
     this.deliveries,
     this.deliveryLatency,
     this.webhooks,
+    this.upkeep,
+    this.upkeepDone,
     this.#dbCommit,
     this.#dbCommitWrites,
     this.#dbWait,

@@ -39,6 +39,8 @@ const METRICS: Record<string, string[]> = {
   seller_delivery_attempts_total: ["outcome"],
   seller_delivery_latency_seconds: [],
   seller_webhooks: ["state"],
+  seller_upkeep_total: ["outcome", "task"],
+  seller_upkeep_done_timestamp_seconds: ["task"],
   seller_db_commit_seconds: [],
   seller_db_commit_writes: [],
   seller_db_wait_seconds: ["kind"],
@@ -129,6 +131,11 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
       undefined
   );
 
+  const run = '{task="uploads",outcome="done"}';
+  await until(async () =>
+    (await read(app)).get(`seller_upkeep_total${run}`) === 1
+  );
+
   const { text } = await ask(app);
   const series = parseMetrics(text);
   const at = (name: string) => series.get(name);
@@ -152,6 +159,8 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   assertEquals(at(`${event}"queued"}`), 1);
   assertEquals(at(`${event}"repeated"}`), 1);
   assertEquals(at("seller_delivery_latency_seconds_count"), 1);
+  const upkeep = at('seller_upkeep_done_timestamp_seconds{task="uploads"}')!;
+  assert(Math.abs(upkeep - Date.now() / 1_000) < 60);
   const none = 'seller_http_requests_total{method="GET",route="none",status=';
   assertEquals(at(`${none}"404"}`), 3, "all unknown paths together");
   assertEquals(at('seller_http_refused_total{code="record_invalid"}'), 1);

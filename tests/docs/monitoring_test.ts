@@ -101,6 +101,18 @@ const TROUBLE: Record<string, Series[]> = {
     { series: 'seller_webhooks{state="failing"}', values: "2x40" },
     { series: 'seller_webhooks{state="disabled"}', values: "1x40" },
   ],
+  SellerUpkeepFailing: [
+    {
+      series: 'seller_upkeep_total{task="uploads",outcome="failed"}',
+      values: "0+12x40",
+    },
+  ],
+  SellerUpkeepStopped: [
+    {
+      series: 'seller_upkeep_done_timestamp_seconds{task="uploads"}',
+      values: "-7200x40",
+    },
+  ],
   SellerCommitsSlow: [
     ...["0.25", "0.5", "+Inf"].map((le, i) => ({
       series: `seller_db_commit_seconds_bucket{le="${le}"}`,
@@ -160,7 +172,9 @@ async function healthySeries(): Promise<Series[]> {
   await until(async () => {
     text = (await app.call("/metrics", { key: null, headers })).text;
     return text.includes("seller_queue_moved_timestamp_seconds{") &&
-      text.includes("seller_webhooks{");
+      text.includes("seller_webhooks{") &&
+      text.includes("seller_upkeep_total{") &&
+      text.includes("seller_http_requests_total{");
   });
   const series = [...parseMetrics(text)].map(([series, value]) => ({
     series,

@@ -69,8 +69,10 @@ Deno.test("portions of a long job take a tenth of the time, and let others by", 
 Deno.test("a job that fails begins anew, and keeps no other from its time", async () => {
   const bench = new Bench();
   let fails = true;
+  const ends: string[] = [];
   const failing = {
     ...bench.job("failing", Infinity, 0),
+    ended: (outcome: string) => ends.push(outcome),
     run: () =>
       untilNone(() => {
         bench.did.push(`failing ${bench.clock.now() / 1_000}`);
@@ -81,6 +83,7 @@ Deno.test("a job that fails begins anew, and keeps no other from its time", asyn
   };
   await bench.run([failing, bench.job("other", Infinity, 1)], 20);
   assertEquals(bench.did, ["failing 0", "other 0", "failing 5"]);
+  assertEquals(ends, ["failed", "done"]);
   const [line] = bench.log.filter(({ level }) => level === "error");
   assertEquals(line.error, "Error: the disk is full");
 });
