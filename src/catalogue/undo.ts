@@ -9,6 +9,7 @@ import {
   recordInvalid,
   ServiceError,
 } from "../lib/errors.ts";
+import { requireActive } from "../sellers/access.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
@@ -89,6 +90,7 @@ async function makePlan(
   { config, deps }: Services,
   { seller, transactionId }: Undo,
 ): Promise<Plan> {
+  await requireActive(sql, seller.id);
   const transaction = await findTransaction(sql, seller.id, transactionId);
   if (transaction === null) throw notFound("transaction");
   const { undone_by, created_at, products: { created, updated, deleted } } =

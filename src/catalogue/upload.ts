@@ -14,6 +14,7 @@ import { recordInvalid, ServiceError, serviceStopping } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { inSpan } from "../lib/tracing.ts";
+import { requireActive } from "../sellers/access.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
@@ -138,6 +139,7 @@ async function carryThrough(
   countHeads(services, heads.values());
   const known = [...document.problems, ...imageProblems(document, heads)];
   const judge = async (sql: Sql) => {
+    await requireActive(sql, seller.id);
     const judged = await inSpan(
       "upload.plan",
       () => judgeProducts(sql, services, upload, document, known),

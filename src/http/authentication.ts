@@ -2,6 +2,7 @@
 import type { Clock, Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Db, Sql } from "../database/db.ts";
+import { checkActive, unauthorized } from "../sellers/access.ts";
 import { hashOf, sameHash } from "../sellers/api_key.ts";
 import { ENVIRONMENT } from "../operations/audit.ts";
 import {
@@ -23,14 +24,6 @@ const REMEMBER_MS = 500;
 const REMEMBER_KEYS = 10_000;
 /** The most characters of a key. */
 const KEY_LENGTH = 200;
-
-/** 401, with one message for missing, unknown and revoked keys. */
-function unauthorized(): ServiceError {
-  return new ServiceError(
-    "unauthorized",
-    "A valid key is needed in the header X-Service-Auth.",
-  );
-}
 
 /** 401 for metrics. */
 function bearerWanted(): ServiceError {
@@ -82,15 +75,6 @@ class KeyOwners<T> {
 /** Whether a header value can be a key at all. */
 function isPossible(key: string | null): key is string {
   return key !== null && key !== "" && key.length <= KEY_LENGTH;
-}
-
-/** Throws 403 for a suspended seller. */
-export function checkActive({ status }: KeyOwner): void {
-  if (status === "active") return;
-  throw new ServiceError(
-    "suspended",
-    "The operator has suspended this seller; ask the operator.",
-  );
 }
 
 export class SellerKeys {

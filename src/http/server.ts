@@ -9,6 +9,7 @@ import { Buffer } from "node:buffer";
 import type { LogFields } from "../deps.ts";
 import { describeRequest, failRequest } from "../lib/tracing.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { checkActive } from "../sellers/access.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
@@ -17,7 +18,6 @@ import { Exchange, type Origin } from "./request.ts";
 import type { Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import {
-  checkActive,
   KEY_HEADER,
   MetricsKeys,
   OperatorKeys,

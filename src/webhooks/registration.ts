@@ -6,6 +6,7 @@ import {
   recordInvalid,
 } from "../lib/errors.ts";
 import { readTrigger } from "./event.ts";
+import { requireActive } from "../sellers/access.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Read, trimSpace } from "../lib/values.ts";
@@ -31,6 +32,7 @@ export async function registerWebhook(
     (url) => outbound.check(url, seller.id),
   );
   await db.write(async (tx) => {
+    await requireActive(tx, seller.id);
     await putWebhook(tx, deps, seller.id, trigger, url);
     tx.onCommit(() => signals.deliveries.announce());
   });

@@ -187,3 +187,33 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   const [, href] = / href="([^"]+)"/.exec(shown.text)!;
   assertEquals((await later.call(href, { key: null })).status, 200);
 });
+
+bothEngines.test("removed or suspended while an upload checks its images: nothing is stored", async () => {
+  const answer = Promise.withResolvers<void>();
+  await using host = new Host(async () => {
+    await answer.promise;
+    return new Response();
+  });
+  await using app = await boot({ config: OPERATOR, app: { upkeep: false } });
+  const other = await app.addSeller("other");
+  const upload = (key: string, query: string) =>
+    app.call(`/seller_api/bulk_products?v=1.1${query}`, {
+      method: "POST",
+      key,
+      body: `<products>${
+        product("A", `<images><image>${host.url}/a</image></images>`)
+      }</products>`,
+    });
+  const uploads = [
+    upload(app.key, ""),
+    upload(app.key, "&dry_run=true"),
+    upload(other, ""),
+  ];
+  await until(() => host.seen.length === uploads.length, "their HEADs");
+  await operate(app, "sellers/acme", "DELETE");
+  await operate(app, "sellers/other/attribute/status/suspended", "PUT");
+  await Array.fromAsync(sweepRemovedSellers({ db: app.app.db }));
+  answer.resolve();
+  const statuses = (await Promise.all(uploads)).map(({ status }) => status);
+  assertEquals(statuses, [401, 401, 403]);
+});

@@ -1,0 +1,37 @@
+/** Whether a seller may use the service. */
+import type { Sql } from "../database/db.ts";
+import { ServiceError } from "../lib/errors.ts";
+import type { SellerStatus } from "./seller.ts";
+
+/** 401, with one message for missing, unknown and revoked keys. */
+export function unauthorized(): ServiceError {
+  return new ServiceError(
+    "unauthorized",
+    "A valid key is needed in the header X-Service-Auth.",
+  );
+}
+
+/** Throws 403 for a suspended seller. */
+export function checkActive({ status }: { status: SellerStatus }): void {
+  if (status === "active") return;
+  throw new ServiceError(
+    "suspended",
+    "The operator has suspended this seller; ask the operator.",
+  );
+}
+
+/**
+ * Checks again in the write of a long request, during which the operator may
+ * have removed the seller (401) or suspended it (403).
+ */
+export async function requireActive(
+  sql: Sql,
+  sellerId: string,
+): Promise<void> {
+  const seller = await sql.get<{ status: SellerStatus }>(
+    "SELECT status FROM sellers WHERE id = ? AND status <> 'removed'",
+    [sellerId],
+  );
+  if (seller === undefined) throw unauthorized();
+  checkActive(seller);
+}
