@@ -64,7 +64,8 @@ export interface PruneOptions {
 /**
  * Finds the files of images that no product shows and no unfinished upload
  * waits for, and partial downloads of ended attempts; removes them unless it is
- * a dry run. May run beside the service; while that fetches images, files of
+ * a dry run, and rows without a file that no upload refers to. May run beside the
+ * service; while that fetches images, files of
  * the last ten minutes are left for the next run.
  */
 export async function pruneImages(
@@ -94,9 +95,12 @@ export async function pruneImages(
       files.forEach(note);
     }
   }
-  if (!dryRun && !store.removesSafely) {
+  if (dryRun) return report;
+  if (!store.removesSafely) {
     await Array.fromAsync(refetchRemoved(db, store, report.files, clock));
   }
+  const now = clock.now();
+  await Array.fromAsync(sweepRows(db, { now, since: now }));
   return report;
 }
 
@@ -115,10 +119,21 @@ export async function* sweepUnneeded(
   const now = deps.clock.now();
   const since = now - config.keepImagesDays * DAY_MS;
   yield* sweepFiles(services, since);
+  yield* sweepRows(db, { now, since });
+}
+
+/**
+ * Removes the rows without a copy that nothing has needed since `since` and
+ * that no upload refers to. Times in Unix milliseconds.
+ */
+async function* sweepRows(
+  db: Db,
+  times: { now: number; since: number },
+): AsyncGenerator<number, void> {
   for (let after: string | null = ""; after !== null;) {
     const from: string = after;
     const { last, deleted } = await db.write(
-      (tx) => markUnneeded(tx, from, { now, since }),
+      (tx) => markUnneeded(tx, from, times),
       UPKEEP,
     );
     yield deleted;

@@ -89,17 +89,21 @@ class Unneeded implements AsyncDisposable {
   }
 }
 
-/** The database, with something happening before or after one of its calls. */
-function meddled(db: Db, meddle: Partial<Omit<Db, "wakeUps">>): Db {
+/** The database, with `write` in place of its first write. */
+function meddled(db: Db, { write }: Pick<Db, "write">): Db {
+  let isFirst = true;
   return {
     wakeUps: null,
     hurry: () => {},
     read: (fn) => db.read(fn),
-    write: (fn) => db.write(fn),
+    write: (fn) => {
+      if (!isFirst) return db.write(fn);
+      isFirst = false;
+      return write(fn);
+    },
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     close: () => db.close(),
-    ...meddle,
   };
 }
 
@@ -125,6 +129,20 @@ bothEngines.test("images prune: a copy that no product shows goes, and its URL i
   assertEquals(await image.fetch(), counts);
   assertEquals(image.host.count(image.path), 2);
   assertEquals(bench.files(), [file]);
+});
+
+bothEngines.test("images prune: a row without a file goes when no upload names it", async () => {
+  await using image = await Unneeded.store();
+  const { db } = image.bench;
+  const rows = async () =>
+    (await db.read((sql) => sql.all("SELECT id FROM images"))).length;
+  await image.prune();
+  assertEquals(await rows(), 1);
+  await db.write((tx) => tx.run("DELETE FROM transaction_images"));
+  await image.prune(true);
+  assertEquals(await rows(), 1);
+  await image.prune();
+  assertEquals(await rows(), 0);
 });
 
 bothEngines.test("images prune: a copy stays while a product shows it, or an upload waits", async () => {

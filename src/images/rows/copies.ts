@@ -174,7 +174,7 @@ export async function markUnneeded(
   images.sort(byUrl);
   const isOld = (image: MarkedImage) =>
     image.loose === 1 && image.needed === 0 &&
-    image.unneeded_since !== null && image.unneeded_since <= since;
+    (image.unneeded_since ?? now) <= since;
   const changed = images.filter(({ unneeded_since, needed }) =>
     (unneeded_since === null) === (needed === 0)
   );
