@@ -377,7 +377,6 @@ function unknownVariables(env: Readonly<Record<string, string>>): string[] {
   const known = Object.values(SETTINGS).map(({ variable }) => variable);
   return Object.keys(env).sort()
     .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
-    .filter((name) => env[name].trim() !== "")
     .map((name) =>
       `${name}: no such setting; did you mean ${closestString(name, known)}?`
     );

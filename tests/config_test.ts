@@ -119,17 +119,18 @@ Deno.test("a variable that is no setting is a mistake, with the nearest name", (
     SELLER_PROT: "8081",
     SELLER_PORT: "x",
     SELLER_: "y",
-    SELLER_OLD: " ",
+    SELLER_PLANET: "",
     PORT: "1",
     seller_port: "2",
   });
   assertEquals(mistakes.map((text) => text.split(":")[0]), [
     "SELLER_",
+    "SELLER_PLANET",
     "SELLER_PROT",
     "SELLER_PORT",
   ]);
   assertEquals(
-    mistakes[1],
+    mistakes[2],
     "SELLER_PROT: no such setting; did you mean SELLER_PORT?",
   );
 });
