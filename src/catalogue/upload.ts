@@ -91,8 +91,7 @@ export async function uploadProducts(
     metrics.uploads.add(1, nameOf(outcome));
     return outcome;
   } catch (error) {
-    const isRefused = error instanceof ServiceError && error.status < 500;
-    metrics.uploads.add(1, isRefused ? "refused" : "failed");
+    metrics.uploads.add(1, nameOfFailure(error, upload));
     throw error;
   }
 }
@@ -101,6 +100,12 @@ export async function uploadProducts(
 function nameOf(outcome: UploadOutcome): string {
   if ("dryRun" in outcome) return "dry_run";
   return "repeated" in outcome ? "repeated" : "accepted";
+}
+
+/** For the metrics. A dry run that found problems has done its work. */
+function nameOfFailure(error: unknown, { dryRun }: Upload): string {
+  if (!(error instanceof ServiceError) || error.status >= 500) return "failed";
+  return dryRun ? "dry_run" : "refused";
 }
 
 function firstAnswer({ transaction_id, refused }: FoundKey): UploadOutcome {

@@ -43,7 +43,7 @@ export class Metrics {
   );
   readonly uploads = new Counter(
     "seller_uploads_total",
-    "Uploads by how they ended.",
+    "Uploads by how they ended; every dry run, refused or not, is a dry_run.",
     ["outcome"],
   );
   readonly products = new Counter(

@@ -102,6 +102,7 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   );
   await app.status(uploaded, "?wait=10");
   await app.upload(product("SKU-3"), "&dry_run=true");
+  await app.upload(product("SKU-1", "<wrong/>"), "&dry_run=true");
   await app.upload(product("SKU-1", "<wrong/>"));
   await app.call("/seller_api/webhooks", {
     method: "POST",
@@ -140,7 +141,7 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   const series = parseMetrics(text);
   const at = (name: string) => series.get(name);
   assertEquals(at('seller_uploads_total{outcome="accepted"}'), 1);
-  assertEquals(at('seller_uploads_total{outcome="dry_run"}'), 1);
+  assertEquals(at('seller_uploads_total{outcome="dry_run"}'), 2);
   assertEquals(at('seller_uploads_total{outcome="refused"}'), 1);
   assertEquals(at('seller_products_total{result="created"}'), 2);
   assertEquals(at('seller_heads_total{outcome="ok"}'), 2);
@@ -163,7 +164,7 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   assert(Math.abs(upkeep - Date.now() / 1_000) < 60);
   const none = 'seller_http_requests_total{method="GET",route="none",status=';
   assertEquals(at(`${none}"404"}`), 3, "all unknown paths together");
-  assertEquals(at('seller_http_refused_total{code="record_invalid"}'), 1);
+  assertEquals(at('seller_http_refused_total{code="record_invalid"}'), 2);
   assert(at("seller_db_commit_writes_count")! > 5);
   assertEquals(at('seller_in_progress{kind="request"}'), 1, "this one");
 
