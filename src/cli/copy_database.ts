@@ -9,8 +9,6 @@ import {
 } from "../database/copy.ts";
 import { type Db, DbError } from "../database/db.ts";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
-import { openPostgres } from "../database/postgres/engine.ts";
-import { isPostgresInUse } from "../database/postgres/schema.ts";
 import { openSqlite } from "../database/sqlite/engine.ts";
 import { identityOf } from "../database/sqlite/file.ts";
 import { isSqliteInUse } from "../database/sqlite/schema.ts";
@@ -156,9 +154,16 @@ async function isInUse(place: Place): Promise<boolean> {
     place,
     async () =>
       kind === "postgres"
-        ? await isPostgresInUse(address)
+        ? await (await postgres()).isPostgresInUse(address)
         : await exists(address) && isSqliteInUse(address),
   );
+}
+
+/** Loaded when needed: the driver would delay the start of every command. */
+async function postgres() {
+  const { openPostgres } = await import("../database/postgres/engine.ts");
+  const { isPostgresInUse } = await import("../database/postgres/schema.ts");
+  return { openPostgres, isPostgresInUse };
 }
 
 /**
@@ -168,6 +173,7 @@ async function open(place: Place): Promise<Db> {
   const { kind, address } = place;
   return await told(place, async () => {
     if (kind === "postgres") {
+      const { openPostgres } = await postgres();
       return await openPostgres({ url: address, connections: CONNECTIONS });
     }
     makeDataFolder(dirname(address));

@@ -1,5 +1,5 @@
 /** The command that runs the service. */
-import { type App, openApp } from "../app.ts";
+import type { App, openApp } from "../app.ts";
 import { shownSettings } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { VERSION } from "../version.ts";
@@ -35,7 +35,7 @@ export const serveCommand: Command = {
 async function serve({ config, deps, print }: CommandContext): Promise<void> {
   const stop = stopSignal(deps);
   // The start waits while another process has locked the database.
-  const app = await Promise.race([openApp(config, deps), stop]);
+  const app = await Promise.race([open(config, deps), stop]);
   if (app === undefined) return;
   deps.log.info("started", {
     version: VERSION,
@@ -62,7 +62,7 @@ async function serveSandbox(context: CommandContext): Promise<void> {
   const sandbox = await openSandbox({ config, deps, dataDir, print });
   let app: App | null = null;
   try {
-    app = await openApp(sandbox.config, deps, { sandbox: sandbox.page });
+    app = await open(sandbox.config, deps, { sandbox: sandbox.page });
     const url = app.url ?? "";
     print(`listening on ${url}`);
     await sandbox.begin({ url, db: app.db });
@@ -74,6 +74,10 @@ async function serveSandbox(context: CommandContext): Promise<void> {
     });
   }
 }
+
+/** Loads the service, which other commands do without. */
+const open: typeof openApp = async (...args) =>
+  await (await import("../app.ts")).openApp(...args);
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process. */
 function stopSignal({ clock }: Deps): Promise<void> {
