@@ -1,42 +1,24 @@
 /**
  * The order of change of the catalogue. Every write that changes what a
- * product shows gives it the next number, in the same write. Numbers become
- * visible in their order, as the row that counts them stays locked until the
- * commit; so a write takes one as late as it can, and only then looks for the
- * products that it is to have: it sees all that was done under the numbers
- * before.
+ * product shows gives it the next number, in the same write. Who follows reads
+ * up to a horizon, so that nothing appears behind it (`changedProducts`);
+ * `database/change_numbers.ts` says how each engine numbers.
  */
 import type { ProductChange } from "./product.ts";
-import { inLists, marks, type Param, type Tx } from "../database/db.ts";
+import {
+  type Change,
+  inLists,
+  marks,
+  type Param,
+  type Tx,
+} from "../database/db.ts";
 
 /** Products that one write gives a number to because of their images. */
 const TOUCH_LIMIT = 1_000;
 
-/** A place in the order of change. */
-export interface Change {
-  number: number;
-  /**
-   * Unix milliseconds; never earlier than that of an earlier change, even if
-   * the clocks of processes differ.
-   */
-  at: number;
-}
-
 /** The next change; one for all writes that become visible together. */
 export function takeChange(tx: Tx): Promise<Change> {
-  return tx.once("change", () => takeChanges(tx, 1));
-}
-
-/** The next `count` changes, of which this is the first; for one write alone. */
-export async function takeChanges(tx: Tx, count: number): Promise<Change> {
-  const now = tx.now();
-  const row = await tx.get<{ n: number; changed_at: number }>(
-    `UPDATE change_counter SET n = n + ?,
-       changed_at = CASE WHEN changed_at > ? THEN changed_at ELSE ? END
-     RETURNING n, changed_at`,
-    [count, now, now],
-  );
-  return { number: row!.n - count + 1, at: row!.changed_at };
+  return tx.once("change", () => tx.takeChanges(1));
 }
 
 /**
@@ -79,9 +61,10 @@ interface Link {
 }
 
 /**
- * Gives the products that show one of these images the next number. If they are
- * very many, `touchRest` does the others, so that one write does not block the
- * rest.
+ * Gives the products that show one of these images the next number. The images
+ * are locked, so no write that shows one of them is in progress. If the
+ * products are very many, `touchRest` does the others, so that one write does
+ * not block the rest.
  */
 export async function touchProductsOf(
   tx: Tx,

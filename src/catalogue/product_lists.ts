@@ -149,16 +149,18 @@ export type ProductEvent = (OwnedProduct | { tombstone: Tombstone }) & {
 
 /**
  * The products of all sellers that changed or were deleted after `after`, in
- * order of their last change. A changed product moves to the end, so a reader
- * misses none.
+ * order of their last change, up to the horizon. A changed product moves to the
+ * end, and no change appears below the horizon, so a reader misses none.
  */
 export async function changedProducts(
   sql: Sql,
   after: ChangeCursor,
   limit: number,
 ): Promise<ProductEvent[]> {
-  const changed = await placesBehind(sql, "products", after, limit);
-  const deleted = await placesBehind(sql, "deleted_products", after, limit);
+  const { below } = await sql.changeHorizon();
+  const part = { after, below, limit };
+  const changed = await placesBehind(sql, "products", part);
+  const deleted = await placesBehind(sql, "deleted_products", part);
   const places = [...changed, ...deleted].sort(byPlace).slice(0, limit);
   const last = places.at(-1);
   if (last === undefined) return [];
@@ -176,13 +178,17 @@ export async function changedProducts(
 async function placesBehind(
   sql: Sql,
   table: "products" | "deleted_products",
-  after: ChangeCursor,
-  limit: number,
+  { after, below, limit }: {
+    after: ChangeCursor;
+    below: number;
+    limit: number;
+  },
 ): Promise<ChangeCursor[]> {
   return await sql.all<ChangeCursor>(
     `SELECT change_no AS change, id AS "productId" FROM ${table}
-     WHERE (change_no, id) > (?, ?) ORDER BY change_no, id LIMIT ?`,
-    [after.change, after.productId, limit],
+     WHERE (change_no, id) > (?, ?) AND change_no < ?
+     ORDER BY change_no, id LIMIT ?`,
+    [after.change, after.productId, below, limit],
   );
 }
 

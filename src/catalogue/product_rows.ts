@@ -12,8 +12,9 @@ import type { Product, ProductChange, ProductContent } from "./product.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
-import { type Change, takeChange, takeChanges } from "./change_feed.ts";
+import { takeChange } from "./change_feed.ts";
 import {
+  type Change,
   inLists,
   marks,
   type Param,
@@ -205,7 +206,7 @@ export async function writeProducts(
   if (more !== 0) await addUsage(tx, "products", new Map([[seller.id, more]]));
   const first = changes.length === 1
     ? await takeChange(tx)
-    : await takeChanges(tx, changes.length);
+    : await tx.takeChanges(changes.length);
   await deleteProducts(tx, seller, deleted, first);
   await updateProducts(tx, seller, updated, first);
   await insertProducts(tx, seller, created, first);
@@ -356,10 +357,12 @@ interface Row extends Placed {
 /** Products that change the same columns share a statement. */
 function byUpdate(
   changes: readonly Updated[],
-  updated_at: number,
+  at: number,
 ): ReadonlyMap<Update, Row[]> {
   const rows = new Map<Update, Row[]>();
   for (const { place, before, after } of changes) {
+    // No product's time goes back, even if the clocks of processes differ.
+    const updated_at = Math.max(at, before.updated_at);
     const product = { ...after, created_at: before.created_at, updated_at };
     const changed = (column: Column) => before[column] !== product[column];
     let groups = 0;

@@ -15,8 +15,6 @@ interface Table {
   key: readonly string[];
   /** Rows read and written at a time; `PAGE` by default. */
   page?: number;
-  /** The schema inserts its rows, so the copy overwrites them. */
-  seeded?: boolean;
 }
 
 const PAGE = 256;
@@ -50,15 +48,17 @@ export const TABLES: readonly Table[] = [
   { name: "deliveries", key: ["id"] },
   { name: "delivery_attempts", key: ["delivery_id", "number"] },
   { name: "hourly_counts", key: ["hour", "name"] },
-  { name: "change_counter", key: ["id"], seeded: true },
   { name: "refusals", key: ["id"] },
   { name: "audit_log", key: ["id"] },
   { name: "operator_keys", key: ["id"] },
   { name: "api_keys", key: ["id"] },
 ];
 
-/** Not copied: its one row is the time of the last health check. */
-export const NOT_COPIED: readonly string[] = ["health"];
+/**
+ * Not copied: the time of the last health check, and what is raised at the next
+ * start to what the rows require.
+ */
+export const NOT_COPIED = ["health", "change_counter"] as const;
 
 /** The target has rows that the source does not start with. */
 export class CopyRefused extends Error {
@@ -120,7 +120,6 @@ async function refuseOthers(
   target: Db,
   table: Table,
 ): Promise<void> {
-  if (table.seeded) return;
   const rows = rowsOf(source, table);
   for await (const held of rowsOf(target, table)) {
     const { value } = await rows.next();
@@ -137,23 +136,18 @@ async function copyTable(
   target: Db,
   table: Table,
 ): Promise<number> {
-  const { name, key, seeded } = table;
+  const { name } = table;
   let copied = 0;
-  const last = seeded ? null : await lastKey(target, table);
+  const last = await lastKey(target, table);
   for await (const rows of pagesOf(source, table, last)) {
     const columns = Object.keys(rows[0]);
-    const others = columns.filter((column) => !key.includes(column));
-    const sets = others.map((column) => `${column} = excluded.${column}`);
-    const over = seeded
-      ? ` ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${sets.join(", ")}`
-      : "";
     const insert = `INSERT INTO ${name} (${columns.join(", ")})
-       VALUES (${marks(columns.length)})${over}`;
+       VALUES (${marks(columns.length)})`;
     const values = rows.map((row) => columns.map((column) => row[column]));
     await target.write((tx) => tx.runMany(insert, values));
     copied += rows.length;
   }
-  return seeded ? 0 : copied;
+  return copied;
 }
 
 async function summarize(db: Db, table: Table): Promise<TableSummary> {

@@ -21,6 +21,22 @@ export interface Sql {
     sql: string,
     params?: readonly Param[],
   ): Promise<T | undefined>;
+  changeHorizon(): Promise<ChangeHorizon>;
+}
+
+/** How far the changes of the catalogue can be read in their order. */
+export interface ChangeHorizon {
+  /** No change with a smaller number can appear any more. */
+  below: number;
+  /** The next number; greater than `below` while a change is in progress. */
+  next: number;
+}
+
+/** A place in the order of change of the catalogue. */
+export interface Change {
+  number: number;
+  /** Unix milliseconds. */
+  at: number;
 }
 
 /** A write transaction; there is no other way to write. */
@@ -31,6 +47,12 @@ export interface Tx extends Sql {
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
   /** The result of `make`, which is called once for all writes of a commit. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
+  /**
+   * Takes the next `count` numbers in the order of change, at most 256; returns
+   * the first. On an engine with several writers, all writes of one transaction
+   * have the same numbers.
+   */
+  takeChanges(count: number): Promise<Change>;
   /** Unix milliseconds by the clock of this process. */
   now(): number;
   /** Calls `fn` after the commit is on disk; not if the commit fails. */

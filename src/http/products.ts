@@ -151,6 +151,6 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
 }
 
 function parseCursor(text: string): ChangeCursor | null {
-  const match = /^(\d{1,15})-([0-9a-f-]{36})$/.exec(text);
+  const match = /^(\d{1,16})-([0-9a-f-]{36})$/.exec(text);
   return match && { change: Number(match[1]), productId: match[2] };
 }

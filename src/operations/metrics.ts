@@ -135,6 +135,10 @@ export class Metrics {
     "seller_disk_free_bytes",
     "Free space of the file system that holds the data folder.",
   );
+  readonly changeFeedLag = new Gauge(
+    "seller_change_feed_lag_seconds",
+    "How long a change in progress has delayed the operator's feed of products.",
+  );
   readonly snapshotAge = new Gauge(
     "seller_snapshot_age_seconds",
     "Age of the figures that come from the database and the disk.",
@@ -201,6 +205,7 @@ export class Metrics {
     this.dbBytes,
     this.eventLoopLag,
     this.diskFree,
+    this.changeFeedLag,
     this.snapshotAge,
     ...processMetrics(),
   ];

@@ -21,6 +21,8 @@ export class Snapshot {
   /** Monotonic milliseconds. */
   #takenAt: number;
   #longestLagMs = 0;
+  /** How far changes could be read, and since when (monotonic). */
+  #horizon = { below: 0, since: 0 };
   #cancelTick = () => {};
 
   constructor(services: SnapshotServices) {
@@ -92,6 +94,12 @@ export class Snapshot {
     queueOldestDue.set(secondsSince(delivery ?? now, now), "deliveries");
     const image = await db.read(oldestDueImage);
     queueOldestDue.set(secondsSince(image ?? now, now), "images");
+    const { below, next } = await db.read((sql) => sql.changeHorizon());
+    const at = deps.clock.monotonic();
+    if (below === next || below !== this.#horizon.below) {
+      this.#horizon = { below, since: at };
+    }
+    metrics.changeFeedLag.set((at - this.#horizon.since) / 1_000);
     const webhooks = await db.read(countWebhooks);
     for (const [state, n] of Object.entries(webhooks)) {
       metrics.webhooks.set(n, state);

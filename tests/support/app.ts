@@ -8,8 +8,10 @@ import {
   systemClock,
   systemIds,
 } from "../../src/deps.ts";
+import type { Db } from "../../src/database/db.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
+import { until } from "./clock.ts";
 import { testConfig } from "./config.ts";
 import { makeDataDir } from "./data_dir.ts";
 import { databaseUrlOf } from "./engine.ts";
@@ -70,6 +72,9 @@ export class TestApp {
 
   async call(path: string, call: Call = {}): Promise<Answer> {
     const { method = "GET", key = this.key, body, headers = {} } = call;
+    if (path.startsWith("/operator_api/products")) {
+      await until(() => allShown(this.app.db), "all changes below the horizon");
+    }
     const response = await fetch(this.url + path, {
       method,
       body,
@@ -189,4 +194,20 @@ export function codeOf(answer: Answer): string {
 export function product(sku: string, more = ""): string {
   return `<product><sku>${sku}</sku><title>Title of ${sku}</title>` +
     `<price currency="SEK">199.00</price><quantity>5</quantity>${more}</product>`;
+}
+
+/**
+ * Whether the operator's feed shows every change: other tests write to other
+ * databases of the same server.
+ */
+export function allShown(db: Db): Promise<boolean> {
+  return db.read(async (sql) => {
+    const { below } = await sql.changeHorizon();
+    const beyond = await Promise.all(
+      ["products", "deleted_products"].map((table) =>
+        sql.get(`SELECT 1 FROM ${table} WHERE change_no >= ? LIMIT 1`, [below])
+      ),
+    );
+    return beyond.every((row) => row === undefined);
+  });
 }

@@ -27,11 +27,9 @@ export async function makeFilled(
 ): Promise<void> {
   const db = await openSqlite(file);
   try {
-    for (const { name, seeded } of TABLES) {
-      if (seeded) continue;
+    for (const { name } of TABLES) {
       await db.write((tx) => fill(tx, name, rows, seed));
     }
-    await db.write((tx) => tx.run("UPDATE change_counter SET n = ?", [rows]));
     await db.write((tx) => fill(tx, NOT_COPIED[0], 1, seed));
   } finally {
     await db.close();

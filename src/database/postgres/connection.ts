@@ -2,7 +2,10 @@
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
+import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
 import {
+  type Change,
+  type ChangeHorizon,
   DbError,
   type DbErrorKind,
   LOCK_WAIT_MS,
@@ -25,6 +28,13 @@ const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
 /** After which the server ends a transaction whose client is silent. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
+/**
+ * After which the server ends any transaction, as readers of the order of change
+ * wait for it. Servers before version 17 do not know it.
+ */
+const LIMIT_TRANSACTIONS =
+  `SELECT set_config('transaction_timeout', '30s', false)
+  WHERE current_setting('server_version_num')::int >= 170000`;
 
 /** Time-outs in milliseconds. */
 export interface Timeouts {
@@ -113,6 +123,7 @@ export class ConnectionPool {
       this.#trusted.add(client);
       // The user of a broken connection learns of it from its query.
       client.on("error", () => {});
+      send(client, LIMIT_TRANSACTIONS);
     });
     this.#pool.on("error", () => {});
   }
@@ -221,6 +232,10 @@ export class PostgresSql implements Sql {
   ): Promise<T | undefined> {
     return (await this.send(sql, params)).rows[0] as T | undefined;
   }
+
+  async changeHorizon(): Promise<ChangeHorizon> {
+    return (await this.get<ChangeHorizon>(POSTGRES_CHANGES.horizon))!;
+  }
 }
 
 /** The queries of a write transaction. */
@@ -228,6 +243,8 @@ export class PostgresTx extends PostgresSql implements Tx {
   readonly #shared: SharedValues;
   readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];
+  /** The time of its changes, in Unix milliseconds; null: it took none. */
+  changedAt: number | null = null;
 
   constructor(client: pg.Client, shared: SharedValues, clock: Clock) {
     super(client);
@@ -237,6 +254,21 @@ export class PostgresTx extends PostgresSql implements Tx {
 
   now(): number {
     return this.#clock.now();
+  }
+
+  async takeChanges(count: number): Promise<Change> {
+    if (count > NUMBERS) throw new RangeError(`${count} changes`);
+    const change = await this.once("change numbers", () => this.#takeChanges());
+    this.changedAt = change.at;
+    return change;
+  }
+
+  async #takeChanges(): Promise<Change> {
+    const taken = await this.get<{ number: number; notBefore: number }>(
+      POSTGRES_CHANGES.take,
+    );
+    const { number, notBefore } = taken!;
+    return { number, at: Math.max(this.now(), notBefore) };
   }
 
   async run(sql: string, params: readonly Param[] = []): Promise<number> {

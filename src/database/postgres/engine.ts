@@ -32,6 +32,7 @@ import {
   type Tx,
   type WriteOptions,
 } from "../db.ts";
+import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import {
   ConnectionPool,
@@ -60,6 +61,9 @@ const DEADLOCK_TRIES = 6;
  * taken.
  */
 const TRIES = 2;
+
+/** How far the times of changes may differ between processes. */
+const TIME_STEP_MS = 1_000;
 
 const BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED";
@@ -123,6 +127,8 @@ class PostgresDb implements Db {
   readonly #queues = new Map<string | null, WriteQueue>();
   readonly #running = new Set<Promise<void>>();
   readonly wakeUps: PostgresWakeUps;
+  /** Unix milliseconds; see `#raiseTime`. */
+  #timeRaisedTo = 0;
   /** Monotonic time until which the last writes may wait for locks. */
   #hurriedUntil = Infinity;
   #closed = false;
@@ -258,10 +264,24 @@ class PostgresDb implements Db {
         continue;
       }
       one.write.resolve(one.value);
+      if (one.tx.changedAt !== null) this.#raiseTime(one.tx.changedAt);
       // As a microtask, so that an error in one callback does not affect the
       // others.
       for (const fn of one.tx.afterCommit) queueMicrotask(fn);
     }
+  }
+
+  /**
+   * From about now on no process gives a change an earlier time, whatever its
+   * clock says. Apart from the writes themselves, so that they need no lock.
+   */
+  #raiseTime(at: number): void {
+    if (at - this.#timeRaisedTo < TIME_STEP_MS) return;
+    this.#timeRaisedTo = at;
+    this.write((tx) => tx.run(POSTGRES_CHANGES.raiseTime, [at, at]))
+      .catch(() => {
+        // A later change raises it.
+      });
   }
 
   /** Throws if the transaction can no longer be committed. */

@@ -1,8 +1,9 @@
 /** Creates and upgrades the schema of a PostgreSQL database. */
 import pg from "pg";
+import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { DbError } from "../db.ts";
 import { toPostgresSchema } from "../dialect.ts";
-import type { Migration } from "../migrations.ts";
+import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { connectionOf, send, toDbError } from "./connection.ts";
 
 /** Of the advisory lock under which one process migrates: "SELL". */
@@ -10,7 +11,8 @@ const LOCK = 0x53454c4c;
 
 /**
  * Applies the missing migrations in one transaction, while other processes
- * wait; to an empty database only with `create`. Throws a `DbError`: `missing`,
+ * wait; to an empty database only with `create`. Raises the numbers of changes
+ * (`change_numbers.ts`). Throws a `DbError`: `missing`,
  * `newer`, `away`, `corrupt` for tables of another program or an encoding
  * without all characters.
  */
@@ -25,6 +27,8 @@ export async function migratePostgres(
     await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     await refuseEncoding(client);
     await migrate(client, migrations, create);
+    // Only the present schema has what the numbers need.
+    if (migrations === MIGRATIONS) await send(client, POSTGRES_CHANGES.raise);
     await send(client, "COMMIT");
   } finally {
     await client.end();

@@ -4,7 +4,16 @@
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../deps.ts";
-import { DbError, type Param, type Row, type Sql, type Tx } from "../db.ts";
+import { SQLITE_CHANGES } from "../change_numbers.ts";
+import {
+  type Change,
+  type ChangeHorizon,
+  DbError,
+  type Param,
+  type Row,
+  type Sql,
+  type Tx,
+} from "../db.ts";
 import type { SharedValues } from "../shared_values.ts";
 import { guarded, toDbError } from "./errors.ts";
 
@@ -162,6 +171,12 @@ export class SqliteConnection implements Sql {
     return values === undefined ? undefined : toRow(values) as T;
   }
 
+  /** Numbers become visible in their order. */
+  changeHorizon(): Promise<ChangeHorizon> {
+    const all = Number.MAX_SAFE_INTEGER;
+    return Promise.resolve({ below: all, next: all });
+  }
+
   runNow(sql: string, params: readonly Param[]): number {
     const { statement } = this.#query(sql);
     return guarded(() => Number(statement.run(...bindable(params)).changes));
@@ -234,6 +249,19 @@ export class SqliteTx implements Tx {
 
   get<T>(sql: string, params?: readonly Param[]): Promise<T | undefined> {
     return this.#connection.get<T>(sql, params);
+  }
+
+  changeHorizon(): Promise<ChangeHorizon> {
+    return this.#connection.changeHorizon();
+  }
+
+  async takeChanges(count: number): Promise<Change> {
+    const now = this.now();
+    const last = await this.get<{ n: number; at: number }>(
+      SQLITE_CHANGES.take,
+      [count, now, now],
+    );
+    return { number: last!.n - count + 1, at: last!.at };
   }
 
   // deno-lint-ignore require-await

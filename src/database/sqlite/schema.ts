@@ -1,5 +1,6 @@
 /** Creates and upgrades the schema of a SQLite file. */
 import { DatabaseSync } from "node:sqlite";
+import { SQLITE_CHANGES } from "../change_numbers.ts";
 import { DbError } from "../db.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { guarded } from "./errors.ts";
@@ -71,6 +72,8 @@ function migrate(
     for (const migration of migrations.slice(version)) {
       connection.exec(migration.sql);
     }
+    // Only the present schema has what the numbers need.
+    if (migrations === MIGRATIONS) connection.exec(SQLITE_CHANGES.raise);
     connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     connection.exec(`PRAGMA user_version = ${migrations.length}`);
     connection.exec("COMMIT");

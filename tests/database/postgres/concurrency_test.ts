@@ -1,12 +1,5 @@
 /** What several whole services do to the same rows at the same time. */
 import { assert, assertEquals } from "@std/assert";
-import { takeChange } from "../../../src/catalogue/change_feed.ts";
-import {
-  changedProducts,
-  FIRST_CHANGE,
-} from "../../../src/catalogue/product_lists.ts";
-import { openPostgres } from "../../../src/database/postgres/engine.ts";
-import { systemClock } from "../../../src/deps.ts";
 import {
   boot,
   codeOf,
@@ -103,45 +96,6 @@ Deno.test("an upload is undone once, whichever process is asked", async () => {
       if (answer !== done[0]) assertEquals(codeOf(answer), "conflict");
     }
   }
-});
-
-Deno.test("who follows the order of change misses nothing", async () => {
-  await using service = await bootReplicas(server, [API, API]);
-  const [first, second] = service.apps;
-  const keys = await Promise.all(times(8, (i) => first.addSeller(`s${i}`)));
-  let place = FIRST_CHANGE;
-  const seen: string[] = [];
-  const follow = async () => {
-    const products = await first.app.db.read((sql) =>
-      changedProducts(sql, place, 1_000)
-    );
-    seen.push(
-      ...products.flatMap((change) =>
-        "product" in change ? [change.product.sku] : []
-      ),
-    );
-    place = products.at(-1)?.cursor ?? place;
-  };
-  let over = false;
-  const following = (async () => {
-    while (!over) await follow();
-  })();
-  const answers = await Promise.all(
-    times(
-      80,
-      (i) =>
-        (i % 2 === 0 ? first : second).call("/seller_api/bulk_products?v=1.1", {
-          method: "POST",
-          key: keys[i % 8],
-          body: `<products>${product(`A-${i}`)}</products>`,
-        }),
-    ),
-  );
-  over = true;
-  await following;
-  await follow();
-  assertEquals(answers.map(({ status }) => status), Array(80).fill(200));
-  assertEquals(seen.sort(), times(80, (i) => `A-${i}`).sort());
 });
 
 Deno.test("writes to one product are applied in the order of their answers", async () => {
@@ -327,32 +281,6 @@ Deno.test("sellers that bring the same new images at once all have their way", a
     "SELECT COUNT(*) AS images FROM images",
   );
   assertEquals(images, asked.size);
-});
-
-Deno.test("processes whose clocks differ give changes rising times", async () => {
-  const url = await server.database();
-  const dbs = await Promise.all(
-    [0, -5_000, 5_000].map((offset) =>
-      openPostgres({
-        url,
-        connections: 2,
-        deps: {
-          clock: { ...systemClock, now: () => systemClock.now() + offset },
-        },
-      })
-    ),
-  );
-  try {
-    const changes = await Promise.all(
-      times(60, (i) => dbs[i % 3].write(takeChange)),
-    );
-    changes.sort((a, b) => a.number - b.number);
-    for (let i = 1; i < changes.length; i++) {
-      assert(changes[i].at >= changes[i - 1].at, `change ${i}`);
-    }
-  } finally {
-    for (const db of dbs) await db.close();
-  }
 });
 
 /** Hands an event in; `number` is its reference. */

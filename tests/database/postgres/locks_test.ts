@@ -93,6 +93,8 @@ class Two implements AsyncDisposable {
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         run: tx.run.bind(tx),
         runMany: tx.runMany.bind(tx),
+        changeHorizon: tx.changeHorizon.bind(tx),
+        takeChanges: tx.takeChanges.bind(tx),
         once: tx.once.bind(tx),
         now: tx.now.bind(tx),
         onCommit: tx.onCommit.bind(tx),

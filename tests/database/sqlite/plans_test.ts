@@ -115,6 +115,8 @@ async function plans(
       get: async (text, params) => (await explain(text, params), undefined),
       run: async (text, params) => (await explain(text, params), 0),
       runMany: () => Promise.resolve(),
+      changeHorizon: () => tx.changeHorizon(),
+      takeChanges: (count) => tx.takeChanges(count),
       once: (_, make) => make(),
       now: () => tx.now(),
       onCommit: () => {},
