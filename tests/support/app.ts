@@ -9,7 +9,7 @@ import {
   systemIds,
 } from "../../src/deps.ts";
 import type { Db } from "../../src/database/db.ts";
-import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { ADDING_SELLERS, addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { until } from "./clock.ts";
 import { testConfig } from "./config.ts";
@@ -64,8 +64,9 @@ export class TestApp {
 
   /** Another seller's key. */
   async addSeller(name: string): Promise<string> {
-    const { apiKey } = await this.app.db.write((tx) =>
-      addSeller(tx, this.#deps, name)
+    const { apiKey } = await this.app.db.write(
+      (tx) => addSeller(tx, this.#deps, name),
+      { order: ADDING_SELLERS },
     );
     return apiKey;
   }

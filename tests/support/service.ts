@@ -1,7 +1,7 @@
 /** The real program with sellers, which can be killed and started again. */
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { ADDING_SELLERS, addSeller } from "../../src/sellers/seller_rows.ts";
 import { addDatabase } from "./data_dir.ts";
 import { type Program, startProgram } from "./process.ts";
 
@@ -19,7 +19,9 @@ export async function addSellers(
   const deps = { clock: systemClock, ids: systemIds };
   const keys = new Map<string, string>();
   for (const name of names) {
-    const { apiKey } = await db.write((tx) => addSeller(tx, deps, name));
+    const { apiKey } = await db.write((tx) => addSeller(tx, deps, name), {
+      order: ADDING_SELLERS,
+    });
     keys.set(name, apiKey);
   }
   await db.close();
