@@ -11,6 +11,8 @@ export interface Load {
   p50: number;
   p99: number;
   max: number;
+  /** Requests answered 503, which are in no other figure. */
+  refused: number;
 }
 
 export interface LoadOptions {
@@ -24,6 +26,8 @@ export interface LoadOptions {
   request: (n: number, connection: number) => Uint8Array;
   /** The status that every answer must have. */
   expect: number;
+  /** Or 503. */
+  mayRefuse?: boolean;
 }
 
 /** An HTTP/1.1 request as bytes. */
@@ -55,6 +59,7 @@ export async function load(options: LoadOptions): Promise<Load> {
   const latencies: number[] = [];
   const started = performance.now();
   let next = 0;
+  let refused = 0;
   await Promise.all(
     Array.from({ length: connections }, async (_, index) => {
       const connection = await Connection.open(urls[index % urls.length]);
@@ -62,8 +67,10 @@ export async function load(options: LoadOptions): Promise<Load> {
         const request = options.request(next++, index);
         const sent = performance.now();
         const status = await connection.send(request);
-        latencies.push(performance.now() - sent);
-        if (status !== options.expect) {
+        if (status === 503 && options.mayRefuse) refused++;
+        else if (status === options.expect) {
+          latencies.push(performance.now() - sent);
+        } else {
           throw new Error(`answered ${status}: ${connection.answer}`);
         }
       }
@@ -76,6 +83,7 @@ export async function load(options: LoadOptions): Promise<Load> {
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     max: quantile(latencies, 1),
+    refused,
   };
 }
 

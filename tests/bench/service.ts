@@ -1,15 +1,15 @@
 /** The real program as a benchmark sees it, and image hosts beside it. */
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
+import { openDatabase } from "../../src/database/open.ts";
+import { cpuSecondsOf } from "../support/cpu.ts";
 import {
   type Program,
-  runProgram,
   startProgram,
   temporaryFolder,
 } from "../support/process.ts";
+import { addSellersTo } from "../support/service.ts";
 import { Connection, requestBytes } from "./load.ts";
 
-/** Of Linux's accounts of CPU time. */
-const TICKS_A_SECOND = 100;
 /** Of its operator API. */
 export const OPERATOR_KEY = "operator-key";
 
@@ -66,11 +66,12 @@ export class BenchService implements AsyncDisposable {
       SELLER_ROLES: roles,
       SELLER_DATABASE_URL: databaseUrl,
     };
-    const keys = new Map<string, string>();
-    for (const name of sellers) {
-      const { stdout } = await runProgram(["seller", "add", name], { env });
-      keys.set(name, /api_key: (\S+)/.exec(stdout)![1]);
-    }
+    const place = { dataDir: folder.path, databaseUrl: databaseUrl || null };
+    const db = await openDatabase({ ...place, databasePool: 2 }, {
+      create: true,
+    });
+    const keys = await addSellersTo(db, sellers);
+    await db.close();
     await fill?.(folder.path);
     const begun = performance.now();
     const run = { env, preload: options.preload };
@@ -169,12 +170,10 @@ export class BenchService implements AsyncDisposable {
     return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024;
   }
 
-  /** CPU time of the first process so far. */
+  /** CPU time of its processes so far. */
   async cpuSeconds(): Promise<number> {
-    const [{ pid }] = this.#programs;
-    const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+    const all = this.#programs.map(({ pid }) => cpuSecondsOf(pid));
+    return (await Promise.all(all)).reduce((sum, one) => sum + one, 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,15 +1,14 @@
 /** Processes of the real program, with one role each, on one PostgreSQL server. */
-import { systemClock, systemIds } from "../../src/deps.ts";
 import type { Role } from "../../src/config.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
-import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import {
   type Program,
   startProgram,
   temporaryFolder,
 } from "../support/process.ts";
+import { addSellersTo } from "../support/service.ts";
 
 export const OPERATOR = "operator-key";
 
@@ -63,9 +62,8 @@ export class Cluster implements AsyncDisposable {
     const url = await server.database();
     const db = await openPostgres({ url, connections: 2 });
     stack.defer(() => db.close());
-    const deps = { clock: systemClock, ids: systemIds };
-    const { apiKey } = await db.write((tx) => addSeller(tx, deps, "acme"));
-    const fixed = { server, key: apiKey, db };
+    const key = (await addSellersTo(db, ["acme"])).get("acme")!;
+    const fixed = { server, key, db };
     const cluster = new Cluster(fixed, path, url, roles);
     stack.defer(() => cluster.killAll());
     await cluster.startDead();

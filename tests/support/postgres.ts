@@ -1,19 +1,31 @@
 /**
  * A real PostgreSQL server for a test: the binaries are a package of npm, so
- * nothing has to be installed. It listens on a free port of 127.0.0.1 and keeps
- * nothing: its data are in a temporary folder, unless told without fsync.
+ * nothing has to be installed, unless the test asks for those of the system. It
+ * listens on a free port of 127.0.0.1 and keeps nothing: its data are in a
+ * temporary folder, unless told without fsync.
  */
 import pg from "pg";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { cpuSecondsOf } from "./cpu.ts";
 
 const USER = "postgres";
 
+/** Settings of `postgresql.conf`, by name. */
+export type ServerSettings = Readonly<Record<string, string>>;
+
+export interface ServerOptions {
+  /** A folder with `bin/postgres`; the package of npm unless told. */
+  installation?: string;
+  /** Environment variables of the server. */
+  env?: Readonly<Record<string, string>>;
+}
+
 export class PostgresServer implements AsyncDisposable {
   readonly #folder: string;
-  readonly #launch: () => Deno.ChildProcess;
+  readonly #launch: (settings?: ServerSettings) => Deno.ChildProcess;
   #child: Deno.ChildProcess;
   readonly port: number;
   #databases = 0;
@@ -21,7 +33,7 @@ export class PostgresServer implements AsyncDisposable {
   private constructor(
     folder: string,
     port: number,
-    launch: () => Deno.ChildProcess,
+    launch: (settings?: ServerSettings) => Deno.ChildProcess,
   ) {
     this.#folder = folder;
     this.port = port;
@@ -35,30 +47,30 @@ export class PostgresServer implements AsyncDisposable {
    */
   static async start(
     files: Readonly<Record<string, string>> = {},
-    settings: Readonly<Record<string, string>> = {},
+    settings: ServerSettings = {},
+    { installation, env }: ServerOptions = {},
   ): Promise<PostgresServer> {
-    const binaries = await unpack();
+    const binaries = installation ?? await unpack();
     const folder = await makeFolder();
     const data = join(folder, "data");
     await run(["cp", "-a", await PostgresServer.#initialData(binaries), data]);
     for (const [name, text] of Object.entries(files)) {
-      const file = join(data, name);
-      await Deno.writeTextFile(file, text, { mode: 0o600 });
-      await giveToUser(file);
+      await writeForUser(join(data, name), text);
     }
-    return await PostgresServer.#started(binaries, folder, settings);
+    return await PostgresServer.#started(binaries, folder, settings, env);
   }
 
   static async #started(
     binaries: string,
     folder: string,
-    settings: Readonly<Record<string, string>> = {},
+    settings: ServerSettings,
+    env?: ServerOptions["env"],
   ): Promise<PostgresServer> {
     const port = freePort();
     const server = new PostgresServer(
       folder,
       port,
-      () => launch(binaries, folder, port, settings),
+      (more) => launch(binaries, folder, port, { ...settings, ...more }, env),
     );
     await server.#ready();
     return server;
@@ -69,7 +81,10 @@ export class PostgresServer implements AsyncDisposable {
    * `schema`. Made once for each version of the schema, as it takes a second.
    */
   static async #initialData(binaries: string): Promise<string> {
-    const target = `${binaries}-data-${await digest(MIGRATIONS)}`;
+    const target = join(
+      temporaryFolder(),
+      `seller-postgres-data-${await digest([binaries, MIGRATIONS])}`,
+    );
     if (await isFolder(target)) return target;
     const folder = await makeFolder();
     const data = join(folder, "data");
@@ -85,7 +100,13 @@ export class PostgresServer implements AsyncDisposable {
       "--encoding=UTF8",
       "--no-locale",
     ]);
-    await using server = await PostgresServer.#started(binaries, folder);
+    // Such data can become those of a standby.
+    const settings = { wal_level: "replica" };
+    await using server = await PostgresServer.#started(
+      binaries,
+      folder,
+      settings,
+    );
     await server.#makeTemplate();
     await server.stop();
     await putInPlace(data, target);
@@ -136,6 +157,15 @@ export class PostgresServer implements AsyncDisposable {
     return await runStatements(this.url(database), [statement]);
   }
 
+  get dataFolder(): string {
+    return join(this.#folder, "data");
+  }
+
+  /** CPU time of all its processes so far. */
+  async cpuSeconds(): Promise<number> {
+    return await cpuSecondsOf(this.#child.pid);
+  }
+
   /** The URL of a new database; `empty` has no schema. */
   async database({ empty = false } = {}): Promise<string> {
     const name = `db${++this.#databases}`;
@@ -153,9 +183,9 @@ export class PostgresServer implements AsyncDisposable {
     await this.start();
   }
 
-  /** Starts it again after `stop`. */
-  async start(): Promise<void> {
-    this.#child = this.#launch();
+  /** Starts it again after `stop`; `settings` win over those of before. */
+  async start(settings: ServerSettings = {}): Promise<void> {
+    this.#child = this.#launch(settings);
     await this.#ready();
   }
 
@@ -168,6 +198,17 @@ export class PostgresServer implements AsyncDisposable {
     await this.#child.status;
     await Deno.remove(this.#folder, { recursive: true });
   }
+}
+
+/**
+ * The newest PostgreSQL that the system has, where Debian's packages put it;
+ * null if there is none.
+ */
+export async function installedPostgres(): Promise<string | null> {
+  const root = "/usr/lib/postgresql";
+  if (!await isFolder(root)) return null;
+  const versions = [...Deno.readDirSync(root)].map(({ name }) => Number(name));
+  return versions.length === 0 ? null : join(root, `${Math.max(...versions)}`);
 }
 
 let shared: Promise<string> | undefined;
@@ -266,6 +307,11 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
+async function writeForUser(file: string, text: string): Promise<void> {
+  await Deno.writeTextFile(file, text, { mode: 0o600 });
+  await giveToUser(file);
+}
+
 async function giveToUser(path: string): Promise<void> {
   if (Deno.uid() === 0) await Deno.chown(path, UNPRIVILEGED, null);
 }
@@ -280,7 +326,8 @@ function launch(
   binaries: string,
   folder: string,
   port: number,
-  own: Readonly<Record<string, string>>,
+  own: ServerSettings,
+  env: ServerOptions["env"] = {},
 ): Deno.ChildProcess {
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -311,6 +358,7 @@ function launch(
   return new Deno.Command(command, {
     args,
     cwd: folder,
+    env,
     // Not ended with the isolate of the test file that started it.
     detached: true,
     stdin: "null",

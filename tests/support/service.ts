@@ -1,5 +1,6 @@
 /** The real program with sellers, which can be killed and started again. */
 import { systemClock, systemIds } from "../../src/deps.ts";
+import type { Db } from "../../src/database/db.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { ADDING_SELLERS, addSeller } from "../../src/sellers/seller_rows.ts";
 import { addDatabase } from "./data_dir.ts";
@@ -7,6 +8,22 @@ import { type Program, startProgram } from "./process.ts";
 
 /** Of the operator API of every service that a test starts. */
 export const OPERATOR = "operator-key";
+
+/** Adds sellers; their keys by name. */
+export async function addSellersTo(
+  db: Db,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const deps = { clock: systemClock, ids: systemIds };
+  const keys = new Map<string, string>();
+  for (const name of names) {
+    const { apiKey } = await db.write((tx) => addSeller(tx, deps, name), {
+      order: ADDING_SELLERS,
+    });
+    keys.set(name, apiKey);
+  }
+  return keys;
+}
 
 /** Makes a database with sellers in a data folder; their keys by name. */
 export async function addSellers(
@@ -16,14 +33,7 @@ export async function addSellers(
   await Deno.mkdir(folder, { recursive: true });
   addDatabase(folder);
   const db = await openSqlite(`${folder}/seller.db`);
-  const deps = { clock: systemClock, ids: systemIds };
-  const keys = new Map<string, string>();
-  for (const name of names) {
-    const { apiKey } = await db.write((tx) => addSeller(tx, deps, name), {
-      order: ADDING_SELLERS,
-    });
-    keys.set(name, apiKey);
-  }
+  const keys = await addSellersTo(db, names);
   await db.close();
   return keys;
 }

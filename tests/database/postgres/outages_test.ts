@@ -6,6 +6,7 @@ import { type Answer, codeOf, product, textAt } from "../../support/app.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { PostgresServer } from "../../support/postgres.ts";
+import { Proxy } from "../../support/proxy.ts";
 import { bootReplicas } from "../../support/replicas.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
 
@@ -212,67 +213,6 @@ Deno.test("a wake-up reaches other processes, also after the connection broke", 
     await two.close();
   }
 });
-
-/** Lies between a client and the server, and can fall silent. */
-class Proxy implements AsyncDisposable {
-  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  readonly #connections: Deno.Conn[] = [];
-  #silence = Promise.withResolvers<"silence">();
-
-  constructor(port: number) {
-    this.#accept(port);
-  }
-
-  get port(): number {
-    return (this.#listener.addr as Deno.NetAddr).port;
-  }
-
-  async #accept(port: number): Promise<void> {
-    for await (const client of this.#listener) {
-      const server = await Deno.connect({ hostname: "127.0.0.1", port });
-      this.#connections.push(client, server);
-      this.#carry(client, server);
-      this.#carry(server, client);
-    }
-  }
-
-  /** Until it is to be silent; what comes then is not even read. */
-  async #carry(from: Deno.Conn, to: Deno.Conn): Promise<void> {
-    const { promise: silence } = this.#silence;
-    const buffer = new Uint8Array(65_536);
-    try {
-      for (;;) {
-        const size = await Promise.race([from.read(buffer), silence]);
-        if (size === "silence") return;
-        if (size === null) break;
-        await to.write(buffer.subarray(0, size));
-      }
-    } catch {
-      // One of them has left: the other hears of it.
-    }
-    close(to);
-  }
-
-  /** From now on connections of before are open, and nothing comes of them. */
-  mute(): void {
-    this.#silence.resolve("silence");
-    this.#silence = Promise.withResolvers();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#listener.close();
-    this.#connections.forEach(close);
-    return Promise.resolve();
-  }
-}
-
-function close(connection: Deno.Conn): void {
-  try {
-    connection.close();
-  } catch {
-    // It is closed already.
-  }
-}
 
 Deno.test("after one connection fell silent, no other of before is used", async () => {
   await using proxy = new Proxy(server.port);

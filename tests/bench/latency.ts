@@ -1,0 +1,264 @@
+/**
+ * The API in 1, 2, 4 and 8 processes on a PostgreSQL server that is 2 ms away
+ * and takes 5 ms for each flush, so that waiting shows what two cores cannot.
+ *
+ *   deno run -A tests/bench/latency.ts [updates|uploads|mixed] [MS] [ROUNDS]
+ *
+ * Beside each figure stands what the bare server did on as many connections as
+ * the processes have for writing, through the same proxy, and the CPU time of
+ * the server and of the service. All of it is on the same machine as the load
+ * generator.
+ */
+import { installedPostgres, PostgresServer } from "../support/postgres.ts";
+import { delayed, slowFlushes } from "./delays.ts";
+import { type Load, load } from "./load.ts";
+import { BenchService, document } from "./service.ts";
+import { Table } from "./table.ts";
+
+/** All of them unless told. */
+const LOADS = Deno.args[0] ?? "updates|uploads|mixed";
+/** Of each figure. */
+const MS = Number(Deno.args[1] ?? 2_000);
+const ROUNDS = Number(Deno.args[2] ?? 1);
+const PROCESSES = [1, 2, 4, 8];
+/** Of which half are for writing: the default of SELLER_DATABASE_POOL. */
+const POOL = 10;
+const DELAY_MS = 2;
+const FLUSH_MS = 5;
+const CONNECTIONS = 64;
+/** One process refuses more uploads of one seller at a time. */
+const UPLOADS = 16;
+/** Of the mixed load; its other connections update attributes. */
+const MIXED_UPLOADS = 8;
+const SELLERS = Array.from({ length: CONNECTIONS }, (_, n) => `seller-${n}`);
+/** Products of each document. */
+const PRODUCTS = 250;
+const CORES = navigator.hardwareConcurrency;
+
+/** Which seller speaks on a connection. */
+const CASES = {
+  "64 sellers": (connection: number) => SELLERS[connection],
+  "1 seller": () => SELLERS[0],
+};
+type Speaker = (connection: number) => string;
+
+const table = new Table();
+
+const installation = await installedPostgres();
+const flushes = await slowFlushes(FLUSH_MS);
+await using server = await PostgresServer.start({}, {
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+  shared_buffers: "256MB",
+  max_wal_size: "4GB",
+}, { installation: installation ?? undefined, env: flushes ?? {} });
+await using proxy = await delayed(server.port, DELAY_MS);
+console.log(
+  `PostgreSQL ${installation ?? "of npm"} behind ${proxy.name}, ` +
+    `${DELAY_MS} ms each way; flushes ` +
+    (flushes === null ? "of this disk (no C compiler)" : `of ${FLUSH_MS} ms`),
+);
+
+/** The same database through the proxy. */
+function away(url: string): string {
+  const far = new URL(url);
+  far.port = `${proxy.port}`;
+  return far.href;
+}
+
+await server.sql("postgres", "CREATE DATABASE bare");
+await server.sql("bare", "CREATE TABLE bare (id int PRIMARY KEY, n int)");
+await server.sql(
+  "bare",
+  "INSERT INTO bare SELECT id, 0 FROM generate_series(0, 255) AS id",
+);
+
+/** One-row commits of bare connections, each with a row of its own. */
+async function bareCommits(connections: number): Promise<void> {
+  const script = await Deno.makeTempFile();
+  await Deno.writeTextFile(
+    script,
+    "UPDATE bare SET n = n + 1 WHERE id = :client_id;",
+  );
+  const seconds = Math.ceil(MS / 1_000);
+  const before = await server.cpuSeconds();
+  const { stdout } = await new Deno.Command("pgbench", {
+    args: [
+      ...["-h", "127.0.0.1", "-p", `${proxy.port}`, "-U", "postgres"],
+      ...["-n", "-M", "prepared", "-f", script, "-T", `${seconds}`],
+      ...["-c", `${connections}`, "bare"],
+    ],
+  }).output().catch(() => ({ stdout: new Uint8Array() }));
+  const rate = /tps = ([\d.]+)/.exec(new TextDecoder().decode(stdout))?.[1];
+  await Deno.remove(script);
+  if (rate === undefined) return; // There is no pgbench.
+  const name = `bare commits, ${connections} connections`;
+  table.note(name, "/s", Number(rate));
+  const cpu = (await server.cpuSeconds() - before) / seconds;
+  table.note(`${name}: server`, "cores", cpu);
+}
+
+const databaseUrl = await server.database();
+await using service = await BenchService.start({
+  roles: "api",
+  sellers: SELLERS,
+  databaseUrl: away(databaseUrl),
+  processes: Math.max(...PROCESSES),
+});
+
+let documents = 0;
+
+function upload(seller: string): Uint8Array {
+  const body = document(`u${documents++}`, { products: PRODUCTS, bytes: 0 });
+  return service.upload(seller, body);
+}
+
+const stock = document("stock", { products: PRODUCTS, bytes: 0 });
+await load({
+  url: service.urls,
+  connections: 8,
+  count: SELLERS.length,
+  request: (n) => service.upload(SELLERS[n], stock),
+  expect: 200,
+});
+
+function updates(
+  urls: readonly string[],
+  connections: number,
+  speaker: Speaker,
+): Promise<Load> {
+  return load({
+    url: urls,
+    connections,
+    ms: MS,
+    request: (n, connection) => {
+      const path = `products/stock-${n % PRODUCTS}/attribute/quantity/${n}`;
+      return service.request(speaker(connection), "PUT", path);
+    },
+    expect: 204,
+    mayRefuse: true,
+  });
+}
+
+function uploads(
+  urls: readonly string[],
+  connections: number,
+  speaker: Speaker,
+): Promise<Load> {
+  return load({
+    url: urls,
+    connections,
+    ms: MS,
+    request: (_, connection) => upload(speaker(connection)),
+    expect: 200,
+    mayRefuse: true,
+  });
+}
+
+/** What each load is measured by. */
+const FIGURES: Record<string, readonly string[]> = {
+  updates: ["updates"],
+  uploads: ["uploads"],
+  mixed: ["mixed, updates", "mixed, uploads"],
+};
+
+/** One line of the report: a figure for each number of processes. */
+const nameOf = (what: string, who: string, processes: number) =>
+  `${what}, ${who}, ${processes} of 8 processes`;
+
+/** Runs a load and notes its CPU time. */
+async function measured(
+  name: string,
+  run: () => Promise<void>,
+): Promise<void> {
+  const cpu = () => Promise.all([server.cpuSeconds(), service.cpuSeconds()]);
+  const began = performance.now();
+  const before = await cpu();
+  await run();
+  const seconds = (performance.now() - began) / 1_000;
+  for (const [n, spent] of (await cpu()).entries()) {
+    const who = ["server", "service"][n];
+    table.note(`${name}: ${who}`, "cores", (spent - before[n]) / seconds);
+  }
+}
+
+async function round(): Promise<void> {
+  for (const processes of PROCESSES) {
+    await bareCommits(processes * POOL / 2);
+    const urls = service.urls.slice(0, processes);
+    for (const [who, speaker] of Object.entries(CASES)) {
+      const name = (what: string) => nameOf(what, who, processes);
+      const note = (what: string, { rate, refused }: Load) => {
+        table.note(name(what), "/s", rate);
+        table.note(`${name(what)}: refused`, "", refused);
+      };
+      const runs: Record<string, () => Promise<void>> = {
+        async updates() {
+          note("updates", await updates(urls, CONNECTIONS, speaker));
+        },
+        async uploads() {
+          note("uploads", await uploads(urls, UPLOADS, speaker));
+        },
+        async mixed() {
+          const [small, large] = await Promise.all([
+            updates(urls, CONNECTIONS - MIXED_UPLOADS, speaker),
+            uploads(urls, MIXED_UPLOADS, speaker),
+          ]);
+          note("mixed, updates", small);
+          note("mixed, uploads", large);
+        },
+      };
+      for (const load of LOADS.split("|")) {
+        await measured(name(load), runs[load]);
+      }
+    }
+  }
+  await bareCommits(CONNECTIONS);
+}
+
+/** A line of columns, one for each number of processes. */
+function print(title: string, column: (processes: number) => string): void {
+  const columns = PROCESSES.map((processes) => column(processes).padStart(14));
+  console.log(title.padEnd(34) + columns.join(""));
+}
+
+function printReport(): void {
+  const rate = (name: string) => table.median(name);
+  print("a second (x of the column before)", (n) => `${n} of 8`);
+  for (const load of LOADS.split("|")) {
+    for (const who of Object.keys(CASES)) {
+      for (const what of FIGURES[load]) {
+        const at = (n: number) => rate(nameOf(what, who, n));
+        print(`${what}, ${who}`, (n) => {
+          const times = n === 1 ? "" : ` (${(at(n) / at(n / 2)).toFixed(2)})`;
+          return `${at(n).toPrecision(3)}${times}`;
+        });
+        const refused = (n: number) => rate(`${nameOf(what, who, n)}: refused`);
+        if (PROCESSES.some((n) => refused(n) > 0)) {
+          print("  requests answered 503", (n) => `${refused(n)}`);
+        }
+      }
+      print("  server + service, cores", (n) => {
+        const cores = (part: string) =>
+          rate(`${nameOf(load, who, n)}: ${part}`).toFixed(2);
+        return `${cores("server")} + ${cores("service")}`;
+      });
+    }
+  }
+  const bare = (connections: number) =>
+    `bare commits, ${connections} connections`;
+  print(
+    `bare commits, ${POOL / 2} connections each`,
+    (n) => rate(bare(n * POOL / 2)).toFixed(0),
+  );
+  console.log(
+    `${bare(CONNECTIONS)}: ${rate(bare(CONNECTIONS)).toFixed(0)}, ` +
+      `server ${rate(`${bare(CONNECTIONS)}: server`).toFixed(2)} cores of ` +
+      CORES,
+  );
+}
+
+for (let n = 0; n < ROUNDS; n++) await round();
+printReport();
+await table.keep("latency");

@@ -1,0 +1,126 @@
+/** A TCP proxy that delays what it forwards, or keeps it. */
+
+/** Bytes towards the server, or from it. */
+type Direction = "requests" | "answers";
+const DIRECTIONS: readonly Direction[] = ["requests", "answers"];
+
+/** A client's connection and the one to the server. */
+interface Pair {
+  readonly ends: readonly [Deno.TcpConn, Deno.TcpConn];
+  /** What is not forwarded, its end included. */
+  readonly muted: Set<Direction>;
+}
+
+export class Proxy implements AsyncDisposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly #target: number;
+  readonly #delayMs: number;
+  readonly #pairs = new Set<Pair>();
+  /** Of connections to come. */
+  #muted: readonly Direction[] = [];
+
+  /** `delayMs` is added to each direction. */
+  constructor(port: number, delayMs = 0) {
+    this.#target = port;
+    this.#delayMs = delayMs;
+    this.#accept();
+  }
+
+  get port(): number {
+    return (this.#listener.addr as Deno.NetAddr).port;
+  }
+
+  /** Keeps what the connections of now would forward; they stay open. */
+  mute(directions = DIRECTIONS): void {
+    for (const { muted } of this.#pairs) {
+      directions.forEach((direction) => muted.add(direction));
+    }
+  }
+
+  /** As `mute`, with the connections to come, until `resume`. */
+  hang(directions = DIRECTIONS): void {
+    this.mute(directions);
+    this.#muted = directions;
+  }
+
+  /** Connections to come work again; those of before stay as they are. */
+  resume(): void {
+    this.#muted = [];
+  }
+
+  async #accept(): Promise<void> {
+    for await (const client of this.#listener) {
+      this.#connect(client).catch(() => close(client));
+    }
+  }
+
+  async #connect(client: Deno.TcpConn): Promise<void> {
+    const server = await Deno.connect({
+      hostname: "127.0.0.1",
+      port: this.#target,
+    });
+    const pair: Pair = {
+      ends: [client, server],
+      muted: new Set(this.#muted),
+    };
+    this.#pairs.add(pair);
+    pair.ends.forEach((end) => end.setNoDelay(true));
+    await Promise.all([
+      this.#forward(pair, "requests", client, server),
+      this.#forward(pair, "answers", server, client),
+    ]);
+    this.#pairs.delete(pair);
+  }
+
+  async #forward(
+    { muted }: Pair,
+    direction: Direction,
+    from: Deno.TcpConn,
+    to: Deno.TcpConn,
+  ): Promise<void> {
+    let written = Promise.resolve();
+    try {
+      for (;;) {
+        const buffer = new Uint8Array(65_536);
+        const size = await from.read(buffer);
+        if (size === null) break;
+        if (muted.has(direction)) continue;
+        const due = performance.now() + this.#delayMs;
+        const bytes = buffer.subarray(0, size);
+        written = written.then(() => write(to, bytes, due));
+        written.catch(() => {});
+      }
+      await written;
+    } catch {
+      // One of them has left: the other hears of it.
+    }
+    if (!muted.has(direction)) close(to);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    for (const { ends } of this.#pairs) ends.forEach(close);
+    return Promise.resolve();
+  }
+}
+
+/** Writes all of it at a monotonic time. */
+async function write(
+  to: Deno.TcpConn,
+  bytes: Uint8Array,
+  due: number,
+): Promise<void> {
+  const wait = due - performance.now();
+  if (wait > 0) await new Promise((done) => setTimeout(done, wait));
+  for (let sent = 0; sent < bytes.length;) {
+    sent += await to.write(bytes.subarray(sent));
+  }
+}
+
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // It is closed already.
+  }
+}
