@@ -1,5 +1,5 @@
 /** The content of `<service>` for every kind of answer. */
-import { DETAIL_CODES, ERROR_STATUS } from "../lib/errors.ts";
+import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import { IMAGE_CODES } from "../images/image.ts";
 import { DELIVERY_STATES, type DeliveryState } from "../webhooks/webhook.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
@@ -62,13 +62,20 @@ const COUNTERS = [
   maybe("undone_by", UUID, "the transaction that undid this one"),
 ];
 
+/** Codes with their meaning and remedy; a list in Markdown. */
+function listOf(codes: Readonly<Record<string, CodeEntry>>): string {
+  return Object.entries(codes)
+    .map(([code, { meaning, remedy }]) => `- \`${code}\`: ${meaning} ${remedy}`)
+    .join("\n");
+}
+
 const DETAIL = elements(
   maybe("product", COUNT, "position in the document, from 1"),
   maybe("sku", STRING),
   maybe("line", COUNT),
   maybe("column", COUNT),
   maybe("field", STRING),
-  one("code", word(Object.keys(DETAIL_CODES))),
+  one("code", word(Object.keys(DETAIL_CODES)), listOf(DETAIL_CODES)),
   one("message", STRING),
 );
 
@@ -126,14 +133,14 @@ const REFUSAL = elements(
   one("seller", STRING, "its name"),
   one("route", STRING, "method and path; empty where there is no such path"),
   one("status", COUNT),
-  one("code", word(Object.keys(ERROR_STATUS))),
+  one("code", word(Object.keys(ERRORS))),
   one("message", STRING),
   one("size", orEmpty(COUNT), "bytes of the body; empty where none was read"),
   maybe("details", DETAILS, "the first 50"),
 );
 
 const ERROR = elements(
-  one("code", word(Object.keys(ERROR_STATUS))),
+  one("code", word(Object.keys(ERRORS)), listOf(ERRORS)),
   one("message", STRING),
   one("request_id", UUID),
   maybe("details", DETAILS),

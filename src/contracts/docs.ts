@@ -1,5 +1,5 @@
 /** Writes the API reference, a chapter of the handbook, from the tables. */
-import { DETAIL_CODES, ERROR_STATUS, type ErrorCode } from "../lib/errors.ts";
+import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import type { Generated } from "../docs/page.ts";
 import { escaped } from "../lib/markup.ts";
 import { IMAGE_CODES } from "../images/image.ts";
@@ -9,48 +9,6 @@ import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
 import { type Child, isText, type TextForm } from "./shapes.ts";
-
-/** The meaning of each code; a test compares the handbook with it. */
-export const ERROR_ABOUT: Readonly<Record<ErrorCode, string>> = {
-  malformed_xml:
-    "The body is not well-formed XML, not UTF-8, has a DOCTYPE or a " +
-    "processing instruction, or passes a structural limit; one detail " +
-    "has <line> and <column>.",
-  malformed_request:
-    "Broken percent-encoding or gzip, an unusable request line, Host or " +
-    "header, or a query parameter that the request does not take.",
-  unsupported_version: "v is not 1.1.",
-  unauthorized: "The key is missing, unknown or revoked.",
-  forbidden: "The operator key may only read.",
-  suspended: "The operator has suspended this seller. Nothing is lost: " +
-    "deliveries and images wait until the operator ends the suspension.",
-  not_found:
-    "No such path, or no such transaction, product or webhook of this " +
-    "seller.",
-  method_not_allowed: "The path takes other methods: see Allow.",
-  request_timeout: "The body was not complete after 30 s.",
-  conflict: "The Idempotency-Key was used with another request, or its first " +
-    "request is still in progress (Retry-After), or the transaction was " +
-    "undone already.",
-  too_many_products: "More than 250 products in a document.",
-  body_too_large: "The body, decompressed, is longer than SELLER_BODY_LIMIT.",
-  unsupported_media_type:
-    "Content-Type is not text/xml or application/xml, or " +
-    "Content-Encoding is not gzip.",
-  record_invalid:
-    "The request contains mistakes; <details> lists each of them. Nothing " +
-    "was stored.",
-  rate_limited:
-    "Too many requests a minute, or too many at once (16 uploads, 32 " +
-    "request bodies, 64 waiting requests, 64 lists or statuses of a seller, " +
-    "or 32 MiB of answers that were not read), or too many wrong " +
-    "keys from your address. Wait for Retry-After seconds.",
-  internal: "The service failed. The request id finds the log line.",
-  unavailable:
-    "The service cannot work at the moment, for example because the disk " +
-    "is full or 64 uploads are in progress. Try again after Retry-After " +
-    "seconds.",
-};
 
 const GROUPS: readonly [Endpoint["access"], string][] = [
   ["seller", "For sellers"],
@@ -213,28 +171,45 @@ function sections(endpoints: readonly Endpoint[]): string {
   return [...groups, ...rest].join("");
 }
 
-function codeTable(
-  id: string,
-  title: string,
-  about: string,
-  codes: Readonly<Record<string, string>>,
-): string {
-  const rows = Object.entries(codes)
-    .map(([name, meaning]) => [code(name), escaped(meaning)]);
-  return `<section id="${id}"><h2>${title}</h2><p>${about}</p>
-${table(title, ["code", "meaning"], rows)}</section>`;
+/** Markdown without anything but code, as HTML. */
+function inline(text: string): string {
+  return escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
 function errors(): string {
-  const rows = (Object.keys(ERROR_STATUS) as ErrorCode[]).map((name) => [
-    `<code id="error-${name}">${name}</code>`,
-    `${ERROR_STATUS[name]}`,
-    escaped(ERROR_ABOUT[name]),
-  ]);
+  const rows = Object.entries(ERRORS)
+    .map(([name, { status, meaning, remedy }]) => [
+      `<code id="error-${name}">${name}</code>`,
+      `${status}`,
+      inline(meaning),
+      inline(remedy),
+    ]);
   return `<section id="errors"><h2>Errors</h2>
 <p>Every failure is answered with a status and a document like this.</p>
 ${example("An error", ANSWER_EXAMPLES.error)}
-${table("Error codes", ["code", "status", "meaning"], rows)}</section>`;
+${
+    table("Error codes", ["code", "status", "meaning", "what to do"], rows)
+  }</section>`;
+}
+
+function details(): string {
+  const rows = Object.entries<CodeEntry>(DETAIL_CODES)
+    .map(([name, { meaning, remedy }]) => [
+      code(name),
+      inline(meaning),
+      inline(remedy),
+    ]);
+  return `<section id="details"><h2>Detail codes</h2>
+<p>What is wrong with one value of a request.</p>
+${table("Detail codes", ["code", "meaning", "what to do"], rows)}</section>`;
+}
+
+function images(): string {
+  const rows = Object.entries(IMAGE_CODES)
+    .map(([name, meaning]) => [code(name), escaped(meaning)]);
+  return `<section id="images"><h2>Image codes</h2>
+<p>Why an image could not be fetched.</p>
+${table("Image codes", ["code", "meaning"], rows)}</section>`;
 }
 
 function productFields(): string {
@@ -257,22 +232,8 @@ export function apiReference(endpoints: readonly Endpoint[]): Generated {
   const html = `${groups.join("\n")}
 ${productFields()}
 ${errors()}
-${
-    codeTable(
-      "details",
-      "Detail codes",
-      "What is wrong with one value of a request.",
-      DETAIL_CODES,
-    )
-  }
-${
-    codeTable(
-      "images",
-      "Image codes",
-      "Why an image could not be fetched.",
-      IMAGE_CODES,
-    )
-  }
+${details()}
+${images()}
 <section id="triggers"><h2>Triggers</h2>
 <p>${TRIGGERS.map(code).join(", ")}</p></section>`;
   return { html, sections: sections(endpoints) };

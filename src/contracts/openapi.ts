@@ -1,5 +1,5 @@
 /** Writes the OpenAPI 3.1 description (https://spec.openapis.org/oas/v3.1.1). */
-import { ERROR_STATUS, type ErrorCode } from "../lib/errors.ts";
+import { type ErrorCode, ERRORS } from "../lib/errors.ts";
 import { type AnswerName, ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
 import {
@@ -236,7 +236,7 @@ function answer(endpoint: Endpoint, components: Components): Json {
 function failures(endpoint: Endpoint): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(endpoint)) {
-    const status = ERROR_STATUS[code];
+    const status = ERRORS[code].status;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(

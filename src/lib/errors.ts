@@ -4,64 +4,248 @@
  * place where a code becomes a status and an XML body.
  */
 
-/** Error codes with their HTTP status. */
-export const ERROR_STATUS = {
-  malformed_xml: 400,
-  malformed_request: 400,
-  unsupported_version: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  suspended: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  conflict: 409,
-  too_many_products: 413,
-  body_too_large: 413,
-  unsupported_media_type: 415,
-  record_invalid: 422,
-  rate_limited: 429,
-  internal: 500,
-  unavailable: 503,
-} as const;
+/** What a code tells the client. In Markdown, for the handbook. */
+export interface CodeEntry {
+  /** What is wrong. */
+  meaning: string;
+  /** What the client can do. */
+  remedy: string;
+}
 
-export type ErrorCode = keyof typeof ERROR_STATUS;
+/**
+ * Error codes with their HTTP status. The tables of the handbook and the OpenAPI
+ * description are written from this one and the next.
+ */
+export const ERRORS = {
+  malformed_xml: {
+    status: 400,
+    meaning:
+      "The body is not well-formed XML, not UTF-8, has a DOCTYPE or a processing instruction, or passes a structural limit; one detail has `<line>` and `<column>`.",
+    remedy:
+      "Correct the document at that place. An XML library writes no such document.",
+  },
+  malformed_request: {
+    status: 400,
+    meaning:
+      "Broken percent-encoding or gzip, an unusable request line, `Host` or header, or a query parameter that the request does not take.",
+    remedy: "Correct what the message names.",
+  },
+  unsupported_version: {
+    status: 400,
+    meaning: "`v` is not `1.1`.",
+    remedy: "Send `v=1.1` or leave it out.",
+  },
+  unauthorized: {
+    status: 401,
+    meaning: "The key is missing, unknown or revoked.",
+    remedy: "Send a valid key in `X-Service-Auth`; the operator creates keys.",
+  },
+  forbidden: {
+    status: 403,
+    meaning: "The operator key may only read.",
+    remedy: "Use an operator key that was made without `--read-only`.",
+  },
+  suspended: {
+    status: 403,
+    meaning:
+      "The operator has suspended this seller. Nothing is lost: deliveries and images wait until the operator ends the suspension.",
+    remedy: "Ask the operator.",
+  },
+  not_found: {
+    status: 404,
+    meaning:
+      "No such path, or no such transaction, product or webhook of this seller.",
+    remedy:
+      "Check the path and the id, and that the key is that of the same seller.",
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: "The path takes other methods.",
+    remedy: "Use one of those in `Allow`.",
+  },
+  request_timeout: {
+    status: 408,
+    meaning: "The body was not complete after 30 s.",
+    remedy: "Send it again; gzip makes it shorter.",
+  },
+  conflict: {
+    status: 409,
+    meaning:
+      "The `Idempotency-Key` was used with another request, or its first request is still in progress, or the transaction was undone already.",
+    remedy:
+      "For another request take another key. With `Retry-After`, send the same request again after as many seconds.",
+  },
+  too_many_products: {
+    status: 413,
+    meaning: "More than 250 products in a document.",
+    remedy: "Split the document.",
+  },
+  body_too_large: {
+    status: 413,
+    meaning: "The body, decompressed, is longer than `SELLER_BODY_LIMIT`.",
+    remedy: "Split the document.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    meaning:
+      "`Content-Type` is not `text/xml` or `application/xml`, or `Content-Encoding` is not `gzip`.",
+    remedy: "Send XML with `Content-Type: text/xml`, plain or with gzip.",
+  },
+  record_invalid: {
+    status: 422,
+    meaning:
+      "The request contains mistakes; `<details>` lists each of them. Nothing was stored.",
+    remedy:
+      "Correct what the details name and send the request again, or with `accept=valid` store the products without a mistake.",
+  },
+  rate_limited: {
+    status: 429,
+    meaning:
+      "Too many requests a minute, or too many at once (16 uploads, 32 request bodies, 64 waiting requests, 64 lists or statuses of a seller, or 32 MiB of answers that were not read), or too many wrong keys from your address.",
+    remedy: "Wait for `Retry-After` seconds.",
+  },
+  internal: {
+    status: 500,
+    meaning: "The service failed.",
+    remedy: "Tell the operator the request id, which finds the log line.",
+  },
+  unavailable: {
+    status: 503,
+    meaning:
+      "The service cannot work at the moment, for example because the disk is full or 64 uploads are in progress.",
+    remedy:
+      "Send the request again after `Retry-After` seconds, with the same `Idempotency-Key` if it had one.",
+  },
+} as const satisfies Record<string, CodeEntry & { status: number }>;
 
-/** Detail codes and their meaning; a test compares the handbook with them. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Codes of the details of an error. */
 export const DETAIL_CODES = {
-  required: "A required element, attribute or value is missing.",
-  too_long: "The text has more characters (Unicode code points) than allowed.",
-  too_many: "A list holds more entries than allowed.",
-  not_a_number: "The value is not a number in the form that the field takes.",
-  out_of_range: "The number is outside the range of the field.",
-  not_in_list: "The value is not one of those that the field takes.",
-  not_a_date: "The value is not a date (YYYY-MM-DD) or not a time in ISO 8601.",
-  not_one_line: "The text has a line break or another control character.",
-  not_allowed: "The value is well formed, but the field cannot take it.",
-  unknown_element: "No element of this name is known here.",
-  unknown_attribute: "No XML attribute of this name is known here.",
-  unexpected_text: "There is text where only elements are allowed.",
-  repeated_element: "The element is allowed only once here.",
-  repeated_value: "The list already contains the value.",
-  duplicate_sku: "An earlier product of the document has the same SKU.",
-  duplicate_product:
-    "An earlier product of the document addresses the same product.",
-  sku_taken: "Another stored product of the seller has this SKU.",
-  name_taken: "Another seller or operator key has this name.",
-  quota_exceeded: "The seller may not have that many products.",
-  changed_since: "The field was changed after the transaction to be undone.",
-  too_old: "What an undo of the transaction needs is not kept any more.",
-  unknown_id: "No product of the seller has this id.",
-  bad_check_digit: "The GTIN's last digit does not match the others.",
-  bad_url: "The URL cannot be used; the message says which rule it breaks.",
-  image_unavailable:
-    "The answer to a HEAD request for the image URL was not 200.",
-  image_blocked: "The image URL leads to an address that is not public.",
-  url_blocked: "The URL leads to an address that is not public.",
-  unresolved: "The host name of the URL does not resolve.",
-  syntax: "The document is not well-formed XML here.",
-  limit: "The document exceeds a structural limit of the XML reader.",
-} as const;
+  required: {
+    meaning: "A required element, attribute or value is missing.",
+    remedy: "Add it.",
+  },
+  too_long: {
+    meaning: "The text has more characters (Unicode code points) than allowed.",
+    remedy: "Shorten it to the length in the message.",
+  },
+  too_many: {
+    meaning: "A list holds more entries than allowed.",
+    remedy: "Remove some, down to the number in the message.",
+  },
+  not_a_number: {
+    meaning: "The value is not a number in the form that the field takes.",
+    remedy: "Write digits, with a point before decimals, as in `1299.50`.",
+  },
+  out_of_range: {
+    meaning: "The number is outside the range of the field.",
+    remedy: "Send one within the range in the message.",
+  },
+  not_in_list: {
+    meaning: "The value is not one of those that the field takes.",
+    remedy: "Send one of those in the message, spelt as there.",
+  },
+  not_a_date: {
+    meaning: "The value is not a date (YYYY-MM-DD) or not a time in ISO 8601.",
+    remedy: "Write a date as `2026-12-01`, a time as `2026-12-01T08:00:00Z`.",
+  },
+  not_one_line: {
+    meaning: "The text has a line break or another control character.",
+    remedy: "Replace it by a space.",
+  },
+  not_allowed: {
+    meaning: "The value is well formed, but the field cannot take it.",
+    remedy: "Send a value that follows the rule in the message.",
+  },
+  unknown_element: {
+    meaning: "No element of this name is known here.",
+    remedy: "Use the name that the message suggests, or remove the element.",
+  },
+  unknown_attribute: {
+    meaning: "No XML attribute of this name is known here.",
+    remedy: "Use the name that the message suggests, or remove the attribute.",
+  },
+  unexpected_text: {
+    meaning: "There is text where only elements are allowed.",
+    remedy: "Remove it, or put it into an element.",
+  },
+  repeated_element: {
+    meaning: "The element is allowed only once here.",
+    remedy: "Remove all but one.",
+  },
+  repeated_value: {
+    meaning: "The list already contains the value.",
+    remedy: "Remove all but one.",
+  },
+  duplicate_sku: {
+    meaning: "An earlier product of the document has the same SKU.",
+    remedy: "Remove one of the two; the message has the line of the first.",
+  },
+  duplicate_product: {
+    meaning: "An earlier product of the document addresses the same product.",
+    remedy: "Remove one of the two; the message has the line of the first.",
+  },
+  sku_taken: {
+    meaning: "Another stored product of the seller has this SKU.",
+    remedy:
+      "Choose another SKU, or first change or delete the product that has it.",
+  },
+  name_taken: {
+    meaning: "Another seller or operator key has this name.",
+    remedy: "Choose another name.",
+  },
+  quota_exceeded: {
+    meaning: "The seller may not have that many products.",
+    remedy:
+      "Delete products, or ask the operator for a higher limit. Updates go on.",
+  },
+  changed_since: {
+    meaning: "The field was changed after the transaction to be undone.",
+    remedy: "Undo with `changed=keep`, which leaves this field as it is.",
+  },
+  too_old: {
+    meaning: "What an undo of the transaction needs is not kept any more.",
+    remedy: "Upload the former values.",
+  },
+  unknown_id: {
+    meaning: "No product of the seller has this id.",
+    remedy: "Address the product by its SKU, or leave `<id>` out to create it.",
+  },
+  bad_check_digit: {
+    meaning: "The GTIN's last digit does not match the others.",
+    remedy: "Compare the GTIN with the package: a digit is wrong.",
+  },
+  bad_url: {
+    meaning: "The URL cannot be used; the message says which rule it breaks.",
+    remedy: "Write it as the message says.",
+  },
+  image_unavailable: {
+    meaning: "The answer to a HEAD request for the image URL was not 200.",
+    remedy:
+      "Have the host answer HEAD with 200, without a redirect, and send the request again.",
+  },
+  image_blocked: {
+    meaning: "The image URL leads to an address that is not public.",
+    remedy: "Put the image at a public address.",
+  },
+  url_blocked: {
+    meaning: "The URL leads to an address that is not public.",
+    remedy: "Use a URL with a public address.",
+  },
+  unresolved: {
+    meaning: "The host name of the URL does not resolve.",
+    remedy: "Correct the name, or its entry in the DNS.",
+  },
+  syntax: {
+    meaning: "The document is not well-formed XML here.",
+    remedy: "Correct the document at this line and column.",
+  },
+  limit: {
+    meaning: "The document exceeds a structural limit of the XML reader.",
+    remedy: "Split the document, or nest it less deeply.",
+  },
+} as const satisfies Record<string, CodeEntry>;
 
 export type DetailCode = keyof typeof DETAIL_CODES;
 
@@ -140,7 +324,7 @@ export class ServiceError extends Error {
   }
 
   get status(): number {
-    return ERROR_STATUS[this.code];
+    return ERRORS[this.code].status;
   }
 }
 

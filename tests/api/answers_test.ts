@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
 import { systemDeps } from "../../src/deps.ts";
-import { ERROR_STATUS } from "../../src/lib/errors.ts";
+import { ERRORS } from "../../src/lib/errors.ts";
 import { addOperatorKey } from "../../src/sellers/operator_keys.ts";
 import { type Answer, boot, product, type TestApp } from "../support/app.ts";
 import { passing, TestClock, until } from "../support/clock.ts";
@@ -232,7 +232,7 @@ Deno.test("independent parsers accept every kind of answer", async () => {
   const seen = [...bodies.values()]
     .map((body) => /<error><code>(\w+)</.exec(body)?.[1])
     .filter((code) => code !== undefined);
-  assertEquals([...new Set(seen)].sort(), Object.keys(ERROR_STATUS).sort());
+  assertEquals([...new Set(seen)].sort(), Object.keys(ERRORS).sort());
   for (const [name] of bodies) {
     const refused = /, [45]\d\d$/.test(name);
     assertEquals(refused, bodies.get(name)!.includes("<error>"), name);

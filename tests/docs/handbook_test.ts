@@ -4,14 +4,8 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import { SCALAR_NAMES, SCALAR_RULES } from "../../src/catalogue/fields.ts";
 import { SETTINGS } from "../../src/config.ts";
-import { ERROR_ABOUT } from "../../src/contracts/docs.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
-import {
-  DETAIL_CODES,
-  ERROR_STATUS,
-  type ErrorCode,
-} from "../../src/lib/errors.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import {
@@ -22,18 +16,6 @@ import {
   tables,
 } from "../support/handbook.ts";
 import { validateResponse } from "../support/schemas.ts";
-
-Deno.test("the chapter on errors lists every code with its status and meaning", () => {
-  assertEquals(
-    tables(chapter("errors"), "status", "code", "when"),
-    (Object.keys(ERROR_STATUS) as ErrorCode[])
-      .map((code) => [`${ERROR_STATUS[code]}`, code, ERROR_ABOUT[code]]),
-  );
-  assertEquals(
-    tables(chapter("errors"), "code", "meaning"),
-    Object.entries(DETAIL_CODES),
-  );
-});
 
 Deno.test("the chapter on products lists every attribute that can be set", () => {
   const [, list] = /The attributes are (.*?)\. The rules/s

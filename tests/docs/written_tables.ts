@@ -1,6 +1,7 @@
 /**
- * The table of a product's fields in the handbook, written from the table that
- * the service works by: `deno task docs` writes it, a test holds it.
+ * The tables of the handbook that are written from those of the service: of a
+ * product's fields, and of the codes of errors. `deno task docs` writes them, a
+ * test holds them.
  */
 import {
   type FieldRule,
@@ -9,11 +10,13 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
+import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import type { Form } from "../../src/lib/values.ts";
 
-export const CHAPTER = new URL("../../src/docs/upload.md", import.meta.url);
-const BLOCK =
-  /(<!-- written by `deno task docs` -->\n)[^]*?(\n<!-- until here -->)/;
+const DOCS = new URL("../../src/docs/", import.meta.url);
+/** The place of a table: these marks, with what is between them. */
+const PLACE =
+  /(<!-- written by `deno task docs` -->\n)[^]*?(\n<!-- until here -->)/g;
 
 /** What no form tells. */
 const NOTES: Readonly<Record<string, string>> = {
@@ -66,7 +69,21 @@ function rule(
   ].filter((part) => part).join("; ");
 }
 
-/** The rows, in Markdown. */
+/** A table in Markdown, as `deno fmt` lays it out. */
+function table(header: readonly string[], rows: readonly string[][]): string {
+  const widths = header.map((name, at) =>
+    Math.max(name.length, ...rows.map((row) => row[at].length))
+  );
+  const line = (cells: readonly string[], fill = " ") =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at], fill)).join(" | ")} |`;
+  return [
+    line(header),
+    line(header.map(() => ""), "-"),
+    ...rows.map((row) => line(row)),
+  ]
+    .join("\n");
+}
+
 function fieldTable(): string {
   const scalars = SCALAR_NAMES.map((name) => {
     const { unit } = SCALAR_RULES[name];
@@ -85,23 +102,55 @@ function fieldTable(): string {
     ...scalars,
     ...lists,
   ].map(([element, text]) => [`\`<${element}>\``, text]);
-  const all = [["element", "rule"], ...rows];
-  // As `deno fmt` lays tables out.
-  const [first, second] = [0, 1].map((at) =>
-    Math.max(...all.map((row) => row[at].length))
-  );
-  const line = ([a, b]: string[]) =>
-    `| ${a.padEnd(first)} | ${b.padEnd(second)} |`;
-  const ruler = `| ${"-".repeat(first)} | ${"-".repeat(second)} |`;
-  return [line(all[0]), ruler, ...all.slice(1).map(line)].join("\n");
+  return table(["element", "rule"], rows);
 }
 
-/** The chapter with its table as it has to be. */
-export function withFieldTable(chapter: string): string {
-  return chapter.replace(BLOCK, `$1\n${fieldTable()}\n$2`);
+function errorTable(): string {
+  return table(
+    ["status", "code", "when", "what to do"],
+    Object.entries(ERRORS).map((
+      [code, { status, meaning, remedy }],
+    ) => [`${status}`, `\`${code}\``, meaning, remedy]),
+  );
+}
+
+function detailTable(): string {
+  return table(
+    ["code", "meaning", "what to do"],
+    Object.entries(DETAIL_CODES).map((
+      [code, { meaning, remedy }],
+    ) => [`\`${code}\``, meaning, remedy]),
+  );
+}
+
+/** The tables of each chapter, in the order of their places. */
+const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
+  "upload.md": [fieldTable],
+  "errors.md": [errorTable, detailTable],
+};
+
+/** Each chapter with its tables, as it is and as it has to be. */
+export function chaptersWithTables() {
+  return Object.entries(TABLES).map(([name, tables]) => {
+    const file = new URL(name, DOCS);
+    const text = Deno.readTextFileSync(file);
+    return { file, text, written: withTables(text, tables) };
+  });
+}
+
+/** The chapter with its tables as they have to be. */
+function withTables(text: string, tables: readonly (() => string)[]): string {
+  const left = [...tables];
+  const written = text.replace(
+    PLACE,
+    (_, start, end) => `${start}\n${left.shift()!()}\n${end}`,
+  );
+  if (left.length > 0) throw new Error("a table has no place in its chapter");
+  return written;
 }
 
 if (import.meta.main) {
-  const chapter = await Deno.readTextFile(CHAPTER);
-  await Deno.writeTextFile(CHAPTER, withFieldTable(chapter));
+  for (const { file, written } of chaptersWithTables()) {
+    Deno.writeTextFileSync(file, written);
+  }
 }
