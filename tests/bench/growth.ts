@@ -5,12 +5,12 @@
  */
 import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import type { Db } from "../../src/database/db.ts";
 import { writeProducts } from "../../src/catalogue/product_rows.ts";
 import type { Seller } from "../../src/sellers/seller.ts";
 import { addSeller, sellerByName } from "../../src/sellers/seller_rows.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
+import { chair } from "./chair.ts";
 import { load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
@@ -19,26 +19,6 @@ const MOST = Number(Deno.args[0] ?? 2_000_000);
 const UPLOADS = 16;
 const ROUNDS = 5;
 const table = new Table();
-
-function product(sku: string): Product {
-  const now = systemClock.now();
-  return {
-    ...INITIAL,
-    id: systemIds.uuid(),
-    sku,
-    title: `Chair ${sku}`,
-    description: "A sturdy chair of oiled oak with a woven seat. ".repeat(6),
-    price: "100.50",
-    currency: "SEK",
-    vat_rate: "25",
-    quantity: 1,
-    gtin: "4006381333931",
-    brand: "Chairs & Co",
-    categories: ["Home > Chairs"],
-    created_at: now,
-    updated_at: now,
-  };
-}
 
 /** Spreads so many products over so many sellers, "bench" the first of them. */
 async function fill(
@@ -62,7 +42,7 @@ async function fill(
       const skus = Array.from({ length: size }, (_, n) => `p-${first + n}`);
       const created = skus.map((sku) => ({
         before: null,
-        after: product(sku),
+        after: chair(sku),
       }));
       await db.write((tx) => writeProducts(tx, seller, created));
     }

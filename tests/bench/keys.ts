@@ -1,0 +1,199 @@
+/**
+ * What the keys of products cost: inserts, attribute updates and the upgrade of
+ * an older database, without HTTP, on SQLite or with an argument on PostgreSQL.
+ *
+ *   deno run -A tests/bench/keys.ts [postgres]
+ *
+ * A second of the processor is that of this process: with SQLite, of all there
+ * is. What is flushed to a disk takes longer.
+ */
+import { join } from "node:path";
+import process from "node:process";
+import { updateAttribute } from "../../src/catalogue/attribute.ts";
+import { writeProducts } from "../../src/catalogue/product_rows.ts";
+import type { Db } from "../../src/database/db.ts";
+import { type Migration, MIGRATIONS } from "../../src/database/migrations.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
+import { openSqlite } from "../../src/database/sqlite/engine.ts";
+import { systemClock, systemIds } from "../../src/deps.ts";
+import type { Seller } from "../../src/sellers/seller.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
+import type { Services } from "../../src/services.ts";
+import { fillOld, OLD_SCHEMA } from "../support/old_catalogue.ts";
+import { PostgresServer } from "../support/postgres.ts";
+import { chair } from "./chair.ts";
+import { Table } from "./table.ts";
+
+const STOCK = 20_000;
+const SELLERS = 10;
+const IN_ONE = 250;
+const MORE = 5_000;
+const UPDATES = 600;
+const ROUNDS = 3;
+const OLD = 100_000;
+const table = new Table();
+
+/** An engine: opens its one database, and tells what it has written. */
+interface Engine {
+  open(migrations?: readonly Migration[]): Promise<Db>;
+  /** Bytes of its log since the last opening, or since its server began. */
+  logged(): Promise<number>;
+  size(db: Db): Promise<number>;
+  /** Bytes of a page in its log, with a header; null: it writes no pages. */
+  frame: number | null;
+}
+
+function sqlite(folder: string): Engine {
+  const file = join(folder, "seller.db");
+  return {
+    open: (migrations = MIGRATIONS) => openSqlite(file, { migrations }),
+    logged: async () => (await Deno.stat(`${file}-wal`)).size,
+    size: async () => (await Deno.stat(file)).size,
+    frame: 4_120,
+  };
+}
+
+async function postgres(server: PostgresServer): Promise<Engine> {
+  const name = `keys${crypto.randomUUID().replaceAll("-", "")}`;
+  await server.sql("postgres", `CREATE DATABASE ${name} TEMPLATE template0`);
+  const url = server.url(name);
+  return {
+    open: (migrations = MIGRATIONS) => openPostgres({ url, migrations }),
+    logged: async () => {
+      const [row] = await server.sql(
+        name,
+        "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes",
+      );
+      return Number((row as { bytes: string }).bytes);
+    },
+    size: async (db) => (await db.sizes()).database,
+    frame: null,
+  };
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Notes how many a second `doing` did, and the bytes of its log for each. */
+async function measure(
+  engine: Engine,
+  name: string,
+  pieces: number,
+  doing: (db: Db) => Promise<void>,
+): Promise<void> {
+  // Anew, so that SQLite's log begins with it.
+  const db = await engine.open();
+  await db.write((tx) => tx.run("UPDATE health SET looked_at = 0"));
+  const before = await engine.logged().catch(() => 0);
+  const [begun, busy] = [performance.now(), cpuSeconds()];
+  await doing(db);
+  const spent = cpuSeconds() - busy;
+  const ms = performance.now() - begun;
+  const bytes = await engine.logged() - before;
+  table.note(name, "/s", pieces * 1_000 / ms);
+  table.note(`${name}, of the processor`, "/s", pieces / spent);
+  table.note(`${name}: log`, "bytes", bytes / pieces);
+  if (engine.frame !== null) {
+    table.note(`${name}: pages of it`, "", bytes / pieces / engine.frame);
+  }
+  await db.close();
+}
+
+async function insert(
+  db: Db,
+  sellers: readonly Seller[],
+  from: number,
+  to: number,
+): Promise<void> {
+  for (let first = from; first < to; first += IN_ONE) {
+    const created = Array.from({ length: IN_ONE }, (_, n) => ({
+      before: null,
+      after: chair(`p-${first + n}`),
+    }));
+    const seller = sellers[first / IN_ONE % SELLERS];
+    await db.write((tx) => writeProducts(tx, seller, created));
+  }
+}
+
+async function update(
+  db: Db,
+  sellers: readonly Seller[],
+  nth: (n: number) => number,
+): Promise<void> {
+  for (let n = 0; n < UPDATES; n++) {
+    const product = nth(n);
+    await updateAttribute({ db } as Services, {
+      seller: sellers[Math.floor(product / IN_ONE) % SELLERS],
+      skuOrId: `p-${product}`,
+      attribute: "quantity",
+      value: `${n + 2}`,
+    });
+  }
+}
+
+async function writes(engine: Engine): Promise<void> {
+  const db = await engine.open();
+  const sellers = await db.write(async (tx) => {
+    const made: Seller[] = [];
+    while (made.length < SELLERS) {
+      const deps = { clock: systemClock, ids: systemIds };
+      made.push((await addSeller(tx, deps, `s-${made.length}`)).seller);
+    }
+    return made;
+  });
+  await insert(db, sellers, 0, STOCK);
+  await db.close();
+  const more = STOCK + MORE;
+  await measure(
+    engine,
+    "new products",
+    MORE,
+    (db) => insert(db, sellers, STOCK, more),
+  );
+  await measure(
+    engine,
+    "updates of 250 products",
+    UPDATES,
+    (db) => update(db, sellers, (n) => n % IN_ONE),
+  );
+  await measure(
+    engine,
+    "updates of any product",
+    UPDATES,
+    (db) => update(db, sellers, (n) => n * 7_919 % STOCK),
+  );
+  const last = await engine.open();
+  table.note("size, a product", "bytes", await engine.size(last) / more);
+  await last.close();
+}
+
+async function upgrade(engine: Engine): Promise<void> {
+  const old = await engine.open(OLD_SCHEMA);
+  await fillOld(old, OLD, OLD);
+  await old.close();
+  const before = Deno.memoryUsage().rss;
+  const begun = performance.now();
+  await (await engine.open()).close();
+  const name = `upgrade of ${OLD} products`;
+  table.note(name, "s", (performance.now() - begun) / 1_000);
+  const gained = Deno.memoryUsage().rss - before;
+  table.note(`${name}: memory gained`, "MiB", gained / 2 ** 20);
+}
+
+async function onSqlite(fn: (engine: Engine) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  await fn(sqlite(folder));
+  await Deno.remove(folder, { recursive: true });
+}
+
+if (Deno.args[0] === "postgres") {
+  await using server = await PostgresServer.start();
+  for (let n = 0; n < ROUNDS; n++) await writes(await postgres(server));
+  await upgrade(await postgres(server));
+} else {
+  for (let n = 0; n < ROUNDS; n++) await onSqlite(writes);
+  await onSqlite(upgrade);
+}
+table.print();
