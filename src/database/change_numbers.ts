@@ -3,17 +3,22 @@
  * each engine. A reader that goes on behind the last number it has seen misses
  * nothing, because no number below the horizon can appear any more.
  *
- * - SQLite has one writer: it counts in the one row of `change_counter`, and
- *   there is no horizon.
+ * - SQLite has one writer: it takes the number after the last stored one, and
+ *   there is no horizon. A number is a time, of which a millisecond has a
+ *   thousand, so it tells when the change was made, and no row has to keep that:
+ *   a small write would write one page more. `change_counter.n` is what numbers
+ *   begin after.
  * - PostgreSQL has many, which must not queue for a row: a change is numbered by
  *   the id of its transaction. Transactions end in any order, so the horizon is
  *   the first that is not over; a long transaction delays readers, and no change
  *   gets lost. `change_counter.n` is only a base, added to each number.
  *
- * Both raise `n` at the start if the numbers would otherwise be behind those of
- * the stored rows: the database may have been restored or copied from another
- * server, or from the other engine.
+ * Both raise `n` at the start if the numbers (on SQLite: the times) would
+ * otherwise be behind those of the stored rows: the database may have been
+ * restored or copied from another server, or from the other engine.
  */
+
+import type { Change } from "./db.ts";
 
 /** Numbers of one transaction on PostgreSQL; it has no more changes. */
 export const NUMBERS = 256;
@@ -34,14 +39,25 @@ const LAST = `SELECT change_no, at FROM (
       ORDER BY change_no DESC LIMIT 1) AS tombstone
   ) AS stored ORDER BY change_no DESC LIMIT 1`;
 
+/** Numbers of a millisecond on SQLite. */
+const NUMBERS_A_MS = 1_000;
+
+/** The change after the number `last`, by a clock that may have gone back. */
+export function changeAfter(last: number, now: number): Change {
+  const number = Math.max(last + 1, now * NUMBERS_A_MS);
+  return { number, at: Math.floor(number / NUMBERS_A_MS) };
+}
+
 export const SQLITE_CHANGES = {
-  /** Parameters: how many numbers, the time twice. Returns the last. */
-  take: `UPDATE change_counter SET n = n + ?,
-       changed_at = CASE WHEN changed_at > ? THEN changed_at ELSE ? END
-     RETURNING n, changed_at AS at`,
-  raise: `UPDATE change_counter SET n = last.change_no,
-       changed_at = MAX(changed_at, last.at)
-     FROM (${LAST}) AS last WHERE n < last.change_no`,
+  /** The number that the next one has to be greater than. */
+  last: `SELECT MAX(n,
+       COALESCE((SELECT MAX(change_no) FROM products), 0),
+       COALESCE((SELECT MAX(change_no) FROM deleted_products), 0)) AS last
+     FROM change_counter`,
+  raise: `UPDATE change_counter SET n = latest.n
+     FROM (SELECT ${NUMBERS_A_MS} * MAX(changed_at, at) AS n, change_no
+           FROM change_counter, (${LAST})) AS latest
+     WHERE change_counter.n < latest.n AND latest.change_no < latest.n`,
 };
 
 export const POSTGRES_CHANGES = {

@@ -4,7 +4,7 @@
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../deps.ts";
-import { SQLITE_CHANGES } from "../change_numbers.ts";
+import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
 import {
   type Change,
   type ChangeHorizon,
@@ -255,13 +255,10 @@ export class SqliteTx implements Tx {
     return this.#connection.changeHorizon();
   }
 
-  async takeChanges(count: number): Promise<Change> {
-    const now = this.now();
-    const last = await this.get<{ n: number; at: number }>(
-      SQLITE_CHANGES.take,
-      [count, now, now],
-    );
-    return { number: last!.n - count + 1, at: last!.at };
+  /** Any count: a number is taken by the row that is stored with it. */
+  async takeChanges(): Promise<Change> {
+    const row = await this.get<{ last: number }>(SQLITE_CHANGES.last);
+    return changeAfter(row!.last, this.now());
   }
 
   // deno-lint-ignore require-await
