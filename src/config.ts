@@ -382,16 +382,20 @@ function unknownVariables(env: Readonly<Record<string, string>>): string[] {
     );
 }
 
-/** Object storage requires a key. */
 function missingKeys(values: Record<string, unknown>): string[] {
-  const { imageStore } = values as Partial<Config>;
+  const { imageStore, ...rest } = values as Partial<Config>;
   if (imageStore?.kind !== "s3") return [];
+  return missingS3Keys(rest, `the images in s3://${imageStore.bucket}`);
+}
+
+/** Object storage requires a key: one sentence for each missing part of it. */
+export function missingS3Keys(
+  config: Partial<Config>,
+  purpose: string,
+): string[] {
   return (["s3AccessKey", "s3SecretKey"] as const)
-    .filter((key) => values[key] === null)
-    .map((key) =>
-      `${SETTINGS[key].variable}: it is needed for the images in ` +
-      `s3://${imageStore.bucket}.`
-    );
+    .filter((key) => config[key] === null)
+    .map((key) => `${SETTINGS[key].variable}: it is needed for ${purpose}.`);
 }
 
 /** Bytes; with a smaller body budget, the largest allowed body is always refused. */
@@ -532,20 +536,32 @@ function imagePlace(text: string): ImagePlace | null {
   if (!URL_LIKE.test(text)) {
     return { kind: "folder", folder: resolve(text) };
   }
-  // Only characters that every server and signature treats alike.
-  const match =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9._-]+)*)\/?$/
-      .exec(text);
-  const prefix = (match?.[2] ?? "").slice(1);
-  const walks = prefix.split("/").some((part) => /^\.{1,2}$/.test(part));
-  if (match !== null && !walks && prefix.length <= 500) {
-    return { kind: "s3", bucket: match[1], prefix };
+  const place = parseS3Place(withoutTrailing(text, "/"));
+  if (place !== null) {
+    return { kind: "s3", bucket: place.bucket, prefix: place.key };
   }
   throw new SettingError(
     `${
       quoted(text)
     } is neither a folder nor s3://BUCKET/PREFIX, with a prefix of letters, digits and ._-/ alone.`,
   );
+}
+
+/**
+ * What `s3://BUCKET/KEY` names, without a slash at its ends; null for anything
+ * else. The key may be "".
+ */
+export function parseS3Place(
+  text: string,
+): { bucket: string; key: string } | null {
+  // Only characters that every server and signature treats alike.
+  const match =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9._-]+)*)$/
+      .exec(text);
+  const key = (match?.[2] ?? "").slice(1);
+  const walks = key.split("/").some((part) => /^\.{1,2}$/.test(part));
+  if (match === null || walks || key.length > 500) return null;
+  return { bucket: match[1], key };
 }
 
 function endpoint(text: string): string | null {

@@ -10,7 +10,7 @@ const ROOT = new URL("../src/", import.meta.url);
 const LAYERS: readonly (readonly string[])[] = [
   ["deps.ts", "version.ts", "lib"],
   ["config.ts", "xml", "net", "docs"],
-  ["database"],
+  ["database", "object_storage"],
   ["jobs"],
   ["catalogue", "images", "webhooks", "sellers", "operations", "services.ts"],
   ["contracts", "web"],

@@ -1,37 +1,99 @@
 /** A copy of the database while the service runs. */
-import { dirname, resolve } from "node:path";
-import { type Command, UsageError } from "./command.ts";
+import { dirname, join, resolve } from "node:path";
+import { DAY_MS } from "../lib/durations.ts";
+import { StoreError } from "../lib/store_error.ts";
+import {
+  hasObject,
+  type ObjectPlace,
+  sendFile,
+} from "../object_storage/file.ts";
+import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { exists, sync, withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
+import { objectPlace, untilStopped } from "./object.ts";
 
 export const backupCommand: Command = {
   name: "backup",
-  summary: "write a consistent copy of the database to a new file",
+  summary:
+    "write a consistent copy of the database to a new file or s3://BUCKET/KEY",
   arguments: [{ name: "FILE" }],
   flags: [dataFlag],
-  async run({ config, arguments: [file], print }) {
+  async run(context) {
+    const { config, deps, arguments: [target], print } = context;
     if (config.databaseUrl !== null) {
       throw new UsageError(
         "The database is PostgreSQL, of which pg_dump makes a consistent copy " +
           "while the service runs; backup copies a seller.db.",
       );
     }
-    const target = resolve(file);
-    if (await exists(target)) {
-      throw new UsageError(`${target} exists; name a file that does not.`);
-    }
-    if (!await exists(dirname(target))) {
-      throw new UsageError(`There is no folder ${dirname(target)}.`);
-    }
-    // Renamed only when complete, so that an interrupted backup is not mistaken
-    // for one.
-    const part = `${target}.part`;
-    await withDatabase(config, async (db) => {
-      if (await exists(part)) await Deno.remove(part);
-      await db.backup(part);
-      await sync(part);
-      await Deno.rename(part, target);
-    });
-    print(`backup: ${target}`);
+    const place = objectPlace(target, config, deps);
+    const written = place === null
+      ? await writeFile(context, resolve(target))
+      : await writeObject(context, place, target);
+    print(`backup: ${written}`);
   },
 };
+
+async function writeFile(
+  { config }: CommandContext,
+  target: string,
+): Promise<string> {
+  if (await exists(target)) {
+    throw new UsageError(`${target} exists; name a file that does not.`);
+  }
+  if (!await exists(dirname(target))) {
+    throw new UsageError(`There is no folder ${dirname(target)}.`);
+  }
+  // Renamed only when complete, so that an interrupted backup is not mistaken
+  // for one.
+  const part = `${target}.part`;
+  await withDatabase(config, async (db) => {
+    if (await exists(part)) await Deno.remove(part);
+    await db.backup(part);
+    await sync(part);
+    await Deno.rename(part, target);
+  });
+  return target;
+}
+
+/**
+ * The snapshot lies in the data folder until it is sent: all its bytes are of
+ * one moment, however long that takes.
+ */
+async function writeObject(
+  { config, deps }: CommandContext,
+  place: ObjectPlace,
+  target: string,
+): Promise<string> {
+  const taken = () =>
+    new UsageError(`${target} exists; name an object that does not.`);
+  if (await hasObject(place)) throw taken();
+  const snapshot = join(config.dataDir, `backup-${deps.ids.uuid()}.part`);
+  await untilStopped(deps, async (options) => {
+    try {
+      await withDatabase(config, async (db) => {
+        await removeLeftOver(config.dataDir, deps.clock.now() - DAY_MS);
+        await db.backup(snapshot);
+      });
+      options.abort.throwIfAborted();
+      await sendFile(place, snapshot, options);
+    } catch (error) {
+      if (error instanceof StoreError && error.kind === "condition") {
+        throw taken();
+      }
+      throw error;
+    } finally {
+      if (await exists(snapshot)) await Deno.remove(snapshot);
+    }
+  });
+  return target;
+}
+
+/** Removes snapshots of killed backups that were written before `before`. */
+async function removeLeftOver(folder: string, before: number): Promise<void> {
+  for await (const { name } of Deno.readDir(folder)) {
+    if (!/^backup-[0-9a-f-]{36}\.part/.test(name)) continue;
+    const { mtime } = await Deno.stat(join(folder, name));
+    if (mtime!.getTime() < before) await Deno.remove(join(folder, name));
+  }
+}

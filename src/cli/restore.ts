@@ -1,25 +1,29 @@
-/** Restores a backup into a folder without a database. */
+/** Restores a backup into an empty folder. */
 import { join, resolve } from "node:path";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { checkSqlite } from "../database/sqlite/schema.ts";
+import { hasObject, receiveFile } from "../object_storage/file.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists, sync } from "./database.ts";
 import { dataFlag } from "./flags.ts";
+import { objectPlace, untilStopped } from "./object.ts";
 
 export const restoreCommand: Command = {
   name: "restore",
-  summary: "check a backup and put it into an empty data folder",
+  summary:
+    "check a backup, a file or s3://BUCKET/KEY, and put it into an empty data folder",
   arguments: [{ name: "FILE" }],
   flags: [dataFlag],
-  async run({ config, arguments: [file], print }) {
+  async run({ config, deps, arguments: [file], print }) {
     if (config.databaseUrl !== null) {
       throw new UsageError(
         "The database is PostgreSQL, into which pg_restore reads a dump; " +
           "restore takes a copy of a seller.db.",
       );
     }
-    const source = resolve(file);
-    if (!await exists(source)) {
+    const place = objectPlace(file, config, deps);
+    const source = place === null ? resolve(file) : file;
+    if (place === null && !await exists(source)) {
       throw new UsageError(`There is no file ${source}.`);
     }
     const { dataDir } = config;
@@ -30,17 +34,28 @@ export const restoreCommand: Command = {
           "there yet.",
       );
     }
+    if (place !== null && !await hasObject(place)) {
+      throw new UsageError(`There is no object ${source}.`);
+    }
     makeDataFolder(dataDir);
-    await putInPlace(source, dataDir);
+    const copy = place === null
+      ? (part: string) => Deno.copyFile(source, part)
+      : (part: string) =>
+        untilStopped(deps, (options) => receiveFile(place, part, options));
+    await putInPlace(source, dataDir, copy);
     print(`restored: ${databaseFile(dataDir)}`);
   },
 };
 
 /** Renamed only when it is complete and verified. */
-async function putInPlace(source: string, dataDir: string): Promise<void> {
+async function putInPlace(
+  source: string,
+  dataDir: string,
+  copy: (part: string) => Promise<void>,
+): Promise<void> {
   const part = join(dataDir, "restore.part");
   try {
-    await Deno.copyFile(source, part);
+    await copy(part);
     await Deno.chmod(part, 0o600);
     checkSqlite(part, source);
     await sync(part);

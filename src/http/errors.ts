@@ -1,6 +1,6 @@
 /** The one place that turns a failure into a status and an XML body. */
 import { type Detail, DETAIL_LIMIT, ServiceError } from "../lib/errors.ts";
-import { StoreError } from "../images/storage/blob_store.ts";
+import { StoreError } from "../lib/store_error.ts";
 import { DbError } from "../database/db.ts";
 import { OutboundError } from "../net/errors.ts";
 import { boundedList } from "./list.ts";

@@ -8,6 +8,7 @@ import pg from "pg";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
+import { type SharedServer, startOrFind, temporaryFolder } from "./shared.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { cpuSecondsOf } from "./cpu.ts";
 
@@ -132,20 +133,15 @@ export class PostgresServer implements AsyncDisposable {
     await (await openPostgres({ url: this.url("schema") })).close();
   }
 
-  /** Lets it run on after its test, and ends it when the test process has ended. */
-  endWithProcess(folder: string): void {
+  /** Lets it run on after its test. */
+  detach(): SharedServer {
     this.#child.unref();
-    const script = 'tail --pid="$1" -f /dev/null; kill -QUIT "$2"; ' +
-      'while kill -0 "$2"; do sleep 0.1; done; rm -rf "$3" "$4"';
-    const ids = [Deno.pid, this.#child.pid].map(String);
-    new Deno.Command("sh", {
-      args: ["-c", script, "sh", ...ids, this.#folder, folder],
-      cwd: "/",
-      detached: true,
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).spawn().unref();
+    return {
+      address: this.url("postgres"),
+      pid: this.#child.pid,
+      signal: "QUIT",
+      folder: this.#folder,
+    };
   }
 
   url(database: string): string {
@@ -213,47 +209,12 @@ export async function installedPostgres(): Promise<string | null> {
 
 let shared: Promise<string> | undefined;
 
-/**
- * The URL of the server that all test files of this process share. Each file has
- * an isolate of its own, so they meet in a folder. The server ends with the
- * process.
- */
+/** The URL of the server that all test files of this process share. */
 export function sharedServer(): Promise<string> {
-  return shared ??= startOrFindShared();
-}
-
-async function startOrFindShared(): Promise<string> {
-  // A process id is used again; with the start time it is not.
-  const started = (await Deno.readTextFile("/proc/self/stat")).split(" ")[21];
-  const folder = join(
-    temporaryFolder(),
-    `seller-postgres-of-${Deno.pid}-${started}`,
+  return shared ??= startOrFind(
+    "postgres",
+    async () => (await PostgresServer.start()).detach(),
   );
-  const file = join(folder, "url");
-  try {
-    await Deno.mkdir(folder);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-    return await readWhenThere(file);
-  }
-  const server = await PostgresServer.start();
-  server.endWithProcess(folder);
-  const url = server.url("postgres");
-  await Deno.writeTextFile(`${file}.part`, url);
-  await Deno.rename(`${file}.part`, file);
-  return url;
-}
-
-async function readWhenThere(file: string): Promise<string> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    try {
-      return await Deno.readTextFile(file);
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await new Promise((done) => setTimeout(done, 50));
-    }
-  }
 }
 
 /** Makes a database on the server of a URL; answers its URL. */
@@ -445,10 +406,6 @@ async function digest(value: unknown): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   const hash = await crypto.subtle.digest("SHA-1", bytes);
   return new Uint8Array(hash).toHex().slice(0, 12);
-}
-
-function temporaryFolder(): string {
-  return Deno.env.get("TMPDIR") ?? "/tmp";
 }
 
 async function isFolder(path: string): Promise<boolean> {

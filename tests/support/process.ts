@@ -87,6 +87,14 @@ export async function runProgram(
   return { code, stdout: decode(stdout), stderr: decode(stderr) };
 }
 
+/** Starts the program, for a test that ends it. */
+export async function startCommand(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Deno.ChildProcess> {
+  return (await command(args, options)).spawn();
+}
+
 /** A running service. */
 export class Program implements AsyncDisposable {
   /** Of its API; empty when it does not serve one. */

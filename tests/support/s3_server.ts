@@ -1,6 +1,7 @@
 /** Object storage on loopback that believes nothing. */
 import { createHash } from "node:crypto";
 import type { Config } from "../../src/config.ts";
+import type { S3Settings } from "../../src/object_storage/client.ts";
 import { credentialOf, signatureOf } from "./sigv4.ts";
 
 const ACCESS_KEY = "TESTACCESSKEY";
@@ -9,10 +10,24 @@ const BUCKET = "pictures";
 const REGION = "eu-test-1";
 const SKEW_MS = 15 * 60_000;
 
+/** The least bytes of a part that is not the last. */
+const PART_BYTES = 5 * 1024 * 1024;
+
 interface StoredObject {
   bytes: Uint8Array<ArrayBuffer>;
   /** Unix milliseconds. */
   written: number;
+  etag: string;
+  /** Headers `x-amz-meta-…`. */
+  metadata: Record<string, string>;
+}
+
+/** A multipart upload that is neither complete nor aborted. */
+interface MultipartUpload {
+  key: string;
+  metadata: Record<string, string>;
+  /** By number. */
+  parts: Map<number, Uint8Array<ArrayBuffer>>;
 }
 
 /** What a test has happen instead; null lets the server do its work. */
@@ -31,6 +46,8 @@ export class S3Server implements AsyncDisposable {
   readonly url: string;
   /** By key. */
   readonly objects = new Map<string, StoredObject>();
+  /** By id. */
+  readonly uploads = new Map<string, MultipartUpload>();
   /** `METHOD key` of every request that was let in. */
   readonly seen: string[] = [];
   /** Codes of those that were not. */
@@ -55,14 +72,8 @@ export class S3Server implements AsyncDisposable {
   }
 
   /** The settings of a service that keeps its images here. */
-  config(prefix = "shop/images") {
-    return {
-      imageStore: { kind: "s3", bucket: BUCKET, prefix },
-      s3Endpoint: this.url,
-      s3Region: REGION,
-      s3AccessKey: ACCESS_KEY,
-      s3SecretKey: SECRET_KEY,
-    } satisfies Partial<Config>;
+  config() {
+    return configOf(settingsOf(this));
   }
 
   /** The same, as a process of its own is told. */
@@ -76,8 +87,13 @@ export class S3Server implements AsyncDisposable {
     };
   }
 
-  put(key: string, bytes: Uint8Array<ArrayBuffer>, written = Date.now()): void {
-    this.objects.set(key, { bytes, written });
+  put(
+    key: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    written = Date.now(),
+    metadata: Record<string, string> = {},
+  ): void {
+    this.objects.set(key, { bytes, written, etag: md5(bytes), metadata });
   }
 
   count(method: string): number {
@@ -110,21 +126,113 @@ export class S3Server implements AsyncDisposable {
     const { pathname, searchParams } = new URL(request.url);
     const [, bucket, ...rest] = pathname.split("/");
     if (bucket !== BUCKET) return new Problem(404, "NoSuchBucket").response();
-    const key = rest.join("/");
+    const key = decodeURIComponent(rest.join("/"));
     this.seen.push(`${request.method} ${key}`);
     const meddled = await this.meddle(request, key);
     if (meddled !== null) return meddled;
     if (key === "") return this.#list(searchParams);
+    const refused = this.#condition(request, key);
+    if (refused !== null) return refused.response(request.method);
+    if (searchParams.has("uploads") || searchParams.has("uploadId")) {
+      return this.#multipart(request, key, bytes, searchParams);
+    }
     switch (request.method) {
       case "PUT":
-        this.put(key, bytes);
-        return new Response(null, { headers: { etag: '"etag"' } });
+        this.put(key, bytes, Date.now(), metadataOf(request));
+        return new Response(null, { headers: { etag: md5(bytes) } });
       case "DELETE":
         this.objects.delete(key);
         return new Response(null, { status: 204 });
-      default:
+      case "GET":
+      case "HEAD":
         return this.#get(request, key);
+      default:
+        return new Problem(405, "MethodNotAllowed").response();
     }
+  }
+
+  /** What `If-Match` or `If-None-Match` forbids. */
+  #condition({ headers }: Request, key: string): Problem | null {
+    const found = this.objects.get(key);
+    const match = headers.get("if-match");
+    const failed = match !== null && match !== found?.etag ||
+      headers.get("if-none-match") === "*" && found !== undefined;
+    return failed ? new Problem(412, "PreconditionFailed") : null;
+  }
+
+  #multipart(
+    request: Request,
+    key: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    query: URLSearchParams,
+  ): Response {
+    const { method } = request;
+    if (method === "POST" && query.has("uploads")) {
+      const id = crypto.randomUUID();
+      const metadata = metadataOf(request);
+      this.uploads.set(id, { key, metadata, parts: new Map() });
+      return xml(
+        200,
+        `<InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Bucket>${BUCKET}</Bucket><Key>${
+          escaped(key)
+        }</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+      );
+    }
+    const id = query.get("uploadId") ?? "";
+    const upload = this.uploads.get(id);
+    if (upload?.key !== key) {
+      return new Problem(404, "NoSuchUpload").response();
+    }
+    switch (method) {
+      case "PUT":
+        upload.parts.set(Number(query.get("partNumber")), bytes);
+        return new Response(null, { headers: { etag: md5(bytes) } });
+      case "POST":
+        return this.#complete(id, upload, new TextDecoder().decode(bytes));
+      case "DELETE":
+        this.uploads.delete(id);
+        return new Response(null, { status: 204 });
+      default:
+        return new Problem(405, "MethodNotAllowed").response();
+    }
+  }
+
+  #complete(id: string, upload: MultipartUpload, body: string): Response {
+    const listed = [...body.matchAll(
+      /<Part><PartNumber>(\d+)<\/PartNumber><ETag>(.+?)<\/ETag><\/Part>/g,
+    )];
+    const parts = listed.map(([, number]) => upload.parts.get(Number(number)));
+    const isWrong = listed.some(([, , etag], n) =>
+      parts[n] === undefined ||
+      etag.replaceAll("&quot;", '"') !== md5(parts[n])
+    );
+    if (isWrong) return new Problem(400, "InvalidPart").response();
+    const numbers = listed.map(([, number]) => Number(number));
+    if (numbers.length === 0) {
+      return new Problem(400, "MalformedXML").response();
+    }
+    if (numbers.some((number, n) => n > 0 && number <= numbers[n - 1])) {
+      return new Problem(400, "InvalidPartOrder").response();
+    }
+    if (parts.slice(0, -1).some((part) => part!.length < PART_BYTES)) {
+      return new Problem(400, "EntityTooSmall").response();
+    }
+    const { key, metadata } = upload;
+    const pieces = parts.map((part) => part!);
+    const bytes = new Uint8Array(pieces.reduce((sum, p) => sum + p.length, 0));
+    let at = 0;
+    for (const piece of pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    this.put(key, bytes, Date.now(), metadata);
+    this.uploads.delete(id);
+    return xml(
+      200,
+      `<CompleteMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Key>${
+        escaped(key)
+      }</Key></CompleteMultipartUploadResult>`,
+    );
   }
 
   #get(request: Request, key: string): Response {
@@ -133,6 +241,8 @@ export class S3Server implements AsyncDisposable {
       return new Problem(404, "NoSuchKey").response(request.method);
     }
     const headers = {
+      ...found.metadata,
+      etag: found.etag,
       "content-length": `${found.bytes.length}`,
       "content-type": "binary/octet-stream",
       "last-modified": new Date(found.written).toUTCString(),
@@ -142,6 +252,9 @@ export class S3Server implements AsyncDisposable {
       request.headers.get("range") ?? "",
     );
     if (range === null) return new Response(found.bytes, { headers });
+    if (Number(range[1]) >= found.bytes.length) {
+      return new Problem(416, "InvalidRange").response();
+    }
     const part = found.bytes.slice(Number(range[1]), Number(range[2]) + 1);
     return new Response(part, {
       status: 206,
@@ -155,24 +268,73 @@ export class S3Server implements AsyncDisposable {
       return new Problem(400, "InvalidArgument").response();
     }
     const after = atob(query.get("continuation-token") ?? "");
+    const isEncoded = query.get("encoding-type") === "url";
+    const encode = isEncoded
+      ? (key: string) => encodeURIComponent(key).replaceAll("%2F", "/")
+      : (key: string) => key;
+    const most = Number(query.get("max-keys") ?? this.pageSize);
     const keys = [...this.objects.keys()].sort().filter((key) =>
       key.startsWith(query.get("prefix") ?? "") && key > after
     );
-    const page = keys.slice(0, this.pageSize);
+    const page = keys.slice(0, Math.min(most, this.pageSize));
     const more = keys.length > page.length;
     const contents = page.map((key) =>
-      `<Contents><Key>${key}</Key><LastModified>2026-11-20T08:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>1</Size><StorageClass>STANDARD</StorageClass></Contents>`
+      `<Contents><Key>${
+        escaped(encode(key))
+      }</Key><LastModified>2026-11-20T08:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>1</Size><StorageClass>STANDARD</StorageClass></Contents>`
     );
     const next = more
       ? `<NextContinuationToken>${btoa(page.at(-1)!)}</NextContinuationToken>`
       : "";
     return xml(
       200,
-      `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${BUCKET}</Name><Prefix/><KeyCount>${page.length}</KeyCount><MaxKeys>1000</MaxKeys>${next}<IsTruncated>${more}</IsTruncated>${
+      `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${BUCKET}</Name><Prefix/><KeyCount>${page.length}</KeyCount><MaxKeys>${most}</MaxKeys>${
+        isEncoded ? "<EncodingType>url</EncodingType>" : ""
+      }${next}<IsTruncated>${more}</IsTruncated>${
         contents.join("")
       }</ListBucketResult>`,
     );
   }
+}
+
+function metadataOf({ headers }: Request): Record<string, string> {
+  return Object.fromEntries(
+    [...headers].filter(([name]) => name.startsWith("x-amz-meta-")),
+  );
+}
+
+function md5(bytes: Uint8Array): string {
+  return `"${createHash("md5").update(bytes).digest("hex")}"`;
+}
+
+/** In XML; what XML cannot hold is written as servers write it, too. */
+function escaped(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.replace(/[&<>"'\x00-\x1f]/g, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+/** The settings of a client of this server. */
+export function settingsOf({ url }: S3Server): S3Settings {
+  return {
+    endpoint: url,
+    region: REGION,
+    accessKey: ACCESS_KEY,
+    secretKey: SECRET_KEY,
+    bucket: BUCKET,
+    prefix: "shop/images",
+  };
+}
+
+/** The settings of a service that keeps its images there. */
+export function configOf(settings: S3Settings) {
+  const { endpoint, region, bucket, prefix, accessKey, secretKey } = settings;
+  return {
+    imageStore: { kind: "s3", bucket, prefix },
+    s3Endpoint: endpoint,
+    s3Region: region,
+    s3AccessKey: accessKey,
+    s3SecretKey: secretKey,
+  } satisfies Partial<Config>;
 }
 
 /** An error as the protocol writes it. */

@@ -33,6 +33,14 @@ export function credentialOf(headers: Headers): Credential | null {
   return { accessKey, day, region, service, signedHeaders, signature };
 }
 
+/** Everything but the unreserved characters of RFC 3986. */
+function uriEncode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
 /** The signature that the request should bear. */
 export function signatureOf(
   { method, url, headers }: SignedRequest,
@@ -45,7 +53,7 @@ export function signatureOf(
     .map((pair) => pair.replaceAll("+", "%20")).sort().join("&");
   const canonical = [
     method,
-    pathname,
+    decodeURIComponent(pathname).split("/").map(uriEncode).join("/"),
     query,
     ...signedHeaders.map((name) =>
       `${name}:${(headers.get(name) ?? "").trim().replace(/ +/g, " ")}`

@@ -80,24 +80,6 @@ export interface ImageBytes {
   body: ReadableStream<Uint8Array>;
 }
 
-export type StoreErrorKind =
-  | "away" // no answer, or one that asks for a retry
-  | "full" // no space
-  | "denied" // the key is wrong or lacks a permission
-  | "unusable"; // an answer outside the protocol
-
-/** A remote store did not do what it was asked. */
-export class StoreError extends Error {
-  override readonly name = "StoreError";
-  readonly kind: StoreErrorKind;
-
-  /** `message` is for the operator; it contains no key. */
-  constructor(kind: StoreErrorKind, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.kind = kind;
-  }
-}
-
 const STORED = /^[0-9a-f]{64}\.[a-z]+$/;
 
 /** `00` … `ff`: the first two digits of stored files. */

@@ -1,6 +1,6 @@
 /** Distinguishes errors of the image store from all others. */
 import type { StoreFailure } from "../image.ts";
-import { StoreError } from "./blob_store.ts";
+import { StoreError } from "../../lib/store_error.ts";
 
 /** ENOSPC and EDQUOT of Linux and macOS. */
 const NO_ROOM = /\(os error (?:28|69|122)\)/;

@@ -13,8 +13,8 @@ import {
   type IncomingImage,
   isStoredName,
   PREFIXES,
-  StoreError,
 } from "./blob_store.ts";
+import { StoreError } from "../../lib/store_error.ts";
 
 /** Suffix of a file that is about to be removed. */
 const ASIDE = ".unneeded";

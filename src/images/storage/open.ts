@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
 import { FolderStore } from "./folder.ts";
-import { S3Client, type S3Settings } from "./s3_client.ts";
+import { S3Client, type S3Settings } from "../../object_storage/client.ts";
+import { s3SettingsOf } from "../../object_storage/settings.ts";
 import { S3Store } from "./s3.ts";
 import type { ImageStore } from "./blob_store.ts";
 
@@ -23,19 +24,7 @@ export function imageStoreSettings(config: Config): ImageStoreSettings {
   if (imageStore.kind === "folder") {
     return { folder: imageStore.folder, s3: null };
   }
-  const { bucket, prefix } = imageStore;
-  return {
-    folder,
-    s3: {
-      endpoint: config.s3Endpoint ??
-        `https://s3.${config.s3Region}.amazonaws.com`,
-      region: config.s3Region,
-      bucket,
-      prefix,
-      accessKey: config.s3AccessKey ?? "",
-      secretKey: config.s3SecretKey ?? "",
-    },
-  };
+  return { folder, s3: s3SettingsOf(config, imageStore) };
 }
 
 /** Does not access the store; see `prepare`. */

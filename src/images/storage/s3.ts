@@ -5,8 +5,9 @@
  */
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
+import { StoreError } from "../../lib/store_error.ts";
 import { probeFolder, receivePart } from "./part_file.ts";
-import type { S3Answer, S3Client } from "./s3_client.ts";
+import type { S3Answer, S3Client } from "../../object_storage/client.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -15,7 +16,6 @@ import {
   type IncomingImage,
   isStoredName,
   sha256Of,
-  StoreError,
 } from "./blob_store.ts";
 
 /** Largest page of a listing: 1,000 keys of at most 1,024 bytes, escaped. */
@@ -28,9 +28,12 @@ export class S3Store implements ImageStore {
   readonly partFolder: string;
   readonly removesSafely = false;
   readonly #client: S3Client;
+  readonly #pageKeys: number;
 
-  constructor(client: S3Client, partFolder: string) {
+  /** `pageKeys`: keys of a page of a listing, at most 1,000. */
+  constructor(client: S3Client, partFolder: string, pageKeys = 1_000) {
     this.#client = client;
+    this.#pageKeys = pageKeys;
     this.partFolder = partFolder;
   }
 
@@ -122,6 +125,9 @@ export class S3Store implements ImageStore {
       file: null,
       query: {
         "list-type": "2",
+        // XML cannot hold every key.
+        "encoding-type": "url",
+        "max-keys": `${this.#pageKeys}`,
         prefix,
         ...token !== null && { "continuation-token": token },
       },
@@ -155,8 +161,19 @@ function pageIn(document: Uint8Array): Page {
   ) {
     throw new StoreError("unusable", "An answer is no listing of a bucket.");
   }
-  const contents = root.children.filter(({ name }) => name === "Contents");
-  return { keys: contents.map((one) => textOf(one, "Key") ?? ""), next };
+  const isEncoded = textOf(root, "EncodingType") === "url";
+  const keys = root.children.filter(({ name }) => name === "Contents")
+    .map((one) => textOf(one, "Key") ?? "");
+  return { keys: isEncoded ? keys.map(decodedKey) : keys, next };
+}
+
+/** Some servers encode a space as "+". */
+function decodedKey(key: string): string {
+  try {
+    return decodeURIComponent(key.replaceAll("+", " "));
+  } catch (error) {
+    throw new StoreError("unusable", "A listing has a broken key.", error);
+  }
 }
 
 function textOf(element: XmlElement, name: string): string | null {

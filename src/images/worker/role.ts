@@ -56,6 +56,11 @@ const NEXT_LOOK_MS = 50;
 const INTERRUPTED_PAUSE_MS = 1_000;
 /** Jobs of another process are noticed within this time. */
 const IDLE_MS = 1_000;
+/**
+ * Images that a slow store may be storing while downloads continue in all
+ * slots.
+ */
+const STORING = 64;
 /** The most expired leases that one round reads. */
 const EXPIRED = 256;
 /** After this long without a read of the queue, no process may have had one. */
@@ -82,7 +87,10 @@ interface HeldImage extends ClaimedImage {
    * worker, or `released` if it is not at fault. null: in flight.
    */
   end: AttemptOutcome | "crashed" | "released" | null;
-  /** Counts the seller's time while the job is in flight or waits there. */
+  /**
+   * Counts the seller's time until the image is being stored; null before and
+   * after.
+   */
   hold: Hold | null;
 }
 
@@ -268,10 +276,12 @@ export class ImageRole implements BackgroundRole {
       now,
       history: this.#history,
       times: this.#times,
-      inFlight: this.#inFlight(),
+      inFlight: this.#downloads(),
       round: this.#next,
     };
+    const storing = this.#thread.phases.storing ?? 0;
     const able = this.#thread.ready && this.#store.trouble === null &&
+      storing < STORING &&
       deps.clock.monotonic() >= this.#claimsFrom;
     const { expired, picked, rooms, untold } = await db.read(async (sql) => {
       const picked = able
@@ -405,7 +415,7 @@ export class ImageRole implements BackgroundRole {
         giveBack(job);
         this.#store.failed(outcome);
       } else {
-        job.hold?.end();
+        endHold(job);
         job.end = outcome;
         if (outcome.kind === "stored") this.#store.stored();
       }
@@ -428,6 +438,20 @@ export class ImageRole implements BackgroundRole {
     return [...this.#held.values()].filter(({ end }) => end === null);
   }
 
+  /**
+   * Jobs in flight without those that the worker was storing at its latest
+   * beat: these hold no download slot, and their time is not their seller's.
+   */
+  #downloads(): HeldImage[] {
+    const jobs = this.#inFlight();
+    const isStoring = ({ lease }: HeldImage) => this.#thread.isStoring(lease);
+    for (const job of jobs.filter(isStoring)) {
+      endHold(job);
+      this.#history.note(job.origin, true);
+    }
+    return jobs.filter((job) => !isStoring(job));
+  }
+
   /** Only the job that the worker was inspecting is to blame, if any. */
   #bereaved(culprit: string | null): void {
     for (const job of this.#inFlight()) {
@@ -448,6 +472,11 @@ async function claimAll(
     claims.map((claim) => claimImage(tx, claim, now + LEASE_MS)),
   );
   return claims.filter((_, i) => claimed[i]);
+}
+
+function endHold(job: HeldImage): void {
+  job.hold?.end();
+  job.hold = null;
 }
 
 /** Ends a job without a result that it or its seller is charged for. */

@@ -144,6 +144,11 @@ export class ImageThread {
     return counts;
   }
 
+  /** Whether the job waited for the store at the worker's latest beat. */
+  isStoring(lease: string): boolean {
+    return this.#jobs.get(lease)?.phase === "storing";
+  }
+
   start(): void {
     const life = this.#newLife();
     const { worker, diskMark, jobMark } = life;

@@ -18,7 +18,8 @@ import type {
 import { until } from "../../support/clock.ts";
 import { testConfig } from "../../support/config.ts";
 import { Random } from "../../support/random.ts";
-import { S3Server } from "../../support/s3_server.ts";
+import { hasMinio, minioSettings } from "../../support/minio.ts";
+import { configOf, S3Server } from "../../support/s3_server.ts";
 
 /** More than is kept in memory, and no whole number of pieces. */
 const LARGE = Uint8Array.from({ length: 600_001 }, (_, n) => n % 251);
@@ -78,6 +79,11 @@ function onEach(
     server.pageSize = 2;
     await run(server.config());
     assertEquals(server.refused, []);
+  });
+  Deno.test({
+    name: `MinIO: ${rule}`,
+    ignore: !hasMinio,
+    fn: async () => await run(configOf(await minioSettings())),
   });
   const { config } = readConfig();
   if (config?.imageStore?.kind !== "s3") return;

@@ -3,6 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/deps.ts";
 import { pruneImages } from "../../../src/images/retention.ts";
 import { verifyImages } from "../../../src/images/verify.ts";
+import type { ImagePhase } from "../../../src/images/worker/messages.ts";
+import { imageFile, type StoredFile } from "../../../src/images/image.ts";
+import { S3Client, sha256Hex } from "../../../src/object_storage/client.ts";
+import { onBothStorages } from "../../support/minio.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import {
   ImageBench,
@@ -10,7 +14,14 @@ import {
   recovers,
 } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
-import { Problem, S3Server, SECRET_KEY } from "../../support/s3_server.ts";
+import {
+  configOf,
+  Problem,
+  S3Server,
+  SECRET_KEY,
+} from "../../support/s3_server.ts";
+
+type ImagePhases = Record<ImagePhase, number>;
 
 const LATER = Date.UTC(2100, 0);
 const STRAY = `00/${"00".repeat(32)}.png`;
@@ -122,6 +133,31 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
   assertEquals(JSON.stringify(bench.log).includes(SECRET_KEY), false);
 });
 
+Deno.test("object storage: slow writes hold no slot of downloads, up to a bound", async () => {
+  await using host = new ImageHost();
+  await using server = new S3Server();
+  await using bench = benchOn(server, { role: { beatMs: 50 } });
+  const slow = Promise.withResolvers<null>();
+  server.meddle = ({ method }, key) =>
+    method === "PUT" && !key.endsWith(".probe") ? slow.promise : null;
+  const role = bench.startRole();
+  const urls = Array.from(
+    { length: 240 },
+    (_, n) => `${host.url}/good/${n}.png`,
+  );
+  const id = await bench.upload(urls);
+  const held = (): ReturnType<typeof role.held> & Partial<ImagePhases> => {
+    bench.signals.images.notify();
+    return role.held();
+  };
+  await until(() => held().storing! >= 64, "64 images that wait for the store");
+  await until(() => held().downloading === undefined, "the last downloads");
+  assert(held().in_flight < 200, `${held().in_flight} in flight`);
+  assertEquals(server.peak.get("PUT"), 16);
+  slow.resolve(null);
+  assertEquals((await bench.finished(id)).stored, urls.length);
+});
+
 Deno.test("object storage: full is told apart", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
@@ -195,19 +231,28 @@ Deno.test("object storage: a half-written download is swept from here", async ()
   await until(() => bench.files().length === 0, "the sweep");
 });
 
-Deno.test("object storage: images verify tells sound, missing and damaged apart", async () => {
+onBothStorages("images are stored, verified and pruned", async (settings) => {
   await using host = new ImageHost();
-  await using server = new S3Server();
-  await using bench = benchOn(server);
-  await stock(bench, host, ["a", "b", "c"]);
-  const [first, second] = stored(server);
-  server.put(`shop/images/${first}`, new Uint8Array(3));
-  server.objects.delete(`shop/images/${second}`);
+  await using bench = new ImageBench({ config: configOf(settings) });
+  const client = new S3Client(settings, systemClock);
+  const urls = await stock(bench, host, ["a", "b", "c"]);
+  assertEquals(bench.files(), []);
+  const rows = await Promise.all(urls.map((url) => bench.image(url)));
+  const [damaged, missing, sound] = rows.map((row) =>
+    imageFile(row as unknown as StoredFile)
+  );
+  const body = new Uint8Array(3);
+  const sha256 = sha256Hex(body);
+  await (await client.send({ method: "PUT", file: damaged, body, sha256 }))
+    ?.drop();
+  await (await client.send({ method: "DELETE", file: missing }))?.drop();
   assertEquals(await verifyImages(bench.db, bench.images), {
     checked: 3,
-    missing: [second],
-    damaged: [first],
+    missing: [missing],
+    damaged: [damaged],
   });
+  assertEquals((await prune(bench, LATER)).files, [damaged, sound].sort());
+  assertEquals(await bench.images.look(sound), null);
 });
 
 Deno.test("object storage: images prune removes what nothing needs", async () => {

@@ -1,13 +1,14 @@
 /**
- * The client of the object storage: signed requests to the one endpoint that
- * the operator configured, for the keys of one bucket below one prefix. It
- * follows no redirect. Requests to URLs of sellers go through
+ * The client of S3-compatible object storage: signed requests to the one
+ * endpoint that the operator configured, for the keys of one bucket below one
+ * prefix. It follows no redirect. Requests to URLs of sellers go through
  * `net/outbound.ts`.
  */
+import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
-import type { Clock } from "../../deps.ts";
-import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
-import { StoreError, type StoreErrorKind } from "./blob_store.ts";
+import type { Clock } from "../deps.ts";
+import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
+import { StoreError, type StoreErrorKind } from "../lib/store_error.ts";
 
 export interface S3Settings {
   /**
@@ -23,7 +24,7 @@ export interface S3Settings {
 }
 
 export interface S3Request {
-  method: "GET" | "HEAD" | "PUT" | "DELETE";
+  method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   /** Below the prefix; null for the bucket. */
   file: string | null;
   query?: Record<string, string>;
@@ -32,9 +33,13 @@ export interface S3Request {
   /** Lower-case hexadecimal SHA-256 of the body. */
   sha256?: string;
   abort?: AbortSignal;
+  /**
+   * Milliseconds for its answer to begin; 10,000 by default, and 30,000 of a
+   * PUT.
+   */
+  limitMs?: number;
 }
 
-/** Time limit for an answer to begin; for a request with a body, `PUT_MS`. */
 const ANSWER_MS = 10_000;
 const PUT_MS = 30_000;
 /** Time limit for reading the body of an answer. */
@@ -51,6 +56,11 @@ const ERROR_BYTES = 64 * 1024;
 const PROBE = "store.probe";
 const EMPTY_SHA256 =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** Lower-case hexadecimal SHA-256, as `x-amz-content-sha256` has it. */
+export function sha256Hex(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
 
 /** The requests of one process, with their limits. */
 export class S3Client {
@@ -107,21 +117,22 @@ export class S3Client {
   /**
    * Returns a successful answer, whose body must be read or dropped; null if
    * the file does not exist. Throws a `StoreError`, or the reason of `abort`.
-   * If a connection breaks without an answer, the request is repeated once:
-   * every request here is idempotent.
+   * If a connection breaks without an answer, the request is repeated once,
+   * unless it is a POST, which may have another effect the second time.
    */
   async send(request: S3Request): Promise<S3Answer | null> {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      const isRepeatable = request.method !== "POST";
+      if (!(error instanceof NoAnswer && isRepeatable)) throw error;
       return await this.#sendOnce(request);
     }
   }
 
   async #sendOnce(request: S3Request): Promise<S3Answer | null> {
     const { abort, method } = request;
-    const limit = method === "PUT" ? PUT_MS : ANSWER_MS;
+    const limit = request.limitMs ?? (method === "PUT" ? PUT_MS : ANSWER_MS);
     const late = new AbortController();
     const signals = abort === undefined ? [] : [abort];
     const signal = AbortSignal.any([late.signal, ...signals]);
@@ -171,7 +182,7 @@ export class S3Client {
 
   #url(file: string | null, query: Record<string, string>): string {
     const { endpoint, bucket } = this.#settings;
-    const key = file === null ? "" : `/${this.keyPrefix}${file}`;
+    const key = file === null ? "" : `/${encodedKey(this.keyPrefix + file)}`;
     const search = new URLSearchParams(query).toString();
     return `${endpoint}/${bucket}${key}${search === "" ? "" : `?${search}`}`;
   }
@@ -273,6 +284,11 @@ export class S3Answer {
   }
 }
 
+/** A key in a URL: a "+" would be signed as a space. */
+function encodedKey(key: string): string {
+  return key.split("/").map(encodeURIComponent).join("/");
+}
+
 /** The code in an error document; null without one. */
 function codeIn(document: Uint8Array): string | null {
   const text = new TextDecoder().decode(document);
@@ -285,6 +301,7 @@ const NO_ROOM = /full|quota|insufficient|nospace|toomany/i;
 const LATER = new Set(["RequestTimeout", "SlowDown"]);
 
 function kindOf(status: number, code: string | null): StoreErrorKind {
+  if (status === 412) return "condition";
   if (status === 507 || NO_ROOM.test(code ?? "")) return "full";
   if (status === 401 || status === 403) return "denied";
   if (status === 408 || status === 429 || status >= 500) return "away";
