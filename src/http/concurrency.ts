@@ -3,25 +3,21 @@ import type { Clock } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
+import { SharedBudget, type SharedBudgetOptions } from "./shared_budget.ts";
 
-export interface ConcurrencyQuotaOptions {
-  perSeller: number;
-  total: number;
+export interface ConcurrencyQuotaOptions extends SharedBudgetOptions {
   /** What is limited, in the plural, as the error message names it. */
   what: string;
 }
 
-/**
- * A seller may have at most its own limit, and at most as much as is left for
- * all others (as in `BodyBudget`).
- */
+/** Refuses at once what is too much; `ConcurrencyLimit` has it wait. */
 export class ConcurrencyQuota {
   readonly #options: ConcurrencyQuotaOptions;
-  readonly #taken = new Map<string, number>();
-  #total = 0;
+  readonly #slots: SharedBudget;
 
   constructor(options: ConcurrencyQuotaOptions) {
     this.#options = options;
+    this.#slots = new SharedBudget(options);
   }
 
   /**
@@ -29,40 +25,29 @@ export class ConcurrencyQuota {
    * the seller has no slot left, 503 if nobody has.
    */
   take(seller: string): () => void {
-    const { perSeller, total, what } = this.#options;
-    const taken = this.#taken.get(seller) ?? 0;
-    if (taken >= perSeller) {
-      throw new ServiceError(
-        "rate_limited",
-        `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
-          "until one has ended.",
-        LATER,
-      );
+    const { perSeller, what } = this.#options;
+    switch (this.#slots.take(seller, 1)) {
+      case "seller":
+        throw new ServiceError(
+          "rate_limited",
+          `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
+            "until one has ended.",
+          LATER,
+        );
+      case "all":
+        throw new ServiceError(
+          "unavailable",
+          `The service has too many ${what} in progress; nothing of this ` +
+            "request was stored. Send it again.",
+          LATER,
+        );
     }
-    // As many stay free as one seller has, which leaves room for the next.
-    if (taken + 1 > total - this.#total - 1) {
-      throw new ServiceError(
-        "unavailable",
-        `The service has too many ${what} in progress; nothing of this ` +
-          "request was stored. Send it again.",
-        LATER,
-      );
-    }
-    this.#taken.set(seller, taken + 1);
-    this.#total++;
-    return () => this.#leave(seller);
+    return () => this.#slots.giveBack(seller, 1);
   }
 
   /** Slots in use. */
   get taken(): number {
-    return this.#total;
-  }
-
-  #leave(seller: string): void {
-    this.#total--;
-    const left = (this.#taken.get(seller) ?? 0) - 1;
-    if (left > 0) this.#taken.set(seller, left);
-    else this.#taken.delete(seller);
+    return this.#slots.taken;
   }
 }
 

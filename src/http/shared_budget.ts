@@ -1,0 +1,49 @@
+/** What sellers share, such as bytes of bodies or slots for uploads. */
+
+export interface SharedBudgetOptions {
+  total: number;
+  /** The most for one seller. */
+  perSeller: number;
+}
+
+/**
+ * A seller may have at most its own limit, and at most as much as is left for
+ * all others (a dynamic threshold, as for shared switch buffers): however many
+ * sellers take all they can, the next one finds as much room as each of them
+ * has.
+ */
+export class SharedBudget {
+  readonly #options: SharedBudgetOptions;
+  readonly #bySeller = new Map<string, number>();
+  #taken = 0;
+
+  constructor(options: SharedBudgetOptions) {
+    this.#options = options;
+  }
+
+  /** What all sellers have. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /**
+   * Takes `amount` and returns null, or takes nothing and returns whose limit
+   * was reached.
+   */
+  take(seller: string, amount: number): "seller" | "all" | null {
+    const { total, perSeller } = this.#options;
+    const wanted = (this.#bySeller.get(seller) ?? 0) + amount;
+    if (wanted > perSeller) return "seller";
+    if (wanted > total - this.#taken - amount) return "all";
+    this.#bySeller.set(seller, wanted);
+    this.#taken += amount;
+    return null;
+  }
+
+  giveBack(seller: string, amount: number): void {
+    this.#taken -= amount;
+    const left = (this.#bySeller.get(seller) ?? 0) - amount;
+    if (left > 0) this.#bySeller.set(seller, left);
+    else this.#bySeller.delete(seller);
+  }
+}
