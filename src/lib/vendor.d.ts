@@ -195,3 +195,16 @@ declare module "pg" {
     severity?: string;
   }
 }
+
+declare module "papaparse" {
+  function parse<T>(
+    text: string,
+    options: { delimiter: string },
+  ): { data: T[] };
+  function unparse(
+    rows: readonly (readonly unknown[])[],
+    options?: { escapeFormulae?: boolean },
+  ): string;
+  const Papa: { parse: typeof parse; unparse: typeof unparse };
+  export default Papa;
+}

@@ -1,12 +1,13 @@
 /** The frame around the views, and the choice of the view. */
 import { useEffect, useRef } from "preact/hooks";
+import { droppedFile } from "./browser.ts";
 import type { Client } from "./client.ts";
+import { takeAny } from "./intake.ts";
 import { goTo, linkTo, type Route, route } from "./route.ts";
 import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
 import { ThemeButton } from "./theme.tsx";
-import { takeFile } from "./upload.ts";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
 import { OperatorView } from "./views/operator.tsx";
@@ -190,13 +191,14 @@ function useDrop(current: Session | null): void {
         document.body.classList.remove("dropping");
       }
     };
-    const drop = (event: DragEvent) => {
+    const drop = async (event: DragEvent) => {
       document.body.classList.remove("dropping");
-      const file = event.dataTransfer?.files[0];
-      if (file === undefined) return;
+      if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
+      const dropped = await droppedFile(event.dataTransfer);
+      if (dropped === null) return;
       goTo("upload");
-      takeFile(current?.client ?? null, file);
+      takeAny(current?.client ?? null, dropped.file, dropped.handle);
     };
     addEventListener("dragover", over);
     addEventListener("dragleave", leave);

@@ -81,3 +81,47 @@ function kept(storage: () => Storage, name: string): Kept {
     },
   };
 }
+
+/** A chosen file that the page may read again later. */
+export interface Picked {
+  file: File;
+  handle: FileSystemFileHandle;
+}
+
+/**
+ * Asks for a file; null if none was chosen. Only some browsers let a page read
+ * a file again.
+ */
+export async function pickFile(): Promise<Picked | null | "unsupported"> {
+  const { showOpenFilePicker } = globalThis as {
+    showOpenFilePicker?: () => Promise<FileSystemFileHandle[]>;
+  };
+  if (showOpenFilePicker === undefined) return "unsupported";
+  try {
+    const [handle] = await showOpenFilePicker();
+    return { handle, file: await handle.getFile() };
+  } catch (error) {
+    const isCancelled = error instanceof DOMException &&
+      error.name === "AbortError";
+    return isCancelled ? null : "unsupported";
+  }
+}
+
+/** A dropped file, which some browsers let the page read again later. */
+export async function droppedFile(
+  { items, files }: DataTransfer,
+): Promise<{ file: File; handle: FileSystemFileHandle | null } | null> {
+  const file = files[0];
+  if (file === undefined) return null;
+  // The items are gone once this function has waited.
+  const item = items[0] as
+    | (DataTransferItem & {
+      getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
+    })
+    | undefined;
+  const handle = await item?.getAsFileSystemHandle?.().catch(() => null);
+  return {
+    file,
+    handle: handle?.kind === "file" ? handle as FileSystemFileHandle : null,
+  };
+}

@@ -89,10 +89,8 @@ function ApiErrorFacts({ error }: { error: ApiError }) {
     <>
       {error.problems.length > 0 && (
         <ul>
-          {error.problems.slice(0, 10).map(({ code, message }, i) => (
-            <li key={i}>
-              {message} <code>{code}</code>
-            </li>
+          {error.problems.slice(0, 10).map(({ message }, i) => (
+            <li key={i}>{message}</li>
           ))}
         </ul>
       )}
@@ -104,14 +102,15 @@ function ApiErrorFacts({ error }: { error: ApiError }) {
 /** Code, status and request id, which a report to the operator should name. */
 export function ErrorFacts({ error }: { error: ApiError }) {
   return (
-    <p class="facts">
+    <details class="facts">
+      <summary>For a report</summary>
       <code>{error.code}</code> · {error.status}
       {error.requestId && (
         <>
           {" "}· request <code>{error.requestId}</code>
         </>
       )}
-    </p>
+    </details>
   );
 }
 

@@ -1,12 +1,13 @@
 /**
- * The source of a file; draws only the visible lines, however many there are.
+ * The source of a file that is too large to edit here; draws only the visible
+ * lines, however many there are.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Pixels, as in the style sheet. */
-const LINE_HEIGHT = 20;
+export const LINE_HEIGHT = 20;
 /** Lines drawn above and below the visible ones. */
-const MARGIN = 20;
+export const MARGIN = 20;
 /** The most characters drawn of a line. */
 const LONGEST = 2_000;
 
@@ -74,7 +75,7 @@ export function Source({ lines, marked, place }: {
   );
 }
 
-function Line({ number, text, marked, current }: {
+export function Line({ number, text, marked, current }: {
   number: number;
   text: string;
   marked: ReadonlySet<number>;

@@ -1,18 +1,23 @@
 /**
- * The upload of one file: dropped → checked by a dry run → sent. Its state is
- * outside the views, so that neither a change of view nor a revoked key loses
- * the file.
+ * The upload of a file: taken → checked by a dry run → edited and checked again
+ * → sent. A large spreadsheet becomes several documents, its parts, which are
+ * checked and sent one after the other. The state is outside the views, so that
+ * neither a change of view nor a revoked key loses the file.
  */
 import { now, randomName, sleep } from "./browser.ts";
-import { ApiError, type Client, Unreachable } from "./client.ts";
+import { ApiError, type Client, type Problem, Unreachable } from "./client.ts";
+import { laidOut } from "./markup.ts";
+import { nameUpload } from "./names.ts";
 import { type ProductCounts, readProductCounts } from "./resources.ts";
 import { Store } from "./store.ts";
-import { find, textOf } from "./xml.ts";
+import { find, numberOf, textOf } from "./xml.ts";
 
 const BULK = "/seller_api/bulk_products?v=1.1";
-/** Files above this are sent compressed. */
+/** Documents above this are sent compressed. */
 const GZIP_FROM = 64 * 1024;
-/** Larger files are sent, but their source is not shown. */
+/** Characters; longer documents are shown, but not edited here. */
+const EDITED_UP_TO = 2 * 1024 * 1024;
+/** Characters; longer documents are sent, but not shown. */
 const SHOWN_UP_TO = 32 * 1024 * 1024;
 /** Pauses between attempts; the last one repeats until `GIVE_UP_MS`. */
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000];
@@ -22,127 +27,297 @@ const GIVE_UP_MS = 5 * 60_000;
 export type Work = "check" | "upload" | "upload valid";
 
 export type Step =
+  /** Not checked yet. */
+  | { name: "waiting" }
   | { name: "checking" }
   /** The service refused the document with its problems. */
   | { name: "refused"; error: ApiError }
   | { name: "ready"; counts: ProductCounts }
   /** `interruption`: why the last attempt failed, while the next one waits. */
   | { name: "sending"; interruption: Error | null }
+  /** Stored; `refused` products were left out. */
+  | { name: "sent"; id: string; refused: number }
   /** Nothing was checked, or it is unknown whether it was stored. */
   | { name: "failed"; error: Error; during: Work }
   /** Signed out during the upload. */
   | { name: "kept" };
 
+/** One document. */
+export interface Part {
+  name: string;
+  text: string;
+  /** The row of each product; null if it was not made from a table. */
+  rows: readonly number[] | null;
+  /** Sent instead of the text where that does not say the same. */
+  bytes: Blob | null;
+  /** Edited since it was checked. */
+  edited: boolean;
+  /** Makes it safe to send the same document again, whatever happened. */
+  idempotencyKey: string;
+  step: Step;
+}
+
 export interface Upload {
   fileName: string;
   /** Bytes. */
   size: number;
-  /** Lines of the source; null if it is too long to show. */
-  lines: readonly string[] | null;
-  step: Step;
+  /** At least one. */
+  parts: readonly Part[];
+  /** Index of the part that is shown. */
+  shown: number;
+  /** Where the browser lets the page read the file again. */
+  handle: FileSystemFileHandle | null;
+  /** When the file was changed; Unix milliseconds. */
+  changedAt: number;
+  /** Line breaks were added, because the file has very long lines. */
+  isLaidOut: boolean;
 }
 
-/** null: no file was dropped. */
+/** null: no file was taken. */
 export const upload = new Store<Upload | null>(null);
 
-interface Document {
-  body: Blob;
-  headers: Record<string, string>;
-  /** Makes it safe to send the same file again, whatever happened before. */
-  idempotencyKey: string;
-}
-
-let document: Document | null = null;
 let running = new AbortController();
 
-/** Accepts a file and checks it, or keeps it until somebody signs in. */
+/** The part that is shown. */
+export function shownPart({ parts, shown }: Upload): Part {
+  return parts[shown];
+}
+
+/** Whether this document can be edited on the page. */
+export function isEditable({ text, bytes }: Part): boolean {
+  return bytes === null && text.length <= EDITED_UP_TO;
+}
+
+/** Whether this document is shown on the page. */
+export function isShown({ text }: Part): boolean {
+  return text.length <= SHOWN_UP_TO;
+}
+
+/** A document, or a part of a large one. */
+export interface Document {
+  name: string;
+  text: string;
+  /** The row of each product, if it was made from a table. */
+  rows?: readonly number[];
+}
+
+/** Accepts an XML file and checks it, or keeps it until somebody signs in. */
 export async function takeFile(
   client: Client | null,
   file: File,
+  handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
-  running.abort();
-  running = new AbortController();
-  const { signal } = running;
-  document = null;
-  const start = { fileName: file.name, size: file.size, lines: null };
-  upload.set({ ...start, step: { name: "checking" } });
-  try {
-    const bytes = await file.arrayBuffer();
-    const taken = await documentOf(bytes);
-    if (signal.aborted) return;
-    document = taken;
-    upload.set({
-      ...start,
-      lines: bytes.byteLength <= SHOWN_UP_TO ? linesOf(bytes) : null,
-      step: { name: client === null ? "kept" : "checking" },
-    });
-  } catch {
-    if (signal.aborted) return;
-    const error = new Error(
-      "The file cannot be read. It may have been moved or changed; choose it again.",
-    );
-    return upload.set({
-      ...start,
-      step: { name: "failed", error, during: "check" },
-    });
-  }
-  if (client !== null) await checkFile(client);
+  const bytes = await bytesOf(file);
+  if (bytes === null) return takeUnreadable(file);
+  const { text, isFaithful } = decoded(bytes);
+  const part = partOf({ name: file.name, text });
+  await take(client, {
+    fileName: file.name,
+    size: file.size,
+    parts: [isFaithful ? part : { ...part, text, bytes: new Blob([bytes]) }],
+    shown: 0,
+    handle,
+    changedAt: file.lastModified,
+    isLaidOut: isFaithful && part.text !== text,
+  });
 }
 
-/** Checks the file with a dry run. */
-export async function checkFile(client: Client): Promise<void> {
-  await run({ name: "checking" }, "check", async (taken, signal) => {
+/** Accepts documents that the page made, and checks them. */
+export async function takeDocuments(
+  client: Client | null,
+  fileName: string,
+  documents: readonly Document[],
+): Promise<void> {
+  await take(client, {
+    fileName,
+    size: documents.reduce((all, { text }) => all + new Blob([text]).size, 0),
+    parts: documents.map(partOf),
+    shown: 0,
+    handle: null,
+    changedAt: 0,
+    isLaidOut: false,
+  });
+}
+
+async function take(client: Client | null, taken: Upload): Promise<void> {
+  running.abort();
+  running = new AbortController();
+  upload.set(taken);
+  if (client === null) setSteps({ name: "kept" });
+  else await checkUpload(client);
+}
+
+function partOf({ name, text, rows }: Document): Part {
+  return {
+    name,
+    rows: rows ?? null,
+    text: text.length <= EDITED_UP_TO ? laidOut(text) : text,
+    bytes: null,
+    edited: false,
+    idempotencyKey: randomName(),
+    step: { name: "waiting" },
+  };
+}
+
+/** Null if the browser can read the file no more. */
+async function bytesOf(file: File): Promise<ArrayBuffer | null> {
+  try {
+    return await file.arrayBuffer();
+  } catch {
+    return null;
+  }
+}
+
+function takeUnreadable(file: File): void {
+  running.abort();
+  const error = new Error(
+    "The file cannot be read. It may have been moved or changed; choose it again.",
+  );
+  const part = partOf({ name: file.name, text: "" });
+  upload.set({
+    fileName: file.name,
+    size: file.size,
+    parts: [{ ...part, step: { name: "failed", error, during: "check" } }],
+    shown: 0,
+    handle: null,
+    changedAt: file.lastModified,
+    isLaidOut: false,
+  });
+}
+
+/** Line ends become those that XML reads. */
+function decoded(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { text: text.replace(/\r\n?/g, "\n"), isFaithful: true };
+  } catch {
+    return { text: new TextDecoder().decode(bytes), isFaithful: false };
+  }
+}
+
+/** Shows another part. */
+export function showPart(index: number): void {
+  const current = upload.value;
+  if (current !== null) upload.set({ ...current, shown: index });
+}
+
+/** Changes the text of the part that is shown. */
+export function editText(text: string): void {
+  const current = upload.value;
+  if (current === null) return;
+  change(current.shown, { text, edited: true, idempotencyKey: randomName() });
+}
+
+/**
+ * Reads the file anew if it changed on disk; returns whether it did. Edits on
+ * the page are lost then.
+ */
+export async function readAgain(client: Client): Promise<boolean> {
+  const { handle, changedAt } = upload.value ?? {};
+  if (!handle) return false;
+  const file = await handle.getFile();
+  if (file.lastModified === changedAt) return false;
+  await takeFile(client, file, handle);
+  return true;
+}
+
+/** Checks every part that has not been sent, with dry runs. */
+export async function checkUpload(client: Client): Promise<void> {
+  await each("check", { name: "checking" }, async (part, signal) => {
     const root = await client.read(`${BULK}&dry_run=true`, {
       method: "POST",
-      body: taken.body,
-      headers: taken.headers,
+      ...await packed(part),
       signal,
     });
     const counts = readProductCounts(find(root, "dry_run/products"));
-    moveTo({ name: "ready", counts });
+    return { name: "ready", counts };
   });
 }
 
 /**
- * Sends the file, with retries while they may help, each with the same
- * Idempotency-Key. Returns the transaction id, or null if it failed.
+ * Sends every part that has not been sent, with retries while they may help,
+ * each with the same Idempotency-Key. Returns whether all are stored.
  */
-export async function sendFile(
+export async function sendUpload(
   client: Client,
   work: Exclude<Work, "check"> = "upload",
-): Promise<string | null> {
-  let id: string | null = null;
+): Promise<boolean> {
   const sending: Step = { name: "sending", interruption: null };
-  await run(sending, work, async (taken, signal) => {
-    id = await sendUntilAnswered(client, taken, work, signal);
+  await each(work, sending, async (part, signal, onStep) => {
+    const isValidOnly = work === "upload valid";
+    const root = await sendUntilAnswered(
+      client,
+      part,
+      isValidOnly,
+      signal,
+      onStep,
+    );
+    const id = textOf(root, "transaction_id");
     if (id === null) throw new Unreachable();
-    upload.set(null);
+    nameUpload(id, part.name);
+    return { name: "sent", id, refused: numberOf(root, "refused") };
   });
-  return id;
+  const { parts } = upload.value ?? {};
+  return parts?.every(({ step }) => step.name === "sent") ?? false;
 }
 
 /** Discards the file and stops its upload. */
 export function dropFile(): void {
   running.abort();
-  document = null;
   upload.set(null);
 }
 
-async function run(
-  first: Step,
+/** A problem and the index of its part. */
+export interface Found {
+  part: number;
+  problem: Problem;
+}
+
+/** The problems of all parts that were refused. */
+export function problemsIn({ parts }: Upload): Found[] {
+  return parts.flatMap(({ step }, part) =>
+    step.name === "refused"
+      ? step.error.problems.map((problem) => ({ part, problem }))
+      : []
+  );
+}
+
+/**
+ * Works on one part after the other. A refusal concerns one part; any other
+ * failure ends it.
+ */
+async function each(
   during: Work,
-  work: (taken: Document, signal: AbortSignal) => Promise<void>,
+  first: Step,
+  work: (
+    part: Part,
+    signal: AbortSignal,
+    onStep: (step: Step) => void,
+  ) => Promise<Step>,
 ): Promise<void> {
-  if (document === null) return;
   running.abort();
   running = new AbortController();
   const { signal } = running;
-  moveTo(first);
-  try {
-    await work(document, signal);
-  } catch (error) {
+  const todo = (upload.value?.parts ?? []).map(({ step }, index) => ({
+    step,
+    index,
+  })).filter(({ step }) => step.name !== "sent");
+  for (const { index } of todo) {
+    const part = upload.value!.parts[index];
+    const onStep = (step: Step) => {
+      if (!signal.aborted) change(index, { step });
+    };
+    change(index, { step: first, edited: false });
+    try {
+      onStep(await work(part, signal, onStep));
+    } catch (error) {
+      if (signal.aborted) return;
+      const step = stepAfter(error, during);
+      onStep(step);
+      if (step.name === "kept") return setSteps(step);
+      if (step.name === "failed") return;
+    }
     if (signal.aborted) return;
-    moveTo(stepAfter(error, during));
   }
 }
 
@@ -159,26 +334,26 @@ function stepAfter(error: unknown, during: Work): Step {
 
 async function sendUntilAnswered(
   client: Client,
-  taken: Document,
-  work: Work,
+  part: Part,
+  isValidOnly: boolean,
   signal: AbortSignal,
-): Promise<string | null> {
+  onStep: (step: Step) => void,
+): Promise<Element> {
   const startedAt = now();
-  const isPart = work === "upload valid";
+  const { body, headers } = await packed(part);
   // A different request needs a different key.
-  const key = taken.idempotencyKey + (isPart ? "-valid" : "");
+  const key = part.idempotencyKey + (isValidOnly ? "-valid" : "");
   for (let tries = 0;; tries++) {
     try {
-      const root = await client.read(isPart ? `${BULK}&accept=valid` : BULK, {
+      return await client.read(isValidOnly ? `${BULK}&accept=valid` : BULK, {
         method: "POST",
-        body: taken.body,
-        headers: { ...taken.headers, "Idempotency-Key": key },
+        body,
+        headers: { ...headers, "Idempotency-Key": key },
         signal,
       });
-      return textOf(root, "transaction_id");
     } catch (error) {
       if (!mayPass(error) || now() - startedAt > GIVE_UP_MS) throw error;
-      moveTo({ name: "sending", interruption: error });
+      onStep({ name: "sending", interruption: error });
       await sleep(waitAfter(error, tries), signal);
       if (signal.aborted) throw error;
     }
@@ -196,26 +371,33 @@ function waitAfter(error: ApiError | Unreachable, tries: number): number {
   return Math.max(wait, (asked ?? 0) * 1_000);
 }
 
-function moveTo(step: Step): void {
+function change(index: number, changes: Partial<Part>): void {
   const current = upload.value;
-  if (current !== null) upload.set({ ...current, step });
+  if (current === null) return;
+  const parts = current.parts.map((part, i) =>
+    i === index ? { ...part, ...changes } : part
+  );
+  upload.set({ ...current, parts });
 }
 
-async function documentOf(bytes: ArrayBuffer): Promise<Document> {
-  const idempotencyKey = randomName();
-  const plain = new Blob([bytes]);
-  if (plain.size <= GZIP_FROM) {
-    return { body: plain, headers: {}, idempotencyKey };
-  }
-  const packed = plain.stream().pipeThrough(new CompressionStream("gzip"));
+/** Of the parts that have not been sent. */
+function setSteps(step: Step): void {
+  const current = upload.value;
+  if (current === null) return;
+  const parts = current.parts.map((part) =>
+    part.step.name === "sent" ? part : { ...part, step }
+  );
+  upload.set({ ...current, parts });
+}
+
+async function packed(
+  { text, bytes }: Part,
+): Promise<{ body: Blob; headers: Record<string, string> }> {
+  const plain = bytes ?? new Blob([text]);
+  if (plain.size <= GZIP_FROM) return { body: plain, headers: {} };
+  const stream = plain.stream().pipeThrough(new CompressionStream("gzip"));
   return {
-    body: await new Response(packed).blob(),
+    body: await new Response(stream).blob(),
     headers: { "Content-Encoding": "gzip" },
-    idempotencyKey,
   };
-}
-
-/** Lines as XML counts them. Invalid UTF-8 is left to the service. */
-function linesOf(bytes: ArrayBuffer): string[] {
-  return new TextDecoder().decode(bytes).split(/\r\n|\r|\n/);
 }

@@ -17,13 +17,21 @@ interface Place {
 const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
   {
     name: "upload",
-    come: ({ page }) => page.getByText("Drop an XML file").waitFor(),
+    come: ({ page }) => page.getByText("Drop a file").waitFor(),
+  },
+  {
+    name: "columns",
+    async come({ page }) {
+      await choose(page, "sku;price\n1;2\n2;3", "stock.csv");
+      await page.getByText("No column holds").waitFor();
+    },
   },
   {
     name: "problems",
     async come({ page }) {
+      await page.getByRole("button", { name: "Another file" }).click();
       await choose(page, catalogue(product("A-1", "<colour>red</colour>")));
-      await page.getByRole("button", { name: "unknown_element" }).click();
+      await page.getByRole("button", { name: "colour" }).click();
     },
   },
   {
@@ -64,7 +72,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
       await page.getByRole("button", { name: "Change Price" }).click();
       await page.getByRole("textbox", { name: "Price" }).fill("x");
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("record_invalid").waitFor();
+      await page.getByRole("alert").waitFor();
     },
   },
   {
@@ -89,7 +97,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("API key").fill("wrong");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByText("unauthorized").waitFor();
+      await page.getByText("Nobody has this key here").waitFor();
     },
   },
   {

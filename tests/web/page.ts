@@ -16,12 +16,16 @@ export async function signIn(
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
-/** Chooses a file `catalogue.xml` to upload. */
-export function choose(page: Page, xml: string): Promise<void> {
+/** Chooses a file to upload. */
+export function choose(
+  page: Page,
+  text: string,
+  name = "catalogue.xml",
+): Promise<void> {
   return page.getByLabel("File with products").setInputFiles({
-    name: "catalogue.xml",
-    mimeType: "text/xml",
-    buffer: Buffer.from(xml),
+    name,
+    mimeType: "text/plain",
+    buffer: Buffer.from(text),
   });
 }
 

@@ -109,7 +109,7 @@ test("a file is checked, uploaded and watched to its end", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("each problem leads to its line in the source", async () => {
+test("a refused file is repaired where its problems are shown", async () => {
   await using app = await bootAll();
   await using tab = await openTab(browser);
   const { page } = tab;
@@ -124,31 +124,131 @@ test("each problem leads to its line in the source", async () => {
     ),
   );
   await page.getByText("2 problems in 2 products.").waitFor();
+  await page.getByText("For a report").click();
   const facts = await page.getByRole("alert").innerText();
   assertMatch(facts, /record_invalid · 422 · request [0-9a-f-]{36}/);
   // The lines before are too many to be drawn before one goes there.
   assertEquals(await page.locator("[data-line='202']").count(), 0);
-  await page.getByRole("button", { name: "bad_check_digit" }).click();
-  const line = page.locator("[data-line='202']");
-  await line.waitFor();
-  assertStringIncludes(await line.innerText(), "4006381333932");
-  assertMatch((await line.getAttribute("class"))!, /marked current/);
-  assertEquals(app.log.filter(({ status }) => status === 500), []);
+  await page.getByRole("button", { name: "A-1" }).click();
+  await page.locator("[data-line='202'].marked.current").waitFor();
+  assertEquals(await selected(page), "4006381333932");
+  await page.keyboard.insertText("4006381333931");
+  await page.getByText("edited", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "A-2" }).click();
+  assertEquals(await selected(page), "colour");
+  await page.keyboard.insertText("brand");
+  const source = page.getByLabel("Source of the file");
+  await source.fill(
+    (await source.inputValue()).replace("</colour>", "</brand>"),
+  );
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByRole("button", { name: "Upload 202 products" }).waitFor();
   const stored = await app.call("/seller_api/bulk_products");
   assertStringIncludes(stored.text, "<transactions/>");
+
+  // A document that is no XML shows where it breaks.
+  await page.getByRole("button", { name: "Another file" }).click();
+  await choose(page, "<products>\n <product><title>Cups & saucers</title>");
+  await page.getByRole("button", { name: /line 2/ }).click();
+  assertEquals(await selected(page), "&");
+
+  // One long line is laid out, and sent as it is shown.
+  await page.getByRole("button", { name: "Another file" }).click();
+  const flawed = product("L-2", "<vat_rate>x</vat_rate><brand>A brand</brand>");
+  await choose(
+    page,
+    `<products>${product("L-0")}${product("L-1")}${flawed}</products>`,
+  );
+  await page.getByText("line breaks added").waitFor();
+  await page.getByRole("button", { name: "line 19" }).click();
+  assertEquals(await selected(page), "x");
+  assertEquals(app.log.filter(({ status }) => status === 500), []);
+  assertEquals(tab.faults, []);
 });
 
-test("a document that is no XML shows where it breaks", async () => {
+/** The text that is selected in the source. */
+function selected(page: Page): Promise<string> {
+  return page.getByLabel("Source of the file").evaluate((area) => {
+    const { value, selectionStart, selectionEnd } = area as unknown as {
+      value: string;
+      selectionStart: number;
+      selectionEnd: number;
+    };
+    return value.slice(selectionStart, selectionEnd);
+  });
+}
+
+test("problems are grouped by code and field, filtered and saved", async () => {
   await using app = await bootAll();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);
-  await choose(page, "<products>\n <product><title>Cups & saucers</title>");
-  await page.getByRole("button", { name: /line 2/ }).click();
-  assertStringIncludes(
-    await page.locator(".line.current").innerText(),
-    "Cups & saucers",
+  const flawed = Array.from(
+    { length: 15 },
+    (_, i) => product(`F-${i}`, "<gtin>1</gtin>"),
   );
+  await choose(
+    page,
+    catalogue(...flawed, product("A", "<colour>red</colour>")),
+  );
+  await page.getByText("16 problems in 16 products.").waitFor();
+  const groups = page.locator("details.group");
+  assertEquals(await groups.count(), 2);
+  assertStringIncludes(await groups.first().innerText(), "GTIN:");
+  await groups.last().locator("summary").click();
+  await page.getByText("The element <colour> is not known here").waitFor();
+
+  await page.getByLabel("Filter the problems").fill("f-7");
+  await page.getByText("1 of 16").waitFor();
+  assertEquals(await page.locator(".problem").count(), 1);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save the list" }).click();
+  const saved = await download;
+  assertEquals(saved.suggestedFilename(), "catalogue-problems.csv");
+  const list = await Deno.readTextFile(await saved.path());
+  assertEquals(list.trim().split("\r\n").length, 17);
+  assertEquals(tab.faults, []);
+});
+
+test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
+  await using app = await bootAll();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(page, "PK\x03\x04 xl/workbook.xml", "stock.xlsx");
+  await page.getByText("stock.xlsx is an Excel workbook.").waitFor();
+
+  const rows = Array.from({ length: 251 }, (_, i) => `S-${i};Mug;9,50;${i}`);
+  const flawed = "S-251;Mug;cheap;1";
+  await choose(
+    page,
+    ["SKU;Namn;Price;Stock", ...rows, flawed].join("\n"),
+    "stock.csv",
+  );
+  await page.getByText("No column holds: Title, Currency.").waitFor();
+  await page.getByLabel("Field of Namn").selectOption("title");
+  await page.getByLabel("Currency of all prices").fill("sek");
+  await page.getByText("Every field that a new product needs").waitFor();
+  await page.getByRole("cell", { name: "9.50" }).first().waitFor();
+  await page.getByRole("button", { name: "Check 252 products" }).click();
+  await page.getByText("1 problem in 1 product.").waitFor();
+  await page.getByRole("button", { name: "row 253" }).click();
+  assertEquals(await selected(page), "cheap");
+  await page.getByRole("button", { name: "Upload the valid ones" }).click();
+  await page.getByText("2 of 2 stored").waitFor();
+  await page.getByText("stored, 1 refused").waitFor();
+  const last = await app.call("/seller_api/products/S-250");
+  assertStringIncludes(last.text, '<price currency="SEK">9.5</price>');
+
+  // The columns are remembered; rows can be pasted.
+  await page.getByRole("button", { name: "Another file" }).click();
+  await page.getByRole("button", { name: "Paste rows" }).click();
+  await page.getByLabel("Rows copied from a spreadsheet")
+    .fill("SKU\tNamn\tPrice\tStock\nT-1\tCup\t5\t1");
+  await page.getByRole("button", { name: "Take these rows" }).click();
+  await page.getByRole("button", { name: "Check 1 product" }).click();
+  await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
+  assertEquals(tab.faults, []);
 });
 
 test("a webhook is registered, tested, sent again and removed", async () => {
@@ -161,7 +261,7 @@ test("a webhook is registered, tested, sent again and removed", async () => {
   const address = page.getByLabel("Address");
   await address.fill("http://127.0.0.1:1/hook");
   await page.getByRole("button", { name: "Register" }).click();
-  await page.getByText("bad_url").waitFor();
+  await page.getByText("must be 80, 443, or 1024").waitFor();
 
   await address.fill(sink.url());
   await page.getByRole("button", { name: "Register" }).click();
@@ -279,7 +379,7 @@ test("an attribute is changed in place", async () => {
   await price.press("Enter");
   assertStringIncludes(
     await page.getByRole("alert").innerText(),
-    "record_invalid",
+    'write "1.50"',
   );
   await price.fill("1.50");
   await price.press("Enter");
@@ -368,8 +468,18 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   assertEquals((await app.call("/seller_api/products/A")).status, 200);
   assertEquals(tab.faults, []);
 
+  // Or corrected here.
+  await page.getByRole("button", { name: "Correct them here" }).click();
+  await page.getByText("refused-catalogue.xml", { exact: true }).waitFor();
+  const source = page.getByLabel("Source of the file");
+  await source.fill(
+    (await source.inputValue()).replaceAll(/<(.?)colour>/g, "<$1brand>"),
+  );
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
+  await page.getByRole("button", { name: "Another file" }).click();
+
   // What is wrong outside of any product leaves nothing to upload.
-  await page.getByRole("link", { name: "Upload", exact: true }).click();
   await choose(page, catalogue(product("C"), "<produkt/>"));
   await page.getByText("1 problem.").waitFor();
   const button = page.getByRole("button", { name: "Upload the valid ones" });
@@ -563,6 +673,7 @@ test("a wrong key is refused with what helps to report it", async () => {
   await page.goto(app.url);
   await page.getByLabel("API key").fill("nobody's-key");
   await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("For a report").click();
   assertMatch(
     await page.getByRole("alert").innerText(),
     /unauthorized · 401 · request [0-9a-f-]{36}/,

@@ -24,9 +24,11 @@ import {
   type ResultImage,
   type Transaction,
 } from "../resources.ts";
-import { linkTo } from "../route.ts";
+import { nameOfUpload } from "../names.ts";
+import { goTo, linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { ThumbnailsOf } from "../thumbnails.tsx";
+import { takeDocuments } from "../upload.ts";
 import { find, numberOf, textOf } from "../xml.ts";
 import { ProblemList } from "./refusals.tsx";
 import { UndoBar } from "./undo.tsx";
@@ -279,19 +281,33 @@ function RefusedBar({ client, transaction }: {
 }) {
   const { busy, error, run } = useAction();
   const { id, products } = transaction;
-  const download = async () => {
+  const name = `refused-${nameOfUpload(id) ?? `${id}.xml`}`;
+  const load = async () => {
     const path = `/seller_api/bulk_products/${encodeURIComponent(id)}/refused`;
-    const answer = await client.send(path);
-    saveFile(await answer.blob(), `refused-${id}.xml`);
+    return (await client.send(path)).blob();
+  };
+  const download = async () => saveFile(await load(), name);
+  const correct = async () => {
+    const document = { name, text: await (await load()).text() };
+    goTo("upload");
+    takeDocuments(client, name, [document]);
   };
   return (
     <div class="note warn">
       <p class="row">
         <span class="grow">
           {plural(products.refused, "product")}{" "}
-          refused. Download what was sent, with its problems as comments;
-          correct it and upload it.
+          refused. Correct them here, or in a file that names their problems in
+          comments; then upload them.
         </span>
+        <button
+          type="button"
+          class="main"
+          disabled={busy}
+          onClick={() => run(correct)}
+        >
+          Correct them here
+        </button>
         <button type="button" disabled={busy} onClick={() => run(download)}>
           Download the refused products
         </button>

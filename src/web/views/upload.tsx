@@ -1,166 +1,481 @@
-/** The upload view: drop a file, see its problems or effects, upload it. */
+/** The upload view: drop a file, repair it where it is shown, upload it. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { pickFile, saveFile } from "../browser.ts";
 import type { ApiError, Client, Problem } from "../client.ts";
+import { Editor, type Selection } from "../editor.tsx";
+import { dropAll, intake, takeAny, takeText } from "../intake.ts";
+import type { Refused } from "../kinds.ts";
+import { Finder } from "../markup.ts";
 import {
   Announcer,
   bytes,
   count,
-  ErrorFacts,
   ErrorNote,
   Figure,
   plural,
   Title,
 } from "../parts.tsx";
-import { goTo, route } from "../route.ts";
+import { goTo, linkTo, route } from "../route.ts";
 import { sandbox } from "../sandbox.ts";
 import { type Place, Source } from "../source.tsx";
+import { templateCsv } from "../spreadsheet.ts";
 import { useStore } from "../store.ts";
 import {
-  checkFile,
+  checkUpload,
   dropFile,
-  sendFile,
-  takeFile,
+  editText,
+  type Found,
+  isEditable,
+  isShown,
+  type Part,
+  problemsIn,
+  readAgain,
+  sendUpload,
+  shownPart,
+  showPart,
+  type Step,
   type Upload,
   upload,
+  type Work,
 } from "../upload.ts";
+import { ColumnsView } from "./columns.tsx";
+import { Problems } from "./problems.tsx";
 
 export function UploadView({ client }: { client: Client }) {
   const current = useStore(upload);
+  const taken = useStore(intake);
+  usePaste(client);
   useEffect(() => {
-    if (upload.value?.step.name === "kept") checkFile(client);
+    if (upload.value !== null && overall(upload.value).name === "kept") {
+      checkUpload(client);
+    }
   }, [client]);
   return (
     <>
       <Title>Upload products</Title>
       <Announcer text={current === null ? "" : announcement(current)} />
-      {current === null
-        ? <DropZone client={client} />
-        : <FileView client={client} current={current} />}
+      {current !== null
+        ? <FileView client={client} current={current} />
+        : taken.name === "spreadsheet"
+        ? <ColumnsView client={client} spreadsheet={taken.spreadsheet} />
+        : (
+          <DropZone
+            client={client}
+            refused={taken.name === "refused" ? taken.refused : null}
+          />
+        )}
     </>
   );
 }
 
-function announcement({ step, fileName }: Upload): string {
+/** Takes what is pasted anywhere but into a field. */
+function usePaste(client: Client): void {
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      const isField = event.target instanceof Element &&
+        event.target.matches("input, textarea, select");
+      const text = event.clipboardData?.getData("text/plain") ?? "";
+      if (isField || text === "") return;
+      event.preventDefault();
+      takeText(client, text);
+    };
+    addEventListener("paste", paste);
+    return () => removeEventListener("paste", paste);
+  }, [client]);
+}
+
+/** What all parts together have come to; the first of these that one has. */
+const ORDER: readonly Step["name"][] = [
+  "kept",
+  "checking",
+  "sending",
+  "failed",
+  "waiting",
+  "refused",
+  "ready",
+  "sent",
+];
+
+/** The step that stands for all parts. */
+function overall({ parts }: Upload): Step {
+  const steps = parts.map(({ step }) => step);
+  for (const name of ORDER) {
+    const step = steps.find((one) => one.name === name);
+    if (step !== undefined) return step;
+  }
+  throw new Error("an upload has parts");
+}
+
+function announcement(current: Upload): string {
+  const step = overall(current);
   switch (step.name) {
     case "checking":
-      return `${fileName} is being checked.`;
+      return `${current.fileName} is being checked.`;
     case "refused":
-      return `${plural(step.error.problems.length, "problem")} found.`;
+      return `${plural(problemCount(current), "problem")} found.`;
     case "ready":
-      return `${plural(step.counts.total, "product")} can be uploaded.`;
+      return `${plural(totalOf(current), "product")} can be uploaded.`;
     case "sending":
       return step.interruption === null
         ? "The upload is on its way."
         : "The upload was interrupted and is tried again.";
+    case "sent":
+      return "The upload is stored.";
+    case "waiting":
     case "failed":
     case "kept":
       return "";
   }
 }
 
-function DropZone({ client }: { client: Client }) {
+/** Including those that are only counted. */
+function problemCount(current: Upload): number {
+  return current.parts.reduce(
+    (all, { step }) => step.name === "refused" ? all + step.error.more : all,
+    problemsIn(current).length,
+  );
+}
+
+/** Products of the parts that are ready. */
+function totalOf({ parts }: Upload): number {
+  return parts.reduce(
+    (all, { step }) => step.name === "ready" ? all + step.counts.total : all,
+    0,
+  );
+}
+
+function DropZone({ client, refused }: {
+  client: Client;
+  refused: Refused | null;
+}) {
   const input = useRef<HTMLInputElement>(null);
+  const [isPasting, setPasting] = useState(false);
+  const choose = async () => {
+    const picked = await pickFile();
+    if (picked === "unsupported") input.current?.click();
+    else if (picked !== null) takeAny(client, picked.file, picked.handle);
+  };
   const take = (file: File | undefined) => {
-    if (file !== undefined) takeFile(client, file);
+    if (file !== undefined) takeAny(client, file);
   };
   return (
-    <div class="drop">
-      <p class="big">Drop an XML file anywhere on this page</p>
-      <p class="quiet">
-        Up to 250 products. It is checked first; nothing is stored before you
-        say so.
-      </p>
-      <p class="row centred">
-        <button
-          type="button"
-          class="main"
-          onClick={() => input.current?.click()}
-        >
-          Choose a file…
-        </button>
-        {sandbox?.samples.map(({ name, label, xml }) => (
-          <button
-            key={name}
-            type="button"
-            onClick={() => take(new File([xml], name))}
-          >
-            {label}
+    <>
+      {refused && (
+        <div class="note bad" role="alert">
+          <p>
+            <strong>{refused.name} is {refused.what}.</strong> It was not sent.
+          </p>
+          <p>{refused.remedy}</p>
+        </div>
+      )}
+      <div class="drop">
+        <p class="big">Drop a file with products anywhere on this page</p>
+        <p class="quiet">
+          A table (CSV) of any length, or XML. It is checked first; nothing is
+          stored before you say so.
+        </p>
+        <p class="row centred">
+          <button type="button" class="main" onClick={choose}>
+            Choose a file…
           </button>
-        ))}
-      </p>
-      <input
-        ref={input}
-        type="file"
-        class="unseen"
-        tabIndex={-1}
-        accept=".xml,text/xml,application/xml"
-        aria-label="File with products"
-        onChange={(event) => take(event.currentTarget.files?.[0])}
+          <button
+            type="button"
+            aria-expanded={isPasting}
+            onClick={() => setPasting(!isPasting)}
+          >
+            Paste rows…
+          </button>
+          <button
+            type="button"
+            onClick={() =>
+              saveFile(
+                new Blob([templateCsv()], { type: "text/csv" }),
+                "products-template.csv",
+              )}
+          >
+            Download a template
+          </button>
+        </p>
+        {sandbox && (
+          <p class="row centred">
+            <span class="quiet">Sandbox:</span>
+            {sandbox.samples.map(({ name, label, xml }) => (
+              <button
+                key={name}
+                type="button"
+                onClick={() => take(new File([xml], name))}
+              >
+                {label}
+              </button>
+            ))}
+          </p>
+        )}
+        <input
+          ref={input}
+          type="file"
+          class="unseen"
+          tabIndex={-1}
+          aria-label="File with products"
+          onChange={(event) => take(event.currentTarget.files?.[0])}
+        />
+      </div>
+      {isPasting && <PasteForm client={client} />}
+    </>
+  );
+}
+
+function PasteForm({ client }: { client: Client }) {
+  const [text, setText] = useState("");
+  const [isOdd, setOdd] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => area.current?.focus(), []);
+  return (
+    <form
+      class="card"
+      onSubmit={async (event) => {
+        event.preventDefault();
+        setOdd(!await takeText(client, text));
+      }}
+    >
+      <label for="rows">
+        Rows copied from a spreadsheet; the first one names the columns
+      </label>
+      <textarea
+        id="rows"
+        ref={area}
+        class="mono"
+        rows={8}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
       />
-    </div>
+      {isOdd && (
+        <p class="bad" role="alert">
+          There are no columns in this text. Copy the row with the names of the
+          columns, too.
+        </p>
+      )}
+      <p>
+        <button type="submit" class="main" disabled={text.trim() === ""}>
+          Take these rows
+        </button>
+      </p>
+    </form>
   );
 }
 
 function FileView({ client, current }: { client: Client; current: Upload }) {
-  const { step, lines } = current;
-  const [place, setPlace] = useState<Place | null>(null);
-  const problems = step.name === "refused" ? step.error.problems : [];
-  const marked = useMemo(
-    () => new Set(problems.map(({ line }) => line ?? 0)),
-    [problems],
-  );
+  const part = shownPart(current);
+  const [place, setPlace] = useState<Problem | null>(null);
+  const [selection, setSelection] = useState<Selection | null>(null);
+  const find = ({ part: index, problem }: Found) => {
+    if (index !== current.shown) showPart(index);
+    setPlace(problem);
+    const found = new Finder(current.parts[index].text).find(problem);
+    if (found === null) return;
+    setSelection((last) => ({ ...found, wish: (last?.wish ?? 0) + 1 }));
+  };
   return (
     <>
       <FileBar client={client} current={current} />
+      {current.parts.length > 1 && <Parts current={current} />}
       <div class="beside">
         <div class="side">
           <StepView
             client={client}
             current={current}
             place={place}
-            onPlace={(line) =>
-              setPlace((last) => ({ line, wish: (last?.wish ?? 0) + 1 }))}
+            onFind={find}
           />
         </div>
-        {lines === null
-          ? <p class="quiet">The source of this file is not shown here.</p>
-          : <Source lines={lines} marked={marked} place={place} />}
+        <SourceOf
+          key={current.shown}
+          part={part}
+          place={place}
+          selection={selection}
+        />
       </div>
     </>
   );
 }
 
+function SourceOf({ part, place, selection }: {
+  part: Part;
+  place: Problem | null;
+  selection: Selection | null;
+}) {
+  const { text, step } = part;
+  const problems = step.name === "refused" ? step.error.problems : [];
+  const lines = useMemo(
+    () => isEditable(part) || !isShown(part) ? [] : text.split("\n"),
+    [text],
+  );
+  const marked = useMarked(part, problems);
+  const at = useMemo<Place | null>(
+    () => place?.line ? { line: place.line, wish: selection?.wish ?? 0 } : null,
+    [place, selection],
+  );
+  if (isEditable(part)) {
+    return (
+      <Editor
+        text={text}
+        marked={marked}
+        selection={selection}
+        onEdit={editText}
+      />
+    );
+  }
+  return isShown(part)
+    ? <Source lines={lines} marked={marked} place={at} />
+    : <p class="quiet">The source of this file is too long to show.</p>;
+}
+
+/** Lines with problems; after an edit, where the elements are now. */
+function useMarked(
+  { text, edited }: Part,
+  problems: readonly Problem[],
+): ReadonlySet<number> {
+  return useMemo(() => {
+    if (!edited) return new Set(problems.map(({ line }) => line ?? 0));
+    const finder = new Finder(text);
+    return new Set(problems.map((problem) => {
+      const found = finder.find(problem);
+      return found === null ? 0 : finder.lineOf(found.start);
+    }));
+  }, [text, edited, problems]);
+}
+
+/** The parts of a large file, with what became of each. */
+function Parts({ current }: { current: Upload }) {
+  const { parts, shown } = current;
+  const done = parts.filter(({ step }) => step.name === "sent").length;
+  const isSending = parts.some(({ step }) =>
+    step.name === "sending" || step.name === "sent"
+  );
+  return (
+    <section class="card" aria-label="Documents">
+      {isSending && (
+        <div class="row">
+          <progress
+            class="grow"
+            max={parts.length}
+            value={done}
+            aria-label="Documents stored"
+          />
+          <strong>{count(done)} of {count(parts.length)} stored</strong>
+        </div>
+      )}
+      <ol class="chips">
+        {parts.map(({ name, step }, i) => (
+          <li key={i}>
+            <button
+              type="button"
+              class={`small state ${TONES[step.name]}`}
+              aria-pressed={i === shown}
+              onClick={() => showPart(i)}
+            >
+              {name}: {wordOf(step)}
+            </button>
+            {step.name === "sent" && (
+              <a href={linkTo("uploads", step.id)}>See it</a>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const TONES: Readonly<Record<Step["name"], string>> = {
+  waiting: "plain",
+  checking: "busy",
+  refused: "bad",
+  ready: "good",
+  sending: "busy",
+  sent: "good",
+  failed: "bad",
+  kept: "warn",
+};
+
+function wordOf(step: Step): string {
+  switch (step.name) {
+    case "refused":
+      return plural(
+        step.error.problems.length + step.error.more,
+        "problem",
+      );
+    case "sent":
+      return step.refused === 0 ? "stored" : `stored, ${step.refused} refused`;
+    case "kept":
+      return "not stored";
+    default:
+      return step.name;
+  }
+}
+
 function FileBar({ client, current }: { client: Client; current: Upload }) {
-  const { step } = current;
+  const step = overall(current);
+  const part = shownPart(current);
+  const isEdited = current.parts.some(({ edited }) => edited);
   const busy = step.name === "checking" || step.name === "sending";
-  const send = async (work: "upload" | "upload valid") => {
-    const id = await sendFile(client, work);
+  const send = async (work: Exclude<Work, "check">) => {
+    const isStored = await sendUpload(client, work);
     const stillHere = ["", "upload"].includes(route.value.view);
-    if (id !== null && stillHere) goTo("uploads", id);
+    const parts = upload.value?.parts ?? [];
+    if (!isStored || parts.length !== 1) return;
+    const [{ step }] = parts;
+    dropAll();
+    if (step.name === "sent" && stillHere) goTo("uploads", step.id);
+  };
+  const check = async () => {
+    const isNew = !isEdited && await readAgain(client).catch(() => false);
+    if (!isNew) await checkUpload(client);
   };
   return (
     <div class="bar">
       <strong class="cut grow">{current.fileName}</strong>
       <span class="quiet">{bytes(current.size)}</span>
-      <button type="button" onClick={dropFile}>Another file</button>
-      {!busy && step.name !== "ready" && (
+      {current.isLaidOut && <span class="quiet">line breaks added</span>}
+      {isEdited && <span class="state warn">edited</span>}
+      <button type="button" onClick={dropAll}>Another file</button>
+      {part.rows !== null && !busy && step.name !== "sent" && (
+        <button type="button" onClick={dropFile}>Change the columns</button>
+      )}
+      {isEdited && current.handle !== null && (
         <button
           type="button"
-          onClick={() => checkFile(client)}
+          onClick={() => readAgain(client)}
+        >
+          Read the file again
+        </button>
+      )}
+      {isEditable(part) && (
+        <button
+          type="button"
+          onClick={() => saveFile(new Blob([part.text]), fileNameOf(part))}
+        >
+          Save as a file
+        </button>
+      )}
+      {!busy && step.name !== "sent" &&
+        (step.name !== "ready" || isEdited) && (
+        <button
+          type="button"
+          class={isEdited ? "main" : ""}
+          onClick={check}
         >
           Check again
         </button>
       )}
-      {step.name === "ready" && (
+      {step.name === "ready" && !isEdited && (
         <button
           type="button"
           class="main"
           onClick={() => send("upload")}
         >
-          Upload {plural(step.counts.total, "product")}
+          Upload {plural(totalOf(current), "product")}
         </button>
       )}
-      {step.name === "refused" && mayStorePart(step.error) && (
+      {step.name === "refused" && !isEdited && mayStorePart(current) && (
         <button
           type="button"
           class="main"
@@ -183,8 +498,18 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
   );
 }
 
+function fileNameOf({ name }: Part): string {
+  return `${name.replace(/\.\w+$/, "")}.xml`;
+}
+
 /** Whether all problems belong to single products. */
-function mayStorePart({ status, problems }: ApiError): boolean {
+function mayStorePart({ parts }: Upload): boolean {
+  return parts.every(({ step }) =>
+    step.name !== "refused" || isOfProducts(step.error)
+  );
+}
+
+function isOfProducts({ status, problems }: ApiError): boolean {
   return status === 422 && problems.length > 0 &&
     problems.every(({ product }) => product !== null);
 }
@@ -192,13 +517,14 @@ function mayStorePart({ status, problems }: ApiError): boolean {
 interface StepProps {
   client: Client;
   current: Upload;
-  place: Place | null;
-  onPlace: (line: number) => void;
+  place: Problem | null;
+  onFind: (found: Found) => void;
 }
 
-function StepView({ client, current, place, onPlace }: StepProps) {
-  const { step } = current;
+function StepView({ client, current, place, onFind }: StepProps) {
+  const step = overall(current);
   switch (step.name) {
+    case "waiting":
     case "checking":
       return (
         <Working title="Checking">
@@ -209,9 +535,21 @@ function StepView({ client, current, place, onPlace }: StepProps) {
     case "sending":
       return <Sending interruption={step.interruption} />;
     case "refused":
-      return <Problems error={step.error} place={place} onPlace={onPlace} />;
+      return <Problems current={current} place={place} onFind={onFind} />;
     case "ready":
       return <Ready current={current} />;
+    case "sent":
+      return (
+        <div class="note good">
+          <p>
+            <strong>All documents are stored.</strong>{" "}
+            Their images are fetched now; each document shows how far that is.
+          </p>
+          <p>
+            <a href={linkTo("uploads")}>History of uploads</a>
+          </p>
+        </div>
+      );
     case "failed":
       return (
         <>
@@ -232,7 +570,7 @@ function StepView({ client, current, place, onPlace }: StepProps) {
             <button
               type="button"
               class="main"
-              onClick={() => checkFile(client)}
+              onClick={() => checkUpload(client)}
             >
               Check the file
             </button>
@@ -274,91 +612,25 @@ function Sending({ interruption }: { interruption: Error | null }) {
 }
 
 function Ready({ current }: { current: Upload }) {
-  if (current.step.name !== "ready") return null;
-  const { total, created, updated, unchanged } = current.step.counts;
+  const sum = (name: "total" | "created" | "updated" | "unchanged") =>
+    count(
+      current.parts.reduce(
+        (all, { step }) =>
+          step.name === "ready" ? all + step.counts[name] : all,
+        0,
+      ),
+    );
   return (
     <div class="note good">
       <p>
         <strong>No problems.</strong> The upload would do this:
       </p>
       <dl class="figures">
-        <Figure label="products" value={count(total)} />
-        <Figure label="new" value={count(created)} />
-        <Figure label="changed" value={count(updated)} />
-        <Figure label="unchanged" value={count(unchanged)} />
+        <Figure label="products" value={sum("total")} />
+        <Figure label="new" value={sum("created")} />
+        <Figure label="changed" value={sum("updated")} />
+        <Figure label="unchanged" value={sum("unchanged")} />
       </dl>
     </div>
-  );
-}
-
-function Problems({ error, place, onPlace }: {
-  error: ApiError;
-  place: Place | null;
-  onPlace: (line: number) => void;
-}) {
-  const { problems, more, message } = error;
-  const products = new Set(problems.map(({ product }) => product)).size;
-  return (
-    <section class="problems" aria-label="Problems">
-      <div class="note bad" role="alert">
-        <p>
-          <strong>
-            {problems.length === 0 ? message : problemsIn(
-              problems.length + more,
-              // The products of further problems are unknown.
-              problems[0].product === null || more > 0 ? 0 : products,
-            )}
-          </strong>
-          {problems.length > 0 && " Nothing was stored."}
-        </p>
-        <ErrorFacts error={error} />
-      </div>
-      <ol>
-        {problems.map((problem, i) => (
-          <li key={i}>
-            <ProblemRow
-              problem={problem}
-              current={problem.line !== null && place?.line === problem.line}
-              onPlace={onPlace}
-            />
-          </li>
-        ))}
-      </ol>
-      {more > 0 && <p class="quiet">and {plural(more, "more problem")}.</p>}
-    </section>
-  );
-}
-
-function problemsIn(problems: number, products: number): string {
-  const found = plural(problems, "problem");
-  return products === 0
-    ? `${found}.`
-    : `${found} in ${plural(products, "product")}.`;
-}
-
-function ProblemRow({ problem, current, onPlace }: {
-  problem: Problem;
-  current: boolean;
-  onPlace: (line: number) => void;
-}) {
-  const { line, column, sku, product, field, code, message } = problem;
-  return (
-    <button
-      type="button"
-      class="problem"
-      disabled={line === null}
-      aria-current={current ? "location" : undefined}
-      onClick={() => line !== null && onPlace(line)}
-    >
-      <span class="where">
-        {line !== null && <b>line {line}</b>}
-        {column !== null && <span>column {column}</span>}
-        {(sku ?? product) !== null && <span>{sku ?? `product ${product}`}
-        </span>}
-        {field !== null && <span class="mono">{field}</span>}
-      </span>
-      <span class="what">{message}</span>
-      <code>{code}</code>
-    </button>
   );
 }

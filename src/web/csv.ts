@@ -1,0 +1,46 @@
+/** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
+import Papa from "papaparse";
+
+/** A byte order mark tells spreadsheets that the file is UTF-8. */
+const MARK = "\ufeff";
+
+/** A table with the names of its columns. */
+export interface Table {
+  header: readonly string[];
+  /** As many texts each as the header has; empty rows are left out. */
+  rows: readonly (readonly string[])[];
+  /** The line of each row in a spreadsheet, from 1. */
+  numbers: readonly number[];
+}
+
+/** Reads text whose values are separated by commas, semicolons or tabs. */
+export function tableOf(text: string): Table {
+  const { data } = Papa.parse<string[]>(text.replace(MARK, ""), {
+    delimiter: delimiterOf(text),
+  });
+  const [first = [], ...others] = data;
+  const header = first.map((name) => name.trim());
+  const filled = others.map((row, i) => ({
+    number: i + 2,
+    row: header.map((_, column) => (row[column] ?? "").trim()),
+  })).filter(({ row }) => row.some((value) => value !== ""));
+  return {
+    header,
+    rows: filled.map(({ row }) => row),
+    numbers: filled.map(({ number }) => number),
+  };
+}
+
+/** The one that the first line has most of; it names the columns. */
+function delimiterOf(text: string): string {
+  const [first] = text.split("\n", 1);
+  const times = (delimiter: string) => first.split(delimiter).length;
+  return [",", ";", "\t"].reduce((a, b) => times(b) > times(a) ? b : a);
+}
+
+/** A table as CSV. No text of it is read as a formula. */
+export function csvOf(
+  rows: readonly (readonly (string | number | null)[])[],
+): string {
+  return MARK + Papa.unparse(rows, { escapeFormulae: true }) + "\r\n";
+}

@@ -1,0 +1,116 @@
+/** What a file is, told by its content: XML, a table of text, or neither. */
+
+/** What a file that cannot be taken is, and what to do instead. */
+export interface Refused {
+  name: string;
+  /** As in "This is …". */
+  what: string;
+  remedy: string;
+}
+
+export type Kind =
+  | { name: "xml" }
+  | { name: "table"; text: string }
+  | { name: "refused"; refused: Refused };
+
+const AS_CSV =
+  "Open it in your spreadsheet program, save it as CSV (Excel: Save as, CSV UTF-8), and drop that file here. Or copy the rows, and paste them here.";
+const AS_TEXT = "Send products as XML or as a table (CSV).";
+const UNPACK = "Unpack it, and drop the file inside.";
+const AS_ADDRESS =
+  "Images are not uploaded: name the address of each in its product, as <image>.";
+
+/** A kind of file that is not taken. */
+interface Other {
+  /** Its first characters, in `latin1`; one of these. */
+  begins: readonly string[];
+  /** What else stands near its start. */
+  holds?: string;
+  what: string;
+  remedy: string;
+}
+
+/** Archives begin alike; a workbook names its parts near its start. */
+const ZIP = ["PK\x03\x04"];
+
+/** The first that fits. */
+const OTHERS: readonly Other[] = [
+  { begins: ZIP, holds: "xl/", what: "an Excel workbook", remedy: AS_CSV },
+  {
+    begins: ZIP,
+    holds: "opendocument.spreadsheet",
+    what: "a spreadsheet",
+    remedy: AS_CSV,
+  },
+  { begins: ZIP, holds: "word/", what: "a Word document", remedy: AS_TEXT },
+  { begins: ZIP, what: "a ZIP archive", remedy: UNPACK },
+  { begins: ["\x1f\x8b"], what: "a gzip archive", remedy: UNPACK },
+  {
+    begins: ["\xd0\xcf\x11\xe0"],
+    what: "an old Excel or Word file",
+    remedy: AS_CSV,
+  },
+  { begins: ["%PDF"], what: "a PDF", remedy: AS_TEXT },
+  {
+    begins: ["\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF"],
+    what: "an image",
+    remedy: AS_ADDRESS,
+  },
+  { begins: ["{\\rtf"], what: "a text document (RTF)", remedy: AS_TEXT },
+  { begins: ["{", "["], what: "JSON", remedy: AS_TEXT },
+  {
+    begins: ["<!doctype html", "<html"],
+    what: "a web page",
+    remedy: AS_TEXT,
+  },
+];
+/** Bytes that are looked at. */
+const LOOKED_AT = 16_384;
+
+/** Tells what a file is. `name` is that of the file. */
+export function kindOf(name: string, bytes: ArrayBuffer): Kind {
+  const refused = (what: string, remedy: string): Kind => ({
+    name: "refused",
+    refused: { name, what, remedy },
+  });
+  if (bytes.byteLength === 0) return refused("an empty file", AS_TEXT);
+  const start = latin1(bytes.slice(0, LOOKED_AT)).replace("\xef\xbb\xbf", "");
+  const lower = start.trimStart().toLowerCase();
+  const other = OTHERS.find(({ begins, holds = "" }) =>
+    begins.some((text) => lower.startsWith(text.toLowerCase())) &&
+    start.includes(holds)
+  );
+  if (other !== undefined) return refused(other.what, other.remedy);
+  const text = textOfTable(bytes);
+  if (text.trimStart().startsWith("<")) return { name: "xml" };
+  if (text.includes("\0")) return refused("a file of another kind", AS_TEXT);
+  return isTable(text)
+    ? { name: "table", text }
+    : refused("text without columns", AS_TEXT);
+}
+
+/** Whether the text has a line with several columns, and one more line. */
+export function isTable(text: string): boolean {
+  const [first = "", second = ""] = text.trim().split(/\r\n|\r|\n/, 2);
+  return /[,;\t]/.test(first) && second !== "";
+}
+
+function latin1(bytes: ArrayBuffer): string {
+  return String.fromCharCode(...new Uint8Array(bytes));
+}
+
+/** Spreadsheets save UTF-8, UTF-16, or the code page of Windows. */
+function textOfTable(bytes: ArrayBuffer): string {
+  const [first, second] = new Uint8Array(bytes);
+  if (first === 0xff && second === 0xfe) return decoded("utf-16le", bytes);
+  if (first === 0xfe && second === 0xff) return decoded("utf-16be", bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return decoded("windows-1252", bytes);
+  }
+}
+
+function decoded(encoding: string, bytes: ArrayBuffer): string {
+  return new TextDecoder(encoding).decode(bytes);
+}

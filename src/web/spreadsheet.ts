@@ -1,0 +1,285 @@
+/**
+ * Turns a table into documents: which column is which field, how values of a
+ * spreadsheet are written in XML, and documents of as many products as one
+ * upload may have.
+ */
+import {
+  fieldCalled,
+  LIST_NAMES,
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../catalogue/fields.ts";
+import { escaped } from "../lib/markup.ts";
+import { inBrowser } from "./browser.ts";
+import { csvOf, type Table } from "./csv.ts";
+import { labelOf } from "./words.ts";
+import type { Document } from "./upload.ts";
+
+/** Products of one document. */
+const PRODUCTS = 250;
+
+/**
+ * What a column holds: a scalar field, `currency`, a list, `attribute` (whose
+ * name is the column's), or nothing that is sent.
+ */
+export type Target = ScalarField | ListField | "currency" | "attribute" | "";
+
+/** The targets to choose from. Each column of attributes is one attribute. */
+export const TARGETS: readonly { target: Target; label: string }[] = [
+  { target: "", label: "– leave out –" },
+  ...SCALAR_NAMES.map((target) => ({
+    target,
+    label: SCALAR_RULES[target].label,
+  })),
+  { target: "currency", label: "Currency" },
+  ...LIST_NAMES.filter((name) => name !== "attributes")
+    .map((target) => ({ target, label: labelOf(target) })),
+  { target: "attribute", label: "Attribute of that name" },
+];
+
+export interface Mapping {
+  /** For each column. */
+  targets: readonly Target[];
+  /** Of prices without a column for it. */
+  currency: string;
+}
+
+const kept = inBrowser("columns");
+
+/** What was chosen before for columns of these names, or what they look like. */
+export function mappingFor({ header }: Table): Mapping {
+  const known = remembered();
+  const taken = new Set<Target>();
+  const targets = header.map((name) => {
+    const target = known.targets[name] ?? guess(name);
+    const isRepeatable = target === "attribute" || target in LISTS;
+    if (taken.has(target) && !isRepeatable) return "";
+    taken.add(target);
+    return target;
+  });
+  return { targets, currency: known.currency };
+}
+
+/** Remembers the columns by name. */
+export function rememberMapping({ header }: Table, mapping: Mapping): void {
+  const targets = remembered().targets;
+  header.forEach((name, i) => targets[name] = mapping.targets[i]);
+  kept.set(JSON.stringify({ targets, currency: mapping.currency }));
+}
+
+function remembered(): { targets: Record<string, Target>; currency: string } {
+  try {
+    return JSON.parse(kept.get() ?? "");
+  } catch {
+    return { targets: {}, currency: "" };
+  }
+}
+
+function guess(name: string): Target {
+  if (/^attribute[:. ]/i.test(name)) return "attribute";
+  const word = withoutNumber(name.toLowerCase());
+  const byLabel = TARGETS.find(({ label, target }) =>
+    label.toLowerCase() === word || target === word.replace(/[\s-]+/g, "_")
+  );
+  if (byLabel !== undefined) return byLabel.target;
+  const called = fieldCalled(word.replace(/\s/g, ""));
+  return called === null || called === "attributes" ? "" : called as Target;
+}
+
+/** `Image 2` as `Image`. */
+function withoutNumber(name: string): string {
+  let end = name.length;
+  while (end > 0 && " 0123456789".includes(name[end - 1])) end--;
+  return name.slice(0, end).trim();
+}
+
+/** Fields that a new product needs and no column holds. */
+export function missing({ targets, currency }: Mapping): string[] {
+  const has = (target: Target) => targets.includes(target);
+  return [
+    ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].required && !has(name))
+      .map((name) => SCALAR_RULES[name].label),
+    ...(has("quantity") || has("availability")
+      ? []
+      : [SCALAR_RULES.quantity.label]),
+    ...(has("price") && !has("currency") && currency === ""
+      ? ["Currency"]
+      : []),
+  ];
+}
+
+/** Documents of at most 250 products each. */
+export function documentsOf(
+  name: string,
+  table: Table,
+  mapping: Mapping,
+): Document[] {
+  const documents: Document[] = [];
+  for (let from = 0; from < table.rows.length; from += PRODUCTS) {
+    const rows = table.rows.slice(from, from + PRODUCTS);
+    const numbers = table.numbers.slice(from, from + PRODUCTS);
+    const isWhole = rows.length === table.rows.length;
+    documents.push({
+      name: isWhole ? name : `${name}, rows ${numbers[0]}–${numbers.at(-1)}`,
+      rows: numbers,
+      text: [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        "<products>",
+        ...rows.map((row) => productOf(row, table, mapping)),
+        "</products>",
+        "",
+      ].join("\n"),
+    });
+  }
+  return documents;
+}
+
+/** Values of one row by target, as they are sent; empty ones are left out. */
+export function valuesOf(
+  row: readonly string[],
+  { targets }: Mapping,
+): Map<Target, string[]> {
+  const values = new Map<Target, string[]>();
+  targets.forEach((target, i) => {
+    if (target === "" || target === "attribute" || row[i] === "") return;
+    const texts = target in LISTS
+      ? split(target as ListField, row[i])
+      : [converted(target, row[i])];
+    values.set(target, [...values.get(target) ?? [], ...texts]);
+  });
+  return values;
+}
+
+function productOf(
+  row: readonly string[],
+  { header }: Table,
+  mapping: Mapping,
+): string {
+  const values = valuesOf(row, mapping);
+  const currency = values.get("currency")?.[0] ?? mapping.currency;
+  const lines: string[] = [];
+  for (const name of SCALAR_NAMES) {
+    const [text] = values.get(name) ?? [];
+    if (text === undefined) continue;
+    const unit = unitOf(name, currency);
+    const attribute = unit && ` ${unit.name}="${xmlText(unit.value)}"`;
+    lines.push(`    <${name}${attribute ?? ""}>${xmlText(text)}</${name}>`);
+  }
+  const attributes = mapping.targets.flatMap((target, i) =>
+    target === "attribute" && row[i] !== ""
+      ? [
+        `<attribute name="${xmlText(attributeName(header[i]))}">${
+          xmlText(row[i])
+        }</attribute>`,
+      ]
+      : []
+  );
+  const lists: Record<ListField, string[]> = {
+    categories: itemsOf("categories", values),
+    attributes,
+    images: itemsOf("images", values),
+  };
+  for (const list of LIST_NAMES) {
+    if (lists[list].length === 0) continue;
+    lines.push(`    <${list}>`);
+    for (const item of lists[list]) lines.push(`      ${item}`);
+    lines.push(`    </${list}>`);
+  }
+  return `  <product>\n${lines.join("\n")}\n  </product>`;
+}
+
+/** The XML attribute of a field's element; null if there is none to send. */
+function unitOf(
+  name: ScalarField,
+  currency: string,
+): { name: string; value: string } | null {
+  const { unit } = SCALAR_RULES[name];
+  if (unit === undefined) return null;
+  const value = unit.column === "currency" ? currency : unit.example;
+  return value === "" ? null : { name: unit.name, value };
+}
+
+function itemsOf(list: ListField, values: Map<Target, string[]>): string[] {
+  const { item } = LISTS[list];
+  return (values.get(list) ?? [])
+    .map((text) => `<${item}>${xmlText(text)}</${item}>`);
+}
+
+function attributeName(header: string): string {
+  return header.replace(/^attribute[:. ]\s*/i, "");
+}
+
+/** XML cannot carry control characters. */
+function xmlText(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return escaped(text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, ""));
+}
+
+/** The entries of a list in one cell. */
+function split(list: ListField, text: string): string[] {
+  const ends = list === "images" ? /[|;\s]+/ : /[|;\n]+/;
+  return text.split(ends).map((entry) => entry.trim()).filter(Boolean);
+}
+
+/** A spreadsheet's value in the spelling of the interface, where it is clear. */
+function converted(target: Target, text: string): string {
+  if (target === "currency") return text.toUpperCase();
+  const { form } = SCALAR_RULES[target as ScalarField];
+  switch (form.kind) {
+    case "decimal":
+      return decimalOf(text);
+    case "integer":
+      return decimalOf(text).replace(/\.0+$/, "");
+    case "digits":
+      return text.replace(/[\s-]/g, "");
+    case "word": {
+      const word = text.toLowerCase().replace(/[\s-]+/g, "_");
+      return form.words.includes(word) ? word : text;
+    }
+    case "date":
+      return text.replace(
+        /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/,
+        (_, day, month, year) =>
+          `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
+      );
+    case "line":
+      return text.split(/[\r\n\t]/).map((part) => part.trim())
+        .filter(Boolean).join(" ");
+    case "text":
+      return text;
+  }
+}
+
+/** `1 299,00` and `1,299.00` as `1299.00`. */
+function decimalOf(text: string): string {
+  const plain = text.replace(/[\s\u00a0\u202f']/g, "");
+  if (/^(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4})$/.test(plain)) {
+    return plain.replaceAll(".", "").replace(",", ".");
+  }
+  if (/^\d{1,3}(?:,\d{3})+\.\d+$/.test(plain)) return plain.replaceAll(",", "");
+  // A comma before three digits may mean either.
+  return /^[\d.]+$/.test(plain) ? plain : text;
+}
+
+/** An example to fill in. */
+export function templateCsv(): string {
+  const values: Readonly<Record<string, string>> = {
+    sku: "MUG-1",
+    title: "Mug, enamelled",
+    description: "Holds 0.3 l.",
+    price: "149.00",
+    currency: "SEK",
+    compare_at_price: "199.00",
+    vat_rate: "25",
+    quantity: "12",
+    gtin: "4006381333931",
+    brand: "Kockums",
+    categories: "Home > Kitchen",
+    "attribute: color": "Blue",
+    images: "",
+  };
+  return csvOf([Object.keys(values), Object.values(values)]);
+}

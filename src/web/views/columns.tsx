@@ -1,0 +1,166 @@
+/** The columns of a table: which field each one is, with a preview. */
+import { useMemo, useState } from "preact/hooks";
+import type { Client } from "../client.ts";
+import { dropAll, type Spreadsheet } from "../intake.ts";
+import { count, plural } from "../parts.tsx";
+import {
+  documentsOf,
+  type Mapping,
+  mappingFor,
+  missing,
+  rememberMapping,
+  type Target,
+  TARGETS,
+  valuesOf,
+} from "../spreadsheet.ts";
+import { type Column, Table } from "../table.tsx";
+import { takeDocuments } from "../upload.ts";
+
+/** Rows of the preview, and examples of a column. */
+const ROWS = 5;
+const EXAMPLES = 3;
+
+export function ColumnsView({ client, spreadsheet }: {
+  client: Client;
+  spreadsheet: Spreadsheet;
+}) {
+  const { name, table } = spreadsheet;
+  const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
+  const lacking = missing(mapping);
+  const check = () => {
+    rememberMapping(table, mapping);
+    takeDocuments(client, name, documentsOf(name, table, mapping));
+  };
+  const setTarget = (column: number, target: Target) =>
+    setMapping({
+      ...mapping,
+      targets: mapping.targets.map((old, i) => i === column ? target : old),
+    });
+  return (
+    <>
+      <div class="bar">
+        <strong class="cut grow">{name}</strong>
+        <span class="quiet">{plural(table.rows.length, "row")}</span>
+        <button type="button" onClick={dropAll}>Another file</button>
+        <button
+          type="button"
+          class="main"
+          disabled={!mapping.targets.includes("sku")}
+          onClick={check}
+        >
+          Check {plural(table.rows.length, "product")}
+        </button>
+      </div>
+      <p class={lacking.length === 0 ? "note good" : "note warn"}>
+        {lacking.length === 0
+          ? "Every field that a new product needs has a column."
+          : `No column holds: ${
+            lacking.join(", ")
+          }. New products need that; products that exist keep what they have.`}
+        {!mapping.targets.includes("sku") &&
+          " Choose the column with the SKU."}
+      </p>
+      <Table
+        label="Columns"
+        rows={table.header.map((header, column) => ({ header, column }))}
+        keyOf={({ column }) => column}
+        columns={[
+          {
+            label: "Column",
+            look: "break",
+            cell: ({ header, column }) => header || `column ${column + 1}`,
+          },
+          {
+            label: "Is the field",
+            cell: ({ header, column }) => (
+              <select
+                aria-label={`Field of ${header || `column ${column + 1}`}`}
+                value={mapping.targets[column]}
+                onChange={(event) =>
+                  setTarget(column, event.currentTarget.value as Target)}
+              >
+                {TARGETS.map(({ target, label }) => (
+                  <option key={target} value={target}>{label}</option>
+                ))}
+              </select>
+            ),
+          },
+          {
+            label: "For example",
+            look: "quiet break",
+            cell: ({ column }) => examplesOf(table.rows, column),
+          },
+        ]}
+      />
+      {mapping.targets.includes("price") &&
+        !mapping.targets.includes("currency") && (
+        <p class="row">
+          <label for="currency">Currency of all prices</label>
+          <input
+            id="currency"
+            size={5}
+            maxLength={3}
+            placeholder="SEK"
+            value={mapping.currency}
+            onInput={(event) =>
+              setMapping({
+                ...mapping,
+                currency: event.currentTarget.value.toUpperCase(),
+              })}
+          />
+        </p>
+      )}
+      <Preview spreadsheet={spreadsheet} mapping={mapping} />
+    </>
+  );
+}
+
+function examplesOf(
+  rows: readonly (readonly string[])[],
+  column: number,
+): string {
+  const values = new Set<string>();
+  for (const row of rows) {
+    if (row[column] !== "") values.add(row[column].slice(0, 60));
+    if (values.size === EXAMPLES) break;
+  }
+  return [...values].join(" · ");
+}
+
+/** What the first rows become. */
+function Preview({ spreadsheet: { table }, mapping }: {
+  spreadsheet: Spreadsheet;
+  mapping: Mapping;
+}) {
+  const rows = useMemo(
+    () =>
+      table.rows.slice(0, ROWS).map((row, i) => ({
+        number: table.numbers[i],
+        values: valuesOf(row, mapping),
+      })),
+    [table, mapping],
+  );
+  const shown = TARGETS.filter(({ target }) =>
+    target !== "" && target !== "attribute" && mapping.targets.includes(target)
+  );
+  const columns: readonly Column<typeof rows[number]>[] = [
+    { label: "Row", right: true, cell: ({ number }) => count(number) },
+    ...shown.map(({ target, label }) => ({
+      label,
+      look: "break",
+      cell: ({ values }: typeof rows[number]) =>
+        values.get(target)?.join(" · ") ?? "–",
+    })),
+  ];
+  return (
+    <section>
+      <h2>The first products</h2>
+      <Table
+        label="Preview"
+        columns={columns}
+        rows={rows}
+        keyOf={({ number }) => number}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,251 @@
+/** The problems of a document, grouped, filtered, and saved as a file. */
+import { useMemo, useState } from "preact/hooks";
+import { DETAIL_CODES } from "../../lib/errors.ts";
+import { saveFile } from "../browser.ts";
+import type { Problem } from "../client.ts";
+import { csvOf } from "../csv.ts";
+import { labelOf } from "../words.ts";
+import { count, ErrorFacts, plural } from "../parts.tsx";
+import { type Found, problemsIn, type Upload } from "../upload.ts";
+
+/** With more problems there is a filter, and only the first group is open. */
+const FEW = 12;
+
+/** Problems of one kind in one field. */
+interface Group {
+  /** Code and field. */
+  key: string;
+  title: string;
+  found: Found[];
+}
+
+export function Problems({ current, place, onFind }: {
+  current: Upload;
+  /** The problem whose text is selected. */
+  place: Problem | null;
+  onFind: (found: Found) => void;
+}) {
+  const all = useMemo(() => problemsIn(current), [current.parts]);
+  const [wanted, setWanted] = useState("");
+  const groups = useMemo(() => grouped(matching(all, wanted)), [all, wanted]);
+  const shown = groups.reduce((sum, { found }) => sum + found.length, 0);
+  const { more, message } = summary(current);
+  return (
+    <section class="problems" aria-label="Problems">
+      <div class="note bad" role="alert">
+        <p>
+          <strong>
+            {all.length === 0 ? message : headline(all, more)}
+          </strong>
+          {all.length > 0 && " Nothing of these products was stored."}
+        </p>
+        <Facts current={current} />
+      </div>
+      {all.length > FEW && (
+        <div class="row">
+          <input
+            type="search"
+            class="grow"
+            aria-label="Filter the problems"
+            placeholder="Filter: SKU, field, text"
+            value={wanted}
+            onInput={(event) => setWanted(event.currentTarget.value)}
+          />
+          <span class="quiet" role="status">
+            {wanted === "" ? "" : `${count(shown)} of ${count(all.length)}`}
+          </span>
+        </div>
+      )}
+      {groups.map((group, i) => (
+        <GroupView
+          key={`${wanted === ""} ${group.key}`}
+          group={group}
+          isOpen={i === 0 || all.length <= FEW}
+          place={place}
+          rowOf={(found) => rowOf(current, found)}
+          onFind={onFind}
+        />
+      ))}
+      {more > 0 && (
+        <p class="quiet">
+          {plural(more, "further problem")}{" "}
+          will be listed once some of these are corrected.
+        </p>
+      )}
+      {all.length > 0 && (
+        <p>
+          <button type="button" onClick={() => saveProblems(current, all)}>
+            Save the list as a file
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Facts({ current }: { current: Upload }) {
+  const step = current.parts[current.shown].step;
+  return step.name === "refused" ? <ErrorFacts error={step.error} /> : null;
+}
+
+/** Problems that were only counted, and the message of the first refusal. */
+function summary({ parts }: Upload): { more: number; message: string } {
+  let more = 0;
+  let message = "";
+  for (const { step } of parts) {
+    if (step.name !== "refused") continue;
+    more += step.error.more;
+    message ||= step.error.message;
+  }
+  return { more, message };
+}
+
+function headline(all: readonly Found[], more: number): string {
+  const problems = plural(all.length + more, "problem");
+  const products = new Set(
+    all.filter(({ problem }) => problem.product !== null)
+      .map(({ part, problem }) => `${part} ${problem.product}`),
+  ).size;
+  // The products of further problems are unknown.
+  return products === 0 || more > 0
+    ? `${problems}.`
+    : `${problems} in ${plural(products, "product")}.`;
+}
+
+function matching(all: readonly Found[], wanted: string): readonly Found[] {
+  const text = wanted.trim().toLowerCase();
+  return text === ""
+    ? all
+    : all.filter(({ problem }) =>
+      [problem.sku, problem.field, problem.message, problem.code]
+        .some((part) => part?.toLowerCase().includes(text))
+    );
+}
+
+/** The largest group first. */
+function grouped(all: readonly Found[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const found of all) {
+    const { code, field } = found.problem;
+    const path = field?.replace(/\[\d+\]/g, "") ?? "";
+    const key = `${code} ${path}`;
+    const group = groups.get(key);
+    if (group !== undefined) group.found.push(found);
+    else groups.set(key, { key, title: titleOf(code, path), found: [found] });
+  }
+  return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
+}
+
+interface Explained {
+  meaning: string;
+  remedy: string;
+}
+
+/** Null for a code of a newer service. */
+function explained(code: string): Explained | null {
+  const codes: Readonly<Record<string, Explained>> = DETAIL_CODES;
+  return codes[code] ?? null;
+}
+
+function titleOf(code: string, path: string): string {
+  const meaning = explained(code)?.meaning ?? code.replaceAll("_", " ");
+  return path === "" ? meaning : `${labelOf(path)}: ${meaning}`;
+}
+
+function GroupView({ group, isOpen, place, rowOf, onFind }: {
+  group: Group;
+  rowOf: (found: Found) => number | null;
+  isOpen: boolean;
+  place: Problem | null;
+  onFind: (found: Found) => void;
+}) {
+  const [open, setOpen] = useState(isOpen);
+  return (
+    <details
+      class="group"
+      open={open}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        {group.title} <b class="count">{count(group.found.length)}</b>
+        <span class="unseen">
+          {group.found.length === 1 ? "problem" : "problems"}
+        </span>
+      </summary>
+      {open && (
+        <p class="quiet remedy">
+          {explained(group.found[0].problem.code)?.remedy}
+        </p>
+      )}
+      {open && (
+        <ol>
+          {group.found.map((found, i) => (
+            <li key={i}>
+              <ProblemRow
+                problem={found.problem}
+                row={rowOf(found)}
+                current={found.problem === place}
+                onFind={() => onFind(found)}
+              />
+            </li>
+          ))}
+        </ol>
+      )}
+    </details>
+  );
+}
+
+/** The row of the table that the product was made from. */
+function rowOf({ parts }: Upload, { part, problem }: Found): number | null {
+  const { rows } = parts[part];
+  return problem.product === null ? null : rows?.[problem.product - 1] ?? null;
+}
+
+function ProblemRow({ problem, row, current, onFind }: {
+  problem: Problem;
+  row: number | null;
+  current: boolean;
+  onFind: () => void;
+}) {
+  const { line, column, sku, product, field, message } = problem;
+  return (
+    <button
+      type="button"
+      class="problem"
+      disabled={line === null}
+      aria-current={current ? "location" : undefined}
+      onClick={onFind}
+    >
+      <span class="where">
+        {row !== null && <b>row {row}</b>}
+        {row === null && line !== null && <b>line {line}</b>}
+        {column !== null && <span>column {column}</span>}
+        {(sku ?? product) !== null && <span>{sku ?? `product ${product}`}
+        </span>}
+        {field !== null && <span class="mono">{field}</span>}
+      </span>
+      <span class="what">{message}</span>
+    </button>
+  );
+}
+
+function saveProblems(current: Upload, all: readonly Found[]): void {
+  const { fileName, parts } = current;
+  const text = csvOf([
+    ["document", "row", "product", "SKU", "line", "field", "problem", "code"],
+    ...all.map(({ part, problem }) => [
+      parts[part].name,
+      rowOf(current, { part, problem }),
+      problem.product,
+      problem.sku,
+      problem.line,
+      problem.field,
+      problem.message,
+      problem.code,
+    ]),
+  ]);
+  saveFile(
+    new Blob([text], { type: "text/csv" }),
+    `${fileName.replace(/\.\w+$/, "")}-problems.csv`,
+  );
+}

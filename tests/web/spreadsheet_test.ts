@@ -1,0 +1,148 @@
+/** Tables become documents that the service accepts. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { csvOf, tableOf } from "../../src/web/csv.ts";
+import { kindOf } from "../../src/web/kinds.ts";
+import {
+  documentsOf,
+  type Mapping,
+  mappingFor,
+  missing,
+  templateCsv,
+  valuesOf,
+} from "../../src/web/spreadsheet.ts";
+import { boot } from "../support/app.ts";
+
+function mapped(csv: string, changes: Partial<Mapping> = {}) {
+  const table = tableOf(csv);
+  return { table, mapping: { ...mappingFor(table), ...changes } };
+}
+
+Deno.test("columns are told by their names", () => {
+  const { mapping } = mapped(
+    "Article number,Name,Price,Currency,EAN,Stock,Image 1,Image 2,attribute: color,Shelf\n1,2,3,4,5,6,7,8,9,10\n",
+  );
+  assertEquals(mapping.targets, [
+    "sku",
+    "title",
+    "price",
+    "currency",
+    "gtin",
+    "quantity",
+    "images",
+    "images",
+    "attribute",
+    "",
+  ]);
+  assertEquals(missing(mapping), []);
+  assertEquals(missing(mapped("sku;price\n1;2\n").mapping), [
+    "Title",
+    "Quantity",
+    "Currency",
+  ]);
+});
+
+const VALUES: readonly (readonly [string, string, string])[] = [
+  ["price", "149,00", "149.00"],
+  ["price", "1 299,50", "1299.50"],
+  ["price", "1.299,50", "1299.50"],
+  ["price", "1,299.50", "1299.50"],
+  ["price", "1,299", "1,299"],
+  ["price", "about 5", "about 5"],
+  ["quantity", "12.0", "12"],
+  ["gtin", "4006381 333931", "4006381333931"],
+  ["availability", "In stock", "in_stock"],
+  ["availability", "soon", "soon"],
+  ["available_at", "1.12.2026", "2026-12-01"],
+  ["categories", "Home > Kitchen; Gifts", "Home > Kitchen|Gifts"],
+  [
+    "images",
+    "https://a.example/1,2.png https://a.example/3.png",
+    "https://a.example/1,2.png|https://a.example/3.png",
+  ],
+];
+
+for (const [field, cell, expected] of VALUES) {
+  Deno.test(`${field} "${cell}" is sent as ${expected}`, () => {
+    const { table, mapping } = mapped(`${field}\t\n"${cell}"\t\n`);
+    const values = valuesOf(table.rows[0], mapping);
+    assertEquals([...values.values()].flat().join("|"), expected);
+  });
+}
+
+Deno.test("a table is split, and its documents are accepted", async () => {
+  await using app = await boot();
+  const rows = Array.from(
+    { length: 251 },
+    (_, i) => `S-${i};"Mug; ""big"" & <new>";1 299,00;5;Blue`,
+  );
+  const { table, mapping } = mapped(
+    `sku;title;price;quantity;attribute: color\n\n${rows.join("\r\n")}`,
+    { currency: "SEK" },
+  );
+  const documents = documentsOf("stock.csv", table, mapping);
+  assertEquals(documents.map(({ name }) => name), [
+    "stock.csv, rows 3–252",
+    "stock.csv, rows 253–253",
+  ]);
+  for (const { text } of documents) {
+    const { status, text: answer } = await app.call(
+      "/seller_api/bulk_products",
+      { method: "POST", body: text },
+    );
+    assertEquals(status, 200, answer);
+  }
+  const { text } = await app.call("/seller_api/products/S-250");
+  assertStringIncludes(
+    text,
+    "<title>Mug; &quot;big&quot; &amp; &lt;new&gt;</title>",
+  );
+  assertStringIncludes(text, '<price currency="SEK">1299</price>');
+  assertStringIncludes(text, '<attribute name="color">Blue</attribute>');
+
+  const template = mapped(templateCsv());
+  const [document] = documentsOf("t", template.table, template.mapping);
+  const answer = await app.call("/seller_api/bulk_products", {
+    method: "POST",
+    body: document.text,
+  });
+  assertEquals(answer.status, 200, answer.text);
+});
+
+Deno.test("what is saved as CSV holds no formula", () => {
+  assertEquals(
+    csvOf([["a", 1, null], ["=1+1", 'x"y', ","]]),
+    '\ufeffa,1,\r\n"\'=1+1","x""y",","\r\n',
+  );
+});
+
+const KINDS: readonly (readonly [string, string])[] = [
+  ["<products/>", "xml"],
+  ["\ufeff  <products/>", "xml"],
+  ["sku,price\n1,2", "table"],
+  ["", "an empty file"],
+  ["PK\x03\x04....xl/workbook.xml", "an Excel workbook"],
+  ["PK\x03\x04....", "a ZIP archive"],
+  ["%PDF-1.7", "a PDF"],
+  ['[{"sku": 1}]', "JSON"],
+  ["<!DOCTYPE HTML><p>", "a web page"],
+  ["hello", "text without columns"],
+];
+
+for (const [text, expected] of KINDS) {
+  Deno.test(`${JSON.stringify(text)} is taken for ${expected}`, () => {
+    const bytes = new TextEncoder().encode(text).buffer;
+    const kind = kindOf("file", bytes);
+    assertEquals(
+      kind.name === "refused" ? kind.refused.what : kind.name,
+      expected,
+    );
+  });
+}
+
+Deno.test("a table in the code page of Windows is read", () => {
+  const bytes =
+    Uint8Array.from("sku;title\n1;\xe5\xe4\xf6", (char) => char.charCodeAt(0))
+      .buffer;
+  const kind = kindOf("a.csv", bytes);
+  assertEquals(kind.name === "table" && kind.text, "sku;title\n1;åäö");
+});
