@@ -22,7 +22,7 @@ import {
   type WrittenTransaction,
 } from "./transaction_write.ts";
 import { planUndo, type UndoneProduct, type UndoPlan } from "./undo_plan.ts";
-import { findUndo, undoableSince } from "./undo_rows.ts";
+import { deleteUndo, findUndo, undoableSince } from "./undo_rows.ts";
 
 export interface Undo {
   seller: Seller;
@@ -71,6 +71,7 @@ export async function undoTransaction(
           ? plan.beyondQuota
           : [...plan.conflicts, ...plan.beyondQuota];
         if (problems.length > 0) throw recordInvalid(problems);
+        await deleteUndo(tx, undo.transactionId);
         return await writeTransaction(services, tx, {
           seller,
           products: plan.products.map(toOutcome),

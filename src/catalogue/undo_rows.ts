@@ -39,6 +39,18 @@ export async function findUndo(
   return row === undefined ? null : unpackUndo(row.record);
 }
 
+/**
+ * Deletes the record of a transaction that is being undone: it cannot be undone
+ * again. Otherwise a seller that undoes its undo again and again would have all
+ * of its products stored with each such request.
+ */
+export async function deleteUndo(tx: Tx, transactionId: string): Promise<void> {
+  await tx.run(
+    "DELETE FROM undo_records WHERE transaction_id = ?",
+    [transactionId],
+  );
+}
+
 /** The time since which uploads can be undone, `days` before `now`. */
 export function undoableSince(now: number, days: number): number {
   return now - days * DAY_MS;

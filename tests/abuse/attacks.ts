@@ -101,9 +101,33 @@ function registerHook(attacker: Attacker, trigger: string): Promise<string> {
   });
 }
 
+/** Products whose every value is another one in each turn. */
+function changing(turn: number): string {
+  return products(
+    "c",
+    250,
+    () => `<description>${`${turn} `.repeat(1_000)}</description>`,
+  );
+}
+
+/** One good product, and one that is refused with nearly all of the bytes. */
+function mostlyRefused(): Uint8Array {
+  const good =
+    '<product><sku>good</sku><title>t</title><price currency="SEK">' +
+    "1</price><quantity>1</quantity></product>";
+  const long = "x".repeat(LIMIT - 2_000);
+  return text(
+    `<products>${good}<product><sku>bad</sku><title>${long}</title></product>` +
+      "</products>",
+  );
+}
+
 const transactionOf = (answer: string) =>
   /<transaction_id>(.*?)</.exec(answer)?.[1] ?? "none";
 let watched = "";
+/** By key, the transaction that can be undone. */
+const undone = new Map<string, string>();
+let refused: Uint8Array | undefined;
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   "images of empty comments": imaging("comments"),
@@ -293,6 +317,92 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       );
       await attacker.rest(2_000);
     },
+  },
+  "undo and redo": {
+    sellers: 2,
+    prepare: async (attacker) => {
+      for (const key of attacker.keys) {
+        await attacker.upload(changing(0), key);
+        const answer = await attacker.upload(changing(1), key);
+        undone.set(key, transactionOf(answer));
+      }
+    },
+    lanes: 2,
+    step: async (attacker, lane) => {
+      const key = attacker.key(lane);
+      const path = `/seller_api/bulk_products/${undone.get(key)}/undo`;
+      const answer = await attacker.send("POST", path, { key });
+      if (answer.includes("<transaction_id>")) {
+        undone.set(key, transactionOf(answer));
+      }
+    },
+  },
+  "refused documents": {
+    sellers: 4,
+    lanes: 4,
+    step: async (attacker, lane) => {
+      const key = attacker.key(lane);
+      const path = "/seller_api/bulk_products";
+      const body = refused ??= mostlyRefused();
+      const answer = await attacker.send("POST", `${path}?accept=valid`, {
+        key,
+        body,
+      });
+      const own = `${path}/${transactionOf(answer)}/refused`;
+      await attacker.sendAndHold(attacker.request("GET", own, key));
+    },
+  },
+  "products that come and go": {
+    sellers: 2,
+    lanes: 8,
+    step: async (attacker, lane) => {
+      const key = attacker.key(lane);
+      const sku = `g${attacker.fresh()}`;
+      await attacker.upload(products(sku, 10), key);
+      for (let n = 0; n < 10 && !attacker.over; n++) {
+        const path = `/seller_api/products/${sku}-${n}`;
+        await attacker.send("DELETE", path, { key });
+      }
+    },
+  },
+  "changes of maximal products": {
+    sellers: 2,
+    prepare: fillWithMaximal,
+    lanes: 16,
+    step: (attacker, lane) => {
+      const path = `/seller_api/products/a-${lane}/attribute/quantity`;
+      return attacker.send("PUT", `${path}/${attacker.fresh() % 1_000}`);
+    },
+  },
+  "events, waited for and recovered": {
+    sellers: 2,
+    hurried: true,
+    prepare: async (attacker) => {
+      await registerHook(attacker, "order_paid");
+      const path = "/seller_api/webhooks/order_paid/test";
+      for (let n = 0; n < 50; n++) await attacker.send("POST", path);
+    },
+    lanes: 32,
+    step: (attacker, lane) =>
+      lane % 2 === 0
+        ? attacker.send("GET", "/seller_api/events?after=0&wait=30")
+        : attacker.send(
+          "POST",
+          "/seller_api/webhooks/order_paid/recover?since=2000-01-01T00:00:00Z",
+        ),
+  },
+  "refusals, made and read": {
+    sellers: 2,
+    lanes: 16,
+    step: (attacker, lane) =>
+      lane % 2 === 0
+        ? attacker.upload(
+          products("r", 50, () => `<${"n".repeat(200)}/>`.repeat(5)),
+          attacker.key(lane),
+        )
+        : attacker.send("GET", "/seller_api/refusals?limit=100", {
+          key: attacker.key(lane),
+        }),
   },
   "idle connections": {
     sellers: 1,

@@ -149,6 +149,19 @@ bothEngines.test("an undo restores what was changed, deletes what was created, a
   assert(textAt(gone[0], "id") !== textAt(gone[1], "id"), "another product");
 });
 
+bothEngines.test("undoing again and again keeps what one undo needs", async () => {
+  await using app = await boot();
+  let last = await app.upload(A);
+  for (let n = 0; n < 4; n++) last = await undo(app, last);
+  const kept = await app.app.db.read((sql) =>
+    sql.all<{ transaction_id: string }>(
+      "SELECT transaction_id FROM undo_records",
+      [],
+    )
+  );
+  assertEquals(kept.map((row) => row.transaction_id), [idOf(last)]);
+});
+
 bothEngines.test("uploads are taken back one after the other, the last first", async () => {
   await using app = await boot();
   const uploads: Answer[] = [];
