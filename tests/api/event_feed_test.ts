@@ -241,7 +241,7 @@ bothEngines.test("recover delivers what was exhausted, cancelled or never delive
 bothEngines.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
   await using app = await boot({ config: CONFIG });
   const count = 601;
-  for (let i = 0; i < count; i++) await emit(app, `${i}`);
+  await Promise.all(Array.from({ length: count }, (_, i) => emit(app, `${i}`)));
   await register(app, "http://127.0.0.1:9000/");
   await app.app.db.write((tx) => tx.run("UPDATE webhooks SET disabled_at = 1"));
   for (let i = 0; i < 2; i++) {
