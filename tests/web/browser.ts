@@ -1,8 +1,8 @@
 /** A real browser that looks at the page, where the machine has one. */
 import {
   type Browser,
-  type BrowserContext,
   chromium,
+  type ConsoleMessage,
   type Page,
 } from "playwright-core";
 
@@ -39,6 +39,8 @@ export function launchBrowser(): Promise<Browser> {
       "--headless",
       "--no-sandbox",
       "--disable-gpu",
+      "--disable-software-rasterizer",
+      "--disable-extensions",
       "--disable-quic",
       "--disable-dev-shm-usage",
       "--no-first-run",
@@ -59,35 +61,53 @@ export interface Look {
 export class Tab implements AsyncDisposable {
   readonly page: Page;
   /** Uncaught errors, and complaints of the Content-Security-Policy. */
-  readonly faults: string[];
-  readonly #context: BrowserContext;
+  readonly faults: string[] = [];
+  readonly #leave: () => Promise<void>;
 
-  constructor(page: Page, faults: string[], context: BrowserContext) {
+  constructor(page: Page, leave: () => Promise<void>) {
     this.page = page;
-    this.faults = faults;
-    this.#context = context;
+    this.#leave = leave;
+    page.on("pageerror", this.#onError);
+    page.on("console", this.#onMessage);
   }
 
+  readonly #onError = (error: Error) => void this.faults.push(error.message);
+
+  readonly #onMessage = (message: ConsoleMessage) => {
+    const text = message.text();
+    if (/content security policy|trusted/i.test(text)) this.faults.push(text);
+  };
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#context.close();
+    this.page.off("pageerror", this.#onError);
+    this.page.off("console", this.#onMessage);
+    await this.#leave();
   }
 }
 
-/** Opens a tab that shares nothing with any other. */
+/** A page that no test uses at present: to open one takes a second. */
+const spare = new WeakMap<Browser, Page>();
+
+/**
+ * Opens a tab. It shares nothing with those before, as each test has a service,
+ * and so an origin, of its own.
+ */
 export async function openTab(
   browser: Browser,
   { colorScheme = "light", width = 1280 }: Look = {},
 ): Promise<Tab> {
-  const context = await browser.newContext({
-    colorScheme,
-    viewport: { width, height: 800 },
+  const page = spare.get(browser) ?? await browser.newPage();
+  spare.delete(browser);
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 800 });
+  return new Tab(page, async () => {
+    try {
+      // An origin may come again.
+      await page.evaluate("localStorage.clear(), sessionStorage.clear()");
+      await page.goto("about:blank");
+      spare.set(browser, page);
+    } catch {
+      await page.close();
+    }
   });
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("console", (message) => {
-    const text = message.text();
-    if (/content security policy|trusted/i.test(text)) faults.push(text);
-  });
-  return new Tab(page, faults, context);
 }
