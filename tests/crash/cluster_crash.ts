@@ -31,6 +31,8 @@ export interface ClusterCrashOptions {
   roles?: readonly Role[];
   /** Ends leases of the dead by hand, to save the 15 s that they last. */
   hasten?: boolean;
+  /** How long each client rests after an answer, in milliseconds. */
+  restMs?: number;
   /** How long everything may take to settle in the end. */
   settleMs: number;
   progress?: (line: string) => void;
@@ -71,6 +73,10 @@ export async function crashCluster(
     });
   }
   return run.figures;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }
 
 class ClusterCrash {
@@ -125,7 +131,7 @@ class ClusterCrash {
     const failed = Promise.withResolvers<never>();
     failed.promise.catch(() => {});
     const writing = this.#writers.map((writer) =>
-      this.#write(writer, () => over).catch(failed.reject)
+      this.#write(writer, options.restMs ?? 0, () => over).catch(failed.reject)
     );
     try {
       for (let round = 1; round <= options.rounds; round++) {
@@ -140,12 +146,16 @@ class ClusterCrash {
   }
 
   /** Writes until `over`, and then until nothing is in doubt. */
-  async #write(writer: Writer, over: () => boolean): Promise<void> {
+  async #write(
+    writer: Writer,
+    restMs: number,
+    over: () => boolean,
+  ): Promise<void> {
     while (!over() || writer.inDoubt !== null) {
       const url = this.#cluster.nextUrl();
       const { key } = this.#cluster;
-      if (url !== null && await writer.writeOnce(url, key, 503)) continue;
-      await new Promise((done) => setTimeout(done, AGAIN_MS));
+      const done = url !== null && await writer.writeOnce(url, key, 503);
+      await pause(done ? restMs : AGAIN_MS);
     }
   }
 
@@ -216,7 +226,7 @@ class ClusterCrash {
     const deadline = performance.now() + withinMs;
     for (let open; (open = await this.#inspector.open()) !== null;) {
       assert(performance.now() < deadline, `not settled: ${open}`);
-      await new Promise((done) => setTimeout(done, 50));
+      await pause(50);
     }
     await this.#look();
     checkArrivals(this.#sink, this.#emitters);

@@ -120,9 +120,10 @@ Deno.test("whatever connections are cut, each upload is stored once or refused",
       if (status === 200) return;
       refused.push(status);
       assert(status === 503 || status === 409, `${status}`);
+      await new Promise((done) => setTimeout(done, 10));
     }
   };
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 5; round++) {
     await Promise.all(
       Array.from({ length: 8 }, (_, n) => uploadUntilStored(round * 8 + n)),
     );
@@ -136,10 +137,10 @@ Deno.test("whatever connections are cut, each upload is stored once or refused",
        (SELECT COUNT(*) FROM products) AS products FROM transactions`,
   );
   assertEquals(counts, {
-    uploads: 80,
-    created: 1_600,
+    uploads: 40,
+    created: 800,
     unchanged: 0,
-    products: 1_600,
+    products: 800,
   });
 });
 
