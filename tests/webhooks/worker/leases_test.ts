@@ -115,9 +115,8 @@ bothEngines.test("a result is not recorded under a lease that was lost", async (
   await bench.delivery(event, "delivered");
 });
 
-bothEngines.test("a lease is renewed while the endpoint takes its time", async () => {
-  await using bench = await WebhookBench.open();
-  await bench.register();
+/** A delivery that is under way until `open` is called. */
+async function beginDelivery(bench: WebhookBench) {
   const { open, opened } = gate();
   bench.sink.answering = async () => {
     await opened;
@@ -126,6 +125,13 @@ bothEngines.test("a lease is renewed while the endpoint takes its time", async (
   bench.start();
   const event = await bench.emit("order-1");
   await until(() => bench.sink.received.length === 1);
+  return { event, open };
+}
+
+bothEngines.test("a lease is renewed while the endpoint takes its time", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const { event, open } = await beginDelivery(bench);
   bench.role(true).start();
   const leased = async () => {
     const row = await bench.db.read((sql) =>
@@ -168,14 +174,7 @@ bothEngines.test("a stop gives back what hangs; the next start sends it", async 
 bothEngines.test("after a stall of this process what it is sending is not sent again", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
-  const { open, opened } = gate();
-  bench.sink.answering = async () => {
-    await opened;
-    return new Response();
-  };
-  bench.start();
-  const event = await bench.emit("order-1");
-  await until(() => bench.sink.received.length === 1);
+  const { event, open } = await beginDelivery(bench);
   // Its own lease has run out when it next looks.
   bench.clock.advance(19 * SECOND);
   bench.signals.deliveries.notify();
