@@ -61,8 +61,8 @@ export interface AppOptions {
   sandbox?: SandboxPage;
   /** What tests replace. */
   imageRole?: ImageRoleOptions;
-  /** False: nothing is swept. */
-  upkeep?: boolean;
+  /** False: no maintenance jobs run. */
+  maintain?: boolean;
   /** False: the outbound client is not tested first. */
   testGuard?: boolean;
 }
@@ -74,7 +74,7 @@ export interface AppOptions {
 export async function openApp(
   config: Config,
   deps: Deps,
-  { sandbox, imageRole, upkeep = true, testGuard = true }: AppOptions = {},
+  { sandbox, imageRole, maintain = true, testGuard = true }: AppOptions = {},
 ): Promise<App> {
   if (testGuard) await tryGuard(config.allowPrivate);
   const least = leastBodyBudget(config);
@@ -149,7 +149,7 @@ export async function openApp(
     config.roles,
     (role) => config.databaseUrl !== null || locks.take(role),
   );
-  if (upkeep) maintenance.start();
+  if (maintain) maintenance.start();
   stack.defer(() => maintenance.stop());
   const url = config.roles.includes("api")
     ? listenForAll(services, stack, ending)

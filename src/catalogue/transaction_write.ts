@@ -15,8 +15,8 @@ import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductChange } from "./product.ts";
 import { writeProducts } from "./product_rows.ts";
-import type { RefusedDocument } from "./refused_document.ts";
-import { insertRefused } from "./refused_rows.ts";
+import type { RefusedProducts } from "./refused_products.ts";
+import { insertRefusedProducts } from "./refused_product_rows.ts";
 import {
   countsOf,
   type ProductCounts,
@@ -43,7 +43,7 @@ export interface TransactionWrite {
   /** In the order in which its results are shown. */
   products: readonly ProductOutcome[];
   /** Those of them that are refused, to hand them back; null: none. */
-  refused: RefusedDocument | null;
+  refused: RefusedProducts | null;
   /** Which version of an image is wanted. */
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   /** The transaction that this one undoes. */
@@ -96,7 +96,7 @@ export async function writeTransaction(
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;
     const owner = { transactionId, sellerId: seller.id };
-    await insertRefused(tx, owner, refused, limit);
+    await insertRefusedProducts(tx, owner, refused, limit);
   }
   // What every upload has to wait for comes last.
   await countInHour(tx, now, "uploads");

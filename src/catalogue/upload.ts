@@ -31,7 +31,7 @@ import {
   outsideFirst,
   refusesAll,
 } from "./upload_judgement.ts";
-import { SentDocument } from "./refused_document.ts";
+import { SentDocument } from "./refused_products.ts";
 import type { Services } from "../services.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import {

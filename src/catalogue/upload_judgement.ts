@@ -8,7 +8,7 @@ import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { ProductsDocument } from "./document.ts";
 import { quotaProblems } from "./product_quota.ts";
-import { type RefusedProduct, refusedProduct } from "./refused_document.ts";
+import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
 import { makePlan, type PlannedProduct } from "./upload_plan.ts";
 import { leaveOut } from "./valid_products.ts";
 

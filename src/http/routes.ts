@@ -10,7 +10,7 @@ import {
 } from "./contracts.ts";
 import { getImage } from "./images.ts";
 import {
-  getRefused,
+  getRefusedProducts,
   getTransaction,
   listTransactions,
   retryImages,
@@ -158,9 +158,9 @@ export const ROUTES: readonly Route[] = [
     method: "GET",
     path: `${BULK}/:transaction_id/refused`,
     access: "seller",
-    handler: getRefused,
+    handler: getRefusedProducts,
     documentation: {
-      operation: "getRefused",
+      operation: "getRefusedProducts",
       title: "Refused products of an upload",
       about: "What accept=valid did not store, as a document <products> to " +
         "correct and upload: each product byte for byte as it was sent, " +

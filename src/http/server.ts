@@ -324,12 +324,12 @@ export class RequestHandler {
     failure: ServiceError | null,
     ms: number,
   ): void {
-    const { requests, requestSeconds, refused } = this.#services.metrics;
+    const { requests, requestSeconds, refusals } = this.#services.metrics;
     const path = route?.path ?? "none";
     const method = METHODS.has(request.method) ? request.method : "other";
     requests.add(1, method, path, status);
     if (!isWaiting) requestSeconds.observe(ms / 1_000, path);
-    if (failure !== null) refused.add(1, failure.code);
+    if (failure !== null) refusals.add(1, failure.code);
   }
 
   #log(

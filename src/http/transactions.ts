@@ -24,10 +24,10 @@ import type { Handler, Reply, RequestContext } from "./context.ts";
 import { detailNode } from "./errors.ts";
 import {
   type KeptDetails,
-  refusedBytes,
-  refusedDetails,
-  refusedPiece,
-} from "../catalogue/refused_rows.ts";
+  refusedProductDetails,
+  refusedProductsBytes,
+  refusedProductsPiece,
+} from "../catalogue/refused_product_rows.ts";
 import { ANSWER_LIMIT, boundedList, STEP_BYTES } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import { progressRecord } from "./transaction_xml.ts";
@@ -137,7 +137,7 @@ async function readRecord(
     const step = results.slice(read, read + RESULTS_STEP);
     if (hasRefused) {
       const last = after + read + step.length;
-      const kept = await refusedDetails(sql, id, after + read + 1, last);
+      const kept = await refusedProductDetails(sql, id, after + read + 1, last);
       for (const [product, details] of kept) {
         refused.set(product, details);
         size += details.size;
@@ -188,22 +188,22 @@ function imageNode(image: UnsettledImage): UnsettledImageNode {
 }
 
 /** Sends the refused products of an upload as a document. */
-export async function getRefused(
+export async function getRefusedProducts(
   { services: { db }, seller, params }: RequestContext,
 ): Promise<Reply> {
   const id = params.transaction_id;
   const bytes = await db.read(async (sql) => {
     const transaction = await findTransaction(sql, seller.id, id);
     if (transaction === null) throw notFound("transaction");
-    const kept = await refusedBytes(sql, id);
-    if (kept === null) throw nothingRefused(transaction);
+    const kept = await refusedProductsBytes(sql, id);
+    if (kept === null) throw noRefusedProducts(transaction);
     return kept;
   });
   let piece = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const next = piece++;
-      const read = await db.read((sql) => refusedPiece(sql, id, next));
+      const read = await db.read((sql) => refusedProductsPiece(sql, id, next));
       if (read === null) controller.close();
       else controller.enqueue(read);
     },
@@ -211,7 +211,7 @@ export async function getRefused(
   return { body, headers: { "Content-Length": `${bytes}` } };
 }
 
-function nothingRefused({ products }: Transaction): ServiceError {
+function noRefusedProducts({ products }: Transaction): ServiceError {
   return new ServiceError(
     "not_found",
     products.refused === 0

@@ -1,6 +1,8 @@
 /**
- * The table of all maintenance jobs: they delete old rows and files, and finish
- * what a write left undone. Each job belongs to a role. Of the processes that
+ * The table of all maintenance jobs. A sweep deletes rows and files whose
+ * retention (`retention.ts` of a feature) has ended; other jobs finish what a
+ * write left undone. The log and the metrics call them upkeep. Each job belongs
+ * to a role. Of the processes that
  * share a data folder, one runs the jobs of a role; processes on PostgreSQL all
  * run them, and their writes take turns.
  */
@@ -45,6 +47,11 @@ export interface MaintenanceJob {
 }
 
 const ONCE = Infinity;
+/**
+ * Of jobs whose work any process may leave. Without work a run is one look at an
+ * index; a signal could be lost.
+ */
+const OFTEN = SECOND_MS;
 
 export const MAINTENANCE: readonly MaintenanceJob[] = [
   {
@@ -68,13 +75,13 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   {
     name: "image_changes",
     role: "api",
-    everyMs: SECOND_MS,
+    everyMs: OFTEN,
     run: finishImageChanges,
   },
   {
     name: "removed_sellers",
     role: "api",
-    everyMs: SECOND_MS,
+    everyMs: OFTEN,
     run: sweepRemovedSellers,
   },
   {
@@ -116,7 +123,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   {
     name: "abandoned_images",
     role: "images",
-    everyMs: 5 * SECOND_MS,
+    everyMs: 5 * OFTEN,
     run: sweepAbandoned,
   },
   {

@@ -31,7 +31,7 @@ export class Metrics {
     SHORT,
     ["route"],
   );
-  readonly refused = new Counter(
+  readonly refusals = new Counter(
     "seller_http_refused_total",
     "Answers that are an error, by its code.",
     ["code"],
@@ -180,7 +180,7 @@ export class Metrics {
     this.buildInfo,
     this.requests,
     this.requestSeconds,
-    this.refused,
+    this.refusals,
     this.inProgress,
     this.uploads,
     this.products,

@@ -1,5 +1,6 @@
 /**
- * The last refused requests of each seller. They are collected in memory and
+ * Refusals: the last refused requests of each seller. (The products that an
+ * upload refused are in `catalogue/refused_products.ts`.) They are collected in memory and
  * written together, both bounded: a seller costs one write a second and a fixed
  * number of rows, however often it is refused.
  */

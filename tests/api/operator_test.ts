@@ -252,7 +252,7 @@ bothEngines.test("keys: many requests in a minute are one write", async () => {
   await using app = await boot({
     ...OPERATOR,
     deps: { clock, beforeCommit: () => void commits++ },
-    app: { upkeep: false },
+    app: { maintain: false },
   });
   commits = 0;
   for (let i = 0; i < 20; i++) await app.call("/seller_api/webhooks");

@@ -67,7 +67,7 @@ bothEngines.test("refusals: a hundred are kept, in one write a second, with few 
   let commits = 0;
   await using app = await boot({
     deps: { clock, beforeCommit: () => void commits++ },
-    app: { upkeep: false },
+    app: { maintain: false },
   });
   await app.call("/seller_api/none");
   clock.advance(10_000);

@@ -103,6 +103,6 @@ Deno.test("images: the sweep happens at the start", async () => {
   await using bench = new ImageBench();
   await stock(bench);
   Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
-  bench.startUpkeep();
+  bench.startMaintenance();
   await until(() => !bench.files().includes("dead.part"), "the sweep");
 });

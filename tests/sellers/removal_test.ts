@@ -148,7 +148,7 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   await using host = new ImageHost();
   await using app = await boot({
     config: { ...OPERATOR, roles: ["api", "images"] },
-    app: { upkeep: false },
+    app: { maintain: false },
   });
   const status = await app.status(await fill(app, host.url), "?wait=10");
   assertEquals(textAt(status, "images/stored"), "2");
@@ -194,7 +194,7 @@ bothEngines.test("removed or suspended while an upload checks its images: nothin
     await answer.promise;
     return new Response();
   });
-  await using app = await boot({ config: OPERATOR, app: { upkeep: false } });
+  await using app = await boot({ config: OPERATOR, app: { maintain: false } });
   const other = await app.addSeller("other");
   const upload = (key: string, query: string) =>
     app.call(`/seller_api/bulk_products?v=1.1${query}`, {

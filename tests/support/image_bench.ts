@@ -74,7 +74,7 @@ export class ImageBench implements AsyncDisposable {
   readonly config: Config;
   readonly images: ImageStore;
   readonly #roles: ImageRole[] = [];
-  readonly #upkeep: PeriodicJobs[] = [];
+  readonly #maintenance: PeriodicJobs[] = [];
   readonly #sellers = new Map<string, Promise<string>>();
   readonly #options: ImageBenchOptions;
 
@@ -108,11 +108,11 @@ export class ImageBench implements AsyncDisposable {
     return role;
   }
 
-  /** Starts the jobs of upkeep that a process of this role does. */
-  startUpkeep(): void {
-    const upkeep = maintenanceOf(this, ["images"], () => true);
-    upkeep.start();
-    this.#upkeep.push(upkeep);
+  /** Starts the maintenance jobs of a process of this role. */
+  startMaintenance(): void {
+    const jobs = maintenanceOf(this, ["images"], () => true);
+    jobs.start();
+    this.#maintenance.push(jobs);
   }
 
   sellerId(name: string): Promise<string> {
@@ -221,7 +221,7 @@ export class ImageBench implements AsyncDisposable {
   }
 
   async stopRoles(): Promise<void> {
-    for (const upkeep of this.#upkeep.splice(0)) await upkeep.stop();
+    for (const jobs of this.#maintenance.splice(0)) await jobs.stop();
     for (const role of this.#roles.splice(0)) await role.stop();
   }
 

@@ -146,7 +146,7 @@ class PartFile {
     try {
       await diskTurn(() => Deno.remove(this.#path));
     } catch {
-      // The upkeep will remove it.
+      // A maintenance job removes it.
     }
   }
 

@@ -60,7 +60,7 @@ export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
   return changed > 0;
 }
 
-/** The most events that one write of the upkeep deletes. */
+/** The most events that one write of a sweep deletes. */
 const SWEEP_EVENTS = 500;
 
 /**

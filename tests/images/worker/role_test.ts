@@ -269,7 +269,7 @@ bothEngines.test("images: a file that is gone is fetched again at the next start
   const [file] = bench.files();
   Deno.removeSync(`${bench.dataDir}/images/${file}`);
   bench.startRole();
-  bench.startUpkeep();
+  bench.startMaintenance();
   await until(() => bench.files().includes(file), "the file");
   const lines = bench.log.filter(({ event }) =>
     event === "image_files_missing"

@@ -190,7 +190,7 @@ Deno.test("object storage: a missing object is fetched again, once a list can be
     return lists ? null : new Problem(503, "SlowDown").response();
   };
   bench.startRole();
-  bench.startUpkeep();
+  bench.startMaintenance();
   const failed = () => bench.log.some(({ event }) => event === "upkeep_failed");
   await until(failed, "the look that failed");
   lists = true;
@@ -214,7 +214,7 @@ Deno.test("object storage: what an outage hides is not taken for missing", async
   await using bench = benchOn(server);
   const [url] = await stock(bench, host, ["a"]);
   server.meddle = () => new Problem(404, "NoSuchBucket").response();
-  bench.startUpkeep();
+  bench.startMaintenance();
   await until(
     () => bench.log.some(({ event }) => event === "upkeep_failed"),
     "the look that failed",
@@ -227,7 +227,7 @@ Deno.test("object storage: a half-written download is swept from here", async ()
   await using bench = benchOn(server);
   Deno.mkdirSync(bench.images.partFolder);
   Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
-  bench.startUpkeep();
+  bench.startMaintenance();
   await until(() => bench.files().length === 0, "the sweep");
 });
 

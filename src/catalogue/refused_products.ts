@@ -41,7 +41,7 @@ export function refusedProduct(
 }
 
 /** Refused products, and the document that hands them back, in blocks. */
-export interface RefusedDocument {
+export interface RefusedProducts {
   products: readonly RefusedProduct[];
   blocks: readonly Uint8Array[];
 }
@@ -73,7 +73,7 @@ export class SentDocument {
   }
 
   /** A document of these products of it; null for none. */
-  refused(products: readonly RefusedProduct[]): RefusedDocument | null {
+  refused(products: readonly RefusedProduct[]): RefusedProducts | null {
     if (products.length === 0) return null;
     const document = new Blocks();
     const write = (text: string) => document.append(encoder.encode(text));

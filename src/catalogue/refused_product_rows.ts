@@ -5,7 +5,7 @@
 import type { Detail } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import type { RefusedDocument } from "./refused_document.ts";
+import type { RefusedProducts } from "./refused_products.ts";
 
 /** What is kept takes so much at least, however little it is. */
 const LEAST_KEPT_BYTES = 4 * 1_024;
@@ -14,10 +14,10 @@ const LEAST_KEPT_BYTES = 4 * 1_024;
  * Stores what an upload refused, and deletes the oldest such records of the
  * seller while all have more than `limit` bytes.
  */
-export async function insertRefused(
+export async function insertRefusedProducts(
   tx: Tx,
   { transactionId, sellerId }: { transactionId: string; sellerId: string },
-  { products, blocks }: RefusedDocument,
+  { products, blocks }: RefusedProducts,
   limit: number,
 ): Promise<void> {
   const bytes = sizeOf(blocks);
@@ -72,7 +72,7 @@ async function makeRoom(
 }
 
 /** Bytes of an upload's document of refused products; null when there is none. */
-export async function refusedBytes(
+export async function refusedProductsBytes(
   sql: Sql,
   transactionId: string,
 ): Promise<number | null> {
@@ -84,7 +84,7 @@ export async function refusedBytes(
 }
 
 /** A piece of that document, from 0; null behind the last one. */
-export async function refusedPiece(
+export async function refusedProductsPiece(
   sql: Sql,
   transactionId: string,
   piece: number,
@@ -105,7 +105,7 @@ export interface KeptDetails {
 }
 
 /** Why products were refused, by their positions from `first` to `last`. */
-export async function refusedDetails(
+export async function refusedProductDetails(
   sql: Sql,
   transactionId: string,
   first: number,
