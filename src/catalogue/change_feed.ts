@@ -5,6 +5,7 @@
  * `database/change_numbers.ts` says how each engine numbers.
  */
 import type { ProductChange } from "./product.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
   type Change,
   inLists,
@@ -106,9 +107,9 @@ function setChange(
 function leaveRest(tx: Tx, imageIds: readonly string[]): Promise<void> {
   return tx.runMany(
     `INSERT INTO changed_images (image_id, seller_no, product_id)
-     VALUES (?, 0, '')
-     ON CONFLICT (image_id) DO UPDATE SET seller_no = 0, product_id = ''`,
-    Array.from(new Set(imageIds), (id) => [id]),
+     VALUES (?, 0, ?) ON CONFLICT (image_id) DO UPDATE SET
+       seller_no = excluded.seller_no, product_id = excluded.product_id`,
+    Array.from(new Set(imageIds), (id) => [id, BEFORE_ALL_IDS]),
   );
 }
 

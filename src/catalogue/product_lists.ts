@@ -5,6 +5,7 @@
 import type { ImageState, ImageType, ShownImage } from "../images/image.ts";
 import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, marks, type Param, type Sql } from "../database/db.ts";
 import {
@@ -129,7 +130,10 @@ export interface ChangeCursor {
 }
 
 /** Before the first change. */
-export const FIRST_CHANGE: ChangeCursor = { change: -1, productId: "" };
+export const FIRST_CHANGE: ChangeCursor = {
+  change: -1,
+  productId: BEFORE_ALL_IDS,
+};
 
 /** What is left of a deleted product. */
 export interface Tombstone {

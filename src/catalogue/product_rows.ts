@@ -1,5 +1,4 @@
 /** Rows of `products`. */
-import { validate } from "@std/uuid/common";
 import {
   LIST_NAMES,
   type ListField,
@@ -12,6 +11,7 @@ import type { Product, ProductChange, ProductContent } from "./product.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
+import { isId } from "../lib/ids.ts";
 import { takeChange } from "./change_feed.ts";
 import {
   type Change,
@@ -121,7 +121,7 @@ export async function findByIds(
   sellerNo: number,
   ids: readonly string[],
 ): Promise<Map<string, Product>> {
-  const found = await findBy(sql, sellerNo, "id", ids);
+  const found = await findBy(sql, sellerNo, "id", ids.filter(isId));
   return new Map(found.map((product) => [product.id, product]));
 }
 
@@ -172,7 +172,7 @@ async function findOne(
   const found = (query: string) =>
     sql.get<ProductRow>(query, [sellerNo, skuOrId]);
   const row = await found(bySku) ??
-    (validate(skuOrId) ? await found(byId) : undefined);
+    (isId(skuOrId) ? await found(byId) : undefined);
   return row === undefined ? null : toProduct(row);
 }
 

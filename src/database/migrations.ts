@@ -671,4 +671,19 @@ UPDATE changed_images SET product_id = '';
     sql: "CREATE INDEX products_changes ON products (change_no);",
     postgres: "CREATE INDEX products_changes ON products (change_no, id);",
   },
+  {
+    name: "products: ids of 16 bytes",
+    // As bytes they would be no faster there.
+    sql: "-- SQLite has no type for them",
+    postgres: `
+UPDATE changed_images
+  SET seller_no = 0, product_id = '00000000-0000-0000-0000-000000000000';
+ALTER TABLE products ALTER COLUMN id TYPE UUID USING id::uuid;
+ALTER TABLE product_images
+  ALTER COLUMN product_id TYPE UUID USING product_id::uuid;
+ALTER TABLE changed_images
+  ALTER COLUMN product_id TYPE UUID USING product_id::uuid;
+ALTER TABLE deleted_products ALTER COLUMN id TYPE UUID USING id::uuid;
+`,
+  },
 ];

@@ -17,6 +17,7 @@ import type { Handler, Reply, RequestContext } from "./context.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
+import { BEFORE_ALL_IDS, isId } from "../lib/ids.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
 
 /** The most characters of a search. */
@@ -34,7 +35,10 @@ export const getProduct: Handler<"product"> = ({ services, seller, params }) =>
 /** `GET /seller_api/products` */
 export const listProducts: Handler<"products"> = async (context) => {
   const reader = new QueryReader(context.query);
-  const place = { after: reader.idCursor() ?? "", limit: reader.limit() };
+  const place = {
+    after: reader.idCursor() ?? BEFORE_ALL_IDS,
+    limit: reader.limit(),
+  };
   const filter = readFilter(reader);
   reader.finish();
   const { list, after, more } = await readPage(
@@ -152,5 +156,6 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
 
 function parseCursor(text: string): ChangeCursor | null {
   const match = /^(\d{1,16})-([0-9a-f-]{36})$/.exec(text);
-  return match && { change: Number(match[1]), productId: match[2] };
+  if (match === null || !isId(match[2])) return null;
+  return { change: Number(match[1]), productId: match[2] };
 }

@@ -13,6 +13,7 @@ import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import {
   fillOld,
+  OLD_DELETED,
   OLD_SCHEMA,
   OLD_SELLERS,
   oldProduct,
@@ -79,7 +80,7 @@ async function check(open: Open): Promise<void> {
     .map(({ id }) => id);
   const found = await feed(db);
   // The deleted product has the number of the last of them.
-  assertEquals(found.map(idOf).filter((id) => id !== "gone"), expected);
+  assertEquals(found.map(idOf).filter((id) => id !== OLD_DELETED), expected);
   assertEquals(found.length, PRODUCTS + 1);
   const changes = new Set(found.map(({ cursor }) => cursor.change));
   assertEquals(changes.size, PRODUCTS);

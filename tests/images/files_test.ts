@@ -31,7 +31,7 @@ function show(db: Db): Promise<unknown> {
   return db.write((tx) =>
     tx.run(
       `INSERT INTO product_images (image_id, seller_no, product_id)
-       SELECT id, 1, 'a product' FROM images WHERE TRUE
+       SELECT id, 1, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
        ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
     )
   );

@@ -45,7 +45,7 @@ class Unneeded implements AsyncDisposable {
     return this.bench.db.write((tx) =>
       tx.run(
         `INSERT INTO product_images (image_id, seller_no, product_id)
-         SELECT id, 1, 'a product' FROM images WHERE url = ?`,
+         SELECT id, 1, '00000000-0000-7000-8000-000000000001' FROM images WHERE url = ?`,
         [this.url],
       )
     );

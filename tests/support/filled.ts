@@ -13,8 +13,8 @@ interface Column {
 /** What text may hold: of every length in UTF-8, and what cannot be shown. */
 const TEXTS = ["plain", "å", "€", "𝄞", "a\0b", "\n", '"; --', "\\x00", ""];
 
-/** Columns that others refer to. */
-const KEYS = ["id", "seller_no"];
+/** Columns that others refer to, or that refer to others. */
+const KEYS = ["id", "seller_no", "product_id"];
 
 /**
  * Makes the file, with `rows` rows in each table; ids are unlike those of
@@ -80,5 +80,9 @@ async function fill(
 
 /** Not in the order in which they are made. */
 function idOf(seed: string, n: number): string {
-  return `${(n * 7919) % 10_007}-${seed}-${n}`;
+  const start = `${(n * 7_919) % 10_007}`.padStart(8, "0");
+  const end = `${n}`.padStart(11, "0");
+  // Of its seed is the first character.
+  const place = seed.charCodeAt(0).toString(16).padStart(4, "0");
+  return `${start}-${place}-7000-8000-0${end}`;
 }

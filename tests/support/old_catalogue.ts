@@ -12,6 +12,9 @@ export const OLD_SELLERS = ["b", "a", "c"];
 
 const DESCRIPTION = "A sturdy chair of oiled oak. ".repeat(8);
 
+/** The id of a deleted product. */
+export const OLD_DELETED = "ffffffff-0000-7000-8000-000000000000";
+
 export interface OldProduct {
   id: string;
   sellerId: string;
@@ -49,8 +52,8 @@ export async function fillOld(
     await tx.run("UPDATE change_counter SET n = ?", [numbered]);
     await tx.run(
       `INSERT INTO deleted_products (id, seller_id, seller_name, sku, deleted_at,
-         change_no) VALUES ('gone', 'a', 'a', 'GONE', 0, ?)`,
-      [numbered],
+         change_no) VALUES (?, 'a', 'a', 'GONE', 0, ?)`,
+      [OLD_DELETED, numbered],
     );
   });
   for (let first = 0; first < products; first += 1_000) {

@@ -159,7 +159,10 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
         await tx.run(`UPDATE ${table} SET change_no = change_no + ?`, [ahead]);
       }
     });
-    const all = new Follower(app.app.db, { change: ahead, productId: "" });
+    const all = new Follower(app.app.db, {
+      ...FIRST_CHANGE,
+      change: ahead,
+    });
     // Not yet: the horizon is behind what is stored.
     assertEquals(await all.news(), []);
   }

@@ -54,7 +54,7 @@ function show(bench: ImageBench): Promise<unknown> {
   return bench.db.write((tx) =>
     tx.run(
       `INSERT INTO product_images (image_id, seller_no, product_id)
-       SELECT id, 1, 'a product' FROM images WHERE TRUE
+       SELECT id, 1, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
        ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
     )
   );
