@@ -46,7 +46,7 @@ export interface ImageUse {
   field: string;
 }
 
-/** Problems of one product, or of what stands outside of all. */
+/** Counts of the problems of one product, or of those outside of any. */
 interface Tally {
   /** Those in `ProductsDocument.problems`. */
   told: number;
@@ -140,7 +140,7 @@ export async function decodeProductsInPieces(
   return decoder.finish();
 }
 
-/** Where the reader stands. */
+/** What the decoder is reading. */
 enum Level {
   Outside,
   Products,
@@ -149,7 +149,7 @@ enum Level {
   Item,
 }
 
-/** Problems of a product that are told whatever stands before it. */
+/** Problems listed of each product, even beyond the limit of the document. */
 const TOLD_OF_EACH = 4;
 
 class Decoder {
@@ -160,7 +160,7 @@ class Decoder {
   readonly #outside: Tally = { told: 0, untold: 0 };
   #tag!: TagPosition;
   #root: Span = { start: 0, end: 0 };
-  /** What ends a problem's message: looked for once the document was read. */
+  /** Suggestions at the end of messages; computed after the document was read. */
   readonly #suggestions: [problem: Detail, suggest: () => string][] = [];
   #level = Level.Outside;
   #rootLine = 1;
@@ -351,7 +351,7 @@ class Decoder {
     this.#level = Level.Item;
   }
 
-  /** Complains of the first entry too many; the others are not looked at. */
+  /** Reports the first entry beyond the limit; ignores the others. */
   #overLimit(field: ListField, line: number): void {
     this.#skipping = 1;
     if (this.#item > LISTS[field].max + 1) return;
@@ -362,7 +362,7 @@ class Decoder {
     );
   }
 
-  /** Markup inside a text field: what HTML in a description ends up as. */
+  /** Reports markup inside a text field, as from HTML outside of CDATA. */
   #markup(name: string, line: number, field: string): void {
     this.#problem(
       "unknown_element",
@@ -589,7 +589,7 @@ class Decoder {
     this.#problem(problem.code, `${field} ${problem.message}`, { line, field });
   }
 
-  /** Counts a problem that is one too many to be told. */
+  /** Whether no more problems are listed; a further one is then counted. */
   #isFull(): boolean {
     const tally = this.#tally();
     const hasRoom = this.#problems.length < DETAIL_LIMIT ||

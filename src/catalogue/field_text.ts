@@ -1,14 +1,14 @@
-/** The text of a field as it is read, of which only so much is kept. */
+/** Collects the text of a field; keeps a bounded part of it. */
 import { LONGEST_TEXT } from "../lib/values.ts";
 import { TextBuilder } from "../xml/text_builder.ts";
 
 const NOT_SPACE = /[^ \t\n\r]/;
 
 /**
- * Collects a text that comes in pieces. Of white space at the beginning, and of
- * what follows it, `LONGEST_TEXT` code units each are kept. Of the rest one
- * character is kept that is no white space, if there is any: so the text is
- * still too long, with and without the white space at its ends.
+ * Collects a text that comes in pieces. Keeps `LONGEST_TEXT` code units of its
+ * leading white space, and as many of what follows. Of the rest it keeps one
+ * character that is not white space, if there is one, so that a text that is too
+ * long is still too long after it was trimmed.
  */
 export class FieldText {
   readonly #text = new TextBuilder();
@@ -26,7 +26,7 @@ export class FieldText {
     this.#room = Math.max(0, this.#room - rest.length);
   }
 
-  /** Keeps white space as far as there is room; answers what follows it. */
+  /** Keeps leading white space while there is room; returns what follows it. */
   #leadingSpace(piece: string): string {
     const start = piece.search(NOT_SPACE);
     const end = start === -1 ? piece.length : start;

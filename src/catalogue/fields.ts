@@ -67,7 +67,7 @@ export interface UnitRule {
  */
 export type UpdateGroup = "sku" | "price" | "stock" | "master data" | "texts";
 
-/** What the table says of a field whose stored value is a `V`. */
+/** The rules of a field whose stored value is a `V`. */
 export interface FieldRule<V extends string | number | null>
   extends ValueRule<string | number> {
   /** What it is before it was ever sent, and after it was cleared. */
@@ -272,7 +272,7 @@ export const SCALARS = {
 /** The fields that are one text in XML and in an attribute update. */
 export type ScalarField = keyof typeof SCALARS;
 
-/** The same table, for those who go through all of it. */
+/** The same table, typed for iteration. */
 export const SCALAR_RULES: Readonly<
   Record<ScalarField, FieldRule<string | number | null>>
 > = SCALARS as never;
@@ -347,7 +347,7 @@ const BY_SYNONYM: ReadonlyMap<string, string> = new Map(
     ),
 );
 
-/** The field that another system calls so; null where none is known. */
+/** The field that other systems call by this name; null if there is none. */
 export function fieldCalled(name: string): string | null {
   return BY_SYNONYM.get(name.toLowerCase().replace(/[-_]/g, "")) ?? null;
 }

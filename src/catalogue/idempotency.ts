@@ -46,8 +46,8 @@ export async function once<T>(
   const hash = createHash("sha256").update(request.target).update("\0");
   for (const block of body) hash.update(block);
   const use: KeyUse = { key: request.key, hash: hash.digest("hex") };
-  // A key in progress is known to this process alone; two processes that take
-  // the same key at once meet again in the write, in the seller's order.
+  // Other processes do not know the keys in progress here. If two use a key at
+  // once, the second to write finds it used.
   const name = `${seller.id} ${use.key}`;
   if (keysInProgress.has(name)) {
     throw new ServiceError(
@@ -67,7 +67,10 @@ export async function once<T>(
   }
 }
 
-/** What the key was used for, where another process used it meanwhile. */
+/**
+ * What the key was used for by another process since the request began; null
+ * if it was not used. Throws 409 if that was another request.
+ */
 export async function usedBefore(
   tx: Tx,
   seller: Seller,

@@ -47,7 +47,7 @@ export async function keepUsedKey(
   );
 }
 
-/** Forgets some keys that have expired; answers how many. */
+/** Forgets some keys that have expired; returns how many. */
 export function forgetExpiredKeys(tx: Tx, now: number): Promise<number> {
   return tx.run(
     `DELETE FROM idempotency_keys WHERE (seller_id, key) IN (

@@ -15,8 +15,8 @@ const UNITS = SCALAR_NAMES.flatMap((field) => {
 });
 
 /**
- * A `<product>`; what has no value is left out. `images` says by URL what
- * became of them, `seller` whose the product is where that is not plain.
+ * A `<product>` without the fields that have no value. `images` has the state of
+ * each image by URL; `seller`, if given, is the name of the product's seller.
  */
 export function productNode(
   product: Product,
@@ -51,7 +51,7 @@ export function productNode(
   return node;
 }
 
-/** The `<product>` of one that was deleted. */
+/** The `<product>` element of a deleted product. */
 export function tombstoneNode(tombstone: Tombstone): XmlNode {
   const { seller, deletedAt, id, sku } = tombstone;
   return { "@seller": seller, "@deleted_at": isoTime(deletedAt), id, sku };

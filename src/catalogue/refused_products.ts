@@ -23,7 +23,7 @@ export interface RefusedProduct {
 }
 
 /**
- * What is wrong with a row that is refused; there is one detail at least.
+ * A refused row with its details, of which there is at least one.
  * `storedSku`: that of the product that the row addresses by its id.
  */
 export function refusedProduct(
@@ -72,7 +72,7 @@ export class SentDocument {
     return new SentDocument(blocks, offsets);
   }
 
-  /** A document of these products of it; null for none. */
+  /** The document with these of its products; null if there are none. */
   refused(products: readonly RefusedProduct[]): RefusedProducts | null {
     if (products.length === 0) return null;
     const document = new Blocks();

@@ -26,7 +26,7 @@ import {
 import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
 import { keepUndo } from "./undo_rows.ts";
 
-/** What a seller's refused products may take, in longest bodies. */
+/** Bytes kept of a seller's refused products, as a multiple of the body limit. */
 const REFUSED_KEPT = 4;
 
 /** What a transaction does to one product. */
@@ -42,7 +42,7 @@ export interface TransactionWrite {
   seller: Seller;
   /** In the order in which its results are shown. */
   products: readonly ProductOutcome[];
-  /** Those of them that are refused, to hand them back; null: none. */
+  /** The refused ones, kept to be sent back; null: none. */
   refused: RefusedProducts | null;
   /** Which version of an image is wanted. */
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
@@ -111,7 +111,7 @@ export async function writeTransaction(
 
 const NO_IDS: ReadonlyMap<string, string> = new Map();
 
-/** Has the images of a transaction fetched; answers their ids by URL. */
+/** Has the images of a transaction fetched; returns their ids by URL. */
 async function askForImages(
   { signals }: Services,
   tx: Tx,

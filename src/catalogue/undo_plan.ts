@@ -52,7 +52,7 @@ export async function planUndo(
 ): Promise<UndoPlan> {
   const named = steps.map((step) => {
     const { id, sku } = results[step.index];
-    // Only what was refused is without, and that has no step.
+    // Only refused products have neither, and they have no step.
     return { step, id: id!, sku: sku! };
   });
   const current = await findByIds(sql, sellerNo, named.map(({ id }) => id));
@@ -68,8 +68,9 @@ export async function planUndo(
 }
 
 /**
- * Leaves what cannot be: a SKU that is another product's, and what breaks a rule
- * between fields. What one product leaves may stand in the way of another.
+ * Leaves the fields that cannot be restored: a SKU that another product has, and
+ * values that break a rule between fields. Repeats, because a SKU that one
+ * product keeps cannot go to another.
  */
 function settle(
   undoings: readonly Undoing[],
@@ -99,7 +100,7 @@ class Undoing {
   readonly #current: Product | null;
   /** Fields that get their former value back. */
   readonly #restored = new Map<UndoField, FieldValue>();
-  /** What a product that was deleted is made of again. */
+  /** The content of a deleted product that is created again. */
   #remade: ProductFields | null = null;
   #isDeleted = false;
 

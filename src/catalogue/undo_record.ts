@@ -98,8 +98,8 @@ const FIELD_OF: ReadonlyMap<keyof ProductFields, UndoField> = new Map([
   ...LIST_NAMES.map((name) => [name, name] as const),
 ]);
 /**
- * The columns that are not the very same; written out as by hand, because a
- * loop over the names takes several times as long.
+ * The columns that differ. Generated without a loop over the names, which would
+ * take several times as long.
  */
 const unlikeColumns = new Function(
   "a",

@@ -56,7 +56,7 @@ export function undoableSince(now: number, days: number): number {
   return now - days * DAY_MS;
 }
 
-/** Deletes some of the records before `keptSince`; answers how many. */
+/** Deletes some of the records before `keptSince`; returns how many. */
 export function deleteOldUndo(tx: Tx, keptSince: number): Promise<number> {
   return tx.run(
     `DELETE FROM undo_records WHERE transaction_id IN (

@@ -85,7 +85,7 @@ async function judgeAbandoned(tx: Tx, after: string): Promise<string | null> {
 }
 
 /**
- * Gives up copies whose file another URL has too, which keeps it; answers how
+ * Gives up copies whose file another URL has too, which keeps it; returns how
  * many.
  */
 async function forgetShared(tx: Tx): Promise<number> {
@@ -101,7 +101,7 @@ async function forgetShared(tx: Tx): Promise<number> {
   return ids.length;
 }
 
-/** Deletes rows that no upload names and that have no copy; answers how many. */
+/** Deletes rows that no upload names and that have no copy; returns how many. */
 async function deleteAbandoned(tx: Tx): Promise<number> {
   const images = await tx.all<{ id: string }>(
     `SELECT id FROM images WHERE unneeded_since = 0 AND sha256 IS NULL

@@ -16,7 +16,7 @@ const PRODUCTS = 100;
 const TRANSACTIONS = 32;
 const ROWS = 250;
 
-/** Deletes some rows of a removed seller; answers how many. */
+/** Deletes some rows of a removed seller; returns how many. */
 type Portion = (tx: Tx, sellerId: string) => Promise<number>;
 
 /** In this order: rows refer to those of later portions. */

@@ -27,7 +27,7 @@ type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
  * Delivers again what was exhausted, cancelled or never delivered, with the whole
- * schedule before it. Answers how many deliveries are queued by it or held, as
+ * schedule before it. Returns how many deliveries are queued by it or held, as
  * the webhook is disabled; null when no webhook is registered. Each step is a
  * write of its own: what was queued is not counted again, so a recovery that
  * was cut off can be asked for again.
@@ -68,7 +68,7 @@ function isMissed({ deliveryId, state }: TimedEvent): boolean {
     (TRANSITIONS.recover.from as readonly string[]).includes(state);
 }
 
-/** Answers how many of them are queued or held. */
+/** Returns how many of them are queued or held. */
 async function queueMissed(
   tx: Tx,
   { clock, ids }: Pick<Services["deps"], "clock" | "ids">,
