@@ -151,7 +151,7 @@ class Undoing {
     this.#restored.delete("availability");
     this.#conflict(
       "availability",
-      "cannot be what it was, because quantity was changed since" +
+      "cannot get its former value back, because quantity was changed since" +
         `${nowIs(quantity)}.`,
     );
   }
@@ -193,7 +193,7 @@ class Undoing {
         if (!this.#restored.delete(name)) continue;
         this.#conflict(
           name,
-          "cannot be what it was, because of a field that was changed since: " +
+          "cannot get its former value back, because of a field that was changed since: " +
             `${problem.field} ${problem.message}`,
         );
       }

@@ -27,6 +27,13 @@ import {
   type Written,
 } from "./shapes.ts";
 
+/** Codes with their meaning and remedy; a list in Markdown. */
+function listOf(codes: Readonly<Record<string, CodeEntry>>): string {
+  return Object.entries(codes)
+    .map(([code, { meaning, remedy }]) => `- \`${code}\`: ${meaning} ${remedy}`)
+    .join("\n");
+}
+
 const PRODUCT_COUNTS = named(
   "product_counts",
   one("total", COUNT),
@@ -62,13 +69,6 @@ const COUNTERS = [
   maybe("undone_by", UUID, "the transaction that undid this one"),
 ];
 
-/** Codes with their meaning and remedy; a list in Markdown. */
-function listOf(codes: Readonly<Record<string, CodeEntry>>): string {
-  return Object.entries(codes)
-    .map(([code, { meaning, remedy }]) => `- \`${code}\`: ${meaning} ${remedy}`)
-    .join("\n");
-}
-
 const DETAIL = elements(
   maybe("product", COUNT, "position in the document, from 1"),
   maybe("sku", STRING),
@@ -89,7 +89,7 @@ const UNSETTLED_IMAGE = elements(
   one("url", STRING),
   one("status", word(["pending", "failed"])),
   one("attempts", COUNT, "finished ones"),
-  maybe("code", word(Object.keys(IMAGE_CODES))),
+  maybe("code", word(Object.keys(IMAGE_CODES)), listOf(IMAGE_CODES)),
   maybe("message", STRING),
 );
 

@@ -192,24 +192,19 @@ ${
   }</section>`;
 }
 
-function details(): string {
-  const rows = Object.entries<CodeEntry>(DETAIL_CODES)
-    .map(([name, { meaning, remedy }]) => [
-      code(name),
-      inline(meaning),
-      inline(remedy),
-    ]);
-  return `<section id="details"><h2>Detail codes</h2>
-<p>What is wrong with one value of a request.</p>
-${table("Detail codes", ["code", "meaning", "what to do"], rows)}</section>`;
-}
-
-function images(): string {
-  const rows = Object.entries(IMAGE_CODES)
-    .map(([name, meaning]) => [code(name), escaped(meaning)]);
-  return `<section id="images"><h2>Image codes</h2>
-<p>Why an image could not be fetched.</p>
-${table("Image codes", ["code", "meaning"], rows)}</section>`;
+function codeTable(
+  id: string,
+  title: string,
+  about: string,
+  codes: Readonly<Record<string, CodeEntry>>,
+): string {
+  const rows = Object.entries(codes).map(([name, { meaning, remedy }]) => [
+    code(name),
+    inline(meaning),
+    inline(remedy),
+  ]);
+  return `<section id="${id}"><h2>${title}</h2><p>${about}</p>
+${table(title, ["code", "meaning", "what to do"], rows)}</section>`;
 }
 
 function productFields(): string {
@@ -232,8 +227,22 @@ export function apiReference(endpoints: readonly Endpoint[]): Generated {
   const html = `${groups.join("\n")}
 ${productFields()}
 ${errors()}
-${details()}
-${images()}
+${
+    codeTable(
+      "details",
+      "Detail codes",
+      "What is wrong with one value of a request.",
+      DETAIL_CODES,
+    )
+  }
+${
+    codeTable(
+      "images",
+      "Image codes",
+      "Why an image could not be fetched.",
+      IMAGE_CODES,
+    )
+  }
 <section id="triggers"><h2>Triggers</h2>
 <p>${TRIGGERS.map(code).join(", ")}</p></section>`;
   return { html, sections: sections(endpoints) };

@@ -20,6 +20,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import type { CodeEntry } from "../lib/errors.ts";
 
 export type ImageState =
   | "pending"
@@ -41,31 +42,92 @@ export interface ShownImage {
 export const IMAGE_TYPES = ["jpeg", "png", "gif", "webp", "avif"] as const;
 export type ImageType = typeof IMAGE_TYPES[number];
 
-/** Why an image is missing; a test compares the handbook with this. */
+/** Why an image is missing. The handbook's table is written from this one. */
 export const IMAGE_CODES = {
-  image_not_found: "The host answered 404 or 410: it has no such image.",
-  image_forbidden: "The host answered 401 or 403: the image is not public.",
-  image_redirected: "The host answered with a redirect, which is not followed.",
-  image_rate_limited: "The host answered 429; the service retries.",
-  image_host_error: "The host answered 5xx, 408 or 425; the service retries.",
-  image_unavailable: "The host answered with another status than 200.",
-  image_timeout: "The host did not answer in time; the service retries.",
-  image_incomplete: "The connection broke before the image was complete.",
-  image_host_unreachable:
-    "The name of the host has no address, or nothing listens there.",
-  image_tls_failed: "The TLS handshake or the host's certificate failed.",
-  image_bad_response: "The answer of the host is not valid HTTP.",
-  image_blocked: "The URL leads to an address that is not public.",
-  image_too_large: "The image has more bytes than allowed.",
-  image_not_an_image: "The bytes are not an image.",
-  image_unsupported_type: "The image has a type that is not accepted.",
-  image_corrupt: "The header of the image is damaged, so its size is unknown.",
-  image_too_many_pixels: "The image has more than 64 megapixels.",
-  image_too_many_frames: "The animation has more frames than allowed.",
-  image_quota_exceeded:
-    "Storing the image would take more bytes than your image quota.",
-  image_unprocessable: "The service failed repeatedly to read the image.",
-} as const;
+  image_not_found: {
+    meaning: "The host answered 404 or 410: it has no such image.",
+    remedy: "Correct the URL, or put the image there.",
+  },
+  image_forbidden: {
+    meaning: "The host answered 401 or 403: the image is not public.",
+    remedy: "Make the image public.",
+  },
+  image_redirected: {
+    meaning: "The host answered with a redirect, which is not followed.",
+    remedy: "Send the URL to which the host redirects.",
+  },
+  image_rate_limited: {
+    meaning: "The host answered 429; the service retries.",
+    remedy:
+      "Wait. If all tries fail, have the host allow more requests and retry the images.",
+  },
+  image_host_error: {
+    meaning: "The host answered 5xx, 408 or 425; the service retries.",
+    remedy: "Wait. If all tries fail, repair the host and retry the images.",
+  },
+  image_unavailable: {
+    meaning: "The host answered with another status than 200.",
+    remedy: "Have the host answer 200.",
+  },
+  image_timeout: {
+    meaning: "The host did not answer in time; the service retries.",
+    remedy: "Wait. If all tries fail, use a faster host.",
+  },
+  image_incomplete: {
+    meaning: "The connection broke before the image was complete.",
+    remedy: "Wait. If all tries fail, repair the host and retry the images.",
+  },
+  image_host_unreachable: {
+    meaning: "The name of the host has no address, or nothing listens there.",
+    remedy: "Correct the name in the URL, or start the host.",
+  },
+  image_tls_failed: {
+    meaning: "The TLS handshake or the host's certificate failed.",
+    remedy: "Give the host a valid certificate with its whole chain.",
+  },
+  image_bad_response: {
+    meaning: "The answer of the host is not valid HTTP.",
+    remedy: "Repair the host.",
+  },
+  image_blocked: {
+    meaning: "The URL leads to an address that is not public.",
+    remedy: "Put the image at a public address.",
+  },
+  image_too_large: {
+    meaning: "The image has more bytes than allowed.",
+    remedy: "Make it smaller; the message has the limit.",
+  },
+  image_not_an_image: {
+    meaning: "The bytes are not an image.",
+    remedy:
+      "Have the URL lead to the image itself, not to a page that shows it.",
+  },
+  image_unsupported_type: {
+    meaning: "The image has a type that is not accepted.",
+    remedy: "Send JPEG, PNG, GIF, WebP or AVIF.",
+  },
+  image_corrupt: {
+    meaning: "The header of the image is damaged, so its size is unknown.",
+    remedy: "Save the image again.",
+  },
+  image_too_many_pixels: {
+    meaning: "The image has more than 64 megapixels.",
+    remedy: "Make it smaller.",
+  },
+  image_too_many_frames: {
+    meaning: "The animation has more frames than allowed.",
+    remedy: "Remove frames, or send a still image.",
+  },
+  image_quota_exceeded: {
+    meaning: "Storing the image would take more bytes than your image quota.",
+    remedy:
+      "Remove images that you do not need, or ask the operator for a larger quota; then retry the images.",
+  },
+  image_unprocessable: {
+    meaning: "The service failed repeatedly to read the image.",
+    remedy: "Save the image again, or as another type.",
+  },
+} as const satisfies Record<string, CodeEntry>;
 
 export type ImageCode = keyof typeof IMAGE_CODES;
 

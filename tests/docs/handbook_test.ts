@@ -5,7 +5,6 @@ import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import { SCALAR_NAMES, SCALAR_RULES } from "../../src/catalogue/fields.ts";
 import { SETTINGS } from "../../src/config.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
-import { IMAGE_CODES } from "../../src/images/image.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import {
@@ -31,13 +30,6 @@ Deno.test("the chapter on architecture names files that exist", async () => {
   for (const [, path] of paths) {
     await Deno.stat(new URL(`../../${path}`, import.meta.url));
   }
-});
-
-Deno.test("the chapter on images lists every code with its meaning", () => {
-  assertEquals(
-    tables(chapter("images"), "code", "meaning"),
-    Object.entries(IMAGE_CODES),
-  );
 });
 
 Deno.test("the chapter on monitoring lists every metric as it is told", () => {

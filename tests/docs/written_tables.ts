@@ -10,7 +10,8 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
-import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
+import { IMAGE_CODES } from "../../src/images/image.ts";
+import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import type { Form } from "../../src/lib/values.ts";
 
 const DOCS = new URL("../../src/docs/", import.meta.url);
@@ -114,10 +115,10 @@ function errorTable(): string {
   );
 }
 
-function detailTable(): string {
+function codeTable(codes: Readonly<Record<string, CodeEntry>>): string {
   return table(
     ["code", "meaning", "what to do"],
-    Object.entries(DETAIL_CODES).map((
+    Object.entries(codes).map((
       [code, { meaning, remedy }],
     ) => [`\`${code}\``, meaning, remedy]),
   );
@@ -126,7 +127,8 @@ function detailTable(): string {
 /** The tables of each chapter, in the order of their places. */
 const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "upload.md": [fieldTable],
-  "errors.md": [errorTable, detailTable],
+  "images.md": [() => codeTable(IMAGE_CODES)],
+  "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
 };
 
 /** Each chapter with its tables, as it is and as it has to be. */

@@ -99,8 +99,10 @@ Deno.test("afterCrash() lets one death be chance", () => {
 });
 
 Deno.test("every image code begins with image_ and is explained", () => {
-  for (const [code, meaning] of Object.entries(IMAGE_CODES)) {
+  for (const [code, { meaning, remedy }] of Object.entries(IMAGE_CODES)) {
     assert(/^image_[a-z_]+$/.test(code), code);
-    assert(/^[A-Z].*\.$/.test(meaning), meaning);
+    for (const text of [meaning, remedy]) {
+      assert(/^[A-Z].*\.$/.test(text), text);
+    }
   }
 });
