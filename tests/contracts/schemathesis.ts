@@ -1,0 +1,97 @@
+/**
+ * Schemathesis makes requests from the OpenAPI description, right ones and wrong
+ * ones, and holds the answers to it. Outside `deno task check`, because it comes
+ * from PyPI: `deno task contracts`.
+ */
+import { assert } from "@std/assert";
+import { responsesSchema } from "../../src/contracts/xsd.ts";
+import { boot, product, textAt } from "../support/app.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+const PACKAGES = ["schemathesis==4.32.5", "lxml==6.0.2"];
+const OPERATOR_KEY = "operator-key-of-the-contract-tests";
+
+const HOOKS = new URL("schemathesis_hooks.py", import.meta.url).pathname;
+
+/**
+ * Checks that are left out:
+ * - `positive_data_acceptance`: a cursor, a webhook's URL and what a field may
+ *   be beside another one are not to be had from a schema;
+ * - `missing_required_header`: who sends many requests without a key is told
+ *   429 after some, which this check does not take for a refusal.
+ */
+const LEFT_OUT = "positive_data_acceptance,missing_required_header";
+
+/** A program's end; that of one which the machine does not have is no success. */
+async function run(
+  program: string,
+  args: readonly string[],
+  options: Omit<Deno.CommandOptions, "args"> = {},
+): Promise<{ success: boolean; text: string }> {
+  try {
+    const { success, stdout, stderr } = await new Deno.Command(program, {
+      ...options,
+      args: [...args],
+      stdin: "null",
+    }).output();
+    const decoder = new TextDecoder();
+    return { success, text: decoder.decode(stdout) + decoder.decode(stderr) };
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return { success: false, text: error.message };
+  }
+}
+
+/** Installs Schemathesis into a folder; null where it cannot be had. */
+async function installed(folder: string): Promise<string | null> {
+  const made = await run("python3", ["-m", "venv", folder]);
+  if (!made.success) return null;
+  const pip = await run(`${folder}/bin/pip`, ["install", "-q", ...PACKAGES]);
+  return pip.success ? `${folder}/bin/schemathesis` : null;
+}
+
+for (const access of ["seller", "operator"] as const) {
+  Deno.test(`Schemathesis finds no answer to the ${access} outside the contract`, async () => {
+    await using folder = await temporaryFolder();
+    const schemathesis = await installed(`${folder.path}/venv`);
+    if (schemathesis === null) {
+      console.log("not tried: Schemathesis, as PyPI or Python is missing here");
+      return;
+    }
+    await using app = await boot({ config: { operatorKey: OPERATOR_KEY } });
+    const uploaded = await app.upload(product("A") + product("B"));
+    await Deno.writeTextFile(
+      `${folder.path}/responses.xsd`,
+      responsesSchema(),
+    );
+    await Deno.writeTextFile(
+      `${folder.path}/schemathesis.toml`,
+      `hooks = ${JSON.stringify(HOOKS)}
+continue-on-failure = true
+[parameters]
+"path.transaction_id" = "${textAt(uploaded.xml, "transaction_id")}"
+"path.sku_or_id" = "A"
+"path.seller" = "acme"
+[checks.negative_data_rejection]
+# 413: more than 250 products
+expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429]
+`,
+    );
+    const { success, text } = await run(schemathesis, [
+      "--config-file=schemathesis.toml",
+      "run",
+      `${app.url}/openapi.json`,
+      `--header=X-Service-Auth: ${
+        access === "seller" ? app.key : OPERATOR_KEY
+      }`,
+      `--include-path-regex=^/${access}_api`,
+      "--phases=examples,coverage",
+      `--exclude-checks=${LEFT_OUT}`,
+      "--seed=1",
+    ], {
+      cwd: folder.path,
+      env: { RESPONSES_XSD: `${folder.path}/responses.xsd` },
+    });
+    assert(success, text.slice(-20_000));
+  });
+}
