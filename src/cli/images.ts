@@ -29,8 +29,9 @@ export const imageCommands: readonly Command[] = [
         if (bad > 0) {
           throw new Error(
             `${bad} of ${report.checked} images are missing or damaged. A ` +
-              "missing one is fetched again when the service starts; remove a " +
-              "damaged one to have it fetched too.",
+              "missing one is fetched again when the service comes to it, which " +
+              "looks for 10,000 a minute; remove a damaged one to have it " +
+              "fetched too.",
           );
         }
       }),

@@ -55,10 +55,14 @@ export const TABLES: readonly Table[] = [
 ];
 
 /**
- * Not copied: the time of the last health check, and what is raised at the next
- * start to what the rows require.
+ * Not copied: the time of the last health check, how far jobs are, and what is
+ * raised at the next start to what the rows require.
  */
-export const NOT_COPIED = ["health", "change_counter"] as const;
+export const NOT_COPIED = [
+  "health",
+  "maintenance_positions",
+  "change_counter",
+] as const;
 
 /** The target has rows that the source does not start with. */
 export class CopyRefused extends Error {

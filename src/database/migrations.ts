@@ -686,4 +686,14 @@ ALTER TABLE changed_images
 ALTER TABLE deleted_products ALTER COLUMN id TYPE UUID USING id::uuid;
 `,
   },
+  {
+    name: "maintenance jobs that continue where they were",
+    sql: `
+-- how far a job of src/operations/maintenance.ts has read what it goes round
+CREATE TABLE maintenance_positions (
+  job TEXT NOT NULL PRIMARY KEY,
+  position TEXT NOT NULL
+) STRICT;
+`,
+  },
 ];

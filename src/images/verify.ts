@@ -5,17 +5,31 @@
 import { createHash } from "node:crypto";
 import { imageFile } from "./image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
-import { type ImageStore, PREFIXES } from "./storage/blob_store.ts";
+import { type ImageStore, PREFIXES, sha256Of } from "./storage/blob_store.ts";
 import { type Db, UPKEEP } from "../database/db.ts";
 import type { Services } from "../services.ts";
-import { copiesUnder, refetchCopies, type StoredCopy } from "./rows/copies.ts";
+import {
+  copiesAfter,
+  copiesUnder,
+  refetchCopies,
+  type StoredCopy,
+} from "./rows/copies.ts";
+import { positionOf, setPosition } from "./rows/positions.ts";
 
 /** Files that are read concurrently. */
 const AT_ONCE = 8;
 
+/** Its name in the table of jobs, under which its position is stored. */
+export const MISSING_IMAGES = "missing_images";
+/** Copies that one step compares with the files. */
+const STEP = 1_000;
+/** Steps of one run. */
+const STEPS = 10;
+
 /**
- * Fetches every image again whose file is missing, for example after a power
- * failure or a manual deletion.
+ * Goes round all copies, some in each run, and fetches those again whose file
+ * is missing, for example after a power failure or a restore. A run costs the
+ * same for any number of images, and a restart does not begin anew.
  */
 export async function* refetchMissing(
   { db, deps, images, signals }: Pick<
@@ -23,23 +37,31 @@ export async function* refetchMissing(
     "db" | "deps" | "images" | "signals"
   >,
 ): AsyncGenerator<number, void> {
-  for (const prefix of PREFIXES) {
-    const copies = await db.read((sql) => copiesUnder(sql, prefix));
-    if (copies.length === 0) continue;
-    // Listed after the rows were read, because files are written before rows.
-    const files = new Set(await images.names(prefix));
-    const missing = copies.filter((copy) => !files.has(imageFile(copy)))
-      .map(({ sha256 }) => sha256);
-    if (missing.length > 0) {
+  for (let step = 0; step < STEPS; step++) {
+    const { from, copies } = await db.read(async (sql) => {
+      const from = await positionOf(sql, MISSING_IMAGES);
+      return { from, copies: await copiesAfter(sql, from, STEP) };
+    });
+    // Read after the rows, because files are written before rows.
+    const missing = new Set(await images.missing(copies.map(imageFile)));
+    // A store that is away seems to be empty.
+    if (missing.size > 0) await images.probe();
+    const gone = [...missing].map(sha256Of);
+    const isLast = copies.length < STEP;
+    const position = isLast ? "" : copies[copies.length - 1].sha256;
+    if (position !== from || gone.length > 0) {
       const at = deps.clock.now();
-      const urls = await db.write(
-        (tx) => refetchCopies(tx, missing, at),
-        UPKEEP,
-      );
-      deps.log.warn("image_files_missing", { urls });
-      signals.images.announce();
+      const urls = await db.write(async (tx) => {
+        await setPosition(tx, MISSING_IMAGES, position);
+        return await refetchCopies(tx, gone, at);
+      }, UPKEEP);
+      if (urls > 0) {
+        deps.log.warn("image_files_missing", { urls });
+        signals.images.announce();
+      }
     }
-    yield missing.length;
+    yield gone.length;
+    if (isLast) return;
   }
 }
 

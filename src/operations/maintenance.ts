@@ -24,7 +24,7 @@ import {
 import { sweepAbandoned } from "../images/abandoned.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
 import { sweepParts, sweepUnneeded } from "../images/retention.ts";
-import { refetchMissing } from "../images/verify.ts";
+import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
 /** The services that jobs use. */
@@ -46,7 +46,6 @@ export interface MaintenanceJob {
   run: (services: MaintenanceServices) => AsyncGenerator<number, void>;
 }
 
-const ONCE = Infinity;
 /**
  * Of jobs whose work any process may leave. Without work a run is one look at an
  * index; a signal could be lost.
@@ -115,9 +114,9 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     run: sweepParts,
   },
   {
-    name: "missing_images",
+    name: MISSING_IMAGES,
     role: "images",
-    everyMs: ONCE,
+    everyMs: MINUTE_MS,
     run: refetchMissing,
   },
   {

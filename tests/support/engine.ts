@@ -63,7 +63,9 @@ async function emptied(url: string): Promise<string> {
   const tables = TABLES.map(({ name }) => name);
   const statements = [
     "SET session_replication_role = replica", // checks no foreign keys
-    ...[...tables, NOT_COPIED[0]].map((table) => `DELETE FROM ${table}`),
+    ...[...tables, ...NOT_COPIED.slice(0, 2)].map((table) =>
+      `DELETE FROM ${table}`
+    ),
     "UPDATE change_counter SET n = 0, changed_at = 0",
   ];
   await runStatements(url, [statements.join("; ")]); // in one round trip

@@ -267,7 +267,8 @@ export class S3Server implements AsyncDisposable {
     if (query.get("list-type") !== "2") {
       return new Problem(400, "InvalidArgument").response();
     }
-    const after = atob(query.get("continuation-token") ?? "");
+    const token = query.get("continuation-token");
+    const after = token === null ? query.get("start-after") ?? "" : atob(token);
     const isEncoded = query.get("encoding-type") === "url";
     const encode = isEncoded
       ? (key: string) => encodeURIComponent(key).replaceAll("%2F", "/")

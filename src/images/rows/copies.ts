@@ -36,6 +36,22 @@ export async function copiesUnder(
 }
 
 /**
+ * The copies of the next `limit` rows after a SHA-256, in order; several rows
+ * may have the same copy.
+ */
+export async function copiesAfter(
+  sql: Sql,
+  sha256: string,
+  limit: number,
+): Promise<StoredCopy[]> {
+  return await sql.all<StoredCopy>(
+    `SELECT sha256, type, bytes FROM images WHERE sha256 > ?
+     ORDER BY sha256 LIMIT ${limit}`,
+    [sha256],
+  );
+}
+
+/**
  * Those of `copiesUnder` that a product shows, that an unfinished upload may
  * show, or that `markUnneeded` found unneeded later than `since` (Unix
  * milliseconds), if at all.

@@ -28,6 +28,8 @@ export interface ImageStore {
   look(file: string): Promise<ImageFile | null>;
   /** The bytes of a file, or a range of them; null if there is none. */
   read(file: string, range?: ByteRange): Promise<ImageBytes | null>;
+  /** Those of these files, in order, that do not exist. */
+  missing(files: readonly string[]): Promise<string[]>;
   /** The stored files whose names start with these two digits, in order. */
   names(prefix: string): Promise<string[]>;
   /**

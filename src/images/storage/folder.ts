@@ -14,10 +14,13 @@ import {
   isStoredName,
   PREFIXES,
 } from "./blob_store.ts";
+import { inParallel } from "../../lib/in_parallel.ts";
 import { StoreError } from "../../lib/store_error.ts";
 
 /** Suffix of a file that is about to be removed. */
 const ASIDE = ".unneeded";
+/** Files whose metadata are read concurrently. */
+const AT_ONCE = 8;
 /** Bytes read at a time. */
 const CHUNK = 64 * 1024;
 
@@ -79,6 +82,11 @@ export class FolderStore implements ImageStore {
       opened.close();
       throw error;
     }
+  }
+
+  async missing(files: readonly string[]): Promise<string[]> {
+    const found = await inParallel(AT_ONCE, files, (file) => this.look(file));
+    return files.filter((_, n) => found[n] === null);
   }
 
   async names(prefix: string): Promise<string[]> {

@@ -81,18 +81,26 @@ export class S3Store implements ImageStore {
     return { bytes, body: answer.stream() };
   }
 
+  /** Lists what lies between the first and the last. */
+  async missing(files: readonly string[]): Promise<string[]> {
+    const last = files.at(-1);
+    if (last === undefined) return [];
+    const { keyPrefix } = this.#client;
+    const found = new Set<string>();
+    const from = { "start-after": (keyPrefix + files[0]).slice(0, -1) };
+    for await (const keys of this.#pages(keyPrefix, from)) {
+      for (const key of keys) found.add(key.slice(keyPrefix.length));
+      if ((keys.at(-1) ?? "") >= keyPrefix + last) break;
+    }
+    return files.filter((file) => !found.has(file));
+  }
+
   async names(prefix: string): Promise<string[]> {
     const below = `${this.#client.keyPrefix}${prefix}/`;
     const names: string[] = [];
-    let token: string | null = null;
-    do {
-      const page = await this.#page(below, token);
-      if (page.next !== null && page.next === token) {
-        throw new StoreError("unusable", "A listing goes round in circles.");
-      }
-      for (const key of page.keys) names.push(key.slice(below.length));
-      token = page.next;
-    } while (token !== null);
+    for await (const keys of this.#pages(below)) {
+      for (const key of keys) names.push(key.slice(below.length));
+    }
     return names.filter(isStoredName).sort().map((name) => `${prefix}/${name}`);
   }
 
@@ -119,7 +127,24 @@ export class S3Store implements ImageStore {
     return Promise.resolve();
   }
 
-  async #page(prefix: string, token: string | null): Promise<Page> {
+  /** The keys of each page of a list. */
+  async *#pages(
+    prefix: string,
+    from: Record<string, string> = {},
+  ): AsyncGenerator<string[]> {
+    let token: string | null = null;
+    do {
+      const start = token === null ? from : { "continuation-token": token };
+      const page: Page = await this.#page(prefix, start);
+      if (page.next !== null && page.next === token) {
+        throw new StoreError("unusable", "A listing goes round in circles.");
+      }
+      yield page.keys;
+      token = page.next;
+    } while (token !== null);
+  }
+
+  async #page(prefix: string, start: Record<string, string>): Promise<Page> {
     const answer = await this.#client.send({
       method: "GET",
       file: null,
@@ -129,7 +154,7 @@ export class S3Store implements ImageStore {
         "encoding-type": "url",
         "max-keys": `${this.#pageKeys}`,
         prefix,
-        ...token !== null && { "continuation-token": token },
+        ...start,
       },
     });
     if (answer === null) throw new StoreError("unusable", "There is no list.");

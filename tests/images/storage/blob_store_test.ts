@@ -163,6 +163,16 @@ onEach("what is discarded leaves nothing", async (store) => {
   assertEquals(await store.look(fileOf(LARGE)), null);
 });
 
+onEach("what is missing of some files is told", async (store) => {
+  const files = await Promise.all(
+    ["a", "b", "c"].map((text) => keep(store, new TextEncoder().encode(text))),
+  );
+  const absent = [`00/${"00".repeat(32)}.png`, `ff/${"ff".repeat(32)}.png`];
+  assertEquals(await store.missing([...files, ...absent].sort()), absent);
+  assertEquals(await store.missing(files.sort()), []);
+  assertEquals(await store.missing([]), []);
+});
+
 onEach("names are listed by their first digits, all of them", async (store) => {
   const files: string[] = [];
   for (let n = 0; n < 200; n++) {

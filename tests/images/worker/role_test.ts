@@ -1,10 +1,12 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { DbError } from "../../../src/database/db.ts";
 import { ImageRole } from "../../../src/images/worker/role.ts";
 import { RoleKeeper } from "../../../src/jobs/role_keeper.ts";
 import { picture } from "../../../src/sandbox/pictures.ts";
 import { Host as ByteHost } from "../../net/support.ts";
+import { imageFile } from "../../../src/images/image.ts";
+import { refetchMissing } from "../../../src/images/verify.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { type Asked, ImageBench } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
@@ -259,22 +261,62 @@ bothEngines.test("images: a file that is gone is fetched again when asked for", 
   assertEquals(bench.files(), [file]);
 });
 
-bothEngines.test("images: a file that is gone is fetched again at the next start", async () => {
+bothEngines.test("images: a file that is gone is found and fetched again", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
   const url = `${host.url}/good/a.png`;
   await bench.finished(await bench.upload([url]));
-  await bench.stopRoles();
   const [file] = bench.files();
   Deno.removeSync(`${bench.dataDir}/images/${file}`);
-  bench.startRole();
   bench.startMaintenance();
   await until(() => bench.files().includes(file), "the file");
   const lines = bench.log.filter(({ event }) =>
     event === "image_files_missing"
   );
   assertEquals(lines.map(({ urls }) => urls), [1]);
+});
+
+bothEngines.test("images: the search for missing files goes on where it was, and begins anew after the last", async () => {
+  await using bench = new ImageBench();
+  const urls = Array.from({ length: 2_500 }, (_, n) => `http://a.example/${n}`);
+  await bench.upload(urls);
+  const shas = urls.map((_, n) => n.toString(16).padStart(64, "0"));
+  await bench.db.write((tx) =>
+    tx.runMany(
+      `UPDATE images SET state = 'stored', bytes = 1,
+         type = 'png', sha256 = ? WHERE url = ?`,
+      urls.map((url, n) => [shas[n], url]),
+    )
+  );
+  const asked: string[][] = [];
+  bench.images.missing = (files) => {
+    asked.push([...files]);
+    return Promise.resolve([]);
+  };
+  const next = async () => void await refetchMissing(bench).next();
+  for (let step = 0; step < 4; step++) await next();
+  const files = shas.map((sha256) => imageFile({ sha256, type: "png" }));
+  assertEquals(asked, [
+    files.slice(0, 1_000),
+    files.slice(1_000, 2_000),
+    files.slice(2_000),
+    files.slice(0, 1_000),
+  ]);
+});
+
+Deno.test("images: a folder that is away is not taken for missing files", async () => {
+  await using host = new ImageHost();
+  await using bench = new ImageBench();
+  bench.startRole();
+  const url = `${host.url}/good/a.png`;
+  await bench.finished(await bench.upload([url]));
+  await bench.stopRoles();
+  const [folder, aside] = [`${bench.dataDir}/images`, `${bench.dataDir}/aside`];
+  Deno.renameSync(folder, aside);
+  await assertRejects(() => refetchMissing(bench).next());
+  assertEquals((await bench.image(url)).state, "stored");
+  Deno.renameSync(aside, folder);
 });
 
 bothEngines.test("images: hosts that hang do not delay the images of others", async () => {

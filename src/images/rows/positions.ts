@@ -1,0 +1,23 @@
+/** How far a job has read what it goes round, some in each run. */
+import type { Sql, Tx } from "../../database/db.ts";
+
+/** "" before the first. */
+export async function positionOf(sql: Sql, job: string): Promise<string> {
+  const row = await sql.get<{ position: string }>(
+    "SELECT position FROM maintenance_positions WHERE job = ?",
+    [job],
+  );
+  return row?.position ?? "";
+}
+
+export async function setPosition(
+  tx: Tx,
+  job: string,
+  position: string,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO maintenance_positions (job, position) VALUES (?, ?)
+     ON CONFLICT (job) DO UPDATE SET position = excluded.position`,
+    [job, position],
+  );
+}
