@@ -2,12 +2,35 @@
  * The schema, as an append-only list: a migration that was released is never
  * changed. Each runs once, in a transaction, in order.
  */
+import type { Deps } from "../deps.ts";
 
 export interface Migration {
   name: string;
   sql: string;
   /** For PostgreSQL, where `dialect.ts` cannot translate `sql`. */
   postgres?: string;
+}
+
+/** What tells of upgrades. */
+export type MigrationDeps = Pick<Deps, "clock" | "log">;
+
+/**
+ * Logs that the upgrade of a database begins, as it may take minutes where there
+ * are many rows; the result logs its end. Silent where there is nothing to
+ * upgrade: in a new database, or in one with the present schema.
+ */
+export function logUpgrade(
+  { clock, log }: MigrationDeps,
+  from: number,
+  to: number,
+): () => void {
+  if (from === 0 || from === to) return () => {};
+  const begun = clock.monotonic();
+  log.info("schema_upgrade", { from, to });
+  return () => {
+    const ms = Math.round(clock.monotonic() - begun);
+    log.info("schema_upgraded", { from, to, ms });
+  };
 }
 
 export const MIGRATIONS: readonly Migration[] = [

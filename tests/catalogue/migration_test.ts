@@ -6,6 +6,7 @@ import {
   type ProductEvent,
 } from "../../src/catalogue/product_lists.ts";
 import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
+import { type Deps, jsonLog } from "../../src/deps.ts";
 import { type Db, DbError } from "../../src/database/db.ts";
 import { type Migration, MIGRATIONS } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
@@ -23,7 +24,10 @@ import { makeDatabase, sharedServer } from "../support/postgres.ts";
 const PRODUCTS = 600;
 const NUMBERED = 400;
 
-type Open = (migrations: readonly Migration[]) => Promise<Db>;
+type Open = (
+  migrations: readonly Migration[],
+  deps?: Partial<Deps>,
+) => Promise<Db>;
 
 /** The feed from its beginning, in pages. */
 async function feed(db: Db): Promise<ProductEvent[]> {
@@ -44,7 +48,21 @@ async function check(open: Open): Promise<void> {
   const old = await open(OLD_SCHEMA);
   await fillOld(old, PRODUCTS, NUMBERED);
   await old.close();
-  const db = await open(MIGRATIONS);
+  const lines: string[] = [];
+  const log = jsonLog("info", (line) => lines.push(line));
+  const db = await open(MIGRATIONS, { log });
+  assertEquals(
+    lines.map((line) => JSON.parse(line)).map(({ event, from, to }) => [
+      event,
+      from,
+      to,
+    ]),
+    ["schema_upgrade", "schema_upgraded"].map((event) => [
+      event,
+      OLD_SCHEMA.length,
+      MIGRATIONS.length,
+    ]),
+  );
   const products = Array.from(
     { length: PRODUCTS },
     (_, n) => oldProduct(n, NUMBERED),
@@ -94,7 +112,7 @@ const NAME = "what a database holds gets keys that begin with the seller";
 Deno.test(NAME, async () => {
   const folder = await Deno.makeTempDir();
   const file = join(folder, "seller.db");
-  await check((migrations) => openSqlite(file, { migrations }));
+  await check((migrations, deps) => openSqlite(file, { migrations, deps }));
   await Deno.remove(folder, { recursive: true });
 });
 
@@ -102,5 +120,5 @@ Deno.test(`${NAME} (PostgreSQL)`, async () => {
   const server = await sharedServer();
   const name = `migrated${crypto.randomUUID().replaceAll("-", "")}`;
   const url = await makeDatabase(server, name, true);
-  await check((migrations) => openPostgres({ url, migrations }));
+  await check((migrations, deps) => openPostgres({ url, migrations, deps }));
 });

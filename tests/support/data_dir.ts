@@ -1,6 +1,7 @@
 /** New data folders, made as fast as can be. */
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
+import { systemDeps } from "../../src/deps.ts";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
 import { openFile } from "../../src/database/sqlite/connection.ts";
 import { migrateSqlite } from "../../src/database/sqlite/schema.ts";
@@ -49,7 +50,7 @@ function makeSchema(): Uint8Array {
   const folder = Deno.makeTempDirSync({ dir: parent, prefix: "seller-test-" });
   const file = join(folder, "seller.db");
   const connection = openFile(file, false);
-  migrateSqlite(connection, file, MIGRATIONS);
+  migrateSqlite(connection, file, MIGRATIONS, systemDeps("error"));
   connection.close();
   const bytes = Deno.readFileSync(file);
   Deno.removeSync(folder, { recursive: true });

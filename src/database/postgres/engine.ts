@@ -86,7 +86,8 @@ export interface PostgresOptions {
  */
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const { url, migrations = MIGRATIONS, create = true } = options;
-  await migratePostgres(url, migrations, create);
+  const deps = { ...systemDeps("error"), ...options.deps };
+  await migratePostgres(url, migrations, create, deps);
   return new PostgresDb(options);
 }
 

@@ -3,7 +3,12 @@ import pg from "pg";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { DbError } from "../db.ts";
 import { toPostgresSchema } from "../dialect.ts";
-import { type Migration, MIGRATIONS } from "../migrations.ts";
+import {
+  logUpgrade,
+  type Migration,
+  type MigrationDeps,
+  MIGRATIONS,
+} from "../migrations.ts";
 import { connectionOf, send, toDbError } from "./connection.ts";
 
 /** Of the advisory lock under which one process migrates: "SELL". */
@@ -20,16 +25,18 @@ export async function migratePostgres(
   url: string,
   migrations: readonly Migration[],
   create: boolean,
+  deps: MigrationDeps,
 ): Promise<void> {
   const client = await connect(url);
   try {
     await send(client, "BEGIN");
     await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     await refuseEncoding(client);
-    await migrate(client, migrations, create);
+    const upgraded = await migrate(client, migrations, create, deps);
     // Only the present schema has what the numbers need.
     if (migrations === MIGRATIONS) await send(client, POSTGRES_CHANGES.raise);
     await send(client, "COMMIT");
+    upgraded();
   } finally {
     await client.end();
   }
@@ -52,11 +59,13 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
   );
 }
 
+/** The result is to be called after the commit. */
 async function migrate(
   client: pg.Client,
   migrations: readonly Migration[],
   create: boolean,
-): Promise<void> {
+  deps: MigrationDeps,
+): Promise<() => void> {
   const version = await schemaVersion(client, create);
   if (version > migrations.length) {
     throw new DbError(
@@ -65,11 +74,13 @@ async function migrate(
         `${migrations.length}; start the newer program.`,
     );
   }
-  if (version === migrations.length) return;
+  const upgraded = logUpgrade(deps, version, migrations.length);
+  if (version === migrations.length) return upgraded;
   for (const { sql, postgres } of migrations.slice(version)) {
     await send(client, postgres ?? toPostgresSchema(sql));
   }
   await send(client, `UPDATE schema_version SET n = ${migrations.length}`);
+  return upgraded;
 }
 
 /** Inserts the version row into an empty database, if allowed. */

@@ -75,7 +75,7 @@ export async function openSqlite(
   });
   try {
     makePrivate(file);
-    const open = () => openConnections(file, migrations);
+    const open = () => openConnections(file, migrations, deps);
     const connections = await whenUnlocked(open, () => until, deps);
     return new SqliteDb(file, connections, { heavy, deps, meter });
   } finally {
@@ -91,10 +91,11 @@ interface Connections {
 function openConnections(
   file: string,
   migrations: readonly Migration[],
+  deps: Deps,
 ): Connections {
   const writer = openFile(file, false);
   try {
-    migrateSqlite(writer, file, migrations);
+    migrateSqlite(writer, file, migrations, deps);
     return { writer, reader: openFile(file, true) };
   } catch (error) {
     writer.close();

@@ -2,7 +2,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { SQLITE_CHANGES } from "../change_numbers.ts";
 import { DbError } from "../db.ts";
-import { type Migration, MIGRATIONS } from "../migrations.ts";
+import {
+  logUpgrade,
+  type Migration,
+  type MigrationDeps,
+  MIGRATIONS,
+} from "../migrations.ts";
 import { guarded } from "./errors.ts";
 import { isBusy } from "./lock_wait.ts";
 
@@ -21,6 +26,7 @@ export function migrateSqlite(
   connection: DatabaseSync,
   file: string,
   migrations: readonly Migration[],
+  deps: MigrationDeps,
 ): void {
   try {
     guarded(() => connection.exec("BEGIN IMMEDIATE"));
@@ -32,7 +38,7 @@ export function migrateSqlite(
     if (!current) throw error;
     return;
   }
-  guarded(() => migrate(connection, file, migrations));
+  guarded(() => migrate(connection, file, migrations, deps));
 }
 
 /** Throws a `DbError` for an unknown schema. */
@@ -66,9 +72,11 @@ function migrate(
   connection: DatabaseSync,
   file: string,
   migrations: readonly Migration[],
+  deps: MigrationDeps,
 ): void {
   try {
     const version = schemaVersion(connection, file, migrations);
+    const upgraded = logUpgrade(deps, version, migrations.length);
     for (const migration of migrations.slice(version)) {
       connection.exec(migration.sql);
     }
@@ -77,6 +85,7 @@ function migrate(
     connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     connection.exec(`PRAGMA user_version = ${migrations.length}`);
     connection.exec("COMMIT");
+    upgraded();
   } catch (error) {
     if (connection.isTransaction) connection.exec("ROLLBACK");
     throw error;
