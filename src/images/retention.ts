@@ -63,10 +63,10 @@ export interface PruneOptions {
 
 /**
  * Finds the files of images that no product shows and no unfinished upload
- * waits for, and partial downloads of ended attempts; removes them unless it is
- * a dry run, and rows without a file that no upload refers to. May run beside the
- * service; while that fetches images, files of
- * the last ten minutes are left for the next run.
+ * waits for, and partial downloads of ended attempts. Unless it is a dry run,
+ * removes them, and rows without a file that no upload refers to. May run beside
+ * the service; while that fetches images, files of the last ten minutes are left
+ * for the next run.
  */
 export async function pruneImages(
   db: Db,
