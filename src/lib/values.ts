@@ -44,9 +44,13 @@ function isSpace(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13;
 }
 
+/** V8 knows at once that a string of one-byte characters holds none. */
+const SURROGATE = /[\ud800-\udbff]/;
+
 /** Number of Unicode code points. */
 export function codePoints(text: string): number {
   let count = text.length;
+  if (!SURROGATE.test(text)) return count;
   for (let i = 0; i < text.length - 1; i++) {
     if (
       (text.charCodeAt(i) & 0xfc00) === 0xd800 &&

@@ -1,4 +1,5 @@
 /** One service, one honest seller, and those who attack it. */
+import { cpuUsage } from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -31,12 +32,20 @@ export interface Trial {
   readyMs: number | null;
   /** Whether the process lived on. */
   alive: boolean;
+  /** Cores that the attackers and their hosts took. */
+  cores: number;
+  /** Share of the time in which the service could have run, and had no core. */
+  withoutCore: number;
 }
 
-/** Has the honest seller work for so long beside these attacks, or none. */
+/**
+ * Has the honest seller work for so long beside these attacks, or none. `cores`:
+ * how many are taken by something that sends nothing.
+ */
 export async function tryAttacks(
   names: readonly string[],
   ms: number,
+  cores = 0,
 ): Promise<Trial> {
   await using folder = await temporaryFolder();
   await using images = await BenchHost.start();
@@ -66,8 +75,15 @@ export async function tryAttacks(
   });
   const before = databaseBytes(folder.path);
   using memory = new PeakMemory(program.pid);
+  using _ = new Load(cores);
+  const began = performance.now();
+  const cpu = cpuUsage();
+  const delay = await runDelayMs(program.pid);
   attackers.begin();
   const fare = await honest.work(ms);
+  const took = performance.now() - began;
+  const { user, system } = cpuUsage(cpu);
+  const waited = await runDelayMs(program.pid) - delay;
   const { bytesSent, answers } = await attackers.end();
   const readyMs = await untilReady(url);
   return {
@@ -78,7 +94,38 @@ export async function tryAttacks(
     answers,
     readyMs,
     alive: memory.alive,
+    cores: (user + system) / 1_000 / took,
+    withoutCore: waited / took,
   };
+}
+
+/** Takes so many cores. */
+class Load implements Disposable {
+  readonly #workers: Worker[];
+
+  constructor(cores: number) {
+    const threads = Math.ceil(cores);
+    this.#workers = Array.from({ length: threads }, () => {
+      const module = new URL("./burner.ts", import.meta.url);
+      const worker = new Worker(module, { type: "module" });
+      worker.postMessage(cores / threads);
+      return worker;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    for (const worker of this.#workers) worker.terminate();
+  }
+}
+
+/** How long the main thread of a process has waited for a core; 0 if it ended. */
+async function runDelayMs(pid: number): Promise<number> {
+  try {
+    const times = await Deno.readTextFile(`/proc/${pid}/schedstat`);
+    return Number(times.split(" ")[1]) / 1_000_000;
+  } catch {
+    return 0;
+  }
 }
 
 class Attackers implements Disposable {
