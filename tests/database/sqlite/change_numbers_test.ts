@@ -128,6 +128,7 @@ Deno.test("an attribute update writes the page of its product and one more", asy
   await catalogue.fill(db, Array.from({ length: 30 }, (_, n) => `P-${n}`));
   const { wal } = await db.sizes();
   for (let n = 0; n < 60; n++) {
+    catalogue.time.now++;
     await catalogue.set(db, `P-${n % 30}`, n + 2);
   }
   const pages = ((await db.sizes()).wal - wal) / PAGE / 60;
