@@ -1,3 +1,7 @@
+/**
+ * The image role. What becomes of the rows at each outcome, `rows_test.ts` tries
+ * on both engines; so what a host may answer is tried on one here.
+ */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { DbError } from "../../../src/database/db.ts";
@@ -57,7 +61,7 @@ async function attempted(
   );
 }
 
-bothEngines.test("images: each type arrives, named by its content", async () => {
+Deno.test("images: each type arrives, named by its content", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -85,7 +89,7 @@ bothEngines.test("images: each type arrives, named by its content", async () => 
   ]);
 });
 
-bothEngines.test("images: what will not help to repeat fails at once, and says why", async () => {
+Deno.test("images: what will not help to repeat fails at once, and says why", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: { imageLimit: 100_000 } });
   bench.startRole();
@@ -117,7 +121,7 @@ bothEngines.test("images: what will not help to repeat fails at once, and says w
   assertEquals(bench.files(), [], "nothing of them is left");
 });
 
-bothEngines.test("images: a blocked address is not asked", async () => {
+Deno.test("images: a blocked address is not asked", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: { allowPrivate: [] } });
   bench.startRole();
@@ -127,7 +131,7 @@ bothEngines.test("images: a blocked address is not asked", async () => {
   assertEquals(host.gets.size, 0);
 });
 
-bothEngines.test("images: a host that fails once is asked again after a second", async () => {
+Deno.test("images: a host that fails once is asked again after a second", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -140,7 +144,7 @@ bothEngines.test("images: a host that fails once is asked again after a second",
   assertEquals(await bench.finished(id), all(1));
 });
 
-bothEngines.test("images: five attempts, then it has failed", async () => {
+Deno.test("images: five attempts, then it has failed", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -156,7 +160,7 @@ bothEngines.test("images: five attempts, then it has failed", async () => {
   assertEquals(host.count("/error/a.png"), 5);
 });
 
-bothEngines.test("images: Retry-After is waited for", async () => {
+Deno.test("images: Retry-After is waited for", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -171,7 +175,7 @@ bothEngines.test("images: Retry-After is waited for", async () => {
   await attempted(bench, id, 2);
 });
 
-bothEngines.test("images: a host that does not answer is a time-out, to be repeated", async () => {
+Deno.test("images: a host that does not answer is a time-out, to be repeated", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ role: { answerMs: 50 } });
   bench.startRole();
@@ -181,7 +185,7 @@ bothEngines.test("images: a host that does not answer is a time-out, to be repea
   assertEquals([image.status, image.code], ["pending", "image_timeout"]);
 });
 
-bothEngines.test("images: a body that breaks off is incomplete, to be repeated", async () => {
+Deno.test("images: a body that breaks off is incomplete, to be repeated", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -192,7 +196,7 @@ bothEngines.test("images: a body that breaks off is incomplete, to be repeated",
   assertEquals(bench.files(), []);
 });
 
-bothEngines.test("images: a body that ends with the connection is judged by the image's own end", async () => {
+Deno.test("images: a body that ends with the connection is judged by the image's own end", async () => {
   const bytes = picture("a.png")!;
   const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
   await using host = new ByteHost(async (caller) => {
@@ -319,7 +323,7 @@ Deno.test("images: a folder that is away is not taken for missing files", async 
   Deno.renameSync(aside, folder);
 });
 
-bothEngines.test("images: hosts that hang do not delay the images of others", async () => {
+Deno.test("images: hosts that hang do not delay the images of others", async () => {
   const hosts = Array.from({ length: 10 }, () => new ImageHost());
   await using good = new ImageHost();
   await using bench = new ImageBench();
@@ -384,7 +388,7 @@ Deno.test("images: sellers whose hosts answer and then drip do not delay the ima
   }
 });
 
-bothEngines.test("images: a hanging host does not delay its seller's other images", async () => {
+Deno.test("images: a hanging host does not delay its seller's other images", async () => {
   await using bad = new ImageHost();
   await using good = new ImageHost();
   await using bench = new ImageBench();
