@@ -161,8 +161,9 @@ Deno.test("a page damaged under a running service is an error answered, not an e
     await program.stop();
   }
   const reader = new DatabaseSync(file, { readOnly: true });
+  // A table that the start does not read.
   const page = reader.prepare(
-    "SELECT rootpage FROM sqlite_schema WHERE name = 'products'",
+    "SELECT rootpage FROM sqlite_schema WHERE name = 'transactions'",
   ).get()!;
   reader.close();
   const start = (Number(page.rootpage) - 1) * 4_096;
