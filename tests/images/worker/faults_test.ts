@@ -223,11 +223,10 @@ Deno.test("image worker: one that waits for a slow store is no hang, and says so
   const storing = () => role.held().storing;
   using end = new DisposableStack();
   end.defer(() => released.resolve(null));
-  // As many as a seller gets of a host, while neither is known.
-  await until(() => storing() === 2, "all to wait for the store");
+  await until(() => storing() === 40, "all to wait for the store");
   // Longer than a silent worker is waited for.
   await new Promise((resolve) => setTimeout(resolve, 8 * BEAT_MS));
-  assertEquals(storing(), 2);
+  assertEquals(storing(), 40);
   assertEquals(deaths(bench), []);
   released.resolve(null);
   assertEquals((await bench.finished(id)).stored, 40);

@@ -136,7 +136,7 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
 Deno.test("object storage: slow writes hold no slot of downloads, up to a bound", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
-  await using bench = benchOn(server, { role: { beatMs: 50 } });
+  await using bench = benchOn(server, { role: { beatMs: 400 } });
   const slow = Promise.withResolvers<null>();
   server.meddle = ({ method }, key) =>
     method === "PUT" && !key.endsWith(".probe") ? slow.promise : null;
