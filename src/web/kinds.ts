@@ -96,7 +96,8 @@ export function isTable(text: string): boolean {
 }
 
 function latin1(bytes: ArrayBuffer): string {
-  return String.fromCharCode(...new Uint8Array(bytes));
+  const codes = [...new Uint8Array(bytes)];
+  return codes.map((code) => String.fromCharCode(code)).join("");
 }
 
 /** Spreadsheets save UTF-8, UTF-16, or the code page of Windows. */
