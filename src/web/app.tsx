@@ -1,5 +1,6 @@
 /** The frame around the views, and the choice of the view. */
 import { useEffect, useRef } from "preact/hooks";
+import { ended, endOf, progress, stopFollowing } from "./background.ts";
 import { droppedFile } from "./browser.ts";
 import type { Client } from "./client.ts";
 import { takeAny } from "./intake.ts";
@@ -11,7 +12,7 @@ import { ThemeButton } from "./theme.tsx";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
 import { OperatorView } from "./views/operator.tsx";
-import { ProductView } from "./views/product.tsx";
+import { NewProductView, ProductView } from "./views/product.tsx";
 import { ProductsView } from "./views/products.tsx";
 import { RefusalsView } from "./views/refusals.tsx";
 import { SellerView } from "./views/seller.tsx";
@@ -25,6 +26,8 @@ import { WebhooksView } from "./views/webhooks.tsx";
 interface View {
   name: string;
   label: string;
+  /** Not in the navigation; the name of the view that it belongs to. */
+  within?: string;
   draw(client: Client, id: string | null): preact.JSX.Element;
 }
 
@@ -51,6 +54,12 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
         id === null
           ? <ProductsView client={client} />
           : <ProductView key={id} client={client} id={id} />,
+    },
+    {
+      name: "new",
+      label: "New product",
+      within: "products",
+      draw: (client) => <NewProductView client={client} />,
     },
     {
       name: "webhooks",
@@ -96,9 +105,10 @@ export function App() {
   const view = signedIn ? viewAt(current.role, place) : null;
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
+  useTitle(view?.label ?? "Sign in");
   useEffect(() => {
-    document.title = `${view?.label ?? "Sign in"} · Seller interface`;
-  }, [view]);
+    if (!signedIn) stopFollowing();
+  }, [signedIn]);
   return (
     <>
       <a
@@ -118,7 +128,43 @@ export function App() {
             />
           )}
       </main>
+      <EndNotice />
     </>
+  );
+}
+
+/** What is in progress stands first, where narrow tabs show it. */
+function useTitle(label: string): void {
+  const percent = useStore(progress);
+  useEffect(() => {
+    const lead = percent === null ? "" : `${percent} % · `;
+    document.title = `${lead}${label} · Seller interface`;
+  }, [label, percent]);
+}
+
+/** Says that an upload has ended while another view was open. */
+function EndNotice() {
+  const last = useStore(ended);
+  const isOpen = useStore(route).id === last?.id;
+  return (
+    <div class="toast" role="status">
+      {last !== null && !isOpen && (
+        <p class={last.failed === 0 ? "note good" : "note warn"}>
+          <span>
+            <a href={linkTo("uploads", last.id)}>{last.name}</a> is uploaded.
+            {" "}
+            {endOf(last.failed)}
+          </span>
+          <button
+            type="button"
+            class="small"
+            onClick={() => ended.set(null)}
+          >
+            Close
+          </button>
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -137,15 +183,18 @@ function Header({ current, view }: {
       </span>
       {current && (
         <nav aria-label="Views">
-          {VIEWS[current.role].map(({ name, label }) => (
-            <a
-              key={name}
-              href={linkTo(name)}
-              aria-current={name === view?.name ? "page" : undefined}
-            >
-              {label}
-            </a>
-          ))}
+          {VIEWS[current.role].filter(({ within }) => within === undefined)
+            .map(({ name, label }) => (
+              <a
+                key={name}
+                href={linkTo(name)}
+                aria-current={name === (view?.within ?? view?.name)
+                  ? "page"
+                  : undefined}
+              >
+                {label}
+              </a>
+            ))}
         </nav>
       )}
       <span class="tools">

@@ -1,4 +1,5 @@
 /** Lists in pages, each with a cursor to the next. */
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "./client.ts";
 import { ErrorNote } from "./parts.tsx";
@@ -22,6 +23,8 @@ export interface Rows<T> {
   error: Error | null;
   /** Loads the next page; null if there is none. */
   more: (() => void) | null;
+  /** The cursor of the next page; null if there is none. */
+  next: string | null;
   reload(): void;
 }
 
@@ -40,7 +43,7 @@ export function useRows<T>(client: Client, list: ListOf<T>): Rows<T> {
     setBusy(true);
     setError(null);
     try {
-      const page = await loadPage(client, list, cursor, signal);
+      const page = await loadFilled(client, list, cursor, signal);
       setRows([...before, ...page.rows]);
       setNext(page.next);
     } catch (failure) {
@@ -59,9 +62,46 @@ export function useRows<T>(client: Client, list: ListOf<T>): Rows<T> {
     rows,
     busy,
     error,
+    next,
     more: next === null ? null : () => load(rows ?? [], next),
     reload: () => load([], null),
   };
+}
+
+/** With a filter, pages may be empty before the end. */
+async function loadFilled<T>(
+  client: Client,
+  list: ListOf<T>,
+  after: string | null,
+  signal: AbortSignal,
+): Promise<Page<T>> {
+  for (;;) {
+    const page = await loadPage(client, list, after, signal);
+    if (page.rows.length > 0 || page.next === null) return page;
+    after = page.next;
+  }
+}
+
+/** The first rows of a list: all of them, or at least `most`. */
+export async function loadRows<T>(
+  client: Client,
+  list: ListOf<T>,
+  most: number,
+  signal: AbortSignal,
+): Promise<{ rows: T[]; isWhole: boolean }> {
+  const rows: T[] = [];
+  for (let after: string | null = null;;) {
+    const page: Page<T> = await loadPage(client, list, after, signal);
+    for (const row of page.rows) rows.push(row);
+    if (page.next === null) return { rows, isWhole: true };
+    if (rows.length >= most) return { rows, isWhole: false };
+    after = page.next;
+  }
+}
+
+interface Page<T> {
+  rows: T[];
+  next: string | null;
 }
 
 async function loadPage<T>(
@@ -69,7 +109,7 @@ async function loadPage<T>(
   { path, list, row, read }: ListOf<T>,
   after: string | null,
   signal: AbortSignal,
-): Promise<{ rows: T[]; next: string | null }> {
+): Promise<Page<T>> {
   const mark = path.includes("?") ? "&" : "?";
   const query = after === null
     ? ""
@@ -86,7 +126,7 @@ async function loadPage<T>(
 export function ListFoot<T>({ list, empty }: {
   list: Rows<T>;
   /** Shown if there are no rows. */
-  empty: string;
+  empty: ComponentChildren;
 }) {
   const { rows, busy, error, more, reload } = list;
   return (

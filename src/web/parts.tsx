@@ -129,10 +129,18 @@ export function Await<T>({ loaded, children }: {
   );
 }
 
-// Swedish dates look like ISO 8601, which is unambiguous.
-const LOCAL = new Intl.DateTimeFormat("sv-SE", {
-  dateStyle: "short",
-  timeStyle: "medium",
+const MINUTES: Intl.DateTimeFormatOptions = {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+};
+const TO_THE_MINUTE = new Intl.DateTimeFormat("en-GB", MINUTES);
+const TO_THE_SECOND = new Intl.DateTimeFormat("en-GB", {
+  ...MINUTES,
+  second: "2-digit",
 });
 const NUMBER = new Intl.NumberFormat("en");
 
@@ -161,11 +169,28 @@ export function duration(seconds: number): string {
   return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** A time in the browser's time zone, with UTC as its tooltip. */
-export function Moment({ iso }: { iso: string | null }) {
+/**
+ * A time in the browser's time zone, with UTC as its tooltip; `exact`: to the
+ * second.
+ */
+export function Moment({ iso, exact }: { iso: string | null; exact?: true }) {
   const at = iso === null ? NaN : Date.parse(iso);
   if (iso === null || Number.isNaN(at)) return <span class="quiet">–</span>;
-  return <time dateTime={iso} title={iso}>{LOCAL.format(at)}</time>;
+  const format = exact ? TO_THE_SECOND : TO_THE_MINUTE;
+  return <time dateTime={iso} title={iso}>{format.format(at)}</time>;
+}
+
+/** An exact decimal with its currency, as `SEK 149.00`. */
+export function money(price: string, currency: string): string {
+  if (currency === "") return price;
+  const format = new Intl.NumberFormat("en", {
+    style: "currency",
+    currency,
+    currencyDisplay: "code",
+    maximumFractionDigits: 4,
+  });
+  // A number would not hold every digit.
+  return format.format(price as `${number}`);
 }
 
 /** Seconds until a time; negative if it has passed. */

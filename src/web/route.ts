@@ -5,25 +5,42 @@ import { Store } from "./store.ts";
 export interface Route {
   view: string;
   id: string | null;
+  /** What stands behind `?`. */
+  query: URLSearchParams;
 }
 
 export const route = new Store<Route>(readRoute());
 
 globalThis.addEventListener("hashchange", () => route.set(readRoute()));
 
-/** The link to a view. */
-export function linkTo(view: string, id?: string): string {
-  return id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+/** The link to a view. Empty parameters are left out. */
+export function linkTo(
+  view: string,
+  id?: string,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const filled = Object.entries(query).filter(([, value]) => value !== "");
+  return `#/${view}${id === undefined ? "" : `/${encodeURIComponent(id)}`}` +
+    (filled.length === 0 ? "" : `?${new URLSearchParams(filled)}`);
 }
 
 /** Opens a view as a link would. */
-export function goTo(view: string, id?: string): void {
-  location.hash = linkTo(view, id);
+export function goTo(
+  view: string,
+  id?: string,
+  query?: Readonly<Record<string, string>>,
+): void {
+  location.hash = linkTo(view, id, query);
 }
 
 function readRoute(): Route {
-  const [view = "", id] = location.hash.replace(/^#\/?/, "").split("/");
-  return { view, id: id ? decoded(id) : null };
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
+  const [view = "", id] = path.split("/");
+  return {
+    view,
+    id: id ? decoded(id) : null,
+    query: new URLSearchParams(query),
+  };
 }
 
 function decoded(text: string): string {

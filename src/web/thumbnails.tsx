@@ -19,21 +19,23 @@ export async function loadProduct(
   return readProduct(product);
 }
 
-/** The images of a product of which only the id is known. */
-export function ThumbnailsOf({ client, id, settled }: {
+/** Title and images of a product of which only the id is known. */
+export function TitleOf({ client, id, settled }: {
   client: Client;
   id: string;
-  /**
-   * Changes when new images may be stored; null while they are being fetched.
-   */
+  /** Changes when images may be stored; null while they are being fetched. */
   settled: string | null;
 }) {
   const { data } = useLoaded(
-    async (signal) =>
-      settled === null ? null : await loadProduct(client, id, signal),
+    (signal) => loadProduct(client, id, signal),
     [client, id, settled],
   );
-  return data && <Thumbnails images={data.images} />;
+  return data && (
+    <>
+      <span class="grow">{data.title}</span>
+      {settled !== null && <Thumbnails images={data.images} />}
+    </>
+  );
 }
 
 /** As many images as are shown in a row. */

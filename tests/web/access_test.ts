@@ -69,9 +69,8 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     name: "product",
     async come({ page }) {
       await page.getByRole("link", { name: "A-1" }).click();
-      await page.getByRole("button", { name: "Change Price" }).click();
-      await page.getByRole("textbox", { name: "Price" }).fill("x");
-      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("textbox", { name: "Price", exact: true }).fill("x");
+      await page.getByRole("button", { name: "Add an image" }).click();
       await page.getByRole("alert").waitFor();
     },
   },

@@ -8,8 +8,6 @@ import {
 } from "@std/assert";
 import { openApp } from "../../src/app.ts";
 import { systemDeps } from "../../src/deps.ts";
-import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
-import { EDITABLE } from "../../src/web/attributes.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -122,8 +120,4 @@ Deno.test("the script is what its sources build to", async () => {
   const built = await Deno.readTextFile(output);
   const kept = await Deno.readTextFile(`${ROOT}src/web/dist/page.js`);
   assert(built === kept, "src/web/dist/page.js is old: run `deno task web`");
-});
-
-Deno.test("the page offers what the service takes", () => {
-  assertEquals(EDITABLE.map(({ name }) => name), ATTRIBUTE_NAMES);
 });

@@ -1,7 +1,6 @@
-/** One product: its data, a form to change attributes, and its deletion. */
-import { useEffect, useRef, useState } from "preact/hooks";
+/** One product: a form for all its fields, its images, and its deletion. */
+import { useState } from "preact/hooks";
 import type { Client } from "../client.ts";
-import { EDITABLE, type EditableAttribute } from "../attributes.ts";
 import {
   Announcer,
   Await,
@@ -16,13 +15,14 @@ import {
 import type { Product, ProductImage } from "../resources.ts";
 import { goTo, linkTo } from "../route.ts";
 import { loadProduct, Thumbnail } from "../thumbnails.tsx";
+import { ProductForm } from "./product_form.tsx";
 
 export function ProductView({ client, id }: { client: Client; id: string }) {
   const loaded = useLoaded(
     (signal) => loadProduct(client, id, signal),
     [client, id],
   );
-  const [changed, setChanged] = useState("");
+  const [saved, setSaved] = useState<string | null>(null);
   return (
     <>
       <p>
@@ -32,31 +32,45 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
         <Title>{loaded.data?.title ?? "Product"}</Title>
         {loaded.data && <Deletion client={client} product={loaded.data} />}
       </div>
-      <Announcer text={changed} />
+      <Announcer text={saved === null ? "" : "The product is saved."} />
+      {saved !== null && (
+        <p class="note good">
+          <span>
+            Saved. <a href={linkTo("uploads", saved)}>See or undo the change</a>
+          </span>
+        </p>
+      )}
       <Await loaded={loaded}>
         {(product) => (
-          <div class="halves">
-            <section class="card" aria-label="Fields">
-              <dl class="fields">
-                {EDITABLE.map((field) => (
-                  <FieldRow
-                    key={field.name}
-                    client={client}
-                    product={product}
-                    field={field}
-                    onChanged={() => {
-                      setChanged(`${field.label} is changed.`);
-                      loaded.reload();
-                    }}
-                  />
-                ))}
-                <Fixed product={product} />
-              </dl>
-            </section>
-            <Images images={product.images} />
+          <div class="form-beside">
+            <ProductForm
+              client={client}
+              product={product}
+              onSaved={(transaction) => {
+                setSaved(transaction);
+                loaded.reload();
+              }}
+            />
+            <Images product={product} />
           </div>
         )}
       </Await>
+    </>
+  );
+}
+
+export function NewProductView({ client }: { client: Client }) {
+  return (
+    <>
+      <p>
+        <a href={linkTo("products")}>All products</a>
+      </p>
+      <Title>New product</Title>
+      <ProductForm
+        client={client}
+        product={null}
+        onSaved={(transaction) => goTo("uploads", transaction)}
+      />
     </>
   );
 }
@@ -81,201 +95,41 @@ function Deletion({ client, product }: { client: Client; product: Product }) {
   );
 }
 
-interface FieldProps {
-  client: Client;
-  product: Product;
-  field: EditableAttribute;
-  onChanged: () => void;
-}
-
-function FieldRow({ client, product, field, onChanged }: FieldProps) {
-  const [editing, setEditing] = useState(false);
-  const change = useRef<HTMLButtonElement>(null);
-  const [left, setLeft] = useState(false);
-  const value = product.fields[field.name] ?? "";
-  const unit = field.name === "price" ? product.currency : field.unit ?? "";
-  useEffect(() => {
-    if (left) change.current?.focus();
-    setLeft(false);
-  }, [left]);
-  const leave = () => {
-    setEditing(false);
-    setLeft(true);
-  };
-  return (
-    <div>
-      <dt id={`field-${field.name}`}>{field.label}</dt>
-      {editing
-        ? (
-          <dd>
-            <FieldForm
-              client={client}
-              product={product}
-              field={field}
-              onCancel={leave}
-              onChanged={() => {
-                leave();
-                onChanged();
-              }}
-            />
-          </dd>
-        )
-        : (
-          <dd class="row">
-            <span class="grow break">
-              {value === "" ? <span class="quiet">–</span> : `${value} ${unit}`}
-            </span>
-            <button
-              ref={change}
-              type="button"
-              class="small"
-              aria-label={`Change ${field.label}`}
-              onClick={() => setEditing(true)}
-            >
-              Change
-            </button>
-          </dd>
-        )}
-    </div>
-  );
-}
-
-function FieldForm(
-  { client, product, field, onCancel, onChanged }: FieldProps & {
-    onCancel: () => void;
-  },
-) {
-  const [value, setValue] = useState(product.fields[field.name] ?? "");
-  const { busy, error, run } = useAction();
-  const control = useRef<HTMLElement>(null);
-  useEffect(() => control.current?.focus(), []);
-  const save = async () => {
-    await client.send(
-      `/seller_api/products/${encodeURIComponent(product.id)}/attribute/` +
-        `${field.name}/${encodeURIComponent(value.trim())}`,
-      { method: "PUT" },
-    );
-    onChanged();
-  };
-  const common = {
-    ref: control as { current: null },
-    class: "grow",
-    value,
-    required: !field.clears,
-    "aria-labelledby": `field-${field.name}`,
-  };
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(save);
-      }}
-      onKeyDown={(event) => event.key === "Escape" && onCancel()}
-    >
-      <div class="row">
-        {field.words === undefined
-          ? (
-            <input
-              {...common}
-              type={(field.input === "date" ? "date" : "text") as "text"}
-              inputMode={field.input === "date" ? undefined : field.input}
-              autocomplete="off"
-              onInput={(event) => setValue(event.currentTarget.value)}
-            />
-          )
-          : (
-            <select
-              {...common}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            >
-              {field.words.map((word) => (
-                <option key={word} value={word}>
-                  {word.replaceAll("_", " ")}
-                </option>
-              ))}
-            </select>
-          )}
-        <button type="submit" class="main small" disabled={busy}>Save</button>
-        <button type="button" class="small" onClick={onCancel}>Cancel</button>
-      </div>
-      {error && <ErrorNote error={error} />}
-    </form>
-  );
-}
-
-/** Data that only an upload can change. */
-function Fixed({ product }: { product: Product }) {
-  const { fields, categories, attributes } = product;
-  return (
-    <>
-      {fields.description && (
-        <div>
-          <dt>Description</dt>
-          <dd class="verbatim" tabIndex={0}>{fields.description}</dd>
-        </div>
-      )}
-      {fields.parent_sku && (
-        <div>
-          <dt>Parent SKU</dt>
-          <dd class="mono">{fields.parent_sku}</dd>
-        </div>
-      )}
-      {categories.length > 0 && (
-        <div>
-          <dt>Categories</dt>
-          <dd>{categories.map((text) => <p key={text}>{text}</p>)}</dd>
-        </div>
-      )}
-      {attributes.map(({ name, value }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class="break">{value}</dd>
-        </div>
-      ))}
-      <div>
-        <dt>Id</dt>
-        <dd class="mono break">{product.id}</dd>
-      </div>
-      <div>
-        <dt>Created</dt>
-        <dd>
-          <Moment iso={product.createdAt} />
-        </dd>
-      </div>
-      <div>
-        <dt>Changed</dt>
-        <dd>
-          <Moment iso={product.updatedAt} />
-        </dd>
-      </div>
-    </>
-  );
-}
-
-function Images({ images }: { images: readonly ProductImage[] }) {
+function Images({ product }: { product: Product }) {
+  const { images, createdAt, updatedAt, id } = product;
   return (
     <section class="card" aria-label="Images">
       <h2>Images</h2>
-      {images.length === 0 && <p class="quiet">There are none.</p>}
+      {images.length === 0 && (
+        <p class="quiet">There are none. Add the address of one in the form.</p>
+      )}
       <ul class="gallery">
-        {images.map((image) => (
-          <li key={image.url}>
-            <span class="frame">
-              <Thumbnail image={image} size={96} />
-            </span>
-            <span>
-              {image.status && <State of={image.status} />}
-              <span class="mono break">{image.url}</span>
-              {image.alt && <span>{image.alt}</span>}
-              {image.message && (
-                <span class="bad">
-                  {image.message} {image.code && <code>{image.code}</code>}
-                </span>
-              )}
-            </span>
-          </li>
-        ))}
+        {images.map((image) => <Picture key={image.url} image={image} />)}
       </ul>
+      <p class="quiet">
+        Changed <Moment iso={updatedAt} />, created <Moment iso={createdAt} />
+      </p>
+      <details class="facts">
+        <summary>For a report</summary>
+        product <code class="break">{id}</code>
+      </details>
     </section>
+  );
+}
+
+function Picture({ image }: { image: ProductImage }) {
+  const { status, url, alt, message } = image;
+  return (
+    <li>
+      <span class="frame">
+        <Thumbnail image={image} size={96} />
+      </span>
+      <span>
+        {status && <State of={status} />}
+        <span class="mono break">{url}</span>
+        {alt && <span>{alt}</span>}
+        {message && <span class="bad">{message}</span>}
+      </span>
+    </li>
   );
 }

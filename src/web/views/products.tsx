@@ -1,15 +1,23 @@
-/** The seller's products, with a search. */
-import { useState } from "preact/hooks";
+/** The seller's products: search, filter and order are in the address. */
+import { useEffect, useState } from "preact/hooks";
+import { STATUSES } from "../../catalogue/fields.ts";
 import type { Client } from "../client.ts";
-import { EDITABLE } from "../attributes.ts";
-import { ListFoot, type ListOf, useRows } from "../paging.tsx";
-import { count, Moment, State, Title } from "../parts.tsx";
+import { readable } from "../words.ts";
+import { ListFoot, type ListOf, loadRows, useRows } from "../paging.tsx";
+import {
+  Await,
+  count,
+  Moment,
+  money,
+  State,
+  Title,
+  useLoaded,
+} from "../parts.tsx";
 import { type Product, readProduct } from "../resources.ts";
-import { linkTo } from "../route.ts";
+import { goTo, linkTo, route } from "../route.ts";
+import { useStore } from "../store.ts";
 import { type Column, Table } from "../table.tsx";
 import { Thumbnails } from "../thumbnails.tsx";
-
-const STATUSES = EDITABLE.find(({ name }) => name === "status")?.words ?? [];
 
 const COLUMNS: readonly Column<Product>[] = [
   {
@@ -26,7 +34,7 @@ const COLUMNS: readonly Column<Product>[] = [
   {
     label: "Price",
     right: true,
-    cell: ({ fields, currency }) => `${fields.price} ${currency}`,
+    cell: ({ fields, currency }) => money(fields.price ?? "", currency),
   },
   {
     label: "Quantity",
@@ -45,41 +53,214 @@ const COLUMNS: readonly Column<Product>[] = [
   { label: "Changed", cell: ({ updatedAt }) => <Moment iso={updatedAt} /> },
 ];
 
+/** Products of one page. */
+const PAGE = 50;
+/**
+ * Products that are put in another order than the service's; the page has to
+ * load all of them.
+ */
+const SORTED = 5_000;
+
+interface Order {
+  name: string;
+  label: string;
+  compare(a: Product, b: Product): number;
+}
+
+function byText(read: (product: Product) => string): Order["compare"] {
+  return (a, b) => read(a).localeCompare(read(b), "en", { numeric: true });
+}
+
+function byNumber(name: string): Order["compare"] {
+  return (a, b) => Number(a.fields[name] ?? 0) - Number(b.fields[name] ?? 0);
+}
+
+const ORDERS: readonly Order[] = [
+  { name: "title", label: "title", compare: byText(({ title }) => title) },
+  { name: "sku", label: "SKU", compare: byText(({ sku }) => sku) },
+  { name: "price", label: "lowest price", compare: byNumber("price") },
+  { name: "quantity", label: "least stock", compare: byNumber("quantity") },
+  {
+    name: "changed",
+    label: "last changed",
+    compare: (a, b) => (a.updatedAt ?? "") < (b.updatedAt ?? "") ? 1 : -1,
+  },
+];
+
+/** What the address says. */
 interface Search {
   q: string;
   status: string;
+  sort: string;
+  /** A cursor, or in another order than the service's the number of the page. */
+  after: string;
+}
+
+function searchOf(query: URLSearchParams): Search {
+  const text = (name: string) => query.get(name) ?? "";
+  return {
+    q: text("q"),
+    status: text("status"),
+    sort: text("sort"),
+    after: text("after"),
+  };
+}
+
+/** Opens the list with another search, at its first page unless told. */
+function show(search: Partial<Search>): void {
+  const now = searchOf(route.value.query);
+  goTo("products", undefined, { ...now, after: "", ...search });
 }
 
 export function ProductsView({ client }: { client: Client }) {
-  const [search, setSearch] = useState<Search>({ q: "", status: "" });
-  const list = useRows(client, productsLike(search));
+  const search = searchOf(useStore(route).query);
+  const order = ORDERS.find(({ name }) => name === search.sort);
   return (
     <>
-      <Title>Products</Title>
-      <SearchForm busy={list.busy} onSearch={setSearch} />
-      {list.rows !== null && list.rows.length > 0 && (
-        <Table
-          label="Products"
-          columns={COLUMNS}
-          rows={list.rows}
-          keyOf={({ id }) => id}
-        />
-      )}
+      <div class="bar">
+        <Title>Products</Title>
+        <a class="button" href={linkTo("new")}>New product</a>
+      </div>
+      <SearchForm search={search} />
+      {order === undefined
+        ? <InSentOrder client={client} search={search} />
+        : <InOrder client={client} search={search} order={order} />}
+    </>
+  );
+}
+
+/** Cursors of pages that were left by "Next", by the cursor that came then. */
+const former = new Map<string, string>();
+
+function InSentOrder({ client, search }: { client: Client; search: Search }) {
+  const { after } = search;
+  const list = useRows(client, productsLike(search, PAGE));
+  const previous = former.get(after);
+  return (
+    <>
+      <ProductTable rows={list.rows ?? []} />
       <ListFoot
-        list={list}
-        empty={search.q || search.status
-          ? "No product is like that."
-          : "There are no products yet. Upload some."}
+        list={{ ...list, more: null }}
+        empty={<Empty search={search} />}
+      />
+      <Pages
+        previous={after === "" ? null : previous ?? ""}
+        isFirst={previous === undefined}
+        next={list.next}
+        onNext={(next) => former.set(next, after)}
       />
     </>
   );
 }
 
-function productsLike({ q, status }: Search): ListOf<Product> {
+function InOrder({ client, search, order }: {
+  client: Client;
+  search: Search;
+  order: Order;
+}) {
+  const { q, status, after } = search;
+  const list = productsLike({ ...search, after: "" }, 250);
+  const loaded = useLoaded(
+    (signal) => loadRows(client, list, SORTED, signal),
+    [client, q, status],
+  );
+  const page = Number(after) || 0;
+  return (
+    <Await loaded={loaded}>
+      {({ rows, isWhole }) => {
+        const sorted = rows.toSorted(order.compare);
+        const from = page * PAGE;
+        return (
+          <>
+            {!isWhole && (
+              <p class="note warn">
+                Only the first {count(rows.length)}{" "}
+                products are in this order. Search for fewer.
+              </p>
+            )}
+            <ProductTable rows={sorted.slice(from, from + PAGE)} />
+            {rows.length === 0 && <Empty search={search} />}
+            <Pages
+              previous={page === 0 ? null : page === 1 ? "" : `${page - 1}`}
+              isFirst={page === 1}
+              next={from + PAGE < rows.length ? `${page + 1}` : null}
+            />
+          </>
+        );
+      }}
+    </Await>
+  );
+}
+
+function ProductTable({ rows }: { rows: readonly Product[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <Table
+      label="Products"
+      columns={COLUMNS}
+      rows={rows}
+      keyOf={({ id }) => id}
+    />
+  );
+}
+
+function Empty({ search: { q, status } }: { search: Search }) {
+  return q || status
+    ? (
+      <p class="quiet">
+        No product is like that.{" "}
+        <a href={linkTo("products")}>Show all products</a>
+      </p>
+    )
+    : (
+      <p class="quiet">
+        There are no products yet. <a href={linkTo("upload")}>Upload some</a> or
+        {" "}
+        <a href={linkTo("new")}>write one here</a>.
+      </p>
+    );
+}
+
+function Pages({ previous, isFirst, next, onNext }: {
+  /** What `after` is on the page before; null if this is the first one. */
+  previous: string | null;
+  isFirst: boolean;
+  next: string | null;
+  onNext?: (next: string) => void;
+}) {
+  if (previous === null && next === null) return null;
+  const search = searchOf(route.value.query);
+  const link = (after: string) =>
+    linkTo("products", undefined, { ...search, after });
+  return (
+    <nav class="row" aria-label="Pages">
+      {previous !== null && (
+        <a class="button" href={link(previous)}>
+          {isFirst ? "First page" : "Previous page"}
+        </a>
+      )}
+      {next !== null && (
+        <a
+          class="button"
+          href={link(next)}
+          onClick={() => onNext?.(next)}
+        >
+          Next page
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function productsLike(
+  { q, status, after }: Search,
+  limit: number,
+): ListOf<Product> {
   const query = new URLSearchParams({
-    limit: "50",
+    limit: `${limit}`,
     ...(q !== "" && { q }),
     ...(status !== "" && { status }),
+    ...(after !== "" && { after }),
   });
   return {
     path: `/seller_api/products?${query}`,
@@ -89,19 +270,16 @@ function productsLike({ q, status }: Search): ListOf<Product> {
   };
 }
 
-function SearchForm({ busy, onSearch }: {
-  busy: boolean;
-  onSearch: (search: Search) => void;
-}) {
-  const [q, setQ] = useState("");
-  const [status, setStatus] = useState("");
+function SearchForm({ search }: { search: Search }) {
+  const [q, setQ] = useState(search.q);
+  useEffect(() => setQ(search.q), [search.q]);
   return (
     <form
       class="row"
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        onSearch({ q: q.trim(), status });
+        show({ q: q.trim() });
       }}
     >
       <span class="field grow">
@@ -118,19 +296,29 @@ function SearchForm({ busy, onSearch }: {
         <label for="status">Status</label>
         <select
           id="status"
-          value={status}
-          onChange={(event) => {
-            setStatus(event.currentTarget.value);
-            onSearch({ q: q.trim(), status: event.currentTarget.value });
-          }}
+          value={search.status}
+          onChange={(event) => show({ status: event.currentTarget.value })}
         >
           <option value="">any</option>
           {STATUSES.map((word) => (
-            <option key={word} value={word}>{word}</option>
+            <option key={word} value={word}>{readable(word)}</option>
           ))}
         </select>
       </span>
-      <button type="submit" disabled={busy}>Search</button>
+      <span class="field">
+        <label for="sort">Order</label>
+        <select
+          id="sort"
+          value={search.sort}
+          onChange={(event) => show({ sort: event.currentTarget.value })}
+        >
+          <option value="">as uploaded</option>
+          {ORDERS.map(({ name, label }) => (
+            <option key={name} value={name}>{label}</option>
+          ))}
+        </select>
+      </span>
+      <button type="submit">Search</button>
     </form>
   );
 }

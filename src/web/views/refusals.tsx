@@ -24,10 +24,17 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   const { id, message, problems, more } = refusal;
   const facts = (
     <span class="quiet">
-      request <code>{id}</code>
+      For a report: <code>{refusal.code}</code>, request <code>{id}</code>
     </span>
   );
-  if (problems.length === 0) return <>{message} {facts}</>;
+  if (problems.length === 0) {
+    return (
+      <details>
+        <summary>{message}</summary>
+        {facts}
+      </details>
+    );
+  }
   return (
     <details>
       <summary>{plural(problems.length + more, "problem")}</summary>
@@ -45,11 +52,11 @@ export function ProblemList({ problems, more }: {
   return (
     <>
       <ul>
-        {problems.map(({ product, line, code, message }, i) => (
+        {problems.map(({ product, line, message }, i) => (
           <li key={i}>
             {product !== null && `product ${product}, `}
             {line !== null && `line ${line}: `}
-            {message} <code>{code}</code>
+            {message}
           </li>
         ))}
       </ul>

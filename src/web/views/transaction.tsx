@@ -1,5 +1,11 @@
 /** One upload: its progress while images are fetched, then its result. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import {
+  followInBackground,
+  mayNotify,
+  report,
+  stopFollowing,
+} from "../background.ts";
 import type { Client } from "../client.ts";
 import { saveFile } from "../browser.ts";
 import { followTransaction, Speed } from "../follow.ts";
@@ -27,7 +33,7 @@ import {
 import { nameOfUpload } from "../names.ts";
 import { goTo, linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
-import { ThumbnailsOf } from "../thumbnails.tsx";
+import { TitleOf } from "../thumbnails.tsx";
 import { takeDocuments } from "../upload.ts";
 import { find, numberOf, textOf } from "../xml.ts";
 import { ProblemList } from "./refusals.tsx";
@@ -48,10 +54,12 @@ export function TransactionView({ client, id }: {
   const { transaction } = live;
   return (
     <>
+      <p>
+        <a href={linkTo("uploads")}>All uploads</a>
+      </p>
       <div class="bar">
-        <Title>Upload</Title>
+        <Title>{nameOf(id)}</Title>
         {transaction && <State of={transaction.status} />}
-        <span class="grow quiet mono cut">{id}</span>
       </div>
       {live.error && (
         <ErrorNote
@@ -88,6 +96,11 @@ export function TransactionView({ client, id }: {
       </Await>
     </>
   );
+}
+
+/** The name of the file; other browsers' uploads have none here. */
+function nameOf(id: string): string {
+  return nameOfUpload(id) ?? "Upload";
 }
 
 /** Loads all results; each answer is limited in size. */
@@ -130,9 +143,13 @@ function useLive(client: Client, id: string, turn: number): Live {
   useEffect(() => {
     const gone = new AbortController();
     const speed = new Speed();
+    let isOver = true;
     setLive(BEGUN);
+    stopFollowing();
     followTransaction(client, id, {
       onProgress(transaction) {
+        isOver = transaction.finishedAt !== null;
+        report(transaction, nameOf(id));
         const { total, pending } = transaction.images;
         speed.add(total - pending);
         const { perSecond } = speed;
@@ -142,7 +159,10 @@ function useLive(client: Client, id: string, turn: number): Live {
     }, gone.signal).catch((error) => {
       if (!gone.signal.aborted) setLive((last) => ({ ...last, error }));
     });
-    return () => gone.abort();
+    return () => {
+      gone.abort();
+      if (!isOver) followInBackground(client, id, nameOf(id));
+    };
   }, [client, id, turn]);
   return live;
 }
@@ -201,7 +221,34 @@ function Progress({ transaction, perSecond, connected }: {
         {!connected && finishedAt === null &&
           " · the connection was lost; it is being made again"}
       </p>
+      <p class="row quiet">
+        {finishedAt === null && (
+          <span class="grow">
+            You may leave this page: the images are fetched without it.{" "}
+            <NoticeButton />
+          </span>
+        )}
+      </p>
+      <details class="facts">
+        <summary>For a report</summary>
+        upload <code class="break">{transaction.id}</code>
+      </details>
     </section>
+  );
+}
+
+/** Asks the browser to allow a notice when the upload ends. */
+function NoticeButton() {
+  const [may, setMay] = useState(mayNotify);
+  if (may !== "default") return null;
+  return (
+    <button
+      type="button"
+      class="small"
+      onClick={async () => setMay(await Notification.requestPermission())}
+    >
+      Tell me when it is done
+    </button>
   );
 }
 
@@ -333,7 +380,10 @@ function Results({ client, results, settled }: {
   const failed = results.filter(({ images }) =>
     images.some(({ status }) => status === "failed")
   );
-  const wanted = failedOnly && failed.length > 0 ? failed : results;
+  const wanted = useMemo(
+    () => failedOnly && failed.length > 0 ? failed : failuresFirst(results),
+    [results, failedOnly],
+  );
   return (
     <section aria-label="Results">
       <div class="bar">
@@ -366,6 +416,17 @@ function Results({ client, results, settled }: {
   );
 }
 
+/** What needs attention first; otherwise in the order sent. */
+function failuresFirst(results: readonly Result[]): readonly Result[] {
+  const rank = ({ result, images }: Result) =>
+    result === "refused"
+      ? 0
+      : images.some(({ status }) => status === "failed")
+      ? 1
+      : 2;
+  return results.toSorted((a, b) => rank(a) - rank(b));
+}
+
 function columnsFor(
   client: Client,
   settled: string | null,
@@ -381,12 +442,12 @@ function columnsFor(
     },
     { label: "Result", cell: ({ result }) => <State of={result} /> },
     {
-      label: "Images and problems",
+      label: "Product",
       look: "fill bare",
       cell: ({ id, result, images, problems, more }) => (
         <div class="pictured">
           {id !== null && result !== "deleted" && (
-            <ThumbnailsOf client={client} id={id} settled={settled} />
+            <TitleOf client={client} id={id} settled={settled} />
           )}
           <Failures images={images} />
           {problems.length > 0 && (
@@ -409,13 +470,11 @@ function Failures({ images }: { images: readonly ResultImage[] }) {
 }
 
 function Failure({ image }: { image: ResultImage }) {
-  const { url, code, message, attempts } = image;
+  const { url, message, attempts } = image;
   return (
     <li class="failure">
       <span class="mono break">{url}</span>
-      <span>
-        {message} <code>{code}</code> ({plural(attempts, "try", "tries")})
-      </span>
+      <span>{message} ({plural(attempts, "try", "tries")})</span>
     </li>
   );
 }

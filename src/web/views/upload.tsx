@@ -546,7 +546,7 @@ function StepView({ client, current, place, onFind }: StepProps) {
             Their images are fetched now; each document shows how far that is.
           </p>
           <p>
-            <a href={linkTo("uploads")}>History of uploads</a>
+            <a href={linkTo("uploads")}>All uploads</a>
           </p>
         </div>
       );

@@ -1,5 +1,8 @@
 /** Recent uploads, refused ones included, the newest first. */
+import { useEffect } from "preact/hooks";
+import { every } from "../browser.ts";
 import type { Client } from "../client.ts";
+import { nameOfUpload } from "../names.ts";
 import {
   count,
   ErrorNote,
@@ -19,6 +22,9 @@ import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { childrenOf, find } from "../xml.ts";
 import { Reasons } from "./refusals.tsx";
+
+/** How often the list is reloaded while images are being fetched. */
+const LOOK_AGAIN_MS = 3_000;
 
 const UPLOADS: ListOf<Transaction> = {
   path: "/seller_api/bulk_products",
@@ -47,16 +53,18 @@ function figures(
 
 const COLUMNS: readonly Column<Entry>[] = [
   {
-    label: "Uploaded",
+    label: "Upload",
+    look: "break",
     cell: (entry) =>
       "transaction" in entry
         ? (
           <a href={linkTo("uploads", entry.transaction.id)}>
-            <Moment iso={entry.at} />
+            {titleOf(entry.transaction)}
           </a>
         )
-        : <Moment iso={entry.at} />,
+        : "Refused upload",
   },
+  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   {
     label: "State",
     cell: (entry) =>
@@ -78,6 +86,12 @@ const COLUMNS: readonly Column<Entry>[] = [
         : "",
   },
 ];
+
+function titleOf({ id, undoes }: Transaction): string {
+  return undoes === null
+    ? nameOfUpload(id) ?? "Upload"
+    : `Undo of ${nameOfUpload(undoes) ?? "an upload"}`;
+}
 
 /** Whether the refused request was an upload. */
 function isUpload({ route }: Refusal): boolean {
@@ -117,6 +131,10 @@ export function UploadsView({ client }: { client: Client }) {
     list.reload();
     refusals.reload();
   };
+  const isRunning = list.rows?.some(({ finishedAt }) => finishedAt === null);
+  useEffect(() => {
+    if (isRunning) return every(LOOK_AGAIN_MS, list.reload);
+  }, [isRunning]);
   const entries = list.rows === null
     ? []
     : merged(list.rows, refusals.data ?? [], list.more === null);
@@ -140,9 +158,11 @@ export function UploadsView({ client }: { client: Client }) {
       {refusals.error && <ErrorNote error={refusals.error} />}
       <ListFoot
         list={list}
-        empty={entries.length > 0
-          ? "None was accepted."
-          : "Nothing was uploaded yet."}
+        empty={entries.length > 0 ? "None was accepted." : (
+          <>
+            Nothing was uploaded yet. <a href={linkTo("upload")}>Upload some</a>
+          </>
+        )}
       />
     </>
   );

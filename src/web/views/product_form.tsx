@@ -1,0 +1,312 @@
+/** One form for all fields of a product, from the table of fields. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import {
+  LIST_NAMES,
+  type ListField,
+  LISTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../../catalogue/fields.ts";
+import { randomName } from "../browser.ts";
+import { ApiError, type Client, type Problem } from "../client.ts";
+import {
+  changedIn,
+  documentOf,
+  type Draft,
+  draftOf,
+  type Item,
+  problemOf,
+} from "../draft.ts";
+import { labelOf, readable } from "../words.ts";
+import { nameUpload } from "../names.ts";
+import { ErrorNote, useAction } from "../parts.tsx";
+import type { Product } from "../resources.ts";
+import { textOf } from "../xml.ts";
+
+/** What a list's item and its note are called. */
+const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
+  categories: { text: "Category" },
+  attributes: { text: "Value", note: "Name" },
+  images: { text: "Address", note: "Description" },
+};
+
+export function ProductForm({ client, product, onSaved }: {
+  client: Client;
+  /** Null: a new one. */
+  product: Product | null;
+  /** With the id of the upload that saved it. */
+  onSaved: (transaction: string, sku: string) => void;
+}) {
+  const [from, setFrom] = useState(() => draftOf(product));
+  const [draft, setDraft] = useState<Draft>(from);
+  const [refused, setRefused] = useState<readonly Problem[]>([]);
+  const { busy, error, run } = useAction();
+  const changed = changedIn(draft, from);
+  const wrong = changed.filter((name) =>
+    name in SCALAR_RULES &&
+    problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
+  );
+  const save = async () => {
+    setRefused([]);
+    try {
+      const root = await client.read("/seller_api/bulk_products?v=1.1", {
+        method: "POST",
+        body: documentOf(product?.id ?? null, draft, changed),
+        headers: { "Idempotency-Key": randomName() },
+      });
+      const id = textOf(root, "transaction_id") ?? "";
+      const sku = draft.scalars.sku.trim();
+      nameUpload(id, `${product === null ? "New" : "Edit of"} ${sku}`);
+      setFrom(draft);
+      onSaved(id, sku);
+    } catch (failure) {
+      if (failure instanceof ApiError) setRefused(failure.problems);
+      throw failure;
+    }
+  };
+  const setScalar = (name: ScalarField, text: string) =>
+    setDraft({ ...draft, scalars: { ...draft.scalars, [name]: text } });
+  const setList = (name: ListField, items: readonly Item[]) =>
+    setDraft({ ...draft, lists: { ...draft.lists, [name]: items } });
+  return (
+    <form
+      class="card product"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(save);
+      }}
+    >
+      <div class="pairs">
+        {SCALAR_NAMES.map((name) => (
+          <FieldOf
+            key={name}
+            name={name}
+            draft={draft}
+            isNew={product === null}
+            problem={messageFor(name, refused) ??
+              (changed.includes(name)
+                ? problemOf(name, draft.scalars[name])
+                : null)}
+            onText={(text) => setScalar(name, text)}
+            onCurrency={(currency) => setDraft({ ...draft, currency })}
+          />
+        ))}
+      </div>
+      {LIST_NAMES.map((name) => (
+        <ListOf
+          key={name}
+          name={name}
+          items={draft.lists[name]}
+          problem={messageFor(name, refused)}
+          onItems={(items) => setList(name, items)}
+        />
+      ))}
+      {error && <ErrorNote error={error} />}
+      <p class="row">
+        <button
+          type="submit"
+          class="main"
+          disabled={busy || changed.length === 0 || wrong.length > 0}
+        >
+          {product === null ? "Create the product" : "Save"}
+        </button>
+        {changed.length > 0 && (
+          <button
+            type="button"
+            onClick={() => {
+              setDraft(from);
+              setRefused([]);
+            }}
+          >
+            Discard the changes
+          </button>
+        )}
+        <span class="quiet" role="status">
+          {changed.length === 0
+            ? ""
+            : `Changed: ${changed.map(labelOf).join(", ")}`}
+        </span>
+      </p>
+    </form>
+  );
+}
+
+/** What the service said of a field. */
+function messageFor(name: string, refused: readonly Problem[]): string | null {
+  return refused.find(({ field }) => field?.split(/[^a-z_]/, 1)[0] === name)
+    ?.message ?? null;
+}
+
+interface FieldProps {
+  name: ScalarField;
+  draft: Draft;
+  isNew: boolean;
+  problem: string | null;
+  onText: (text: string) => void;
+  onCurrency: (currency: string) => void;
+}
+
+function FieldOf(props: FieldProps) {
+  const { name, draft, isNew, problem, onCurrency } = props;
+  const { label, unit, required, form } = SCALAR_RULES[name];
+  const id = `field-${name}`;
+  return (
+    <div class={form.kind === "text" ? "pair whole" : "pair"}>
+      <label for={id}>
+        {label}
+        {required && isNew && " (needed)"}
+      </label>
+      <span class="row">
+        <Control {...props} id={id} />
+        {unit?.column === "currency" && (
+          <input
+            aria-label="Currency"
+            size={4}
+            maxLength={3}
+            placeholder={unit.example}
+            value={draft.currency}
+            onInput={(event) =>
+              onCurrency(event.currentTarget.value.toUpperCase())}
+          />
+        )}
+        {unit !== undefined && unit.column === undefined && (
+          <span class="quiet">{unit.example}</span>
+        )}
+      </span>
+      {problem && <p class="bad" id={`${id}-problem`} role="alert">{problem}
+      </p>}
+    </div>
+  );
+}
+
+function Control(
+  { name, draft, problem, onText, id }: FieldProps & { id: string },
+): ComponentChildren {
+  const { form, clears } = SCALAR_RULES[name];
+  const common = {
+    id,
+    class: "grow",
+    value: draft.scalars[name],
+    "aria-invalid": problem !== null,
+    "aria-describedby": problem === null ? undefined : `${id}-problem`,
+  };
+  if (form.kind === "word") {
+    return (
+      <select
+        {...common}
+        onChange={(event) => onText(event.currentTarget.value)}
+      >
+        {(clears || draft.scalars[name] === "") && (
+          <option value="">– not set –</option>
+        )}
+        {form.words.map((word) => (
+          <option key={word} value={word}>{readable(word)}</option>
+        ))}
+      </select>
+    );
+  }
+  if (form.kind === "text") {
+    return (
+      <textarea
+        {...common}
+        rows={5}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    );
+  }
+  const isNumber = form.kind === "integer" || form.kind === "digits";
+  return (
+    <input
+      {...common}
+      type={(form.kind === "date" ? "date" : "text") as "text"}
+      inputMode={isNumber
+        ? "numeric"
+        : form.kind === "decimal"
+        ? "decimal"
+        : undefined}
+      autocomplete="off"
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
+  );
+}
+
+function ListOf({ name, items, problem, onItems }: {
+  name: ListField;
+  items: readonly Item[];
+  problem: string | null;
+  onItems: (items: readonly Item[]) => void;
+}) {
+  const { text, note } = WORDS[name];
+  const { max, item: element } = LISTS[name];
+  const change = (index: number, changes: Partial<Item>) =>
+    onItems(
+      items.map((item, i) => i === index ? { ...item, ...changes } : item),
+    );
+  const remove = (index: number) =>
+    onItems(items.filter((_, i) => i !== index));
+  const raise = (index: number) =>
+    onItems(
+      items.map((item, i) =>
+        i === index - 1 ? items[index] : i === index ? items[index - 1] : item
+      ),
+    );
+  return (
+    <fieldset>
+      <legend>{labelOf(name)}</legend>
+      {problem && <p class="bad" role="alert">{problem}</p>}
+      {items.map((item, i) => (
+        <div key={i} class="row">
+          {note !== undefined && (
+            <input
+              aria-label={`${note} of ${element} ${i + 1}`}
+              placeholder={note}
+              class="note-of"
+              value={item.note}
+              onInput={(event) =>
+                change(i, { note: event.currentTarget.value })}
+            />
+          )}
+          <input
+            aria-label={`${text} of ${element} ${i + 1}`}
+            placeholder={text}
+            class="grow"
+            value={item.text}
+            onInput={(event) => change(i, { text: event.currentTarget.value })}
+          />
+          {i > 0 && (
+            <button
+              type="button"
+              class="small"
+              aria-label={`Move ${element} ${i + 1} up`}
+              onClick={() => raise(i)}
+            >
+              ↑
+            </button>
+          )}
+          <button
+            type="button"
+            class="small"
+            aria-label={`Remove ${element} ${i + 1}`}
+            onClick={() => remove(i)}
+          >
+            Remove
+          </button>
+        </div>
+      ))}
+      {items.length < max && (
+        <p>
+          <button
+            type="button"
+            class="small"
+            onClick={() => onItems([...items, { text: "", note: "" }])}
+          >
+            Add {/^[aeiou]/.test(element) ? "an" : "a"} {element}
+          </button>
+        </p>
+      )}
+    </fieldset>
+  );
+}
