@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { closestString } from "@std/text/closest-string";
 import type { LogLevel } from "./deps.ts";
 import { parseCidr } from "./lib/cidr.ts";
+import { serverUrls } from "./lib/server_urls.ts";
 import { withoutTrailing } from "./lib/trim.ts";
 
 export const ROLES = ["api", "images", "webhooks"] as const;
@@ -462,26 +463,29 @@ function cidr(text: string): string {
   );
 }
 
-const SSL_PARAMETERS = ["sslmode", "sslrootcert"];
+const URL_PARAMETERS = ["sslmode", "sslrootcert", "target_session_attrs"];
 const SSL_MODES = ["disable", "require", "verify-full"];
 
 /** The value contains a password, so messages do not repeat it. */
 function databaseUrl(text: string): string | null {
   if (text === "") return null;
-  const url = URL.parse(text);
-  const wellFormed = url !== null &&
-    ["postgres:", "postgresql:"].includes(url.protocol) &&
-    url.hostname !== "" && url.username !== "" &&
-    /^\/[^/]+$/.test(url.pathname) &&
-    [url.username, url.password, url.pathname].every(isPercentEncoded);
-  if (!wellFormed) {
+  const urls = serverUrls(text);
+  if (urls === null || !urls.every(isWellFormed)) {
     throw new SettingError(
-      "the value is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE; " +
-        "special characters in it are percent-encoded.",
+      "the value is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
+        "where commas may separate several HOST:PORT; special characters in it " +
+        "are percent-encoded.",
     );
   }
-  checkEncryption(url.searchParams);
+  checkParameters(urls[0].searchParams);
   return text;
+}
+
+function isWellFormed(
+  { hostname, username, password, pathname }: URL,
+): boolean {
+  return hostname !== "" && username !== "" && /^\/[^/]+$/.test(pathname) &&
+    [username, password, pathname].every(isPercentEncoded);
 }
 
 function isPercentEncoded(text: string): boolean {
@@ -493,15 +497,21 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
-function checkEncryption(parameters: URLSearchParams): void {
+function checkParameters(parameters: URLSearchParams): void {
   const names = [...parameters.keys()];
-  const known = names.every((name) => SSL_PARAMETERS.includes(name)) &&
+  const known = names.every((name) => URL_PARAMETERS.includes(name)) &&
     new Set(names).size === names.length;
   const mode = parameters.get("sslmode") ?? "disable";
   if (!known || !SSL_MODES.includes(mode)) {
     throw new SettingError(
-      `behind the "?" only sslmode (${SSL_MODES.join(", ")}) and sslrootcert ` +
-        "(a file of certificates) are known, each once.",
+      `behind the "?" only sslmode (${SSL_MODES.join(", ")}), sslrootcert ` +
+        "(a file of certificates) and target_session_attrs are known, each once.",
+    );
+  }
+  const target = parameters.get("target_session_attrs") ?? "read-write";
+  if (target !== "read-write") {
+    throw new SettingError(
+      "target_session_attrs can only be read-write, because the service writes.",
     );
   }
   // `sslrootcert` without verification would be silently ignored.

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readConfig, SETTINGS } from "../src/config.ts";
+import { serverUrls } from "../src/lib/server_urls.ts";
 
 function read(
   env: Record<string, string>,
@@ -105,6 +106,17 @@ Deno.test("every variable is read", () => {
     roles: ["api", "webhooks"],
     logLevel: "debug",
   });
+});
+
+Deno.test("the database may have several hosts, and its password an @ or a comma", () => {
+  const url = "postgres://seller:p@,ss@one:6432,[::1],two/seller" +
+    "?target_session_attrs=read-write&sslmode=require";
+  const { config } = read({ SELLER_DATABASE_URL: url });
+  assertEquals(config?.databaseUrl, url);
+  const places = serverUrls(url)!.map(({ password, hostname, port }) =>
+    [decodeURIComponent(password), hostname, port].join(" ")
+  );
+  assertEquals(places, ["p@,ss one 6432", "p@,ss [::1] ", "p@,ss two "]);
 });
 
 Deno.test("an empty variable counts as unset", () => {
@@ -247,6 +259,9 @@ for (
     "postgres://seller:hush@db/%hu",
     "postgres://seller:hush@db/seller?sslrootcert=hush.pem",
     "postgres://seller:hush@db/seller?sslmode=disable&sslmode=verify-full",
+    "postgres://seller:hush@one,/seller",
+    "postgres://seller:hush@one:1,two:x/seller",
+    "postgres://seller:hush@db/seller?target_session_attrs=hush",
   ]
 ) {
   Deno.test(`${url} is no database, and not repeated`, () => {

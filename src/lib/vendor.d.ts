@@ -166,6 +166,9 @@ declare module "pg" {
   export interface Notification {
     payload?: string;
   }
+  export interface Notice {
+    message: string;
+  }
   export class Client {
     constructor(config: ClientConfig);
     connect(): Promise<unknown>;
@@ -173,7 +176,11 @@ declare module "pg" {
     on(event: "error", fn: (error: Error) => void): void;
     on(event: "end", fn: () => void): void;
     on(event: "notification", fn: (message: Notification) => void): void;
+    on(event: "notice", fn: (notice: Notice) => void): void;
+    off(event: "notice", fn: (notice: Notice) => void): void;
     end(): Promise<void>;
+    /** Not documented; used where `end` would wait for a silent server. */
+    readonly connection: { stream: { destroy(): void } };
   }
   export interface PoolClient extends Client {
     /** With `true` the connection is closed. */

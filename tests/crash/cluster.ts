@@ -1,8 +1,7 @@
-/** Processes of the real program, with one role each, on one PostgreSQL server. */
+/** Processes of the real program, with one role each, on one PostgreSQL database. */
 import type { Role } from "../../src/config.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
-import { PostgresServer } from "../support/postgres.ts";
 import {
   type Program,
   startProgram,
@@ -22,9 +21,8 @@ interface Place {
 }
 
 export class Cluster implements AsyncDisposable {
-  readonly server: PostgresServer;
-  /** Of the one seller. */
-  readonly key: string;
+  /** Of the sellers, by name. */
+  readonly keys: ReadonlyMap<string, string>;
   /** For looks at the rows. */
   readonly db: Db;
   #stack = new AsyncDisposableStack();
@@ -38,32 +36,31 @@ export class Cluster implements AsyncDisposable {
   #turn = 0;
 
   private constructor(
-    fixed: Pick<Cluster, "server" | "key" | "db">,
+    fixed: Pick<Cluster, "keys" | "db">,
     folder: string,
     databaseUrl: string,
     roles: readonly Role[],
   ) {
-    this.server = fixed.server;
-    this.key = fixed.key;
+    this.keys = fixed.keys;
     this.db = fixed.db;
     this.#folder = folder;
     this.#databaseUrl = databaseUrl;
     this.#places = roles.map((role) => ({ role, program: null }));
   }
 
-  /** A server, a database with one seller, and a process for each role. */
-  static async start(roles: readonly Role[]): Promise<Cluster> {
+  /** Adds sellers to the database of a URL, and starts a process for each role. */
+  static async start(
+    url: string,
+    roles: readonly Role[],
+    sellers: readonly string[],
+  ): Promise<Cluster> {
     await using stack = new AsyncDisposableStack();
-    // What was acknowledged has to survive the server's death, too.
-    const server = stack.use(
-      await PostgresServer.start({}, { synchronous_commit: "on" }),
-    );
     const { path } = stack.use(await temporaryFolder());
-    const url = await server.database();
     const db = await openPostgres({ url, connections: 2 });
     stack.defer(() => db.close());
-    const key = (await addSellersTo(db, ["acme"])).get("acme")!;
-    const fixed = { server, key, db };
+    // As every process does, to notice when another server takes over.
+    db.wakeUps!.listen(() => {});
+    const fixed = { keys: await addSellersTo(db, sellers), db };
     const cluster = new Cluster(fixed, path, url, roles);
     stack.defer(() => cluster.killAll());
     await cluster.startDead();
@@ -142,16 +139,6 @@ export class Cluster implements AsyncDisposable {
 
   async killAll(): Promise<void> {
     await Promise.all(this.#places.map((_, n) => this.kill(n)));
-  }
-
-  /** Cuts every connection of the processes; answers how many there were. */
-  async cut(): Promise<number> {
-    const rows = await this.server.sql(
-      "postgres",
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE application_name = 'seller-interface'`,
-    );
-    return rows.length;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -45,15 +45,17 @@ export abstract class Writer {
     const version = this.inDoubt ??= this.acknowledged + 1;
     let status: number;
     let text: string;
+    let again: string | null;
     try {
       const response = await this.write(url, key, version);
       status = response.status;
+      again = response.headers.get("retry-after");
       text = await response.text();
     } catch {
       this.unanswered++;
       return false;
     }
-    if (status === awaited) {
+    if (status === awaited && again !== null) {
       this.refused++;
       return false;
     }

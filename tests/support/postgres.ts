@@ -157,6 +157,19 @@ export class PostgresServer implements AsyncDisposable {
     return join(this.#folder, "data");
   }
 
+  /** Writes a file of the data folder. */
+  async writeFile(name: string, text: string): Promise<void> {
+    await writeForUser(join(this.dataFolder, name), text);
+  }
+
+  /** Replaces the data of a stopped server by what a command writes. */
+  async replaceData(command: readonly string[]): Promise<void> {
+    await Deno.remove(this.dataFolder, { recursive: true });
+    await Deno.mkdir(this.dataFolder, { mode: 0o700 });
+    await giveToUser(this.dataFolder);
+    await run([...asUser(), ...command]);
+  }
+
   /** CPU time of all its processes so far. */
   async cpuSeconds(): Promise<number> {
     return await cpuSecondsOf(this.#child.pid);

@@ -1,5 +1,4 @@
 /** Connections to PostgreSQL. Only this folder knows the driver (`pg`). */
-import { readFileSync } from "node:fs";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
@@ -16,15 +15,13 @@ import {
 import {
   errorKind,
   insertOf,
-  readerOf,
   ROWS_LIMIT,
   toStatement,
   toValue,
 } from "../dialect.ts";
 import type { SharedValues } from "../shared_values.ts";
+import type { Server, Servers } from "./servers.ts";
 
-/** For connecting, and for waiting for a free connection. */
-const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
 /** After which the server ends a transaction whose client is silent. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
@@ -49,69 +46,39 @@ export const TIMEOUTS: Timeouts = {
   silenceMs: 12_000,
 };
 
-/**
- * The driver's settings for a `postgres://` URL that `config.ts` has accepted.
- */
-export function connectionOf(url: string): pg.ClientConfig {
-  const { hostname, port, username, password, pathname, searchParams } =
-    new URL(url);
-  return {
-    host: hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: Number(port || 5432),
-    user: decodeURIComponent(username),
-    // Always set, because the driver would read it from the environment
-    // otherwise.
-    password: decodeURIComponent(password),
-    database: decodeURIComponent(pathname.slice(1)),
-    ssl: encryption(
-      searchParams.get("sslmode"),
-      searchParams.get("sslrootcert"),
-    ),
-    application_name: "seller-interface",
-    connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
-    types: { getTypeParser: readerOf },
-  };
-}
-
-function encryption(
-  mode: string | null,
-  authority: string | null,
-): pg.ClientConfig["ssl"] {
-  if (mode === "require") return { rejectUnauthorized: false };
-  if (mode !== "verify-full") return false;
-  const ca = authority === null
-    ? {}
-    : { ca: readFileSync(authority, { encoding: "utf8" }) };
-  return { rejectUnauthorized: true, ...ca };
-}
-
 export interface PoolOptions {
-  url: string;
+  servers: Servers;
   /** Connections at most. */
   max: number;
   timeouts: Timeouts;
   clock: Clock;
 }
 
+/** The connections to one server. */
+interface Generation {
+  readonly pool: pg.Pool;
+  /** Since which monotonic time each is in use. */
+  readonly taken: Map<pg.PoolClient, number>;
+  /** Resolves when they are not to be used any more. */
+  readonly over: PromiseWithResolvers<null>;
+}
+
 /** Connections for transactions. */
 export class ConnectionPool {
-  readonly #pool: pg.Pool;
-  readonly #clock: Clock;
-  readonly #silenceMs: number;
-  /** Monotonic times. */
-  readonly #takenAt = new WeakMap<pg.Client, number>();
-  /**
-   * Connections opened since one was last silent. Older ones may be dead as
-   * well, and each would take seconds to notice.
-   */
-  #trusted = new WeakSet<pg.Client>();
+  readonly #options: PoolOptions;
+  #generation: Generation;
 
-  constructor({ url, max, timeouts, clock }: PoolOptions) {
-    this.#clock = clock;
-    this.#silenceMs = timeouts.silenceMs;
-    this.#pool = new pg.Pool({
-      ...connectionOf(url),
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const { servers } = options;
+    this.#generation = this.#generationOf(servers.current);
+    servers.onChange((server, isOther) => this.#change(server, isOther));
+  }
+
+  #generationOf({ settings }: Server): Generation {
+    const { max, timeouts } = this.#options;
+    const pool = new pg.Pool({
+      ...settings,
       max,
       statement_timeout: STATEMENT_MS,
       lock_timeout: timeouts.lockWaitMs,
@@ -119,50 +86,89 @@ export class ConnectionPool {
       query_timeout: timeouts.silenceMs,
       pipeline: true,
     });
-    this.#pool.on("connect", (client) => {
-      this.#trusted.add(client);
+    pool.on("connect", (client) => {
       // The user of a broken connection learns of it from its query.
       client.on("error", () => {});
       send(client, LIMIT_TRANSACTIONS);
     });
-    this.#pool.on("error", () => {});
+    // A connection that was not in use.
+    pool.on("error", () => void this.#options.servers.failed("lost"));
+    return { pool, taken: new Map(), over: Promise.withResolvers() };
+  }
+
+  /**
+   * Connections of before are used no more. They may be dead as well, and each
+   * would take seconds to notice. If they lead to a server that is not used any
+   * more, their statements fail now.
+   */
+  #change(server: Server, isOther: boolean): void {
+    const former = this.#generation;
+    this.#generation = this.#generationOf(server);
+    former.over.resolve(null);
+    if (isOther) {
+      for (const { connection } of former.taken.keys()) {
+        connection.stream.destroy();
+      }
+    }
+    former.pool.end();
   }
 
   /** Throws a `DbError`, also if no connection becomes free in time. */
   async take(): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await this.#pool.connect().catch((error) => {
-        throw toDbError(error);
-      });
-      this.#takenAt.set(client, this.#clock.monotonic());
-      if (this.#trusted.has(client)) return client;
-      client.release(true);
+      const generation = this.#generation;
+      const { pool, taken, over } = generation;
+      const connecting = pool.connect();
+      try {
+        const client = await Promise.race([connecting, over.promise]);
+        if (client !== null) {
+          taken.set(client, this.#options.clock.monotonic());
+          return client;
+        }
+        connecting.then((late) => late.release(true), () => {});
+      } catch (error) {
+        await this.#options.servers.failed("lost");
+        if (this.#generation === generation) throw toDbError(error);
+      }
     }
   }
 
   /** Returns a connection after a transaction, which failed with `error`. */
   giveBack(client: pg.PoolClient, error?: unknown): void {
-    const heldMs = this.#clock.monotonic() - this.#takenAt.get(client)!;
-    // A connection that broke earlier reported its end and did not time out.
-    if (isLost(error) && heldMs >= this.#silenceMs) {
-      this.#trusted = new WeakSet();
-    }
+    const { taken } = this.#generation;
+    const since = taken.get(client);
+    taken.delete(client);
+    // Failures of connections of before are known already.
+    if (since !== undefined) this.#tell(error, since);
     client.release(isSpoilt(error));
+  }
+
+  #tell(error: unknown, since: number): void {
+    const { servers, timeouts, clock } = this.#options;
+    if (isLost(error)) {
+      // A connection that broke earlier reported its end and did not time out.
+      const isSilent = clock.monotonic() - since >= timeouts.silenceMs;
+      servers.failed(isSilent ? "silent" : "lost");
+    } else if (isReadonly(error)) servers.failed("readonly");
   }
 
   /** Runs one statement outside of a transaction. */
   async query(query: pg.QueryConfig): Promise<void> {
-    await this.#pool.query(query);
+    await this.#generation.pool.query(query);
   }
 
   end(): Promise<void> {
-    return this.#pool.end();
+    return this.#generation.pool.end();
   }
 }
 
 /** Whether the connection broke, or the server was silent. */
 export function isLost(error: unknown): boolean {
   return error instanceof DbError && error.kind === "away";
+}
+
+function isReadonly(error: unknown): boolean {
+  return error instanceof DbError && error.kind === "readonly";
 }
 
 /** Whether the next attempt should use another connection. */

@@ -46,6 +46,7 @@ import {
 } from "./connection.ts";
 import { migratePostgres } from "./schema.ts";
 import { SharedValues } from "../shared_values.ts";
+import { Servers } from "./servers.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
 
 /** How long a transaction accepts further writes. */
@@ -87,8 +88,9 @@ export interface PostgresOptions {
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const { url, migrations = MIGRATIONS, create = true } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
-  await migratePostgres(url, migrations, create, deps);
-  return new PostgresDb(options);
+  const servers = await Servers.open(url, deps.clock);
+  await migratePostgres(servers.current, migrations, create, deps);
+  return new PostgresDb(options, servers);
 }
 
 interface WaitingWrite {
@@ -119,6 +121,7 @@ type Called =
   | { ok: false; write: WaitingWrite; error: unknown };
 
 class PostgresDb implements Db {
+  readonly #servers: Servers;
   readonly #writers: ConnectionPool;
   readonly #readers: ConnectionPool;
   readonly #writersLimit: number;
@@ -134,12 +137,12 @@ class PostgresDb implements Db {
   #hurriedUntil = Infinity;
   #closed = false;
 
-  constructor(options: PostgresOptions) {
-    const { url, connections = 10 } = options;
+  constructor(options: PostgresOptions, servers: Servers) {
+    const { connections = 10 } = options;
     const timeouts = { ...TIMEOUTS, ...options.timeouts };
     const deps = { ...systemDeps("error"), ...options.deps };
     this.#writersLimit = Math.ceil(connections / 2);
-    const pool = { url, timeouts, clock: deps.clock };
+    const pool = { servers, timeouts, clock: deps.clock };
     const max = this.#writersLimit;
     this.#writers = new ConnectionPool({ ...pool, max });
     this.#readers = new ConnectionPool({
@@ -150,7 +153,8 @@ class PostgresDb implements Db {
     this.#deps = deps;
     this.#meter = options.meter ?? NO_METER;
     const me = deps.ids.uuid();
-    this.wakeUps = new PostgresWakeUps(url, this.#readers, deps.clock, me);
+    this.wakeUps = new PostgresWakeUps(servers, this.#readers, deps.clock, me);
+    this.#servers = servers;
   }
 
   async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
@@ -388,6 +392,7 @@ class PostgresDb implements Db {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all(this.#running);
+    this.#servers.close();
     await this.wakeUps.close();
     await Promise.all([this.#writers.end(), this.#readers.end()]);
   }
@@ -411,11 +416,21 @@ function open(
   });
 }
 
+/**
+ * Throws `unsure` also after a warning: the server gives one when it stopped
+ * waiting for a synchronous standby, without which the commit can be lost.
+ */
 async function commit(client: pg.Client): Promise<void> {
+  const warnings: pg.Notice[] = [];
+  const listen = (notice: pg.Notice) => void warnings.push(notice);
+  client.on("notice", listen);
   try {
     const { command } = await send(client, "COMMIT");
     if (command !== "COMMIT") {
       throw new DbError("other", "A failed statement was passed over.");
+    }
+    if (warnings.length > 0) {
+      throw new DbError("unsure", warnings[0].message);
     }
   } catch (error) {
     if (!isLost(error)) throw error;
@@ -424,6 +439,8 @@ async function commit(client: pg.Client): Promise<void> {
       "The connection broke during the commit.",
       error,
     );
+  } finally {
+    client.off("notice", listen);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Creates and upgrades the schema of a PostgreSQL database. */
 import pg from "pg";
+import { systemClock } from "../../deps.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { DbError } from "../db.ts";
 import { toPostgresSchema } from "../dialect.ts";
@@ -9,7 +10,8 @@ import {
   type MigrationDeps,
   MIGRATIONS,
 } from "../migrations.ts";
-import { connectionOf, send, toDbError } from "./connection.ts";
+import { send, toDbError } from "./connection.ts";
+import { type Server, Servers } from "./servers.ts";
 
 /** Of the advisory lock under which one process migrates: "SELL". */
 const LOCK = 0x53454c4c;
@@ -22,12 +24,12 @@ const LOCK = 0x53454c4c;
  * without all characters.
  */
 export async function migratePostgres(
-  url: string,
+  server: Server,
   migrations: readonly Migration[],
   create: boolean,
   deps: MigrationDeps,
 ): Promise<void> {
-  const client = await connect(url);
+  const client = await connect(server);
   try {
     await send(client, "BEGIN");
     await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
@@ -118,7 +120,8 @@ async function schemaVersion(
  * this user can see. Throws a `DbError`.
  */
 export async function isPostgresInUse(url: string): Promise<boolean> {
-  const client = await connect(url);
+  const { current } = await Servers.open(url, systemClock);
+  const client = await connect(current);
   try {
     const { rows } = await send(
       client,
@@ -132,8 +135,8 @@ export async function isPostgresInUse(url: string): Promise<boolean> {
   }
 }
 
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client(connectionOf(url));
+async function connect({ settings }: Server): Promise<pg.Client> {
+  const client = new pg.Client(settings);
   client.on("error", () => {});
   try {
     await client.connect();

@@ -7,7 +7,8 @@ import { setImmediate } from "node:timers";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import type { WakeUps } from "../db.ts";
-import { connectionOf, type ConnectionPool } from "./connection.ts";
+import type { ConnectionPool } from "./connection.ts";
+import type { Servers } from "./servers.ts";
 
 const CHANNEL = "seller_interface";
 /** A payload has 8,000 bytes at most; a wake-up takes about 60. */
@@ -15,7 +16,9 @@ const IN_ONE = 100;
 /** Pause before the listening connection is opened again. */
 const AGAIN_MS = 1_000;
 /** How often the listening connection is checked. */
-const LOOK_MS = 10_000;
+const LOOK_MS = 2_000;
+/** After which a silent server is given up. */
+const SILENCE_MS = 10_000;
 
 type Heard = Parameters<WakeUps["listen"]>[0];
 
@@ -24,19 +27,27 @@ type Payload = [sender: string, ...wakeUps: [string, string][]];
 
 /** The wake-ups of one process, on a pool and a listening connection. */
 export class PostgresWakeUps implements WakeUps {
-  readonly #url: string;
+  readonly #servers: Servers;
   readonly #pool: ConnectionPool;
   readonly #clock: Clock;
   readonly #me: string;
   /** Not yet sent, without duplicates. */
   readonly #waiting = new Map<string, [string, string]>();
   #listener: pg.Client | null = null;
+  /** Ends the listening connection; another one is opened. */
+  #end = () => {};
   #cancel = () => {};
   #closed = false;
 
   /** `me` identifies this process. */
-  constructor(url: string, pool: ConnectionPool, clock: Clock, me: string) {
-    this.#url = url;
+  constructor(
+    servers: Servers,
+    pool: ConnectionPool,
+    clock: Clock,
+    me: string,
+  ) {
+    this.#servers = servers;
+    servers.onChange(() => this.#end());
     this.#pool = pool;
     this.#clock = clock;
     this.#me = me;
@@ -70,7 +81,7 @@ export class PostgresWakeUps implements WakeUps {
   }
 
   async #connect(heard: Heard): Promise<void> {
-    const client = new pg.Client(connectionOf(this.#url));
+    const client = new pg.Client(this.#servers.current.settings);
     this.#listener = client;
     let over = false;
     const end = () => {
@@ -80,6 +91,7 @@ export class PostgresWakeUps implements WakeUps {
       client.end().catch(() => {});
       this.#again(heard);
     };
+    this.#end = end;
     client.on("error", end);
     client.on("notification", ({ payload }) => {
       const sent = readPayload(payload);
@@ -92,6 +104,7 @@ export class PostgresWakeUps implements WakeUps {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
     } catch {
+      this.#servers.failed("lost");
       return end();
     }
     client.on("end", end);
@@ -100,15 +113,26 @@ export class PostgresWakeUps implements WakeUps {
   }
 
   /**
-   * The network can drop a connection silently, and a listener does not notice.
-   * A query detects it.
+   * The network can drop a connection silently, a standby can take over while
+   * nobody asks, and a listener notices neither. A query detects it.
    */
   #watch(client: pg.Client, end: () => void): void {
-    let answered = true;
+    let silentSince: number | null = null;
     const look = () => {
-      if (!answered) return end();
-      answered = false;
-      client.query("SELECT 1").then(() => answered = true, end);
+      const now = this.#clock.monotonic();
+      if (silentSince === null) {
+        silentSince = now;
+        client.query("SHOW transaction_read_only").then(({ rows }) => {
+          silentSince = null;
+          const [row] = rows as { transaction_read_only: string }[];
+          if (row.transaction_read_only === "on") {
+            this.#servers.failed("readonly");
+          }
+        }, end);
+      } else {
+        this.#servers.failed("lost");
+        if (now - silentSince >= SILENCE_MS) return end();
+      }
       this.#cancel = this.#clock.after(LOOK_MS, look);
     };
     if (!this.#closed) this.#cancel = this.#clock.after(LOOK_MS, look);

@@ -1,0 +1,106 @@
+/**
+ * Changes the PostgreSQL server under traffic: the primary is killed or stopped
+ * or cannot be reached, or refuses writes, and its synchronous standby takes
+ * over. No process is restarted. Each server is behind a proxy.
+ */
+import { assert } from "@std/assert";
+import type { Role } from "../../src/config.ts";
+import { until } from "../support/clock.ts";
+import { installedPostgres } from "../support/postgres.ts";
+import { Proxy } from "../support/proxy.ts";
+import { ReplicatedServers, set } from "../support/replication.ts";
+import { Cluster } from "./cluster.ts";
+import { Traffic, type TrafficFigures } from "./traffic.ts";
+
+const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
+const SELLERS = ["acme", "globex", "initech"];
+/** From the failure until the standby is told to take over. */
+const NOTICED_MS = 2_000;
+const SETTLE_MS = 120_000;
+
+/** In milliseconds. */
+export interface FailoverFigures {
+  /** From the first to the last 503. */
+  refused: number;
+  /** From the end of the promotion until every client had gone on. */
+  resumed: number;
+  /** What that takes while nothing fails. */
+  usual: number;
+}
+
+/** Throws at the first promise that was not kept. */
+export async function failOver(
+  progress: (line: string) => void,
+): Promise<TrafficFigures & { failures: Record<string, FailoverFigures> }> {
+  const installation = await installedPostgres();
+  assert(installation !== null, "no PostgreSQL of the system is installed");
+  await using servers = await ReplicatedServers.start({ installation });
+  await using stack = new AsyncDisposableStack();
+  const proxies = new Map(
+    [servers.primary, servers.standby].map((server) =>
+      [server, stack.use(new Proxy(server.port))] as const
+    ),
+  );
+  const hosts = [...proxies.values()].map(({ port }) => `127.0.0.1:${port}`);
+  const database = new URL(await servers.primary.database()).pathname;
+  const url = `postgres://postgres@${hosts.join(",")}${database}` +
+    "?target_session_attrs=read-write";
+  await using cluster = await Cluster.start(url, ROLES, SELLERS);
+  await using traffic = new Traffic(cluster);
+  const failures: Record<string, FailoverFigures> = {};
+
+  const hang = async (directions?: ("requests" | "answers")[]) => {
+    const { primary } = servers;
+    proxies.get(primary)!.hang(directions);
+    await new Promise((done) => setTimeout(done, NOTICED_MS));
+    // Fenced, which nobody behind the proxy can see.
+    await primary.stop("SIGKILL");
+  };
+  const kill = async () => {
+    await servers.primary.stop("SIGKILL");
+    await new Promise((done) => setTimeout(done, NOTICED_MS));
+  };
+  const refuseWrites = async () => {
+    await set(servers.primary, "SET default_transaction_read_only = on");
+    await new Promise((done) => setTimeout(done, NOTICED_MS));
+  };
+  const causes: Record<string, () => Promise<void>> = {
+    "the primary is killed": kill,
+    "switchover": () => servers.primary.stop(),
+    "its network hangs": () => hang(),
+    "its answers are lost": () => hang(["answers"]),
+    "requests to it are lost": () => hang(["requests"]),
+    "it refuses writes, its connections stay": refuseWrites,
+    "the primary is killed again": kill,
+  };
+  await traffic.during(async () => {
+    for (const [name, cause] of Object.entries(causes)) {
+      const usual = await milliseconds(() => traffic.wentOn());
+      traffic.forget();
+      await cause();
+      await servers.promote();
+      const resumed = await milliseconds(() => traffic.wentOn());
+      const refused = Math.round(traffic.refusedMs);
+      failures[name] = { refused, resumed, usual };
+      await until(async () => {
+        const [row] = await cluster.db.read((sql) =>
+          sql.all<{ port: number }>("SELECT inet_server_port() AS port")
+        );
+        return row.port === servers.primary.port;
+      }, "that the looks go to the new primary");
+      await traffic.look();
+      progress(`${name}: ${JSON.stringify(failures[name])}; ${traffic}`);
+      proxies.get(servers.standby)!.resume();
+      if (cause === refuseWrites) await servers.standby.stop();
+      if (name === "switchover") await servers.follow();
+      else await servers.followAnew();
+    }
+  }, SETTLE_MS);
+  return { ...await traffic.figures(), failures };
+}
+
+async function milliseconds(doing: () => Promise<void>): Promise<number> {
+  const began = performance.now();
+  await doing();
+  return Math.round(performance.now() - began);
+}

@@ -1,0 +1,8 @@
+/**
+ * `deno task failover`: the standby takes over from a primary that fails in
+ * every way. Needs PostgreSQL from the packages of Debian.
+ */
+import { failOver } from "./failover.ts";
+
+console.log(await failOver(console.log));
+console.log("nothing acknowledged was lost");

@@ -1,0 +1,213 @@
+/**
+ * Uploads with images, attribute updates and events of several sellers, which
+ * go on through a round-robin of a cluster's processes whatever becomes of it,
+ * and the look whether every promise was kept.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
+import { WebhookSink } from "../support/webhook_sink.ts";
+import { type Cluster, OPERATOR } from "./cluster.ts";
+import { ClusterInspector } from "./cluster_inspect.ts";
+import { checkArrivals, prepareRows } from "./promises.ts";
+import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
+
+/** Before a client asks again that was not answered well. */
+const AGAIN_MS = 20;
+const KINDS = ["good", "flaky", "missing"];
+
+export interface TrafficFigures {
+  uploads: number;
+  updates: number;
+  events: number;
+  imagesStored: number;
+  imagesFailed: number;
+  /** Deliveries that came more than once, under the same id. */
+  repeated: number;
+  /** Requests that were answered 503, and that were not answered. */
+  refused: number;
+  unanswered: number;
+}
+
+/** The writers of one seller. */
+interface Seller {
+  readonly key: string;
+  readonly uploaders: readonly Uploader[];
+  readonly setters: readonly Setter[];
+  readonly emitters: readonly Emitter[];
+}
+
+export class Traffic implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #restMs: number;
+  readonly #inspector: ClusterInspector;
+  readonly #images = new ImageHost();
+  readonly #sink = new WebhookSink();
+  readonly #sellers: readonly Seller[];
+  readonly #writers: readonly Writer[];
+  /** Monotonic times of the first and the last refusal since `forget`. */
+  #refusedFrom: number | null = null;
+  #refusedUntil = 0;
+
+  /** Each client rests `restMs` after an answer. */
+  constructor(cluster: Cluster, restMs = 0) {
+    this.#cluster = cluster;
+    this.#restMs = restMs;
+    this.#inspector = new ClusterInspector(cluster.db);
+    this.#sellers = [...cluster.keys].map(([name, key]) => ({
+      key,
+      uploaders: [1, 2, 3]
+        .map((n) => new Uploader(`${name}-up${n}`, this.#images.url, KINDS)),
+      // Two for each product: neither may undo what the other wrote.
+      setters: ["set1", "set2"].map((sku) => `${name}-${sku}`).flatMap((
+        sku,
+      ) => [
+        new Setter(sku, "quantity"),
+        new Setter(sku, "mpn"),
+      ]),
+      emitters: [1, 2]
+        .map((n) => new Emitter(`${name}-order${n}`, OPERATOR, name)),
+    }));
+    this.#writers = this.#sellers.flatMap(writersOf);
+  }
+
+  /** Writes while `doing` goes on, and waits then until all of it is settled. */
+  async during(doing: () => Promise<void>, settleMs: number): Promise<void> {
+    for (const { key, setters } of this.#sellers) {
+      await prepareRows(`${this.#cluster.nextUrl()}`, key, this.#sink, setters);
+    }
+    let over = false;
+    const failed = Promise.withResolvers<never>();
+    failed.promise.catch(() => {});
+    const writing = this.#sellers.flatMap((seller) =>
+      writersOf(seller).map((writer) =>
+        this.#write(writer, seller.key, () => over).catch(failed.reject)
+      )
+    );
+    try {
+      await Promise.race([doing(), failed.promise]);
+    } catch (error) {
+      throw new Error(`${error}\n${this.#cluster.suicides.join("\n")}`, {
+        cause: error,
+      });
+    } finally {
+      over = true;
+      await Promise.all(writing);
+    }
+    await this.#settle(settleMs);
+  }
+
+  /** Writes until `over`, and then until nothing is in doubt. */
+  async #write(
+    writer: Writer,
+    key: string,
+    over: () => boolean,
+  ): Promise<void> {
+    while (!over() || writer.inDoubt !== null) {
+      const url = this.#cluster.nextUrl();
+      const { refused } = writer;
+      const done = url !== null && await writer.writeOnce(url, key, 503);
+      if (writer.refused > refused) {
+        this.#refusedUntil = performance.now();
+        this.#refusedFrom ??= this.#refusedUntil;
+      }
+      await pause(done ? this.#restMs : AGAIN_MS);
+    }
+  }
+
+  /** Forgets former refusals. */
+  forget(): void {
+    this.#refusedFrom = null;
+  }
+
+  /** Milliseconds from the first to the last refusal since `forget`. */
+  get refusedMs(): number {
+    if (this.#refusedFrom === null) return 0;
+    return this.#refusedUntil - this.#refusedFrom;
+  }
+
+  /** Every client has had an answer to something that it asked from now on. */
+  async wentOn(): Promise<void> {
+    const marks = this.#writers.map(({ acknowledged }) => acknowledged + 2);
+    await until(
+      () => this.#writers.every((one, n) => one.acknowledged >= marks[n]),
+      `that all of ${this} went on`,
+    );
+    assertEquals(this.#cluster.suicides, []);
+  }
+
+  /** Every acknowledged write is there. */
+  async look(): Promise<void> {
+    const events = this.#emitters.flatMap(({ events }) => [
+      ...events.values(),
+    ]);
+    await this.#inspector.checkWrites(this.#uploaders, this.#setters, events);
+  }
+
+  /** Everything has to come to its end, and to be as it was acknowledged. */
+  async #settle(withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    for (let open; (open = await this.#inspector.open()) !== null;) {
+      assert(performance.now() < deadline, `not settled: ${open}`);
+      await pause(50);
+    }
+    await this.look();
+    checkArrivals(this.#sink, this.#emitters);
+  }
+
+  /** What was acknowledged and found; throws if something was done twice. */
+  async figures(): Promise<TrafficFigures> {
+    const uploads = count(this.#uploaders);
+    const events = count(this.#emitters);
+    const prepared = this.#sellers.length;
+    await this.#inspector.checkCounts(uploads + prepared, events);
+    const { stored, failed } = await this.#inspector.checkImages(
+      this.#cluster.images,
+    );
+    return {
+      uploads,
+      updates: count(this.#setters),
+      events,
+      imagesStored: stored,
+      imagesFailed: failed,
+      repeated: this.#sink.received.length - events,
+      refused: this.#writers.reduce((sum, one) => sum + one.refused, 0),
+      unanswered: this.#writers.reduce((sum, one) => sum + one.unanswered, 0),
+    };
+  }
+
+  get #uploaders(): Uploader[] {
+    return this.#sellers.flatMap(({ uploaders }) => uploaders);
+  }
+
+  get #setters(): Setter[] {
+    return this.#sellers.flatMap(({ setters }) => setters);
+  }
+
+  get #emitters(): Emitter[] {
+    return this.#sellers.flatMap(({ emitters }) => emitters);
+  }
+
+  toString(): string {
+    return this.#writers.map(({ name, acknowledged }) =>
+      `${name} ${acknowledged}`
+    ).join(", ");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#images[Symbol.asyncDispose]();
+    await this.#sink[Symbol.asyncDispose]();
+  }
+}
+
+function writersOf({ uploaders, setters, emitters }: Seller): Writer[] {
+  return [...uploaders, ...setters, ...emitters];
+}
+
+function count(writers: readonly Writer[]): number {
+  return writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
