@@ -564,14 +564,16 @@ function imagePlace(text: string): ImagePlace | null {
 export function parseS3Place(
   text: string,
 ): { bucket: string; key: string } | null {
+  if (!text.startsWith("s3://")) return null;
+  const [bucket, ...parts] = text.slice("s3://".length).split("/");
+  const key = parts.join("/");
   // Only characters that every server and signature treats alike.
-  const match =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9._-]+)*)$/
-      .exec(text);
-  const key = (match?.[2] ?? "").slice(1);
-  const walks = key.split("/").some((part) => /^\.{1,2}$/.test(part));
-  if (match === null || walks || key.length > 500) return null;
-  return { bucket: match[1], key };
+  const isBucket = /^[a-z0-9.-]{3,63}$/.test(bucket) &&
+    !/^[.-]/.test(bucket) && !/[.-]$/.test(bucket);
+  const isPart = (part: string) =>
+    /^[A-Za-z0-9._-]+$/.test(part) && !/^\.{1,2}$/.test(part);
+  if (!isBucket || !parts.every(isPart) || key.length > 500) return null;
+  return { bucket, key };
 }
 
 function endpoint(text: string): string | null {
