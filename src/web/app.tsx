@@ -4,11 +4,13 @@ import { ended, endOf, progress, stopFollowing } from "./background.ts";
 import { droppedFile } from "./browser.ts";
 import type { Client } from "./client.ts";
 import { takeAny } from "./intake.ts";
+import { useLoaded } from "./parts.tsx";
 import { goTo, linkTo, type Route, route } from "./route.ts";
 import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
 import { ThemeButton } from "./theme.tsx";
+import { textOf } from "./xml.ts";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
 import { OperatorView } from "./views/operator.tsx";
@@ -129,7 +131,85 @@ export function App() {
           )}
       </main>
       <EndNotice />
+      {signedIn && <Shortcuts role={current.role} />}
     </>
+  );
+}
+
+/** Views by the letter that follows `g`. */
+function letterOf(name: string, role: Role): string {
+  const taken = VIEWS[role].slice(
+    0,
+    VIEWS[role].findIndex((view) => view.name === name),
+  ).map((view) => letterOf(view.name, role));
+  return [...LETTERS[name] ?? name].find((one) => !taken.includes(one)) ?? "";
+}
+
+/** Where the label's first letter is another one than the name's. */
+const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
+
+/** Keys that work outside of fields; `?` lists them. */
+function Shortcuts({ role }: { role: Role }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    let isGoing = false;
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const isField = event.target instanceof Element &&
+        event.target.matches("input, textarea, select");
+      if (isField) return;
+      const wanted = VIEWS[role].find(({ name }) =>
+        isGoing && letterOf(name, role) === event.key
+      );
+      isGoing = event.key === "g";
+      if (event.key === "?") dialog.current?.showModal();
+      else if (wanted !== undefined) goTo(wanted.name);
+      else if (event.key === "/") {
+        const search = document.querySelector<HTMLInputElement>(
+          "input[type=search]",
+        );
+        search?.focus();
+      } else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [role]);
+  return (
+    <dialog ref={dialog} class="card" aria-label="Keyboard shortcuts">
+      <h2>Keyboard shortcuts</h2>
+      <dl class="keys">
+        {VIEWS[role].map(({ name, label }) => (
+          <div key={name}>
+            <dt>
+              <kbd>g</kbd> <kbd>{letterOf(name, role)}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <kbd>/</kbd>
+          </dt>
+          <dd>Search or filter</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>?</kbd>
+          </dt>
+          <dd>These shortcuts</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>Esc</kbd>
+          </dt>
+          <dd>Close</dd>
+        </div>
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
   );
 }
 
@@ -200,6 +280,7 @@ function Header({ current, view }: {
       <span class="tools">
         <a href="/docs">Docs</a>
         <ThemeButton />
+        {current && <Owner current={current} />}
         {current && (
           <button
             type="button"
@@ -212,6 +293,23 @@ function Header({ current, view }: {
       </span>
     </header>
   );
+}
+
+/**
+ * Who is signed in. No request tells a seller its name, but each of its refused
+ * requests does.
+ */
+function Owner({ current: { role, client } }: { current: Session }) {
+  const { data } = useLoaded(async (signal) => {
+    if (role === "operator") return "Operator";
+    if (sandbox !== null) return "Demo seller";
+    const path = "/seller_api/refusals?limit=1";
+    return textOf(
+      await client.read(path, { signal }),
+      "refusals/refusal/seller",
+    );
+  }, [client]);
+  return data && <span class="owner cut" title={data}>{data}</span>;
 }
 
 /** Moves the focus to a view's title on navigation, but not at the start. */

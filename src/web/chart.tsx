@@ -23,10 +23,10 @@ export function HourChart({ title, hours, series }: {
   const sum = (one: Series) =>
     hours.reduce((all, hour) => all + of(hour, one), 0);
   // bounded: the hours of one day
-  const tallest = Math.max(
+  const tallest = scaleFor(Math.max(
     1,
     ...hours.map((hour) => series.reduce((all, one) => all + of(hour, one), 0)),
-  );
+  ));
   const step = WIDTH / Math.max(1, hours.length);
   return (
     <figure class="card chart">
@@ -38,43 +38,64 @@ export function HourChart({ title, hours, series }: {
           </span>
         ))}
       </figcaption>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${title} of the last ${hours.length} hours: ${
-          series.map((one) => `${count(sum(one))} ${one.label}`).join(", ")
-        }; at most ${count(tallest)} in one hour.`}
-      >
-        {hours.map((hour, i) => (
-          <Bar
-            key={hour.from}
-            x={i * step}
-            width={step - GAP}
-            parts={series.map((one) => ({
-              tone: one.tone,
-              height: of(hour, one) / tallest * (HEIGHT - 2),
-            }))}
-            title={`${hourOf(hour)}: ${
-              series.map((one) => `${count(of(hour, one))} ${one.label}`)
-                .join(", ")
-            }`}
+      <div class="scaled">
+        <p class="scale quiet" aria-hidden="true">
+          <span>{count(tallest)}</span>
+          <span>{tallest > 1 ? count(tallest / 2) : ""}</span>
+          <span>0</span>
+        </p>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${title} of the last ${hours.length} hours: ${
+            series.map((one) => `${count(sum(one))} ${one.label}`).join(", ")
+          }; the scale ends at ${count(tallest)} in one hour.`}
+        >
+          {hours.map((hour, i) => (
+            <Bar
+              key={hour.from}
+              x={i * step}
+              width={step - GAP}
+              parts={series.map((one) => ({
+                tone: one.tone,
+                height: of(hour, one) / tallest * (HEIGHT - 2),
+              }))}
+              title={`${hourOf(hour)}: ${
+                series.map((one) => `${count(of(hour, one))} ${one.label}`)
+                  .join(", ")
+              }`}
+            />
+          ))}
+          <line
+            class="grid"
+            x1="0"
+            x2={WIDTH}
+            y1={HEIGHT / 2}
+            y2={HEIGHT / 2}
           />
-        ))}
-        <line
-          class="axis"
-          x1="0"
-          x2={WIDTH}
-          y1={HEIGHT - 0.5}
-          y2={HEIGHT - 0.5}
-        />
-      </svg>
+          <line
+            class="axis"
+            x1="0"
+            x2={WIDTH}
+            y1={HEIGHT - 0.5}
+            y2={HEIGHT - 0.5}
+          />
+        </svg>
+      </div>
       <p class="row quiet" aria-hidden="true">
         <span class="grow">{hours[0] && hourOf(hours[0])}</span>
         <span>{hours.length > 0 && hourOf(hours[hours.length - 1])}</span>
       </p>
     </figure>
   );
+}
+
+/** The next of 1, 2, 4, 10, 20, 40, 100 and so on; halves are whole. */
+function scaleFor(most: number): number {
+  for (let unit = 1;; unit *= 10) {
+    for (const step of [1, 2, 4]) if (step * unit >= most) return step * unit;
+  }
 }
 
 function Bar({ x, width, parts, title }: {

@@ -69,7 +69,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     name: "product",
     async come({ page }) {
       await page.getByRole("link", { name: "A-1" }).click();
-      await page.getByRole("textbox", { name: "Price", exact: true }).fill("x");
+      await page.locator("#field-price").fill("x");
       await page.getByRole("button", { name: "Add an image" }).click();
       await page.getByRole("alert").waitFor();
     },

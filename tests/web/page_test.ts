@@ -275,8 +275,19 @@ test("a webhook is registered, tested, sent again and removed", async () => {
     sink.received[0].headers.get("webhook-id"),
   );
   await page.getByRole("cell", { name: "2", exact: true }).waitFor();
+  await page.getByText("Payload and signature").click();
+  const body = sink.received[0].text;
+  await page.getByText(body, { exact: true }).waitFor();
+  await page.getByText("it is a test").waitFor();
 
-  await page.getByRole("link", { name: "All webhooks" }).click();
+  // Without a mouse: `?` lists the shortcuts, `g` and a letter go to a view.
+  await page.keyboard.press("Escape");
+  await page.locator("h1").focus();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("History").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("w");
   await page.getByRole("button", { name: "Remove" }).click();
   const sure = page.getByRole("group", { name: "Remove order_created?" });
   await sure.getByRole("button", { name: "Remove" }).click();
@@ -632,6 +643,9 @@ test("the operator sees sellers, backlog and the last day", async () => {
   await signIn(tab, app.url, "operator");
   await page.getByRole("img", { name: /^Uploads of the last 24 hours: 1 / })
     .waitFor();
+  await page.getByRole("table", { name: "Queues" }).or(
+    page.getByRole("region", { name: "Queues" }),
+  ).first().waitFor();
   await page.getByRole("link", { name: "Sellers" }).click();
   await page.getByRole("cell", { name: "<i>globex</i>" }).waitFor();
   const row = page.getByRole("row", { name: "<i>globex</i>" });

@@ -14,6 +14,7 @@ import {
   useAction,
 } from "../parts.tsx";
 import { type Attempt, type Delivery, readDelivery } from "../resources.ts";
+import { Payload } from "./payload.tsx";
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { find, numberOf } from "../xml.ts";
@@ -65,12 +66,16 @@ export function DeliveriesView({ client, trigger }: {
             key={delivery.id}
             client={client}
             path={path}
+            trigger={trigger}
             delivery={delivery}
             onReplayed={list.reload}
           />
         ))}
       </ul>
-      <ListFoot list={list} empty="Nothing was sent to this webhook yet." />
+      <ListFoot
+        list={list}
+        empty="Nothing was sent to this webhook yet. Test it in the list of webhooks."
+      />
     </>
   );
 }
@@ -82,10 +87,14 @@ function RecoverForm({ client, path, onRecovered }: {
   onRecovered: () => void;
 }) {
   const [since, setSince] = useState("");
+  const [until, setUntil] = useState("");
   const [done, setDone] = useState("");
   const { busy, error, run } = useAction();
   const recover = async () => {
-    const query = new URLSearchParams({ since: new Date(since).toISOString() });
+    const query = new URLSearchParams({
+      since: new Date(since).toISOString(),
+      ...(until !== "" && { until: new Date(until).toISOString() }),
+    });
     const root = await client.read(`${path}?${query}`, { method: "POST" });
     const queued = numberOf(find(root, "recovery"), "queued");
     setDone(`${plural(queued, "delivery", "deliveries")} queued.`);
@@ -115,6 +124,15 @@ function RecoverForm({ client, path, onRecovered }: {
             onInput={(event) => setSince(event.currentTarget.value)}
           />
         </span>
+        <span class="field">
+          <label for="until">until (now, if empty)</label>
+          <input
+            id="until"
+            type="datetime-local"
+            value={until}
+            onInput={(event) => setUntil(event.currentTarget.value)}
+          />
+        </span>
         <button type="submit" disabled={busy}>Recover</button>
         <span role="status">{done}</span>
       </div>
@@ -132,9 +150,10 @@ function deliveriesAt(path: string): ListOf<Delivery> {
   };
 }
 
-function DeliveryCard({ client, path, delivery, onReplayed }: {
+function DeliveryCard({ client, path, trigger, delivery, onReplayed }: {
   client: Client;
   path: string;
+  trigger: string;
   delivery: Delivery;
   onReplayed: () => void;
 }) {
@@ -148,8 +167,8 @@ function DeliveryCard({ client, path, delivery, onReplayed }: {
     <li class="card">
       <div class="row">
         <State of={state} />
-        <Moment iso={createdAt} />
-        <span class="quiet mono cut grow">{eventId}</span>
+        <Moment iso={createdAt} exact />
+        <span class="grow" />
         {nextAttemptAt && (
           <span class="quiet">
             next try in {duration(secondsUntil(nextAttemptAt))}
@@ -176,13 +195,22 @@ function DeliveryCard({ client, path, delivery, onReplayed }: {
           keyOf={({ number }) => number}
         />
       )}
+      <Payload client={client} trigger={trigger} delivery={delivery} />
+      <details class="facts">
+        <summary>For a report</summary>
+        event <code class="break">{eventId}</code>, delivery{" "}
+        <code class="break">{id}</code>
+      </details>
     </li>
   );
 }
 
 const COLUMNS: readonly Column<Attempt>[] = [
   { label: "Try", right: true, cell: ({ number }) => number },
-  { label: "Started", cell: ({ startedAt }) => <Moment iso={startedAt} /> },
+  {
+    label: "Started",
+    cell: ({ startedAt }) => <Moment iso={startedAt} exact />,
+  },
   {
     label: "Took",
     right: true,

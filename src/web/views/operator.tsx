@@ -6,13 +6,21 @@ import type { Client } from "../client.ts";
 import {
   Await,
   count,
+  duration,
   Figure,
   Moment,
   State,
   Title,
   useLoaded,
 } from "../parts.tsx";
-import { type FailingWebhook, readStatus, type Status } from "../resources.ts";
+import {
+  type FailingWebhook,
+  type Queue,
+  readQueues,
+  readStatus,
+  type Status,
+} from "../resources.ts";
+import { readable } from "../words.ts";
 import { type Column, Table } from "../table.tsx";
 
 const LOOK_AGAIN_MS = 10_000;
@@ -31,6 +39,7 @@ export function OperatorView({ client }: { client: Client }) {
         {(data) => (
           <>
             <Backlog status={data} />
+            <Queues client={client} />
             <Charts status={data} />
             <Failing webhooks={data.failing} />
           </>
@@ -61,6 +70,48 @@ function Backlog({ status: { backlog, failing } }: { status: Status }) {
     </dl>
   );
 }
+
+/** Read from the metrics, which alone know how old a queue is. */
+function Queues({ client }: { client: Client }) {
+  const loaded = useLoaded(async (signal) => {
+    const answer = await client.send("/metrics", { signal });
+    return readQueues(await answer.text());
+  }, [client]);
+  useEffect(() => every(LOOK_AGAIN_MS, loaded.reload), [client]);
+  return (
+    <section>
+      <h2>Queues</h2>
+      <Await loaded={loaded}>
+        {(queues) => (
+          <Table
+            label="Queues"
+            columns={QUEUES}
+            rows={queues}
+            keyOf={({ name }) => name}
+          />
+        )}
+      </Await>
+    </section>
+  );
+}
+
+const QUEUES: readonly Column<Queue>[] = [
+  { label: "Queue", cell: ({ name }) => readable(name) },
+  {
+    label: "Jobs",
+    look: "fill",
+    cell: ({ states }) =>
+      Object.entries(states).map(([state, jobs]) =>
+        `${count(jobs)} ${readable(state).toLowerCase()}`
+      ).join(", "),
+  },
+  {
+    label: "Oldest is due since",
+    right: true,
+    cell: ({ oldestSeconds }) =>
+      oldestSeconds === 0 ? "–" : duration(oldestSeconds),
+  },
+];
 
 function Charts({ status: { hours } }: { status: Status }) {
   return (

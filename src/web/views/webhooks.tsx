@@ -14,6 +14,7 @@ import {
   useLoaded,
 } from "../parts.tsx";
 import { readWebhook, type Webhook } from "../resources.ts";
+import { sampleOf } from "../events.ts";
 import { goTo, linkTo } from "../route.ts";
 import { Table } from "../table.tsx";
 import { childrenOf, flatDocument, textOf } from "../xml.ts";
@@ -66,7 +67,7 @@ function WebhookTable({ client, webhooks, onChanged }: Changing & {
     return (
       <p class="quiet">
         There are none yet. A webhook has the marketplace call an address of
-        yours when something happens.
+        yours when something happens. Register the first one below.
       </p>
     );
   }
@@ -251,6 +252,13 @@ function WebhookForm({ client, taken, onChanged }: Changing & {
           {trigger} has a webhook already; its address would be replaced.
         </p>
       )}
+      <details class="facts">
+        <summary>What {trigger} sends</summary>
+        <pre class="source code" tabIndex={0}>{sampleOf(trigger)}</pre>
+        <p>
+          <a href="/docs/webhooks">How to verify and answer it</a>
+        </p>
+      </details>
       {error && <ErrorNote error={error} />}
     </form>
   );

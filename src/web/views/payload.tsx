@@ -1,0 +1,131 @@
+/** What a delivery sent: its body, its signature, and the same as curl. */
+import { useState } from "preact/hooks";
+import type { Client } from "../client.ts";
+import { loadEvent } from "../events.ts";
+import { Await, ErrorNote, useAction, useLoaded } from "../parts.tsx";
+import type { Delivery } from "../resources.ts";
+import { asCurl, signedHeaders } from "../signature.ts";
+
+/** Opens to the payload of a delivery. */
+export function Payload({ client, trigger, delivery }: {
+  client: Client;
+  trigger: string;
+  delivery: Delivery;
+}) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details
+      class="facts"
+      open={open}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>Payload and signature</summary>
+      {open && <Opened client={client} trigger={trigger} delivery={delivery} />}
+    </details>
+  );
+}
+
+function Opened({ client, trigger, delivery }: {
+  client: Client;
+  trigger: string;
+  delivery: Delivery;
+}) {
+  const { eventId, createdAt } = delivery;
+  const loaded = useLoaded(
+    async (signal) => await loadEvent(client, trigger, eventId, signal) ?? "",
+    [client, eventId],
+  );
+  return (
+    <Await loaded={loaded}>
+      {(event) => {
+        const isTest = event === "";
+        const body = isTest ? testBody(trigger, eventId, createdAt) : event;
+        return (
+          <div class="problems">
+            {isTest && (
+              <p>
+                <span class="state plain">test</span>{" "}
+                This event is not in the feed: it is a test, or older than what
+                is kept.
+              </p>
+            )}
+            <pre class="source code" tabIndex={0}>{body}</pre>
+            <Signature delivery={delivery} body={body} />
+          </div>
+        );
+      }}
+    </Await>
+  );
+}
+
+/** As the service writes the event of a test. */
+function testBody(trigger: string, id: string, createdAt: string): string {
+  return `<event test="true"><id>${id}</id><trigger>${trigger}</trigger>` +
+    `<created_at>${createdAt}</created_at><data></data></event>`;
+}
+
+/** The secret is in nobody's reach but the seller's, so it is asked for. */
+function Signature({ delivery, body }: { delivery: Delivery; body: string }) {
+  const { attempts, eventId } = delivery;
+  const last = attempts.at(-1);
+  const [secret, setSecret] = useState("");
+  const [headers, setHeaders] = useState<Record<string, string>>({});
+  const [copied, setCopied] = useState(false);
+  const { error, run } = useAction();
+  const sign = async () => {
+    const startedAt = Date.parse(last?.startedAt ?? delivery.createdAt);
+    const seconds = Math.floor(startedAt / 1_000);
+    setHeaders(await signedHeaders(secret, eventId, seconds, body));
+  };
+  const curl = asCurl(
+    last?.url ?? "https://…",
+    { "webhook-id": eventId, ...headers },
+    body,
+  );
+  return (
+    <>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run(sign);
+        }}
+      >
+        <label for={`secret-${delivery.id}`}>
+          Secret, to sign it; it stays in this page
+        </label>
+        <input
+          id={`secret-${delivery.id}`}
+          class="grow mono"
+          type="password"
+          placeholder="whsec_"
+          autocomplete="off"
+          required
+          value={secret}
+          onInput={(event) => setSecret(event.currentTarget.value)}
+        />
+        <button type="submit">Sign</button>
+        <button
+          type="button"
+          onClick={() =>
+            run(async () => {
+              await navigator.clipboard.writeText(curl);
+              setCopied(true);
+            })}
+        >
+          Copy as curl
+        </button>
+        <span role="status">{copied ? "Copied." : ""}</span>
+      </form>
+      {Object.entries(headers).map(([name, value]) => (
+        <p key={name} class="mono break">{name}: {value}</p>
+      ))}
+      {error && (
+        <ErrorNote
+          error={error}
+          lead="This did not work: the secret begins with whsec_, and the browser needs https for it."
+        />
+      )}
+    </>
+  );
+}
