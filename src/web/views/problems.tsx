@@ -174,7 +174,7 @@ function GroupView({ group, isOpen, place, rowOf, onFind }: {
       </summary>
       {open && (
         <p class="quiet remedy">
-          {explained(group.found[0].problem.code)?.remedy}
+          {explained(group.found[0].problem.code)?.remedy.replaceAll("`", "")}
         </p>
       )}
       {open && (
