@@ -1,14 +1,17 @@
-const AUTHORITY = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/;
+const SCHEME = /^postgres(?:ql)?:\/\//;
 
 /**
  * The URLs of the servers that a `postgres://` URL names as libpq's do, with
  * several hosts: `postgres://user@a:1,b:2/database`. Null if it is no such URL.
  */
 export function serverUrls(text: string): URL[] | null {
-  const parts = AUTHORITY.exec(text);
-  if (parts === null) return null;
-  const [, scheme, user, hosts, rest] = parts;
-  const urls = hosts.split(",")
+  const scheme = SCHEME.exec(text)?.[0];
+  if (scheme === undefined) return null;
+  const [authority] = text.slice(scheme.length).split(/[/?#]/, 1);
+  const rest = text.slice(scheme.length + authority.length);
+  const hostsAt = authority.lastIndexOf("@") + 1;
+  const user = authority.slice(0, hostsAt);
+  const urls = authority.slice(hostsAt).split(",")
     .map((host) => URL.parse(scheme + user + host + rest));
   return urls.every((url) => url !== null) ? urls : null;
 }

@@ -18,10 +18,12 @@ export async function signedHeaders(
   ]);
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
   const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
+  // bounded: 32 bytes
+  const code = btoa(String.fromCharCode(...mac));
   return {
     "webhook-id": id,
     "webhook-timestamp": `${timestamp}`,
-    "webhook-signature": `v1,${btoa(String.fromCharCode(...mac))}`,
+    "webhook-signature": `v1,${code}`,
   };
 }
 
