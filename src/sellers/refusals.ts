@@ -5,7 +5,14 @@
  * number of rows, however often it is refused.
  */
 import type { Deps } from "../deps.ts";
-import type { Db, Param, Sql } from "../database/db.ts";
+import {
+  type Db,
+  inLists,
+  marks,
+  type Param,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import type { Detail, ErrorCode } from "../lib/errors.ts";
 
 /** Refusals kept of each seller. */
@@ -96,9 +103,11 @@ export class RefusalLog {
     }
   }
 
+  /** Those of a removed seller would stay when its other rows are gone. */
   async #write(waiting: ReadonlyMap<string, Refusal[]>): Promise<void> {
-    const rows = [...waiting.values()].flat().map(rowOf);
     await this.#db.write(async (tx) => {
+      const sellers = await presentSellers(tx, [...waiting.keys()]);
+      const rows = sellers.flatMap((id) => waiting.get(id)!).map(rowOf);
       await tx.runMany(
         `INSERT INTO refusals (id, seller_id, at, route, status, code, message,
            size, details, more) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -108,10 +117,27 @@ export class RefusalLog {
         `DELETE FROM refusals WHERE seller_id = ? AND id <
            (SELECT MIN(id) FROM (SELECT id FROM refusals WHERE seller_id = ?
             ORDER BY id DESC LIMIT ${KEPT_REFUSALS}) AS kept)`,
-        [...waiting.keys()].map((id) => [id, id]),
+        sellers.map((id) => [id, id]),
       );
     });
   }
+}
+
+/** Which of these sellers are not removed. */
+async function presentSellers(
+  tx: Tx,
+  ids: readonly string[],
+): Promise<string[]> {
+  const present: string[] = [];
+  for (const list of inLists(ids)) {
+    const rows = await tx.all<{ id: string }>(
+      `SELECT id FROM sellers
+       WHERE id IN (${marks(list.length)}) AND status <> 'removed'`,
+      list,
+    );
+    for (const { id } of rows) present.push(id);
+  }
+  return present;
 }
 
 function rowOf(refusal: Refusal): Param[] {

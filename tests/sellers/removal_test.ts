@@ -144,6 +144,16 @@ bothEngines.test("removed: unknown and its name free at once, then a tombstone f
   assertEquals(theirs.status, 200);
 });
 
+bothEngines.test("removed: a refusal that was noted before is not written after", async () => {
+  const clock = new TestClock(); // Stands still: nothing is written by itself.
+  await using app = await boot({ config: OPERATOR, deps: { clock } });
+  assertEquals((await app.upload("<product/>")).status, 422);
+  await operate(app, "sellers/acme", "DELETE");
+  await Array.fromAsync(sweepRemovedSellers(app.app));
+  await operate(app, "refusals"); // writes what was noted
+  assertEquals(await tablesWith(app.app.db, app.sellerId), []);
+});
+
 bothEngines.test("removed: images of others stay, and a crash in the middle loses nothing", async () => {
   await using host = new ImageHost();
   await using app = await boot({
