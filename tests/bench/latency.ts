@@ -232,7 +232,7 @@ function printReport(): void {
         const at = (n: number) => rate(nameOf(what, who, n));
         print(`${what}, ${who}`, (n) => {
           const times = n === 1 ? "" : ` (${(at(n) / at(n / 2)).toFixed(2)})`;
-          return `${at(n).toPrecision(3)}${times}`;
+          return `${at(n).toFixed(at(n) < 100 ? 1 : 0)}${times}`;
         });
         const refused = (n: number) => rate(`${nameOf(what, who, n)}: refused`);
         if (PROCESSES.some((n) => refused(n) > 0)) {
