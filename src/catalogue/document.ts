@@ -16,6 +16,7 @@ import {
   LIST_NAMES,
   type ListField,
   LISTS,
+  PRODUCTS_LIMIT,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -35,9 +36,6 @@ import { readXml, readXmlInPieces, type TakePiece } from "../xml/decode.ts";
 import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
 import { FieldText } from "./field_text.ts";
-
-/** The most products that one document may hold. */
-export const PRODUCTS_LIMIT = 250;
 
 /** One image reference whose URL may be asked. */
 export interface ImageUse {

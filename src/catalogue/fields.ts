@@ -23,6 +23,9 @@ import {
   wordReader,
 } from "../lib/values.ts";
 
+/** The most products that one document may hold. */
+export const PRODUCTS_LIMIT = 250;
+
 export const AVAILABILITIES = [
   "in_stock",
   "out_of_stock",

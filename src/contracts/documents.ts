@@ -3,6 +3,7 @@ import { TRIGGERS } from "../webhooks/trigger.ts";
 import {
   type ListField,
   LISTS,
+  PRODUCTS_LIMIT,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -10,7 +11,6 @@ import {
 } from "../catalogue/fields.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
 import type { XmlNode } from "../xml/encode.ts";
-import { PRODUCTS_LIMIT } from "../catalogue/document.ts";
 import {
   ANY,
   type Attribute,

@@ -8,6 +8,7 @@ import {
   LIST_NAMES,
   type ListField,
   LISTS,
+  PRODUCTS_LIMIT,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -17,9 +18,6 @@ import { inBrowser } from "./browser.ts";
 import { csvOf, type Table } from "./csv.ts";
 import { labelOf } from "./words.ts";
 import type { Document } from "./upload.ts";
-
-/** Products of one document. */
-const PRODUCTS = 250;
 
 /**
  * What a column holds: a scalar field, `currency`, a list, `attribute` (whose
@@ -111,16 +109,16 @@ export function missing({ targets, currency }: Mapping): string[] {
   ];
 }
 
-/** Documents of at most 250 products each. */
+/** Documents of as many products as one may hold. */
 export function documentsOf(
   name: string,
   table: Table,
   mapping: Mapping,
 ): Document[] {
   const documents: Document[] = [];
-  for (let from = 0; from < table.rows.length; from += PRODUCTS) {
-    const rows = table.rows.slice(from, from + PRODUCTS);
-    const numbers = table.numbers.slice(from, from + PRODUCTS);
+  for (let from = 0; from < table.rows.length; from += PRODUCTS_LIMIT) {
+    const rows = table.rows.slice(from, from + PRODUCTS_LIMIT);
+    const numbers = table.numbers.slice(from, from + PRODUCTS_LIMIT);
     const isWhole = rows.length === table.rows.length;
     documents.push({
       name: isWhole ? name : `${name}, rows ${numbers[0]}–${numbers.at(-1)}`,

@@ -8,9 +8,9 @@ import type { XmlHandlers } from "../../src/xml/handlers.ts";
 import { WINDOW } from "../../src/xml/source.ts";
 import {
   decodeProducts,
-  PRODUCTS_LIMIT,
   type ProductsDocument,
 } from "../../src/catalogue/document.ts";
+import { PRODUCTS_LIMIT } from "../../src/catalogue/fields.ts";
 import type { Random } from "../support/random.ts";
 import { generateDocument, generateText, mutate, spell } from "./documents.ts";
 
