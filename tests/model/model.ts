@@ -210,7 +210,21 @@ class UndonePart {
         if (now === after[field]) this.#restored.add(field);
         else this.#note(field);
       }
+      this.#leaveAvailability(current);
     }
+  }
+
+  /** A quantity that was set since has moved the availability with it. */
+  #leaveAvailability({ fields: { quantity } }: Product): void {
+    if (!this.#restored.has("availability") || quantity === null) return;
+    if (!this.#hasConflictOn("quantity")) return;
+    const { availability } = this.#done.before!;
+    const moved = quantity === 0 ? "out_of_stock" : "in_stock";
+    if (availability !== moved) this.leave("availability");
+  }
+
+  #hasConflictOn(field: string): boolean {
+    return this.conflicts.some((conflict) => conflict.endsWith(` ${field}`));
   }
 
   get wantedSku(): string | null {
