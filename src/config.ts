@@ -5,9 +5,9 @@
  */
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { closestString } from "@std/text/closest-string";
 import type { LogLevel } from "./deps.ts";
 import { parseCidr } from "./lib/cidr.ts";
+import { nearestName } from "./lib/nearest_name.ts";
 import { serverUrls } from "./lib/server_urls.ts";
 import { withoutTrailing } from "./lib/trim.ts";
 
@@ -379,7 +379,7 @@ function unknownVariables(env: Readonly<Record<string, string>>): string[] {
   return Object.keys(env).sort()
     .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
     .map((name) =>
-      `${name}: no such setting; did you mean ${closestString(name, known)}?`
+      `${name}: no such setting; did you mean ${nearestName(name, known)}?`
     );
 }
 

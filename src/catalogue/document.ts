@@ -3,7 +3,6 @@
  * problem of the document is collected; only what is not well-formed, or too
  * long a list of products, ends the reading at once.
  */
-import { closestString } from "@std/text/closest-string";
 import {
   type Detail,
   DETAIL_LIMIT,
@@ -30,6 +29,7 @@ import {
   readCategory,
   readScalar,
 } from "./product.ts";
+import { nearestName } from "../lib/nearest_name.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
 import { readXml, readXmlInPieces, type TakePiece } from "../xml/decode.ts";
@@ -635,6 +635,6 @@ function suggestion(
   }
   if (known.length === 0) return ": nothing may stand here.";
   if (known.length === 1) return `; known is ${show(known[0])}.`;
-  const nearest = closestString(name.slice(0, 100).toLowerCase(), [...known]);
+  const nearest = nearestName(name.toLowerCase(), known);
   return `; the nearest known name is ${show(nearest)}.`;
 }

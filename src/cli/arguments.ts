@@ -1,6 +1,6 @@
 /** Parses a command line into a command, its arguments and flags. */
 import { parseArgs } from "node:util";
-import { closestString } from "@std/text/closest-string";
+import { nearestName } from "../lib/nearest_name.ts";
 import type { Command, Flag } from "./command.ts";
 
 /** What somebody asked for. */
@@ -114,7 +114,7 @@ function chooseCommand(
     command: null,
     candidates: commands,
     mistake: `unknown command ${quoted(first)}; did you mean ` +
-      `"${closestString(first, names)}"?`,
+      `"${nearestName(first, names)}"?`,
   };
 }
 
@@ -127,7 +127,7 @@ function unfinished(
   const mistake = second === undefined
     ? `"${first}" needs one of: ${names.join(", ")}.`
     : `unknown command ${quoted(`${first} ${second}`)}; did you mean ` +
-      `"${first} ${closestString(second, names)}"?`;
+      `"${first} ${nearestName(second, names)}"?`;
   return { command: null, candidates: group, mistake };
 }
 
@@ -158,7 +158,7 @@ function readFlags(options: readonly OptionToken[], command: Command) {
 
 function unknownFlag({ rawName }: OptionToken, { name, flags }: Command) {
   const names = [...flags.map((flag) => flag.name), "help", "version"];
-  const nearest = closestString(rawName.replace(/^-+/, ""), names);
+  const nearest = nearestName(rawName.replace(/^-+/, ""), names);
   return `${rawName}: unknown flag of "${name}"; did you mean --${nearest}?`;
 }
 

@@ -1,11 +1,8 @@
 /** The query of a request: parsed strictly, and checked against its route. */
-import { closestString } from "@std/text/closest-string";
 import { ServiceError } from "../lib/errors.ts";
+import { nearestName } from "../lib/nearest_name.ts";
 import { quote } from "../lib/values.ts";
 import type { Route } from "./router.ts";
-
-/** Longer names, in UTF-16 units, are not compared with the known ones. */
-const NAME_COMPARED = 100;
 
 /** Parses a query; throws 400 for an invalid `%` instead of guessing. */
 export function parseQuery(query: string): URLSearchParams {
@@ -50,7 +47,7 @@ function unknownParameter(
   const about = known.length === 0
     ? "this request takes none."
     : `did you mean "${
-      closestString(name.slice(0, NAME_COMPARED).toLowerCase(), [...known])
+      nearestName(name.toLowerCase(), known)
     }"? This request takes ${known.join(", ")}.`;
   return new ServiceError(
     "malformed_request",

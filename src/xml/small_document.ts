@@ -1,6 +1,6 @@
 /** Reads a small document: a root with one element for each field. */
-import { closestString } from "@std/text/closest-string";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { nearestName } from "../lib/nearest_name.ts";
 import { trimSpace } from "../lib/values.ts";
 import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
@@ -136,7 +136,7 @@ function unknownElement(
     field: shown(name),
     code: "unknown_element",
     message: `<${parent}> has no element <${shown(name)}>; did you mean ` +
-      `<${closestString(shown(name), known)}>?`,
+      `<${nearestName(shown(name), known)}>?`,
   };
 }
 
