@@ -9,7 +9,7 @@ const ROOT = new URL("../src/", import.meta.url);
  */
 const LAYERS: readonly (readonly string[])[] = [
   ["deps.ts", "version.ts", "lib"],
-  ["config.ts", "xml", "net", "docs"],
+  ["config.ts", "xml", "net", "docs", "client"],
   ["database", "object_storage"],
   ["jobs"],
   ["catalogue", "images", "webhooks", "sellers", "operations", "services.ts"],

@@ -57,7 +57,8 @@ const COUNTERS = [
   one("products", PRODUCT_COUNTS),
   one(
     "images",
-    elements(
+    named(
+      "image_counts",
       one("total", COUNT, "references; a URL used twice counts twice"),
       one("pending", COUNT),
       one("stored", COUNT),
@@ -69,7 +70,8 @@ const COUNTERS = [
   maybe("undone_by", UUID, "the transaction that undid this one"),
 ];
 
-const DETAIL = elements(
+const DETAIL = named(
+  "detail",
   maybe("product", COUNT, "position in the document, from 1"),
   maybe("sku", STRING),
   maybe("line", COUNT),
@@ -85,7 +87,8 @@ const DETAILS = named(
   maybe("more", COUNT, "how many details there are besides"),
 );
 
-const UNSETTLED_IMAGE = elements(
+const UNSETTLED_IMAGE = named(
+  "unsettled_image",
   one("url", STRING),
   one("status", word(["pending", "failed"])),
   one("attempts", COUNT, "finished ones"),
@@ -93,7 +96,8 @@ const UNSETTLED_IMAGE = elements(
   maybe("message", STRING),
 );
 
-const RESULT = elements(
+const RESULT = named(
+  "result",
   maybe("id", UUID, "not of a refused product"),
   maybe("sku", STRING, "left out where a refused product has none"),
   one(
@@ -127,7 +131,8 @@ const DRY_RUN = named(
   maybe("details", DETAILS, "what was changed since, where an undo is tried"),
 );
 
-const REFUSAL = elements(
+const REFUSAL = named(
+  "refusal",
   one("at", TIME),
   one("request_id", UUID),
   one("seller", STRING, "its name"),
@@ -139,7 +144,8 @@ const REFUSAL = elements(
   maybe("details", DETAILS, "the first 50"),
 );
 
-const ERROR = elements(
+const ERROR = named(
+  "error",
   one("code", word(Object.keys(ERRORS)), listOf(ERRORS)),
   one("message", STRING),
   one("request_id", UUID),
@@ -155,7 +161,8 @@ const WEBHOOK = named(
   maybe("last_error", STRING, "why the last try failed"),
 );
 
-const ATTEMPT = elements(
+const ATTEMPT = named(
+  "attempt",
   one("number", COUNT),
   one("url", STRING),
   one("started_at", TIME),
@@ -187,7 +194,8 @@ const DELIVERY: Shape<
   orText: true,
 };
 
-const SELLER = elements(
+const SELLER = named(
+  "seller",
   one("id", UUID),
   one("name", STRING),
   one("status", word(SELLER_STATUSES)),
@@ -204,7 +212,8 @@ const SELLER = elements(
   one("last_used_at", TIME_OR_EMPTY, "when a key was used, to the minute"),
 );
 
-const NEW_SELLER = elements(
+const NEW_SELLER = named(
+  "new_seller",
   one("id", UUID),
   one("name", STRING),
   one("key_id", UUID),
@@ -212,13 +221,15 @@ const NEW_SELLER = elements(
   one("webhook_secret", STRING, "shown once"),
 );
 
-const NEW_KEY = elements(
+const NEW_KEY = named(
+  "new_key",
   one("key_id", UUID),
   one("label", STRING),
   one("api_key", STRING, "shown once"),
 );
 
-const KEY = elements(
+const KEY = named(
+  "key",
   one("key_id", UUID),
   one("label", STRING),
   one("prefix", STRING, "how the key begins; empty for an old one"),
@@ -227,7 +238,8 @@ const KEY = elements(
   one("revoked_at", TIME_OR_EMPTY, "empty: in force"),
 );
 
-const AUDIT_ENTRY = elements(
+const AUDIT_ENTRY = named(
+  "audit_entry",
   one("id", UUID),
   one("at", TIME),
   one("who", STRING, "an operator key's name, environment or command line"),
@@ -245,7 +257,8 @@ const BACKLOG = named(
   maybe("oldest_due_seconds", COUNT),
 );
 
-const FAILING = elements(
+const FAILING = named(
+  "failing_webhook",
   one("seller", STRING),
   one("trigger", word(TRIGGERS)),
   one("url", STRING),
@@ -255,6 +268,7 @@ const FAILING = elements(
 );
 
 const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
+  type: "hour",
   attributes: { from: { form: { kind: "time" }, required: true } },
   content: HOURLY.map((name) => one(name, COUNT)),
 };

@@ -55,6 +55,8 @@ function told(): Attribute {
 }
 
 const IMAGE: Shape = {
+  type: "image",
+  textName: "url",
   content: line(MAX_URL_LENGTH),
   attributes: {
     alt: { form: { ...line(TEXT_LIMITS.alt), empty: true } },
@@ -69,6 +71,7 @@ const IMAGE: Shape = {
 };
 
 const ATTRIBUTE: Shape = {
+  type: "attribute",
   content: line(TEXT_LIMITS.attributeValue),
   attributes: {
     name: { form: line(TEXT_LIMITS.attributeName), required: true },
@@ -80,17 +83,18 @@ function list(name: ListField, shape: Shape): Child {
   return maybe(name, elements(many(item, shape, { max })));
 }
 
-/** A product, as it is sent and as it is read out. */
+/** A product, as it is sent and as it is read out: then it has an id. */
 function product(
   type: string,
   attributes: Shape["attributes"],
+  id: Child,
 ): Shape<XmlNode> {
   return {
     type,
     anyOrder: true,
     attributes: { created_at: told(), updated_at: told(), ...attributes },
     content: [
-      maybe("id", STRING, "addresses a stored product"),
+      id,
       ...SCALAR_NAMES.map(scalar),
       list("categories", text(line(TEXT_LIMITS.category))),
       list("attributes", ATTRIBUTE),
@@ -99,23 +103,33 @@ function product(
   };
 }
 
-export const SENT_PRODUCT = product("product", {});
+export const SENT_PRODUCT = product(
+  "product",
+  {},
+  maybe("id", STRING, "addresses a stored product"),
+);
 /**
  * The operator's feed names the seller of a product, and when it was deleted.
  */
 export const READ_PRODUCT = product("read_product", {
   seller: told(),
   deleted_at: told(),
-});
+}, one("id", UUID));
 
 /** Documents that clients send, by root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
-  delivered_event: elements(
-    one("id", UUID),
-    one("trigger", word(TRIGGERS)),
-    one("created_at", TIME),
-    one("data", ANY, "any elements, as the operator sent them"),
-  ),
+  delivered_event: {
+    type: "delivered_event",
+    attributes: {
+      test: { form: { kind: "boolean" }, about: "true: the seller tries it" },
+    },
+    content: [
+      one("id", UUID),
+      one("trigger", word(TRIGGERS)),
+      one("created_at", TIME),
+      one("data", ANY, "any elements, as the operator sent them"),
+    ],
+  },
   products: elements(
     many("product", SENT_PRODUCT, { min: 1, max: PRODUCTS_LIMIT }),
   ),

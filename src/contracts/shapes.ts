@@ -29,6 +29,8 @@ export interface Shape<V = unknown> {
   attributes?: Readonly<Record<string, Attribute>>;
   /** Text, or elements. */
   content: TextForm | readonly Child[];
+  /** What clients call its text beside its attributes; `value` if missing. */
+  textName?: string;
   /** Its elements may stand in any order. */
   anyOrder?: true;
   /** May hold text instead of its elements. */

@@ -7,6 +7,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 
 /** An element's content: keys are element names, `@name` an XML attribute, `#text` text. */
 export interface XmlNode {
@@ -14,16 +15,9 @@ export interface XmlNode {
 }
 export type XmlValue = string | number | boolean | null | XmlNode;
 
-/**
- * Characters that XML 1.0 does not allow even as a reference (its `Char` rule).
- */
-const FORBIDDEN =
-  // deno-lint-ignore no-control-regex
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-
 /** Removes characters that XML does not allow. */
 export function xmlText(text: string): string {
-  return text.replace(FORBIDDEN, "");
+  return text.replace(FORBIDDEN_IN_XML, "");
 }
 
 /** A time in Unix milliseconds as answers write it: ISO 8601, UTC. */

@@ -1,5 +1,10 @@
 /** Boots the real application on a free port with a temporary data folder. */
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+} from "../../src/client/mod.ts";
 import type { Config } from "../../src/config.ts";
 import {
   type Deps,
@@ -60,6 +65,11 @@ export class TestApp {
 
   get url(): string {
     return this.app.url!;
+  }
+
+  /** A typed client, of the seller unless another key is given. */
+  client(options: Partial<ClientOptions> = {}): Client {
+    return createClient({ url: this.url, key: this.key, ...options });
   }
 
   /** Another seller's key. */

@@ -1,0 +1,201 @@
+/** The client: every operation as a method, and what takes several requests. */
+import {
+  type CallOptions,
+  type ClientOptions,
+  Connection,
+  mayPass,
+  RETRY_FOR_MS,
+  waitAfter,
+} from "./connection.ts";
+import { decode, parseXml } from "./decode.ts";
+import { Unreachable } from "./errors.ts";
+import {
+  type Entries,
+  OPERATIONS,
+  type Operations,
+  type Result,
+  TRANSACTION,
+  type Transaction,
+} from "./operations.ts";
+import { serverEvents } from "./server_events.ts";
+import type { Operation } from "./shape.ts";
+
+type ListName = keyof Entries;
+
+/** Lists page after page; each page has its `next`, the cursor behind it. */
+export type Pages = {
+  [L in ListName]: (
+    ...given: Parameters<Operations[L]>
+  ) => AsyncGenerator<Awaited<ReturnType<Operations[L]>>>;
+};
+
+/** Lists entry after entry, to their end. */
+export type All = {
+  [L in ListName]: (
+    ...given: Parameters<Operations[L]>
+  ) => AsyncGenerator<Entries[L]>;
+};
+
+/** Which upload. */
+interface UploadId {
+  transaction_id: string;
+}
+
+export interface Client extends Operations {
+  readonly pages: Pages;
+  readonly all: All;
+  /**
+   * The transaction when it is final, with its results. Throws as every
+   * operation.
+   */
+  waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
+  /**
+   * The transaction, without its results, each time that it has changed, and
+   * at last when it is final. Opens a stream that breaks anew; `retryFor`
+   * counts from the last change.
+   */
+  follow(
+    upload: UploadId,
+    options?: CallOptions,
+  ): AsyncGenerator<Transaction>;
+  /** What became of each product, also of more than one answer holds. */
+  results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
+}
+
+/** A client of the service at `url` with one key. */
+export function createClient(options: ClientOptions): Client {
+  const connection = new Connection(options);
+  const rows = Object.entries(OPERATIONS) as [keyof Operations, Operation][];
+  const operations = Object.fromEntries(
+    rows.map(([name, row]) => [
+      name,
+      (input: Input, call: CallOptions) => connection.call(row, input, call),
+    ]),
+  ) as unknown as Operations;
+  const lists = rows.filter(([, { pages }]) => pages !== undefined);
+  const pages = Object.fromEntries(
+    lists.map(([name, row]) => [
+      name,
+      (input: Input, call: CallOptions) =>
+        pagesOf(connection, row, input, call),
+    ]),
+  ) as unknown as Pages;
+  const all = Object.fromEntries(
+    lists.map(([name, row]) => [
+      name,
+      (input: Input, call: CallOptions) =>
+        entriesOf(connection, row, input, call),
+    ]),
+  ) as unknown as All;
+  return {
+    ...operations,
+    pages,
+    all,
+    waitFor: (upload, call) => waitFor(operations, upload, call),
+    follow: (upload, call) =>
+      follow(connection, upload, {
+        retryFor: options.retryFor ?? RETRY_FOR_MS,
+        ...call,
+      }),
+    results: (upload, call) => resultsOf(operations, upload, call),
+  };
+}
+
+type Input = Readonly<Record<string, unknown>> | undefined;
+
+interface Page {
+  next?: string;
+  [entries: string]: unknown;
+}
+
+async function* pagesOf(
+  connection: Connection,
+  row: Operation,
+  input: Input = {},
+  call?: CallOptions,
+): AsyncGenerator<Page> {
+  for (let { after } = input;;) {
+    const page = await connection.call(row, { ...input, after }, call) as Page;
+    yield page;
+    // Feeds always name a cursor: at their end, the one that was asked for.
+    if (page.next === undefined || page.next === after) return;
+    after = page.next;
+  }
+}
+
+async function* entriesOf(
+  connection: Connection,
+  row: Operation,
+  input: Input,
+  call?: CallOptions,
+): AsyncGenerator<unknown> {
+  for await (const page of pagesOf(connection, row, input, call)) {
+    yield* page[row.pages!] as unknown[];
+  }
+}
+
+/** Seconds that the service waits at most before it answers. */
+const WAIT_S = 30;
+
+async function waitFor(
+  operations: Operations,
+  { transaction_id }: UploadId,
+  call?: CallOptions,
+): Promise<Transaction> {
+  for (;;) {
+    const { transaction } = await operations
+      .getTransaction({ transaction_id, wait: WAIT_S }, call);
+    if (transaction.finished_at !== null) return transaction;
+  }
+}
+
+async function* follow(
+  connection: Connection,
+  { transaction_id }: UploadId,
+  call: CallOptions & { retryFor: number },
+): AsyncGenerator<Transaction> {
+  const { signal, onRetry, retryFor } = call;
+  const { now, sleep } = connection.platform;
+  let until = now() + retryFor;
+  for (let failures = 0;; failures++) {
+    try {
+      const { body } = await connection.open(
+        OPERATIONS.getTransaction,
+        { transaction_id },
+        { signal, retryFor: 0 },
+        "text/event-stream",
+      );
+      for await (const { name, data } of serverEvents(body!)) {
+        failures = 0;
+        until = now() + retryFor;
+        yield decode(parseXml(data)!, TRANSACTION) as Transaction;
+        if (name === "final") return;
+      }
+      throw new Error("the stream ended early");
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const error = cause instanceof Error && !("status" in cause)
+        ? new Unreachable(cause)
+        : cause;
+      const isLate = now() > until;
+      if (!mayPass(error) || isLate) throw error;
+      onRetry?.(error);
+      await sleep(waitAfter(error, failures), signal);
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+async function* resultsOf(
+  operations: Operations,
+  { transaction_id }: UploadId,
+  call?: CallOptions,
+): AsyncGenerator<Result> {
+  let after: string | undefined;
+  do {
+    const { transaction } = await operations
+      .getTransaction({ transaction_id, after }, call);
+    yield* transaction.results?.product ?? [];
+    after = transaction.results?.next;
+  } while (after !== undefined);
+}

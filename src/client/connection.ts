@@ -1,0 +1,232 @@
+/** Requests with one key: what is sent, what is repeated, what comes back. */
+import { decodeElements, parseXml } from "./decode.ts";
+import { encode } from "./encode.ts";
+import { ApiError, Unreachable } from "./errors.ts";
+import { DOCUMENTS } from "./operations.ts";
+import { PLATFORM, type Platform } from "./platform.ts";
+import type { Operation } from "./shape.ts";
+
+/** An XML document that is encoded already. */
+export type Encoded = string | Blob;
+
+export interface ClientOptions extends Partial<Platform> {
+  /** As in `https://market.example`; left out: that of the page. */
+  url?: string;
+  /** Of a seller or an operator. */
+  key: string;
+  /** As in `CallOptions`, for every call; 60,000 unless given. */
+  retryFor?: number;
+}
+
+export interface CallOptions {
+  /** Ends the call with an AbortError. */
+  signal?: AbortSignal;
+  /**
+   * How long, in milliseconds, a call that failed for a reason that may pass is
+   * repeated; 0: it is not. Only calls that may be repeated are: those that
+   * read, and those with an Idempotency-Key. What exceeds the rate limit waits
+   * as long as the service says, up to ten times, whatever stands here.
+   */
+  retryFor?: number;
+  /** Is told why, before each wait. */
+  onRetry?: (error: ApiError | Unreachable) => void;
+  /** Instead of a new one for each call; for operations that take one. */
+  idempotencyKey?: string;
+}
+
+/** Documents above this number of bytes are sent compressed. */
+const GZIP_FROM = 64 * 1024;
+export const RETRY_FOR_MS = 60_000;
+/** Waits between attempts; the last one repeats. */
+const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
+/** How often one call waits because of the rate limit. */
+const RATE_WAITS = 10;
+
+type Input = Readonly<Record<string, unknown>>;
+
+interface Request {
+  path: string;
+  init: RequestInit;
+  /** It does the same when it is repeated. */
+  repeatable: boolean;
+}
+
+export class Connection {
+  readonly platform: Platform;
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    const { fetch, now, sleep, newKey } = { ...PLATFORM, ...options };
+    this.platform = { fetch, now, sleep, newKey };
+    this.#options = options;
+  }
+
+  /**
+   * The answer as its operation declares it. Throws `ApiError`, `Unreachable`,
+   * an AbortError, or TypeError for an input that cannot be sent.
+   */
+  call(
+    operation: Operation,
+    input: Input = {},
+    options: CallOptions = {},
+  ): Promise<unknown> {
+    const read = (response: Response) => this.#read(operation, response);
+    return this.#repeated(operation, input, options, {}, read);
+  }
+
+  /** A successful answer whose body has not been read. Throws as `call`. */
+  open(
+    operation: Operation,
+    input: Input,
+    options: CallOptions,
+    accept: string,
+  ): Promise<Response> {
+    const headers = { Accept: accept };
+    const read = (response: Response) => Promise.resolve(response);
+    return this.#repeated(operation, input, options, headers, read);
+  }
+
+  async #read({ answer }: Operation, response: Response): Promise<unknown> {
+    if (answer === "blob") return await response.blob();
+    const text = await response.text();
+    if (answer === null) return;
+    if (answer === "text") return text;
+    const root = parseXml(text);
+    if (root?.name !== "service") throw this.#failure(response, text);
+    return decodeElements(root, answer);
+  }
+
+  async #repeated<T>(
+    operation: Operation,
+    input: Input,
+    options: CallOptions,
+    headers: Record<string, string>,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const { onRetry, signal } = options;
+    const { now, sleep } = this.platform;
+    const request = await this.#request(operation, input, options, headers);
+    const until = now() +
+      (options.retryFor ?? this.#options.retryFor ?? RETRY_FOR_MS);
+    for (let tries = 0;; tries++) {
+      try {
+        return await this.#attempt(request, signal, read);
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        const wait = waitAfter(error, tries);
+        const isEarly = error instanceof ApiError && error.status === 429;
+        const repeats = isEarly
+          ? tries < RATE_WAITS
+          : request.repeatable && now() + wait <= until;
+        if (!repeats) throw error;
+        onRetry?.(error);
+        await sleep(wait, signal);
+        signal?.throwIfAborted();
+      }
+    }
+  }
+
+  async #attempt<T>(
+    { path, init }: Request,
+    signal: AbortSignal | undefined,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    try {
+      const url = (this.#options.url ?? "") + path;
+      const response = await this.platform.fetch(url, { ...init, signal });
+      if (response.ok) return await read(response);
+      throw this.#failure(response, await response.text());
+    } catch (error) {
+      if (signal?.aborted || error instanceof ApiError) throw error;
+      throw new Unreachable(error);
+    }
+  }
+
+  #failure(response: Response, text: string): ApiError {
+    return new ApiError(response, text, this.platform.now());
+  }
+
+  async #request(
+    operation: Operation,
+    input: Input,
+    { idempotencyKey = this.platform.newKey() }: CallOptions,
+    more: Record<string, string>,
+  ): Promise<Request> {
+    const { method = "GET", sends, keyed, bearer } = operation;
+    const { key } = this.#options;
+    const headers: Record<string, string> = bearer
+      ? { Authorization: `Bearer ${key}` }
+      : { "X-Service-Auth": key };
+    if (keyed) headers["Idempotency-Key"] = idempotencyKey;
+    const init: RequestInit = {
+      method,
+      headers: Object.assign(headers, more),
+      cache: "no-store",
+      redirect: "error",
+    };
+    if (sends !== undefined) {
+      headers["Content-Type"] = "text/xml";
+      const plain = new Blob([documentOf(sends, input[sends])]);
+      init.body = plain;
+      if (plain.size > GZIP_FROM && "CompressionStream" in globalThis) {
+        headers["Content-Encoding"] = "gzip";
+        init.body = await compressed(plain);
+      }
+    }
+    return {
+      path: pathOf(operation, input),
+      init,
+      repeatable: method === "GET" || keyed === true,
+    };
+  }
+}
+
+function documentOf(root: string, value: unknown): Encoded {
+  return typeof value === "string" || value instanceof Blob
+    ? value
+    : encode(root, value, DOCUMENTS[root]);
+}
+
+function compressed(plain: Blob): Promise<Blob> {
+  const stream = plain.stream().pipeThrough(new CompressionStream("gzip"));
+  return new Response(stream).blob();
+}
+
+/** The path with its parameters, and what else there is as a query. */
+function pathOf({ path, sends }: Operation, input: Input): string {
+  const query = new URLSearchParams();
+  const inPath = new Set<string>();
+  const filled = path.replace(/:(\w+)/g, (_, name) => {
+    inPath.add(name);
+    return segment(name, input[name]);
+  });
+  for (const [name, value] of Object.entries(input)) {
+    if (inPath.has(name) || name === sends || value === undefined) continue;
+    query.set(name, String(value));
+  }
+  return query.size === 0 ? filled : `${filled}?${query}`;
+}
+
+function segment(name: string, value: unknown): string {
+  if (value === undefined) throw new TypeError(`${name} is missing.`);
+  const text = String(value);
+  if (text === "." || text === "..") {
+    throw new TypeError(`${name}: no URL can hold "${text}" there.`);
+  }
+  return encodeURIComponent(text);
+}
+
+/** Whether the same request may succeed later. */
+export function mayPass(error: unknown): error is ApiError | Unreachable {
+  return error instanceof Unreachable ||
+    (error instanceof ApiError && error.passes);
+}
+
+/** Milliseconds until the next attempt after `tries` failures before this. */
+export function waitAfter(
+  error: ApiError | Unreachable,
+  tries: number,
+): number {
+  const asked = error instanceof ApiError ? error.retryAfter : 0;
+  return Math.max(asked, WAITS_MS[Math.min(tries, WAITS_MS.length - 1)]);
+}

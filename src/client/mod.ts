@@ -1,0 +1,19 @@
+/**
+ * A typed client of the service, for sellers and operators, in TypeScript: it
+ * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
+ * how it is used.
+ *
+ * @module
+ */
+export { type All, type Client, createClient, type Pages } from "./client.ts";
+export type { CallOptions, ClientOptions, Encoded } from "./connection.ts";
+export { productsDocument } from "./encode.ts";
+export { ApiError, Unreachable } from "./errors.ts";
+export type * from "./operations.ts";
+export {
+  SignatureError,
+  type SignedDelivery,
+  signWebhook,
+  type Verification,
+  verifyWebhook,
+} from "./signature.ts";

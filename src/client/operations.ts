@@ -1,0 +1,1678 @@
+/**
+ * The operations of the interface: types, shapes and paths. Written from the
+ * tables of the service by `deno task client`.
+ */
+import type { CallOptions, Encoded } from "./connection.ts";
+import type { Operation, Shape, Text } from "./shape.ts";
+
+const TEXT: Text = { text: "string" };
+const TEXT_OR_NULL: Text = { text: "string", orNull: true };
+const NUMBER: Text = { text: "number" };
+const NUMBER_OR_NULL: Text = { text: "number", orNull: true };
+const BOOLEAN: Text = { text: "boolean" };
+const MARKUP: Text = { text: "markup" };
+
+export type ErrorCode =
+  | "malformed_xml"
+  | "malformed_request"
+  | "unsupported_version"
+  | "unauthorized"
+  | "forbidden"
+  | "suspended"
+  | "not_found"
+  | "method_not_allowed"
+  | "request_timeout"
+  | "conflict"
+  | "too_many_products"
+  | "body_too_large"
+  | "unsupported_media_type"
+  | "record_invalid"
+  | "rate_limited"
+  | "internal"
+  | "unavailable";
+
+export type DetailCode =
+  | "required"
+  | "too_long"
+  | "too_many"
+  | "not_a_number"
+  | "out_of_range"
+  | "not_in_list"
+  | "not_a_date"
+  | "not_one_line"
+  | "not_allowed"
+  | "unknown_element"
+  | "unknown_attribute"
+  | "unexpected_text"
+  | "repeated_element"
+  | "repeated_value"
+  | "duplicate_sku"
+  | "duplicate_product"
+  | "sku_taken"
+  | "name_taken"
+  | "quota_exceeded"
+  | "changed_since"
+  | "too_old"
+  | "unknown_id"
+  | "bad_check_digit"
+  | "bad_url"
+  | "image_unavailable"
+  | "image_blocked"
+  | "url_blocked"
+  | "unresolved"
+  | "syntax"
+  | "limit";
+
+export type ImageCode =
+  | "image_not_found"
+  | "image_forbidden"
+  | "image_redirected"
+  | "image_rate_limited"
+  | "image_host_error"
+  | "image_unavailable"
+  | "image_timeout"
+  | "image_incomplete"
+  | "image_host_unreachable"
+  | "image_tls_failed"
+  | "image_bad_response"
+  | "image_blocked"
+  | "image_too_large"
+  | "image_not_an_image"
+  | "image_unsupported_type"
+  | "image_corrupt"
+  | "image_too_many_pixels"
+  | "image_too_many_frames"
+  | "image_quota_exceeded"
+  | "image_unprocessable";
+
+export type Trigger =
+  | "order_created"
+  | "order_paid"
+  | "order_updated"
+  | "order_cancelled"
+  | "order_delivered"
+  | "return_created"
+  | "return_updated"
+  | "refund_created"
+  | "message_created"
+  | "review_created"
+  | "payout_paid"
+  | "product_approved"
+  | "product_rejected";
+
+export type DeliveryState =
+  | "pending"
+  | "sending"
+  | "retrying"
+  | "delivered"
+  | "exhausted"
+  | "held"
+  | "cancelled";
+
+export type AttributeName =
+  | "sku"
+  | "title"
+  | "price"
+  | "compare_at_price"
+  | "vat_rate"
+  | "quantity"
+  | "availability"
+  | "available_at"
+  | "gtin"
+  | "brand"
+  | "mpn"
+  | "weight"
+  | "condition"
+  | "status";
+
+export type SellerAttribute =
+  | "name"
+  | "status"
+  | "rate_limit"
+  | "product_limit"
+  | "image_quota";
+
+export interface ProductAttribute {
+  value: string;
+  name: string;
+}
+
+export const PRODUCT_ATTRIBUTE: Shape = {
+  text: "string",
+  name: "value",
+  attributes: { name: TEXT },
+};
+
+export interface ProductImage {
+  url: string;
+  alt?: string;
+  /** only in what is read out; ignored in what is sent */
+  status?: string;
+  /** only in what is read out; ignored in what is sent */
+  href?: string;
+  /** only in what is read out; ignored in what is sent */
+  type?: string;
+  /** only in what is read out; ignored in what is sent */
+  width?: string;
+  /** only in what is read out; ignored in what is sent */
+  height?: string;
+  /** only in what is read out; ignored in what is sent */
+  code?: string;
+  /** only in what is read out; ignored in what is sent */
+  message?: string;
+}
+
+export const PRODUCT_IMAGE: Shape = {
+  text: "string",
+  name: "url",
+  attributes: {
+    alt: TEXT,
+    status: TEXT,
+    href: TEXT,
+    type: TEXT,
+    width: TEXT,
+    height: TEXT,
+    code: TEXT,
+    message: TEXT,
+  },
+};
+
+export type SentProduct = {
+  /** only in what is read out; ignored in what is sent */
+  created_at?: string;
+  /** only in what is read out; ignored in what is sent */
+  updated_at?: string;
+  /** addresses a stored product */
+  id?: string;
+  sku?: string;
+  title?: string;
+  description?: string | null;
+  price?: {
+    value: string;
+    /** the price's currency code of ISO 4217, as in SEK */
+    currency: string;
+  };
+  compare_at_price?: string | null;
+  vat_rate?: string | null;
+  quantity?: number | null;
+  availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+  available_at?: string | null;
+  gtin?: string | null;
+  brand?: string | null;
+  mpn?: string | null;
+  weight?: {
+    value: number;
+    /** the unit, grams, as in g */
+    unit: "g";
+  } | null;
+  condition?: "new" | "refurbished" | "used" | null;
+  status?: "active" | "paused" | null;
+  parent_sku?: string | null;
+  categories?: string[];
+  attributes?: ProductAttribute[];
+  images?: ProductImage[];
+} & ({ id: string } | { sku: string });
+
+export const SENT_PRODUCT: Shape = {
+  elements: {
+    id: TEXT,
+    sku: TEXT,
+    title: TEXT,
+    description: TEXT_OR_NULL,
+    price: { text: "string", name: "value", attributes: { currency: TEXT } },
+    compare_at_price: TEXT_OR_NULL,
+    vat_rate: TEXT_OR_NULL,
+    quantity: NUMBER_OR_NULL,
+    availability: TEXT,
+    available_at: TEXT_OR_NULL,
+    gtin: TEXT_OR_NULL,
+    brand: TEXT_OR_NULL,
+    mpn: TEXT_OR_NULL,
+    weight: {
+      text: "number",
+      orNull: true,
+      name: "value",
+      attributes: { unit: TEXT },
+    },
+    condition: TEXT_OR_NULL,
+    status: TEXT_OR_NULL,
+    parent_sku: TEXT_OR_NULL,
+    categories: { list: "category", of: TEXT },
+    attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
+    images: { list: "image", of: PRODUCT_IMAGE },
+  },
+  attributes: { created_at: TEXT, updated_at: TEXT },
+};
+
+export interface ProductCounts {
+  total: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  /** by an undo; left out where there are none */
+  deleted?: number;
+  /** only with accept=valid; 0 is left out */
+  refused?: number;
+}
+
+export const PRODUCT_COUNTS: Shape = {
+  elements: {
+    total: NUMBER,
+    created: NUMBER,
+    updated: NUMBER,
+    unchanged: NUMBER,
+    deleted: NUMBER,
+    refused: NUMBER,
+  },
+};
+
+export interface Detail {
+  /** position in the document, from 1 */
+  product?: number;
+  sku?: string;
+  line?: number;
+  column?: number;
+  field?: string;
+  code: DetailCode;
+  message: string;
+}
+
+export const DETAIL: Shape = {
+  elements: {
+    product: NUMBER,
+    sku: TEXT,
+    line: NUMBER,
+    column: NUMBER,
+    field: TEXT,
+    code: TEXT,
+    message: TEXT,
+  },
+};
+
+export interface Details {
+  detail: Detail[];
+  /** how many details there are besides */
+  more?: number;
+}
+
+export const DETAILS: Shape = {
+  elements: { detail: { repeated: DETAIL }, more: NUMBER },
+};
+
+export interface DryRun {
+  products: ProductCounts;
+  /** what was changed since, where an undo is tried */
+  details?: Details;
+}
+
+export const DRY_RUN: Shape = {
+  elements: { products: PRODUCT_COUNTS, details: DETAILS },
+};
+
+export interface ImageCounts {
+  /** references; a URL used twice counts twice */
+  total: number;
+  pending: number;
+  stored: number;
+  /** on disk already */
+  reused: number;
+  failed: number;
+}
+
+export const IMAGE_COUNTS: Shape = {
+  elements: {
+    total: NUMBER,
+    pending: NUMBER,
+    stored: NUMBER,
+    reused: NUMBER,
+    failed: NUMBER,
+  },
+};
+
+export interface UnsettledImage {
+  url: string;
+  status: "pending" | "failed";
+  /** finished ones */
+  attempts: number;
+  code?: ImageCode;
+  message?: string;
+}
+
+export const UNSETTLED_IMAGE: Shape = {
+  elements: {
+    url: TEXT,
+    status: TEXT,
+    attempts: NUMBER,
+    code: TEXT,
+    message: TEXT,
+  },
+};
+
+export interface Result {
+  /** not of a refused product */
+  id?: string;
+  /** left out where a refused product has none */
+  sku?: string;
+  result: "created" | "updated" | "unchanged" | "deleted" | "refused";
+  /** only images that are pending or have failed */
+  image: UnsettledImage[];
+  /** of a refused product, the first 50 */
+  details?: Details;
+}
+
+export const RESULT: Shape = {
+  elements: {
+    id: TEXT,
+    sku: TEXT,
+    result: TEXT,
+    image: { repeated: UNSETTLED_IMAGE },
+    details: DETAILS,
+  },
+};
+
+export interface Transaction {
+  transaction_id: string;
+  /** final once every image has settled */
+  status: "processing" | "completed" | "completed_with_errors";
+  created_at: string;
+  finished_at: string | null;
+  /** percent of the images settled */
+  progress: number;
+  products: ProductCounts;
+  images: ImageCounts;
+  /** the transaction that this one undid */
+  undoes?: string;
+  /** the transaction that undid this one */
+  undone_by?: string;
+  /** not in lists */
+  results?: {
+    product: Result[];
+    /** there are more: what ?after= takes to go on */
+    next?: string;
+  };
+}
+
+export const TRANSACTION: Shape = {
+  elements: {
+    transaction_id: TEXT,
+    status: TEXT,
+    created_at: TEXT,
+    finished_at: TEXT_OR_NULL,
+    progress: NUMBER,
+    products: PRODUCT_COUNTS,
+    images: IMAGE_COUNTS,
+    undoes: TEXT,
+    undone_by: TEXT,
+    results: { elements: { product: { repeated: RESULT }, next: TEXT } },
+  },
+};
+
+export interface Product {
+  /** only in what is read out; ignored in what is sent */
+  created_at?: string;
+  /** only in what is read out; ignored in what is sent */
+  updated_at?: string;
+  /** only in what is read out; ignored in what is sent */
+  seller?: string;
+  /** only in what is read out; ignored in what is sent */
+  deleted_at?: string;
+  id: string;
+  sku?: string;
+  title?: string;
+  description?: string | null;
+  price?: {
+    value: string;
+    /** the price's currency code of ISO 4217, as in SEK */
+    currency: string;
+  };
+  compare_at_price?: string | null;
+  vat_rate?: string | null;
+  quantity?: number | null;
+  availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+  available_at?: string | null;
+  gtin?: string | null;
+  brand?: string | null;
+  mpn?: string | null;
+  weight?: {
+    value: number;
+    /** the unit, grams, as in g */
+    unit: "g";
+  } | null;
+  condition?: "new" | "refurbished" | "used" | null;
+  status?: "active" | "paused" | null;
+  parent_sku?: string | null;
+  categories?: string[];
+  attributes?: ProductAttribute[];
+  images?: ProductImage[];
+}
+
+export const PRODUCT: Shape = {
+  elements: {
+    id: TEXT,
+    sku: TEXT,
+    title: TEXT,
+    description: TEXT_OR_NULL,
+    price: { text: "string", name: "value", attributes: { currency: TEXT } },
+    compare_at_price: TEXT_OR_NULL,
+    vat_rate: TEXT_OR_NULL,
+    quantity: NUMBER_OR_NULL,
+    availability: TEXT,
+    available_at: TEXT_OR_NULL,
+    gtin: TEXT_OR_NULL,
+    brand: TEXT_OR_NULL,
+    mpn: TEXT_OR_NULL,
+    weight: {
+      text: "number",
+      orNull: true,
+      name: "value",
+      attributes: { unit: TEXT },
+    },
+    condition: TEXT_OR_NULL,
+    status: TEXT_OR_NULL,
+    parent_sku: TEXT_OR_NULL,
+    categories: { list: "category", of: TEXT },
+    attributes: { list: "attribute", of: PRODUCT_ATTRIBUTE },
+    images: { list: "image", of: PRODUCT_IMAGE },
+  },
+  attributes: {
+    created_at: TEXT,
+    updated_at: TEXT,
+    seller: TEXT,
+    deleted_at: TEXT,
+  },
+};
+
+export interface Webhook {
+  trigger: Trigger;
+  url: string;
+  /** only where it is disabled */
+  disabled_at?: string;
+  /** the first failed try since the last success */
+  failing_since?: string;
+  /** why the last try failed */
+  last_error?: string;
+}
+
+export const WEBHOOK: Shape = {
+  elements: {
+    trigger: TEXT,
+    url: TEXT,
+    disabled_at: TEXT,
+    failing_since: TEXT,
+    last_error: TEXT,
+  },
+};
+
+export type Delivery = {
+  id: string;
+  event_id: string;
+  state: DeliveryState;
+} | "none";
+
+export const DELIVERY: Shape = {
+  elements: { id: TEXT, event_id: TEXT, state: TEXT },
+  orText: true,
+};
+
+export interface Attempt {
+  number: number;
+  url: string;
+  started_at: string;
+  duration_ms: number | null;
+  /** of the answer */
+  status: number | null;
+  /** why there was no answer */
+  error: string;
+}
+
+export const ATTEMPT: Shape = {
+  elements: {
+    number: NUMBER,
+    url: TEXT,
+    started_at: TEXT,
+    duration_ms: NUMBER_OR_NULL,
+    status: NUMBER_OR_NULL,
+    error: TEXT,
+  },
+};
+
+export interface LoggedDelivery {
+  id: string;
+  event_id: string;
+  state: DeliveryState;
+  created_at: string;
+  next_attempt_at: string | null;
+  /** the last ten */
+  attempts: Attempt[];
+}
+
+export const LOGGED_DELIVERY: Shape = {
+  elements: {
+    id: TEXT,
+    event_id: TEXT,
+    state: TEXT,
+    created_at: TEXT,
+    next_attempt_at: TEXT_OR_NULL,
+    attempts: { list: "attempt", of: ATTEMPT },
+  },
+};
+
+export interface DeliveredEvent {
+  /** true: the seller tries it */
+  test?: boolean;
+  id: string;
+  trigger: Trigger;
+  created_at: string;
+  /** any elements, as the operator sent them */
+  data: string;
+}
+
+export const DELIVERED_EVENT: Shape = {
+  elements: { id: TEXT, trigger: TEXT, created_at: TEXT, data: MARKUP },
+  attributes: { test: BOOLEAN },
+};
+
+export interface Refusal {
+  at: string;
+  request_id: string;
+  /** its name */
+  seller: string;
+  /** method and path; empty where there is no such path */
+  route: string;
+  status: number;
+  code: ErrorCode;
+  message: string;
+  /** bytes of the body; empty where none was read */
+  size: number | null;
+  /** the first 50 */
+  details?: Details;
+}
+
+export const REFUSAL: Shape = {
+  elements: {
+    at: TEXT,
+    request_id: TEXT,
+    seller: TEXT,
+    route: TEXT,
+    status: NUMBER,
+    code: TEXT,
+    message: TEXT,
+    size: NUMBER_OR_NULL,
+    details: DETAILS,
+  },
+};
+
+export interface Seller {
+  id: string;
+  name: string;
+  status: "active" | "suspended";
+  created_at: string;
+  /** requests a minute; empty: the default */
+  rate_limit: number | null;
+  /** empty: the default */
+  product_limit: number | null;
+  /** bytes; empty: the default */
+  image_quota: number | null;
+  /** stored */
+  products: number;
+  /** of stored images that count against the quota */
+  image_bytes: number;
+  /** in force */
+  keys: number;
+  webhooks: number;
+  failing_webhooks: number;
+  last_upload_at: string | null;
+  /** when a key was used, to the minute */
+  last_used_at: string | null;
+}
+
+export const SELLER: Shape = {
+  elements: {
+    id: TEXT,
+    name: TEXT,
+    status: TEXT,
+    created_at: TEXT,
+    rate_limit: NUMBER_OR_NULL,
+    product_limit: NUMBER_OR_NULL,
+    image_quota: NUMBER_OR_NULL,
+    products: NUMBER,
+    image_bytes: NUMBER,
+    keys: NUMBER,
+    webhooks: NUMBER,
+    failing_webhooks: NUMBER,
+    last_upload_at: TEXT_OR_NULL,
+    last_used_at: TEXT_OR_NULL,
+  },
+};
+
+export interface NewSeller {
+  id: string;
+  name: string;
+  key_id: string;
+  /** shown once */
+  api_key: string;
+  /** shown once */
+  webhook_secret: string;
+}
+
+export const NEW_SELLER: Shape = {
+  elements: {
+    id: TEXT,
+    name: TEXT,
+    key_id: TEXT,
+    api_key: TEXT,
+    webhook_secret: TEXT,
+  },
+};
+
+export interface SellerKey {
+  key_id: string;
+  label: string;
+  /** how the key begins; empty for an old one */
+  prefix: string;
+  created_at: string;
+  /** to the minute */
+  last_used_at: string | null;
+  /** empty: in force */
+  revoked_at: string | null;
+}
+
+export const SELLER_KEY: Shape = {
+  elements: {
+    key_id: TEXT,
+    label: TEXT,
+    prefix: TEXT,
+    created_at: TEXT,
+    last_used_at: TEXT_OR_NULL,
+    revoked_at: TEXT_OR_NULL,
+  },
+};
+
+export interface NewKey {
+  key_id: string;
+  label: string;
+  /** shown once */
+  api_key: string;
+}
+
+export const NEW_KEY: Shape = {
+  elements: { key_id: TEXT, label: TEXT, api_key: TEXT },
+};
+
+export interface AuditEntry {
+  id: string;
+  at: string;
+  /** an operator key's name, environment or command line */
+  who: string;
+  /** in the words of the command */
+  action: string;
+  /** its name then; empty where it is about none */
+  seller: string;
+  detail: string;
+}
+
+export const AUDIT_ENTRY: Shape = {
+  elements: {
+    id: TEXT,
+    at: TEXT,
+    who: TEXT,
+    action: TEXT,
+    seller: TEXT,
+    detail: TEXT,
+  },
+};
+
+export interface Backlog {
+  /** to be fetched; counts stop at 100,000 */
+  images: number;
+  deliveries: number;
+  /** their webhooks are disabled */
+  held_deliveries?: number;
+  /** their schedule has run out */
+  exhausted_deliveries?: number;
+  oldest_due_seconds?: number;
+}
+
+export const BACKLOG: Shape = {
+  elements: {
+    images: NUMBER,
+    deliveries: NUMBER,
+    held_deliveries: NUMBER,
+    exhausted_deliveries: NUMBER,
+    oldest_due_seconds: NUMBER,
+  },
+};
+
+export interface FailingWebhook {
+  seller: string;
+  trigger: Trigger;
+  url: string;
+  /** tries since the last success */
+  failures: number;
+  failing_since: string;
+  disabled_at?: string;
+}
+
+export const FAILING_WEBHOOK: Shape = {
+  elements: {
+    seller: TEXT,
+    trigger: TEXT,
+    url: TEXT,
+    failures: NUMBER,
+    failing_since: TEXT,
+    disabled_at: TEXT,
+  },
+};
+
+export interface Hour {
+  from: string;
+  uploads: number;
+  images_stored: number;
+  images_failed: number;
+  deliveries_delivered: number;
+  deliveries_failed: number;
+}
+
+export const HOUR: Shape = {
+  elements: {
+    uploads: NUMBER,
+    images_stored: NUMBER,
+    images_failed: NUMBER,
+    deliveries_delivered: NUMBER,
+    deliveries_failed: NUMBER,
+  },
+  attributes: { from: TEXT },
+};
+
+export interface ServiceError {
+  code: ErrorCode;
+  message: string;
+  request_id: string;
+  details?: Details;
+}
+
+export const SERVICE_ERROR: Shape = {
+  elements: { code: TEXT, message: TEXT, request_id: TEXT, details: DETAILS },
+};
+
+/** Documents that are sent, by root. */
+export const DOCUMENTS: Readonly<Record<string, Shape>> = {
+  products: { list: "product", of: SENT_PRODUCT },
+  webhook: { elements: { trigger: TEXT, url: TEXT } },
+  seller: { elements: { name: TEXT } },
+  key: { elements: { label: TEXT } },
+  event: {
+    elements: { seller: TEXT, trigger: TEXT, reference: TEXT, data: MARKUP },
+  },
+};
+
+/** Every operation, by name. */
+export interface Operations {
+  /**
+   * Upload products. Creates or updates up to 250 products, all or none (with accept=valid: those without a problem). Each image URL must answer HEAD with 200; the images are fetched after the answer.
+   *
+   * `POST /seller_api/bulk_products`
+   */
+  uploadProducts(
+    input: {
+      /** or an XML document */
+      products: SentProduct[] | Encoded;
+      /** version; 1.1 when left out */
+      v?: "1.1";
+      /** valid stores the products without a problem, also when others have one; all or none when left out */
+      accept?: "valid";
+      dry_run?: false;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      transaction_id: string;
+      /** only with accept=valid; 0 is left out */
+      refused?: number;
+    }
+  >;
+  uploadProducts(input: {
+    /** or an XML document */
+    products: SentProduct[] | Encoded;
+    /** version; 1.1 when left out */
+    v?: "1.1";
+    /** valid stores the products without a problem, also when others have one; all or none when left out */
+    accept?: "valid";
+    /** does everything but the write */
+    dry_run: true;
+  }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
+
+  /**
+   * Watch an upload. What became of each product, and how far the images are. With Accept: text/event-stream, a stream of progress events and a final one.
+   *
+   * `GET /seller_api/bulk_products/:transaction_id`
+   */
+  getTransaction(input: {
+    /** the answer of the upload */
+    transaction_id: string;
+    /** seconds, up to 30: answers when the status is final, or then */
+    wait?: number;
+    /** goes on behind the results of an earlier answer: what their <next> held */
+    after?: string;
+  }, options?: CallOptions): Promise<{ transaction: Transaction }>;
+
+  /**
+   * Refused products of an upload. What accept=valid did not store, as a document <products> to correct and upload: each product byte for byte as it was sent, behind a comment with its problems.
+   *
+   * `GET /seller_api/bulk_products/:transaction_id/refused`
+   */
+  getRefusedProducts(input: {
+    /** the answer of the upload */
+    transaction_id: string;
+  }, options?: CallOptions): Promise<string>;
+
+  /**
+   * Recent uploads. The newest first, with counters and without results.
+   *
+   * `GET /seller_api/bulk_products`
+   */
+  listTransactions(
+    input?: {
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      transactions: Transaction[];
+      /** what ?after= takes for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
+   * Try failed images again. Answers how many references that are.
+   *
+   * `POST /seller_api/bulk_products/:transaction_id/images/retry`
+   */
+  retryImages(input: {
+    /** the answer of the upload */
+    transaction_id: string;
+  }, options?: CallOptions): Promise<{
+    transaction_id: string;
+    images: {
+      retried: number;
+    };
+  }>;
+
+  /**
+   * Take an upload back. Gives every field that the upload changed its former value, and deletes the products that it created: a transaction of its own, all or nothing, which can be undone, too. A dry run answers the counts, as with changed=keep, and what was changed since.
+   *
+   * `POST /seller_api/bulk_products/:transaction_id/undo`
+   */
+  undoUpload(
+    input: {
+      /** the answer of the upload */
+      transaction_id: string;
+      /** keep: leaves what was changed since, and undoes the rest; without it, that refuses all of it */
+      changed?: "keep";
+      dry_run?: false;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      transaction_id: string;
+      /** only with accept=valid; 0 is left out */
+      refused?: number;
+    }
+  >;
+  undoUpload(input: {
+    /** the answer of the upload */
+    transaction_id: string;
+    /** keep: leaves what was changed since, and undoes the rest; without it, that refuses all of it */
+    changed?: "keep";
+    /** does everything but the write */
+    dry_run: true;
+  }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
+
+  /**
+   * Change one attribute. By the rules of the upload. A body is ignored.
+   *
+   * `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`
+   */
+  putAttribute(input: {
+    /** a SKU, else an id */
+    sku_or_id: string;
+    /** which attribute */
+    attribute: AttributeName;
+    /** its new value; empty clears it */
+    value: string;
+  }, options?: CallOptions): Promise<void>;
+
+  /**
+   * Read products out. In the order of their creation, so that a page shows no product twice and misses none while others are written. What stands in <products> can be uploaded as it is. With a filter a page may be short, or empty, before the end: go on while there is a <next>.
+   *
+   * `GET /seller_api/products`
+   */
+  listProducts(
+    input?: {
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+      /** only what changed then or later; ISO 8601 */
+      updated_since?: string;
+      /** only products with this status */
+      status?: "active" | "paused";
+      /** only products whose SKU or title holds this, in any case */
+      q?: string;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    products: Product[];
+    /** what ?after= takes for the next page */
+    next?: string;
+  }>;
+
+  /**
+   * Read a product out. Its fields, its times, and the state of its images.
+   *
+   * `GET /seller_api/products/:sku_or_id`
+   */
+  getProduct(input: {
+    /** a SKU, else an id */
+    sku_or_id: string;
+  }, options?: CallOptions): Promise<{ product: Product }>;
+
+  /**
+   * Delete a product. Its SKU is free at once; its variants stay, and its images stay while another product shows them.
+   *
+   * `DELETE /seller_api/products/:sku_or_id`
+   */
+  deleteProduct(input: {
+    /** a SKU, else an id */
+    sku_or_id: string;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Register a webhook. One for each trigger; another URL takes the place of the first.
+   *
+   * `POST /seller_api/webhooks`
+   */
+  createWebhook(input: {
+    /** or an XML document */
+    webhook: {
+      trigger: Trigger;
+      url: string;
+    } | Encoded;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * List webhooks. The oldest first; one that fails says since when and why.
+   *
+   * `GET /seller_api/webhooks`
+   */
+  listWebhooks(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ webhook: Webhook[] }>;
+
+  /**
+   * Remove a webhook. What waits for it is cancelled.
+   *
+   * `DELETE /seller_api/webhooks/:trigger`
+   */
+  deleteWebhook(input: {
+    /** which trigger */
+    trigger: Trigger;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Try a webhook. Sends it <event test="true">.
+   *
+   * `POST /seller_api/webhooks/:trigger/test`
+   */
+  testWebhook(input: {
+    /** which trigger */
+    trigger: Trigger;
+  }, options?: CallOptions): Promise<{ delivery: Delivery }>;
+
+  /**
+   * Deliver again what was missed. Events whose delivery was exhausted or cancelled, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
+   *
+   * `POST /seller_api/webhooks/:trigger/recover`
+   */
+  recoverWebhook(input: {
+    /** which trigger */
+    trigger: Trigger;
+    /** events of this time and later; ISO 8601 */
+    since: string;
+    /** events of this time and earlier; now when left out */
+    until?: string;
+  }, options?: CallOptions): Promise<{
+    recovery: {
+      /** deliveries that are sent again, or held */
+      queued: number;
+    };
+  }>;
+
+  /**
+   * Give a webhook a new secret. The webhook has a secret of its own from then on. The former one signs too for 24 h.
+   *
+   * `POST /seller_api/webhooks/:trigger/rotate_secret`
+   */
+  rotateWebhookSecret(input: {
+    /** which trigger */
+    trigger: Trigger;
+  }, options?: CallOptions): Promise<{
+    /** it is not shown again */
+    webhook_secret: string;
+  }>;
+
+  /**
+   * Recent deliveries. The newest first, each with its last ten tries.
+   *
+   * `GET /seller_api/webhooks/:trigger/deliveries`
+   */
+  listDeliveries(
+    input: {
+      /** which trigger */
+      trigger: Trigger;
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      deliveries: LoggedDelivery[];
+      /** what ?after= takes for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
+   * Send a delivery anew. Answers its state then; one that is on its way stays as it is.
+   *
+   * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`
+   */
+  replayDelivery(input: {
+    /** which trigger */
+    trigger: Trigger;
+    /** a delivery's id */
+    id: string;
+  }, options?: CallOptions): Promise<{ delivery: Delivery }>;
+
+  /**
+   * Pull events. Every event of yours in order, whether or not a webhook was registered. Every answer has a <next>: keep the last one and ask again.
+   *
+   * `GET /seller_api/events`
+   */
+  listEvents(input?: {
+    /** goes on behind an earlier page: what its <next> held */
+    after?: string;
+    /** entries of a page, 1 to 250; 50 when left out */
+    limit?: number;
+    /** only events of this trigger */
+    trigger?: Trigger;
+    /** seconds, up to 30: answers when there is an event, or then */
+    wait?: number;
+  }, options?: CallOptions): Promise<{
+    /** as they are or would be delivered */
+    events: DeliveredEvent[];
+    /** what ?after= takes for the events behind these */
+    next: string;
+  }>;
+
+  /**
+   * Refused requests. The last 100, the newest first: what was refused with a 4xx, and why.
+   *
+   * `GET /seller_api/refusals`
+   */
+  listRefusals(
+    input?: {
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    refusals: Refusal[];
+    /** what ?after= takes for the next page */
+    next?: string;
+  }>;
+
+  /**
+   * Hand an event in. It is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
+   *
+   * `POST /operator_api/events`
+   */
+  ingestEvent(
+    input: {
+      /** or an XML document */
+      event: {
+        /** the seller's name */
+        seller: string;
+        trigger: Trigger;
+        /** yours; an event is recorded once for each */
+        reference: string;
+        /** any elements, kept byte for byte */
+        data?: string;
+      } | Encoded;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    event_id: string;
+    /** none: no webhook is registered */
+    delivery?: Delivery;
+  }>;
+
+  /**
+   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again.
+   *
+   * `GET /operator_api/products`
+   */
+  followProducts(
+    input?: {
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    products: Product[];
+    /** what ?after= takes for the next page */
+    next?: string;
+  }>;
+
+  /**
+   * List sellers. In the order of their creation, with their limits and what counts against them.
+   *
+   * `GET /operator_api/sellers`
+   */
+  listSellers(
+    input?: {
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    sellers: Seller[];
+    /** what ?after= takes for the next page */
+    next?: string;
+  }>;
+
+  /**
+   * Create a seller. With a first key and a webhook secret, which are shown once.
+   *
+   * `POST /operator_api/sellers`
+   */
+  addSeller(input: {
+    /** or an XML document */
+    seller: {
+      /** 1 to 64 visible characters */
+      name: string;
+    } | Encoded;
+  }, options?: CallOptions): Promise<{ seller: NewSeller }>;
+
+  /**
+   * Change a seller. A limit is a whole number; an empty one is the default of the settings. A body is ignored.
+   *
+   * `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value`
+   */
+  putSellerAttribute(input: {
+    /** a seller's name or id */
+    seller: string;
+    /** which attribute */
+    seller_attribute: SellerAttribute;
+    /** its new value; empty clears it */
+    value: string;
+  }, options?: CallOptions): Promise<void>;
+
+  /**
+   * Remove a seller. With its products, uploads, webhooks, events and keys. The seller is unknown and its name free at once; its data goes within seconds. This cannot be undone.
+   *
+   * `DELETE /operator_api/sellers/:seller`
+   */
+  removeSeller(input: {
+    /** a seller's name or id */
+    seller: string;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * List a seller's keys. The oldest first, also those that were revoked.
+   *
+   * `GET /operator_api/sellers/:seller/keys`
+   */
+  listSellerKeys(input: {
+    /** a seller's name or id */
+    seller: string;
+  }, options?: CallOptions): Promise<{ keys: SellerKey[] }>;
+
+  /**
+   * Give a seller one more key. The key is shown once.
+   *
+   * `POST /operator_api/sellers/:seller/keys`
+   */
+  addSellerKey(input: {
+    /** a seller's name or id */
+    seller: string;
+    /** or an XML document */
+    key: {
+      /** what you call it; up to 64 characters */
+      label?: string;
+    } | Encoded;
+  }, options?: CallOptions): Promise<{ key: NewKey }>;
+
+  /**
+   * Revoke a key. Within a second every process refuses it.
+   *
+   * `DELETE /operator_api/keys/:key_id`
+   */
+  revokeKey(input: {
+    /** a key's id */
+    key_id: string;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Give a seller a new webhook secret. The former one signs too for 24 hours. Webhooks with a secret of their own keep it.
+   *
+   * `POST /operator_api/sellers/:seller/rotate_secret`
+   */
+  rotateSellerSecret(input: {
+    /** a seller's name or id */
+    seller: string;
+  }, options?: CallOptions): Promise<{
+    /** it is not shown again */
+    webhook_secret: string;
+  }>;
+
+  /**
+   * Refused requests of sellers. The last 100 of each seller, the newest first.
+   *
+   * `GET /operator_api/refusals`
+   */
+  listAllRefusals(
+    input?: {
+      /** only those of this seller, by name or id */
+      seller?: string;
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    refusals: Refusal[];
+    /** what ?after= takes for the next page */
+    next?: string;
+  }>;
+
+  /**
+   * The audit log. What operators changed and who did, the newest first.
+   *
+   * `GET /operator_api/audit`
+   */
+  listAudit(
+    input?: {
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    audit: AuditEntry[];
+    /** what ?after= takes for the next page */
+    next?: string;
+  }>;
+
+  /**
+   * How things stand. What waits, which webhooks fail (the 100 that failed first), and the last 24 hours: uploads, images fetched and failed, deliveries tried.
+   *
+   * `GET /operator_api/status`
+   */
+  getStatus(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<
+    { backlog: Backlog; failing_webhooks: FailingWebhook[]; hours: Hour[] }
+  >;
+
+  /**
+   * Metrics. In the text format of Prometheus. 404 while there is neither SELLER_METRICS_KEY nor an operator key.
+   *
+   * `GET /metrics`
+   */
+  getMetrics(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<string>;
+
+  /**
+   * Alive. The process runs and answers.
+   *
+   * `GET /healthz`
+   */
+  getHealth(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<
+    {
+      status: "alive" | "ready" | "unavailable";
+      /** to the operator alone */
+      checks?: {
+        database?: "ok" | "failed";
+        images?: "ok" | "failed";
+        webhooks?: "ok" | "failed";
+      };
+      backlog?: Backlog;
+    }
+  >;
+
+  /**
+   * Ready. 200 when the service can do its work, else 503. With the operator's key it says what it looked at.
+   *
+   * `GET /readyz`
+   */
+  getReadiness(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<
+    {
+      status: "alive" | "ready" | "unavailable";
+      /** to the operator alone */
+      checks?: {
+        database?: "ok" | "failed";
+        images?: "ok" | "failed";
+        webhooks?: "ok" | "failed";
+      };
+      backlog?: Backlog;
+    }
+  >;
+
+  /**
+   * A stored image. At the path that a product's href says. It never changes; a range of its bytes can be had.
+   *
+   * `GET /images/:folder/:file`
+   */
+  getImage(input: {
+    /** the first two digits of the SHA-256 */
+    folder: string;
+    /** the SHA-256, a dot and the type */
+    file: string;
+  }, options?: CallOptions): Promise<Blob>;
+
+  /**
+   * Schema of uploads. XML Schema 1.0.
+   *
+   * `GET /seller_api/schemas/products-1.1.xsd`
+   */
+  getProductsSchema(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<string>;
+
+  /**
+   * Schema of answers. XML Schema 1.0.
+   *
+   * `GET /seller_api/schemas/responses-1.1.xsd`
+   */
+  getResponsesSchema(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<string>;
+
+  /**
+   * OpenAPI description. OpenAPI 3.1.
+   *
+   * `GET /openapi.json`
+   */
+  getOpenApi(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<string>;
+
+  /**
+   * The handbook. Lists its chapters.
+   *
+   * `GET /docs`
+   */
+  getDocs(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<string>;
+
+  /**
+   * A chapter of the handbook. Among them this reference, which the service generates from the tables that it works by.
+   *
+   * `GET /docs/:chapter`
+   */
+  getChapter(input: {
+    /** its name, as in /docs */
+    chapter: string;
+  }, options?: CallOptions): Promise<string>;
+}
+
+/** What the lists hold that come in pages. */
+export interface Entries {
+  listTransactions: Transaction;
+  listProducts: Product;
+  listDeliveries: LoggedDelivery;
+  listEvents: DeliveredEvent;
+  listRefusals: Refusal;
+  followProducts: Product;
+  listSellers: Seller;
+  listAllRefusals: Refusal;
+  listAudit: AuditEntry;
+}
+
+export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
+  uploadProducts: {
+    method: "POST",
+    path: "/seller_api/bulk_products",
+    sends: "products",
+    keyed: true,
+    answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
+  },
+  getTransaction: {
+    path: "/seller_api/bulk_products/:transaction_id",
+    answer: { transaction: TRANSACTION },
+  },
+  getRefusedProducts: {
+    path: "/seller_api/bulk_products/:transaction_id/refused",
+    answer: "text",
+  },
+  listTransactions: {
+    path: "/seller_api/bulk_products",
+    answer: {
+      transactions: { list: "transaction", of: TRANSACTION },
+      next: TEXT,
+    },
+    pages: "transactions",
+  },
+  retryImages: {
+    method: "POST",
+    path: "/seller_api/bulk_products/:transaction_id/images/retry",
+    answer: { transaction_id: TEXT, images: { elements: { retried: NUMBER } } },
+  },
+  undoUpload: {
+    method: "POST",
+    path: "/seller_api/bulk_products/:transaction_id/undo",
+    keyed: true,
+    answer: { transaction_id: TEXT, refused: NUMBER, dry_run: DRY_RUN },
+  },
+  putAttribute: {
+    method: "PUT",
+    path: "/seller_api/products/:sku_or_id/attribute/:attribute/:value",
+    answer: null,
+  },
+  listProducts: {
+    path: "/seller_api/products",
+    answer: { products: { list: "product", of: PRODUCT }, next: TEXT },
+    pages: "products",
+  },
+  getProduct: {
+    path: "/seller_api/products/:sku_or_id",
+    answer: { product: PRODUCT },
+  },
+  deleteProduct: {
+    method: "DELETE",
+    path: "/seller_api/products/:sku_or_id",
+    answer: { success: BOOLEAN },
+  },
+  createWebhook: {
+    method: "POST",
+    path: "/seller_api/webhooks",
+    sends: "webhook",
+    answer: { success: BOOLEAN },
+  },
+  listWebhooks: {
+    path: "/seller_api/webhooks",
+    answer: { webhook: { repeated: WEBHOOK } },
+  },
+  deleteWebhook: {
+    method: "DELETE",
+    path: "/seller_api/webhooks/:trigger",
+    answer: { success: BOOLEAN },
+  },
+  testWebhook: {
+    method: "POST",
+    path: "/seller_api/webhooks/:trigger/test",
+    answer: { delivery: DELIVERY },
+  },
+  recoverWebhook: {
+    method: "POST",
+    path: "/seller_api/webhooks/:trigger/recover",
+    answer: { recovery: { elements: { queued: NUMBER } } },
+  },
+  rotateWebhookSecret: {
+    method: "POST",
+    path: "/seller_api/webhooks/:trigger/rotate_secret",
+    answer: { webhook_secret: TEXT },
+  },
+  listDeliveries: {
+    path: "/seller_api/webhooks/:trigger/deliveries",
+    answer: {
+      deliveries: { list: "delivery", of: LOGGED_DELIVERY },
+      next: TEXT,
+    },
+    pages: "deliveries",
+  },
+  replayDelivery: {
+    method: "POST",
+    path: "/seller_api/webhooks/:trigger/deliveries/:id/replay",
+    answer: { delivery: DELIVERY },
+  },
+  listEvents: {
+    path: "/seller_api/events",
+    answer: { events: { list: "event", of: DELIVERED_EVENT }, next: TEXT },
+    pages: "events",
+  },
+  listRefusals: {
+    path: "/seller_api/refusals",
+    answer: { refusals: { list: "refusal", of: REFUSAL }, next: TEXT },
+    pages: "refusals",
+  },
+  ingestEvent: {
+    method: "POST",
+    path: "/operator_api/events",
+    sends: "event",
+    answer: { event_id: TEXT, delivery: DELIVERY },
+  },
+  followProducts: {
+    path: "/operator_api/products",
+    answer: { products: { list: "product", of: PRODUCT }, next: TEXT },
+    pages: "products",
+  },
+  listSellers: {
+    path: "/operator_api/sellers",
+    answer: { sellers: { list: "seller", of: SELLER }, next: TEXT },
+    pages: "sellers",
+  },
+  addSeller: {
+    method: "POST",
+    path: "/operator_api/sellers",
+    sends: "seller",
+    answer: { seller: NEW_SELLER },
+  },
+  putSellerAttribute: {
+    method: "PUT",
+    path: "/operator_api/sellers/:seller/attribute/:seller_attribute/:value",
+    answer: null,
+  },
+  removeSeller: {
+    method: "DELETE",
+    path: "/operator_api/sellers/:seller",
+    answer: { success: BOOLEAN },
+  },
+  listSellerKeys: {
+    path: "/operator_api/sellers/:seller/keys",
+    answer: { keys: { list: "key", of: SELLER_KEY } },
+  },
+  addSellerKey: {
+    method: "POST",
+    path: "/operator_api/sellers/:seller/keys",
+    sends: "key",
+    answer: { key: NEW_KEY },
+  },
+  revokeKey: {
+    method: "DELETE",
+    path: "/operator_api/keys/:key_id",
+    answer: { success: BOOLEAN },
+  },
+  rotateSellerSecret: {
+    method: "POST",
+    path: "/operator_api/sellers/:seller/rotate_secret",
+    answer: { webhook_secret: TEXT },
+  },
+  listAllRefusals: {
+    path: "/operator_api/refusals",
+    answer: { refusals: { list: "refusal", of: REFUSAL }, next: TEXT },
+    pages: "refusals",
+  },
+  listAudit: {
+    path: "/operator_api/audit",
+    answer: { audit: { list: "entry", of: AUDIT_ENTRY }, next: TEXT },
+    pages: "audit",
+  },
+  getStatus: {
+    path: "/operator_api/status",
+    answer: {
+      backlog: BACKLOG,
+      failing_webhooks: { list: "webhook", of: FAILING_WEBHOOK },
+      hours: { list: "hour", of: HOUR },
+    },
+  },
+  getMetrics: { path: "/metrics", bearer: true, answer: "text" },
+  getHealth: {
+    path: "/healthz",
+    answer: {
+      status: TEXT,
+      checks: { elements: { database: TEXT, images: TEXT, webhooks: TEXT } },
+      backlog: BACKLOG,
+    },
+  },
+  getReadiness: {
+    path: "/readyz",
+    answer: {
+      status: TEXT,
+      checks: { elements: { database: TEXT, images: TEXT, webhooks: TEXT } },
+      backlog: BACKLOG,
+    },
+  },
+  getImage: { path: "/images/:folder/:file", answer: "blob" },
+  getProductsSchema: {
+    path: "/seller_api/schemas/products-1.1.xsd",
+    answer: "text",
+  },
+  getResponsesSchema: {
+    path: "/seller_api/schemas/responses-1.1.xsd",
+    answer: "text",
+  },
+  getOpenApi: { path: "/openapi.json", answer: "text" },
+  getDocs: { path: "/docs", answer: "text" },
+  getChapter: { path: "/docs/:chapter", answer: "text" },
+};

@@ -1,0 +1,41 @@
+/** What the client needs of its surroundings; tests give it something else. */
+export interface Platform {
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** Resolves after `ms`, or at once when `signal` fires. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** A new Idempotency-Key. */
+  newKey: () => string;
+}
+
+/** Of browsers, Deno, Node and others. */
+export const PLATFORM: Platform = {
+  fetch: (url, init) => fetch(url, init),
+  now: () => Date.now(),
+  sleep,
+  newKey: randomName,
+};
+
+/** Resolves after `ms`, or at once when `signal` fires. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+/**
+ * Returns 128 random bits as text. Browsers have `crypto.randomUUID` only on
+ * https and localhost.
+ */
+export function randomName(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,38 @@
+/**
+ * Reads server-sent events from a body: `EventSource` cannot send a key.
+ */
+export interface ServerEvent {
+  name: string;
+  data: string;
+}
+
+/** The events in their order. */
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<ServerEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + decoder.decode(value, { stream: true }))
+        .split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const event = eventOf(block);
+        if (event.name !== "") yield event;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+function eventOf(block: string): ServerEvent {
+  const field = (name: string) =>
+    block.split("\n").filter((line) => line.startsWith(`${name}: `))
+      .map((line) => line.slice(name.length + 2)).join("\n");
+  return { name: field("event"), data: field("data") };
+}

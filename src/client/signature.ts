@@ -1,0 +1,98 @@
+/** The signature of a delivery, as Standard Webhooks defines it. */
+import { decode, parseXml } from "./decode.ts";
+import { DELIVERED_EVENT, type DeliveredEvent } from "./operations.ts";
+
+/** The delivery was not signed with this secret, or not lately. */
+export class SignatureError extends Error {
+  override readonly name = "SignatureError";
+}
+
+export interface SignedDelivery {
+  /** `whsec_…` */
+  secret: string;
+  headers: Headers | Readonly<Record<string, string | string[] | undefined>>;
+  /** As it was received. */
+  body: string | Uint8Array;
+}
+
+export interface Verification {
+  /** Seconds that the time of the signature may be off; 300 unless given. */
+  tolerance?: number;
+  /** Unix time in milliseconds. */
+  now?: () => number;
+}
+
+const TOLERANCE_S = 300;
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+
+/**
+ * The event of a delivery that the service signed. Throws `SignatureError`
+ * otherwise.
+ */
+export async function verifyWebhook(
+  { secret, headers, body }: SignedDelivery,
+  { tolerance = TOLERANCE_S, now = () => Date.now() }: Verification = {},
+): Promise<DeliveredEvent> {
+  const [id, timestamp, signatures] = [
+    "webhook-id",
+    "webhook-timestamp",
+    "webhook-signature",
+  ].map((name) => headerIn(headers, name));
+  if (Math.abs(now() / 1_000 - Number(timestamp)) > tolerance) {
+    throw new SignatureError(`${timestamp} is not the time: a replay?`);
+  }
+  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  const key = await hmacKey(secret, "verify");
+  const found = await Promise.all(
+    signatures.split(" ").filter((one) => one.startsWith("v1,"))
+      .map((one) =>
+        crypto.subtle.verify(HMAC, key, base64Bytes(one.slice(3)), signed)
+      ),
+  );
+  if (!found.includes(true)) {
+    throw new SignatureError("No signature was made with this secret.");
+  }
+  const event = parseXml(text);
+  if (event === null) throw new SignatureError("The body is no XML.");
+  return decode(event, DELIVERED_EVENT) as DeliveredEvent;
+}
+
+/** The headers of a delivery of `body`; `timestamp` in Unix seconds. */
+export async function signWebhook(
+  secret: string,
+  id: string,
+  timestamp: number,
+  body: string,
+): Promise<Record<string, string>> {
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+  const key = await hmacKey(secret, "sign");
+  const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
+  // bounded: 32 bytes
+  const code = btoa(String.fromCharCode(...mac));
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": `${timestamp}`,
+    "webhook-signature": `v1,${code}`,
+  };
+}
+
+function headerIn(headers: SignedDelivery["headers"], name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  if (typeof value === "string") return value;
+  throw new SignatureError(`The header ${name} is missing.`);
+}
+
+function hmacKey(secret: string, use: "sign" | "verify"): Promise<CryptoKey> {
+  const bytes = base64Bytes(secret.trim().replace("whsec_", ""));
+  return crypto.subtle.importKey("raw", bytes, HMAC, false, [use]);
+}
+
+/** Empty where it is no Base64. */
+function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}

@@ -1,0 +1,211 @@
+/** What the client repeats, and how long it waits; without a network. */
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  ApiError,
+  type CallOptions,
+  type Client,
+  createClient,
+  type SentProduct,
+  Unreachable,
+} from "../../src/client/mod.ts";
+import { ANSWER_EXAMPLES } from "../../src/contracts/examples.ts";
+
+const PRODUCT: SentProduct = { sku: "A", quantity: 1 };
+
+/** A client that gets these answers, one after the other; null: none comes. */
+class Scripted {
+  readonly client: Client;
+  readonly requests: { url: string; headers: Headers; body: unknown }[] = [];
+  readonly waits: number[] = [];
+  #now = 0;
+
+  constructor(...answers: (Response | null)[]) {
+    this.client = createClient({
+      url: "https://market.example",
+      key: "sk_1",
+      fetch: (url, { headers, body }) => {
+        this.requests.push({ url, headers: new Headers(headers), body });
+        const answer = answers.shift();
+        return answer
+          ? Promise.resolve(answer)
+          : Promise.reject(new TypeError("connection refused"));
+      },
+      now: () => this.#now,
+      sleep: (ms) => {
+        this.waits.push(ms);
+        this.#now += ms;
+        return Promise.resolve();
+      },
+      newKey: () => `key ${this.requests.length}`,
+    });
+  }
+}
+
+function failed(status: number, wait?: string): Response {
+  const headers = new Headers(wait ? { "Retry-After": wait } : {});
+  return new Response(ANSWER_EXAMPLES.error, { status, headers });
+}
+
+function done(): Response {
+  return new Response(ANSWER_EXAMPLES.upload);
+}
+
+function upload({ client }: Scripted, options?: CallOptions) {
+  return client.uploadProducts({ products: [PRODUCT] }, options);
+}
+
+Deno.test("an upload is repeated with one Idempotency-Key, as late as the service says", async () => {
+  const service = new Scripted(
+    null,
+    failed(503, "7"),
+    failed(409, "1"),
+    done(),
+  );
+  const told: string[] = [];
+  await upload(service, { onRetry: ({ name }) => told.push(name) });
+  const keys = service.requests
+    .map(({ headers }) => headers.get("Idempotency-Key"));
+  assertEquals(keys, ["key 0", "key 0", "key 0", "key 0"]);
+  assertEquals(service.waits, [500, 7_000, 2_000]);
+  assertEquals(told, ["Unreachable", "ApiError", "ApiError"]);
+});
+
+Deno.test("each call has a key of its own, or the one that is given", async () => {
+  const service = new Scripted(done(), done(), done());
+  await upload(service);
+  await upload(service);
+  await upload(service, { idempotencyKey: "mine" });
+  const keys = service.requests
+    .map(({ headers }) => headers.get("Idempotency-Key"));
+  assertEquals(keys, ["key 0", "key 1", "mine"]);
+});
+
+Deno.test("repetition ends with the time for it", async () => {
+  const service = new Scripted();
+  await assertRejects(() => upload(service, { retryFor: 4_000 }), Unreachable);
+  assertEquals(service.waits, [500, 1_000, 2_000]);
+  const hasty = new Scripted(failed(503, "30"));
+  await assertRejects(() => upload(hasty, { retryFor: 20_000 }), ApiError);
+  assertEquals(hasty.waits, []);
+});
+
+Deno.test("what may have been done is not repeated without a key", async () => {
+  for (const answer of [null, failed(503), failed(500)]) {
+    const service = new Scripted(answer, done());
+    const trigger = "order_paid";
+    await assertRejects(() => service.client.testWebhook({ trigger }));
+    assertEquals(service.requests.length, 1);
+  }
+});
+
+Deno.test("what exceeds the rate limit was not done, and always waits", async () => {
+  const service = new Scripted(
+    failed(429, "3"),
+    new Response(ANSWER_EXAMPLES.success),
+  );
+  const url = "https://a.example/";
+  const webhook = { trigger: "order_paid", url } as const;
+  await service.client.createWebhook({ webhook }, { retryFor: 0 });
+  assertEquals(service.waits, [3_000]);
+  const blocked = new Scripted(
+    ...Array.from({ length: 20 }, () => failed(429, "1")),
+  );
+  await assertRejects(() => upload(blocked), ApiError);
+  assertEquals(blocked.waits.length, 10);
+});
+
+Deno.test("a refusal is not repeated", async () => {
+  const service = new Scripted(failed(422));
+  const error = await assertRejects(() => upload(service), ApiError);
+  assertEquals([error.status, error.code, error.title], [
+    422,
+    "record_invalid",
+    "Record Invalid",
+  ]);
+  assertEquals(service.waits, []);
+});
+
+Deno.test("an answer of something else is told as such", async () => {
+  const proxy = new Scripted(
+    new Response("<h1>Bad gateway</h1><br>", { status: 502 }),
+  );
+  const error = await assertRejects(
+    () => upload(proxy, { retryFor: 0 }),
+    ApiError,
+    "it is not one of this service",
+  );
+  assertEquals(error.code, "http_502");
+  for (const body of ["<html/>", "", "<service><transaction_id>"]) {
+    const portal = new Scripted(new Response(body));
+    const error = await assertRejects(() => upload(portal), ApiError);
+    assertEquals(error.code, "http_200");
+  }
+});
+
+Deno.test("paths, queries and headers are those of the interface", async () => {
+  const { client, requests } = new Scripted(
+    new Response(null, { status: 204 }),
+    new Response(ANSWER_EXAMPLES.products),
+    new Response("# metrics"),
+  );
+  const attribute = { attribute: "title", value: "50 % & ö" } as const;
+  await client.putAttribute({ sku_or_id: "A/1?", ...attribute });
+  await client.listProducts({ q: "a&b", limit: 2, after: undefined });
+  await client.getMetrics();
+  assertEquals(requests.map(({ url }) => url.slice(22)), [
+    "/seller_api/products/A%2F1%3F/attribute/title/50%20%25%20%26%20%C3%B6",
+    "/seller_api/products?q=a%26b&limit=2",
+    "/metrics",
+  ]);
+  assertEquals(requests[1].headers.get("X-Service-Auth"), "sk_1");
+  assertEquals(requests[2].headers.get("Authorization"), "Bearer sk_1");
+  await assertRejects(
+    () =>
+      client.putAttribute({ sku_or_id: "A", attribute: "brand", value: ".." }),
+    TypeError,
+    'no URL can hold ".."',
+  );
+});
+
+Deno.test("a large document is compressed", async () => {
+  const service = new Scripted(done());
+  await service.client.uploadProducts({
+    products: [{ sku: "A", description: "x".repeat(100_000) }],
+  });
+  const [{ headers, body }] = service.requests;
+  assertEquals(headers.get("Content-Encoding"), "gzip");
+  const plain = (body as Blob).stream()
+    .pipeThrough(new DecompressionStream("gzip"));
+  assertEquals((await new Response(plain).text()).length > 100_000, true);
+});
+
+Deno.test("a call ends at its signal, also while it waits", async () => {
+  const leave = new AbortController();
+  const client = createClient({
+    key: "",
+    fetch: () => Promise.reject(new TypeError()),
+  });
+  const call = client.listWebhooks({}, {
+    signal: leave.signal,
+    onRetry: () => leave.abort(),
+  });
+  await assertRejects(() => call, DOMException, "aborted");
+});
+
+Deno.test("a stream that breaks is opened anew, until the end of the upload", async () => {
+  const event = (name: string, progress: number) =>
+    `event: ${name}\ndata: <transaction><progress>${progress}</progress></transaction>\n\n`;
+  const { client, waits } = new Scripted(
+    new Response(": hello\n\n" + event("progress", 10)),
+    null,
+    new Response(event("progress", 50) + event("final", 100)),
+  );
+  const seen: number[] = [];
+  let breaks = 0;
+  const options = { onRetry: () => breaks++ };
+  for await (
+    const { progress } of client.follow({ transaction_id: "1" }, options)
+  ) seen.push(progress);
+  assertEquals(seen, [10, 50, 100]);
+  assertEquals([breaks, waits], [2, [500, 1_000]]);
+});

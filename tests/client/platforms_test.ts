@@ -1,0 +1,77 @@
+/** The client runs where programs of others run: bundled, and in Node. */
+import { assert, assertEquals } from "@std/assert";
+import { boot } from "../support/app.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+const MODULE = new URL("../../src/client/mod.ts", import.meta.url).pathname;
+
+async function run(
+  program: string,
+  ...args: string[]
+): Promise<{ success: boolean; stdout: string; stderr: string }> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args })
+    .output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { success, stdout: text(stdout), stderr: text(stderr) };
+}
+
+async function hasNode(): Promise<boolean> {
+  try {
+    const { stdout } = await run("node", "--version");
+    return Number(/^v(\d+)/.exec(stdout)?.[1]) >= 20;
+  } catch {
+    return false;
+  }
+}
+
+/** The client as one file for browsers. */
+async function bundled(folder: string): Promise<string> {
+  const file = `${folder}/client.mjs`;
+  const { success, stderr } = await run(
+    Deno.execPath(),
+    ...["bundle", "--quiet", "--platform", "browser", "--minify"],
+    ...["--output", file, MODULE],
+  );
+  assert(success, stderr);
+  return file;
+}
+
+Deno.test("bundled for browsers, the client is small and needs no Deno or Node", async () => {
+  await using folder = await temporaryFolder();
+  const code = await Deno.readTextFile(await bundled(folder.path));
+  assertEquals(/\bDeno\b|node:|\brequire\(|\bprocess\./.exec(code), null);
+  assert(code.length < 64_000, `${code.length} bytes`);
+});
+
+Deno.test({
+  name: "Node runs it",
+  ignore: !await hasNode(),
+  async fn() {
+    await using app = await boot({ config: { roles: ["api", "images"] } });
+    await using folder = await temporaryFolder();
+    const file = await bundled(folder.path);
+    await Deno.writeTextFile(
+      `${folder.path}/main.mjs`,
+      `import { createClient } from "${file}";
+const client = createClient({ url: process.argv[2], key: process.argv[3] });
+const products = Array.from({ length: 250 }, (_, i) => ({
+  sku: \`S-\${i}\`, title: "Mug", description: "x".repeat(300), quantity: 1,
+  price: { value: "149.00", currency: "SEK" },
+}));
+const upload = await client.uploadProducts({ products });
+const { status } = await client.waitFor(upload);
+let count = 0;
+for await (const { sku } of client.all.listProducts({ limit: 100 })) count++;
+const error = await client.getProduct({ sku_or_id: "none" }).catch((e) => e);
+console.log(status, count, error.code);
+`,
+    );
+    const { stdout, stderr } = await run(
+      "node",
+      `${folder.path}/main.mjs`,
+      app.url,
+      app.key,
+    );
+    assertEquals(stdout, "completed 250 not_found\n", stderr);
+  },
+});

@@ -1,0 +1,460 @@
+/**
+ * The operations of the typed client, `src/client/operations.ts`: types, shapes
+ * and paths from the tables of the service. `deno task client` writes it, a
+ * test holds it.
+ */
+import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
+import { ANSWERS } from "../../src/contracts/answers.ts";
+import { DOCUMENTS } from "../../src/contracts/documents.ts";
+import {
+  type Endpoint,
+  type Parameter,
+  PATH_PARAMETERS,
+} from "../../src/contracts/endpoint.ts";
+import { pathNames } from "../../src/contracts/openapi.ts";
+import {
+  type Attribute,
+  type Child,
+  isText,
+  type Shape,
+  type TextForm,
+} from "../../src/contracts/shapes.ts";
+import { ENDPOINTS } from "../../src/http/routes.ts";
+import { IMAGE_CODES } from "../../src/images/image.ts";
+import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
+import { SELLER_ATTRIBUTES } from "../../src/sellers/administration.ts";
+import { TRIGGERS } from "../../src/webhooks/trigger.ts";
+import { DELIVERY_STATES } from "../../src/webhooks/webhook.ts";
+
+const FILE = new URL("../../src/client/operations.ts", import.meta.url);
+
+/** Unions with a name of their own. */
+const WORDS: readonly (readonly [string, readonly string[]])[] = [
+  ["ErrorCode", Object.keys(ERRORS)],
+  ["DetailCode", Object.keys(DETAIL_CODES)],
+  ["ImageCode", Object.keys(IMAGE_CODES)],
+  ["Trigger", TRIGGERS],
+  ["DeliveryState", DELIVERY_STATES],
+  ["AttributeName", ATTRIBUTE_NAMES],
+  ["SellerAttribute", SELLER_ATTRIBUTES],
+];
+
+/** Where the name of a type says too little outside of its document. */
+const NAMES: Readonly<Record<string, string>> = {
+  error: "ServiceError",
+  key: "SellerKey",
+  product: "SentProduct",
+  read_product: "Product",
+  attribute: "ProductAttribute",
+  image: "ProductImage",
+  webhook: "Webhook",
+};
+
+/** What no schema says: a product is addressed by its id or its SKU. */
+const ALSO: Readonly<Record<string, string>> = {
+  product: "({ id: string } | { sku: string })",
+};
+
+function pascal(name: string): string {
+  return NAMES[name] ??
+    name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+}
+
+function union(words: readonly string[]): string {
+  const known = WORDS.find(([, list]) => list.join() === words.join());
+  return known?.[0] ?? words.map((word) => JSON.stringify(word)).join(" | ");
+}
+
+/** The kind of a text for the decoder. */
+function kindOf(
+  { kind }: TextForm,
+): "string" | "number" | "boolean" | "markup" {
+  if (kind === "integer") return "number";
+  if (kind === "any") return "markup";
+  return kind === "boolean" ? "boolean" : "string";
+}
+
+function textType(form: TextForm): string {
+  if (form.kind === "word") return union(form.words);
+  const kind = kindOf(form);
+  return kind === "markup" ? "string" : kind;
+}
+
+/** The only child, if it is repeated: the element is an array of it. */
+function listed({ content, attributes }: Shape): Child | null {
+  if (isText(content) || attributes !== undefined || content.length !== 1) {
+    return null;
+  }
+  return content[0].max > 1 ? content[0] : null;
+}
+
+/** Without what the client does itself, or the type says. */
+function comment(text: string | undefined): string {
+  if (text === undefined) return "";
+  const said = text.replace("; percent-encode what is special", "")
+    .replace(/; required$/, "");
+  return `/** ${said} */\n`;
+}
+
+/** The documentation of codes is a list, which the handbook has. */
+function aboutOf({ about }: { about?: string }): string | undefined {
+  return about?.startsWith("- ") ? undefined : about;
+}
+
+/** A plain text needs no name. */
+function isNamed(shape: Shape): shape is Shape & { type: string } {
+  return shape.type !== undefined &&
+    (!isText(shape.content) || shape.attributes !== undefined);
+}
+
+/** The types and shapes that operations use, each under its name. */
+class Declarations {
+  /** In the order in which they were needed; what one uses stands before. */
+  readonly texts = new Map<string, string>();
+
+  /** The type of an element with this shape. */
+  type(shape: Shape): string {
+    const items = listed(shape);
+    if (items !== null) return `${bracketed(this.type(items.shape))}[]`;
+    if (!isNamed(shape)) return this.#structure(shape);
+    this.#declare(shape.type, shape);
+    return pascal(shape.type);
+  }
+
+  /** The shape as an expression for the decoder. */
+  shape(shape: Shape): string {
+    const items = listed(shape);
+    if (items !== null) {
+      return `{ list: ${JSON.stringify(items.name)}, of: ${
+        this.shape(items.shape)
+      } }`;
+    }
+    if (!isNamed(shape)) return this.#expression(shape);
+    this.#declare(shape.type, shape);
+    return constant(shape.type);
+  }
+
+  /** The elements of an answer, as a type. */
+  answer(children: readonly Child[]): string {
+    return `{ ${children.map((child) => this.#property(child)).join("\n")} }`;
+  }
+
+  /** The same as an expression. */
+  elements(children: readonly Child[]): string {
+    const entries = children.map(({ name, shape, max }) =>
+      max === 1
+        ? `${name}: ${this.shape(shape)}`
+        : `${name}: { repeated: ${this.shape(shape)} }`
+    );
+    return `{ ${entries.join(", ")} }`;
+  }
+
+  #declare(name: string, shape: Shape): void {
+    if (this.texts.has(name)) return;
+    const type = this.#structure(shape);
+    const expression = this.#expression(shape);
+    const also = ALSO[name];
+    const declared = also !== undefined
+      ? `export type ${pascal(name)} = ${type} & ${also};`
+      : type.endsWith("}")
+      ? `export interface ${pascal(name)} ${type}`
+      : `export type ${pascal(name)} = ${type};`;
+    this.texts.set(
+      name,
+      `${declared}\n\nexport const ${constant(name)}: Shape = ${expression};`,
+    );
+  }
+
+  #structure(shape: Shape): string {
+    const { content, attributes, orText } = shape;
+    if (isText(content)) {
+      const type = textType(content);
+      const value = content.empty ? `${type} | null` : type;
+      if (attributes === undefined) return value;
+      const own = `{ ${shape.textName ?? "value"}: ${type}\n${
+        attributeProperties(attributes, content.empty === true)
+      } }`;
+      return content.empty ? `${own} | null` : own;
+    }
+    const properties = [
+      attributeProperties(attributes ?? {}, false),
+      ...content.map((child) => this.#property(child)),
+    ].join("\n");
+    const type = `{ ${properties} }`;
+    return orText ? `${type} | "none"` : type;
+  }
+
+  #property(child: Child): string {
+    const { name, shape, min, max } = child;
+    const type = this.type(shape);
+    const optional = max === 1 && min === 0 ? "?" : "";
+    const many = max === 1 ? type : `${bracketed(type)}[]`;
+    return `${comment(aboutOf(child))}${name}${optional}: ${many};`;
+  }
+
+  #expression(shape: Shape): string {
+    const { content, attributes, orText } = shape;
+    const written = attributes && attributeShapes(attributes);
+    if (isText(content)) {
+      const kind = `text: "${kindOf(content)}"`;
+      const orNull = content.empty ? ", orNull: true" : "";
+      return written === undefined
+        ? textConstant(content)
+        : `{ ${kind}${orNull}, name: "${
+          shape.textName ?? "value"
+        }", attributes: ${written} }`;
+    }
+    return `{ elements: ${this.elements(content)}${
+      written === undefined ? "" : `, attributes: ${written}`
+    }${orText ? ", orText: true" : ""} }`;
+  }
+}
+
+function bracketed(type: string): string {
+  return /[|&]/.test(type.replace(/\{[^]*\}/g, "")) ? `(${type})` : type;
+}
+
+function constant(name: string): string {
+  return pascal(name).replace(/(?<=[a-z])([A-Z])/g, "_$1").toUpperCase();
+}
+
+function textConstant(form: TextForm): string {
+  const names = {
+    string: "TEXT",
+    number: "NUMBER",
+    boolean: "BOOLEAN",
+    markup: "MARKUP",
+  };
+  return `${names[kindOf(form)]}${form.empty ? "_OR_NULL" : ""}`;
+}
+
+/** What clears a field needs no attribute; what sets it does. */
+function attributeProperties(
+  attributes: Readonly<Record<string, Attribute>>,
+  isCleared: boolean,
+): string {
+  return Object.entries(attributes).map(([name, attribute]) => {
+    const optional = attribute.required || isCleared ? "" : "?";
+    return `${comment(attribute.about)}${name}${optional}: ${
+      textType(attribute.form)
+    };`;
+  }).join("\n");
+}
+
+function attributeShapes(
+  attributes: Readonly<Record<string, Attribute>>,
+): string {
+  const entries = Object.entries(attributes).map(([name, { form }]) =>
+    `${name}: ${textConstant({ ...form, empty: undefined })}`
+  );
+  return `{ ${entries.join(", ")} }`;
+}
+
+/** The type of a parameter of the query. */
+function parameterType({ schema = {} }: Parameter): string {
+  if (Array.isArray(schema.enum)) return union(schema.enum);
+  if (schema.type === "integer") return "number";
+  return schema.type === "boolean" ? "boolean" : "string";
+}
+
+function isKeyed({ parameters = [] }: Endpoint): boolean {
+  return parameters.some(({ name }) => name === "Idempotency-Key");
+}
+
+/** A property of what a method takes. */
+interface Property {
+  text: string;
+  required: boolean;
+}
+
+function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
+  const { path, sends, parameters = [] } = endpoint;
+  const inPath = pathNames(path).map((name) => {
+    const { about, words } = PATH_PARAMETERS[name];
+    return property(name, about, words ? union(words) : "string", true);
+  });
+  const document = sends === undefined ? [] : [
+    property(
+      sends.root,
+      "or an XML document",
+      `${declarations.type(DOCUMENTS[sends.root])} | Encoded`,
+      true,
+    ),
+  ];
+  const inQuery = parameters
+    .filter((one) => one.in !== "header" && one.name !== "dry_run")
+    .map((one) =>
+      property(one.name, one.about, parameterType(one), isRequired(one))
+    );
+  return [...inPath, ...document, ...inQuery];
+}
+
+function property(
+  name: string,
+  about: string,
+  type: string,
+  required: boolean,
+): Property {
+  const optional = required ? "" : "?";
+  return { text: `${comment(about)}${name}${optional}: ${type};`, required };
+}
+
+function isRequired({ about }: Parameter): boolean {
+  return about.endsWith("; required");
+}
+
+function method(endpoint: Endpoint, declarations: Declarations): string {
+  const { answers, operation, title, about, method, path } = endpoint;
+  const input = inputOf(endpoint, declarations);
+  const isOptional = !input.some(({ required }) => required);
+  const properties = input.map(({ text }) => text).join("\n");
+  const signature = (type: string, more = "") => {
+    const given = `${properties}\n${more}`.trim();
+    const object = given === "" ? "Record<string, never>" : `{ ${given} }`;
+    return `${operation}(input${isOptional ? "?" : ""}: ${object}, ` +
+      `options?: CallOptions): Promise<${type}>;`;
+  };
+  const types = answersOf(endpoint)
+    .map((children) => declarations.answer(children));
+  const signatures = !Array.isArray(answers)
+    ? [signature(bodyType(endpoint))]
+    : types.length === 1
+    ? [signature(types[0])]
+    // The second answer is that of a dry run.
+    : [
+      signature(types[0], "dry_run?: false;"),
+      signature(types[1], `${comment(DRY_RUN)}dry_run: true;`),
+    ];
+  const head = `/**\n * ${title}. ${about}\n *\n * \`${method} ${path}\`\n */`;
+  return [head, ...signatures].join("\n");
+}
+
+const DRY_RUN = "does everything but the write";
+
+function answersOf({ answers }: Endpoint): (readonly Child[])[] {
+  return Array.isArray(answers)
+    ? answers.map((name: keyof typeof ANSWERS) => ANSWERS[name])
+    : [];
+}
+
+function bodyType({ answers }: Endpoint): "string" | "Blob" | "void" {
+  if (answers === null) return "void";
+  return (answers as { type: string }).type.startsWith("image/")
+    ? "Blob"
+    : "string";
+}
+
+const BODIES = { string: '"text"', Blob: '"blob"', void: "null" };
+
+function row(endpoint: Endpoint, declarations: Declarations): string {
+  const { operation, method, path, sends, answers, access } = endpoint;
+  const children = new Map(
+    answersOf(endpoint).flat().map((child) => [child.name, child]),
+  );
+  const answer = Array.isArray(answers)
+    ? declarations.elements([...children.values()])
+    : BODIES[bodyType(endpoint)];
+  const list = pagesOf(endpoint);
+  return `${operation}: { ${
+    method === "GET" ? "" : `method: "${method}", `
+  }path: "${path}"${sends === undefined ? "" : `, sends: "${sends.root}"`}${
+    isKeyed(endpoint) ? ", keyed: true" : ""
+  }${access === "metrics" ? ", bearer: true" : ""}, answer: ${answer}${
+    list === null ? "" : `, pages: "${list.name}"`
+  } },`;
+}
+
+/** The list in an answer that comes in pages. */
+function pagesOf(endpoint: Endpoint): Child | null {
+  const children = answersOf(endpoint).flat();
+  const isPaged = children.some(({ name }) => name === "next");
+  return isPaged ? children[0] : null;
+}
+
+const HEAD = `/**
+ * The operations of the interface: types, shapes and paths. Written from the
+ * tables of the service by \`deno task client\`.
+ */
+import type { CallOptions, Encoded } from "./connection.ts";
+import type { Operation, Shape, Text } from "./shape.ts";
+
+`;
+
+/** The module, as \`deno fmt\` lays it out. */
+export async function clientOperations(): Promise<string> {
+  const declarations = new Declarations();
+  const methods = ENDPOINTS.map((one) => method(one, declarations));
+  const rows = ENDPOINTS.map((one) => row(one, declarations));
+  const documents = Object.keys(DOCUMENTS)
+    .filter((root) => ENDPOINTS.some(({ sends }) => sends?.root === root))
+    .map((root) => `${root}: ${declarations.shape(DOCUMENTS[root])},`);
+  declarations.shape(DOCUMENTS.delivered_event);
+  declarations.shape(ANSWERS.error[0].shape);
+  const lists = ENDPOINTS.flatMap((endpoint) => {
+    const list = pagesOf(endpoint);
+    return list === null ? [] : [
+      `${endpoint.operation}: ${declarations.type(listed(list.shape)!.shape)};`,
+    ];
+  });
+  const text = [
+    HEAD +
+    ["TEXT string", "NUMBER number", "BOOLEAN boolean", "MARKUP markup"]
+      .flatMap((pair) => {
+        const [name, kind] = pair.split(" ");
+        return [
+          `const ${name}: Text = { text: "${kind}" };`,
+          `const ${name}_OR_NULL: Text = { text: "${kind}", orNull: true };`,
+        ];
+      }).join("\n"),
+    ...WORDS.map(([name, words]) =>
+      `export type ${name} = ${
+        words.map((word) => JSON.stringify(word)).join(" | ")
+      };`
+    ),
+    ...declarations.texts.values(),
+    "/** Documents that are sent, by root. */\n" +
+    `export const DOCUMENTS: Readonly<Record<string, Shape>> = { ${
+      documents.join("\n")
+    } };`,
+    "/** Every operation, by name. */\n" +
+    `export interface Operations { ${methods.join("\n\n")} }`,
+    "/** What the lists hold that come in pages. */\n" +
+    `export interface Entries { ${lists.join("\n")} }`,
+    "export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {\n" +
+    rows.join("\n") + "\n};",
+  ].join("\n\n");
+  return await formatted(withoutUnused(text));
+}
+
+/** Constants that nothing uses would not pass the linter. */
+function withoutUnused(text: string): string {
+  return text.replace(
+    /^const (\w+): Text = .*\n/gm,
+    (line, name) =>
+      text.match(new RegExp(`\\b${name}\\b`, "g"))!.length > 1 ? line : "",
+  );
+}
+
+async function formatted(text: string): Promise<string> {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--ext=ts", "-"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = process.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text));
+  await writer.close();
+  const { stdout, stderr, success } = await process.output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}
+
+/** The module as it is. */
+export function storedOperations(): Promise<string> {
+  return Deno.readTextFile(FILE);
+}
+
+if (import.meta.main) {
+  await Deno.writeTextFile(FILE, await clientOperations());
+}
