@@ -1,6 +1,7 @@
 /** Renders the pages of the handbook: plain HTML without scripts. */
 import { type Chapter, PARTS } from "./chapters.ts";
 import { headingsOf, render } from "./markdown.ts";
+import { yieldToIo } from "../lib/yield_to_io.ts";
 
 /** What the service appends to a chapter. HTML. */
 export interface Generated {
@@ -24,13 +25,23 @@ export function contentsPage(): string {
   return page("handbook", navigation(), main);
 }
 
-/** `GET /docs/:chapter`. */
-export function chapterPage(chapter: Chapter, generated?: Generated): string {
+/**
+ * `GET /docs/:chapter`. Yields between parts, each of which can take 20 ms the
+ * first time.
+ */
+export async function chapterPage(
+  chapter: Chapter,
+  generate?: () => Generated,
+): Promise<string> {
+  const html = render(chapter.text);
+  await yieldToIo();
+  const generated = generate?.();
+  await yieldToIo();
   const sections = sectionsOf(chapter, "") + (generated?.sections ?? "");
   return page(
     titleOf(chapter),
     navigation({ chapter, sections }),
-    render(chapter.text) + (generated?.html ?? ""),
+    html + (generated?.html ?? ""),
   );
 }
 

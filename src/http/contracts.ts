@@ -42,7 +42,7 @@ export function getChapter(endpoints: () => readonly Endpoint[]): Handler {
   };
   const pages = new Map(FILES);
   for (const chapter of CHAPTERS) {
-    const write = () => chapterPage(chapter, generated[chapter.name]?.());
+    const write = () => chapterPage(chapter, generated[chapter.name]);
     pages.set(chapter.name, published("text/html", write, DOCS_POLICY));
   }
   return (context) => {
@@ -68,19 +68,18 @@ export const getResponsesSchema = published("application/xml", responsesSchema);
 /** Serves a text, which is created at the first request. */
 function published(
   type: string,
-  write: () => string,
+  write: () => string | Promise<string>,
   more: Record<string, string> = {},
 ): Handler {
-  let written: { body: Uint8Array<ArrayBuffer>; etag: string } | null = null;
-  const text = () => {
-    const body = new TextEncoder().encode(write());
+  let written: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }>;
+  const text = async () => {
+    const body = new TextEncoder().encode(await write());
     const hash = createHash("sha256").update(body).digest("hex");
     // Weak, because the server may compress the text.
     return { body, etag: `W/"${hash.slice(0, 32)}"` };
   };
-  // deno-lint-ignore require-await
   return async ({ request }) => {
-    const { body, etag } = written ??= text();
+    const { body, etag } = await (written ??= text());
     const headers = {
       ...more,
       "Content-Type": `${type}; charset=utf-8`,

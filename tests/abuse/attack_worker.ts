@@ -2,6 +2,7 @@
  * Runs attacks in a thread of its own, so that they do not slow down the clock
  * by which the honest seller is measured.
  */
+import { lowerPriority } from "./priority.ts";
 import { Attacker } from "./attacker.ts";
 import { ATTACKS } from "./attacks.ts";
 import { HostileHosts } from "./hostile_host.ts";
@@ -27,6 +28,8 @@ export interface Ended {
 }
 
 export type FromAttackWorker = { type: "prepared" } | Ended;
+
+lowerPriority();
 
 const over = new AbortController();
 const hosts = new HostileHosts();

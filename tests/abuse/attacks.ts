@@ -31,14 +31,29 @@ function bomb(piece: string, sku = "b"): Uint8Array {
 
 /** Uploads such a bomb, made once, from one seller after the other. */
 function bombing(piece: string): Attack {
-  let document: Uint8Array | undefined;
+  return uploading(() => bomb(piece), { sellers: 10, lanes: 10, gzip: true });
+}
+
+/** Uploads a document that is made once. */
+function uploading(
+  make: () => Uint8Array,
+  { sellers, lanes, gzip = false }: {
+    sellers: number;
+    lanes: number;
+    gzip?: boolean;
+  },
+): Attack {
+  let document: Uint8Array;
   return {
-    sellers: 10,
-    lanes: 10,
+    sellers,
+    prepare: () => Promise.resolve(document = make()),
+    lanes,
     step: (attacker, lane) =>
-      attacker.upload(document ??= bomb(piece), attacker.key(lane), {
-        "content-encoding": "gzip",
-      }),
+      attacker.upload(
+        document,
+        attacker.key(lane),
+        gzip ? { "content-encoding": "gzip" } : {},
+      ),
   };
 }
 
@@ -49,6 +64,17 @@ function members(): Uint8Array {
   const count = Math.floor(LIMIT / member.length);
   for (let n = 0; n < count; n++) bytes.set(member, n * member.length);
   return bytes.subarray(0, count * member.length);
+}
+
+function deepAndWide(): Uint8Array {
+  const attributes = Array.from(
+    { length: 64 },
+    (_, n) => ` a${n}="${"v".repeat(4_000)}"`,
+  ).join("");
+  const inside = "<x>".repeat(30) + "</x>".repeat(30);
+  return text(
+    `<products><product${attributes}>${inside}</product></products>`,
+  );
 }
 
 /** Uploads images of a kind, as many as one document holds. */
@@ -124,10 +150,12 @@ function mostlyRefused(): Uint8Array {
 
 const transactionOf = (answer: string) =>
   /<transaction_id>(.*?)</.exec(answer)?.[1] ?? "none";
-let watched = "";
+/** Transactions whose status is asked for. */
+let withLongUrls = "";
+let streamed = "";
 /** By key, the transaction that can be undone. */
 const undone = new Map<string, string>();
-let refused: Uint8Array | undefined;
+let refused: Uint8Array;
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   "images of empty comments": imaging("comments"),
@@ -189,35 +217,16 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "bombs of CDATA": bombing("<![CDATA[x]]>"),
   "bombs of elements": bombing("<a/>"),
   "bombs of wide characters": bombing("x".repeat(50_000) + "\u20ac"),
-  "gzip of a million members": {
+  "gzip of a million members": uploading(members, {
     sellers: 4,
     lanes: 8,
-    step: (attacker, lane) =>
-      attacker.upload(members(), attacker.key(lane), {
-        "content-encoding": "gzip",
-      }),
-  },
-  "problems by the thousand": {
-    sellers: 4,
-    lanes: 4,
-    step: (attacker, lane) =>
-      attacker.upload(
-        products("e", 250, () => "<colour>x</colour>".repeat(190)),
-        attacker.key(lane),
-      ),
-  },
-  "deep and wide XML": {
-    sellers: 2,
-    lanes: 4,
-    step: (attacker, lane) =>
-      attacker.upload(
-        `<products><product${
-          Array.from({ length: 64 }, (_, n) => ` a${n}="${"v".repeat(4_000)}"`)
-            .join("")
-        }>${"<x>".repeat(30)}${"</x>".repeat(30)}</product></products>`,
-        attacker.key(lane),
-      ),
-  },
+    gzip: true,
+  }),
+  "problems by the thousand": uploading(
+    () => text(products("e", 250, () => "<colour>x</colour>".repeat(190))),
+    { sellers: 4, lanes: 4 },
+  ),
+  "deep and wide XML": uploading(deepAndWide, { sellers: 2, lanes: 4 }),
   "maximal products": {
     sellers: 4,
     lanes: 4,
@@ -253,7 +262,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     sellers: 1,
     prepare: async (attacker) => {
       const long = "u".repeat(1_850);
-      watched = transactionOf(
+      withLongUrls = transactionOf(
         await attacker.upload(
           withImages(
             "long",
@@ -266,12 +275,12 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     },
     lanes: 20,
     step: (attacker) =>
-      attacker.send("GET", `/seller_api/bulk_products/${watched}`),
+      attacker.send("GET", `/seller_api/bulk_products/${withLongUrls}`),
   },
   "streams that nobody reads": {
     sellers: 4,
     prepare: async (attacker) => {
-      watched = transactionOf(
+      streamed = transactionOf(
         await attacker.upload(
           withImages("s", 50, 10, () => attacker.image("hang")),
         ),
@@ -281,7 +290,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     step: async (attacker) => {
       await attacker.sendAndHold(requestBytes(
         "GET",
-        `/seller_api/bulk_products/${watched}`,
+        `/seller_api/bulk_products/${streamed}`,
         { "X-Service-Auth": attacker.keys[0], "Accept": "text/event-stream" },
       ));
       await attacker.rest(500);
@@ -339,14 +348,14 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   },
   "refused documents": {
     sellers: 4,
+    prepare: () => Promise.resolve(refused = mostlyRefused()),
     lanes: 4,
     step: async (attacker, lane) => {
       const key = attacker.key(lane);
       const path = "/seller_api/bulk_products";
-      const body = refused ??= mostlyRefused();
       const answer = await attacker.send("POST", `${path}?accept=valid`, {
         key,
-        body,
+        body: refused,
       });
       const own = `${path}/${transactionOf(answer)}/refused`;
       await attacker.sendAndHold(attacker.request("GET", own, key));

@@ -1,5 +1,9 @@
 /** A thread that takes a share of a core and does nothing else. */
+import { lowerPriority } from "./priority.ts";
+
 const PERIOD_MS = 10;
+
+lowerPriority();
 
 self.onmessage = async ({ data: share }: MessageEvent<number>) => {
   for (;;) {

@@ -18,6 +18,7 @@ import { type Fare, Honest } from "./honest.ts";
 export const MEMORY_MIB = 700;
 const WATCH_MS = 200;
 const WARM_MS = 1_500;
+const ATTACKS_PER_THREAD = 8;
 
 export interface Trial {
   fare: Fare;
@@ -128,7 +129,46 @@ async function runDelayMs(pid: number): Promise<number> {
   }
 }
 
+/** Has each of these threads run some of the attacks. */
 class Attackers implements Disposable {
+  readonly #threads: AttackThread[] = [];
+
+  async prepare({ keys, ...orders }: Orders): Promise<void> {
+    const names = Object.keys(keys);
+    for (let at = 0; at < names.length; at += ATTACKS_PER_THREAD) {
+      const own = names.slice(at, at + ATTACKS_PER_THREAD);
+      const thread = new AttackThread();
+      this.#threads.push(thread);
+      await thread.prepare({
+        ...orders,
+        keys: Object.fromEntries(own.map((name) => [name, keys[name]])),
+      });
+    }
+  }
+
+  begin(): void {
+    for (const thread of this.#threads) thread.begin();
+  }
+
+  async end(): Promise<Omit<Ended, "type">> {
+    const ends = await Promise.all(this.#threads.map((one) => one.end()));
+    const answers: Record<string, number> = {};
+    let bytesSent = 0;
+    for (const ended of ends) {
+      bytesSent += ended.bytesSent;
+      for (const [status, n] of Object.entries(ended.answers)) {
+        answers[status] = (answers[status] ?? 0) + n;
+      }
+    }
+    return { bytesSent, answers };
+  }
+
+  [Symbol.dispose](): void {
+    for (const thread of this.#threads) thread[Symbol.dispose]();
+  }
+}
+
+class AttackThread implements Disposable {
   readonly #worker = new Worker(
     new URL("./attack_worker.ts", import.meta.url),
     { type: "module" },

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CHAPTERS, PARTS } from "../../src/docs/chapters.ts";
 import { headingId, render } from "../../src/docs/markdown.ts";
+import { chapterPage } from "../../src/docs/page.ts";
 import { boot } from "../support/app.ts";
 import { chapters, readme } from "../support/handbook.ts";
 
@@ -114,4 +115,23 @@ Deno.test("headings have the ids that GitHub gives them", () => {
       ["C++ / Ärger_1", "c--ärger_1"],
     ]
   ) assertEquals(headingId(heading), id);
+});
+
+Deno.test("the reference is written in pieces, between which others are served", async () => {
+  const chapter = CHAPTERS.find(({ name }) => name === "api")!;
+  let parts = 0;
+  const generate = () => {
+    parts = turns;
+    return { html: "", sections: "" };
+  };
+  let turns = 0;
+  let isWritten = false;
+  const page = chapterPage(chapter, generate).finally(() => isWritten = true);
+  while (!isWritten) {
+    await new Promise((done) => setImmediate(done));
+    turns++;
+  }
+  assertStringIncludes(await page, "<h1");
+  assert(parts > 0, "the first part");
+  assert(turns > parts, "the second part");
 });
