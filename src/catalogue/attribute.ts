@@ -13,6 +13,7 @@ import {
   readScalar,
   sameFields,
 } from "./product.ts";
+import { isId } from "../lib/ids.ts";
 import { ATTRIBUTE_NAMES, fieldCalled, type ScalarField } from "./fields.ts";
 import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
@@ -37,6 +38,12 @@ export async function updateAttribute(
   { seller, skuOrId, attribute, value }: AttributeUpdate,
 ): Promise<void> {
   const read = readPatch(attribute, value);
+  // One SKU is one product; an id, or a SKU that changes, can be another's key.
+  const isAlone = isId(skuOrId) || attribute === "sku";
+  const shared = isAlone ? undefined : {
+    kind: "attributes",
+    key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,
+  };
   await db.write(async (tx) => {
     const current = await findShort(tx, seller.no, skuOrId);
     if (current === null) throw notFound("product");
@@ -49,7 +56,7 @@ export async function updateAttribute(
     }
     const after = { ...current, ...fields };
     await writeProducts(tx, seller, [{ before: current, after }]);
-  }, { order: seller.id, shared: true });
+  }, { owner: seller.id, shared, changes: true });
 }
 
 function readPatch(

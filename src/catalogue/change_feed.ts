@@ -89,12 +89,20 @@ export async function touchProductsOf(
   }
 }
 
-function setChange(
+async function setChange(
   tx: Tx,
   change: number,
   products: readonly Link[],
 ): Promise<void> {
-  return tx.runMany(
+  for (const list of inLists(products)) {
+    await tx.lock(
+      `SELECT 1 FROM products
+       WHERE (seller_no, id) IN (${list.map(() => "(?, ?)").join(", ")})
+       ORDER BY seller_no, sku FOR UPDATE`,
+      list.flatMap(({ seller_no, product_id }) => [seller_no, product_id]),
+    );
+  }
+  await tx.runMany(
     "UPDATE products SET change_no = ? WHERE seller_no = ? AND id = ?",
     products.map(({ seller_no, product_id }) => [
       change,
@@ -124,7 +132,7 @@ export async function touchRest(tx: Tx): Promise<number> {
   const { number } = await takeChange(tx);
   const rest = await tx.get<Link & { image_id: string }>(
     `SELECT image_id, seller_no, product_id FROM changed_images
-     ORDER BY image_id LIMIT 1`,
+     ORDER BY image_id LIMIT 1 /* FOR UPDATE */`,
   );
   if (rest === undefined) return 0;
   const links = await tx.all<Link>(
@@ -135,12 +143,12 @@ export async function touchRest(tx: Tx): Promise<number> {
   );
   await setChange(tx, number, links);
   if (links.length < TOUCH_LIMIT) {
-    await tx.run("DELETE FROM changed_images WHERE image_id = ?", [
+    await tx.exec("DELETE FROM changed_images WHERE image_id = ?", [
       rest.image_id,
     ]);
   } else {
     const { seller_no, product_id } = links[links.length - 1];
-    await tx.run(
+    await tx.exec(
       `UPDATE changed_images SET seller_no = ?, product_id = ?
        WHERE image_id = ?`,
       [seller_no, product_id, rest.image_id],

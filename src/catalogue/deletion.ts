@@ -19,5 +19,5 @@ export async function deleteProduct(
     const changes = [{ before, after: null }];
     await linkImages(tx, seller.no, changes, new Map());
     await writeProducts(tx, seller, changes);
-  }, { order: seller.id });
+  }, { owner: seller.id, changes: true });
 }

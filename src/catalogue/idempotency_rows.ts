@@ -27,7 +27,10 @@ export async function findUsedKey(
   ) ?? null;
 }
 
-/** Keeps a key; an expired use of the same key is written over. */
+/**
+ * Keeps a key; an expired use of the same key goes. A write that uses it at the
+ * same time makes one of them run again (`unique`).
+ */
 export async function keepUsedKey(
   tx: Tx,
   sellerId: string,
@@ -35,14 +38,15 @@ export async function keepUsedKey(
   used: UsedKey,
   expiresAt: number,
 ): Promise<void> {
-  await tx.run(
+  await tx.exec(
+    `DELETE FROM idempotency_keys
+     WHERE seller_id = ? AND key = ? AND expires_at <= ?`,
+    [sellerId, key, tx.now()],
+  );
+  await tx.exec(
     `INSERT INTO idempotency_keys
        (seller_id, key, request_hash, transaction_id, expires_at)
-     VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (seller_id, key) DO UPDATE SET
-       request_hash = excluded.request_hash,
-       transaction_id = excluded.transaction_id,
-       expires_at = excluded.expires_at`,
+     VALUES (?, ?, ?, ?, ?)`,
     [sellerId, key, used.request_hash, used.transaction_id, expiresAt],
   );
 }

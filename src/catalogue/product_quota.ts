@@ -1,29 +1,48 @@
 /**
  * Whether a seller may have the products that an upload, or the undo of one,
- * would create.
+ * would create. Uploads of a seller run side by side and do not see each other's
+ * products; so near the limit they decide one after the other.
  */
 import type { Detail } from "../lib/errors.ts";
-import type { Sql } from "../database/db.ts";
-import { quotaOf } from "../sellers/usage_rows.ts";
+import type { Tx } from "../database/db.ts";
+import type { Quota } from "../sellers/usage_rows.ts";
+
+/** Room for the products of so many uploads in progress. */
+const NEAR = 64 * 250;
+
+/**
+ * The quota by which `created` new products are judged. In a write `lock` keeps
+ * it from changing where there is little room.
+ */
+export async function judgingQuota(
+  lock: Tx["lock"] | null,
+  read: () => Promise<Quota>,
+  { first, sellerId, created }: {
+    /** As it was read before. */
+    first: Quota;
+    sellerId: string;
+    created: number;
+  },
+): Promise<Quota> {
+  const isNear = created > 0 && first.used + created + NEAR > first.limit;
+  if (lock === null || !isNear) return first;
+  await lock(
+    "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
+    [`products of ${sellerId}`],
+  );
+  return await read();
+}
 
 /**
  * What is wrong with each of these new products, if they are too many; with
  * `fill`, only with those after the first ones for which there is room.
  */
-export async function quotaProblems(
-  sql: Sql,
-  sellerId: string,
+export function quotaProblems(
+  { limit, used }: Quota,
   created: readonly Pick<Detail, "product" | "sku" | "line">[],
-  { defaultLimit, fill }: { defaultLimit: number; fill: boolean },
-): Promise<Detail[]> {
-  if (created.length === 0) return [];
-  const { limit, used } = await quotaOf(
-    sql,
-    sellerId,
-    "products",
-    defaultLimit,
-  );
-  if (used + created.length <= limit) return [];
+  { fill }: { fill: boolean },
+): Detail[] {
+  if (created.length === 0 || used + created.length <= limit) return [];
   const room = fill ? Math.max(0, limit - used) : 0;
   return created.slice(room).map(({ product, sku, line }) => ({
     product,

@@ -43,8 +43,8 @@ interface Lookup {
 
 function lookup(select: string): Lookup {
   return {
-    bySku: `${select} WHERE seller_no = ? AND sku = ?`,
-    byId: `${select} WHERE seller_no = ? AND id = ?`,
+    bySku: `${select} WHERE seller_no = ? AND sku = ? /* FOR UPDATE */`,
+    byId: `${select} WHERE seller_no = ? AND id = ? /* FOR UPDATE */`,
   };
 }
 
@@ -142,7 +142,44 @@ async function findBy(
   return found;
 }
 
-/** The product with this SKU, else the one with this id; null when none. */
+/** Products that a write names. */
+interface Named {
+  ids: readonly string[];
+  skus: readonly string[];
+}
+
+/**
+ * The seller's products with one of these ids or SKUs. A write locks them, in
+ * the order of their SKUs, so that nothing changes them before it commits.
+ */
+export async function lockProducts(
+  sql: Sql,
+  sellerNo: number,
+  { ids, skus }: Named,
+): Promise<Product[]> {
+  const conditions: string[] = [];
+  const params: Param[] = [];
+  const named = { id: ids.filter(isId), sku: skus };
+  for (const [column, values] of Object.entries(named)) {
+    for (const list of inLists(values)) {
+      const isOne = `${column} IN (${marks(list.length)})`;
+      conditions.push(`(seller_no = ? AND ${isOne})`);
+      params.push(sellerNo, ...list);
+    }
+  }
+  if (conditions.length === 0) return [];
+  const rows = await sql.all<ProductRow>(
+    `${SELECT} WHERE ${conditions.join(" OR ")}
+     /* ORDER BY sku FOR UPDATE */`,
+    params,
+  );
+  return rows.map(toProduct);
+}
+
+/**
+ * The product with this SKU, else the one with this id; null when none. A write
+ * locks it.
+ */
 export function findBySkuOrId(
   sql: Sql,
   sellerNo: number,
@@ -202,14 +239,19 @@ export async function writeProducts(
     else if (after === null) deleted.push({ place, before });
     else updated.push({ place, before, after });
   }
-  const more = created.length - deleted.length;
-  if (more !== 0) await addUsage(tx, "products", new Map([[seller.id, more]]));
   const first = changes.length === 1
     ? await takeChange(tx)
     : await tx.takeChanges(changes.length);
   await deleteProducts(tx, seller, deleted, first);
   await updateProducts(tx, seller, updated, first);
-  await insertProducts(tx, seller, created, first);
+  // Two writes that bring the same new SKUs wait for each other in one order.
+  await insertProducts(tx, seller, created.toSorted(bySku), first);
+  const more = created.length - deleted.length;
+  if (more !== 0) await addUsage(tx, "products", new Map([[seller.id, more]]));
+}
+
+function bySku({ after: one }: Created, { after: other }: Created): number {
+  return one.sku < other.sku ? -1 : one.sku > other.sku ? 1 : 0;
 }
 
 /** Which of the changes of its write it is, from 0. */
@@ -249,10 +291,6 @@ async function deleteProducts(
   { number, at }: Change,
 ): Promise<void> {
   if (deleted.length === 0) return;
-  const owner = await tx.get<{ name: string }>(
-    `SELECT ${OWNER_NAME} AS name FROM sellers WHERE id = ?`,
-    [seller.id],
-  );
   await tx.runMany(
     "DELETE FROM products WHERE seller_no = ? AND id = ?",
     deleted.map(({ before: { id } }) => [seller.no, id]),
@@ -260,14 +298,13 @@ async function deleteProducts(
   await tx.runMany(
     `INSERT INTO deleted_products
        (id, seller_id, seller_name, sku, deleted_at, change_no)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+     SELECT ?, id, ${OWNER_NAME}, ?, ?, ? FROM sellers WHERE id = ?`,
     deleted.map(({ place, before: { id, sku } }) => [
       id,
-      seller.id,
-      owner!.name,
       sku,
       at,
       number + place,
+      seller.id,
     ]),
   );
 }

@@ -27,7 +27,7 @@ export async function insertRefusedProducts(
   const kept = rows.reduce((sum, [, , json]) => sum + json.length, bytes);
   const keptBytes = Math.max(kept, LEAST_KEPT_BYTES);
   await makeRoom(tx, sellerId, limit - keptBytes);
-  await tx.run(
+  await tx.exec(
     `INSERT INTO refused_documents (transaction_id, seller_id, bytes, kept_bytes)
      VALUES (?, ?, ?, ?)`,
     [transactionId, sellerId, bytes, keptBytes],
@@ -63,7 +63,7 @@ async function makeRoom(
        WHERE seller_id = ? ORDER BY transaction_id LIMIT 1`,
       [sellerId],
     );
-    await tx.run(
+    await tx.exec(
       "DELETE FROM refused_documents WHERE transaction_id = ?",
       [oldest!.transaction_id],
     );

@@ -11,7 +11,7 @@ export async function insertTransaction(
   results: readonly TransactionResult[],
 ): Promise<void> {
   const { products } = transaction;
-  await tx.run(
+  await tx.exec(
     `INSERT INTO transactions (id, seller_id, created_at, finished_at,
        products_created, products_updated, products_unchanged,
        products_deleted, products_refused, undoes,
@@ -41,7 +41,7 @@ export async function setImageCounts(
   finishedAt: number | null,
   results: readonly TransactionResult[],
 ): Promise<void> {
-  await tx.run(
+  await tx.exec(
     `UPDATE transactions SET images_pending = ?, images_reused = ?,
        finished_at = ?, results = ? WHERE id = ?`,
     [counts.pending, counts.reused, finishedAt, packResults(results), id],

@@ -98,9 +98,9 @@ export async function writeTransaction(
     const owner = { transactionId, sellerId: seller.id };
     await insertRefusedProducts(tx, owner, refused, limit);
   }
-  // What every upload has to wait for comes last.
-  await countInHour(tx, now, "uploads");
   await writeProducts(tx, seller, [...changes.values()]);
+  // What other uploads may have to wait for comes last.
+  await countInHour(tx, now, "uploads");
   tx.onCommit(() => {
     for (const [result, n] of Object.entries(counts)) {
       metrics.products.add(n, result);

@@ -13,6 +13,8 @@ import { requireActive } from "../sellers/access.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
+import { lockImages } from "../images/requests.ts";
+import { quotaOf } from "../sellers/usage_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import { findResults, findTransaction } from "./transaction_rows.ts";
@@ -21,6 +23,7 @@ import {
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
+import { formerImages } from "./undo_record.ts";
 import { planUndo, type UndoneProduct, type UndoPlan } from "./undo_plan.ts";
 import { deleteUndo, findUndo, undoableSince } from "./undo_rows.ts";
 
@@ -53,7 +56,9 @@ export async function undoTransaction(
   const { db } = services;
   const { seller, dryRun, idempotency: request } = undo;
   if (dryRun) {
-    const plan = await db.read((sql) => makePlan(sql, services, undo));
+    const plan = await db.read((sql) =>
+      makePlan(sql, services, undo, () => Promise.resolve())
+    );
     const details = [...plan.conflicts, ...plan.beyondQuota];
     return { dryRun: countsOf(plan.products), details };
   }
@@ -66,7 +71,12 @@ export async function undoTransaction(
       db.write(async (tx) => {
         const used = await usedBefore(tx, seller, use);
         if (used !== null) return { transactionId: used.transaction_id };
-        const plan = await makePlan(tx, services, undo);
+        const plan = await makePlan(
+          tx,
+          services,
+          undo,
+          (urls) => lockImages(tx, urls),
+        );
         const problems = undo.keepChanged
           ? plan.beyondQuota
           : [...plan.conflicts, ...plan.beyondQuota];
@@ -80,7 +90,12 @@ export async function undoTransaction(
           undoes: undo.transactionId,
           use,
         });
-      }, { order: seller.id, heavy: true }),
+      }, {
+        owner: seller.id,
+        order: `undo ${undo.transactionId}`,
+        heavy: true,
+        changes: true,
+      }),
   });
 }
 
@@ -90,6 +105,7 @@ async function makePlan(
   sql: Sql,
   { config, deps }: Services,
   { seller, transactionId }: Undo,
+  lock: (urls: readonly string[]) => Promise<void>,
 ): Promise<Plan> {
   await requireActive(sql, seller.id);
   const transaction = await findTransaction(sql, seller.id, transactionId);
@@ -108,14 +124,20 @@ async function makePlan(
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const steps = await findUndo(sql, transactionId, since);
   if (steps === null) throw tooOld(config.undoDays, created_at > since);
+  await lock(formerImages(steps));
   const results = await findResults(sql, transactionId);
   const plan = await planUndo(sql, seller.no, steps, results, deps.ids.uuid);
   const remade = plan.products.filter(({ result }) => result === "created");
-  const beyondQuota = await quotaProblems(
+  const quota = await quotaOf(
     sql,
     seller.id,
+    "products",
+    config.productLimit,
+  );
+  const beyondQuota = quotaProblems(
+    quota,
     remade.map(({ product, sku }) => ({ product, sku })),
-    { defaultLimit: config.productLimit, fill: false },
+    { fill: false },
   );
   return { ...plan, beyondQuota };
 }

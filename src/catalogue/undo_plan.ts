@@ -13,7 +13,7 @@ import {
   type ProductChange,
   TIED_FIELDS,
 } from "./product.ts";
-import { findByIds, findBySkus } from "./product_rows.ts";
+import { findBySkus, lockProducts } from "./product_rows.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
 import {
   columnsOf,
@@ -55,7 +55,9 @@ export async function planUndo(
     // Only refused products have neither, and they have no step.
     return { step, id: id!, sku: sku! };
   });
-  const current = await findByIds(sql, sellerNo, named.map(({ id }) => id));
+  const ids = named.map(({ id }) => id);
+  const products = await lockProducts(sql, sellerNo, { ids, skus: [] });
+  const current = new Map(products.map((product) => [product.id, product]));
   const undoings = named.map(({ step, id, sku }) =>
     new Undoing(step, current.get(id) ?? null, { id, sku })
   );

@@ -223,3 +223,14 @@ export function unpackUndo(text: string): UndoStep[] {
   }
   return steps.sort((a, b) => a.index - b.index);
 }
+
+/** URLs of images that products may show again after the undo. */
+export function formerImages(steps: readonly UndoStep[]): string[] {
+  return steps.flatMap((step) => {
+    if (step.did === "create") return [];
+    if (step.did === "delete") return step.former.images.map(({ url }) => url);
+    const images = step.fields.find(({ field }) => field === "images")?.former;
+    return (images as ProductFields["images"] | undefined ?? [])
+      .map(({ url }) => url);
+  });
+}

@@ -18,7 +18,7 @@ export async function keepUndo(
   changes: ReadonlyMap<number, ProductChange>,
 ): Promise<void> {
   if (changes.size === 0) return;
-  await tx.run(
+  await tx.exec(
     `INSERT INTO undo_records (transaction_id, created_at, record)
      VALUES (?, ?, ?)`,
     [transactionId, now, packUndo(changes)],

@@ -32,8 +32,9 @@ import {
   refusesAll,
 } from "./upload_judgement.ts";
 import { SentDocument } from "./refused_products.ts";
+import { lockImages } from "../images/requests.ts";
 import type { Services } from "../services.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { type Sql, together, type Tx } from "../database/db.ts";
 import {
   type KeyedRequest,
   type KeyUse,
@@ -143,13 +144,14 @@ async function carryThrough(
   );
   countHeads(services, heads.values());
   const known = [...document.problems, ...imageProblems(document, heads)];
-  const judge = async (sql: Sql) => {
-    await requireActive(sql, seller.id);
-    const judged = await inSpan(
-      "upload.plan",
-      () => judgeProducts(sql, services, upload, document, known),
+  const judge = async (sql: Sql, lock: Tx["lock"] | null) => {
+    const [, { problems, products }] = await together(
+      requireActive(sql, seller.id),
+      inSpan(
+        "upload.plan",
+        () => judgeProducts(sql, services, upload, document, known, lock),
+      ),
     );
-    const { problems, products } = judged;
     const hasOthers = products.some(({ result }) => result !== "refused");
     if (refusesAll(problems, { acceptValid, hasOthers })) {
       // Only some are told: those that refuse the valid products, too, come first.
@@ -164,11 +166,19 @@ async function carryThrough(
     hasOthers: hasOthers(document, known),
   });
   if (!isHopeless) requireAllAsked(heads);
-  if (dryRun || isHopeless) return { dryRun: countsOf(await db.read(judge)) };
+  if (dryRun || isHopeless) {
+    return { dryRun: countsOf(await db.read((sql) => judge(sql, null))) };
+  }
   const write = async (tx: Tx): Promise<UploadOutcome> => {
-    const used = await usedBefore(tx, seller, use);
-    if (used !== null) return firstAnswer(used);
-    const products = await judge(tx);
+    await lockImages(tx, [...heads.keys()]);
+    const [used, judged] = await Promise.allSettled([
+      usedBefore(tx, seller, use),
+      judge(tx, tx.lock.bind(tx)),
+    ]);
+    if (used.status === "rejected") throw used.reason;
+    if (used.value !== null) return firstAnswer(used.value);
+    if (judged.status === "rejected") throw judged.reason;
+    const products = judged.value;
     return await writeTransaction(services, tx, {
       seller,
       products: products.map(toOutcome),
@@ -180,7 +190,8 @@ async function carryThrough(
       use,
     });
   };
-  const options = { order: seller.id, heavy: size > LIGHT };
+  const heavy = size > LIGHT;
+  const options = { owner: seller.id, heavy, changes: true };
   return await inPhase(services, "write", () => db.write(write, options));
 }
 

@@ -3,11 +3,12 @@
  * or with `accept=valid` each by its own problems. Writes nothing.
  */
 import type { Detail } from "../lib/errors.ts";
-import type { Sql } from "../database/db.ts";
+import { type Sql, together, type Tx } from "../database/db.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { ProductsDocument } from "./document.ts";
-import { quotaProblems } from "./product_quota.ts";
+import { quotaOf } from "../sellers/usage_rows.ts";
+import { judgingQuota, quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
 import { makePlan, type PlannedProduct } from "./upload_plan.ts";
 import { leaveOut } from "./valid_products.ts";
@@ -45,15 +46,24 @@ export interface Judged {
   products: JudgedProduct[];
 }
 
-/** Judges what has no `known` problem by what is stored, too. */
+/**
+ * Judges what has no `known` problem by what is stored, too; `lock` is that of a
+ * write.
+ */
 export async function judgeProducts(
   sql: Sql,
   { deps, config }: Pick<Services, "deps" | "config">,
   { seller, acceptValid }: { seller: Seller; acceptValid: boolean },
   document: ProductsDocument,
   known: readonly Detail[],
+  lock: Tx["lock"] | null,
 ): Promise<Judged> {
-  const plan = await makePlan(sql, seller.no, document, deps.ids.uuid);
+  const readQuota = () =>
+    quotaOf(sql, seller.id, "products", config.productLimit);
+  const [first, plan] = await together(
+    readQuota(),
+    makePlan(sql, seller.no, document, deps.ids.uuid),
+  );
   const found = [...known, ...plan.problems];
   const valid = acceptValid
     ? leaveOut(plan.products, found)
@@ -64,10 +74,12 @@ export async function judgeProducts(
       sku,
       line,
     }));
-  const beyondQuota = await quotaProblems(sql, seller.id, created, {
-    defaultLimit: config.productLimit,
-    fill: acceptValid,
+  const quota = await judgingQuota(lock, readQuota, {
+    first,
+    sellerId: seller.id,
+    created: created.length,
   });
+  const beyondQuota = quotaProblems(quota, created, { fill: acceptValid });
   const problems = [...found, ...valid.problems, ...beyondQuota]
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   return { problems, products: judged(document, plan.products, problems) };

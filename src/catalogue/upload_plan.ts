@@ -1,6 +1,6 @@
 /**
  * What each row of a document does to stored products, or why it cannot. Reads
- * stored products, writes nothing.
+ * stored products (in a write it locks them), writes nothing.
  */
 import {
   type Detail,
@@ -18,7 +18,7 @@ import {
 import type { PlannedResult } from "./transaction.ts";
 import { quote } from "../lib/values.ts";
 import type { Sql } from "../database/db.ts";
-import { findByIds, findBySkus } from "./product_rows.ts";
+import { lockProducts } from "./product_rows.ts";
 import type { DecodedProduct, ProductsDocument } from "./document.ts";
 
 /** The stored products that a document speaks of. */
@@ -32,11 +32,13 @@ async function loadStored(
   sellerNo: number,
   { rows }: ProductsDocument,
 ): Promise<Stored> {
-  const ids = rows.flatMap(({ id }) => id ?? []);
-  const skus = rows.flatMap(({ sku }) => sku ?? []);
+  const products = await lockProducts(sql, sellerNo, {
+    ids: rows.flatMap(({ id }) => id ?? []),
+    skus: rows.flatMap(({ sku }) => sku ?? []),
+  });
   return {
-    byId: await findByIds(sql, sellerNo, ids),
-    bySku: await findBySkus(sql, sellerNo, skus),
+    byId: new Map(products.map((product) => [product.id, product])),
+    bySku: new Map(products.map((product) => [product.sku, product])),
   };
 }
 

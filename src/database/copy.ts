@@ -25,7 +25,7 @@ const PAGE = 256;
  */
 export const TABLES: readonly Table[] = [
   { name: "sellers", key: ["id"] },
-  { name: "seller_usage", key: ["seller_id", "resource"] },
+  { name: "seller_usage", key: ["seller_id", "resource", "shard"] },
   { name: "products", key: ["seller_no", "id"] },
   { name: "deleted_products", key: ["id"] },
   { name: "transactions", key: ["id"] },
@@ -47,7 +47,7 @@ export const TABLES: readonly Table[] = [
   { name: "events", key: ["id"], page: 32 },
   { name: "deliveries", key: ["id"] },
   { name: "delivery_attempts", key: ["delivery_id", "number"] },
-  { name: "hourly_counts", key: ["hour", "name"] },
+  { name: "hourly_counts", key: ["hour", "name", "shard"] },
   { name: "refusals", key: ["id"] },
   { name: "audit_log", key: ["id"] },
   { name: "operator_keys", key: ["id"] },

@@ -43,7 +43,18 @@ export interface Change {
 export interface Tx extends Sql {
   /** Runs one statement; returns how many rows it changed. */
   run(sql: string, params?: readonly Param[]): Promise<number>;
-  /** Runs one statement for each row of parameters, in order. */
+  /**
+   * Locks rows by a SELECT with a lock, in its order; nothing on an engine with
+   * one writer. Fails as `exec`.
+   */
+  lock(sql: string, params?: readonly Param[]): Promise<void>;
+  /**
+   * Runs a statement whose result nobody needs. On an engine that is reached
+   * over a network it does not wait for the answer: an error may come from a
+   * later call, or from the commit.
+   */
+  exec(sql: string, params?: readonly Param[]): Promise<void>;
+  /** `exec` for each row of parameters, in order. */
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
   /** The result of `make`, which is called once for all writes of a commit. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
@@ -61,22 +72,39 @@ export interface Tx extends Sql {
 
 export interface WriteOptions {
   /**
-   * Writes of one `order` are applied one after the other, in every process;
-   * those of one process in the order of their calls, except that heavy ones
-   * may be overtaken.
+   * On an engine with one writer, heavy writes of several owners take turns; on
+   * one with several, few of an owner run at the same time.
    */
+  owner?: string;
+  /** Writes of one `order` run one after the other, in every process. */
   order?: string;
-  /**
-   * May share a transaction with other such writes of its order: it is small,
-   * and takes no lock that precedes (in the lock order) one that they hold.
-   */
-  shared?: boolean;
+  /** May share a transaction with other writes. */
+  shared?: Shared;
   /** Concerns hundreds of rows; an engine with one writer delays it. */
   heavy?: boolean;
+  /** Changes what products show: its numbers are fetched beforehand. */
+  changes?: boolean;
+}
+
+/**
+ * Says which small writes share a transaction, if they wait together: those of
+ * one kind. Those with different keys run at the same time, so that they need as
+ * many round trips as one of them. They must lock what they decide by with their
+ * first statement, and depend on no other row; a transaction begins them in the
+ * order of their keys. Writes of one process with the same key run one after the
+ * other, in the order of the calls.
+ */
+export interface Shared {
+  kind: string;
+  key: string;
 }
 
 /** Options of upkeep writes: one at a time, with low priority. */
-export const UPKEEP: WriteOptions = { order: "upkeep", heavy: true };
+export const UPKEEP: WriteOptions = {
+  owner: "upkeep",
+  order: "upkeep",
+  heavy: true,
+};
 
 /** Receives measurements of the database. */
 export interface DbMeter {
@@ -117,12 +145,15 @@ export interface Db {
    * shared commit fail.
    *
    * An engine with one writer applies all writes in the order of the calls,
-   * except that heavy ones may be overtaken. With several writers, another
-   * write may change what one has read before it commits, unless both have the
-   * same `order` or the row is locked: by an UPDATE, or by a SELECT that ends
-   * in `FOR UPDATE` or `FOR SHARE`, written as a comment (`dialect.ts`). Rows
-   * are locked in this order: sellers, deliveries, webhooks, images,
-   * `seller_usage`, transactions, `hourly_counts`, `change_counter`, products.
+   * except that heavy ones may be overtaken. With several writers the isolation
+   * is READ COMMITTED: another write may change what one has read before it
+   * commits, unless both have the same `order` or the row is locked: by an
+   * UPDATE, or by a SELECT that ends in `FOR UPDATE` or `FOR SHARE`, written as a
+   * comment (`dialect.ts`). A row that is not there cannot be locked: an INSERT
+   * that meets another one at a unique index makes the write run again. Rows are
+   * locked in this order, so that no two writes wait for each other: sellers,
+   * deliveries, webhooks, images (by URL), products (by seller and SKU),
+   * transactions, `seller_usage`, `hourly_counts`.
    */
   write<T>(
     fn: (tx: Tx) => Promise<T>,
@@ -202,6 +233,20 @@ export const HURRIED_LOCK_WAIT_MS = 1_000;
 /** The error of calls after `close()`. */
 export function closed(): DbError {
   return new DbError("closed", "The database is closed.");
+}
+
+/**
+ * The results of reads that were begun together, so that they share a round
+ * trip. Throws the error of the first one that failed, when all are over.
+ */
+export async function together<T extends readonly unknown[]>(
+  ...reads: { [K in keyof T]: Promise<T[K]> }
+): Promise<T> {
+  const results = await Promise.allSettled(reads);
+  return results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
+  }) as unknown as T;
 }
 
 /** `?, ?, ?` for an IN list of `n` values. */

@@ -4,8 +4,12 @@
  * codes into what PostgreSQL knows.
  *
  * - `?` is `$1`, `$2`, …
- * - A row lock stands in a query as a comment, `/` + `* FOR UPDATE *` + `/`,
- *   which SQLite, with its single writer, reads as one.
+ * - A row lock stands in a query as a comment, `/` + `* FOR UPDATE *` + `/` or
+ *   `/` + `* ORDER BY sku FOR UPDATE *` + `/`, which SQLite, with its single
+ *   writer, reads as one; so does a read on PostgreSQL.
+ * - `0 /` + `* SHARD *` + `/` is one of 16 numbers for each connection: counters
+ *   that many writes change have a row for each, so that no write waits for
+ *   another.
  * - Text is ordered by its bytes (`COLLATE "C"`), as SQLite orders it: places
  *   in lists are cursors.
  * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
@@ -24,28 +28,42 @@ export interface Statement {
 
 const statements = new Map<string, Statement>();
 
-/** The statement of a portable query; created once. */
+/** The statement of a portable query in a write; created once. */
 export function toStatement(sql: string): Statement {
+  return statementOf(sql, (text) => text.replace(LOCK, "$1"));
+}
+
+/** The statement of a portable query in a read, which locks nothing. */
+export function toReadStatement(sql: string): Statement {
+  if (sql.search(LOCK) === -1) return toStatement(sql);
+  return statementOf(`${sql} -- read`, (text) => text.replace(LOCK, ""));
+}
+
+function statementOf(
+  sql: string,
+  translateLocks: (sql: string) => string,
+): Statement {
   let statement = statements.get(sql);
   if (statement === undefined) {
-    statement = { name: `s${statements.size}`, text: toPostgres(sql) };
+    const text = toPostgres(translateLocks(sql));
+    statement = { name: `s${statements.size}`, text };
     statements.set(sql, statement);
   }
   return statement;
 }
 
-const LOCK = /\/\* (FOR (?:UPDATE|SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
+const LOCK =
+  /\/\* ((?:ORDER BY [a-z_, ]+ )?FOR (?:UPDATE|SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 
 const URL_ONCE = "md5(url), md5(reverse(url))";
 
 function toPostgres(sql: string): string {
   let n = 0;
-  const unique = sql.replace("ON CONFLICT (url)", `ON CONFLICT (${URL_ONCE})`);
-  return unique.replace(LOCK, "$1").replace(
-    QUOTED_OR_MARK,
-    (part) => part === "?" ? `$${++n}` : part,
-  );
+  return sql
+    .replace("ON CONFLICT (url)", `ON CONFLICT (${URL_ONCE})`)
+    .replaceAll("0 /* SHARD */", "pg_backend_pid() % 16")
+    .replace(QUOTED_OR_MARK, (part) => part === "?" ? `$${++n}` : part);
 }
 
 /**
@@ -113,7 +131,7 @@ function bytesOf(text: string): Uint8Array {
  * SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) as
  * a `DbErrorKind`; `retry` if the same transaction may succeed next time.
  */
-export function errorKind(code: string): DbErrorKind | "retry" {
+export function errorKind(code: string): DbErrorKind | "retry" | "aborted" {
   switch (code) {
     case "23505":
       return "unique";
@@ -123,6 +141,8 @@ export function errorKind(code: string): DbErrorKind | "retry" {
     case "53100": // disk_full
     case "58030": // io_error
       return "full";
+    case "25P02": // in_failed_sql_transaction
+      return "aborted";
     case "25006": // read_only_sql_transaction: a standby
     case "42501": // insufficient_privilege
       return "readonly";

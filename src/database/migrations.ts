@@ -719,4 +719,32 @@ CREATE TABLE maintenance_positions (
 ) STRICT;
 `,
   },
+  {
+    name: "counters that many writes change: a row for each shard",
+    sql: `
+ALTER TABLE seller_usage RENAME TO old_seller_usage;
+CREATE TABLE seller_usage (
+  seller_id TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  shard INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (seller_id, resource, shard)
+) STRICT, WITHOUT ROWID;
+INSERT INTO seller_usage (seller_id, resource, shard, used)
+  SELECT seller_id, resource, 0, used FROM old_seller_usage;
+DROP TABLE old_seller_usage;
+
+ALTER TABLE hourly_counts RENAME TO old_hourly_counts;
+CREATE TABLE hourly_counts (
+  hour INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  shard INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (hour, name, shard)
+) STRICT;
+INSERT INTO hourly_counts (hour, name, shard, n)
+  SELECT hour, name, 0, n FROM old_hourly_counts;
+DROP TABLE old_hourly_counts;
+`,
+  },
 ];

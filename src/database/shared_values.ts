@@ -3,21 +3,23 @@
  * creates it; if that write is undone, the next one creates it again.
  */
 export class SharedValues {
-  readonly #values: Map<string, unknown>;
+  readonly #values: Map<string, Promise<unknown>>;
   /** Names of the values that this write created. */
   readonly #made: string[] = [];
 
   /** `values`: one map for all writes of a commit. */
-  constructor(values: Map<string, unknown>) {
+  constructor(values: Map<string, Promise<unknown>>) {
     this.#values = values;
   }
 
-  async once<T>(name: string, make: () => Promise<T>): Promise<T> {
-    if (!this.#values.has(name)) {
-      this.#values.set(name, await make());
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    let value = this.#values.get(name);
+    if (value === undefined) {
+      value = make();
+      this.#values.set(name, value);
       this.#made.push(name);
     }
-    return this.#values.get(name) as T;
+    return value as Promise<T>;
   }
 
   /** Called when the write is undone. */

@@ -241,7 +241,8 @@ export async function retryImages(
       });
     }
     return references;
-  }, { order: seller.id });
+    // Two retries of one upload would count its failed images twice.
+  }, { owner: seller.id, order: `retry ${id}` });
   return { xml: { transaction_id: id, images: { retried } } };
 }
 

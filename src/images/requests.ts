@@ -58,6 +58,23 @@ export interface RequestedCounts {
 }
 
 /**
+ * Locks the images of these URLs that are known, before their products: jobs of
+ * images that end lock in this order, too.
+ */
+export async function lockImages(
+  tx: Tx,
+  urls: readonly string[],
+): Promise<void> {
+  for (const list of inLists([...new Set(urls)].sort())) {
+    await tx.lock(
+      `SELECT 1 FROM images WHERE url IN (${marks(list.length)})
+       ORDER BY url FOR UPDATE`,
+      list,
+    );
+  }
+}
+
+/**
  * Requests the images of a transaction whose row was just inserted. An image
  * stored in the version that the HEAD request saw is `reused` at once; every
  * other waits for the one job of its URL, which is started, restarted or

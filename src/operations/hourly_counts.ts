@@ -29,9 +29,10 @@ export async function countInHour(
   n = 1,
 ): Promise<void> {
   if (n === 0) return;
-  await tx.run(
-    `INSERT INTO hourly_counts (hour, name, n) VALUES (?, ?, ?)
-     ON CONFLICT (hour, name) DO UPDATE SET n = hourly_counts.n + excluded.n`,
+  await tx.exec(
+    `INSERT INTO hourly_counts (hour, name, shard, n)
+     VALUES (?, ?, 0 /* SHARD */, ?)
+     ON CONFLICT (hour, name, shard) DO UPDATE SET n = hourly_counts.n + excluded.n`,
     [Math.floor(at / HOUR_MS), name, n],
   );
 }
@@ -47,8 +48,8 @@ export async function lastHours(
 ): Promise<Hour[]> {
   const first = Math.floor(now / HOUR_MS) - hours + 1;
   const rows = await sql.all<{ hour: number; name: HourlyCount; n: number }>(
-    `SELECT hour, name, n FROM hourly_counts WHERE hour >= ?
-     ORDER BY hour, name`,
+    `SELECT hour, name, SUM(n) AS n FROM hourly_counts WHERE hour >= ?
+     GROUP BY hour, name ORDER BY hour, name`,
     [first],
   );
   const found = new Map(

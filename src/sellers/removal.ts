@@ -58,8 +58,7 @@ export async function* sweepRemovedSellers(
     if (seller === undefined) return;
     const { id } = seller;
     for (const portion of PORTIONS) {
-      // In order with the uploads that were in progress.
-      const options = { order: id, heavy: true };
+      const options = { owner: id, order: `removal ${id}`, heavy: true };
       yield* untilNone(() => db.write((tx) => portion(tx, id), options));
     }
   }

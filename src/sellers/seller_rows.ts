@@ -7,7 +7,7 @@ import { quote } from "../lib/values.ts";
 import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
 import { giveName, invalidName } from "./names.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
-import type { Resource } from "./usage_rows.ts";
+import { usedOf } from "./usage_rows.ts";
 import type { Sql, Tx } from "../database/db.ts";
 
 /** Visible characters, with single spaces between words. */
@@ -309,12 +309,6 @@ export function pageOfSellers(
      ORDER BY id LIMIT ?`,
     [after, limit],
   );
-}
-
-/** A subquery: how much of a resource the seller of the outer query uses. */
-function usedOf(resource: Resource): string {
-  return `COALESCE((SELECT used FROM seller_usage
-        WHERE seller_id = sellers.id AND resource = '${resource}'), 0)`;
 }
 
 /** A seller's keys, the oldest first. */

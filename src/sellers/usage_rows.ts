@@ -1,8 +1,9 @@
 /**
- * Usage that counts against a seller's quotas: a counter for each resource,
- * changed in the same write as what it counts, so that a quota never needs a
- * count of rows. Its row is locked after those of images and before those of
- * transactions.
+ * Usage that counts against a seller's quotas: counters for each resource,
+ * changed in the same write as what they count, so that a quota never needs a
+ * count of rows. The sum of the rows counts: products have one for each shard, so
+ * that uploads of a seller do not wait for each other; bytes of images have one,
+ * which a decision locks.
  */
 import type { Sql, Tx } from "../database/db.ts";
 
@@ -31,14 +32,24 @@ export async function quotaOf(
 ): Promise<Quota> {
   const quota = await sql.get<Quota>(
     `SELECT COALESCE(sellers.${OVERRIDES[resource]}, ?) AS "limit",
-       COALESCE(seller_usage.used, 0) AS used
-     FROM sellers LEFT JOIN seller_usage
-       ON seller_usage.seller_id = sellers.id AND seller_usage.resource = ?
-     WHERE sellers.id = ?`,
-    [fallback, resource, sellerId],
+       ${usedOf(resource)} AS used
+     FROM sellers WHERE sellers.id = ?`,
+    [fallback, sellerId],
   );
   return quota ?? { limit: 0, used: 0 };
 }
+
+/** A subquery: how much of a resource the seller of the outer query uses. */
+export function usedOf(resource: Resource): string {
+  return `COALESCE((SELECT SUM(used) FROM seller_usage
+        WHERE seller_id = sellers.id AND resource = '${resource}'), 0)`;
+}
+
+/** The row that counts for a write. */
+const SHARDS: Record<Resource, string> = {
+  products: "0 /* SHARD */",
+  image_bytes: "0",
+};
 
 /** Adds amounts, which may be negative, to the usage of sellers. */
 export async function addUsage(
@@ -47,8 +58,9 @@ export async function addUsage(
   amounts: ReadonlyMap<string, number>,
 ): Promise<void> {
   await tx.runMany(
-    `INSERT INTO seller_usage (seller_id, resource, used) VALUES (?, ?, ?)
-     ON CONFLICT (seller_id, resource)
+    `INSERT INTO seller_usage (seller_id, resource, shard, used)
+     VALUES (?, ?, ${SHARDS[resource]}, ?)
+     ON CONFLICT (seller_id, resource, shard)
        DO UPDATE SET used = seller_usage.used + excluded.used`,
     [...amounts].filter(([, amount]) => amount !== 0).sort()
       .map(([sellerId, amount]) => [sellerId, resource, amount]),
@@ -62,11 +74,12 @@ export async function addUsage(
 export async function lockUsage(
   tx: Tx,
   sellerIds: Iterable<string>,
-  resource: Resource,
+  resource: "image_bytes",
 ): Promise<void> {
   await tx.runMany(
-    `INSERT INTO seller_usage (seller_id, resource, used) VALUES (?, ?, 0)
-     ON CONFLICT (seller_id, resource) DO UPDATE SET used = seller_usage.used`,
+    `INSERT INTO seller_usage (seller_id, resource, shard, used)
+     VALUES (?, ?, 0, 0)
+     ON CONFLICT (seller_id, resource, shard) DO UPDATE SET used = seller_usage.used`,
     [...sellerIds].sort().map((sellerId) => [sellerId, resource]),
   );
 }

@@ -174,8 +174,8 @@ export async function ingestEvent(
       });
     }
     return ingested;
-    // In order of their numbers; concurrent ones share a commit.
-  }, { order: `events ${sellerId}`, shared: true });
+    // In the order of their numbers.
+  }, { owner: sellerId, shared: { kind: "events", key: sellerId } });
 }
 
 interface Judged {

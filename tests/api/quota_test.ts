@@ -16,7 +16,7 @@ import { bothEngines } from "../support/engine.ts";
 async function counted(app: TestApp): Promise<{ used: number; rows: number }> {
   return await app.app.db.read(async (sql) => {
     const used = await sql.get<{ used: number }>(
-      "SELECT used FROM seller_usage WHERE seller_id = ? AND resource = 'products'",
+      "SELECT SUM(used) AS used FROM seller_usage WHERE seller_id = ? AND resource = 'products'",
       [app.sellerId],
     );
     const rows = await sql.get<{ n: number }>(

@@ -153,7 +153,9 @@ for (
     const value = change.includes("api_keys") ? first!.id : first!.name;
     assertEquals(await target.write((tx) => tx.run(change, [value])), 1);
     await source.write((tx) =>
-      tx.run("INSERT INTO hourly_counts (hour, name, n) VALUES (0, 'z', 1)")
+      tx.run(
+        "INSERT INTO hourly_counts (hour, name, shard, n) VALUES (0, 'z', 0, 1)",
+      )
     );
     await assertRejects(() => copy(source, target), CopyRefused);
     assertEquals(await countOf(target, "hourly_counts"), 30);
@@ -165,9 +167,12 @@ Deno.test("copy: a target with more rows than its source is refused", async () =
   const { source, target } = databases;
   await copy(source, target);
   await target.write((tx) =>
-    tx.run("INSERT INTO hourly_counts (hour, name, n) VALUES (?, 'z', 1)", [
-      2 ** 45,
-    ])
+    tx.run(
+      "INSERT INTO hourly_counts (hour, name, shard, n) VALUES (?, 'z', 0, 1)",
+      [
+        2 ** 45,
+      ],
+    )
   );
   await assertRejects(() => copy(source, target), CopyRefused, "hourly_counts");
 });

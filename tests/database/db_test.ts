@@ -106,7 +106,7 @@ onEach(
         made.push(row!.n);
         return row!.n;
       });
-    const together = { order: "one", shared: true };
+    const together = { shared: { kind: "test", key: "one" } };
     const writes = await Promise.allSettled([
       // The first may have a commit of its own.
       db.write(next, together),
@@ -171,14 +171,14 @@ onEach("writes of one order are applied as they were asked for", async (db) => {
 });
 
 onEach(
-  "small writes of one order share commits, and their mistakes do not",
+  "small writes of one kind share commits, and their mistakes do not",
   async (db) => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, (_, i) =>
         db.write(async (tx) => {
           await add("a", i % 7 === 3 ? -1_000 : 1)(tx);
           if (i % 7 === 4) throw new Error("no");
-        }, { order: "one", shared: true })),
+        }, { shared: { kind: "test", key: `${i}` } })),
     );
     const done = outcomes.filter(({ status }) => status === "fulfilled");
     assertEquals(done.length, 72);
@@ -188,7 +188,8 @@ onEach(
 
 onEach("whenever a write is asked for, it is made", async (db) => {
   for (let turns = 0; turns < 60; turns++) {
-    await db.write(add(), { order: "one", shared: turns % 2 === 0 });
+    const shared = { kind: "test", key: "one" };
+    await db.write(add(), turns % 2 === 0 ? { shared } : { order: "one" });
     for (let turn = 0; turn < turns; turn++) await null;
   }
   assertEquals(await valueOf(db), 60);

@@ -16,6 +16,8 @@ import {
   errorKind,
   insertOf,
   ROWS_LIMIT,
+  type Statement,
+  toReadStatement,
   toStatement,
   toValue,
 } from "../dialect.ts";
@@ -183,12 +185,17 @@ const SPOILT: ReadonlySet<string> = new Set(["away", "unsure", "readonly"]);
 export class PostgresError extends DbError {
   /** The same transaction may succeed next time. */
   readonly again: boolean;
+  /** An earlier statement of the transaction failed: that one is the cause. */
+  readonly aborted: boolean;
 
-  constructor(kind: DbErrorKind | "retry", cause: Error) {
-    super(kind === "retry" ? "busy" : kind, cause.message, cause);
+  constructor(kind: ReturnType<typeof errorKind>, cause: Error) {
+    super(KINDS[kind] ?? kind as DbErrorKind, cause.message, cause);
     this.again = kind === "retry";
+    this.aborted = kind === "aborted";
   }
 }
+
+const KINDS: Record<string, DbErrorKind> = { retry: "busy", aborted: "other" };
 
 /** An error of the driver; without an SQLSTATE the connection failed. */
 export function toDbError(error: unknown): PostgresError {
@@ -220,12 +227,16 @@ export class PostgresSql implements Sql {
     this.#client = client;
   }
 
+  protected statement(sql: string): Statement {
+    return toReadStatement(sql);
+  }
+
   protected send(
     sql: string,
     params: readonly Param[],
   ): Promise<pg.QueryResult> {
     const values = params.map(toValue);
-    return send(this.#client, { ...toStatement(sql), values });
+    return send(this.#client, { ...this.statement(sql), values });
   }
 
   async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
@@ -251,6 +262,12 @@ export class PostgresTx extends PostgresSql implements Tx {
   readonly afterCommit: (() => void)[] = [];
   /** The time of its changes, in Unix milliseconds; null: it took none. */
   changedAt: number | null = null;
+  /** Of the first statement that failed. */
+  failure: unknown = null;
+  /** Whether it may have changed something. */
+  hasWritten = false;
+  /** Resolves when the server has carried out what was sent, or refused it. */
+  done: Promise<unknown> = Promise.resolve();
 
   constructor(client: pg.Client, shared: SharedValues, clock: Clock) {
     super(client);
@@ -260,6 +277,25 @@ export class PostgresTx extends PostgresSql implements Tx {
 
   now(): number {
     return this.#clock.now();
+  }
+
+  protected override statement(sql: string): Statement {
+    return toStatement(sql);
+  }
+
+  protected override send(
+    sql: string,
+    params: readonly Param[],
+  ): Promise<pg.QueryResult> {
+    const answer = super.send(sql, params);
+    this.done = answer.catch((error) => this.failure ??= error);
+    return answer;
+  }
+
+  /** Sends a statement that changes rows. */
+  #write(sql: string, params: readonly Param[]): Promise<pg.QueryResult> {
+    this.hasWritten = true;
+    return this.send(sql, params);
   }
 
   async takeChanges(count: number): Promise<Change> {
@@ -278,30 +314,30 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    return (await this.send(sql, params)).rowCount ?? 0;
+    return (await this.#write(sql, params)).rowCount ?? 0;
   }
 
-  /**
-   * All statements are sent before the first result arrives: one round trip.
-   */
-  async runMany(
-    sql: string,
-    rows: readonly (readonly Param[])[],
-  ): Promise<void> {
-    const answers: Promise<unknown>[] = [];
+  lock(sql: string, params: readonly Param[] = []): Promise<void> {
+    this.send(sql, params);
+    return Promise.resolve();
+  }
+
+  exec(sql: string, params: readonly Param[] = []): Promise<void> {
+    this.#write(sql, params);
+    return Promise.resolve();
+  }
+
+  runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
     let start = 0;
     for (let size = ROWS_LIMIT; size > 1; size /= 2) {
       const insert = insertOf(sql, size);
       if (insert === null) break;
       for (; rows.length - start >= size; start += size) {
-        answers.push(
-          this.send(insert, rows.slice(start, start + size).flat()),
-        );
+        this.#write(insert, rows.slice(start, start + size).flat());
       }
     }
-    for (const row of rows.slice(start)) answers.push(this.send(sql, row));
-    // Only the first error is the cause; the others follow from it.
-    for (const answer of answers) await answer;
+    for (const row of rows.slice(start)) this.#write(sql, row);
+    return Promise.resolve();
   }
 
   once<T>(name: string, make: () => Promise<T>): Promise<T> {

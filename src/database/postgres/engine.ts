@@ -1,21 +1,23 @@
 /**
  * The PostgreSQL engine, for services of more than one process.
  *
- * Writes run at READ COMMITTED on purpose: a write locks what it decides by,
- * with its `order` (an advisory lock) or row by row, and each statement sees
- * what was committed before it got its lock. A stricter level would only turn
- * waits into failures, because every change of the catalogue takes its number
- * from one row. Remaining conflicts (a deadlock, a row that another process
- * inserted first) are retried a bounded number of times.
+ * Writes run at READ COMMITTED: a write locks what it decides by, row by row (or
+ * by its `order`, an advisory lock), and each statement sees what was committed
+ * before it got its lock. A stricter level would only turn waits into failures.
+ * Remaining conflicts (a deadlock, a row that another process inserted first)
+ * are retried a bounded number of times.
  *
  * Reads are REPEATABLE READ snapshots on connections of their own, so that
  * waiting writes block no read.
  *
- * Small writes of one order that wait together share a transaction for a few
- * milliseconds, each in its own savepoint, because a commit costs more than
- * they do: on a slow disk, 32 concurrent writes of one row were 31 a second
- * instead of 8. Other writes do not share, because each would hold its locks
- * while the next waits for more.
+ * A statement is sent without waiting for the one before it, unless the write
+ * awaits its result; COMMIT, too. So a write takes as many round trips as it
+ * has results to wait for, and one for the commit.
+ *
+ * Small writes of one kind that wait together share a transaction, because a
+ * commit costs more than they do: one flush, and one round trip for the same
+ * statement of all. If one of them fails after it has written, it is run again by
+ * itself, and the others together.
  */
 import type pg from "pg";
 import { type Deps, systemDeps } from "../../deps.ts";
@@ -49,18 +51,18 @@ import { SharedValues } from "../shared_values.ts";
 import { Servers } from "./servers.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
 
-/** How long a transaction accepts further writes. */
-const SHARE_MS = 5;
+/** Writes of one transaction at most. */
+const SHARE_LIMIT = 64;
 /**
- * Writes of one transaction at most; the server keeps 64 savepoints cheaply.
+ * Transactions of one owner at a time, so that the writes of one seller do not
+ * wait for each other on all connections.
  */
-const SHARE_LIMIT = 32;
+const OWNER_LIMIT = 2;
 /** How often a write is tried while deadlocks undo it. */
 const DEADLOCK_TRIES = 6;
-/**
- * How often it is tried if the connection breaks before the commit, or a key is
- * taken.
- */
+/** How often it is tried while other processes insert the same keys. */
+const TAKEN_TRIES = 6;
+/** How often it is tried if the connection breaks before the commit. */
 const TRIES = 2;
 
 /** How far the times of changes may differ between processes. */
@@ -97,7 +99,11 @@ interface WaitingWrite {
   fn: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
-  shared: boolean;
+  /** Its key among the shared writes of its kind; null: it shares nothing. */
+  key: string | null;
+  /** To be run by itself, because a transaction that it shared failed. */
+  alone: boolean;
+  changes: boolean;
   tries: number;
   /** Monotonic time. */
   askedAt: number;
@@ -105,20 +111,23 @@ interface WaitingWrite {
   until: number;
 }
 
-/** The waiting writes of one order, or those without an order. */
+/** Writes that wait: of one order, of one kind of shared ones, or all others. */
 interface WriteQueue {
+  name: string;
+  /** Of the advisory lock; null: without one. */
   order: string | null;
   waiting: WaitingWrite[];
-  /**
-   * How many transactions take writes from it; at most one if it has an order.
-   */
+  /** Keys of shared writes whose transactions run. */
+  readonly keys: Set<string>;
+  /** How many transactions take writes from it, and may do so. */
   running: number;
+  readonly limit: number;
 }
 
 /** The result of one write in a transaction that is still open. */
 type Called =
-  | { ok: true; write: WaitingWrite; value: unknown; tx: PostgresTx }
-  | { ok: false; write: WaitingWrite; error: unknown };
+  & { write: WaitingWrite; tx: PostgresTx }
+  & ({ ok: true; value: unknown } | { ok: false; error: unknown });
 
 class PostgresDb implements Db {
   readonly #servers: Servers;
@@ -128,7 +137,7 @@ class PostgresDb implements Db {
   readonly #lockWaitMs: number;
   readonly #deps: Deps;
   readonly #meter: DbMeter;
-  readonly #queues = new Map<string | null, WriteQueue>();
+  readonly #queues = new Map<string, WriteQueue>();
   readonly #running = new Set<Promise<void>>();
   readonly wakeUps: PostgresWakeUps;
   /** Unix milliseconds; see `#raiseTime`. */
@@ -179,31 +188,49 @@ class PostgresDb implements Db {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    { order, shared = false }: WriteOptions = {},
+    options: WriteOptions = {},
   ): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
+    const { shared, changes = false } = options;
     return new Promise<T>((resolve, reject) => {
-      const queue = this.#queueOf(order ?? null);
+      const queue = this.#queueOf(options);
       const askedAt = this.#deps.clock.monotonic();
       queue.waiting.push({
         fn,
         resolve: resolve as (value: unknown) => void,
         reject,
-        shared: order !== undefined && shared,
+        key: shared?.key ?? null,
+        alone: false,
+        changes,
         tries: 0,
         askedAt,
         until: askedAt + this.#lockWaitMs,
       });
-      const limit = queue.order === null ? this.#writersLimit : 1;
-      if (queue.running < limit) this.#start(queue);
+      if (queue.running < queue.limit) this.#start(queue);
     });
   }
 
-  #queueOf(order: string | null): WriteQueue {
-    let queue = this.#queues.get(order);
+  #queueOf(options: WriteOptions): WriteQueue {
+    const { shared, owner = "" } = options;
+    const order = options.order ?? null;
+    const name = shared !== undefined
+      ? `shared ${shared.kind}`
+      : order !== null
+      ? `order ${order}`
+      : `owner ${owner}`;
+    let queue = this.#queues.get(name);
     if (queue === undefined) {
-      queue = { order, waiting: [], running: 0 };
-      this.#queues.set(order, queue);
+      // Half of the connections stay free for writes that share nothing.
+      const limit = shared !== undefined
+        ? Math.ceil(this.#writersLimit / 2)
+        : order !== null
+        ? 1
+        : owner !== ""
+        ? OWNER_LIMIT
+        : this.#writersLimit;
+      const keys = new Set<string>();
+      queue = { name, order, waiting: [], keys, running: 0, limit };
+      this.#queues.set(name, queue);
     }
     return queue;
   }
@@ -215,9 +242,9 @@ class PostgresDb implements Db {
     running.finally(() => this.#running.delete(running));
   }
 
-  /** Runs transactions until no write of the queue waits. */
+  /** Runs transactions until no write of the queue can begin. */
   async #writeWaiting(queue: WriteQueue): Promise<void> {
-    while (queue.waiting.length > 0) {
+    while (canBegin(queue)) {
       const startedAt = this.#deps.clock.monotonic();
       this.#meter.waited("queue", startedAt - queue.waiting[0].askedAt);
       let client: pg.PoolClient;
@@ -228,36 +255,41 @@ class PostgresDb implements Db {
         break;
       }
       this.#meter.waited("connection", this.#since(startedAt));
-      await this.#transaction(client, queue);
+      const writes = takeWrites(queue);
+      if (writes.length === 0) {
+        this.#writers.giveBack(client);
+        break;
+      }
+      await this.#transaction(client, queue, writes);
+      for (const { key } of writes) if (key !== null) queue.keys.delete(key);
     }
     // In the same turn of the event loop as the check above, so that no write
     // is added to a queue that has just ended.
     queue.running--;
-    if (queue.running === 0) this.#queues.delete(queue.order);
+    if (queue.running === 0) this.#queues.delete(queue.name);
   }
 
-  /** Returns the connection at its end. */
-  async #transaction(client: pg.PoolClient, queue: WriteQueue): Promise<void> {
-    const called: Called[] = [];
+  /** Runs writes in one transaction, and returns the connection. */
+  async #transaction(
+    client: pg.PoolClient,
+    queue: WriteQueue,
+    writes: readonly WaitingWrite[],
+  ): Promise<void> {
+    let called: readonly Called[] = [];
     try {
-      await this.#callWaiting(client, queue, called);
+      called = await this.#call(client, queue, writes);
+      refuseSpoilt(called);
       if (called.some(({ ok }) => ok)) {
-        await this.#deps.beforeCommit?.();
+        await this.#beforeCommit(called);
         const startedAt = this.#deps.clock.monotonic();
-        await commit(client);
+        await commit(client, called);
         this.#meter.committed(this.#since(startedAt), called.length);
       } else send(client, "ROLLBACK");
     } catch (error) {
       send(client, "ROLLBACK");
       this.#writers.giveBack(client, error);
-      for (
-        const reason of undone(
-          queue,
-          called,
-          error,
-          this.#deps.clock.monotonic(),
-        )
-      ) {
+      const now = this.#deps.clock.monotonic();
+      for (const reason of undone(queue, writes, error, now)) {
         this.#meter.retried(reason);
       }
       return;
@@ -276,6 +308,14 @@ class PostgresDb implements Db {
     }
   }
 
+  /** Calls the hook of tests, when all that was sent has been carried out. */
+  async #beforeCommit(called: readonly Called[]): Promise<void> {
+    const { beforeCommit } = this.#deps;
+    if (beforeCommit === undefined) return;
+    for (const { tx } of called) await tx.done;
+    await beforeCommit();
+  }
+
   /**
    * From about now on no process gives a change an earlier time, whatever its
    * clock says. Apart from the writes themselves, so that they need no lock.
@@ -289,75 +329,67 @@ class PostgresDb implements Db {
       });
   }
 
-  /** Throws if the transaction can no longer be committed. */
-  async #callWaiting(
-    client: pg.PoolClient,
-    queue: WriteQueue,
-    called: Called[],
-  ): Promise<void> {
-    const now = this.#deps.clock.monotonic();
-    const opened = open(
-      client,
-      queue.order,
-      this.#shortenedLockWait(queue, now),
-    );
-    const until = now + SHARE_MS;
-    const values = new Map<string, unknown>();
-    for (;;) {
-      const write = queue.waiting.shift();
-      if (write === undefined) return;
-      write.tries++;
-      if (called.length > 0) send(client, "SAVEPOINT one");
-      const shared = new SharedValues(values);
-      const one = await this.#call(client, write, opened, shared);
-      if (!one.ok && (isLost(one.error) || called.length === 0)) {
-        called.push(one);
-        throw one.error;
-      }
-      if (!one.ok) send(client, "ROLLBACK TO one");
-      if (called.length > 0) send(client, "RELEASE one");
-      const reason = one.ok ? null : whyAgain(one);
-      if (reason !== null) {
-        this.#meter.retried(reason);
-        queue.waiting.unshift(write);
-        return;
-      }
-      called.push(one);
-      if (called.length >= SHARE_LIMIT) return;
-      if (!write.shared || !queue.waiting[0]?.shared) return;
-      if (this.#deps.clock.monotonic() > until) return;
-    }
-  }
-
   /**
-   * The lock time-out for the next write of a queue; null for the default. A
-   * write that has waited long already gets a second at least.
+   * Begins a transaction and calls writes in it: those with different keys at
+   * the same time, in the order of their keys, those with the same key one after
+   * the other.
    */
-  #shortenedLockWait({ waiting }: WriteQueue, now: number): number | null {
-    // Another transaction of the queue may have taken the waiting writes.
-    const until = waiting[0]?.until ?? Infinity;
-    const left = Math.min(until, this.#hurriedUntil) - now;
-    if (left > 0.9 * this.#lockWaitMs) return null;
-    return Math.round(Math.max(left, HURRIED_LOCK_WAIT_MS));
+  #call(
+    client: pg.PoolClient,
+    { order }: WriteQueue,
+    writes: readonly WaitingWrite[],
+  ): Promise<Called[]> {
+    const lockWaitMs = this.#shortenedLockWait(writes);
+    const opened = open(client, order, lockWaitMs);
+    const values = new Map<string, Promise<unknown>>();
+    const chains = new Map<string | null, Promise<unknown>>();
+    const ordered = writes.length === 1 ? writes : writes.toSorted(byKey);
+    const calls = ordered.map((write) => {
+      const tx = new PostgresTx(
+        client,
+        new SharedValues(values),
+        this.#deps.clock,
+      );
+      const call = () => this.#callOne(tx, write, opened);
+      const before = chains.get(write.key);
+      const called = before === undefined ? call() : before.then(call);
+      chains.set(write.key, called);
+      return called;
+    });
+    return Promise.all(calls);
   }
 
-  async #call(
-    client: pg.Client,
+  async #callOne(
+    tx: PostgresTx,
     write: WaitingWrite,
     opened: Promise<unknown>,
-    shared: SharedValues,
   ): Promise<Called> {
-    const tx = new PostgresTx(client, shared, this.#deps.clock);
+    write.tries++;
+    // In the round trip of its first statement.
+    if (write.changes) tx.takeChanges(1).catch(() => {});
     try {
       const value = await write.fn(tx);
       await opened;
       return { ok: true, write, value, tx };
     } catch (error) {
-      shared.forget();
       // After a failed BEGIN, later errors only repeat that it failed.
-      const first = await opened.then(() => error, (reason) => reason);
-      return { ok: false, write, error: first };
+      const first = await opened.then(
+        () => causeOf(error, tx),
+        (cause) => cause,
+      );
+      return { ok: false, write, error: first, tx };
     }
+  }
+
+  /**
+   * The lock time-out for these writes; null for the default. One that has
+   * waited long already gets a second at least.
+   */
+  #shortenedLockWait([{ until }]: readonly WaitingWrite[]): number | null {
+    const now = this.#deps.clock.monotonic();
+    const left = Math.min(until, this.#hurriedUntil) - now;
+    if (left > 0.9 * this.#lockWaitMs) return null;
+    return Math.round(Math.max(left, HURRIED_LOCK_WAIT_MS));
   }
 
   /** Milliseconds since a monotonic time. */
@@ -416,17 +448,87 @@ function open(
   });
 }
 
+/** Whether a write of the queue can begin now. */
+function canBegin({ waiting, keys }: WriteQueue): boolean {
+  return waiting.some(({ key }) => key === null || !keys.has(key));
+}
+
+/** Takes the writes of the next transaction out of the queue. */
+function takeWrites(queue: WriteQueue): WaitingWrite[] {
+  const taken: WaitingWrite[] = [];
+  const left: WaitingWrite[] = [];
+  // One that is left goes before later ones with its key.
+  const blocked = new Set(queue.keys);
+  for (const write of queue.waiting) {
+    const [first] = taken;
+    const isNext = first === undefined ||
+      (write.key !== null && !write.alone && !first.alone &&
+        taken.length < SHARE_LIMIT);
+    if (isNext && (write.key === null || !blocked.has(write.key))) {
+      taken.push(write);
+    } else {
+      left.push(write);
+      if (write.key !== null) blocked.add(write.key);
+    }
+  }
+  queue.waiting = left;
+  for (const { key } of taken) if (key !== null) queue.keys.add(key);
+  return taken;
+}
+
+function byKey(one: WaitingWrite, other: WaitingWrite): number {
+  return one.key! < other.key! ? -1 : one.key! > other.key! ? 1 : 0;
+}
+
+/** The first failure of the transaction, if this error only follows from it. */
+function causeOf(error: unknown, { failure }: PostgresTx): unknown {
+  return isAborted(error) ? failure ?? error : error;
+}
+
+/** Throws if the transaction cannot be committed because of one of its writes. */
+function refuseSpoilt(called: readonly Called[]): void {
+  const spoilt = called.filter((one) =>
+    !one.ok && (one.error instanceof PostgresError || one.tx.hasWritten)
+  );
+  const [first] = spoilt;
+  if (first === undefined || first.ok) return;
+  const cause = spoilt.find((one) => !one.ok && !isAborted(one.error));
+  if (cause === undefined || cause.ok) throw first.error;
+  cause.write.alone = true;
+  throw cause.error;
+}
+
+/** Whether an error only follows from another one of the transaction. */
+function isAborted(error: unknown): boolean {
+  return error instanceof PostgresError && error.aborted;
+}
+
+/** Throws if a statement has failed whose result no write awaits. */
+function refuseFailed(called: readonly Called[]): void {
+  const failed = called.filter(({ tx }) => tx.failure !== null);
+  if (failed.length === 0) return;
+  const cause = failed.find(({ tx }) => !isAborted(tx.failure)) ?? failed[0];
+  cause.write.alone = true;
+  throw cause.tx.failure;
+}
+
 /**
  * Throws `unsure` also after a warning: the server gives one when it stopped
  * waiting for a synchronous standby, without which the commit can be lost.
  */
-async function commit(client: pg.Client): Promise<void> {
+async function commit(
+  client: pg.Client,
+  called: readonly Called[],
+): Promise<void> {
+  // Whatever breaks from here on, the server may have committed.
+  refuseFailed(called);
   const warnings: pg.Notice[] = [];
   const listen = (notice: pg.Notice) => void warnings.push(notice);
   client.on("notice", listen);
   try {
     const { command } = await send(client, "COMMIT");
     if (command !== "COMMIT") {
+      refuseFailed(called);
       throw new DbError("other", "A failed statement was passed over.");
     }
     if (warnings.length > 0) {
@@ -452,19 +554,20 @@ async function commit(client: pg.Client): Promise<void> {
  */
 function undone(
   queue: WriteQueue,
-  called: readonly Called[],
+  writes: readonly WaitingWrite[],
   error: unknown,
   now: number,
 ): RetryReason[] {
   const again: WaitingWrite[] = [];
   const reasons: RetryReason[] = [];
-  for (const { write } of called) {
+  for (const write of writes) {
     const isLate = isLost(error) && now > write.until;
-    const reason = isLate ? null : whyAgain({ write, error });
+    const reason = isLate ? null : whyAgain(write, error, writes.length);
     if (reason === null) {
       write.reject(error);
       continue;
     }
+    if (reason === "undone") write.tries--;
     again.push(write);
     reasons.push(reason);
   }
@@ -477,15 +580,24 @@ function undone(
   return reasons;
 }
 
-/** Why a failed write is retried; null if it is not. */
+/**
+ * Why a write is run again whose transaction failed, and had so many writes;
+ * null if it is not.
+ */
 function whyAgain(
-  { write, error }: { write: WaitingWrite; error: unknown },
+  write: WaitingWrite,
+  error: unknown,
+  writes: number,
 ): RetryReason | null {
-  if (!(error instanceof PostgresError)) return null;
-  if (error.again) return write.tries < DEADLOCK_TRIES ? "deadlock" : null;
-  if (write.tries >= TRIES) return null;
+  const known = error instanceof PostgresError ? error : null;
+  if (known?.again) return write.tries < DEADLOCK_TRIES ? "deadlock" : null;
+  if (isLost(error)) return write.tries < TRIES ? "lost" : null;
+  // The one that failed is alone, the others are together again.
+  if (writes > 1 && outageOf(error) === null) return "undone";
   // Another process inserted the key between our look and our insert; the next
   // look sees it.
-  if (error.kind === "unique") return "taken";
-  return isLost(error) ? "lost" : null;
+  if (known?.kind === "unique") {
+    return write.tries < TAKEN_TRIES ? "taken" : null;
+  }
+  return null;
 }

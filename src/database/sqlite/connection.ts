@@ -266,6 +266,15 @@ export class SqliteTx implements Tx {
     return this.#connection.runNow(sql, params);
   }
 
+  lock(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  // deno-lint-ignore require-await
+  async exec(sql: string, params: readonly Param[] = []): Promise<void> {
+    this.#connection.runNow(sql, params);
+  }
+
   // deno-lint-ignore require-await
   async runMany(
     sql: string,

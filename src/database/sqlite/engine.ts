@@ -180,14 +180,14 @@ class SqliteDb implements Db {
 
   write<T>(
     fn: (tx: Tx) => Promise<T>,
-    { heavy = false, order }: WriteOptions = {},
+    { heavy = false, owner }: WriteOptions = {},
   ): Promise<T> {
     const askedAt = this.#deps.clock.monotonic();
     const until = askedAt + LOCK_WAIT_MS;
     if (!heavy) return this.#askToWrite(fn, askedAt, until);
     // Each attempt queues anew, so that a lock does not block the queue.
     const attempt = () =>
-      this.#heavy.take(() => this.#askToWrite(fn, askedAt, NO_WAIT), order);
+      this.#heavy.take(() => this.#askToWrite(fn, askedAt, NO_WAIT), owner);
     return whenUnlocked(
       attempt,
       () => Math.min(until, this.#hurriedUntil),

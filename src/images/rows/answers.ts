@@ -101,13 +101,13 @@ export async function tellRest(tx: Tx, at: number): Promise<string[]> {
     [image.id, left.transaction_id, left.ordinal, TELL_LIMIT],
   );
   if (rows.length < TELL_LIMIT) {
-    await tx.run(
+    await tx.exec(
       "DELETE FROM image_answers WHERE image_id = ? AND attempt = ?",
       key,
     );
   } else {
     const { transaction_id, ordinal } = rows[rows.length - 1];
-    await tx.run(
+    await tx.exec(
       `UPDATE image_answers SET transaction_id = ?, ordinal = ?
        WHERE image_id = ? AND attempt = ?`,
       [transaction_id, ordinal, ...key],

@@ -120,7 +120,7 @@ export function isAccepted({ status }: Outcome): boolean {
 const UNHARMED = { webhookFailures: 0, webhookDisabled: false };
 
 async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
-  await tx.run(
+  await tx.exec(
     `UPDATE webhooks SET failures = 0, failing_since = NULL, last_error = NULL
      WHERE id = ? AND url = ? AND failures > 0`,
     [claimed.webhookId, claimed.url],
@@ -206,7 +206,7 @@ async function countFailure(
   const webhookDisabled = health.disabledAt === null &&
     isGivenUp(health, outcome.status, now);
   if (webhookDisabled) {
-    await tx.run("UPDATE webhooks SET disabled_at = ? WHERE id = ?", [
+    await tx.exec("UPDATE webhooks SET disabled_at = ? WHERE id = ?", [
       now,
       webhookId,
     ]);
@@ -227,7 +227,7 @@ async function recordNext(
   outcome: Outcome,
   now: number,
 ): Promise<void> {
-  await tx.run(
+  await tx.exec(
     `UPDATE deliveries SET state = ?, due_at = ?, failures = ?,
        last_answer = ?, settled_at = ?, lease_id = NULL, lease_until = NULL
      WHERE id = ? AND lease_id = ? AND ${stateIn(transition)}`,
@@ -249,7 +249,7 @@ async function recordAttempt(
   outcome: Outcome,
 ): Promise<void> {
   const { status, error, address, durationMs, answer } = outcome;
-  await tx.run(
+  await tx.exec(
     `UPDATE delivery_attempts SET duration_ms = ?, status = ?, error = ?,
        address = ?, answer = ?
      WHERE delivery_id = ? AND number = ?`,

@@ -45,7 +45,7 @@ export async function insertDelivery(
 ): Promise<void> {
   const { id, eventId, sellerId, trigger, webhookId, createdAt, held } =
     delivery;
-  await tx.run(
+  await tx.exec(
     `INSERT INTO deliveries (id, event_id, seller_id, trigger_name, webhook_id,
        state, due_at, attempts, failures, created_at, settled_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`,

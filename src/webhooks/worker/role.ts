@@ -43,8 +43,6 @@ const STOP_MS = 2_000;
 /** A failing webhook keeps its slot this long for each failure in a row. */
 const REST_MS = 10;
 const REST_MAX_MS = 1_000;
-/** All outcomes update the same hourly row, so they share one write. */
-const SETTLING = "deliveries";
 /** Pause before an outcome that the database refused is recorded again. */
 const RECORD_AGAIN_MS = 1_000;
 
@@ -292,7 +290,7 @@ export class WebhookRole implements BackgroundRole {
               now: deps.clock.now(),
               fraction: randomFraction(deps.ids.random(4)),
             }),
-          { order: SETTLING, shared: true },
+          { shared: { kind: "outcomes", key: flight.webhookId } },
         );
       } catch (error) {
         if (outageOf(error) === null || abort.aborted) throw error;
@@ -349,16 +347,17 @@ async function claimShares(
   lease: { leaseId: string; leaseUntil: number },
   now: number,
 ): Promise<Flight[]> {
-  const flights: Flight[] = [];
-  for (const { head, limit } of shares) {
+  // Sent all at once, which costs one round trip to a server.
+  const claimed = shares.map(async ({ head, limit }) => {
     const { webhookId, sellerId, url, failing } = head;
+    const { leaseUntil } = lease;
     const request = { webhookId, url, limit, now, ...lease };
-    for (const claim of await claimDeliveries(tx, request)) {
-      const { leaseUntil } = lease;
-      flights.push({ claim, webhookId, sellerId, url, failing, leaseUntil });
-    }
-  }
-  return flights;
+    const claims = await claimDeliveries(tx, request);
+    return claims.map((claim): Flight => (
+      { claim, webhookId, sellerId, url, failing, leaseUntil }
+    ));
+  });
+  return (await Promise.all(claimed)).flat();
 }
 
 /** Four random bytes as a number in 0…1. */

@@ -92,6 +92,8 @@ class Two implements AsyncDisposable {
         all: (sql, params) => look(sql, () => tx.all(sql, params)),
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         run: tx.run.bind(tx),
+        exec: tx.exec.bind(tx),
+        lock: tx.lock.bind(tx),
         runMany: tx.runMany.bind(tx),
         changeHorizon: tx.changeHorizon.bind(tx),
         takeChanges: tx.takeChanges.bind(tx),

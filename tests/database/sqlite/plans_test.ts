@@ -114,6 +114,8 @@ async function plans(
       all: async (text, params) => (await explain(text, params), []),
       get: async (text, params) => (await explain(text, params), undefined),
       run: async (text, params) => (await explain(text, params), 0),
+      exec: (text, params) => explain(text, params),
+      lock: (text, params) => tx.lock(text, params),
       runMany: () => Promise.resolve(),
       changeHorizon: () => tx.changeHorizon(),
       takeChanges: (count) => tx.takeChanges(count),

@@ -1,0 +1,67 @@
+/** How often a write waits for the server. */
+import { assertEquals } from "@std/assert";
+import { boot, product, type TestApp } from "../../support/app.ts";
+import { until } from "../../support/clock.ts";
+import { ImageHost } from "../../support/image_host.ts";
+import { PostgresServer } from "../../support/postgres.ts";
+import { RoundTrips } from "../../support/round_trips.ts";
+import { WebhookSink } from "../../support/webhook_sink.ts";
+
+let server: PostgresServer;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+
+Deno.test("round trips of an upload, an attribute update, a claim of images and a delivery", async () => {
+  await using host = new ImageHost();
+  await using sink = new WebhookSink();
+  await using trips = new RoundTrips(server.port);
+  const databaseUrl = trips.urlOf(await server.database());
+  await using app: TestApp = await boot({
+    config: { databaseUrl, operatorKey: "op", roles: ["api", "webhooks"] },
+  });
+  const count = (...texts: string[]) => trips.find(...texts).roundTrips;
+
+  // What it decides by; all that it writes, and the commit.
+  await app.upload(product("A") + product("B"));
+  assertEquals(count("INSERT INTO transactions", "INSERT INTO products"), 2);
+
+  await app.call("/seller_api/products/A/attribute/quantity/7", {
+    method: "PUT",
+  });
+  assertEquals(count("UPDATE products SET change_no"), 2);
+
+  // Besides, the rows of its images.
+  const images = `<images><image>${host.url}/good/a.png</image></images>`;
+  await app.upload(product("C", images));
+  assertEquals(count("INSERT INTO transaction_images"), 3);
+
+  await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: `<webhook><trigger>order_created</trigger>` +
+      `<url>${sink.url()}</url></webhook>`,
+  });
+  await app.call("/operator_api/events", {
+    method: "POST",
+    key: "op",
+    body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+      "<reference>1</reference></event>",
+  });
+  await until(() =>
+    trips.seen.some(({ sent }) => sent.includes("last_answer"))
+  );
+  await until(() => sink.received.length > 0);
+  assertEquals(count("UPDATE deliveries SET state", "lease_until = $"), 2);
+  assertEquals(count("UPDATE delivery_attempts SET"), 2);
+
+  await using _worker = await boot({
+    config: { ...app.config, databaseUrl, roles: ["images"] },
+    seller: { id: app.sellerId, key: app.key },
+  });
+  await until(() =>
+    trips.seen.some(({ sent }) => sent.includes("UPDATE images SET lease_id"))
+  );
+  await until(() => host.count("/good/a.png") > 0);
+  assertEquals(count("UPDATE images SET lease_id = $"), 2);
+});

@@ -1,0 +1,210 @@
+/**
+ * Writes of one seller in two processes, one of them held before its commit:
+ * who touches the same rows waits for it, and nobody else. Each test fails when
+ * the lock that it speaks of is taken out, or is the seller's.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { boot, product, type TestApp, textAt } from "../../support/app.ts";
+import { until } from "../../support/clock.ts";
+import { PostgresServer } from "../../support/postgres.ts";
+import { bootReplicas, type Replicas } from "../../support/replicas.ts";
+
+let server: PostgresServer;
+Deno.test.beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+
+const WAITING = "wait_event_type = 'Lock'";
+/** It has written products and not ended. */
+const HAS_WRITTEN = `state = 'idle in transaction' AND pid IN (
+  SELECT pid FROM pg_locks
+  WHERE relation = 'products'::regclass AND mode = 'RowExclusiveLock')`;
+
+/** Two processes; the commits of one can be held. */
+class Held implements AsyncDisposable {
+  readonly #service: Replicas;
+  readonly #slow: TestApp;
+  commit: Promise<void> | undefined;
+
+  private constructor(service: Replicas, slow: TestApp) {
+    this.#service = service;
+    this.#slow = slow;
+  }
+
+  static async open(): Promise<Held> {
+    const service = await bootReplicas(server, [{ roles: ["api"] }]);
+    const [app] = service.apps;
+    const hook: { held?: Held } = {};
+    const slow = await boot({
+      config: { ...app.config },
+      seller: { id: app.sellerId, key: app.key },
+      deps: { beforeCommit: () => hook.held?.commit },
+    });
+    const held = new Held(service, slow);
+    hook.held = held;
+    assertEquals((await put(app, "A", "B", "C")).status, 200);
+    return held;
+  }
+
+  /** The process whose commits are not held. */
+  get app(): TestApp {
+    return this.#service.apps[0];
+  }
+
+  /**
+   * Holds `first` before its commit while `second` runs in the other process,
+   * until that is over or waits for a lock. Returns whether it waited.
+   */
+  async run<A, B>(
+    first: (app: TestApp) => Promise<A>,
+    second: (app: TestApp) => Promise<B>,
+  ): Promise<{ first: A; second: B; waited: boolean }> {
+    const commit = Promise.withResolvers<void>();
+    this.commit = commit.promise;
+    const early = first(this.#slow);
+    await until(() => this.#is(HAS_WRITTEN));
+    let over = false;
+    const late = second(this.app).finally(() => over = true);
+    await until(async () => over || await this.#is(WAITING));
+    const waited = !over;
+    this.commit = undefined;
+    commit.resolve();
+    return { first: await early, second: await late, waited };
+  }
+
+  /** Whether a connection to the database is in this state. */
+  async #is(state: string): Promise<boolean> {
+    const { n } = await this.#service.row<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM pg_stat_activity
+       WHERE datname = current_database() AND ${state}`,
+    );
+    return n > 0;
+  }
+
+  row<T>(sql: string): Promise<T> {
+    return this.#service.row<T>(sql);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#slow[Symbol.asyncDispose]();
+    await this.#service[Symbol.asyncDispose]();
+  }
+}
+
+function put(app: TestApp, ...skus: string[]) {
+  return app.upload(skus.map((sku) => product(sku)).join(""));
+}
+
+function set(app: TestApp, sku: string, attribute: string, value: unknown) {
+  return app.call(
+    `/seller_api/products/${sku}/attribute/${attribute}/${value}`,
+    {
+      method: "PUT",
+    },
+  );
+}
+
+/** An upload that changes one field of a product. */
+function change(app: TestApp, sku: string, field: string) {
+  return app.upload(`<product><sku>${sku}</sku>${field}</product>`);
+}
+
+Deno.test("writes of other products of the seller do not wait", async () => {
+  await using held = await Held.open();
+  const { first, second, waited } = await held.run(
+    (app) => put(app, "NEW-1", "A"),
+    async (app) => [
+      await set(app, "B", "quantity", 5),
+      await change(app, "C", "<brand>x</brand>"),
+      // One of them may count in the same shard as the one that is held.
+      await Promise.any([put(app, "NEW-2"), put(app, "NEW-3")]),
+    ],
+  );
+  assertEquals(waited, false);
+  assertEquals(first.status, 200);
+  assertEquals(second.map(({ status }) => status), [204, 200, 200]);
+  await until(async () => {
+    const { used } = await held.row<{ used: number }>(
+      "SELECT SUM(used) AS used FROM seller_usage",
+    );
+    return used === 6;
+  });
+});
+
+Deno.test("an attribute is judged by what an earlier write of the product made of it", async () => {
+  await using held = await Held.open();
+  await set(held.app, "A", "compare_at_price", 300);
+  const { first, second, waited } = await held.run(
+    (app) => set(app, "A", "price", 250),
+    (app) => set(app, "A", "compare_at_price", 200),
+  );
+  assertEquals([first.status, waited, second.status], [204, true, 422]);
+});
+
+Deno.test("an upload is planned by what an earlier write of the product made of it, and the other way round", async () => {
+  await using held = await Held.open();
+  await set(held.app, "A", "compare_at_price", 300);
+  const upload = await held.run(
+    (app) => set(app, "A", "price", 250),
+    (app) =>
+      change(
+        app,
+        "A",
+        "<compare_at_price>200</compare_at_price>",
+      ),
+  );
+  assertEquals([upload.waited, upload.second.status], [true, 422]);
+  const update = await held.run(
+    (app) => change(app, "A", '<price currency="SEK">280</price>'),
+    (app) => set(app, "A", "compare_at_price", 270),
+  );
+  assertEquals([update.waited, update.second.status], [true, 422]);
+});
+
+Deno.test("a deletion and an upload of the product come one after the other", async () => {
+  await using held = await Held.open();
+  const { first, second, waited } = await held.run(
+    (app) => app.call("/seller_api/products/A", { method: "DELETE" }),
+    (app) => change(app, "A", "<brand>x</brand>"),
+  );
+  // It would be new, and lacks what a new one needs.
+  assertEquals([first.status, waited, second.status], [200, true, 422]);
+});
+
+Deno.test("a new SKU of two uploads is one product", async () => {
+  await using held = await Held.open();
+  const { first, second, waited } = await held.run(
+    (app) => put(app, "X", "Y"),
+    (app) => put(app, "Y", "X", "Z"),
+  );
+  assertEquals([first.status, waited, second.status], [200, true, 200]);
+  const record = await held.app.status(second);
+  assertEquals(
+    ["created", "unchanged"].map((n) => textAt(record, `products/${n}`)),
+    ["1", "2"],
+  );
+});
+
+Deno.test("a SKU that two products take at once is one product's", async () => {
+  await using held = await Held.open();
+  const { first, second, waited } = await held.run(
+    (app) => set(app, "A", "sku", "same"),
+    (app) => set(app, "B", "sku", "same"),
+  );
+  assertEquals([first.status, waited, second.status], [204, true, 422]);
+  assert(second.text.includes("sku_taken"), second.text);
+});
+
+Deno.test("an undo sees what a write in progress changes", async () => {
+  await using held = await Held.open();
+  const changed = await change(held.app, "A", "<brand>x</brand>");
+  const id = textAt(changed.xml, "transaction_id");
+  const { second, waited } = await held.run(
+    (app) => set(app, "A", "brand", "y"),
+    (app) =>
+      app.call(`/seller_api/bulk_products/${id}/undo`, { method: "POST" }),
+  );
+  assertEquals([waited, second.status], [true, 422]);
+  assert(second.text.includes("changed_since"), second.text);
+});

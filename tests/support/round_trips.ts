@@ -1,0 +1,100 @@
+/**
+ * A proxy in front of a PostgreSQL server that counts round trips. It delays all
+ * that passes, so that what is sent without waiting for an answer belongs to
+ * one of them.
+ */
+const DELAY_MS = 15;
+
+/** A transaction as the proxy saw it. */
+export interface SeenTransaction {
+  /** What was sent: texts of statements that the connection had not prepared. */
+  sent: string;
+  roundTrips: number;
+}
+
+export class RoundTrips implements AsyncDisposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly #connections: Deno.Conn[] = [];
+  readonly seen: SeenTransaction[] = [];
+
+  constructor(serverPort: number) {
+    this.#accept(serverPort).catch(() => {});
+  }
+
+  /** The URL of a database behind the proxy. */
+  urlOf(databaseUrl: string): string {
+    const url = new URL(databaseUrl);
+    url.port = `${(this.#listener.addr as Deno.NetAddr).port}`;
+    return url.href;
+  }
+
+  /** The last transaction that sent these texts. */
+  find(...texts: string[]): SeenTransaction {
+    const found = this.seen.findLast(({ sent }) =>
+      texts.every((text) => sent.includes(text))
+    );
+    if (found === undefined) throw new Error(`nothing sent ${texts}`);
+    return found;
+  }
+
+  async #accept(port: number): Promise<void> {
+    for await (const client of this.#listener) {
+      client.setNoDelay();
+      const server = await Deno.connect({ hostname: "127.0.0.1", port });
+      this.#connections.push(client, server);
+      let current: SeenTransaction | null = null;
+      let isAnswered = true;
+      carry(client, server, (bytes) => {
+        const text = new TextDecoder().decode(bytes);
+        const begins = text.indexOf("BEGIN");
+        if (begins >= 0) {
+          current = { sent: "", roundTrips: 0 };
+          this.seen.push(current);
+          isAnswered = true;
+        }
+        if (current === null) return;
+        current.sent += text;
+        if (isAnswered) current.roundTrips++;
+        isAnswered = false;
+      });
+      carry(server, client, () => isAnswered = true);
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    this.#connections.forEach(close);
+    return Promise.resolve();
+  }
+}
+
+async function carry(
+  from: Deno.Conn,
+  to: Deno.Conn,
+  see: (bytes: Uint8Array) => void,
+): Promise<void> {
+  let last = Promise.resolve();
+  try {
+    for await (const bytes of from.readable) {
+      see(bytes);
+      const delay = new Promise((done) => setTimeout(done, DELAY_MS));
+      last = last.then(() => delay).then(async () => {
+        for (let sent = 0; sent < bytes.length;) {
+          sent += await to.write(bytes.subarray(sent));
+        }
+      }).catch(() => {});
+    }
+  } catch {
+    // One of them has left.
+  }
+  await last;
+  close(to);
+}
+
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // It is closed already.
+  }
+}
