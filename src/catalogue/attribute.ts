@@ -19,7 +19,7 @@ import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { findBySkus, findShort, writeProducts } from "./product_rows.ts";
+import { findBySkus, lockShort, writeProducts } from "./product_rows.ts";
 
 export interface AttributeUpdate {
   seller: Seller;
@@ -45,7 +45,7 @@ export async function updateAttribute(
     key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,
   };
   await db.write(async (tx) => {
-    const current = await findShort(tx, seller.no, skuOrId);
+    const current = await lockShort(tx, seller.no, skuOrId);
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     const { fields, problems } = applyPatch(current, read.patch);

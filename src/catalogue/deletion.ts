@@ -3,7 +3,7 @@ import { notFound } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { linkImages } from "./change_feed.ts";
-import { findBySkuOrId, writeProducts } from "./product_rows.ts";
+import { lockBySkuOrId, writeProducts } from "./product_rows.ts";
 
 /**
  * Deletes a product; its SKU is free at once, and its variants stay. Throws
@@ -14,7 +14,7 @@ export async function deleteProduct(
   { seller, skuOrId }: { seller: Seller; skuOrId: string },
 ): Promise<void> {
   await db.write(async (tx) => {
-    const before = await findBySkuOrId(tx, seller.no, skuOrId);
+    const before = await lockBySkuOrId(tx, seller.no, skuOrId);
     if (before === null) throw notFound("product");
     const changes = [{ before, after: null }];
     await linkImages(tx, seller.no, changes, new Map());

@@ -11,11 +11,11 @@ import type { Quota } from "../sellers/usage_rows.ts";
 const NEAR = 64 * 250;
 
 /**
- * The quota by which `created` new products are judged. In a write `lock` keeps
+ * The quota by which `created` new products are judged. In a write it keeps
  * it from changing where there is little room.
  */
 export async function judgingQuota(
-  lock: Tx["lock"] | null,
+  tx: Tx | null,
   read: () => Promise<Quota>,
   { first, sellerId, created }: {
     /** As it was read before. */
@@ -25,8 +25,8 @@ export async function judgingQuota(
   },
 ): Promise<Quota> {
   const isNear = created > 0 && first.used + created + NEAR > first.limit;
-  if (lock === null || !isNear) return first;
-  await lock(
+  if (tx === null || !isNear) return first;
+  await tx.lock(
     "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
     [`products of ${sellerId}`],
   );

@@ -176,10 +176,7 @@ export async function lockProducts(
   return rows.map(toProduct);
 }
 
-/**
- * The product with this SKU, else the one with this id; null when none. A write
- * locks it.
- */
+/** The product with this SKU, else the one with this id; null when none. */
 export function findBySkuOrId(
   sql: Sql,
   sellerNo: number,
@@ -188,16 +185,36 @@ export function findBySkuOrId(
   return findOne(sql, WHOLE, sellerNo, skuOrId);
 }
 
-/**
- * As `findBySkuOrId`, without description and lists: only good for changing
- * something else.
- */
-export function findShort(
-  sql: Sql,
+/** As `findBySkuOrId`; locks the product. */
+export function lockBySkuOrId(
+  tx: Tx,
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  return findOne(sql, SHORT, sellerNo, skuOrId);
+  return lockOne(tx, WHOLE, sellerNo, skuOrId);
+}
+
+/**
+ * As `lockBySkuOrId`, without description and lists: only good for changing
+ * something else.
+ */
+export function lockShort(
+  tx: Tx,
+  sellerNo: number,
+  skuOrId: string,
+): Promise<Product | null> {
+  return lockOne(tx, SHORT, sellerNo, skuOrId);
+}
+
+/** Looks twice, as its SKU may have come from another product meanwhile. */
+async function lockOne(
+  tx: Tx,
+  statements: Lookup,
+  sellerNo: number,
+  skuOrId: string,
+): Promise<Product | null> {
+  return await findOne(tx, statements, sellerNo, skuOrId) ??
+    await findOne(tx, statements, sellerNo, skuOrId);
 }
 
 async function findOne(

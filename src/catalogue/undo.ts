@@ -2,7 +2,7 @@
  * Undoes an upload in a transaction of its own: every changed field gets its
  * former value, and created products are deleted.
  */
-import type { Sql } from "../database/db.ts";
+import type { Sql, Tx } from "../database/db.ts";
 import {
   type Detail,
   notFound,
@@ -15,7 +15,7 @@ import type { Services } from "../services.ts";
 import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
 import { lockImages } from "../images/requests.ts";
 import { quotaOf } from "../sellers/usage_rows.ts";
-import { quotaProblems } from "./product_quota.ts";
+import { judgingQuota, quotaProblems } from "./product_quota.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import { findResults, findTransaction } from "./transaction_rows.ts";
 import {
@@ -56,9 +56,7 @@ export async function undoTransaction(
   const { db } = services;
   const { seller, dryRun, idempotency: request } = undo;
   if (dryRun) {
-    const plan = await db.read((sql) =>
-      makePlan(sql, services, undo, () => Promise.resolve())
-    );
+    const plan = await db.read((sql) => makePlan(sql, services, undo, null));
     const details = [...plan.conflicts, ...plan.beyondQuota];
     return { dryRun: countsOf(plan.products), details };
   }
@@ -71,12 +69,7 @@ export async function undoTransaction(
       db.write(async (tx) => {
         const used = await usedBefore(tx, seller, use);
         if (used !== null) return { transactionId: used.transaction_id };
-        const plan = await makePlan(
-          tx,
-          services,
-          undo,
-          (urls) => lockImages(tx, urls),
-        );
+        const plan = await makePlan(tx, services, undo, tx);
         const problems = undo.keepChanged
           ? plan.beyondQuota
           : [...plan.conflicts, ...plan.beyondQuota];
@@ -105,7 +98,7 @@ async function makePlan(
   sql: Sql,
   { config, deps }: Services,
   { seller, transactionId }: Undo,
-  lock: (urls: readonly string[]) => Promise<void>,
+  tx: Tx | null,
 ): Promise<Plan> {
   await requireActive(sql, seller.id);
   const transaction = await findTransaction(sql, seller.id, transactionId);
@@ -124,16 +117,17 @@ async function makePlan(
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const steps = await findUndo(sql, transactionId, since);
   if (steps === null) throw tooOld(config.undoDays, created_at > since);
-  await lock(formerImages(steps));
+  if (tx !== null) await lockImages(tx, formerImages(steps));
   const results = await findResults(sql, transactionId);
   const plan = await planUndo(sql, seller.no, steps, results, deps.ids.uuid);
   const remade = plan.products.filter(({ result }) => result === "created");
-  const quota = await quotaOf(
-    sql,
-    seller.id,
-    "products",
-    config.productLimit,
-  );
+  const readQuota = () =>
+    quotaOf(sql, seller.id, "products", config.productLimit);
+  const quota = await judgingQuota(tx, readQuota, {
+    first: await readQuota(),
+    sellerId: seller.id,
+    created: remade.length,
+  });
   const beyondQuota = quotaProblems(
     quota,
     remade.map(({ product, sku }) => ({ product, sku })),

@@ -57,6 +57,7 @@ import {
 const LIGHT = 16 * 1024;
 /** A longer one is read in pieces. */
 const READ_AT_ONCE = 512 * 1024;
+const NOTHING = Promise.resolve();
 
 export interface Upload {
   seller: Seller;
@@ -144,12 +145,13 @@ async function carryThrough(
   );
   countHeads(services, heads.values());
   const known = [...document.problems, ...imageProblems(document, heads)];
-  const judge = async (sql: Sql, lock: Tx["lock"] | null) => {
-    const [, { problems, products }] = await together(
+  const judge = async (sql: Sql, tx: Tx | null) => {
+    const [, , { problems, products }] = await together(
       requireActive(sql, seller.id),
+      tx === null ? NOTHING : lockImages(tx, [...heads.keys()]),
       inSpan(
         "upload.plan",
-        () => judgeProducts(sql, services, upload, document, known, lock),
+        () => judgeProducts(sql, services, upload, document, known, tx),
       ),
     );
     const hasOthers = products.some(({ result }) => result !== "refused");
@@ -170,10 +172,9 @@ async function carryThrough(
     return { dryRun: countsOf(await db.read((sql) => judge(sql, null))) };
   }
   const write = async (tx: Tx): Promise<UploadOutcome> => {
-    await lockImages(tx, [...heads.keys()]);
     const [used, judged] = await Promise.allSettled([
       usedBefore(tx, seller, use),
-      judge(tx, tx.lock.bind(tx)),
+      judge(tx, tx),
     ]);
     if (used.status === "rejected") throw used.reason;
     if (used.value !== null) return firstAnswer(used.value);

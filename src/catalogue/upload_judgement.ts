@@ -47,16 +47,31 @@ export interface Judged {
 }
 
 /**
- * Judges what has no `known` problem by what is stored, too; `lock` is that of a
- * write.
+ * Judges what has no `known` problem by what is stored, too; `tx` is that of a
+ * write. A write refuses nothing at the first look: a SKU may have gone from one
+ * product to another while it waited for the first.
  */
 export async function judgeProducts(
+  sql: Sql,
+  services: Pick<Services, "deps" | "config">,
+  upload: { seller: Seller; acceptValid: boolean },
+  document: ProductsDocument,
+  known: readonly Detail[],
+  tx: Tx | null,
+): Promise<Judged> {
+  const look = () => judgeOnce(sql, services, upload, document, known, tx);
+  const first = await look();
+  const isSure = tx === null || first.problems.length === known.length;
+  return isSure ? first : await look();
+}
+
+async function judgeOnce(
   sql: Sql,
   { deps, config }: Pick<Services, "deps" | "config">,
   { seller, acceptValid }: { seller: Seller; acceptValid: boolean },
   document: ProductsDocument,
   known: readonly Detail[],
-  lock: Tx["lock"] | null,
+  tx: Tx | null,
 ): Promise<Judged> {
   const readQuota = () =>
     quotaOf(sql, seller.id, "products", config.productLimit);
@@ -74,7 +89,7 @@ export async function judgeProducts(
       sku,
       line,
     }));
-  const quota = await judgingQuota(lock, readQuota, {
+  const quota = await judgingQuota(tx, readQuota, {
     first,
     sellerId: seller.id,
     created: created.length,

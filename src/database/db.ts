@@ -149,7 +149,9 @@ export interface Db {
    * is READ COMMITTED: another write may change what one has read before it
    * commits, unless both have the same `order` or the row is locked: by an
    * UPDATE, or by a SELECT that ends in `FOR UPDATE` or `FOR SHARE`, written as a
-   * comment (`dialect.ts`). A row that is not there cannot be locked: an INSERT
+   * comment (`dialect.ts`). A SELECT that waits for a row which then no longer fits
+   * leaves it out, and does not see the row that fits instead: where that counts,
+   * it is made again. A row that is not there cannot be locked: an INSERT
    * that meets another one at a unique index makes the write run again. Rows are
    * locked in this order, so that no two writes wait for each other: sellers,
    * deliveries, webhooks, images (by URL), products (by seller and SKU),

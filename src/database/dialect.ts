@@ -53,7 +53,7 @@ function statementOf(
 }
 
 const LOCK =
-  /\/\* ((?:ORDER BY [a-z_, ]+ )?FOR (?:UPDATE|SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
+  /\/\* ((?:ORDER BY [a-z_, ]+ )?FOR (?:UPDATE|SHARE|KEY SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 
 const URL_ONCE = "md5(url), md5(reverse(url))";

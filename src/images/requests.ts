@@ -65,13 +65,15 @@ export async function lockImages(
   tx: Tx,
   urls: readonly string[],
 ): Promise<void> {
-  for (const list of inLists([...new Set(urls)].sort())) {
-    await tx.lock(
+  const lists = inLists([...new Set(urls)].sort());
+  // All are sent before anything that the caller sends next.
+  await Promise.all(lists.map((list) =>
+    tx.lock(
       `SELECT 1 FROM images WHERE url IN (${marks(list.length)})
        ORDER BY url FOR UPDATE`,
       list,
-    );
-  }
+    )
+  ));
 }
 
 /**

@@ -22,14 +22,15 @@ export function checkActive({ status }: { status: SellerStatus }): void {
 
 /**
  * Checks again in the write of a long request, during which the operator may
- * have removed the seller (401) or suspended it (403).
+ * have removed the seller (401) or suspended it (403). It is not removed before
+ * the write ends.
  */
 export async function requireActive(
   sql: Sql,
   sellerId: string,
 ): Promise<void> {
   const seller = await sql.get<{ status: SellerStatus }>(
-    "SELECT status FROM sellers WHERE id = ? AND status <> 'removed'",
+    "SELECT status FROM sellers WHERE id = ? AND status <> 'removed' /* FOR KEY SHARE */",
     [sellerId],
   );
   if (seller === undefined) throw unauthorized();

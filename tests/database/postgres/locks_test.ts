@@ -23,7 +23,8 @@ import {
 } from "../../../src/images/rows/queue.ts";
 import { requestImages } from "../../../src/images/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
-import { addSeller } from "../../../src/sellers/seller_rows.ts";
+import { requireActive } from "../../../src/sellers/access.ts";
+import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
 import { countsOf } from "../../../src/catalogue/transaction.ts";
 import {
   insertTransaction,
@@ -245,6 +246,23 @@ Deno.test("renewing leases and asking for their images do not block each other",
       }),
   );
   assertEquals(calls, 3, "nobody had to begin again");
+});
+
+Deno.test("a seller is removed after the uploads that found it active", async () => {
+  await using both = await Two.open();
+  const { two, seller } = both;
+  const uploads = await both.interleave(
+    async (tx) => {
+      await requireActive(tx, seller);
+      await both.upload(tx);
+    },
+    (sql) => sql.includes("FROM sellers"),
+    async () => {
+      await two.write((tx) => markRemoved(tx, seller));
+      return await both.rows("SELECT id FROM transactions");
+    },
+  );
+  assertEquals(uploads.length, 1);
 });
 
 async function emit(tx: Tx, seller: string, webhookId: string): Promise<void> {

@@ -4,7 +4,13 @@
  * the lock that it speaks of is taken out, or is the seller's.
  */
 import { assert, assertEquals } from "@std/assert";
-import { boot, product, type TestApp, textAt } from "../../support/app.ts";
+import {
+  type Answer,
+  boot,
+  product,
+  type TestApp,
+  textAt,
+} from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { PostgresServer } from "../../support/postgres.ts";
 import { bootReplicas, type Replicas } from "../../support/replicas.ts";
@@ -80,6 +86,13 @@ class Held implements AsyncDisposable {
        WHERE datname = current_database() AND ${state}`,
     );
     return n > 0;
+  }
+
+  /** Sets how many products the seller may have. */
+  async limit(products: number): Promise<void> {
+    await this.app.app.db.write((tx) =>
+      tx.run("UPDATE sellers SET product_limit = ?", [products])
+    );
   }
 
   row<T>(sql: string): Promise<T> {
@@ -194,6 +207,48 @@ Deno.test("a SKU that two products take at once is one product's", async () => {
   );
   assertEquals([first.status, waited, second.status], [204, true, 422]);
   assert(second.text.includes("sku_taken"), second.text);
+});
+
+Deno.test("a SKU is found while another product gives it up and a third takes it", async () => {
+  await using held = await Held.open();
+  const ids = new Map<string, string>();
+  for (const sku of ["A", "B"]) {
+    const { xml } = await held.app.call(`/seller_api/products/${sku}`);
+    ids.set(sku, textAt(xml, "product/id"));
+  }
+  const name = (app: TestApp, first: string, second: string) =>
+    app.upload(
+      `<product><id>${ids.get("A")}</id><sku>${first}</sku></product>` +
+        `<product><id>${ids.get("B")}</id><sku>${second}</sku></product>`,
+    );
+  const update = await held.run(
+    (app) => name(app, "B", "A"),
+    (app) => set(app, "A", "quantity", 5),
+  );
+  assertEquals([update.waited, update.second.status], [true, 204]);
+  const upload = await held.run(
+    (app) => name(app, "A", "B"),
+    (app) => change(app, "A", "<brand>x</brand>"),
+  );
+  assertEquals([upload.first.status, upload.waited], [200, true]);
+  assertEquals(upload.second.status, 200, upload.second.text);
+});
+
+Deno.test("an undo and an upload together stay within the seller's limit of products", async () => {
+  await using held = await Held.open();
+  const undo = (app: TestApp, { xml }: Answer) =>
+    app.call(
+      `/seller_api/bulk_products/${textAt(xml, "transaction_id")}/undo`,
+      { method: "POST" },
+    );
+  const undone = await undo(held.app, await put(held.app, "D"));
+  await held.limit(4);
+  const { first, second, waited } = await held.run(
+    (app) => put(app, "E"),
+    (app) => undo(app, undone),
+  );
+  assertEquals([first.status, waited, second.status], [200, true, 422]);
+  assert(second.text.includes("quota"), second.text);
 });
 
 Deno.test("an undo sees what a write in progress changes", async () => {
