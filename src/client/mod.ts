@@ -10,6 +10,7 @@ export type { CallOptions, ClientOptions, Encoded } from "./connection.ts";
 export { productsDocument } from "./encode.ts";
 export { ApiError, Unreachable } from "./errors.ts";
 export type * from "./operations.ts";
+export { newIdempotencyKey, type Platform } from "./platform.ts";
 export {
   SignatureError,
   type SignedDelivery,

@@ -14,7 +14,7 @@ export const PLATFORM: Platform = {
   fetch: (url, init) => fetch(url, init),
   now: () => Date.now(),
   sleep,
-  newKey: randomName,
+  newKey: newIdempotencyKey,
 };
 
 /** Resolves after `ms`, or at once when `signal` fires. */
@@ -32,10 +32,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Returns 128 random bits as text. Browsers have `crypto.randomUUID` only on
+ * 128 random bits as text. Browsers have `crypto.randomUUID` only on
  * https and localhost.
  */
-export function randomName(): string {
+export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -25,7 +25,7 @@ const PAGE_POLICY = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types xml",
+  "trusted-types 'none'",
 ].join("; ");
 
 const SECURITY = {

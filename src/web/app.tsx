@@ -1,8 +1,8 @@
 /** The frame around the views, and the choice of the view. */
 import { useEffect, useRef } from "preact/hooks";
+import type { Client, Trigger } from "../client/mod.ts";
 import { ended, endOf, progress, stopFollowing } from "./background.ts";
 import { droppedFile } from "./browser.ts";
-import type { Client } from "./client.ts";
 import { takeAny } from "./intake.ts";
 import { useLoaded } from "./parts.tsx";
 import { goTo, linkTo, type Route, route } from "./route.ts";
@@ -10,7 +10,6 @@ import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
 import { ThemeButton } from "./theme.tsx";
-import { textOf } from "./xml.ts";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
 import { OperatorView } from "./views/operator.tsx";
@@ -69,7 +68,7 @@ const VIEWS: Readonly<Record<Role, readonly View[]>> = {
       draw: (client, id) =>
         id === null
           ? <WebhooksView client={client} />
-          : <DeliveriesView key={id} client={client} trigger={id} />,
+          : <DeliveriesView key={id} client={client} trigger={id as Trigger} />,
     },
   ],
   operator: [
@@ -303,11 +302,8 @@ function Owner({ current: { role, client } }: { current: Session }) {
   const { data } = useLoaded(async (signal) => {
     if (role === "operator") return "Operator";
     if (sandbox !== null) return "Demo seller";
-    const path = "/seller_api/refusals?limit=1";
-    return textOf(
-      await client.read(path, { signal }),
-      "refusals/refusal/seller",
-    );
+    const { refusals } = await client.listRefusals({ limit: 1 }, { signal });
+    return refusals[0]?.seller ?? null;
   }, [client]);
   return data && <span class="owner cut" title={data}>{data}</span>;
 }

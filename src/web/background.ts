@@ -2,9 +2,7 @@
  * The upload whose images are being fetched: its progress in the tab's title,
  * and a notice when it ends while somebody looks at something else.
  */
-import type { Client } from "./client.ts";
-import { followTransaction } from "./follow.ts";
-import type { Transaction } from "./resources.ts";
+import type { Client, Transaction } from "../client/mod.ts";
 import { route } from "./route.ts";
 import { Store } from "./store.ts";
 
@@ -24,19 +22,20 @@ export const ended = new Store<Ended | null>(null);
 let following = new AbortController();
 
 /** Follows an upload that no view shows any more, until it ends. */
-export function followInBackground(
+export async function followInBackground(
   client: Client,
-  id: string,
+  transaction_id: string,
   name: string,
-): void {
+): Promise<void> {
   stopFollowing();
   const { signal } = following;
-  followTransaction(client, id, {
-    onProgress: (transaction) => report(transaction, name),
-    onLine() {},
-  }, signal).catch(() => {
+  const changes = client
+    .follow({ transaction_id }, { signal, retryFor: Infinity });
+  try {
+    for await (const transaction of changes) report(transaction, name);
+  } catch {
     if (!signal.aborted) progress.set(null);
-  });
+  }
 }
 
 /** Ends it, because a view shows the upload or nobody is signed in. */
@@ -48,10 +47,10 @@ export function stopFollowing(): void {
 
 /** Shows the progress; when it has ended unseen, says so. */
 export function report(transaction: Transaction, name: string): void {
-  const { id, finishedAt, images } = transaction;
+  const { transaction_id: id, finished_at, images } = transaction;
   const wasRunning = progress.value !== null;
-  progress.set(finishedAt === null ? transaction.progress : null);
-  if (finishedAt === null || !wasRunning) return;
+  progress.set(finished_at === null ? transaction.progress : null);
+  if (finished_at === null || !wasRunning) return;
   const isShown = route.value.view === "uploads" && route.value.id === id;
   if (!isShown) ended.set({ id, name, failed: images.failed });
   if (document.hidden && mayNotify() === "granted") {

@@ -9,20 +9,6 @@ export const now = (): number => Date.now();
 /** Milliseconds of a monotonic clock, for durations. */
 export const monotonic = (): number => performance.now();
 
-/** Resolves after `ms`, or at once when `signal` fires. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener("abort", end, { once: true });
-  });
-}
-
 /** Calls `fn` every `ms` until the returned function is called. */
 export function every(ms: number, fn: () => void): () => void {
   const timer = setInterval(fn, ms);
@@ -36,15 +22,6 @@ export function saveFile(content: Blob, name: string): void {
   link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
-}
-
-/**
- * Returns 128 random bits as text. Browsers have `crypto.randomUUID` only on
- * https and localhost.
- */
-export function randomName(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** A text kept in the browser; null if none is kept. */

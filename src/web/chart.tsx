@@ -1,14 +1,13 @@
 /** A small chart: one bar an hour, successes below failures. */
+import type { Hour } from "../client/mod.ts";
 import { count } from "./parts.tsx";
-import type { Hour } from "./resources.ts";
 
 const WIDTH = 480;
 const HEIGHT = 96;
 const GAP = 3;
 
 export interface Series {
-  /** Element name of the count. */
-  name: string;
+  name: Exclude<keyof Hour, "from">;
   label: string;
   tone: "good" | "bad" | "busy";
 }
@@ -19,7 +18,7 @@ export function HourChart({ title, hours, series }: {
   /** The first is drawn at the bottom. */
   series: readonly Series[];
 }) {
-  const of = (hour: Hour, { name }: Series) => hour.counts[name] ?? 0;
+  const of = (hour: Hour, { name }: Series) => hour[name];
   const sum = (one: Series) =>
     hours.reduce((all, hour) => all + of(hour, one), 0);
   // bounded: the hours of one day

@@ -1,14 +1,12 @@
-/** A product in the form: what was typed, what of it changed, as a document. */
+/** A product in the form: what was typed, and what of it changed. */
 import {
   LIST_NAMES,
   type ListField,
-  LISTS,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
 } from "../catalogue/fields.ts";
-import { escaped } from "../lib/markup.ts";
-import type { Product } from "./resources.ts";
+import type { Product, SentProduct } from "../client/mod.ts";
 
 /** An entry of a list; `note` is the name of an attribute or an image's alt. */
 export interface Item {
@@ -22,32 +20,48 @@ export interface Draft {
   lists: Readonly<Record<ListField, readonly Item[]>>;
 }
 
-/** The XML attribute that holds an item's note; none of a category. */
-const NOTES: Readonly<Record<ListField, string | null>> = {
+/** The text of an item and its note in a product; a category has only text. */
+const ITEMS: Readonly<
+  Record<ListField, { text: string; note: string } | null>
+> = {
   categories: null,
-  attributes: "name",
-  images: "alt",
+  attributes: { text: "value", note: "name" },
+  images: { text: "url", note: "alt" },
 };
 
 /** What a product is, or an empty one. */
 export function draftOf(product: Product | null): Draft {
-  const scalars = Object.fromEntries(
-    SCALAR_NAMES.map((name) => [name, product?.fields[name] ?? ""]),
-  ) as Record<ScalarField, string>;
   return {
-    scalars: product === null
-      ? { ...scalars, condition: "new", status: "active" }
-      : scalars,
-    currency: product?.currency ?? "",
-    lists: {
-      categories: (product?.categories ?? [])
-        .map((text) => ({ text, note: "" })),
-      attributes: (product?.attributes ?? [])
-        .map(({ name, value }) => ({ text: value, note: name })),
-      images: (product?.images ?? [])
-        .map(({ url, alt }) => ({ text: url, note: alt ?? "" })),
-    },
+    scalars: Object.fromEntries(
+      SCALAR_NAMES.map((name) => [name, scalarOf(product, name)]),
+    ) as Record<ScalarField, string>,
+    currency: product?.price?.currency ?? "",
+    lists: Object.fromEntries(
+      LIST_NAMES.map((name) => [name, itemsOf(product, name)]),
+    ) as Record<ListField, Item[]>,
   };
+}
+
+function scalarOf(product: Product | null, name: ScalarField): string {
+  if (product === null) {
+    const { clears, initial } = SCALAR_RULES[name];
+    return clears ? `${initial ?? ""}` : "";
+  }
+  const value = product[name];
+  return `${(typeof value === "object" ? value?.value : value) ?? ""}`;
+}
+
+function itemsOf(product: Product | null, name: ListField): Item[] {
+  const names = ITEMS[name];
+  const items: readonly unknown[] = product?.[name] ?? [];
+  return items.map((item) => {
+    if (names === null) return { text: `${item}`, note: "" };
+    const { [names.text]: text = "", [names.note]: note = "" } = item as Record<
+      string,
+      string
+    >;
+    return { text, note };
+  });
 }
 
 /** What is wrong with a value by the table of fields; null if nothing is. */
@@ -72,42 +86,45 @@ export function changedIn(draft: Draft, from: Draft): string[] {
   return [...scalars, ...lists];
 }
 
-/** A document that changes these fields of a product, or makes a new one. */
-export function documentOf(
+/** What changes these fields of a product, or makes a new one. */
+export function productOf(
   id: string | null,
   draft: Draft,
   changed: readonly string[],
-): string {
-  const parts = [
-    id === null ? "" : `  <id>${escaped(id)}</id>\n`,
-    ...SCALAR_NAMES.filter((name) => changed.includes(name))
-      .map((name) => scalarElement(name, draft)),
-    ...LIST_NAMES.filter((name) => changed.includes(name))
-      .map((name) => listElement(name, draft)),
-  ];
-  return `<products><product>\n${parts.join("")}</product></products>\n`;
+): SentProduct {
+  const scalars = SCALAR_NAMES.filter((name) => changed.includes(name))
+    .map((name) => [name, sentScalar(name, draft)]);
+  const lists = LIST_NAMES.filter((name) => changed.includes(name))
+    .map((name) => [name, sentItems(name, draft)]);
+  const fields = Object.fromEntries([...scalars, ...lists]);
+  return id === null ? fields : { id, ...fields };
 }
 
-function scalarElement(name: ScalarField, draft: Draft): string {
+/** Null clears. */
+function sentScalar(name: ScalarField, { scalars, currency }: Draft): unknown {
+  const text = scalars[name];
+  return text.trim() === "" ? null : withUnit(name, text, currency);
+}
+
+/** The value of a field beside its unit; an empty currency is none. */
+export function withUnit(
+  name: ScalarField,
+  text: string,
+  currency: string,
+): unknown {
   const { unit } = SCALAR_RULES[name];
-  const text = draft.scalars[name];
-  const value = unit?.column === "currency" ? draft.currency : unit?.example;
-  const attribute = unit !== undefined && text.trim() !== ""
-    ? ` ${unit.name}="${escaped(value ?? "")}"`
-    : "";
-  return `  <${name}${attribute}>${escaped(text)}</${name}>\n`;
+  if (unit === undefined) return text;
+  const value = unit.column === "currency" ? currency : unit.example;
+  return { value: text, [unit.name]: value === "" ? undefined : value };
 }
 
-function listElement(name: ListField, { lists }: Draft): string {
-  const { item } = LISTS[name];
-  const note = NOTES[name];
-  const items = filled(lists[name]).map((one) => {
-    const attribute = note === null || (note === "alt" && one.note === "")
-      ? ""
-      : ` ${note}="${escaped(one.note)}"`;
-    return `    <${item}${attribute}>${escaped(one.text)}</${item}>\n`;
+function sentItems(name: ListField, { lists }: Draft): unknown[] {
+  const names = ITEMS[name];
+  return filled(lists[name]).map(({ text, note }) => {
+    if (names === null) return text;
+    const isLeftOut = names.note === "alt" && note === "";
+    return { [names.text]: text, [names.note]: isLeftOut ? undefined : note };
   });
-  return `  <${name}>\n${items.join("")}  </${name}>\n`;
 }
 
 /** Without the rows that were left empty. */

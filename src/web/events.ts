@@ -1,6 +1,5 @@
 /** The feed of events, in which the payload of a delivery stands. */
-import type { Client } from "./client.ts";
-import { childrenOf, find, textOf } from "./xml.ts";
+import type { Client, DeliveredEvent, Trigger } from "../client/mod.ts";
 
 /** Pages of the feed that are looked through for one event. */
 const PAGES = 20;
@@ -11,24 +10,26 @@ const PAGES = 20;
  */
 export async function loadEvent(
   client: Client,
-  trigger: string,
+  trigger: Trigger,
   id: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  for (let page = 0, after = ""; page < PAGES; page++) {
-    const query = new URLSearchParams({ trigger, limit: "250" });
-    if (after !== "") query.set("after", after);
-    const answer = await client.read(`/seller_api/events?${query}`, { signal });
-    const events = childrenOf(find(answer, "events"), "event");
-    const found = events.find((event) => textOf(event, "id") === id);
-    if (found !== undefined) {
-      return new XMLSerializer().serializeToString(found);
-    }
-    const next = textOf(answer, "next");
-    if (events.length === 0 || next === null || next === after) return null;
-    after = next;
+  let left = PAGES;
+  const query = { trigger, limit: 250 };
+  for await (const { events } of client.pages.listEvents(query, { signal })) {
+    const found = events.find((event) => event.id === id);
+    if (found !== undefined) return eventBody(found);
+    if (--left === 0) return null;
   }
   return null;
+}
+
+/** As the service writes and signs it. */
+export function eventBody(event: DeliveredEvent): string {
+  const { id, trigger, created_at, data, test } = event;
+  return `<event${test ? ' test="true"' : ""}><id>${id}</id>` +
+    `<trigger>${trigger}</trigger><created_at>${created_at}</created_at>` +
+    `<data>${data}</data></event>`;
 }
 
 /** What an event of a trigger looks like. */

@@ -2,8 +2,8 @@
  * What somebody drops, chooses or pastes: a document is checked, a table gets
  * its columns mapped first, anything else is refused before it is sent.
  */
+import type { Client } from "../client/mod.ts";
 import { now } from "./browser.ts";
-import type { Client } from "./client.ts";
 import { type Table, tableOf } from "./csv.ts";
 import { isTable, kindOf, type Refused } from "./kinds.ts";
 import { Store } from "./store.ts";

@@ -2,15 +2,15 @@
  * Positions in a document as it was typed: the page edits text, so it needs
  * offsets, and it must cope with documents that no parser accepts.
  */
-import type { Problem } from "./client.ts";
+import type { Detail } from "../client/mod.ts";
 
 /** An element of the document. All positions are offsets into the text. */
 export interface Piece {
   name: string;
   /** Below its product (or the root): `images/image`. */
   path: string;
-  /** Position of its product, from 1; null outside of products. */
-  product: number | null;
+  /** Position of its product, from 1; missing outside of products. */
+  product?: number;
   /** Among siblings of the same name, from 1. */
   index: number;
   start: number;
@@ -105,7 +105,7 @@ export function piecesOf(text: string): Piece[] {
     const piece: Piece = {
       name,
       path: pathBelow(parent?.piece, name, stack.length),
-      product: isProduct ? index : parent?.piece.product ?? null,
+      product: isProduct ? index : parent?.piece.product,
       index,
       start,
       open: end,
@@ -147,11 +147,14 @@ function closeUpTo(
 }
 
 /**
- * Each element on a line of its own, if the document has lines too long to
- * read. Only white space between tags changes, which has no meaning there.
+ * The document, indented if it has lines too long to read. Only white space between tags changes, which has no meaning there.
  */
 export function laidOut(text: string): string {
-  if (!text.split("\n").some(isUnreadable)) return text;
+  return text.split("\n").some(isUnreadable) ? indented(text) : text;
+}
+
+/** Each element on a line of its own. */
+export function indented(text: string): string {
   let result = "";
   let depth = 0;
   let last = 0;
@@ -184,7 +187,7 @@ export interface Range {
 /** Finds what problems speak of, in one text. */
 export class Finder {
   readonly #text: string;
-  readonly #byProduct = new Map<number | null, Piece[]>();
+  readonly #byProduct = new Map<number | undefined, Piece[]>();
   readonly #lines: number[] = [0];
 
   constructor(text: string) {
@@ -221,25 +224,25 @@ export class Finder {
   }
 
   /** The text that a problem speaks of; null if it names no place. */
-  find(problem: Problem): Range | null {
+  find(problem: Detail): Range | null {
     const { product, field, line, column } = problem;
-    if (field === null && column !== null && line !== null) {
+    if (field === undefined && column !== undefined && line !== undefined) {
       return this.#characterAt(line, column);
     }
     const [path, attribute] = (field ?? "").split(/\/?@/);
     const piece = this.#pieceAt(product, path, line);
     if (piece !== undefined) return this.#partOf(piece, attribute, problem);
-    const whole = product === null
+    const whole = product === undefined
       ? undefined
       : this.#byProduct.get(product)?.[0];
     if (whole !== undefined) return { start: whole.start, end: whole.open };
-    return line === null ? null : this.#lineAt(line);
+    return line === undefined ? null : this.#lineAt(line);
   }
 
   #pieceAt(
-    product: number | null,
+    product: number | undefined,
     field: string,
-    line: number | null,
+    line: number | undefined,
   ): Piece | undefined {
     const path = field.replace(/\[\d+\]/g, "");
     const index = /\[(\d+)\]$/.exec(field);
@@ -255,7 +258,7 @@ export class Finder {
   #partOf(
     { name, start, open, close, path }: Piece,
     attribute: string | undefined,
-    { code }: Problem,
+    { code }: Detail,
   ): Range {
     const nameRange = { start: start + 1, end: start + 1 + name.length };
     if (attribute !== undefined) {

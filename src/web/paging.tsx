@@ -1,20 +1,20 @@
 /** Lists in pages, each with a cursor to the next. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Client } from "./client.ts";
 import { ErrorNote } from "./parts.tsx";
-import { childrenOf, find, textOf } from "./xml.ts";
 
-/** The request for a list and the elements of its answer. */
-export interface ListOf<T> {
-  /** Path and query, without a cursor. */
-  path: string;
-  /** The element around the rows; empty if they are children of the root. */
-  list: string;
-  /** The name of a row's element. */
-  row: string;
-  read(element: Element): T;
+/** One answer of a list. */
+export interface Page<T> {
+  rows: readonly T[];
+  /** The cursor of the next page; missing if there is none. */
+  next?: string;
 }
+
+/** Loads the page behind a cursor. */
+export type LoadPage<T> = (
+  after: string | undefined,
+  signal: AbortSignal,
+) => Promise<Page<T>>;
 
 export interface Rows<T> {
   /** null while the first page is loading. */
@@ -23,27 +23,30 @@ export interface Rows<T> {
   error: Error | null;
   /** Loads the next page; null if there is none. */
   more: (() => void) | null;
-  /** The cursor of the next page; null if there is none. */
-  next: string | null;
+  /** The cursor of the next page; missing if there is none. */
+  next?: string;
   reload(): void;
 }
 
-/** The rows of a list, page by page; reloaded when its path changes. */
-export function useRows<T>(client: Client, list: ListOf<T>): Rows<T> {
+/** The rows of a list, page by page; reloaded when one of `keys` changes. */
+export function useRows<T>(
+  loadPage: LoadPage<T>,
+  keys: readonly unknown[],
+): Rows<T> {
   const [rows, setRows] = useState<readonly T[] | null>(null);
-  const [next, setNext] = useState<string | null>(null);
+  const [next, setNext] = useState<string>();
   const [busy, setBusy] = useState(true);
   const [error, setError] = useState<Error | null>(null);
   const request = useRef(new AbortController());
 
-  const load = async (before: readonly T[], cursor: string | null) => {
+  const load = async (before: readonly T[], cursor?: string) => {
     request.current.abort();
     request.current = new AbortController();
     const { signal } = request.current;
     setBusy(true);
     setError(null);
     try {
-      const page = await loadFilled(client, list, cursor, signal);
+      const page = await loadFilled(loadPage, cursor, signal);
       setRows([...before, ...page.rows]);
       setNext(page.next);
     } catch (failure) {
@@ -54,72 +57,31 @@ export function useRows<T>(client: Client, list: ListOf<T>): Rows<T> {
   };
 
   useEffect(() => {
-    load([], null);
+    load([]);
     return () => request.current.abort();
-  }, [client, list.path]);
+  }, [...keys]);
 
   return {
     rows,
     busy,
     error,
     next,
-    more: next === null ? null : () => load(rows ?? [], next),
-    reload: () => load([], null),
+    more: next === undefined ? null : () => load(rows ?? [], next),
+    reload: () => load([]),
   };
 }
 
 /** With a filter, pages may be empty before the end. */
 async function loadFilled<T>(
-  client: Client,
-  list: ListOf<T>,
-  after: string | null,
+  loadPage: LoadPage<T>,
+  after: string | undefined,
   signal: AbortSignal,
 ): Promise<Page<T>> {
   for (;;) {
-    const page = await loadPage(client, list, after, signal);
-    if (page.rows.length > 0 || page.next === null) return page;
+    const page = await loadPage(after, signal);
+    if (page.rows.length > 0 || page.next === undefined) return page;
     after = page.next;
   }
-}
-
-/** The first rows of a list: all of them, or at least `most`. */
-export async function loadRows<T>(
-  client: Client,
-  list: ListOf<T>,
-  most: number,
-  signal: AbortSignal,
-): Promise<{ rows: T[]; isWhole: boolean }> {
-  const rows: T[] = [];
-  for (let after: string | null = null;;) {
-    const page: Page<T> = await loadPage(client, list, after, signal);
-    for (const row of page.rows) rows.push(row);
-    if (page.next === null) return { rows, isWhole: true };
-    if (rows.length >= most) return { rows, isWhole: false };
-    after = page.next;
-  }
-}
-
-interface Page<T> {
-  rows: T[];
-  next: string | null;
-}
-
-async function loadPage<T>(
-  client: Client,
-  { path, list, row, read }: ListOf<T>,
-  after: string | null,
-  signal: AbortSignal,
-): Promise<Page<T>> {
-  const mark = path.includes("?") ? "&" : "?";
-  const query = after === null
-    ? ""
-    : `${mark}after=${encodeURIComponent(after)}`;
-  const root = await client.read(path + query, { signal });
-  const around = list === "" ? root : find(root, list);
-  return {
-    rows: childrenOf(around, row).map(read),
-    next: textOf(root, "next") ?? textOf(around, "next"),
-  };
 }
 
 /** The end of a list: an error, and the button for more. */

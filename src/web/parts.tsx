@@ -1,8 +1,8 @@
 /** Small components that several views share. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "../client/mod.ts";
 import { now } from "./browser.ts";
-import { ApiError } from "./client.ts";
 
 /** Data that a view loads. `data` stays while it is reloaded. */
 export interface Loaded<T> {
@@ -73,7 +73,7 @@ export function ErrorNote({ error, lead, onRetry }: {
 }) {
   return (
     <div class="note bad" role="alert">
-      <p>{lead ?? error.message}</p>
+      <p>{lead ?? sentenceOf(error)}</p>
       {error instanceof ApiError && <ApiErrorFacts error={error} />}
       {onRetry && (
         <p>
@@ -84,12 +84,17 @@ export function ErrorNote({ error, lead, onRetry }: {
   );
 }
 
+/** The problems of a refusal are listed below it. */
+export function sentenceOf(error: Error): string {
+  return error instanceof ApiError ? error.title : error.message;
+}
+
 function ApiErrorFacts({ error }: { error: ApiError }) {
   return (
     <>
-      {error.problems.length > 0 && (
+      {error.details.length > 0 && (
         <ul>
-          {error.problems.slice(0, 10).map(({ message }, i) => (
+          {error.details.slice(0, 10).map(({ message }, i) => (
             <li key={i}>{message}</li>
           ))}
         </ul>
@@ -173,9 +178,9 @@ export function duration(seconds: number): string {
  * A time in the browser's time zone, with UTC as its tooltip; `exact`: to the
  * second.
  */
-export function Moment({ iso, exact }: { iso: string | null; exact?: true }) {
-  const at = iso === null ? NaN : Date.parse(iso);
-  if (iso === null || Number.isNaN(at)) return <span class="quiet">–</span>;
+export function Moment({ iso, exact }: { iso?: string | null; exact?: true }) {
+  const at = iso ? Date.parse(iso) : NaN;
+  if (!iso || Number.isNaN(at)) return <span class="quiet">–</span>;
   const format = exact ? TO_THE_SECOND : TO_THE_MINUTE;
   return <time dateTime={iso} title={iso}>{format.format(at)}</time>;
 }

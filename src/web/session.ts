@@ -1,6 +1,6 @@
 /** The session: one key, kept in this tab only. */
+import { ApiError, type Client, createClient } from "../client/mod.ts";
 import { inTab } from "./browser.ts";
-import { ApiError, Client } from "./client.ts";
 import { Store } from "./store.ts";
 
 export type Role = "seller" | "operator";
@@ -22,9 +22,9 @@ const keptRole = inTab("role");
 export const session = new Store<Session | SignedOut>(restored());
 
 /** A request for each role that only this role may make. */
-const PROBES: readonly (readonly [Role, string])[] = [
-  ["seller", "/seller_api/webhooks"],
-  ["operator", "/operator_api/sellers"],
+const PROBES: readonly (readonly [Role, (client: Client) => unknown])[] = [
+  ["seller", (client) => client.listWebhooks()],
+  ["operator", (client) => client.listSellers({ limit: 1 })],
 ];
 
 /**
@@ -33,9 +33,9 @@ const PROBES: readonly (readonly [Role, string])[] = [
  */
 export async function signIn(key: string): Promise<void> {
   let refusal: unknown;
-  for (const [role, path] of PROBES) {
+  for (const [role, probe] of PROBES) {
     try {
-      await new Client(key, () => {}).send(path);
+      await probe(createClient({ key, retryFor: 0 }));
       return begin(role, key);
     } catch (error) {
       const notThisRole = error instanceof ApiError &&
@@ -70,14 +70,22 @@ function restored(): Session | SignedOut {
 }
 
 function sessionOf(role: Role, key: string): Session {
+  const fetchOrEnd = async (url: string, init: RequestInit) => {
+    const response = await fetch(url, init);
+    if (response.status === 401) end(key);
+    return response;
+  };
   return {
     role,
-    client: new Client(key, () => {
-      // A late answer to a key that was replaced meanwhile has no effect.
-      if (keptKey.get() !== key && keptKey.get() !== null) return;
-      signOut(
-        "Your key is not valid any more: it was revoked or replaced. Sign in with the current one to go on.",
-      );
-    }),
+    client: createClient({ key, retryFor: 0, fetch: fetchOrEnd }),
   };
+}
+
+/** Signs out because the service refuses this key. */
+function end(key: string): void {
+  // A late answer to a key that was replaced meanwhile has no effect.
+  if (keptKey.get() !== key && keptKey.get() !== null) return;
+  signOut(
+    "Your key is not valid any more: it was revoked or replaced. Sign in with the current one to go on.",
+  );
 }

@@ -13,9 +13,12 @@ import {
   SCALAR_RULES,
   type ScalarField,
 } from "../catalogue/fields.ts";
-import { escaped } from "../lib/markup.ts";
+import { productsDocument, type SentProduct } from "../client/mod.ts";
+import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 import { inBrowser } from "./browser.ts";
 import { csvOf, type Table } from "./csv.ts";
+import { withUnit } from "./draft.ts";
+import { indented } from "./markup.ts";
 import { labelOf } from "./words.ts";
 import type { Document } from "./upload.ts";
 
@@ -123,13 +126,7 @@ export function documentsOf(
     documents.push({
       name: isWhole ? name : `${name}, rows ${numbers[0]}–${numbers.at(-1)}`,
       rows: numbers,
-      text: [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        "<products>",
-        ...rows.map((row) => productOf(row, table, mapping)),
-        "</products>",
-        "",
-      ].join("\n"),
+      text: documentOf(rows.map((row) => productOf(row, table, mapping))),
     });
   }
   return documents;
@@ -143,77 +140,52 @@ export function valuesOf(
   const values = new Map<Target, string[]>();
   targets.forEach((target, i) => {
     if (target === "" || target === "attribute" || row[i] === "") return;
+    const cell = sendable(row[i]);
     const texts = target in LISTS
-      ? split(target as ListField, row[i])
-      : [converted(target, row[i])];
+      ? split(target as ListField, cell)
+      : [converted(target, cell)];
     values.set(target, [...values.get(target) ?? [], ...texts]);
   });
   return values;
+}
+
+function documentOf(products: readonly SentProduct[]): string {
+  const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
+  return `${declaration}${indented(productsDocument(products))}\n`;
 }
 
 function productOf(
   row: readonly string[],
   { header }: Table,
   mapping: Mapping,
-): string {
+): SentProduct {
   const values = valuesOf(row, mapping);
   const currency = values.get("currency")?.[0] ?? mapping.currency;
-  const lines: string[] = [];
-  for (const name of SCALAR_NAMES) {
-    const [text] = values.get(name) ?? [];
-    if (text === undefined) continue;
-    const unit = unitOf(name, currency);
-    const attribute = unit && ` ${unit.name}="${xmlText(unit.value)}"`;
-    lines.push(`    <${name}${attribute ?? ""}>${xmlText(text)}</${name}>`);
-  }
+  const scalars = SCALAR_NAMES.flatMap((name) =>
+    (values.get(name) ?? []).slice(0, 1)
+      .map((text) => [name, withUnit(name, text, currency)])
+  );
   const attributes = mapping.targets.flatMap((target, i) =>
     target === "attribute" && row[i] !== ""
-      ? [
-        `<attribute name="${xmlText(attributeName(header[i]))}">${
-          xmlText(row[i])
-        }</attribute>`,
-      ]
+      ? [{ name: attributeName(header[i]), value: sendable(row[i]) }]
       : []
   );
-  const lists: Record<ListField, string[]> = {
-    categories: itemsOf("categories", values),
-    attributes,
-    images: itemsOf("images", values),
+  const images = values.get("images")?.map((url) => ({ url }));
+  return {
+    ...Object.fromEntries(scalars),
+    categories: values.get("categories"),
+    attributes: attributes.length === 0 ? undefined : attributes,
+    images,
   };
-  for (const list of LIST_NAMES) {
-    if (lists[list].length === 0) continue;
-    lines.push(`    <${list}>`);
-    for (const item of lists[list]) lines.push(`      ${item}`);
-    lines.push(`    </${list}>`);
-  }
-  return `  <product>\n${lines.join("\n")}\n  </product>`;
-}
-
-/** The XML attribute of a field's element; null if there is none to send. */
-function unitOf(
-  name: ScalarField,
-  currency: string,
-): { name: string; value: string } | null {
-  const { unit } = SCALAR_RULES[name];
-  if (unit === undefined) return null;
-  const value = unit.column === "currency" ? currency : unit.example;
-  return value === "" ? null : { name: unit.name, value };
-}
-
-function itemsOf(list: ListField, values: Map<Target, string[]>): string[] {
-  const { item } = LISTS[list];
-  return (values.get(list) ?? [])
-    .map((text) => `<${item}>${xmlText(text)}</${item}>`);
 }
 
 function attributeName(header: string): string {
-  return header.replace(/^attribute[:. ]\s*/i, "");
+  return sendable(header.replace(/^attribute[:. ]\s*/i, ""));
 }
 
-/** XML cannot carry control characters. */
-function xmlText(text: string): string {
-  // deno-lint-ignore no-control-regex
-  return escaped(text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, ""));
+/** Without the control characters that some programs leave in cells. */
+function sendable(text: string): string {
+  return text.replace(FORBIDDEN_IN_XML, "");
 }
 
 /** The entries of a list in one cell. */

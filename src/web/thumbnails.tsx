@@ -1,22 +1,17 @@
 /** Thumbnails of stored product images. */
-import type { Client } from "./client.ts";
+import type { Client, Product, ProductImage } from "../client/mod.ts";
 import { useLoaded } from "./parts.tsx";
-import { type Product, type ProductImage, readProduct } from "./resources.ts";
-import { find } from "./xml.ts";
 
 /** The most images of a product that are shown. */
 const SHOWN = 4;
 
-/** Reads one product. Throws as `Client.read`. */
+/** Reads one product. */
 export async function loadProduct(
   client: Client,
-  skuOrId: string,
+  sku_or_id: string,
   signal?: AbortSignal,
 ): Promise<Product> {
-  const path = `/seller_api/products/${encodeURIComponent(skuOrId)}`;
-  const product = find(await client.read(path, { signal }), "product");
-  if (product === null) throw new Error("The answer holds no product.");
-  return readProduct(product);
+  return (await client.getProduct({ sku_or_id }, { signal })).product;
 }
 
 /** Title and images of a product of which only the id is known. */
@@ -39,8 +34,10 @@ export function TitleOf({ client, id, settled }: {
 }
 
 /** As many images as are shown in a row. */
-export function Thumbnails({ images }: { images: readonly ProductImage[] }) {
-  const stored = images.filter(({ href }) => href !== null);
+export function Thumbnails(
+  { images = [] }: { images?: readonly ProductImage[] },
+) {
+  const stored = images.filter(({ href }) => href !== undefined);
   if (stored.length === 0) return null;
   return (
     <span class="thumbnails">
@@ -60,7 +57,7 @@ export function Thumbnail({ image, size = 40 }: {
   size?: number;
 }) {
   const { href, alt } = image;
-  if (href === null) return null;
+  if (href === undefined) return null;
   return (
     <a href={href} target="_blank" rel="noopener">
       <img

@@ -4,23 +4,21 @@
  * checked and sent one after the other. The state is outside the views, so that
  * neither a change of view nor a revoked key loses the file.
  */
-import { now, randomName, sleep } from "./browser.ts";
-import { ApiError, type Client, type Problem, Unreachable } from "./client.ts";
+import {
+  ApiError,
+  type Client,
+  type Detail,
+  newIdempotencyKey,
+  type ProductCounts,
+} from "../client/mod.ts";
 import { laidOut } from "./markup.ts";
 import { nameUpload } from "./names.ts";
-import { type ProductCounts, readProductCounts } from "./resources.ts";
 import { Store } from "./store.ts";
-import { find, numberOf, textOf } from "./xml.ts";
 
-const BULK = "/seller_api/bulk_products?v=1.1";
-/** Documents above this are sent compressed. */
-const GZIP_FROM = 64 * 1024;
 /** Characters; longer documents are shown, but not edited here. */
 const EDITED_UP_TO = 2 * 1024 * 1024;
 /** Characters; longer documents are sent, but not shown. */
 const SHOWN_UP_TO = 32 * 1024 * 1024;
-/** Pauses between attempts; the last one repeats until `GIVE_UP_MS`. */
-const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000];
 const GIVE_UP_MS = 5 * 60_000;
 
 /** `upload valid`: only the products without a problem. */
@@ -154,7 +152,7 @@ function partOf({ name, text, rows }: Document): Part {
     text: text.length <= EDITED_UP_TO ? laidOut(text) : text,
     bytes: null,
     edited: false,
-    idempotencyKey: randomName(),
+    idempotencyKey: newIdempotencyKey(),
     step: { name: "waiting" },
   };
 }
@@ -205,7 +203,11 @@ export function showPart(index: number): void {
 export function editText(text: string): void {
   const current = upload.value;
   if (current === null) return;
-  change(current.shown, { text, edited: true, idempotencyKey: randomName() });
+  change(current.shown, {
+    text,
+    edited: true,
+    idempotencyKey: newIdempotencyKey(),
+  });
 }
 
 /**
@@ -224,13 +226,10 @@ export async function readAgain(client: Client): Promise<boolean> {
 /** Checks every part that has not been sent, with dry runs. */
 export async function checkUpload(client: Client): Promise<void> {
   await each("check", { name: "checking" }, async (part, signal) => {
-    const root = await client.read(`${BULK}&dry_run=true`, {
-      method: "POST",
-      ...await packed(part),
-      signal,
-    });
-    const counts = readProductCounts(find(root, "dry_run/products"));
-    return { name: "ready", counts };
+    const products = bodyOf(part);
+    const { dry_run } = await client
+      .uploadProducts({ products, dry_run: true }, { signal });
+    return { name: "ready", counts: dry_run.products };
   });
 }
 
@@ -243,19 +242,20 @@ export async function sendUpload(
   work: Exclude<Work, "check"> = "upload",
 ): Promise<boolean> {
   const sending: Step = { name: "sending", interruption: null };
+  const isValidOnly = work === "upload valid";
   await each(work, sending, async (part, signal, onStep) => {
-    const isValidOnly = work === "upload valid";
-    const root = await sendUntilAnswered(
-      client,
-      part,
-      isValidOnly,
+    const { transaction_id: id, refused = 0 } = await client.uploadProducts({
+      products: bodyOf(part),
+      accept: isValidOnly ? "valid" : undefined,
+    }, {
       signal,
-      onStep,
-    );
-    const id = textOf(root, "transaction_id");
-    if (id === null) throw new Unreachable();
+      retryFor: GIVE_UP_MS,
+      onRetry: (interruption) => onStep({ name: "sending", interruption }),
+      // A different request needs a different key.
+      idempotencyKey: part.idempotencyKey + (isValidOnly ? "-valid" : ""),
+    });
     nameUpload(id, part.name);
-    return { name: "sent", id, refused: numberOf(root, "refused") };
+    return { name: "sent", id, refused };
   });
   const { parts } = upload.value ?? {};
   return parts?.every(({ step }) => step.name === "sent") ?? false;
@@ -270,14 +270,14 @@ export function dropFile(): void {
 /** A problem and the index of its part. */
 export interface Found {
   part: number;
-  problem: Problem;
+  problem: Detail;
 }
 
 /** The problems of all parts that were refused. */
 export function problemsIn({ parts }: Upload): Found[] {
   return parts.flatMap(({ step }, part) =>
     step.name === "refused"
-      ? step.error.problems.map((problem) => ({ part, problem }))
+      ? step.error.details.map((problem) => ({ part, problem }))
       : []
   );
 }
@@ -332,45 +332,6 @@ function stepAfter(error: unknown, during: Work): Step {
   return { name: "failed", error: failure, during };
 }
 
-async function sendUntilAnswered(
-  client: Client,
-  part: Part,
-  isValidOnly: boolean,
-  signal: AbortSignal,
-  onStep: (step: Step) => void,
-): Promise<Element> {
-  const startedAt = now();
-  const { body, headers } = await packed(part);
-  // A different request needs a different key.
-  const key = part.idempotencyKey + (isValidOnly ? "-valid" : "");
-  for (let tries = 0;; tries++) {
-    try {
-      return await client.read(isValidOnly ? `${BULK}&accept=valid` : BULK, {
-        method: "POST",
-        body,
-        headers: { ...headers, "Idempotency-Key": key },
-        signal,
-      });
-    } catch (error) {
-      if (!mayPass(error) || now() - startedAt > GIVE_UP_MS) throw error;
-      onStep({ name: "sending", interruption: error });
-      await sleep(waitAfter(error, tries), signal);
-      if (signal.aborted) throw error;
-    }
-  }
-}
-
-function mayPass(error: unknown): error is ApiError | Unreachable {
-  return error instanceof Unreachable ||
-    (error instanceof ApiError && error.passes);
-}
-
-function waitAfter(error: ApiError | Unreachable, tries: number): number {
-  const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)];
-  const asked = error instanceof ApiError ? error.retryAfter : null;
-  return Math.max(wait, (asked ?? 0) * 1_000);
-}
-
 function change(index: number, changes: Partial<Part>): void {
   const current = upload.value;
   if (current === null) return;
@@ -390,14 +351,6 @@ function setSteps(step: Step): void {
   upload.set({ ...current, parts });
 }
 
-async function packed(
-  { text, bytes }: Part,
-): Promise<{ body: Blob; headers: Record<string, string> }> {
-  const plain = bytes ?? new Blob([text]);
-  if (plain.size <= GZIP_FROM) return { body: plain, headers: {} };
-  const stream = plain.stream().pipeThrough(new CompressionStream("gzip"));
-  return {
-    body: await new Response(stream).blob(),
-    headers: { "Content-Encoding": "gzip" },
-  };
+function bodyOf({ text, bytes }: Part): string | Blob {
+  return bytes ?? text;
 }

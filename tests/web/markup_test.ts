@@ -1,19 +1,10 @@
 /** Positions in documents that are being edited. */
 import { assertEquals } from "@std/assert";
 import { Finder, laidOut } from "../../src/web/markup.ts";
-import type { Problem } from "../../src/web/client.ts";
+import type { Detail } from "../../src/client/mod.ts";
 
-function problem(changes: Partial<Problem>): Problem {
-  return {
-    product: null,
-    sku: null,
-    line: null,
-    column: null,
-    field: null,
-    code: "",
-    message: "",
-    ...changes,
-  };
+function problem(changes: Partial<Detail>): Detail {
+  return { code: "required", message: "", ...changes };
 }
 
 const DOCUMENT = `<?xml version="1.0"?>
@@ -31,7 +22,7 @@ const DOCUMENT = `<?xml version="1.0"?>
 </products>
 `;
 
-const FOUND: readonly (readonly [Partial<Problem>, string])[] = [
+const FOUND: readonly (readonly [Partial<Detail>, string])[] = [
   [{ product: 1, field: "sku" }, "A"],
   [{ product: 2, field: "sku", line: 6 }, "B"],
   [{ product: 2, field: "sku", line: 10 }, "C"],

@@ -1,27 +1,22 @@
 /** For the operator: the changes that operators made. */
-import type { Client } from "../client.ts";
+import type { AuditEntry, Client } from "../../client/mod.ts";
 import { Moment, Title } from "../parts.tsx";
-import { ListFoot, type ListOf, useRows } from "../paging.tsx";
-import { type Change, readChange } from "../resources.ts";
+import { ListFoot, useRows } from "../paging.tsx";
 import { type Column, Table } from "../table.tsx";
 
-const AUDIT: ListOf<Change> = {
-  path: "/operator_api/audit",
-  list: "audit",
-  row: "entry",
-  read: readChange,
-};
-
-const COLUMNS: readonly Column<Change>[] = [
+const COLUMNS: readonly Column<AuditEntry>[] = [
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   { label: "Who", cell: ({ who }) => who },
   { label: "Action", cell: ({ action }) => action },
-  { label: "Seller", look: "break", cell: ({ seller }) => seller ?? "–" },
+  { label: "Seller", look: "break", cell: ({ seller }) => seller || "–" },
   { label: "Detail", look: "break", cell: ({ detail }) => detail },
 ];
 
 export function AuditView({ client }: { client: Client }) {
-  const list = useRows(client, AUDIT);
+  const list = useRows(async (after, signal) => {
+    const { audit: rows, next } = await client.listAudit({ after }, { signal });
+    return { rows, next };
+  }, [client]);
   return (
     <>
       <Title>Audit log</Title>

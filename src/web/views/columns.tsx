@@ -1,6 +1,6 @@
 /** The columns of a table: which field each one is, with a preview. */
 import { useMemo, useState } from "preact/hooks";
-import type { Client } from "../client.ts";
+import type { Client } from "../../client/mod.ts";
 import { dropAll, type Spreadsheet } from "../intake.ts";
 import { count, plural } from "../parts.tsx";
 import {

@@ -1,8 +1,13 @@
 /** The deliveries of one webhook with their attempts. */
 import { useEffect, useState } from "preact/hooks";
 import { every } from "../browser.ts";
-import type { Client } from "../client.ts";
-import { ListFoot, type ListOf, useRows } from "../paging.tsx";
+import type {
+  Attempt,
+  Client,
+  LoggedDelivery,
+  Trigger,
+} from "../../client/mod.ts";
+import { ListFoot, useRows } from "../paging.tsx";
 import {
   duration,
   ErrorNote,
@@ -13,11 +18,9 @@ import {
   Title,
   useAction,
 } from "../parts.tsx";
-import { type Attempt, type Delivery, readDelivery } from "../resources.ts";
 import { Payload } from "./payload.tsx";
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
-import { find, numberOf } from "../xml.ts";
 
 /** How often the list is reloaded while a delivery is in progress. */
 const LOOK_AGAIN_MS = 2_000;
@@ -33,15 +36,17 @@ const REPLAYABLE: readonly string[] = [
 
 export function DeliveriesView({ client, trigger }: {
   client: Client;
-  trigger: string;
+  trigger: Trigger;
 }) {
-  const webhook = `/seller_api/webhooks/${encodeURIComponent(trigger)}`;
-  const path = `${webhook}/deliveries`;
-  const list = useRows(client, deliveriesAt(path));
+  const list = useRows(async (after, signal) => {
+    const { deliveries: rows, next } = await client
+      .listDeliveries({ trigger, after }, { signal });
+    return { rows, next };
+  }, [client, trigger]);
   const underWay = list.rows?.some(({ state }) => UNDER_WAY.includes(state));
   useEffect(() => {
     if (underWay) return every(LOOK_AGAIN_MS, list.reload);
-  }, [underWay, path]);
+  }, [underWay, trigger]);
   return (
     <>
       <p>
@@ -57,7 +62,7 @@ export function DeliveriesView({ client, trigger }: {
       </div>
       <RecoverForm
         client={client}
-        path={`${webhook}/recover`}
+        trigger={trigger}
         onRecovered={list.reload}
       />
       <ul class="stack">
@@ -65,7 +70,6 @@ export function DeliveriesView({ client, trigger }: {
           <DeliveryCard
             key={delivery.id}
             client={client}
-            path={path}
             trigger={trigger}
             delivery={delivery}
             onReplayed={list.reload}
@@ -81,9 +85,9 @@ export function DeliveriesView({ client, trigger }: {
 }
 
 /** Replays what the webhook has missed since a time. */
-function RecoverForm({ client, path, onRecovered }: {
+function RecoverForm({ client, trigger, onRecovered }: {
   client: Client;
-  path: string;
+  trigger: Trigger;
   onRecovered: () => void;
 }) {
   const [since, setSince] = useState("");
@@ -91,12 +95,11 @@ function RecoverForm({ client, path, onRecovered }: {
   const [done, setDone] = useState("");
   const { busy, error, run } = useAction();
   const recover = async () => {
-    const query = new URLSearchParams({
+    const { recovery: { queued } } = await client.recoverWebhook({
+      trigger,
       since: new Date(since).toISOString(),
-      ...(until !== "" && { until: new Date(until).toISOString() }),
+      until: until === "" ? undefined : new Date(until).toISOString(),
     });
-    const root = await client.read(`${path}?${query}`, { method: "POST" });
-    const queued = numberOf(find(root, "recovery"), "queued");
     setDone(`${plural(queued, "delivery", "deliveries")} queued.`);
     onRecovered();
   };
@@ -141,37 +144,28 @@ function RecoverForm({ client, path, onRecovered }: {
   );
 }
 
-function deliveriesAt(path: string): ListOf<Delivery> {
-  return {
-    path,
-    list: "deliveries",
-    row: "delivery",
-    read: readDelivery,
-  };
-}
-
-function DeliveryCard({ client, path, trigger, delivery, onReplayed }: {
+function DeliveryCard({ client, trigger, delivery, onReplayed }: {
   client: Client;
-  path: string;
-  trigger: string;
-  delivery: Delivery;
+  trigger: Trigger;
+  delivery: LoggedDelivery;
   onReplayed: () => void;
 }) {
-  const { id, eventId, state, createdAt, nextAttemptAt, attempts } = delivery;
+  const { id, event_id, state, created_at, next_attempt_at, attempts } =
+    delivery;
   const { busy, error, run } = useAction();
   const replay = async () => {
-    await client.send(`${path}/${id}/replay`, { method: "POST" });
+    await client.replayDelivery({ trigger, id });
     onReplayed();
   };
   return (
     <li class="card">
       <div class="row">
         <State of={state} />
-        <Moment iso={createdAt} exact />
+        <Moment iso={created_at} exact />
         <span class="grow" />
-        {nextAttemptAt && (
+        {next_attempt_at && (
           <span class="quiet">
-            next try in {duration(secondsUntil(nextAttemptAt))}
+            next try in {duration(secondsUntil(next_attempt_at))}
           </span>
         )}
         {REPLAYABLE.includes(state) && (
@@ -179,7 +173,7 @@ function DeliveryCard({ client, path, trigger, delivery, onReplayed }: {
             type="button"
             class="small"
             disabled={busy}
-            aria-label={`Send again event ${eventId}`}
+            aria-label={`Send again event ${event_id}`}
             onClick={() => run(replay)}
           >
             Send again
@@ -198,7 +192,7 @@ function DeliveryCard({ client, path, trigger, delivery, onReplayed }: {
       <Payload client={client} trigger={trigger} delivery={delivery} />
       <details class="facts">
         <summary>For a report</summary>
-        event <code class="break">{eventId}</code>, delivery{" "}
+        event <code class="break">{event_id}</code>, delivery{" "}
         <code class="break">{id}</code>
       </details>
     </li>
@@ -209,13 +203,13 @@ const COLUMNS: readonly Column<Attempt>[] = [
   { label: "Try", right: true, cell: ({ number }) => number },
   {
     label: "Started",
-    cell: ({ startedAt }) => <Moment iso={startedAt} exact />,
+    cell: ({ started_at }) => <Moment iso={started_at} exact />,
   },
   {
     label: "Took",
     right: true,
-    cell: ({ durationMs }) =>
-      durationMs === null ? "…" : `${Math.round(durationMs)} ms`,
+    cell: ({ duration_ms }) =>
+      duration_ms === null ? "…" : `${Math.round(duration_ms)} ms`,
   },
   {
     label: "Answer",

@@ -2,7 +2,12 @@
 import { useEffect } from "preact/hooks";
 import { every } from "../browser.ts";
 import { HourChart } from "../chart.tsx";
-import type { Client } from "../client.ts";
+import type {
+  Backlog,
+  Client,
+  FailingWebhook,
+  Hour,
+} from "../../client/mod.ts";
 import {
   Await,
   count,
@@ -13,13 +18,7 @@ import {
   Title,
   useLoaded,
 } from "../parts.tsx";
-import {
-  type FailingWebhook,
-  type Queue,
-  readQueues,
-  readStatus,
-  type Status,
-} from "../resources.ts";
+import { type Queue, readQueues } from "../queues.ts";
 import { readable } from "../words.ts";
 import { type Column, Table } from "../table.tsx";
 
@@ -27,8 +26,7 @@ const LOOK_AGAIN_MS = 10_000;
 
 export function OperatorView({ client }: { client: Client }) {
   const status = useLoaded(
-    async (signal) =>
-      readStatus(await client.read("/operator_api/status", { signal })),
+    (signal) => client.getStatus({}, { signal }),
     [client],
   );
   useEffect(() => every(LOOK_AGAIN_MS, status.reload), [client]);
@@ -36,12 +34,12 @@ export function OperatorView({ client }: { client: Client }) {
     <>
       <Title>Overview</Title>
       <Await loaded={status}>
-        {(data) => (
+        {({ backlog, failing_webhooks, hours }) => (
           <>
-            <Backlog status={data} />
+            <Waiting backlog={backlog} failing={failing_webhooks.length} />
             <Queues client={client} />
-            <Charts status={data} />
-            <Failing webhooks={data.failing} />
+            <Charts hours={hours} />
+            <Failing webhooks={failing_webhooks} />
           </>
         )}
       </Await>
@@ -49,8 +47,8 @@ export function OperatorView({ client }: { client: Client }) {
   );
 }
 
-function Backlog({ status: { backlog, failing } }: { status: Status }) {
-  const of = (name: string) => count(backlog[name] ?? 0);
+function Waiting({ backlog, failing }: { backlog: Backlog; failing: number }) {
+  const of = (name: keyof Backlog) => count(backlog[name] ?? 0);
   const bad = (number: number) => number > 0 ? "bad" : "";
   return (
     <dl class="figures card">
@@ -64,8 +62,8 @@ function Backlog({ status: { backlog, failing } }: { status: Status }) {
       />
       <Figure
         label="webhooks failing"
-        value={count(failing.length)}
-        tone={bad(failing.length)}
+        value={count(failing)}
+        tone={bad(failing)}
       />
     </dl>
   );
@@ -74,8 +72,7 @@ function Backlog({ status: { backlog, failing } }: { status: Status }) {
 /** Read from the metrics, which alone know how old a queue is. */
 function Queues({ client }: { client: Client }) {
   const loaded = useLoaded(async (signal) => {
-    const answer = await client.send("/metrics", { signal });
-    return readQueues(await answer.text());
+    return readQueues(await client.getMetrics({}, { signal }));
   }, [client]);
   useEffect(() => every(LOOK_AGAIN_MS, loaded.reload), [client]);
   return (
@@ -113,7 +110,7 @@ const QUEUES: readonly Column<Queue>[] = [
   },
 ];
 
-function Charts({ status: { hours } }: { status: Status }) {
+function Charts({ hours }: { hours: readonly Hour[] }) {
   return (
     <div class="thirds">
       <HourChart
@@ -146,11 +143,14 @@ const FAILING: readonly Column<FailingWebhook>[] = [
   { label: "Trigger", look: "mono", cell: ({ trigger }) => trigger },
   { label: "Address", look: "mono break", cell: ({ url }) => url },
   { label: "Failures", right: true, cell: ({ failures }) => count(failures) },
-  { label: "Since", cell: ({ failingSince }) => <Moment iso={failingSince} /> },
+  {
+    label: "Since",
+    cell: ({ failing_since }) => <Moment iso={failing_since} />,
+  },
   {
     label: "State",
-    cell: ({ disabledAt }) => (
-      <State of={disabledAt === null ? "failing" : "disabled"} />
+    cell: ({ disabled_at }) => (
+      <State of={disabled_at === undefined ? "failing" : "disabled"} />
     ),
   },
 ];

@@ -1,16 +1,20 @@
 /** What a delivery sent: its body, its signature, and the same as curl. */
 import { useState } from "preact/hooks";
-import type { Client } from "../client.ts";
-import { loadEvent } from "../events.ts";
+import {
+  type Client,
+  type LoggedDelivery,
+  signWebhook,
+  type Trigger,
+} from "../../client/mod.ts";
+import { asCurl } from "../curl.ts";
+import { eventBody, loadEvent } from "../events.ts";
 import { Await, ErrorNote, useAction, useLoaded } from "../parts.tsx";
-import type { Delivery } from "../resources.ts";
-import { asCurl, signedHeaders } from "../signature.ts";
 
 /** Opens to the payload of a delivery. */
 export function Payload({ client, trigger, delivery }: {
   client: Client;
-  trigger: string;
-  delivery: Delivery;
+  trigger: Trigger;
+  delivery: LoggedDelivery;
 }) {
   const [open, setOpen] = useState(false);
   return (
@@ -27,19 +31,21 @@ export function Payload({ client, trigger, delivery }: {
 
 function Opened({ client, trigger, delivery }: {
   client: Client;
-  trigger: string;
-  delivery: Delivery;
+  trigger: Trigger;
+  delivery: LoggedDelivery;
 }) {
-  const { eventId, createdAt } = delivery;
+  const { event_id: id, created_at } = delivery;
   const loaded = useLoaded(
-    async (signal) => await loadEvent(client, trigger, eventId, signal) ?? "",
-    [client, eventId],
+    async (signal) => await loadEvent(client, trigger, id, signal) ?? "",
+    [client, id],
   );
   return (
     <Await loaded={loaded}>
       {(event) => {
         const isTest = event === "";
-        const body = isTest ? testBody(trigger, eventId, createdAt) : event;
+        const body = isTest
+          ? eventBody({ id, trigger, created_at, data: "", test: true })
+          : event;
         return (
           <div class="problems">
             {isTest && (
@@ -58,28 +64,24 @@ function Opened({ client, trigger, delivery }: {
   );
 }
 
-/** As the service writes the event of a test. */
-function testBody(trigger: string, id: string, createdAt: string): string {
-  return `<event test="true"><id>${id}</id><trigger>${trigger}</trigger>` +
-    `<created_at>${createdAt}</created_at><data></data></event>`;
-}
-
 /** The secret is in nobody's reach but the seller's, so it is asked for. */
-function Signature({ delivery, body }: { delivery: Delivery; body: string }) {
-  const { attempts, eventId } = delivery;
+function Signature(
+  { delivery, body }: { delivery: LoggedDelivery; body: string },
+) {
+  const { attempts, event_id } = delivery;
   const last = attempts.at(-1);
   const [secret, setSecret] = useState("");
   const [headers, setHeaders] = useState<Record<string, string>>({});
   const [copied, setCopied] = useState(false);
   const { error, run } = useAction();
   const sign = async () => {
-    const startedAt = Date.parse(last?.startedAt ?? delivery.createdAt);
+    const startedAt = Date.parse(last?.started_at ?? delivery.created_at);
     const seconds = Math.floor(startedAt / 1_000);
-    setHeaders(await signedHeaders(secret, eventId, seconds, body));
+    setHeaders(await signWebhook(secret, event_id, seconds, body));
   };
   const curl = asCurl(
     last?.url ?? "https://…",
-    { "webhook-id": eventId, ...headers },
+    { "webhook-id": event_id, ...headers },
     body,
   );
   return (

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { DETAIL_CODES } from "../../lib/errors.ts";
 import { saveFile } from "../browser.ts";
-import type { Problem } from "../client.ts";
+import type { Detail } from "../../client/mod.ts";
 import { csvOf } from "../csv.ts";
 import { labelOf } from "../words.ts";
 import { count, ErrorFacts, plural } from "../parts.tsx";
@@ -22,7 +22,7 @@ interface Group {
 export function Problems({ current, place, onFind }: {
   current: Upload;
   /** The problem whose text is selected. */
-  place: Problem | null;
+  place: Detail | null;
   onFind: (found: Found) => void;
 }) {
   const all = useMemo(() => problemsIn(current), [current.parts]);
@@ -95,7 +95,7 @@ function summary({ parts }: Upload): { more: number; message: string } {
   for (const { step } of parts) {
     if (step.name !== "refused") continue;
     more += step.error.more;
-    message ||= step.error.message;
+    message ||= step.error.title;
   }
   return { more, message };
 }
@@ -103,7 +103,7 @@ function summary({ parts }: Upload): { more: number; message: string } {
 function headline(all: readonly Found[], more: number): string {
   const problems = plural(all.length + more, "problem");
   const products = new Set(
-    all.filter(({ problem }) => problem.product !== null)
+    all.filter(({ problem }) => problem.product !== undefined)
       .map(({ part, problem }) => `${part} ${problem.product}`),
   ).size;
   // The products of further problems are unknown.
@@ -156,7 +156,7 @@ function GroupView({ group, isOpen, place, rowOf, onFind }: {
   group: Group;
   rowOf: (found: Found) => number | null;
   isOpen: boolean;
-  place: Problem | null;
+  place: Detail | null;
   onFind: (found: Found) => void;
 }) {
   const [open, setOpen] = useState(isOpen);
@@ -198,11 +198,13 @@ function GroupView({ group, isOpen, place, rowOf, onFind }: {
 /** The row of the table that the product was made from. */
 function rowOf({ parts }: Upload, { part, problem }: Found): number | null {
   const { rows } = parts[part];
-  return problem.product === null ? null : rows?.[problem.product - 1] ?? null;
+  return problem.product === undefined
+    ? null
+    : rows?.[problem.product - 1] ?? null;
 }
 
 function ProblemRow({ problem, row, current, onFind }: {
-  problem: Problem;
+  problem: Detail;
   row: number | null;
   current: boolean;
   onFind: () => void;
@@ -212,17 +214,18 @@ function ProblemRow({ problem, row, current, onFind }: {
     <button
       type="button"
       class="problem"
-      disabled={line === null}
+      disabled={line === undefined}
       aria-current={current ? "location" : undefined}
       onClick={onFind}
     >
       <span class="where">
         {row !== null && <b>row {row}</b>}
-        {row === null && line !== null && <b>line {line}</b>}
-        {column !== null && <span>column {column}</span>}
-        {(sku ?? product) !== null && <span>{sku ?? `product ${product}`}
-        </span>}
-        {field !== null && <span class="mono">{field}</span>}
+        {row === null && line !== undefined && <b>line {line}</b>}
+        {column !== undefined && <span>column {column}</span>}
+        {(sku ?? product) !== undefined && (
+          <span>{sku ?? `product ${product}`}</span>
+        )}
+        {field !== undefined && <span class="mono">{field}</span>}
       </span>
       <span class="what">{message}</span>
     </button>
@@ -236,10 +239,10 @@ function saveProblems(current: Upload, all: readonly Found[]): void {
     ...all.map(({ part, problem }) => [
       parts[part].name,
       rowOf(current, { part, problem }),
-      problem.product,
-      problem.sku,
-      problem.line,
-      problem.field,
+      problem.product ?? null,
+      problem.sku ?? null,
+      problem.line ?? null,
+      problem.field ?? null,
       problem.message,
       problem.code,
     ]),

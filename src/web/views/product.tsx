@@ -1,6 +1,6 @@
 /** One product: a form for all its fields, its images, and its deletion. */
 import { useState } from "preact/hooks";
-import type { Client } from "../client.ts";
+import type { Client, Product, ProductImage } from "../../client/mod.ts";
 import {
   Announcer,
   Await,
@@ -12,7 +12,6 @@ import {
   useAction,
   useLoaded,
 } from "../parts.tsx";
-import type { Product, ProductImage } from "../resources.ts";
 import { goTo, linkTo } from "../route.ts";
 import { loadProduct, Thumbnail } from "../thumbnails.tsx";
 import { ProductForm } from "./product_form.tsx";
@@ -78,8 +77,7 @@ export function NewProductView({ client }: { client: Client }) {
 function Deletion({ client, product }: { client: Client; product: Product }) {
   const { busy, error, run } = useAction();
   const remove = async () => {
-    const path = `/seller_api/products/${encodeURIComponent(product.id)}`;
-    await client.send(path, { method: "DELETE" });
+    await client.deleteProduct({ sku_or_id: product.id });
     goTo("products");
   };
   return (
@@ -96,7 +94,7 @@ function Deletion({ client, product }: { client: Client; product: Product }) {
 }
 
 function Images({ product }: { product: Product }) {
-  const { images, createdAt, updatedAt, id } = product;
+  const { images = [], created_at, updated_at, id } = product;
   return (
     <section class="card" aria-label="Images">
       <h2>Images</h2>
@@ -107,7 +105,7 @@ function Images({ product }: { product: Product }) {
         {images.map((image) => <Picture key={image.url} image={image} />)}
       </ul>
       <p class="quiet">
-        Changed <Moment iso={updatedAt} />, created <Moment iso={createdAt} />
+        Changed <Moment iso={updated_at} />, created <Moment iso={created_at} />
       </p>
       <details class="facts">
         <summary>For a report</summary>

@@ -9,21 +9,23 @@ import {
   SCALAR_RULES,
   type ScalarField,
 } from "../../catalogue/fields.ts";
-import { randomName } from "../browser.ts";
-import { ApiError, type Client, type Problem } from "../client.ts";
+import {
+  ApiError,
+  type Client,
+  type Detail,
+  type Product,
+} from "../../client/mod.ts";
 import {
   changedIn,
-  documentOf,
   type Draft,
   draftOf,
   type Item,
   problemOf,
+  productOf,
 } from "../draft.ts";
 import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
 import { ErrorNote, useAction } from "../parts.tsx";
-import type { Product } from "../resources.ts";
-import { textOf } from "../xml.ts";
 
 /** What a list's item and its note are called. */
 const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
@@ -41,7 +43,7 @@ export function ProductForm({ client, product, onSaved }: {
 }) {
   const [from, setFrom] = useState(() => draftOf(product));
   const [draft, setDraft] = useState<Draft>(from);
-  const [refused, setRefused] = useState<readonly Problem[]>([]);
+  const [refused, setRefused] = useState<readonly Detail[]>([]);
   const { busy, error, run } = useAction();
   const changed = changedIn(draft, from);
   const wrong = changed.filter((name) =>
@@ -51,18 +53,15 @@ export function ProductForm({ client, product, onSaved }: {
   const save = async () => {
     setRefused([]);
     try {
-      const root = await client.read("/seller_api/bulk_products?v=1.1", {
-        method: "POST",
-        body: documentOf(product?.id ?? null, draft, changed),
-        headers: { "Idempotency-Key": randomName() },
-      });
-      const id = textOf(root, "transaction_id") ?? "";
+      const sent = productOf(product?.id ?? null, draft, changed);
+      const { transaction_id: id } = await client
+        .uploadProducts({ products: [sent] });
       const sku = draft.scalars.sku.trim();
       nameUpload(id, `${product === null ? "New" : "Edit of"} ${sku}`);
       setFrom(draft);
       onSaved(id, sku);
     } catch (failure) {
-      if (failure instanceof ApiError) setRefused(failure.problems);
+      if (failure instanceof ApiError) setRefused(failure.details);
       throw failure;
     }
   };
@@ -135,7 +134,7 @@ export function ProductForm({ client, product, onSaved }: {
 }
 
 /** What the service said of a field. */
-function messageFor(name: string, refused: readonly Problem[]): string | null {
+function messageFor(name: string, refused: readonly Detail[]): string | null {
   return refused.find(({ field }) => field?.split(/[^a-z_]/, 1)[0] === name)
     ?.message ?? null;
 }

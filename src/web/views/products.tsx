@@ -1,9 +1,9 @@
 /** The seller's products: search, filter and order are in the address. */
 import { useEffect, useState } from "preact/hooks";
 import { STATUSES } from "../../catalogue/fields.ts";
-import type { Client } from "../client.ts";
+import type { Client, Product } from "../../client/mod.ts";
 import { readable } from "../words.ts";
-import { ListFoot, type ListOf, loadRows, useRows } from "../paging.tsx";
+import { ListFoot, useRows } from "../paging.tsx";
 import {
   Await,
   count,
@@ -13,7 +13,6 @@ import {
   Title,
   useLoaded,
 } from "../parts.tsx";
-import { type Product, readProduct } from "../resources.ts";
 import { goTo, linkTo, route } from "../route.ts";
 import { useStore } from "../store.ts";
 import { type Column, Table } from "../table.tsx";
@@ -34,23 +33,19 @@ const COLUMNS: readonly Column<Product>[] = [
   {
     label: "Price",
     right: true,
-    cell: ({ fields, currency }) => money(fields.price ?? "", currency),
+    cell: ({ price }) => price ? money(price.value, price.currency) : "–",
   },
   {
     label: "Quantity",
     right: true,
-    cell: ({ fields }) =>
-      fields.quantity ? count(Number(fields.quantity)) : "–",
+    cell: ({ quantity }) => quantity == null ? "–" : count(quantity),
   },
   {
     label: "Availability",
-    cell: ({ fields }) => <State of={fields.availability ?? ""} />,
+    cell: ({ availability }) => <State of={availability ?? ""} />,
   },
-  {
-    label: "Status",
-    cell: ({ fields }) => <State of={fields.status ?? ""} />,
-  },
-  { label: "Changed", cell: ({ updatedAt }) => <Moment iso={updatedAt} /> },
+  { label: "Status", cell: ({ status }) => <State of={status ?? ""} /> },
+  { label: "Changed", cell: ({ updated_at }) => <Moment iso={updated_at} /> },
 ];
 
 /** Products of one page. */
@@ -67,23 +62,36 @@ interface Order {
   compare(a: Product, b: Product): number;
 }
 
-function byText(read: (product: Product) => string): Order["compare"] {
-  return (a, b) => read(a).localeCompare(read(b), "en", { numeric: true });
+function byText(
+  read: (product: Product) => string | undefined,
+): Order["compare"] {
+  return (a, b) =>
+    (read(a) ?? "").localeCompare(read(b) ?? "", "en", { numeric: true });
 }
 
-function byNumber(name: string): Order["compare"] {
-  return (a, b) => Number(a.fields[name] ?? 0) - Number(b.fields[name] ?? 0);
+function byNumber(
+  read: (product: Product) => string | number | null | undefined,
+): Order["compare"] {
+  return (a, b) => Number(read(a) ?? 0) - Number(read(b) ?? 0);
 }
 
 const ORDERS: readonly Order[] = [
   { name: "title", label: "title", compare: byText(({ title }) => title) },
   { name: "sku", label: "SKU", compare: byText(({ sku }) => sku) },
-  { name: "price", label: "lowest price", compare: byNumber("price") },
-  { name: "quantity", label: "least stock", compare: byNumber("quantity") },
+  {
+    name: "price",
+    label: "lowest price",
+    compare: byNumber(({ price }) => price?.value),
+  },
+  {
+    name: "quantity",
+    label: "least stock",
+    compare: byNumber(({ quantity }) => quantity),
+  },
   {
     name: "changed",
     label: "last changed",
-    compare: (a, b) => (a.updatedAt ?? "") < (b.updatedAt ?? "") ? 1 : -1,
+    compare: (a, b) => (a.updated_at ?? "") < (b.updated_at ?? "") ? 1 : -1,
   },
 ];
 
@@ -134,7 +142,12 @@ const former = new Map<string, string>();
 
 function InSentOrder({ client, search }: { client: Client; search: Search }) {
   const { after } = search;
-  const list = useRows(client, productsLike(search, PAGE));
+  const query = queryOf(search, PAGE);
+  const list = useRows(async (cursor = after || undefined, signal) => {
+    const { products: rows, next } = await client
+      .listProducts({ ...query, after: cursor }, { signal });
+    return { rows, next };
+  }, [client, JSON.stringify([query, after])]);
   const previous = former.get(after);
   return (
     <>
@@ -146,7 +159,7 @@ function InSentOrder({ client, search }: { client: Client; search: Search }) {
       <Pages
         previous={after === "" ? null : previous ?? ""}
         isFirst={previous === undefined}
-        next={list.next}
+        next={list.next ?? null}
         onNext={(next) => former.set(next, after)}
       />
     </>
@@ -159,9 +172,8 @@ function InOrder({ client, search, order }: {
   order: Order;
 }) {
   const { q, status, after } = search;
-  const list = productsLike({ ...search, after: "" }, 250);
   const loaded = useLoaded(
-    (signal) => loadRows(client, list, SORTED, signal),
+    (signal) => firstOf(client, queryOf(search, 250), signal),
     [client, q, status],
   );
   const page = Number(after) || 0;
@@ -252,22 +264,28 @@ function Pages({ previous, isFirst, next, onNext }: {
   );
 }
 
-function productsLike(
-  { q, status, after }: Search,
-  limit: number,
-): ListOf<Product> {
-  const query = new URLSearchParams({
-    limit: `${limit}`,
-    ...(q !== "" && { q }),
-    ...(status !== "" && { status }),
-    ...(after !== "" && { after }),
-  });
+type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
+
+function queryOf({ q, status }: Search, limit: number): Query {
   return {
-    path: `/seller_api/products?${query}`,
-    list: "products",
-    row: "product",
-    read: readProduct,
+    limit,
+    q: q || undefined,
+    status: STATUSES.find((word) => word === status),
   };
+}
+
+/** The first products: all of them, or `SORTED`. */
+async function firstOf(
+  client: Client,
+  query: Query,
+  signal: AbortSignal,
+): Promise<{ rows: Product[]; isWhole: boolean }> {
+  const rows: Product[] = [];
+  for await (const product of client.all.listProducts(query, { signal })) {
+    if (rows.length === SORTED) return { rows, isWhole: false };
+    rows.push(product);
+  }
+  return { rows, isWhole: true };
 }
 
 function SearchForm({ search }: { search: Search }) {

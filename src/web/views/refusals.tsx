@@ -1,13 +1,12 @@
 /** Refused requests with their problems. */
-import type { Client, Problem } from "../client.ts";
+import type { Client, Details, Refusal } from "../../client/mod.ts";
 import { count, Moment, plural, Title } from "../parts.tsx";
-import { ListFoot, type ListOf, useRows } from "../paging.tsx";
-import { readRefusal, type Refusal } from "../resources.ts";
+import { ListFoot, useRows } from "../paging.tsx";
 import { type Column, Table } from "../table.tsx";
 
 const COLUMNS: readonly Column<Refusal>[] = [
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
-  { label: "Request", look: "mono break", cell: ({ route }) => route ?? "–" },
+  { label: "Request", look: "mono break", cell: ({ route }) => route || "–" },
   { label: "Status", right: true, cell: ({ status }) => status },
   { label: "Code", look: "mono", cell: ({ code }) => code },
   { label: "Why", cell: (refusal) => <Reasons refusal={refusal} /> },
@@ -21,13 +20,13 @@ const OF_WHOM: Column<Refusal> = {
 
 /** The message, with its problems behind a toggle. */
 export function Reasons({ refusal }: { refusal: Refusal }) {
-  const { id, message, problems, more } = refusal;
+  const { request_id, code, message, details } = refusal;
   const facts = (
     <span class="quiet">
-      For a report: <code>{refusal.code}</code>, request <code>{id}</code>
+      For a report: <code>{code}</code>, request <code>{request_id}</code>
     </span>
   );
-  if (problems.length === 0) {
+  if (details === undefined) {
     return (
       <details>
         <summary>{message}</summary>
@@ -37,25 +36,26 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   }
   return (
     <details>
-      <summary>{plural(problems.length + more, "problem")}</summary>
-      <ProblemList problems={problems} more={more} />
+      <summary>
+        {plural(details.detail.length + (details.more ?? 0), "problem")}
+      </summary>
+      <ProblemList details={details} />
       {facts}
     </details>
   );
 }
 
 /** Each problem with its position, and the number of those left out. */
-export function ProblemList({ problems, more }: {
-  problems: readonly Problem[];
-  more: number;
-}) {
+export function ProblemList(
+  { details: { detail, more = 0 } }: { details: Details },
+) {
   return (
     <>
       <ul>
-        {problems.map(({ product, line, message }, i) => (
+        {detail.map(({ product, line, message }, i) => (
           <li key={i}>
-            {product !== null && `product ${product}, `}
-            {line !== null && `line ${line}: `}
+            {product !== undefined && `product ${product}, `}
+            {line !== undefined && `line ${line}: `}
             {message}
           </li>
         ))}
@@ -71,14 +71,11 @@ export function Refusals({ client, seller }: {
   /** An id. */
   seller?: string;
 }) {
-  const query = seller === undefined ? "" : `?seller=${seller}`;
-  const refusals: ListOf<Refusal> = {
-    path: `/operator_api/refusals${query}`,
-    list: "refusals",
-    row: "refusal",
-    read: readRefusal,
-  };
-  const list = useRows(client, refusals);
+  const list = useRows(async (after, signal) => {
+    const { refusals: rows, next } = await client
+      .listAllRefusals({ seller, after }, { signal });
+    return { rows, next };
+  }, [client, seller]);
   const [when, ...rest] = COLUMNS;
   return (
     <>
@@ -87,7 +84,7 @@ export function Refusals({ client, seller }: {
           label="Refused requests"
           columns={seller === undefined ? [when, OF_WHOM, ...rest] : COLUMNS}
           rows={list.rows}
-          keyOf={({ id }) => id}
+          keyOf={({ request_id }) => request_id}
         />
       )}
       <ListFoot list={list} empty="Nothing was refused." />

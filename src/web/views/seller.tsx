@@ -1,6 +1,6 @@
 /** For the operator: one seller with its limits, keys and refusals. */
 import { useState } from "preact/hooks";
-import type { Client } from "../client.ts";
+import type { Client, Seller, SellerKey } from "../../client/mod.ts";
 import {
   Await,
   bytes,
@@ -14,19 +14,10 @@ import {
   useAction,
   useLoaded,
 } from "../parts.tsx";
-import {
-  type Key,
-  readKey,
-  readSeller,
-  type Seller,
-  SELLER_LIMITS,
-  type SellerLimit,
-} from "../resources.ts";
 import { goTo, linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
-import { childrenOf, find, flatDocument, textOf } from "../xml.ts";
 import { Refusals } from "./refusals.tsx";
-import { NewSecrets, OneField, SELLERS, StatusButton } from "./sellers.tsx";
+import { NewSecrets, OneField, StatusButton } from "./sellers.tsx";
 
 export function SellerView({ client, id }: { client: Client; id: string }) {
   const loaded = useLoaded(
@@ -75,16 +66,9 @@ async function findSeller(
   id: string,
   signal: AbortSignal,
 ): Promise<Seller> {
-  for (let after = ""; after !== null;) {
-    const query = after === "" ? "" : `&after=${after}`;
-    const root = await client.read(`${SELLERS}?limit=250${query}`, { signal });
-    const list = find(root, "sellers");
-    const sellers = childrenOf(list, "seller").map(readSeller);
-    const found = sellers.find((seller) => seller.id === id);
-    if (found !== undefined) return found;
-    const next = textOf(root, "next") ?? textOf(list, "next");
-    if (next === null) break;
-    after = next;
+  const query = { limit: 250 };
+  for await (const seller of client.all.listSellers(query, { signal })) {
+    if (seller.id === id) return seller;
   }
   throw new Error("There is no such seller.");
 }
@@ -93,17 +77,20 @@ function Figures({ seller }: { seller: Seller }) {
   return (
     <dl class="figures card">
       <Figure label="products" value={count(seller.products)} />
-      <Figure label="stored images" value={bytes(seller.imageBytes)} />
+      <Figure label="stored images" value={bytes(seller.image_bytes)} />
       <Figure label="webhooks" value={count(seller.webhooks)} />
       <div class="figure">
         <dt>last use of a key</dt>
         <dd>
-          <Moment iso={seller.lastUsedAt} />
+          <Moment iso={seller.last_used_at} />
         </dd>
       </div>
     </dl>
   );
 }
+
+const LIMITS = ["rate_limit", "product_limit", "image_quota"] as const;
+type SellerLimit = typeof LIMITS[number];
 
 const LIMIT_LABELS: Readonly<Record<SellerLimit, string>> = {
   rate_limit: "Requests a minute",
@@ -118,13 +105,13 @@ function Limits({ client, seller, onChanged }: {
 }) {
   const { busy, error, run } = useAction();
   const [texts, setTexts] = useState<Partial<Record<SellerLimit, string>>>({});
-  const shown = (name: SellerLimit) =>
-    texts[name] ?? `${seller.limits[name] ?? ""}`;
+  const shown = (name: SellerLimit) => texts[name] ?? `${seller[name] ?? ""}`;
   const save = async () => {
-    for (const [name, text] of Object.entries(texts)) {
-      const value = encodeURIComponent(text.trim());
-      const path = `${SELLERS}/${seller.id}/attribute/${name}/${value}`;
-      await client.send(path, { method: "PUT" });
+    for (const seller_attribute of LIMITS) {
+      const value = texts[seller_attribute]?.trim();
+      if (value === undefined) continue;
+      const change = { seller: seller.id, seller_attribute, value };
+      await client.putSellerAttribute(change);
     }
     setTexts({});
     onChanged();
@@ -139,7 +126,7 @@ function Limits({ client, seller, onChanged }: {
     >
       <h2>Limits</h2>
       <div class="row">
-        {SELLER_LIMITS.map((name) => (
+        {LIMITS.map((name) => (
           <span key={name} class="field">
             <label for={name}>{LIMIT_LABELS[name]}</label>
             <input
@@ -160,37 +147,42 @@ function Limits({ client, seller, onChanged }: {
   );
 }
 
-const KEYS: readonly Column<Key>[] = [
-  { label: "Label", look: "break", cell: ({ label }) => label ?? "–" },
+const KEYS: readonly Column<SellerKey>[] = [
+  { label: "Label", look: "break", cell: ({ label }) => label || "–" },
   {
     label: "Begins with",
     look: "mono",
-    cell: ({ prefix }) => prefix ?? "–",
+    cell: ({ prefix }) => prefix || "–",
   },
-  { label: "Made", cell: ({ createdAt }) => <Moment iso={createdAt} /> },
-  { label: "Last used", cell: ({ lastUsedAt }) => <Moment iso={lastUsedAt} /> },
+  { label: "Made", cell: ({ created_at }) => <Moment iso={created_at} /> },
+  {
+    label: "Last used",
+    cell: ({ last_used_at }) => <Moment iso={last_used_at} />,
+  },
   {
     label: "State",
-    cell: ({ revokedAt }) => (
-      <State of={revokedAt === null ? "active" : "revoked"} />
+    cell: ({ revoked_at }) => (
+      <State of={revoked_at === null ? "active" : "revoked"} />
     ),
   },
 ];
 
-function Keys({ client, seller: { id } }: { client: Client; seller: Seller }) {
-  const path = `${SELLERS}/${id}/keys`;
+function Keys({ client, seller: { id: seller } }: {
+  client: Client;
+  seller: Seller;
+}) {
   const [added, setAdded] = useState<string | null>(null);
-  const loaded = useLoaded(async (signal) => {
-    const root = await client.read(path, { signal });
-    return childrenOf(find(root, "keys"), "key").map(readKey);
-  }, [client, path]);
+  const loaded = useLoaded(
+    async (signal) =>
+      (await client.listSellerKeys({ seller }, { signal })).keys,
+    [client, seller],
+  );
   const add = async (label: string) => {
-    const body = flatDocument("key", { label });
-    const root = await client.read(path, { method: "POST", body });
-    setAdded(textOf(root, "key/api_key"));
+    const { key } = await client.addSellerKey({ seller, key: { label } });
+    setAdded(key.api_key);
     loaded.reload();
   };
-  const columns: readonly Column<Key>[] = [...KEYS, {
+  const columns: readonly Column<SellerKey>[] = [...KEYS, {
     label: "Change",
     cell: (key) => (
       <RevokeButton client={client} apiKey={key} onRevoked={loaded.reload} />
@@ -205,7 +197,7 @@ function Keys({ client, seller: { id } }: { client: Client; seller: Seller }) {
             label="Keys"
             columns={columns}
             rows={keys}
-            keyOf={({ id }) => id}
+            keyOf={({ key_id }) => key_id}
           />
         )}
       </Await>
@@ -228,16 +220,15 @@ function Keys({ client, seller: { id } }: { client: Client; seller: Seller }) {
 
 function RevokeButton({ client, apiKey, onRevoked }: {
   client: Client;
-  apiKey: Key;
+  apiKey: SellerKey;
   onRevoked: () => void;
 }) {
   const { busy, error, run } = useAction();
   const revoke = async () => {
-    const path = `/operator_api/keys/${apiKey.id}`;
-    await client.send(path, { method: "DELETE" });
+    await client.revokeKey({ key_id: apiKey.key_id });
     onRevoked();
   };
-  if (apiKey.revokedAt !== null) return null;
+  if (apiKey.revoked_at !== null) return null;
   return (
     <>
       <SureButton
@@ -257,7 +248,7 @@ function Removal({ client, seller }: { client: Client; seller: Seller }) {
     if (name !== seller.name) {
       throw new Error(`This seller's name is ${seller.name}.`);
     }
-    await client.send(`${SELLERS}/${seller.id}`, { method: "DELETE" });
+    await client.removeSeller({ seller: seller.id });
     goTo("sellers");
   };
   return (

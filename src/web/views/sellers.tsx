@@ -1,6 +1,6 @@
 /** For the operator: all sellers, and a new one. */
 import { useState } from "preact/hooks";
-import type { Client } from "../client.ts";
+import type { Client, NewSeller, Seller } from "../../client/mod.ts";
 import {
   count,
   ErrorNote,
@@ -10,20 +10,9 @@ import {
   Title,
   useAction,
 } from "../parts.tsx";
-import { ListFoot, type ListOf, useRows } from "../paging.tsx";
-import { readSeller, type Seller } from "../resources.ts";
+import { ListFoot, useRows } from "../paging.tsx";
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
-import { find, flatDocument, textOf } from "../xml.ts";
-
-export const SELLERS = "/operator_api/sellers";
-
-const LIST: ListOf<Seller> = {
-  path: SELLERS,
-  list: "sellers",
-  row: "seller",
-  read: readSeller,
-};
 
 const COLUMNS: readonly Column<Seller>[] = [
   {
@@ -35,21 +24,25 @@ const COLUMNS: readonly Column<Seller>[] = [
   { label: "Products", right: true, cell: ({ products }) => count(products) },
   {
     label: "Last upload",
-    cell: (seller) => <Moment iso={seller.lastUploadAt} />,
+    cell: (seller) => <Moment iso={seller.last_upload_at} />,
   },
   { label: "Keys", right: true, cell: ({ keys }) => count(keys) },
   { label: "Webhooks", right: true, cell: ({ webhooks }) => count(webhooks) },
   {
     label: "Failing",
     right: true,
-    look: ({ failingWebhooks }) => failingWebhooks > 0 ? "bad" : "",
-    cell: ({ failingWebhooks }) => count(failingWebhooks),
+    look: ({ failing_webhooks }) => failing_webhooks > 0 ? "bad" : "",
+    cell: ({ failing_webhooks }) => count(failing_webhooks),
   },
-  { label: "Added", cell: ({ createdAt }) => <Moment iso={createdAt} /> },
+  { label: "Added", cell: ({ created_at }) => <Moment iso={created_at} /> },
 ];
 
 export function SellersView({ client }: { client: Client }) {
-  const list = useRows(client, LIST);
+  const list = useRows(async (after, signal) => {
+    const { sellers: rows, next } = await client
+      .listSellers({ after }, { signal });
+    return { rows, next };
+  }, [client]);
   const columns: readonly Column<Seller>[] = [...COLUMNS, {
     label: "Change",
     cell: (seller) => (
@@ -82,8 +75,11 @@ export function StatusButton({ client, seller: { id, status }, onChanged }: {
   const { busy, error, run } = useAction();
   const set = (value: string) =>
     run(async () => {
-      const path = `${SELLERS}/${id}/attribute/status/${value}`;
-      await client.send(path, { method: "PUT" });
+      await client.putSellerAttribute({
+        seller: id,
+        seller_attribute: "status",
+        value,
+      });
       onChanged();
     });
   if (error) return <ErrorNote error={error} />;
@@ -170,11 +166,9 @@ function SellerForm({ client, onAdded }: {
   client: Client;
   onAdded: () => void;
 }) {
-  const [added, setAdded] = useState<Element | null>(null);
+  const [added, setAdded] = useState<NewSeller | null>(null);
   const add = async (name: string) => {
-    const body = flatDocument("seller", { name });
-    const root = await client.read(SELLERS, { method: "POST", body });
-    setAdded(find(root, "seller"));
+    setAdded((await client.addSeller({ seller: { name } })).seller);
     onAdded();
   };
   return (
@@ -189,10 +183,10 @@ function SellerForm({ client, onAdded }: {
       />
       {added !== null && (
         <NewSecrets
-          title={`Hand these to ${textOf(added, "name")}.`}
+          title={`Hand these to ${added.name}.`}
           secrets={{
-            "API key": textOf(added, "api_key") ?? "",
-            "Webhook secret": textOf(added, "webhook_secret") ?? "",
+            "API key": added.api_key,
+            "Webhook secret": added.webhook_secret,
           }}
           onSeen={() => setAdded(null)}
         />

@@ -1,6 +1,6 @@
 /** The form to sign in with a key. */
 import { useState } from "preact/hooks";
-import { ApiError } from "../client.ts";
+import { ApiError } from "../../client/mod.ts";
 import { ErrorNote, Title, useAction } from "../parts.tsx";
 import { sandbox } from "../sandbox.ts";
 import { signIn } from "../session.ts";

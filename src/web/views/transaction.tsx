@@ -6,9 +6,14 @@ import {
   report,
   stopFollowing,
 } from "../background.ts";
-import type { Client } from "../client.ts";
+import type {
+  Client,
+  ImageCounts,
+  Result,
+  Transaction,
+  UnsettledImage,
+} from "../../client/mod.ts";
 import { saveFile } from "../browser.ts";
-import { followTransaction, Speed } from "../follow.ts";
 import {
   Announcer,
   Await,
@@ -23,19 +28,12 @@ import {
   useAction,
   useLoaded,
 } from "../parts.tsx";
-import {
-  type ImageCounts,
-  readTransaction,
-  type Result,
-  type ResultImage,
-  type Transaction,
-} from "../resources.ts";
 import { nameOfUpload } from "../names.ts";
 import { goTo, linkTo } from "../route.ts";
+import { Speed } from "../speed.ts";
 import { type Column, Table } from "../table.tsx";
 import { TitleOf } from "../thumbnails.tsx";
 import { takeDocuments } from "../upload.ts";
-import { find, numberOf, textOf } from "../xml.ts";
 import { ProblemList } from "./refusals.tsx";
 import { UndoBar } from "./undo.tsx";
 
@@ -45,10 +43,13 @@ export function TransactionView({ client, id }: {
 }) {
   const [turn, setTurn] = useState(0);
   const live = useLive(client, id, turn);
-  const final = live.transaction?.finishedAt ?? null;
+  const final = live.transaction?.finished_at ?? null;
   const begun = live.transaction !== null;
   const results = useLoaded(
-    async (signal) => begun ? await loadResults(client, id, signal) : null,
+    async (signal) =>
+      begun
+        ? await Array.fromAsync(client.results(uploadAt(id), { signal }))
+        : null,
     [client, id, begun, final, turn],
   );
   const { transaction } = live;
@@ -81,8 +82,12 @@ export function TransactionView({ client, id }: {
           onRetried={() => setTurn(turn + 1)}
         />
       )}
-      {transaction && transaction.products.refused > 0 && (
-        <RefusedBar client={client} transaction={transaction} />
+      {transaction && transaction.products.refused !== undefined && (
+        <RefusedBar
+          client={client}
+          id={id}
+          refused={transaction.products.refused}
+        />
       )}
       {transaction && <UndoBar client={client} transaction={transaction} />}
       <Await loaded={results}>
@@ -103,25 +108,8 @@ function nameOf(id: string): string {
   return nameOfUpload(id) ?? "Upload";
 }
 
-/** Loads all results; each answer is limited in size. */
-async function loadResults(
-  client: Client,
-  id: string,
-  signal: AbortSignal,
-): Promise<Result[]> {
-  const path = `/seller_api/bulk_products/${encodeURIComponent(id)}`;
-  const results: Result[] = [];
-  for (let query = "";;) {
-    const root = await client.read(path + query, { signal });
-    const transaction = find(root, "transaction");
-    if (transaction === null) throw new Error("The answer holds no upload.");
-    for (const result of readTransaction(transaction).results) {
-      results.push(result);
-    }
-    const next = textOf(transaction, "results/next");
-    if (next === null) return results;
-    query = `?after=${encodeURIComponent(next)}`;
-  }
+function uploadAt(transaction_id: string): { transaction_id: string } {
+  return { transaction_id };
 }
 
 interface Live {
@@ -142,21 +130,23 @@ function useLive(client: Client, id: string, turn: number): Live {
   const [live, setLive] = useState(BEGUN);
   useEffect(() => {
     const gone = new AbortController();
-    const speed = new Speed();
     let isOver = true;
     setLive(BEGUN);
     stopFollowing();
-    followTransaction(client, id, {
-      onProgress(transaction) {
-        isOver = transaction.finishedAt !== null;
+    const onRetry = () => setLive((last) => ({ ...last, connected: false }));
+    const options = { signal: gone.signal, retryFor: Infinity, onRetry };
+    const follow = async () => {
+      const speed = new Speed();
+      for await (const transaction of client.follow(uploadAt(id), options)) {
+        isOver = transaction.finished_at !== null;
         report(transaction, nameOf(id));
         const { total, pending } = transaction.images;
         speed.add(total - pending);
         const { perSecond } = speed;
         setLive({ transaction, perSecond, connected: true, error: null });
-      },
-      onLine: (connected) => setLive((last) => ({ ...last, connected })),
-    }, gone.signal).catch((error) => {
+      }
+    };
+    follow().catch((error) => {
       if (!gone.signal.aborted) setLive((last) => ({ ...last, error }));
     });
     return () => {
@@ -172,8 +162,8 @@ function Progress({ transaction, perSecond, connected }: {
   perSecond: number | null;
   connected: boolean;
 }) {
-  const { products, images, finishedAt, progress } = transaction;
-  const speed = finishedAt === null ? perSecond : averageSpeed(transaction);
+  const { products, images, finished_at, progress } = transaction;
+  const speed = finished_at === null ? perSecond : averageSpeed(transaction);
   return (
     <section class="card" aria-label="Progress">
       <Announcer text={announcement(transaction)} />
@@ -205,24 +195,24 @@ function Progress({ transaction, perSecond, connected }: {
           value={speed === null ? "–" : `${speed.toFixed(1)}/s`}
         />
         <Figure
-          label={finishedAt === null ? "time left" : "took"}
-          value={finishedAt === null
+          label={finished_at === null ? "time left" : "took"}
+          value={finished_at === null
             ? timeLeft(images, perSecond)
             : duration(secondsTaken(transaction))}
         />
       </dl>
       <p class="quiet">
-        Uploaded <Moment iso={transaction.createdAt} />
-        {finishedAt !== null && (
+        Uploaded <Moment iso={transaction.created_at} />
+        {finished_at !== null && (
           <>
-            , finished <Moment iso={finishedAt} />
+            , finished <Moment iso={finished_at} />
           </>
         )}
-        {!connected && finishedAt === null &&
+        {!connected && finished_at === null &&
           " · the connection was lost; it is being made again"}
       </p>
       <p class="row quiet">
-        {finishedAt === null && (
+        {finished_at === null && (
           <span class="grow">
             You may leave this page: the images are fetched without it.{" "}
             <NoticeButton />
@@ -231,7 +221,7 @@ function Progress({ transaction, perSecond, connected }: {
       </p>
       <details class="facts">
         <summary>For a report</summary>
-        upload <code class="break">{transaction.id}</code>
+        upload <code class="break">{transaction.transaction_id}</code>
       </details>
     </section>
   );
@@ -253,7 +243,7 @@ function NoticeButton() {
 }
 
 function changes({ products }: Transaction): string {
-  const { created, updated, unchanged, deleted, refused } = products;
+  const { created, updated, unchanged, deleted = 0, refused = 0 } = products;
   return [
     created > 0 && `${count(created)} new`,
     updated > 0 && `${count(updated)} changed`,
@@ -263,8 +253,9 @@ function changes({ products }: Transaction): string {
   ].filter(Boolean).join(", ");
 }
 
-function secondsTaken({ createdAt, finishedAt }: Transaction): number {
-  return (Date.parse(finishedAt ?? createdAt) - Date.parse(createdAt)) / 1_000;
+function secondsTaken({ created_at, finished_at }: Transaction): number {
+  return (Date.parse(finished_at ?? created_at) - Date.parse(created_at)) /
+    1_000;
 }
 
 function averageSpeed(transaction: Transaction): number | null {
@@ -278,8 +269,8 @@ function timeLeft(images: ImageCounts, perSecond: number | null): string {
 }
 
 /** Announces quarters only, which is often enough for a screen reader. */
-function announcement({ finishedAt, images, progress }: Transaction): string {
-  if (finishedAt === null) {
+function announcement({ finished_at, images, progress }: Transaction): string {
+  if (finished_at === null) {
     return `${Math.floor(progress / 25) * 25} percent of the images settled.`;
   }
   return images.failed === 0
@@ -294,16 +285,12 @@ function RetryBar({ client, transaction, onRetried }: {
 }) {
   const { busy, error, run } = useAction();
   const { failed } = transaction.images;
-  if (transaction.finishedAt === null) return null;
+  if (transaction.finished_at === null) return null;
   if (failed === 0 && error === null) return null;
   const retry = async () => {
-    const root = await client.read(
-      `/seller_api/bulk_products/${
-        encodeURIComponent(transaction.id)
-      }/images/retry`,
-      { method: "POST" },
-    );
-    if (numberOf(root, "images/retried") > 0) onRetried();
+    const upload = uploadAt(transaction.transaction_id);
+    const { images } = await client.retryImages(upload);
+    if (images.retried > 0) onRetried();
   };
   return (
     <div class="note warn">
@@ -322,20 +309,17 @@ function RetryBar({ client, transaction, onRetried }: {
 }
 
 /** Offers the refused products for correction. */
-function RefusedBar({ client, transaction }: {
+function RefusedBar({ client, id, refused }: {
   client: Client;
-  transaction: Transaction;
+  id: string;
+  refused: number;
 }) {
   const { busy, error, run } = useAction();
-  const { id, products } = transaction;
   const name = `refused-${nameOfUpload(id) ?? `${id}.xml`}`;
-  const load = async () => {
-    const path = `/seller_api/bulk_products/${encodeURIComponent(id)}/refused`;
-    return (await client.send(path)).blob();
-  };
-  const download = async () => saveFile(await load(), name);
+  const load = () => client.getRefusedProducts(uploadAt(id));
+  const download = async () => saveFile(new Blob([await load()]), name);
   const correct = async () => {
-    const document = { name, text: await (await load()).text() };
+    const document = { name, text: await load() };
     goTo("upload");
     takeDocuments(client, name, [document]);
   };
@@ -343,7 +327,7 @@ function RefusedBar({ client, transaction }: {
     <div class="note warn">
       <p class="row">
         <span class="grow">
-          {plural(products.refused, "product")}{" "}
+          {plural(refused, "product")}{" "}
           refused. Correct them here, or in a file that names their problems in
           comments; then upload them.
         </span>
@@ -377,8 +361,8 @@ function Results({ client, results, settled }: {
 }) {
   const [failedOnly, setFailedOnly] = useState(false);
   const [shown, setShown] = useState(ROWS);
-  const failed = results.filter(({ images }) =>
-    images.some(({ status }) => status === "failed")
+  const failed = results.filter(({ image }) =>
+    image.some(({ status }) => status === "failed")
   );
   const wanted = useMemo(
     () => failedOnly && failed.length > 0 ? failed : failuresFirst(results),
@@ -418,10 +402,10 @@ function Results({ client, results, settled }: {
 
 /** What needs attention first; otherwise in the order sent. */
 function failuresFirst(results: readonly Result[]): readonly Result[] {
-  const rank = ({ result, images }: Result) =>
+  const rank = ({ result, image }: Result) =>
     result === "refused"
       ? 0
-      : images.some(({ status }) => status === "failed")
+      : image.some(({ status }) => status === "failed")
       ? 1
       : 2;
   return results.toSorted((a, b) => rank(a) - rank(b));
@@ -436,7 +420,7 @@ function columnsFor(
       label: "SKU",
       look: "mono sku",
       cell: ({ id, sku, result }) =>
-        id === null || result === "deleted"
+        id === undefined || result === "deleted"
           ? sku
           : <a href={linkTo("products", id)}>{sku}</a>,
     },
@@ -444,22 +428,20 @@ function columnsFor(
     {
       label: "Product",
       look: "fill bare",
-      cell: ({ id, result, images, problems, more }) => (
+      cell: ({ id, result, image, details }) => (
         <div class="pictured">
-          {id !== null && result !== "deleted" && (
+          {id !== undefined && result !== "deleted" && (
             <TitleOf client={client} id={id} settled={settled} />
           )}
-          <Failures images={images} />
-          {problems.length > 0 && (
-            <ProblemList problems={problems} more={more} />
-          )}
+          <Failures images={image} />
+          {details && <ProblemList details={details} />}
         </div>
       ),
     },
   ];
 }
 
-function Failures({ images }: { images: readonly ResultImage[] }) {
+function Failures({ images }: { images: readonly UnsettledImage[] }) {
   const failed = images.filter(({ status }) => status === "failed");
   if (failed.length === 0) return null;
   return (
@@ -469,7 +451,7 @@ function Failures({ images }: { images: readonly ResultImage[] }) {
   );
 }
 
-function Failure({ image }: { image: ResultImage }) {
+function Failure({ image }: { image: UnsettledImage }) {
   const { url, message, attempts } = image;
   return (
     <li class="failure">

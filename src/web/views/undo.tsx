@@ -1,48 +1,38 @@
 /** The undo of an upload: first a preview, then the undo. */
 import { useState } from "preact/hooks";
-import { type Client, type Problem, problemsOf } from "../client.ts";
+import type {
+  Client,
+  DryRun,
+  ProductCounts,
+  Transaction,
+} from "../../client/mod.ts";
 import { ErrorNote, plural, useAction } from "../parts.tsx";
-import {
-  type ProductCounts,
-  readProductCounts,
-  type Transaction,
-} from "../resources.ts";
 import { goTo, linkTo } from "../route.ts";
-import { find, numberOf, textOf } from "../xml.ts";
 
 /** The most problems that the preview lists. */
 const SHOWN = 20;
-
-/** The effects of an undo. */
-interface Preview {
-  counts: ProductCounts;
-  /** What was changed after the upload. */
-  problems: Problem[];
-  /** How many further problems were left out. */
-  more: number;
-}
 
 export function UndoBar({ client, transaction }: {
   client: Client;
   transaction: Transaction;
 }) {
-  const { id, undoes, undoneBy } = transaction;
-  const { created, updated, deleted } = transaction.products;
+  const { transaction_id, undoes, undone_by } = transaction;
+  const { created, updated, deleted = 0 } = transaction.products;
   return (
     <>
-      {undoes !== null && (
+      {undoes !== undefined && (
         <p class="note">
           This is the undo of <a href={linkTo("uploads", undoes)}>an upload</a>.
         </p>
       )}
-      {undoneBy !== null && (
+      {undone_by !== undefined && (
         <p class="note">
           This upload was undone.{" "}
-          <a href={linkTo("uploads", undoneBy)}>See its undo</a>
+          <a href={linkTo("uploads", undone_by)}>See its undo</a>
         </p>
       )}
-      {undoneBy === null && created + updated + deleted > 0 && (
-        <Undo key={id} client={client} id={id} />
+      {undone_by === undefined && created + updated + deleted > 0 && (
+        <Undo key={transaction_id} client={client} id={transaction_id} />
       )}
     </>
   );
@@ -50,22 +40,16 @@ export function UndoBar({ client, transaction }: {
 
 function Undo({ client, id }: { client: Client; id: string }) {
   const { busy, error, run } = useAction();
-  const [preview, setPreview] = useState<Preview | null>(null);
-  const path = `/seller_api/bulk_products/${encodeURIComponent(id)}/undo`;
-  const ask = (query: string) =>
-    client.read(`${path}?${query}`, { method: "POST" });
+  const [preview, setPreview] = useState<DryRun | null>(null);
   const tryOut = async () => {
-    const root = await ask("dry_run=true");
-    const details = find(root, "dry_run/details");
-    setPreview({
-      counts: readProductCounts(find(root, "dry_run/products")),
-      problems: problemsOf(details),
-      more: numberOf(details, "more"),
-    });
+    const { dry_run } = await client
+      .undoUpload({ transaction_id: id, dry_run: true });
+    setPreview(dry_run);
   };
-  const undo = async (query: string) => {
-    const undone = textOf(await ask(query), "transaction_id");
-    if (undone !== null) goTo("uploads", undone);
+  const undo = async (changed?: "keep") => {
+    const { transaction_id } = await client
+      .undoUpload({ transaction_id: id, changed });
+    goTo("uploads", transaction_id);
   };
   return (
     <>
@@ -81,7 +65,7 @@ function Undo({ client, id }: { client: Client; id: string }) {
           <PreviewNote
             preview={preview}
             busy={busy}
-            onUndo={(query) => run(() => undo(query))}
+            onUndo={(changed) => run(() => undo(changed))}
             onCancel={() => setPreview(null)}
           />
         )}
@@ -91,17 +75,18 @@ function Undo({ client, id }: { client: Client; id: string }) {
 }
 
 function PreviewNote({ preview, busy, onUndo, onCancel }: {
-  preview: Preview;
+  preview: DryRun;
   busy: boolean;
-  onUndo: (query: string) => void;
+  onUndo: (changed?: "keep") => void;
   onCancel: () => void;
 }) {
-  const { counts, problems, more } = preview;
+  const { products, details } = preview;
+  const { detail: problems = [], more = 0 } = details ?? {};
   const isFree = problems.length === 0;
   const left = problems.length + more;
   return (
     <section class={isFree ? "note" : "note warn"} aria-label="Undo">
-      <p>{effects(counts)}</p>
+      <p>{effects(products)}</p>
       {!isFree && (
         <>
           <p>
@@ -122,7 +107,7 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
           type="button"
           class="danger"
           disabled={busy}
-          onClick={() => onUndo(isFree ? "" : "changed=keep")}
+          onClick={() => onUndo(isFree ? undefined : "keep")}
         >
           {isFree ? "Undo" : "Undo the rest"}
         </button>
@@ -132,7 +117,9 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
   );
 }
 
-function effects({ created, updated, deleted }: ProductCounts): string {
+function effects(
+  { created, updated, deleted = 0 }: ProductCounts,
+): string {
   const done = [
     updated > 0 && `${plural(updated, "product")} would be as before`,
     deleted > 0 && `${plural(deleted, "product")} would be deleted`,

@@ -1,7 +1,7 @@
 /** The upload view: drop a file, repair it where it is shown, upload it. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../browser.ts";
-import type { ApiError, Client, Problem } from "../client.ts";
+import type { ApiError, Client, Detail } from "../../client/mod.ts";
 import { Editor, type Selection } from "../editor.tsx";
 import { dropAll, intake, takeAny, takeText } from "../intake.ts";
 import type { Refused } from "../kinds.ts";
@@ -13,6 +13,7 @@ import {
   ErrorNote,
   Figure,
   plural,
+  sentenceOf,
   Title,
 } from "../parts.tsx";
 import { goTo, linkTo, route } from "../route.ts";
@@ -265,7 +266,7 @@ function PasteForm({ client }: { client: Client }) {
 
 function FileView({ client, current }: { client: Client; current: Upload }) {
   const part = shownPart(current);
-  const [place, setPlace] = useState<Problem | null>(null);
+  const [place, setPlace] = useState<Detail | null>(null);
   const [selection, setSelection] = useState<Selection | null>(null);
   const find = ({ part: index, problem }: Found) => {
     if (index !== current.shown) showPart(index);
@@ -300,11 +301,11 @@ function FileView({ client, current }: { client: Client; current: Upload }) {
 
 function SourceOf({ part, place, selection }: {
   part: Part;
-  place: Problem | null;
+  place: Detail | null;
   selection: Selection | null;
 }) {
   const { text, step } = part;
-  const problems = step.name === "refused" ? step.error.problems : [];
+  const problems = step.name === "refused" ? step.error.details : [];
   const lines = useMemo(
     () => isEditable(part) || !isShown(part) ? [] : text.split("\n"),
     [text],
@@ -332,7 +333,7 @@ function SourceOf({ part, place, selection }: {
 /** Lines with problems; after an edit, where the elements are now. */
 function useMarked(
   { text, edited }: Part,
-  problems: readonly Problem[],
+  problems: readonly Detail[],
 ): ReadonlySet<number> {
   return useMemo(() => {
     if (!edited) return new Set(problems.map(({ line }) => line ?? 0));
@@ -400,7 +401,7 @@ function wordOf(step: Step): string {
   switch (step.name) {
     case "refused":
       return plural(
-        step.error.problems.length + step.error.more,
+        step.error.details.length + step.error.more,
         "problem",
       );
     case "sent":
@@ -509,15 +510,15 @@ function mayStorePart({ parts }: Upload): boolean {
   );
 }
 
-function isOfProducts({ status, problems }: ApiError): boolean {
-  return status === 422 && problems.length > 0 &&
-    problems.every(({ product }) => product !== null);
+function isOfProducts({ status, details }: ApiError): boolean {
+  return status === 422 && details.length > 0 &&
+    details.every(({ product }) => product !== undefined);
 }
 
 interface StepProps {
   client: Client;
   current: Upload;
-  place: Problem | null;
+  place: Detail | null;
   onFind: (found: Found) => void;
 }
 
@@ -600,7 +601,7 @@ function Sending({ interruption }: { interruption: Error | null }) {
       </Working>
       {interruption && (
         <div class="note warn">
-          <p>{interruption.message}</p>
+          <p>{sentenceOf(interruption)}</p>
           <p>
             The upload is tried again by itself. It cannot be stored twice:
             every try carries the same Idempotency-Key.

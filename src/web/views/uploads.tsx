@@ -1,7 +1,7 @@
 /** Recent uploads, refused ones included, the newest first. */
 import { useEffect } from "preact/hooks";
 import { every } from "../browser.ts";
-import type { Client } from "../client.ts";
+import type { Client, Refusal, Transaction } from "../../client/mod.ts";
 import { nameOfUpload } from "../names.ts";
 import {
   count,
@@ -11,27 +11,13 @@ import {
   Title,
   useLoaded,
 } from "../parts.tsx";
-import { ListFoot, type ListOf, useRows } from "../paging.tsx";
-import {
-  readRefusal,
-  readTransaction,
-  type Refusal,
-  type Transaction,
-} from "../resources.ts";
+import { ListFoot, useRows } from "../paging.tsx";
 import { linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
-import { childrenOf, find } from "../xml.ts";
 import { Reasons } from "./refusals.tsx";
 
 /** How often the list is reloaded while images are being fetched. */
 const LOOK_AGAIN_MS = 3_000;
-
-const UPLOADS: ListOf<Transaction> = {
-  path: "/seller_api/bulk_products",
-  list: "transactions",
-  row: "transaction",
-  read: readTransaction,
-};
 
 /** An accepted or a refused upload. */
 type Entry =
@@ -58,7 +44,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: (entry) =>
       "transaction" in entry
         ? (
-          <a href={linkTo("uploads", entry.transaction.id)}>
+          <a href={linkTo("uploads", entry.transaction.transaction_id)}>
             {titleOf(entry.transaction)}
           </a>
         )
@@ -87,15 +73,15 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-function titleOf({ id, undoes }: Transaction): string {
-  return undoes === null
-    ? nameOfUpload(id) ?? "Upload"
+function titleOf({ transaction_id, undoes }: Transaction): string {
+  return undoes === undefined
+    ? nameOfUpload(transaction_id) ?? "Upload"
     : `Undo of ${nameOfUpload(undoes) ?? "an upload"}`;
 }
 
 /** Whether the refused request was an upload. */
 function isUpload({ route }: Refusal): boolean {
-  return route === `POST ${UPLOADS.path}`;
+  return route === "POST /seller_api/bulk_products";
 }
 
 /**
@@ -107,11 +93,11 @@ function merged(
   refusals: readonly Refusal[],
   isWhole: boolean,
 ): Entry[] {
-  const oldest = isWhole ? "" : transactions.at(-1)?.createdAt ?? "";
+  const oldest = isWhole ? "" : transactions.at(-1)?.created_at ?? "";
   const entries: Entry[] = [
     ...transactions.map((transaction) => ({
       transaction,
-      at: transaction.createdAt,
+      at: transaction.created_at,
     })),
     ...refusals.filter(({ at }) => at >= oldest)
       .map((refusal) => ({ refusal, at: refusal.at })),
@@ -120,18 +106,20 @@ function merged(
 }
 
 export function UploadsView({ client }: { client: Client }) {
-  const list = useRows(client, UPLOADS);
+  const list = useRows(async (after, signal) => {
+    const { transactions: rows, next } = await client
+      .listTransactions({ after }, { signal });
+    return { rows, next };
+  }, [client]);
   const refusals = useLoaded(async (signal) => {
-    const path = "/seller_api/refusals?limit=100";
-    const root = await client.read(path, { signal });
-    return childrenOf(find(root, "refusals"), "refusal").map(readRefusal)
-      .filter(isUpload);
+    const { refusals } = await client.listRefusals({ limit: 100 }, { signal });
+    return refusals.filter(isUpload);
   }, [client]);
   const reload = () => {
     list.reload();
     refusals.reload();
   };
-  const isRunning = list.rows?.some(({ finishedAt }) => finishedAt === null);
+  const isRunning = list.rows?.some(({ finished_at }) => finished_at === null);
   useEffect(() => {
     if (isRunning) return every(LOOK_AGAIN_MS, list.reload);
   }, [isRunning]);
@@ -152,7 +140,9 @@ export function UploadsView({ client }: { client: Client }) {
           columns={COLUMNS}
           rows={entries}
           keyOf={(entry) =>
-            "transaction" in entry ? entry.transaction.id : entry.refusal.id}
+            "transaction" in entry
+              ? entry.transaction.transaction_id
+              : entry.refusal.request_id}
         />
       )}
       {refusals.error && <ErrorNote error={refusals.error} />}

@@ -1,6 +1,6 @@
 /** The seller's webhooks: add, test and remove them, and see their state. */
 import { useState } from "preact/hooks";
-import type { Client } from "../client.ts";
+import type { Client, Trigger, Webhook } from "../../client/mod.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import {
   Announcer,
@@ -13,19 +13,15 @@ import {
   useAction,
   useLoaded,
 } from "../parts.tsx";
-import { readWebhook, type Webhook } from "../resources.ts";
 import { sampleOf } from "../events.ts";
 import { goTo, linkTo } from "../route.ts";
 import { Table } from "../table.tsx";
-import { childrenOf, flatDocument, textOf } from "../xml.ts";
-
-const WEBHOOKS = "/seller_api/webhooks";
 
 export function WebhooksView({ client }: { client: Client }) {
-  const loaded = useLoaded(async (signal) => {
-    const root = await client.read(WEBHOOKS, { signal });
-    return childrenOf(root, "webhook").map(readWebhook);
-  }, [client]);
+  const loaded = useLoaded(
+    async (signal) => (await client.listWebhooks({}, { signal })).webhook,
+    [client],
+  );
   const [done, setDone] = useState("");
   const changed = (what: string) => {
     setDone(what);
@@ -107,15 +103,15 @@ function WebhookTable({ client, webhooks, onChanged }: Changing & {
 }
 
 function WebhookState({ webhook }: { webhook: Webhook }) {
-  const { disabledAt, failingSince, lastError } = webhook;
-  const since = disabledAt ?? failingSince;
-  if (since === null) return <State of="active" />;
+  const { disabled_at, failing_since, last_error } = webhook;
+  const since = disabled_at ?? failing_since;
+  if (since === undefined) return <State of="active" />;
   return (
     <>
-      <State of={disabledAt === null ? "failing" : "disabled"} />{" "}
+      <State of={disabled_at === undefined ? "failing" : "disabled"} />{" "}
       <span class="quiet">
-        since <Moment iso={since} />. {lastError}
-        {disabledAt !== null && " Register it again to enable it."}
+        since <Moment iso={since} />. {last_error}
+        {disabled_at !== undefined && " Register it again to enable it."}
       </span>
     </>
   );
@@ -147,18 +143,16 @@ function WebhookActions({ client, webhook, onChanged }: Changing & {
   const { trigger } = webhook;
   const { busy, error, run } = useAction();
   const [secret, setSecret] = useState<string | null>(null);
-  const path = `${WEBHOOKS}/${encodeURIComponent(trigger)}`;
   const test = async () => {
-    await client.send(`${path}/test`, { method: "POST" });
+    await client.testWebhook({ trigger });
     goTo("webhooks", trigger);
   };
   const rotate = async () => {
-    const call = { method: "POST" } as const;
-    const root = await client.read(`${path}/rotate_secret`, call);
-    setSecret(textOf(root, "webhook_secret"));
+    const { webhook_secret } = await client.rotateWebhookSecret({ trigger });
+    setSecret(webhook_secret);
   };
   const remove = async () => {
-    await client.send(path, { method: "DELETE" });
+    await client.deleteWebhook({ trigger });
     onChanged(`The webhook ${trigger} is removed.`);
   };
   return (
@@ -200,12 +194,11 @@ function WebhookActions({ client, webhook, onChanged }: Changing & {
 function WebhookForm({ client, taken, onChanged }: Changing & {
   taken: readonly string[];
 }) {
-  const [trigger, setTrigger] = useState<string>(TRIGGERS[0]);
+  const [trigger, setTrigger] = useState<Trigger>(TRIGGERS[0]);
   const [url, setUrl] = useState("");
   const { busy, error, run } = useAction();
   const add = async () => {
-    const body = flatDocument("webhook", { trigger, url: url.trim() });
-    await client.send(WEBHOOKS, { method: "POST", body });
+    await client.createWebhook({ webhook: { trigger, url: url.trim() } });
     setUrl("");
     onChanged(`The webhook ${trigger} is registered.`);
   };
@@ -224,7 +217,8 @@ function WebhookForm({ client, taken, onChanged }: Changing & {
           <select
             id="trigger"
             value={trigger}
-            onChange={(event) => setTrigger(event.currentTarget.value)}
+            onChange={(event) =>
+              setTrigger(event.currentTarget.value as Trigger)}
           >
             {TRIGGERS.map((name) => (
               <option key={name} value={name}>{name}</option>

@@ -1,15 +1,16 @@
-/** The page signs as the service does, and shows requests to paste. */
+/** What the page shows of deliveries and queues. */
 import { assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
-import { readQueues } from "../../src/web/resources.ts";
-import { asCurl, signedHeaders } from "../../src/web/signature.ts";
+import { signWebhook } from "../../src/client/mod.ts";
+import { asCurl } from "../../src/web/curl.ts";
+import { readQueues } from "../../src/web/queues.ts";
 
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
 Deno.test("a delivery is signed as Standard Webhooks defines it", async () => {
   const timestamp = 1_795_248_000;
   const body = "<event>é</event>";
-  const { "webhook-signature": signature } = await signedHeaders(
+  const { "webhook-signature": signature } = await signWebhook(
     SECRET,
     "id",
     timestamp,
