@@ -55,14 +55,20 @@ export class ConcurrencyQuota {
 const READS = { perSeller: 64, total: 512, what: "reads" };
 /** Their answers until they are sent, at most 4 MiB each. Keys are owners. */
 const ANSWERS = { perKey: 4, total: READS.total };
-/** Answers being created. */
-const MAKING = { perKey: 1, total: 6 };
+/**
+ * Answers being created that did not end with their first step, so they may
+ * become long.
+ */
+const LONG = { perKey: 1, total: 6 };
 /** Concurrent steps: one waits for the database while another encodes. */
 const STEPS = { perKey: 1, total: 2 };
 /** A step that took longer lets other requests run before the next. */
 const YIELD_AFTER_MS = 2;
 
-/** Runs one step of a read in the owner's turn. */
+/**
+ * Runs one step of a read in the owner's turn. The first one reads and keeps
+ * little: it does not wait for the long answers of others.
+ */
 export type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
@@ -73,7 +79,7 @@ export class ReadQuota {
   readonly #clock: Clock;
   readonly #admitted = new ConcurrencyQuota(READS);
   readonly #answers = new ConcurrencyLimit(ANSWERS);
-  readonly #making = new ConcurrencyLimit(MAKING);
+  readonly #long = new ConcurrencyLimit(LONG);
   readonly #steps = new ConcurrencyLimit(STEPS);
 
   constructor(clock: Clock) {
@@ -86,9 +92,9 @@ export class ReadQuota {
   }
 
   /**
-   * Resolves in the owner's turn. Adds what is held until the answer is
-   * created, and until it is sent, to these stacks. Throws 429 or 503 if too
-   * many wait, 408 if `abort()` fires first.
+   * Resolves when the owner may have one more answer. Adds what is held until
+   * the answer is created, and until it is sent, to these stacks. Throws 429 or
+   * 503 if too many wait, 408 if `abort()` fires first, as does each step.
    */
   async begin(
     owner: string,
@@ -97,9 +103,12 @@ export class ReadQuota {
   ): Promise<TakeStep> {
     held.untilMade.defer(this.#admitted.take(owner));
     held.untilSent.use(await takeTurn(this.#answers, owner, abort));
-    held.untilMade.use(await takeTurn(this.#making, owner, abort));
+    let steps = 0;
     let workedMs = 0;
     return async (step) => {
+      if (steps++ === 1) {
+        held.untilMade.use(await takeTurn(this.#long, owner, abort));
+      }
       using _ = await takeTurn(this.#steps, owner, abort);
       if (workedMs >= YIELD_AFTER_MS) {
         await yieldToIo();

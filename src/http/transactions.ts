@@ -37,6 +37,9 @@ import { readWait } from "./waiting.ts";
 /** Results whose images are read together; each has at most ten images. */
 const RESULTS_STEP = 50;
 
+/** A record of more unsettled images, or of refused products, may be long. */
+const SHORT_IMAGES = 64;
+
 /** `GET /seller_api/bulk_products/:transaction_id` */
 export async function getTransaction(
   context: RequestContext,
@@ -67,13 +70,17 @@ async function fullRecord(
   after: number,
 ): Promise<Reply<"transaction">> {
   const list = boundedList<ResultNode>("product");
-  let record: ResultsRecord | undefined;
+  let record: ResultsRecord | null = null;
+  let mayBeLong = false;
   let next = 0;
   /** Reads everything first, then encodes; returns whether more remains. */
   const step = async (): Promise<boolean> => {
+    const id = params.transaction_id;
     record ??= await services.db.read((sql) =>
-      readRecord(sql, seller.id, params.transaction_id, after)
+      readRecord(sql, { sellerId: seller.id, id, after, mayBeLong })
     );
+    mayBeLong = true;
+    if (record === null) return true;
     const end = list.bytes + STEP_BYTES;
     for (; next < record.results.length; next++) {
       if (list.bytes >= end) return true;
@@ -113,23 +120,34 @@ interface ResultsRecord {
   refused: ReadonlyMap<number, KeptDetails>;
 }
 
-/** Counters and rows of one snapshot, so that they are consistent. */
+interface RecordQuery {
+  sellerId: string;
+  id: string;
+  /** The number of results to leave out. */
+  after: number;
+  mayBeLong: boolean;
+}
+
+/**
+ * Counters and rows of one snapshot, so that they are consistent. Null if the
+ * record is long and may not be.
+ */
 async function readRecord(
   sql: Sql,
-  sellerId: string,
-  id: string,
-  after: number,
-): Promise<ResultsRecord> {
+  { sellerId, id, after, mayBeLong }: RecordQuery,
+): Promise<ResultsRecord | null> {
   const transaction = await findTransaction(sql, sellerId, id);
   if (transaction === null) throw notFound("transaction");
+  const { pending, failed } = transaction.images;
+  const hasImages = pending + failed > 0;
+  const hasRefused = transaction.products.refused > 0;
+  const isLong = hasRefused || pending + failed > SHORT_IMAGES;
+  if (isLong && !mayBeLong) return null;
   const results = (await findResults(sql, id)).slice(after);
   const left = results.length;
   const unsettled = new Map<number, UnsettledImage>();
   const refused = new Map<number, KeptDetails>();
   const record = { transaction, left, after, unsettled, refused };
-  const { pending, failed } = transaction.images;
-  const hasImages = pending + failed > 0;
-  const hasRefused = transaction.products.refused > 0;
   if (!hasImages && !hasRefused) return { ...record, results };
   let size = 0;
   let read = 0;

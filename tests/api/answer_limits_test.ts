@@ -220,6 +220,30 @@ bothEngines.test("a seller whose readers do not read waits for them, and nobody 
   await own!;
 });
 
+Deno.test("a short read does not wait for the long ones of others", async () => {
+  const quota = new ReadQuota(systemClock);
+  const never = new AbortController();
+  const begin = async (owner: string) => {
+    const held = {
+      untilMade: new DisposableStack(),
+      untilSent: new DisposableStack(),
+    };
+    const take = await quota.begin(owner, () => never.signal, held);
+    return { take, held };
+  };
+  const step = () => Promise.resolve("done");
+  const long = await Promise.all(["a", "b", "c", "d", "e", "f"].map(begin));
+  for (const { take } of long) await take(step).then(() => take(step));
+  const short = await begin("g");
+  assertEquals(await short.take(step), "done");
+  let continued = false;
+  const second = short.take(step).then(() => continued = true);
+  for (const { take } of long) await take(step);
+  assertEquals(continued, false);
+  long[0].held.untilMade.dispose();
+  await second;
+});
+
 bothEngines.test("reads take turns by owner; too many of one are refused", async () => {
   const quota = new ReadQuota(systemClock);
   const never = new AbortController();
@@ -233,6 +257,7 @@ bothEngines.test("reads take turns by owner; too many of one are refused", async
     return await quota.begin(owner, () => abort, held);
   };
   const first = await begin("a");
+  for (let more = 0; more < 3; more++) await begin("a");
   const gone = new AbortController();
   const waiting = begin("a", gone.signal).catch(({ code }) => code);
   gone.abort();
