@@ -1,4 +1,5 @@
 /** Reads answers as the objects that their shapes describe. */
+// @ts-types="./saxes.d.ts"
 import { SaxesParser } from "saxes";
 import type { Attributes, Repeated, Shape, Text } from "./shape.ts";
 

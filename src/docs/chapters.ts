@@ -3,6 +3,7 @@ import api from "./api.md" with { type: "text" };
 import architecture from "./architecture.md" with { type: "text" };
 import backup from "./backup.md" with { type: "text" };
 import capacity from "./capacity.md" with { type: "text" };
+import client from "./client.md" with { type: "text" };
 import commands from "./commands.md" with { type: "text" };
 import dependencies from "./dependencies.md" with { type: "text" };
 import deployment from "./deployment.md" with { type: "text" };
@@ -43,6 +44,7 @@ export const PARTS: readonly Part[] = [
       { name: "errors", text: errors },
       { name: "images", text: images },
       { name: "webhooks", text: webhooks },
+      { name: "client", text: client },
       { name: "api", text: api },
     ],
   },

@@ -7,6 +7,8 @@ import { openApi } from "../contracts/openapi.ts";
 import { productsSchema, responsesSchema } from "../contracts/xsd.ts";
 import type { Endpoint } from "../contracts/endpoint.ts";
 import { CHAPTERS } from "../docs/chapters.ts";
+import client from "../client/dist/client.js" with { type: "text" };
+import clientTypes from "../client/dist/client.d.ts" with { type: "text" };
 import alerts from "../docs/alerts.yml" with { type: "text" };
 import dashboard from "../docs/dashboard.json" with { type: "text" };
 import style from "../docs/docs.css" with { type: "text" };
@@ -32,6 +34,8 @@ export const getDocs = published("text/html", contentsPage, DOCS_POLICY);
 /** Files that chapters link to for download. */
 const FILES: readonly (readonly [string, Handler])[] = [
   ["alerts.yml", published("application/yaml", () => alerts)],
+  ["client.js", published("text/javascript", () => client)],
+  ["client.d.ts", published("application/typescript", () => clientTypes)],
   ["dashboard.json", published("application/json", () => dashboard)],
 ];
 

@@ -1,9 +1,13 @@
 /** The client runs where programs of others run: bundled, and in Node. */
 import { assert, assertEquals } from "@std/assert";
+import {
+  builtFile,
+  bundleClient,
+  SCRIPT_HEAD,
+  typesHead,
+} from "../contracts/built_client.ts";
 import { boot } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";
-
-const MODULE = new URL("../../src/client/mod.ts", import.meta.url).pathname;
 
 async function run(
   program: string,
@@ -24,23 +28,19 @@ async function hasNode(): Promise<boolean> {
   }
 }
 
-/** The client as one file for browsers. */
-async function bundled(folder: string): Promise<string> {
-  const file = `${folder}/client.mjs`;
-  const { success, stderr } = await run(
-    Deno.execPath(),
-    ...["bundle", "--quiet", "--platform", "browser", "--minify"],
-    ...["--output", file, MODULE],
-  );
-  assert(success, stderr);
-  return file;
-}
-
-Deno.test("bundled for browsers, the client is small and needs no Deno or Node", async () => {
+Deno.test("the files that the handbook offers are built from the source", async () => {
   await using folder = await temporaryFolder();
-  const code = await Deno.readTextFile(await bundled(folder.path));
+  const script = await Deno.readTextFile(await bundleClient(folder.path));
+  const isCurrent = builtFile("client.js") === SCRIPT_HEAD + script &&
+    builtFile("client.d.ts").startsWith(typesHead());
+  assert(isCurrent, "src/client/dist is old: run `deno task client`");
+});
+
+Deno.test("the client is small and needs neither Deno nor Node", () => {
+  const code = builtFile("client.js");
   assertEquals(/\bDeno\b|node:|\brequire\(|\bprocess\./.exec(code), null);
   assert(code.length < 64_000, `${code.length} bytes`);
+  assertEquals(/^import|\bShape\b/m.exec(builtFile("client.d.ts")), null);
 });
 
 Deno.test({
@@ -49,7 +49,8 @@ Deno.test({
   async fn() {
     await using app = await boot({ config: { roles: ["api", "images"] } });
     await using folder = await temporaryFolder();
-    const file = await bundled(folder.path);
+    const file = `${folder.path}/client.mjs`;
+    await Deno.writeTextFile(file, builtFile("client.js"));
     await Deno.writeTextFile(
       `${folder.path}/main.mjs`,
       `import { createClient } from "${file}";

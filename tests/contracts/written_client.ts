@@ -25,6 +25,7 @@ import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import { SELLER_ATTRIBUTES } from "../../src/sellers/administration.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../src/webhooks/webhook.ts";
+import { formatted } from "../support/format.ts";
 
 const FILE = new URL("../../src/client/operations.ts", import.meta.url);
 
@@ -433,21 +434,6 @@ function withoutUnused(text: string): string {
     (line, name) =>
       text.match(new RegExp(`\\b${name}\\b`, "g"))!.length > 1 ? line : "",
   );
-}
-
-async function formatted(text: string): Promise<string> {
-  const process = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--ext=ts", "-"],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = process.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(text));
-  await writer.close();
-  const { stdout, stderr, success } = await process.output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
-  return new TextDecoder().decode(stdout);
 }
 
 /** The module as it is. */

@@ -1,0 +1,1004 @@
+// Built by `deno task client` from sources with the hash e6781283151497ad6a85280409bad5e2.
+/**
+ * A typed client of the service, for sellers and operators, in TypeScript: it
+ * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
+ * how it is used.
+ *
+ * @module
+ */
+/** The client: every operation as a method, and what takes several requests. */
+type ListName = keyof Entries;
+/** Lists page after page; each page has its `next`, the cursor behind it. */
+export type Pages = { [L in ListName]: (...given: Parameters<Operations[L]>) => AsyncGenerator<Awaited<ReturnType<Operations[L]>>>;
+};
+/** Lists entry after entry, to their end. */
+export type All = { [L in ListName]: (...given: Parameters<Operations[L]>) => AsyncGenerator<Entries[L]>;
+};
+/** Which upload. */
+interface UploadId {
+    transaction_id: string;
+}
+export interface Client extends Operations { readonly pages: Pages;
+    readonly all: All;
+    /**
+     * The transaction when it is final, with its results. Throws as every
+     * operation.
+     */
+    waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
+    /**
+     * The transaction, without its results, each time that it has changed, and
+     * at last when it is final. Opens a stream that breaks anew; `retryFor`
+     * counts from the last change.
+     */
+    follow(upload: UploadId, options?: CallOptions): AsyncGenerator<Transaction>;
+    /** What became of each product, also of more than one answer holds. */
+    results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
+}
+/** A client of the service at `url` with one key. */
+export declare function createClient(options: ClientOptions): Client;
+/** An XML document that is encoded already. */
+export type Encoded = string | Blob;
+export interface ClientOptions extends Partial<Platform> { /** As in `https://market.example`; left out: that of the page. */
+    url?: string;
+    /** Of a seller or an operator. */
+    key: string;
+    /** As in `CallOptions`, for every call; 60,000 unless given. */
+    retryFor?: number;
+}
+export interface CallOptions { /** Ends the call with an AbortError. */ signal?: AbortSignal;
+    /**
+     * How long, in milliseconds, a call that failed for a reason that may pass is
+     * repeated; 0: it is not. Only calls that may be repeated are: those that
+     * read, and those with an Idempotency-Key. What exceeds the rate limit waits
+     * as long as the service says, up to ten times, whatever stands here.
+     */
+    retryFor?: number;
+    /** Is told why, before each wait. */
+    onRetry?: (error: ApiError | Unreachable) => void;
+    /** Instead of a new one for each call; for operations that take one. */
+    idempotencyKey?: string;
+}
+type Input = Readonly<Record<string, unknown>>;
+/** The document of an upload. Throws as `encode`. */
+export declare function productsDocument(products: readonly SentProduct[]): string;
+/** A refusal or failure that the service, or a proxy before it, answered. */
+export declare class ApiError extends Error { readonly name = "ApiError";
+    /** The message without that of the first problem. */
+    readonly title: string;
+    /** Of HTTP. */
+    readonly status: number;
+    /** `http_502`, for example, where the answer is not one of the service. */
+    readonly code: ErrorCode | `http_${number}`;
+    /** With it the operator finds the request in the log. */
+    readonly requestId: string | null;
+    /** Every problem of the request, up to 1,000. */
+    readonly details: readonly Detail[];
+    /** How many problems there are besides. */
+    readonly more: number;
+    /** Milliseconds to wait before the request is repeated; 0: none are named. */
+    readonly retryAfter: number;
+    constructor({ status, headers }: Response, body: string, now: number);
+    /** Whether the same request may succeed later. */
+    get passes(): boolean;
+}
+/** No answer came, or only a part of one. */
+export declare class Unreachable extends Error { readonly name = "Unreachable";
+    constructor(cause: unknown);
+}
+export type ErrorCode = "malformed_xml" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
+export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "quota_exceeded" | "changed_since" | "too_old" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "syntax" | "limit";
+export type ImageCode = "image_not_found" | "image_forbidden" | "image_redirected" | "image_rate_limited" | "image_host_error" | "image_unavailable" | "image_timeout" | "image_incomplete" | "image_host_unreachable" | "image_tls_failed" | "image_bad_response" | "image_blocked" | "image_too_large" | "image_not_an_image" | "image_unsupported_type" | "image_corrupt" | "image_too_many_pixels" | "image_too_many_frames" | "image_quota_exceeded" | "image_unprocessable";
+export type Trigger = "order_created" | "order_paid" | "order_updated" | "order_cancelled" | "order_delivered" | "return_created" | "return_updated" | "refund_created" | "message_created" | "review_created" | "payout_paid" | "product_approved" | "product_rejected";
+export type DeliveryState = "pending" | "sending" | "retrying" | "delivered" | "exhausted" | "held" | "cancelled";
+export type AttributeName = "sku" | "title" | "price" | "compare_at_price" | "vat_rate" | "quantity" | "availability" | "available_at" | "gtin" | "brand" | "mpn" | "weight" | "condition" | "status";
+export type SellerAttribute = "name" | "status" | "rate_limit" | "product_limit" | "image_quota";
+export interface ProductAttribute { value: string;
+    name: string;
+}
+export interface ProductImage { url: string;
+    alt?: string;
+    /** only in what is read out; ignored in what is sent */
+    status?: string;
+    /** only in what is read out; ignored in what is sent */
+    href?: string;
+    /** only in what is read out; ignored in what is sent */
+    type?: string;
+    /** only in what is read out; ignored in what is sent */
+    width?: string;
+    /** only in what is read out; ignored in what is sent */
+    height?: string;
+    /** only in what is read out; ignored in what is sent */
+    code?: string;
+    /** only in what is read out; ignored in what is sent */
+    message?: string;
+}
+export type SentProduct = { /** only in what is read out; ignored in what is sent */
+    created_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    updated_at?: string;
+    /** addresses a stored product */
+    id?: string;
+    sku?: string;
+    title?: string;
+    description?: string | null;
+    price?: {
+        value: string;
+        /** the price's currency code of ISO 4217, as in SEK */
+        currency: string;
+    };
+    compare_at_price?: string | null;
+    vat_rate?: string | null;
+    quantity?: number | null;
+    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+    available_at?: string | null;
+    gtin?: string | null;
+    brand?: string | null;
+    mpn?: string | null;
+    weight?: {
+        value: number;
+        /** the unit, grams, as in g */
+        unit: "g";
+    } | null;
+    condition?: "new" | "refurbished" | "used" | null;
+    status?: "active" | "paused" | null;
+    parent_sku?: string | null;
+    categories?: string[];
+    attributes?: ProductAttribute[];
+    images?: ProductImage[];
+} & ({
+    id: string;
+} | {
+    sku: string;
+});
+export interface ProductCounts { total: number;
+    created: number;
+    updated: number;
+    unchanged: number;
+    /** by an undo; left out where there are none */
+    deleted?: number;
+    /** only with accept=valid; 0 is left out */
+    refused?: number;
+}
+export interface Detail { /** position in the document, from 1 */ product?: number;
+    sku?: string;
+    line?: number;
+    column?: number;
+    field?: string;
+    code: DetailCode;
+    message: string;
+}
+export interface Details { detail: Detail[];
+    /** how many details there are besides */
+    more?: number;
+}
+export interface DryRun { products: ProductCounts;
+    /** what was changed since, where an undo is tried */
+    details?: Details;
+}
+export interface ImageCounts { /** references; a URL used twice counts twice */
+    total: number;
+    pending: number;
+    stored: number;
+    /** on disk already */
+    reused: number;
+    failed: number;
+}
+export interface UnsettledImage { url: string;
+    status: "pending" | "failed";
+    /** finished ones */
+    attempts: number;
+    code?: ImageCode;
+    message?: string;
+}
+export interface Result { /** not of a refused product */ id?: string;
+    /** left out where a refused product has none */
+    sku?: string;
+    result: "created" | "updated" | "unchanged" | "deleted" | "refused";
+    /** only images that are pending or have failed */
+    image: UnsettledImage[];
+    /** of a refused product, the first 50 */
+    details?: Details;
+}
+export interface Transaction { transaction_id: string;
+    /** final once every image has settled */
+    status: "processing" | "completed" | "completed_with_errors";
+    created_at: string;
+    finished_at: string | null;
+    /** percent of the images settled */
+    progress: number;
+    products: ProductCounts;
+    images: ImageCounts;
+    /** the transaction that this one undid */
+    undoes?: string;
+    /** the transaction that undid this one */
+    undone_by?: string;
+    /** not in lists */
+    results?: {
+        product: Result[];
+        /** there are more: what ?after= takes to go on */
+        next?: string;
+    };
+}
+export interface Product { /** only in what is read out; ignored in what is sent */
+    created_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    updated_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    seller?: string;
+    /** only in what is read out; ignored in what is sent */
+    deleted_at?: string;
+    id: string;
+    sku?: string;
+    title?: string;
+    description?: string | null;
+    price?: {
+        value: string;
+        /** the price's currency code of ISO 4217, as in SEK */
+        currency: string;
+    };
+    compare_at_price?: string | null;
+    vat_rate?: string | null;
+    quantity?: number | null;
+    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+    available_at?: string | null;
+    gtin?: string | null;
+    brand?: string | null;
+    mpn?: string | null;
+    weight?: {
+        value: number;
+        /** the unit, grams, as in g */
+        unit: "g";
+    } | null;
+    condition?: "new" | "refurbished" | "used" | null;
+    status?: "active" | "paused" | null;
+    parent_sku?: string | null;
+    categories?: string[];
+    attributes?: ProductAttribute[];
+    images?: ProductImage[];
+}
+export interface Webhook { trigger: Trigger;
+    url: string;
+    /** only where it is disabled */
+    disabled_at?: string;
+    /** the first failed try since the last success */
+    failing_since?: string;
+    /** why the last try failed */
+    last_error?: string;
+}
+export type Delivery = { id: string;
+    event_id: string;
+    state: DeliveryState;
+} | "none";
+export interface Attempt { number: number;
+    url: string;
+    started_at: string;
+    duration_ms: number | null;
+    /** of the answer */
+    status: number | null;
+    /** why there was no answer */
+    error: string;
+}
+export interface LoggedDelivery { id: string;
+    event_id: string;
+    state: DeliveryState;
+    created_at: string;
+    next_attempt_at: string | null;
+    /** the last ten */
+    attempts: Attempt[];
+}
+export interface DeliveredEvent { /** true: the seller tries it */ test?: boolean;
+    id: string;
+    trigger: Trigger;
+    created_at: string;
+    /** any elements, as the operator sent them */
+    data: string;
+}
+export interface Refusal { at: string;
+    request_id: string;
+    /** its name */
+    seller: string;
+    /** method and path; empty where there is no such path */
+    route: string;
+    status: number;
+    code: ErrorCode;
+    message: string;
+    /** bytes of the body; empty where none was read */
+    size: number | null;
+    /** the first 50 */
+    details?: Details;
+}
+export interface Seller { id: string;
+    name: string;
+    status: "active" | "suspended";
+    created_at: string;
+    /** requests a minute; empty: the default */
+    rate_limit: number | null;
+    /** empty: the default */
+    product_limit: number | null;
+    /** bytes; empty: the default */
+    image_quota: number | null;
+    /** stored */
+    products: number;
+    /** of stored images that count against the quota */
+    image_bytes: number;
+    /** in force */
+    keys: number;
+    webhooks: number;
+    failing_webhooks: number;
+    last_upload_at: string | null;
+    /** when a key was used, to the minute */
+    last_used_at: string | null;
+}
+export interface NewSeller { id: string;
+    name: string;
+    key_id: string;
+    /** shown once */
+    api_key: string;
+    /** shown once */
+    webhook_secret: string;
+}
+export interface SellerKey { key_id: string;
+    label: string;
+    /** how the key begins; empty for an old one */
+    prefix: string;
+    created_at: string;
+    /** to the minute */
+    last_used_at: string | null;
+    /** empty: in force */
+    revoked_at: string | null;
+}
+export interface NewKey { key_id: string;
+    label: string;
+    /** shown once */
+    api_key: string;
+}
+export interface AuditEntry { id: string;
+    at: string;
+    /** an operator key's name, environment or command line */
+    who: string;
+    /** in the words of the command */
+    action: string;
+    /** its name then; empty where it is about none */
+    seller: string;
+    detail: string;
+}
+export interface Backlog { /** to be fetched; counts stop at 100,000 */
+    images: number;
+    deliveries: number;
+    /** their webhooks are disabled */
+    held_deliveries?: number;
+    /** their schedule has run out */
+    exhausted_deliveries?: number;
+    oldest_due_seconds?: number;
+}
+export interface FailingWebhook { seller: string;
+    trigger: Trigger;
+    url: string;
+    /** tries since the last success */
+    failures: number;
+    failing_since: string;
+    disabled_at?: string;
+}
+export interface Hour { from: string;
+    uploads: number;
+    images_stored: number;
+    images_failed: number;
+    deliveries_delivered: number;
+    deliveries_failed: number;
+}
+export interface ServiceError { code: ErrorCode;
+    message: string;
+    request_id: string;
+    details?: Details;
+}
+/** Every operation, by name. */
+export interface Operations { /** * Upload products. Creates or updates up to 250 products, all or none (with accept=valid: those without a problem). Each image URL must answer HEAD with 200; the images are fetched after the answer.
+     *
+     * `POST /seller_api/bulk_products`
+     */
+    uploadProducts(input: {
+        /** or an XML document */
+        products: SentProduct[] | Encoded;
+        /** version; 1.1 when left out */
+        v?: "1.1";
+        /** valid stores the products without a problem, also when others have one; all or none when left out */
+        accept?: "valid";
+        dry_run?: false;
+    }, options?: CallOptions): Promise<{
+        transaction_id: string;
+        /** only with accept=valid; 0 is left out */
+        refused?: number;
+    }>;
+    uploadProducts(input: {
+        /** or an XML document */
+        products: SentProduct[] | Encoded;
+        /** version; 1.1 when left out */
+        v?: "1.1";
+        /** valid stores the products without a problem, also when others have one; all or none when left out */
+        accept?: "valid";
+        /** does everything but the write */
+        dry_run: true;
+    }, options?: CallOptions): Promise<{
+        dry_run: DryRun;
+    }>;
+    /**
+     * Watch an upload. What became of each product, and how far the images are. With Accept: text/event-stream, a stream of progress events and a final one.
+     *
+     * `GET /seller_api/bulk_products/:transaction_id`
+     */
+    getTransaction(input: {
+        /** the answer of the upload */
+        transaction_id: string;
+        /** seconds, up to 30: answers when the status is final, or then */
+        wait?: number;
+        /** goes on behind the results of an earlier answer: what their <next> held */
+        after?: string;
+    }, options?: CallOptions): Promise<{
+        transaction: Transaction;
+    }>;
+    /**
+     * Refused products of an upload. What accept=valid did not store, as a document <products> to correct and upload: each product byte for byte as it was sent, behind a comment with its problems.
+     *
+     * `GET /seller_api/bulk_products/:transaction_id/refused`
+     */
+    getRefusedProducts(input: {
+        /** the answer of the upload */
+        transaction_id: string;
+    }, options?: CallOptions): Promise<string>;
+    /**
+     * Recent uploads. The newest first, with counters and without results.
+     *
+     * `GET /seller_api/bulk_products`
+     */
+    listTransactions(input?: {
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        transactions: Transaction[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * Try failed images again. Answers how many references that are.
+     *
+     * `POST /seller_api/bulk_products/:transaction_id/images/retry`
+     */
+    retryImages(input: {
+        /** the answer of the upload */
+        transaction_id: string;
+    }, options?: CallOptions): Promise<{
+        transaction_id: string;
+        images: {
+            retried: number;
+        };
+    }>;
+    /**
+     * Take an upload back. Gives every field that the upload changed its former value, and deletes the products that it created: a transaction of its own, all or nothing, which can be undone, too. A dry run answers the counts, as with changed=keep, and what was changed since.
+     *
+     * `POST /seller_api/bulk_products/:transaction_id/undo`
+     */
+    undoUpload(input: {
+        /** the answer of the upload */
+        transaction_id: string;
+        /** keep: leaves what was changed since, and undoes the rest; without it, that refuses all of it */
+        changed?: "keep";
+        dry_run?: false;
+    }, options?: CallOptions): Promise<{
+        transaction_id: string;
+        /** only with accept=valid; 0 is left out */
+        refused?: number;
+    }>;
+    undoUpload(input: {
+        /** the answer of the upload */
+        transaction_id: string;
+        /** keep: leaves what was changed since, and undoes the rest; without it, that refuses all of it */
+        changed?: "keep";
+        /** does everything but the write */
+        dry_run: true;
+    }, options?: CallOptions): Promise<{
+        dry_run: DryRun;
+    }>;
+    /**
+     * Change one attribute. By the rules of the upload. A body is ignored.
+     *
+     * `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`
+     */
+    putAttribute(input: {
+        /** a SKU, else an id */
+        sku_or_id: string;
+        /** which attribute */
+        attribute: AttributeName;
+        /** its new value; empty clears it */
+        value: string;
+    }, options?: CallOptions): Promise<void>;
+    /**
+     * Read products out. In the order of their creation, so that a page shows no product twice and misses none while others are written. What stands in <products> can be uploaded as it is. With a filter a page may be short, or empty, before the end: go on while there is a <next>.
+     *
+     * `GET /seller_api/products`
+     */
+    listProducts(input?: {
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+        /** only what changed then or later; ISO 8601 */
+        updated_since?: string;
+        /** only products with this status */
+        status?: "active" | "paused";
+        /** only products whose SKU or title holds this, in any case */
+        q?: string;
+    }, options?: CallOptions): Promise<{
+        products: Product[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * Read a product out. Its fields, its times, and the state of its images.
+     *
+     * `GET /seller_api/products/:sku_or_id`
+     */
+    getProduct(input: {
+        /** a SKU, else an id */
+        sku_or_id: string;
+    }, options?: CallOptions): Promise<{
+        product: Product;
+    }>;
+    /**
+     * Delete a product. Its SKU is free at once; its variants stay, and its images stay while another product shows them.
+     *
+     * `DELETE /seller_api/products/:sku_or_id`
+     */
+    deleteProduct(input: {
+        /** a SKU, else an id */
+        sku_or_id: string;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * Register a webhook. One for each trigger; another URL takes the place of the first.
+     *
+     * `POST /seller_api/webhooks`
+     */
+    createWebhook(input: {
+        /** or an XML document */
+        webhook: {
+            trigger: Trigger;
+            url: string;
+        } | Encoded;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * List webhooks. The oldest first; one that fails says since when and why.
+     *
+     * `GET /seller_api/webhooks`
+     */
+    listWebhooks(input?: Record<string, never>, options?: CallOptions): Promise<{
+        webhook: Webhook[];
+    }>;
+    /**
+     * Remove a webhook. What waits for it is cancelled.
+     *
+     * `DELETE /seller_api/webhooks/:trigger`
+     */
+    deleteWebhook(input: {
+        /** which trigger */
+        trigger: Trigger;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * Try a webhook. Sends it <event test="true">.
+     *
+     * `POST /seller_api/webhooks/:trigger/test`
+     */
+    testWebhook(input: {
+        /** which trigger */
+        trigger: Trigger;
+    }, options?: CallOptions): Promise<{
+        delivery: Delivery;
+    }>;
+    /**
+     * Deliver again what was missed. Events whose delivery was exhausted or cancelled, or for which there was no webhook. Answers how many deliveries are queued or held; what is pending already is not counted.
+     *
+     * `POST /seller_api/webhooks/:trigger/recover`
+     */
+    recoverWebhook(input: {
+        /** which trigger */
+        trigger: Trigger;
+        /** events of this time and later; ISO 8601 */
+        since: string;
+        /** events of this time and earlier; now when left out */
+        until?: string;
+    }, options?: CallOptions): Promise<{
+        recovery: {
+            /** deliveries that are sent again, or held */
+            queued: number;
+        };
+    }>;
+    /**
+     * Give a webhook a new secret. The webhook has a secret of its own from then on. The former one signs too for 24 h.
+     *
+     * `POST /seller_api/webhooks/:trigger/rotate_secret`
+     */
+    rotateWebhookSecret(input: {
+        /** which trigger */
+        trigger: Trigger;
+    }, options?: CallOptions): Promise<{
+        /** it is not shown again */
+        webhook_secret: string;
+    }>;
+    /**
+     * Recent deliveries. The newest first, each with its last ten tries.
+     *
+     * `GET /seller_api/webhooks/:trigger/deliveries`
+     */
+    listDeliveries(input: {
+        /** which trigger */
+        trigger: Trigger;
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        deliveries: LoggedDelivery[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * Send a delivery anew. Answers its state then; one that is on its way stays as it is.
+     *
+     * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`
+     */
+    replayDelivery(input: {
+        /** which trigger */
+        trigger: Trigger;
+        /** a delivery's id */
+        id: string;
+    }, options?: CallOptions): Promise<{
+        delivery: Delivery;
+    }>;
+    /**
+     * Pull events. Every event of yours in order, whether or not a webhook was registered. Every answer has a <next>: keep the last one and ask again.
+     *
+     * `GET /seller_api/events`
+     */
+    listEvents(input?: {
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+        /** only events of this trigger */
+        trigger?: Trigger;
+        /** seconds, up to 30: answers when there is an event, or then */
+        wait?: number;
+    }, options?: CallOptions): Promise<{
+        /** as they are or would be delivered */
+        events: DeliveredEvent[];
+        /** what ?after= takes for the events behind these */
+        next: string;
+    }>;
+    /**
+     * Refused requests. The last 100, the newest first: what was refused with a 4xx, and why.
+     *
+     * `GET /seller_api/refusals`
+     */
+    listRefusals(input?: {
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        refusals: Refusal[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * Hand an event in. It is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
+     *
+     * `POST /operator_api/events`
+     */
+    ingestEvent(input: {
+        /** or an XML document */
+        event: {
+            /** the seller's name */
+            seller: string;
+            trigger: Trigger;
+            /** yours; an event is recorded once for each */
+            reference: string;
+            /** any elements, kept byte for byte */
+            data?: string;
+        } | Encoded;
+    }, options?: CallOptions): Promise<{
+        event_id: string;
+        /** none: no webhook is registered */
+        delivery?: Delivery;
+    }>;
+    /**
+     * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again.
+     *
+     * `GET /operator_api/products`
+     */
+    followProducts(input?: {
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        products: Product[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * List sellers. In the order of their creation, with their limits and what counts against them.
+     *
+     * `GET /operator_api/sellers`
+     */
+    listSellers(input?: {
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        sellers: Seller[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * Create a seller. With a first key and a webhook secret, which are shown once.
+     *
+     * `POST /operator_api/sellers`
+     */
+    addSeller(input: {
+        /** or an XML document */
+        seller: {
+            /** 1 to 64 visible characters */
+            name: string;
+        } | Encoded;
+    }, options?: CallOptions): Promise<{
+        seller: NewSeller;
+    }>;
+    /**
+     * Change a seller. A limit is a whole number; an empty one is the default of the settings. A body is ignored.
+     *
+     * `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value`
+     */
+    putSellerAttribute(input: {
+        /** a seller's name or id */
+        seller: string;
+        /** which attribute */
+        seller_attribute: SellerAttribute;
+        /** its new value; empty clears it */
+        value: string;
+    }, options?: CallOptions): Promise<void>;
+    /**
+     * Remove a seller. With its products, uploads, webhooks, events and keys. The seller is unknown and its name free at once; its data goes within seconds. This cannot be undone.
+     *
+     * `DELETE /operator_api/sellers/:seller`
+     */
+    removeSeller(input: {
+        /** a seller's name or id */
+        seller: string;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * List a seller's keys. The oldest first, also those that were revoked.
+     *
+     * `GET /operator_api/sellers/:seller/keys`
+     */
+    listSellerKeys(input: {
+        /** a seller's name or id */
+        seller: string;
+    }, options?: CallOptions): Promise<{
+        keys: SellerKey[];
+    }>;
+    /**
+     * Give a seller one more key. The key is shown once.
+     *
+     * `POST /operator_api/sellers/:seller/keys`
+     */
+    addSellerKey(input: {
+        /** a seller's name or id */
+        seller: string;
+        /** or an XML document */
+        key: {
+            /** what you call it; up to 64 characters */
+            label?: string;
+        } | Encoded;
+    }, options?: CallOptions): Promise<{
+        key: NewKey;
+    }>;
+    /**
+     * Revoke a key. Within a second every process refuses it.
+     *
+     * `DELETE /operator_api/keys/:key_id`
+     */
+    revokeKey(input: {
+        /** a key's id */
+        key_id: string;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * Give a seller a new webhook secret. The former one signs too for 24 hours. Webhooks with a secret of their own keep it.
+     *
+     * `POST /operator_api/sellers/:seller/rotate_secret`
+     */
+    rotateSellerSecret(input: {
+        /** a seller's name or id */
+        seller: string;
+    }, options?: CallOptions): Promise<{
+        /** it is not shown again */
+        webhook_secret: string;
+    }>;
+    /**
+     * Refused requests of sellers. The last 100 of each seller, the newest first.
+     *
+     * `GET /operator_api/refusals`
+     */
+    listAllRefusals(input?: {
+        /** only those of this seller, by name or id */
+        seller?: string;
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        refusals: Refusal[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * The audit log. What operators changed and who did, the newest first.
+     *
+     * `GET /operator_api/audit`
+     */
+    listAudit(input?: {
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        audit: AuditEntry[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
+     * How things stand. What waits, which webhooks fail (the 100 that failed first), and the last 24 hours: uploads, images fetched and failed, deliveries tried.
+     *
+     * `GET /operator_api/status`
+     */
+    getStatus(input?: Record<string, never>, options?: CallOptions): Promise<{
+        backlog: Backlog;
+        failing_webhooks: FailingWebhook[];
+        hours: Hour[];
+    }>;
+    /**
+     * Metrics. In the text format of Prometheus. 404 while there is neither SELLER_METRICS_KEY nor an operator key.
+     *
+     * `GET /metrics`
+     */
+    getMetrics(input?: Record<string, never>, options?: CallOptions): Promise<string>;
+    /**
+     * Alive. The process runs and answers.
+     *
+     * `GET /healthz`
+     */
+    getHealth(input?: Record<string, never>, options?: CallOptions): Promise<{
+        status: "alive" | "ready" | "unavailable";
+        /** to the operator alone */
+        checks?: {
+            database?: "ok" | "failed";
+            images?: "ok" | "failed";
+            webhooks?: "ok" | "failed";
+        };
+        backlog?: Backlog;
+    }>;
+    /**
+     * Ready. 200 when the service can do its work, else 503. With the operator's key it says what it looked at.
+     *
+     * `GET /readyz`
+     */
+    getReadiness(input?: Record<string, never>, options?: CallOptions): Promise<{
+        status: "alive" | "ready" | "unavailable";
+        /** to the operator alone */
+        checks?: {
+            database?: "ok" | "failed";
+            images?: "ok" | "failed";
+            webhooks?: "ok" | "failed";
+        };
+        backlog?: Backlog;
+    }>;
+    /**
+     * A stored image. At the path that a product's href says. It never changes; a range of its bytes can be had.
+     *
+     * `GET /images/:folder/:file`
+     */
+    getImage(input: {
+        /** the first two digits of the SHA-256 */
+        folder: string;
+        /** the SHA-256, a dot and the type */
+        file: string;
+    }, options?: CallOptions): Promise<Blob>;
+    /**
+     * Schema of uploads. XML Schema 1.0.
+     *
+     * `GET /seller_api/schemas/products-1.1.xsd`
+     */
+    getProductsSchema(input?: Record<string, never>, options?: CallOptions): Promise<string>;
+    /**
+     * Schema of answers. XML Schema 1.0.
+     *
+     * `GET /seller_api/schemas/responses-1.1.xsd`
+     */
+    getResponsesSchema(input?: Record<string, never>, options?: CallOptions): Promise<string>;
+    /**
+     * OpenAPI description. OpenAPI 3.1.
+     *
+     * `GET /openapi.json`
+     */
+    getOpenApi(input?: Record<string, never>, options?: CallOptions): Promise<string>;
+    /**
+     * The handbook. Lists its chapters.
+     *
+     * `GET /docs`
+     */
+    getDocs(input?: Record<string, never>, options?: CallOptions): Promise<string>;
+    /**
+     * A chapter of the handbook. Among them this reference, which the service generates from the tables that it works by.
+     *
+     * `GET /docs/:chapter`
+     */
+    getChapter(input: {
+        /** its name, as in /docs */
+        chapter: string;
+    }, options?: CallOptions): Promise<string>;
+}
+/** What the lists hold that come in pages. */
+export interface Entries { listTransactions: Transaction;
+    listProducts: Product;
+    listDeliveries: LoggedDelivery;
+    listEvents: DeliveredEvent;
+    listRefusals: Refusal;
+    followProducts: Product;
+    listSellers: Seller;
+    listAllRefusals: Refusal;
+    listAudit: AuditEntry;
+}
+/** What the client needs of its surroundings; tests give it something else. */
+export interface Platform { fetch: (url: string, init: RequestInit) => Promise<Response>;
+    /** Unix time in milliseconds. */
+    now: () => number;
+    /** Resolves after `ms`, or at once when `signal` fires. */
+    sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+    /** A new Idempotency-Key. */
+    newKey: () => string;
+}
+/**
+ * 128 random bits as text. Browsers have `crypto.randomUUID` only on
+ * https and localhost.
+ */
+export declare function newIdempotencyKey(): string;
+/** The delivery was not signed with this secret, or not lately. */
+export declare class SignatureError extends Error { readonly name = "SignatureError";
+}
+export interface SignedDelivery { /** `whsec_…` */ secret: string;
+    headers: Headers | Readonly<Record<string, string | string[] | undefined>>;
+    /** As it was received. */
+    body: string | Uint8Array;
+}
+export interface Verification { /** Seconds that the time of the signature may be off; 300 unless given. */
+    tolerance?: number;
+    /** Unix time in milliseconds. */
+    now?: () => number;
+}
+/**
+ * The event of a delivery that the service signed. Throws `SignatureError`
+ * otherwise.
+ */
+export declare function verifyWebhook({ secret, headers, body }: SignedDelivery, { tolerance, now }?: Verification): Promise<DeliveredEvent>;
+/** The headers of a delivery of `body`; `timestamp` in Unix seconds. */
+export declare function signWebhook(secret: string, id: string, timestamp: number, body: string): Promise<Record<string, string>>;

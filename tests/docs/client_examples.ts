@@ -1,0 +1,114 @@
+/**
+ * The examples of the handbook's chapter on the client, for the type checker.
+ * Written by `deno task docs`.
+ */
+import {
+  createClient,
+  type SentProduct,
+} from "../../src/client/dist/client.js";
+
+const client = createClient({ url: "http://127.0.0.1:8080", key: "demo" });
+
+const products: SentProduct[] = [{
+  sku: "MUG-1",
+  title: "Mug, enamelled",
+  price: { value: "149.00", currency: "SEK" },
+  quantity: 12,
+  attributes: [{ name: "color", value: "Blue" }],
+  images: [{ url: "http://127.0.0.1:8081/images/good/mug.png", alt: "front" }],
+}];
+
+const upload = await client.uploadProducts({ products });
+const transaction = await client.waitFor(upload);
+console.log(transaction.status, transaction.products.created);
+
+for await (const { progress } of client.follow(upload)) {
+  console.log(`${progress} %`);
+}
+
+import { ApiError } from "../../src/client/dist/client.js";
+
+try {
+  await client.uploadProducts({
+    products: [{ sku: "MUG-2", gtin: "4006381333932" }],
+  });
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error;
+  console.log(error.status, error.code);
+  for (const { product, field, code } of error.details) {
+    console.log(product, field, code);
+  }
+}
+
+await client.uploadProducts({ products }, {
+  idempotencyKey: "stock 2026-11-20",
+  retryFor: 5 * 60_000,
+  onRetry: (error) => console.error(error.message),
+  signal: AbortSignal.timeout(10 * 60_000),
+});
+
+const changed = [{ sku: "MUG-1", quantity: 8, brand: "Kockums" }];
+const { dry_run } = await client
+  .uploadProducts({ products: changed, dry_run: true });
+console.log(dry_run.products.updated);
+
+const { transaction_id } = await client.uploadProducts({ products: changed });
+const undo = await client.undoUpload({ transaction_id });
+console.log((await client.waitFor(undo)).products.updated);
+
+for await (const { sku, quantity } of client.all.listProducts({ q: "mug" })) {
+  console.log(sku, quantity);
+}
+
+for await (const page of client.pages.listTransactions({ limit: 2 })) {
+  console.log(page.transactions.length);
+  break;
+}
+
+let cursor: string | undefined;
+for await (const { events, next } of client.pages.listEvents()) {
+  for (const { trigger, data } of events) console.log(trigger, data);
+  cursor = next;
+}
+const later = await client.listEvents({ after: cursor, wait: 0 });
+console.log(later.events.length);
+
+import { SignatureError, verifyWebhook } from "../../src/client/dist/client.js";
+
+const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+export async function receive(request: Request): Promise<Response> {
+  try {
+    const event = await verifyWebhook({
+      secret,
+      headers: request.headers,
+      body: await request.text(),
+    });
+    console.log(event.id, event.trigger, event.data);
+    return new Response();
+  } catch (error) {
+    if (error instanceof SignatureError) {
+      return new Response(null, { status: 401 });
+    }
+    throw error;
+  }
+}
+
+import { signWebhook } from "../../src/client/dist/client.js";
+
+const id = "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11";
+const body = `<event><id>${id}</id><trigger>order_paid</trigger>` +
+  "<created_at>2026-11-20T08:00:00.000Z</created_at>" +
+  "<data><total>149.00</total></data></event>";
+const headers = await signWebhook(secret, id, Date.now() / 1_000 | 0, body);
+const url = "https://seller.example/hooks";
+const delivery = new Request(url, { method: "POST", headers, body });
+console.log((await receive(delivery)).status);
+
+const operator = createClient({
+  url: "http://127.0.0.1:8080",
+  key: "operator",
+});
+for await (const { name, products } of operator.all.listSellers()) {
+  console.log(name, products);
+}
