@@ -30,6 +30,13 @@ declare module "node:sqlite" {
  */
 const CHECKPOINT_PAGES = 4_000;
 /**
+ * Bytes that the WAL reaches: pages of 4 KiB with their headers, and a tenth
+ * more, because the commit that reaches the limit may be large.
+ */
+export const CHECKPOINT_BYTES = Math.ceil(
+  1.1 * CHECKPOINT_PAGES * (4_096 + 24),
+);
+/**
  * Of each connection; beyond that the operating system's cache serves. No more,
  * because SQLite goes through the whole of it at the end of nearly every
  * transaction: where the balancing of a tree exchanges two pages, one of them

@@ -31,8 +31,13 @@ import {
 } from "../db.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { SharedValues } from "../shared_values.ts";
-import { openFile, SqliteConnection, SqliteTx } from "./connection.ts";
-import { identityOf, makePrivate } from "./file.ts";
+import {
+  CHECKPOINT_BYTES,
+  openFile,
+  SqliteConnection,
+  SqliteTx,
+} from "./connection.ts";
+import { extendFile, identityOf, makePrivate, sizeOf } from "./file.ts";
 import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
 
@@ -41,6 +46,8 @@ const GROUP_LIMIT = 256;
 /** How long other work may run after a slow commit; see `#rest`. */
 const SHORTEST_REST_MS = 1;
 const LONGEST_REST_MS = 250;
+/** A process whose log is this long will fill it; see `#extendLog`. */
+const LOG_IN_USE = 1_024 * 1_024;
 /** Writes that wait for a lock at most; further ones are rejected at once. */
 const WAITING_LIMIT = 10_000;
 /** The opening logs that it waits for a lock after this long. */
@@ -138,6 +145,7 @@ class SqliteDb implements Db {
   readonly #waiting: WaitingWrite[] = [];
   /** Duration of the last commit; 0 once `#rest` has used it. */
   #commitMs = 0;
+  #logExtended = false;
   /** Another process held the lock at the last attempt to begin. */
   #locked = false;
   /** Monotonic time until which the last writes may wait. */
@@ -226,6 +234,7 @@ class SqliteDb implements Db {
         const waitedMs = this.#since(this.#waiting[0].askedAt);
         this.#meter.waited("queue", waitedMs);
         await this.#writeGroup(this.#waiting.splice(0, GROUP_LIMIT));
+        if (!this.#logExtended) await this.#extendLog();
         await this.#rest();
       }
     } finally {
@@ -256,6 +265,30 @@ class SqliteDb implements Db {
     this.#commitMs = 0;
     if (ms < SHORTEST_REST_MS) return;
     await new Promise<void>((resolve) => this.#deps.clock.after(ms, resolve));
+  }
+
+  /**
+   * Extends the WAL to the length at which it is checkpointed. A commit that
+   * extends it takes twice as long as one that overwrites it, because the file
+   * system commits the new length, too. SQLite ignores what is behind the last
+   * valid frame; the lock keeps other processes from writing there meanwhile.
+   */
+  async #extendLog(): Promise<void> {
+    if (sizeOf(this.#log) < LOG_IN_USE) return;
+    try {
+      this.#checkFile();
+      this.#writer.exec("BEGIN IMMEDIATE");
+      this.#logExtended = true;
+      await extendFile(this.#log, CHECKPOINT_BYTES);
+    } catch {
+      // Another process writes, or there is no room: each commit extends it.
+    } finally {
+      this.#rollBack();
+    }
+  }
+
+  get #log(): string {
+    return `${this.#file}-wal`;
   }
 
   /**
@@ -388,7 +421,7 @@ class SqliteDb implements Db {
   sizes(): Promise<Record<string, number>> {
     return Promise.resolve({
       database: sizeOf(this.#file),
-      wal: sizeOf(`${this.#file}-wal`),
+      wal: sizeOf(this.#log),
     });
   }
 
@@ -410,14 +443,5 @@ class SqliteDb implements Db {
     await this.#reading;
     this.#reader.close();
     this.#writer.close();
-  }
-}
-
-/** Bytes; 0 if there is no such file. */
-function sizeOf(file: string): number {
-  try {
-    return Deno.statSync(file).size;
-  } catch {
-    return 0;
   }
 }

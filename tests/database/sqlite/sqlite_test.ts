@@ -268,3 +268,32 @@ Deno.test("SQLite: what is around a write that fails shares two commits", async 
   // Sixty twice, what failed twice, the others once.
   assertEquals([commits.size, calls], [2, 161]);
 });
+
+Deno.test("a log in use has its full length at once, and what is committed survives", async () => {
+  await using store = await Store.open();
+  const { db, file } = store;
+  const fill = (name: string, bytes: number) =>
+    db.write((tx) =>
+      tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
+        name + "x".repeat(bytes),
+      ])
+    );
+  await fill("little", 1_000);
+  assert((await db.sizes()).wal < 1_024 * 1_024, "a short log stays short");
+  await fill("much", 1_024 * 1_024);
+  await db.write(add());
+  const { wal } = await db.sizes();
+  assert(wal > 16 * 1_024 * 1_024, "its full length");
+  await fill("more", 1_024 * 1_024);
+  assertEquals((await db.sizes()).wal, wal, "overwritten, not extended");
+  // What is on the disk if the process is killed now.
+  const killed = `${file}-killed`;
+  await Deno.copyFile(file, killed);
+  await Deno.copyFile(`${file}-wal`, `${killed}-wal`);
+  const again = await openSqlite(killed, { migrations: COUNTERS });
+  const stored = await again.read((sql) =>
+    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters")
+  );
+  await again.close();
+  assertEquals(stored, { n: 4 });
+});
