@@ -15,7 +15,7 @@ const MEMORY = "/dev/shm";
 const ROOM_BYTES = 2 ** 30;
 
 /** The parent of temporary folders; undefined: that of the system. */
-const parent = hasRoom(MEMORY) ? MEMORY : undefined;
+export const fastParent = hasRoom(MEMORY) ? MEMORY : undefined;
 
 function hasRoom(folder: string): boolean {
   try {
@@ -28,7 +28,10 @@ function hasRoom(folder: string): boolean {
 
 /** A new folder with a database that has the whole schema and no rows. */
 export function makeDataDir(): string {
-  const folder = Deno.makeTempDirSync({ dir: parent, prefix: "seller-test-" });
+  const folder = Deno.makeTempDirSync({
+    dir: fastParent,
+    prefix: "seller-test-",
+  });
   addDatabase(folder);
   return folder;
 }
@@ -47,7 +50,10 @@ function schema(): Uint8Array {
 }
 
 function makeSchema(): Uint8Array {
-  const folder = Deno.makeTempDirSync({ dir: parent, prefix: "seller-test-" });
+  const folder = Deno.makeTempDirSync({
+    dir: fastParent,
+    prefix: "seller-test-",
+  });
   const file = join(folder, "seller.db");
   const connection = openFile(file, false);
   migrateSqlite(connection, file, MIGRATIONS, systemDeps("error"));

@@ -2,6 +2,7 @@
  * Tests of what both engines must do alike: each is run on SQLite and on
  * PostgreSQL.
  */
+import type pg from "pg";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { makeDatabase, runStatements, sharedServer } from "./postgres.ts";
+import { connectTo, makeDatabase, sharedServer } from "./postgres.ts";
 
 /** The server that the running test uses; null: SQLite. */
 let server: string | null = null;
@@ -32,8 +33,14 @@ export const bothEngines = {
   },
 };
 
+interface TestDatabase {
+  url: string;
+  /** Empties it; to connect each time would take as long as the rest. */
+  client: pg.Client;
+}
+
 /** By data folder: what stands for its database. */
-const databases = new Map<string, Promise<string>>();
+const databases = new Map<string, Promise<TestDatabase>>();
 
 /**
  * What stands for the database of a data folder; null: a file in it. One whose
@@ -41,25 +48,30 @@ const databases = new Map<string, Promise<string>>();
  */
 export async function databaseUrlOf(dataDir: string): Promise<string | null> {
   if (server === null) return null;
-  let url = databases.get(dataDir);
-  if (url === undefined) {
-    url = takeFree() ??
-      makeDatabase(server, `t${randomBytes(12).toString("hex")}`);
-    databases.set(dataDir, url);
+  let database = databases.get(dataDir);
+  if (database === undefined) {
+    database = takeFree() ?? makeTestDatabase(server);
+    databases.set(dataDir, database);
   }
-  return await url;
+  return (await database).url;
 }
 
-function takeFree(): Promise<string> | undefined {
-  for (const [dataDir, url] of databases) {
+async function makeTestDatabase(server: string): Promise<TestDatabase> {
+  const name = `t${randomBytes(12).toString("hex")}`;
+  const url = await makeDatabase(server, name);
+  return { url, client: await connectTo(url) };
+}
+
+function takeFree(): Promise<TestDatabase> | undefined {
+  for (const [dataDir, database] of databases) {
     if (existsSync(dataDir)) continue;
     databases.delete(dataDir);
-    return url.then(emptied);
+    return database.then(emptied);
   }
 }
 
 /** As the schema left it. */
-async function emptied(url: string): Promise<string> {
+async function emptied(database: TestDatabase): Promise<TestDatabase> {
   const tables = TABLES.map(({ name }) => name);
   const statements = [
     "SET session_replication_role = replica", // checks no foreign keys
@@ -68,8 +80,8 @@ async function emptied(url: string): Promise<string> {
     ),
     "UPDATE change_counter SET n = 0, changed_at = 0",
   ];
-  await runStatements(url, [statements.join("; ")]); // in one round trip
-  return url;
+  await database.client.query(statements.join("; ")); // in one round trip
+  return database;
 }
 
 /** The database of a data folder. */
