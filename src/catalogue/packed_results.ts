@@ -26,6 +26,7 @@ const LETTERS: Readonly<Record<ProductResult, string>> = {
 
 /** A letter and the 16 bytes of a UUID in base64url. */
 const ENTRY = 1 + 22;
+const BASE64URL = { alphabet: "base64url" } as const;
 /** Stands for the id of a product that was refused. */
 const NO_ID = "A".repeat(22);
 
@@ -77,6 +78,7 @@ function shortId(id: string | null): string {
 }
 
 function longId(short: string): string {
-  const hex = Buffer.from(short, "base64url").toString("hex");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  const hex = Uint8Array.fromBase64(short, BASE64URL).toHex();
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-` +
+    `${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -1,7 +1,9 @@
 /** The input and the output of a handler. */
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import type { Answer, AnswerName } from "../contracts/answers.ts";
+import type { Answer, AnswerName, ResultNode } from "../contracts/answers.ts";
+import type { RecentValues } from "../lib/recent_values.ts";
+import type { ElementList } from "../xml/encode.ts";
 import type { TakeStep } from "./concurrency.ts";
 
 export interface RequestContext {
@@ -38,8 +40,16 @@ export interface RequestContext {
    * 503 if too many reads wait.
    */
   heavyRead<T>(read: (takeStep: TakeStep) => Promise<T>): Promise<T>;
+  /** By transaction and cursor, as encoded for earlier answers. */
+  finalResults: RecentValues<FinalResults>;
   /** Fires when the client disconnects or the service stops. */
   abort: AbortSignal;
+}
+
+/** The results of an upload once they cannot change, or a part of them. */
+export interface FinalResults {
+  product: ElementList<ResultNode>;
+  next: number | undefined;
 }
 
 /** A request that waits or streams. */

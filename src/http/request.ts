@@ -6,7 +6,13 @@ import type { Services } from "../services.ts";
 import { joined, sizeOf } from "../lib/blocks.ts";
 import { readXmlBody } from "./body.ts";
 import type { BodyBudget } from "./body_budget.ts";
-import type { Reply, RequestContext, Waiting } from "./context.ts";
+import type {
+  FinalResults,
+  Reply,
+  RequestContext,
+  Waiting,
+} from "./context.ts";
+import type { RecentValues } from "../lib/recent_values.ts";
 import {
   KEY_HEADER,
   type OperatorKeys,
@@ -42,6 +48,7 @@ export interface ExchangeOptions {
   keys: SellerKeys;
   operatorKeys: OperatorKeys;
   sender: BodySender;
+  finalResults: RecentValues<FinalResults>;
 }
 
 /** One request and its answer: the context of the handler. */
@@ -129,6 +136,10 @@ export class Exchange implements RequestContext, Disposable {
       },
     };
   };
+
+  get finalResults(): RecentValues<FinalResults> {
+    return this.#options.finalResults;
+  }
 
   readonly heavyRead = async <T>(
     read: (takeStep: TakeStep) => Promise<T>,

@@ -9,13 +9,14 @@ import { Buffer } from "node:buffer";
 import type { LogFields } from "../deps.ts";
 import { describeRequest, failRequest } from "../lib/tracing.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { RecentValues } from "../lib/recent_values.ts";
 import { checkActive } from "../sellers/access.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
 import { serviceDocument } from "../xml/encode.ts";
 import { Exchange, type Origin } from "./request.ts";
-import type { Reply } from "./context.ts";
+import type { FinalResults, Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import {
   KEY_HEADER,
@@ -44,6 +45,8 @@ const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
 const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
 /** Requests that wait for an upload to end, or stream its progress. */
 const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
+/** Encoded results kept for later answers. */
+const FINAL_RESULTS_BYTES = 2 * 1_024 * 1_024;
 /** A slower request is logged. */
 const SLOW_MS = 1_000;
 const encoder = new TextEncoder();
@@ -86,6 +89,7 @@ export class RequestHandler {
   readonly #waits = new ConcurrencyQuota(WAITS);
   readonly #reads: ReadQuota;
   readonly #sender: BodySender;
+  readonly #finalResults = new RecentValues<FinalResults>(FINAL_RESULTS_BYTES);
   readonly #stopping: AbortSignal;
   #handling = 0;
 
@@ -140,6 +144,7 @@ export class RequestHandler {
       keys: this.#keys,
       operatorKeys: this.#operatorKeys,
       sender: this.#sender,
+      finalResults: this.#finalResults,
     });
     this.#handling++;
     const response = await this.#respond(exchange);

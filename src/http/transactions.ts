@@ -20,7 +20,12 @@ import {
   findTransaction,
   listTransactions as transactionsOf,
 } from "../catalogue/transaction_rows.ts";
-import type { Handler, Reply, RequestContext } from "./context.ts";
+import type {
+  FinalResults,
+  Handler,
+  Reply,
+  RequestContext,
+} from "./context.ts";
 import { detailNode } from "./errors.ts";
 import {
   type KeptDetails,
@@ -66,18 +71,20 @@ function parsePosition(text: string): number | null {
 
 /** The record with the results after `after`. */
 async function fullRecord(
-  { services, seller, params, heavyRead }: RequestContext,
+  { services, seller, params, heavyRead, finalResults }: RequestContext,
   after: number,
 ): Promise<Reply<"transaction">> {
+  const id = params.transaction_id;
+  const key = `${id} ${after}`;
+  const encoded = finalResults.get(key);
   const list = boundedList<ResultNode>("product");
   let record: ResultsRecord | null = null;
   let mayBeLong = false;
   let next = 0;
   /** Reads everything first, then encodes; returns whether more remains. */
   const step = async (): Promise<boolean> => {
-    const id = params.transaction_id;
     record ??= await services.db.read((sql) =>
-      readRecord(sql, { sellerId: seller.id, id, after, mayBeLong })
+      readRecord(sql, { sellerId: seller.id, id, after, mayBeLong, encoded })
     );
     mayBeLong = true;
     if (record === null) return true;
@@ -92,23 +99,20 @@ async function fullRecord(
   await heavyRead(async (takeStep) => {
     while (await takeStep(step)) continue;
   });
-  const { transaction, left } = record!;
-  return {
-    xml: {
-      transaction: {
-        ...progressRecord(transaction),
-        results: {
-          product: list,
-          next: left > list.count ? after + list.count : undefined,
-        },
-      },
-    },
+  const { transaction, isFinal, left } = record!;
+  const results = isFinal && encoded !== undefined ? encoded : {
+    product: list,
+    next: left > list.count ? after + list.count : undefined,
   };
+  if (isFinal) finalResults.set(key, results, results.product.bytes);
+  return { xml: { transaction: { ...progressRecord(transaction), results } } };
 }
 
 interface ResultsRecord {
   transaction: Transaction;
-  /** As many as fit an answer. */
+  /** Its results cannot change: no image is pending, and none can be retried. */
+  isFinal: boolean;
+  /** As many as fit an answer; none if they are encoded already. */
   results: readonly TransactionResult[];
   /** How many there are from the first of `results` to the end. */
   left: number;
@@ -126,6 +130,8 @@ interface RecordQuery {
   /** The number of results to leave out. */
   after: number;
   mayBeLong: boolean;
+  /** What the results were for an earlier answer. */
+  encoded: FinalResults | undefined;
 }
 
 /**
@@ -134,21 +140,23 @@ interface RecordQuery {
  */
 async function readRecord(
   sql: Sql,
-  { sellerId, id, after, mayBeLong }: RecordQuery,
+  { sellerId, id, after, mayBeLong, encoded }: RecordQuery,
 ): Promise<ResultsRecord | null> {
   const transaction = await findTransaction(sql, sellerId, id);
   if (transaction === null) throw notFound("transaction");
   const { pending, failed } = transaction.images;
-  const hasImages = pending + failed > 0;
   const hasRefused = transaction.products.refused > 0;
   const isLong = hasRefused || pending + failed > SHORT_IMAGES;
   if (isLong && !mayBeLong) return null;
-  const results = (await findResults(sql, id)).slice(after);
+  const isFinal = pending + failed === 0 && !hasRefused;
+  const results = isFinal && encoded !== undefined
+    ? []
+    : (await findResults(sql, id)).slice(after);
   const left = results.length;
   const unsettled = new Map<number, UnsettledImage>();
   const refused = new Map<number, KeptDetails>();
-  const record = { transaction, left, after, unsettled, refused };
-  if (!hasImages && !hasRefused) return { ...record, results };
+  const record = { transaction, isFinal, left, after, unsettled, refused };
+  if (isFinal) return { ...record, results };
   let size = 0;
   let read = 0;
   while (read < left && size < ANSWER_LIMIT) {

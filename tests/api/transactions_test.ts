@@ -186,3 +186,21 @@ bothEngines.test("images that were pending when the service stopped are fetched 
   const record = await second.status(uploaded, "?wait=20");
   assertEquals(textAt(record, "status"), "completed");
 });
+
+bothEngines.test("a final status that is asked for again shows what changed since, to its seller alone", async () => {
+  await using app = await boot();
+  const uploaded = await app.upload(product("A") + product("B"));
+  const first = await app.call(pathOf(uploaded));
+  assertEquals((await app.call(pathOf(uploaded))).text, first.text);
+  const undo = await app.call(`${pathOf(uploaded)}/undo`, { method: "POST" });
+  const undone = await app.call(pathOf(uploaded));
+  const id = textAt(undo.xml, "transaction_id");
+  assertEquals(
+    undone.text.replace(`<undone_by>${id}</undone_by>`, ""),
+    first.text,
+  );
+  assertStringIncludes(undone.text, id);
+  const key = await app.addSeller("other");
+  const hidden = await app.call(pathOf(uploaded), { key });
+  assertEquals(hidden.status, 404);
+});
