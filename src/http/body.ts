@@ -7,11 +7,13 @@ import type { Clock } from "../deps.ts";
 import { ServiceError, serviceStopping } from "../lib/errors.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { limitTime } from "../net/time_limit.ts";
-import { Blocks } from "../lib/blocks.ts";
+import { Blocks, LARGE } from "../lib/blocks.ts";
 import type { BodyShare } from "./body_budget.ts";
 
 /** The deadline for a complete body. */
 const BODY_TIMEOUT_MS = 30_000;
+/** Bytes that are read at a time. */
+const READ_AT_ONCE = 64 * 1024;
 /** Bytes that gzip is inflated to at a time. */
 const INFLATED_AT_ONCE = 64 * 1024;
 /** Chunks of a body that are read before other work runs. */
@@ -47,7 +49,7 @@ export async function readXmlBody(
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
   if (request.body === null) return [];
-  const arriving = new Arriving(request.body.getReader(), limit);
+  const arriving = new Arriving(request.body, limit);
   let late = false;
   const cancelDeadline = limitTime(clock, BODY_TIMEOUT_MS, () => {
     late = true;
@@ -82,18 +84,21 @@ export async function readXmlBody(
 
 /** The bytes of a body as they arrive. */
 class Arriving {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader:
+    | ReadableStreamBYOBReader
+    | ReadableStreamDefaultReader<Uint8Array>;
   readonly #limit: number;
+  #buffer = new ArrayBuffer(READ_AT_ONCE);
   #isBroken = false;
 
   /**
    * @param limit bytes before inflating, because gzip may inflate to nothing
    */
   constructor(
-    reader: ReadableStreamDefaultReader<Uint8Array>,
+    body: ReadableStream<Uint8Array>,
     limit: number,
   ) {
-    this.#reader = reader;
+    this.#reader = readerOf(body);
     this.#limit = limit;
   }
 
@@ -102,6 +107,7 @@ class Arriving {
     return this.#isBroken;
   }
 
+  /** A chunk is valid until the next one is asked for; `LARGE` ones remain. */
   async *chunks(): AsyncGenerator<Uint8Array, void> {
     let size = 0;
     for (let count = 1;; count++) {
@@ -117,15 +123,43 @@ class Arriving {
 
   async #read(): Promise<ReadableStreamReadResult<Uint8Array>> {
     try {
-      return await this.#reader.read();
+      return this.#reader instanceof ReadableStreamBYOBReader
+        ? await this.#readInto(this.#reader)
+        : await this.#reader.read();
     } catch (error) {
       this.#isBroken = true;
       throw error;
     }
   }
 
+  /**
+   * Reads into one buffer again and again. Deno would create one for each
+   * chunk, of 64 KiB even for a single byte.
+   */
+  async #readInto(
+    reader: ReadableStreamBYOBReader,
+  ): Promise<ReadableStreamReadResult<Uint8Array>> {
+    const result = await reader.read(new Uint8Array(this.#buffer));
+    const { value } = result;
+    this.#buffer = value === undefined || value.length >= LARGE
+      ? new ArrayBuffer(READ_AT_ONCE)
+      : value.buffer;
+    return result;
+  }
+
   cancel(): void {
     this.#reader.cancel().catch(() => {});
+  }
+}
+
+/** A small body that has arrived is no stream of bytes in Deno. */
+function readerOf(
+  body: ReadableStream<Uint8Array>,
+): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return body.getReader();
   }
 }
 

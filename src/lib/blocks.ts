@@ -2,8 +2,8 @@
 
 /** Small chunks are copied into blocks of this many bytes. */
 const BLOCK = 64 * 1024;
-/** A chunk of at least this many bytes becomes a block of its own. */
-const LARGE = 48 * 1024;
+/** A chunk of at least this many bytes becomes a block itself. */
+export const LARGE = 48 * 1024;
 
 /** Bytes of all blocks. */
 export function sizeOf(blocks: readonly Uint8Array[]): number {
@@ -23,8 +23,8 @@ export function joined(blocks: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Collects bytes that arrive in chunks of any size. Deno passes each chunk in a
- * buffer of 64 KiB, even if it holds one byte, so small chunks are copied.
+ * Collects bytes that arrive in chunks of any size. Smaller chunks than `LARGE`
+ * are copied, as their buffers may be much larger.
  */
 export class Blocks {
   readonly #take: (bytes: number) => void;

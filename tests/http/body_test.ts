@@ -6,20 +6,30 @@ import { TestClock } from "../support/clock.ts";
 
 /** A body of which half has come, and how it is read. */
 function halfSent() {
-  const { readable, writable } = new TransformStream<Uint8Array>();
-  const writer = writable.getWriter();
+  let controller: ReadableByteStreamController;
+  const body = new ReadableStream({
+    type: "bytes",
+    start: (own) => controller = own,
+  });
   const headers = { "content-type": "text/xml" };
-  const init = { method: "POST", headers, body: readable };
+  const init = { method: "POST", headers, body };
   const clock = new TestClock();
   const read = readXmlBody(new Request("http://x/", init), {
-    limit: 100,
+    limit: 1_000_000,
     clock,
     stopping: new AbortController().signal,
     share: { take: () => {} },
     takeTurn: (work) => work(),
   });
-  const send = (text: string) => writer.write(new TextEncoder().encode(text));
-  return { clock, read, send, end: () => writer.close() };
+  const send = async (text: string) => {
+    controller.enqueue(new TextEncoder().encode(text));
+    await new Promise((done) => setTimeout(done));
+  };
+  const end = () => {
+    controller.close();
+    controller.byobRequest?.respond(0);
+  };
+  return { clock, read, send, end };
 }
 
 Deno.test("a body that is not complete in time is refused", async () => {
@@ -34,9 +44,20 @@ Deno.test("a body is not late because this process stood still", async () => {
   await send("<products>");
   clock.leap(40_000);
   await send("</products>");
-  await end();
+  end();
   const bytes = (await read).reduce((sum, { length }) => sum + length, 0);
   assertEquals(bytes, "<products></products>".length);
+});
+
+Deno.test("a body is read as it was sent, whatever its pieces", async () => {
+  const { read, send, end } = halfSent();
+  const pieces = ["a", "b", "c".repeat(50_000), "d", "e".repeat(200_000), "f"];
+  for (const piece of pieces) await send(piece);
+  end();
+  assertEquals(
+    await new Blob(await read as BlobPart[]).text(),
+    pieces.join(""),
+  );
 });
 
 Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
@@ -46,7 +67,13 @@ Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
     new Request("http://x/", {
       method: "POST",
       headers: { "content-type": "text/xml", "content-encoding": "gzip" },
-      body: new Uint8Array(gzipSync(new Uint8Array(size))),
+      body: new ReadableStream({
+        type: "bytes",
+        start(controller) {
+          controller.enqueue(new Uint8Array(gzipSync(new Uint8Array(size))));
+          controller.close();
+        },
+      }),
     }),
     {
       limit: size,
