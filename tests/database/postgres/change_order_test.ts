@@ -57,34 +57,33 @@ function times<T>(count: number, fn: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => fn(i));
 }
 
+/** How many transactions of this database have written products. */
+const WRITERS = `SELECT COUNT(DISTINCT pid) AS n FROM pg_locks
+  WHERE relation = 'products'::regclass AND mode = 'RowExclusiveLock' AND granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
 Deno.test("a change that commits late is not passed over", async () => {
-  let held: Promise<void> | undefined;
+  const commit = Promise.withResolvers<void>();
+  let isHeld = false;
   await using service = await bootReplicas(server, [API]);
   const [app] = service.apps;
   await using slow = await boot({
     config: { ...app.config },
     seller: { id: app.sellerId, key: app.key },
-    deps: { beforeCommit: () => held },
+    deps: { beforeCommit: () => isHeld ? commit.promise : undefined },
   });
   await app.upload(["A", "B", "C"].map((sku) => product(sku)).join(""));
   const other = await app.addSeller("other");
   const follower = new Follower(app.app.db);
   assertEquals(await follower.allNews(), ["A", "B", "C"]);
 
-  const commit = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
-  const waiting = {
-    then: (resolve: () => void) => {
-      reached.resolve();
-      commit.promise.then(resolve);
-    },
-  };
-  held = waiting as Promise<void>;
+  isHeld = true;
   const early = slow.call("/seller_api/products/A/attribute/brand/x", {
     method: "PUT",
   });
-  await reached.promise;
-  held = undefined;
+  await until(() =>
+    service.row<{ n: number }>(WRITERS).then(({ n }) => n === 1)
+  );
   const late = await app.call("/seller_api/bulk_products?v=1.1", {
     method: "POST",
     key: other,
