@@ -1142,6 +1142,16 @@ export interface Operations {
   }>;
 
   /**
+   * Your account. Your name, your limits and what counts against them.
+   *
+   * `GET /seller_api/account`
+   */
+  getAccount(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ account: Seller }>;
+
+  /**
    * Hand an event in. It is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
    *
    * `POST /operator_api/events`
@@ -1576,6 +1586,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     answer: { refusals: { list: "refusal", of: REFUSAL }, next: TEXT },
     pages: "refusals",
   },
+  getAccount: { path: "/seller_api/account", answer: { account: SELLER } },
   ingestEvent: {
     method: "POST",
     path: "/operator_api/events",

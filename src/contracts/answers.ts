@@ -336,6 +336,7 @@ export const ANSWERS = {
     ),
   ],
   sellers: [one("sellers", elements(many("seller", SELLER))), NEXT],
+  account: [one("account", SELLER)],
   new_seller: [one("seller", NEW_SELLER)],
   new_key: [one("key", NEW_KEY)],
   keys: [one("keys", elements(many("key", KEY)))],

@@ -107,6 +107,21 @@ const DELIVERY = `<delivery>
   <state>pending</state>
 </delivery>`;
 
+const SELLER = `<id>${ID}</id>
+<name>acme</name>
+<status>active</status>
+<created_at>${AT}</created_at>
+<rate_limit/>
+<product_limit>5000</product_limit>
+<image_quota/>
+<products>1280</products>
+<image_bytes>734003200</image_bytes>
+<keys>1</keys>
+<webhooks>2</webhooks>
+<failing_webhooks>1</failing_webhooks>
+<last_upload_at>${AT}</last_upload_at>
+<last_used_at>2026-11-20T11:13:00.000Z</last_used_at>`;
+
 export const FEED_EXAMPLE = service(
   `<products>
 ${indented(product(' seller="acme"'))}
@@ -235,22 +250,10 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   recovery: service("<recovery><queued>37</queued></recovery>"),
   sellers: service(`<sellers>
   <seller>
-    <id>${ID}</id>
-    <name>acme</name>
-    <status>active</status>
-    <created_at>${AT}</created_at>
-    <rate_limit/>
-    <product_limit>5000</product_limit>
-    <image_quota/>
-    <products>1280</products>
-    <image_bytes>734003200</image_bytes>
-    <keys>1</keys>
-    <webhooks>2</webhooks>
-    <failing_webhooks>1</failing_webhooks>
-    <last_upload_at>${AT}</last_upload_at>
-    <last_used_at>2026-11-20T11:13:00.000Z</last_used_at>
+${indented(indented(SELLER))}
   </seller>
 </sellers>`),
+  account: service(`<account>\n${indented(SELLER)}\n</account>`),
   new_seller: service(`<seller>
   <id>${ID}</id>
   <name>acme</name>

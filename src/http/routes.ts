@@ -20,6 +20,7 @@ import {
   addSellerKey,
   deleteKey,
   deleteSeller,
+  getAccount,
   listSellerKeys,
   listSellers,
   putSellerAttribute,
@@ -463,6 +464,18 @@ export const ROUTES: readonly Route[] = [
         "why.",
       answers: ["refusals"],
       errors: ["record_invalid"],
+    },
+  },
+  {
+    method: "GET",
+    path: "/seller_api/account",
+    access: "seller",
+    handler: getAccount,
+    documentation: {
+      operation: "getAccount",
+      title: "Your account",
+      about: "Your name, your limits and what counts against them.",
+      answers: ["account"],
     },
   },
   {

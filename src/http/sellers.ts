@@ -1,4 +1,4 @@
-/** Sellers and their keys, as operators see and change them. */
+/** Sellers and their keys, as operators see and change them and sellers see themselves. */
 import {
   changeSeller,
   createKey,
@@ -10,12 +10,13 @@ import {
 import {
   listKeys,
   pageOfSellers,
+  readSellerRow,
   sellerByName,
   type SellerRow,
 } from "../sellers/seller_rows.ts";
 import { readFields, readText } from "../xml/small_document.ts";
 import { parseTree } from "../xml/decode.ts";
-import { recordInvalid } from "../lib/errors.ts";
+import { notFound, recordInvalid } from "../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
 import { QueryReader } from "./paging.ts";
@@ -133,6 +134,13 @@ export const listSellers: Handler<"sellers"> = async ({ services, query }) => {
       next: found.length > limit ? page[limit - 1].id : undefined,
     },
   };
+};
+
+/** `GET /seller_api/account` */
+export const getAccount: Handler<"account"> = async ({ services, seller }) => {
+  const row = await services.db.read((sql) => readSellerRow(sql, seller.id));
+  if (row === undefined) throw notFound("seller");
+  return { xml: { account: sellerNode(row) } };
 };
 
 function sellerNode(seller: SellerRow): SellerNode {

@@ -283,6 +283,24 @@ export interface SellerRow extends ListedSeller, SellerLimits {
   lastUsedAt: number | null;
 }
 
+const SELLER_ROW = `
+  SELECT id, seller_no AS no, name, created_at AS "createdAt", status,
+    rate_limit AS "rateLimit", product_limit AS "productLimit",
+    image_quota AS "imageQuota",
+    ${usedOf("products")} AS products,
+    ${usedOf("image_bytes")} AS "imageBytes",
+    (SELECT MAX(last_used_at) FROM api_keys
+     WHERE seller_id = sellers.id) AS "lastUsedAt",
+    (SELECT COUNT(*) FROM api_keys
+     WHERE seller_id = sellers.id AND revoked_at IS NULL) AS keys,
+    (SELECT COUNT(*) FROM webhooks
+     WHERE seller_id = sellers.id) AS webhooks,
+    (SELECT COUNT(*) FROM webhooks
+     WHERE seller_id = sellers.id AND failing_since IS NOT NULL) AS failing,
+    (SELECT created_at FROM transactions WHERE seller_id = sellers.id
+     ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
+  FROM sellers WHERE status <> 'removed'`;
+
 /** Sellers after `after` (an id), in order of creation. */
 export function pageOfSellers(
   sql: Sql,
@@ -290,25 +308,17 @@ export function pageOfSellers(
   limit: number,
 ): Promise<SellerRow[]> {
   return sql.all<SellerRow>(
-    `SELECT id, seller_no AS no, name, created_at AS "createdAt", status,
-       rate_limit AS "rateLimit", product_limit AS "productLimit",
-       image_quota AS "imageQuota",
-       ${usedOf("products")} AS products,
-       ${usedOf("image_bytes")} AS "imageBytes",
-       (SELECT MAX(last_used_at) FROM api_keys
-        WHERE seller_id = sellers.id) AS "lastUsedAt",
-       (SELECT COUNT(*) FROM api_keys
-        WHERE seller_id = sellers.id AND revoked_at IS NULL) AS keys,
-       (SELECT COUNT(*) FROM webhooks
-        WHERE seller_id = sellers.id) AS webhooks,
-       (SELECT COUNT(*) FROM webhooks
-        WHERE seller_id = sellers.id AND failing_since IS NOT NULL) AS failing,
-       (SELECT created_at FROM transactions WHERE seller_id = sellers.id
-        ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
-     FROM sellers WHERE id > ? AND status <> 'removed'
-     ORDER BY id LIMIT ?`,
+    `${SELLER_ROW} AND id > ? ORDER BY id LIMIT ?`,
     [after, limit],
   );
+}
+
+/** One seller with what counts against its limits. */
+export function readSellerRow(
+  sql: Sql,
+  id: string,
+): Promise<SellerRow | undefined> {
+  return sql.get<SellerRow>(`${SELLER_ROW} AND id = ?`, [id]);
 }
 
 /** A seller's keys, the oldest first. */

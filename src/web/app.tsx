@@ -258,7 +258,9 @@ function Header({ current, view }: {
   return (
     <header>
       <span class="brand">
-        Seller interface{sandbox && <small class="state busy">sandbox</small>}
+        <span class="name">Seller interface</span>
+        {current && <Owner current={current} />}
+        {sandbox && <small class="state busy">sandbox</small>}
       </span>
       {current && (
         <nav aria-label="Views">
@@ -279,7 +281,6 @@ function Header({ current, view }: {
       <span class="tools">
         <a href="/docs">Docs</a>
         <ThemeButton />
-        {current && <Owner current={current} />}
         {current && (
           <button
             type="button"
@@ -294,17 +295,15 @@ function Header({ current, view }: {
   );
 }
 
-/**
- * Who is signed in. No request tells a seller its name, but each of its refused
- * requests does.
- */
+/** Who is signed in. */
 function Owner({ current: { role, client } }: { current: Session }) {
-  const { data } = useLoaded(async (signal) => {
-    if (role === "operator") return "Operator";
-    if (sandbox !== null) return "Demo seller";
-    const { refusals } = await client.listRefusals({ limit: 1 }, { signal });
-    return refusals[0]?.seller ?? null;
-  }, [client]);
+  const { data } = useLoaded(
+    async (signal) =>
+      role === "operator"
+        ? "Operator"
+        : (await client.getAccount({}, { signal })).account.name,
+    [client],
+  );
   return data && <span class="owner cut" title={data}>{data}</span>;
 }
 

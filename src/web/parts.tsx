@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../client/mod.ts";
 import { now } from "./browser.ts";
+import { stateWord } from "./words.ts";
 
 /** Data that a view loads. `data` stays while it is reloaded. */
 export interface Loaded<T> {
@@ -233,7 +234,7 @@ const TONES: Readonly<Record<string, string>> = {
 export function State({ of }: { of: string }) {
   return (
     <span class={`state ${TONES[of] ?? "plain"}`}>
-      {of.replaceAll("_", " ")}
+      {stateWord(of)}
     </span>
   );
 }

@@ -1,5 +1,7 @@
 /** What people call fields and values. */
 import { LISTS, SCALAR_RULES, type ScalarField } from "../catalogue/fields.ts";
+import type { DetailCode } from "../client/mod.ts";
+import { type CodeEntry, DETAIL_CODES } from "../lib/errors.ts";
 
 /** What people call the field at a path such as `images/image[2]`. */
 export function labelOf(path: string): string {
@@ -15,6 +17,83 @@ export function labelOf(path: string): string {
 
 function isScalar(name: string): name is ScalarField {
   return Object.hasOwn(SCALAR_RULES, name);
+}
+
+/** States whose names say little to those who do not program. */
+const STATES: Readonly<Record<string, string>> = {
+  completed: "complete",
+  completed_with_errors: "complete, images missing",
+  exhausted: "given up",
+  held: "on hold",
+  in_flight: "in progress",
+  pending: "waiting",
+  processing: "fetching images",
+  retrying: "trying again",
+  sending: "on its way",
+};
+
+/** What people call a state. */
+export function stateWord(state: string): string {
+  return STATES[state] ?? state.replaceAll("_", " ");
+}
+
+/** What is wrong with a field, behind its label; without one, a sentence. */
+const PROBLEMS: Readonly<Record<DetailCode, string>> = {
+  required: "is missing",
+  too_long: "is too long",
+  too_many: "with too many entries",
+  not_a_number: "is not a number",
+  out_of_range: "is too small or too large",
+  not_in_list: "is none of the values it can have",
+  not_a_date: "is not a date",
+  not_one_line: "has a line break or a control character",
+  not_allowed: "breaks a rule",
+  unknown_element: "is no field",
+  unknown_attribute: "is no attribute",
+  unexpected_text: "has text where none can be",
+  repeated_element: "is there more than once",
+  repeated_value: "with the same entry twice",
+  duplicate_sku: "is that of an earlier product",
+  duplicate_product: "is an earlier product once more",
+  sku_taken: "is taken by another product",
+  name_taken: "is taken",
+  quota_exceeded: "There are more products than you may have",
+  changed_since: "was changed since",
+  too_old: "is too long ago",
+  unknown_id: "is that of no product",
+  bad_check_digit: "has a wrong digit",
+  bad_url: "with an address that cannot be used",
+  image_unavailable: "cannot be fetched",
+  image_blocked: "at an address that is not public",
+  url_blocked: "at an address that is not public",
+  unresolved: "at a host that does not exist",
+  syntax: "The file is broken here",
+  limit: "The file is too large or too deep",
+};
+
+/** Remedies where those of the handbook are for programmers. */
+const REMEDIES: Partial<Record<DetailCode, string>> = {
+  changed_since: "Undo the rest, which leaves this as it is.",
+  image_unavailable:
+    "Open each address in a browser. It must lead to the image itself, without signing in or being sent on.",
+  syntax: "Correct the text at this place.",
+  unknown_element: "Rename it as proposed, or remove it.",
+  unknown_id: "Name the product by its SKU instead.",
+};
+
+/** The title of a group of problems. */
+export function problemTitle(code: DetailCode, path: string): string {
+  // A newer service may have more codes.
+  const problem = PROBLEMS[code] ?? code.replaceAll("_", " ");
+  return path === "" || /^[A-Z]/.test(problem)
+    ? capitalised(problem)
+    : `${labelOf(path)} ${problem}`;
+}
+
+/** What to do about problems of a code. */
+export function remedyOf(code: DetailCode): string {
+  const entry: CodeEntry | undefined = DETAIL_CODES[code];
+  return REMEDIES[code] ?? entry?.remedy.replaceAll("`", "") ?? "";
 }
 
 /** `in_stock` as `In stock`. */

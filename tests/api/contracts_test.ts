@@ -121,6 +121,7 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   const id = textAt(uploaded.xml, "transaction_id");
   await get("transaction", `/seller_api/bulk_products/${id}`);
   await get("product", "/seller_api/products/A");
+  await get("account", "/seller_api/account");
   host.release();
   await get("transaction", `/seller_api/bulk_products/${id}?wait=10`);
   await post("images_retry", `/seller_api/bulk_products/${id}/images/retry`);

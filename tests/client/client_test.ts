@@ -222,6 +222,8 @@ Deno.test("an operator's program adds a seller, limits it and follows the catalo
   const { key } = await operator
     .addSellerKey({ seller: "globex", key: { label: "ERP" } });
   await app.client({ key: key.api_key }).uploadProducts({ products: [MUG] });
+  const own = app.client({ key: key.api_key });
+  assertEquals((await own.getAccount()).account.name, "globex");
   const sellers = await Array.fromAsync(operator.all.listSellers());
   const { product_limit, products, rate_limit } = sellers
     .find(({ id }) => id === seller.id)!;

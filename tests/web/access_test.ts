@@ -47,7 +47,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     name: "result",
     async come({ page }) {
       await page.getByRole("button", { name: "Upload 1 product" }).click();
-      await page.getByText("completed with errors").waitFor();
+      await page.getByText("complete, images missing").waitFor();
       await page.locator("td img").waitFor();
     },
   },
@@ -55,7 +55,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     name: "history",
     async come({ page }) {
       await page.getByRole("link", { name: "History" }).click();
-      await page.getByRole("cell", { name: "completed" }).waitFor();
+      await page.getByRole("cell", { name: "complete" }).waitFor();
     },
   },
   {

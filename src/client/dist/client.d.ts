@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash e6781283151497ad6a85280409bad5e2.
+// Built by `deno task client` from sources with the hash 432064b11b57f6e4ce931fb165c077f4.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -694,6 +694,14 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         refusals: Refusal[];
         /** what ?after= takes for the next page */
         next?: string;
+    }>;
+    /**
+     * Your account. Your name, your limits and what counts against them.
+     *
+     * `GET /seller_api/account`
+     */
+    getAccount(input?: Record<string, never>, options?: CallOptions): Promise<{
+        account: Seller;
     }>;
     /**
      * Hand an event in. It is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.

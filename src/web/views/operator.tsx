@@ -19,7 +19,7 @@ import {
   useLoaded,
 } from "../parts.tsx";
 import { type Queue, readQueues } from "../queues.ts";
-import { readable } from "../words.ts";
+import { readable, stateWord } from "../words.ts";
 import { type Column, Table } from "../table.tsx";
 
 const LOOK_AGAIN_MS = 10_000;
@@ -99,7 +99,7 @@ const QUEUES: readonly Column<Queue>[] = [
     look: "fill",
     cell: ({ states }) =>
       Object.entries(states).map(([state, jobs]) =>
-        `${count(jobs)} ${readable(state).toLowerCase()}`
+        `${count(jobs)} ${stateWord(state)}`
       ).join(", "),
   },
   {

@@ -1,10 +1,9 @@
 /** The problems of a document, grouped, filtered, and saved as a file. */
 import { useMemo, useState } from "preact/hooks";
-import { DETAIL_CODES } from "../../lib/errors.ts";
 import { saveFile } from "../browser.ts";
 import type { Detail } from "../../client/mod.ts";
 import { csvOf } from "../csv.ts";
-import { labelOf } from "../words.ts";
+import { problemTitle, remedyOf } from "../words.ts";
 import { count, ErrorFacts, plural } from "../parts.tsx";
 import { type Found, problemsIn, type Upload } from "../upload.ts";
 
@@ -131,25 +130,13 @@ function grouped(all: readonly Found[]): Group[] {
     const key = `${code} ${path}`;
     const group = groups.get(key);
     if (group !== undefined) group.found.push(found);
-    else groups.set(key, { key, title: titleOf(code, path), found: [found] });
+    else {groups.set(key, {
+        key,
+        title: problemTitle(code, path),
+        found: [found],
+      });}
   }
   return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
-}
-
-interface Explained {
-  meaning: string;
-  remedy: string;
-}
-
-/** Null for a code of a newer service. */
-function explained(code: string): Explained | null {
-  const codes: Readonly<Record<string, Explained>> = DETAIL_CODES;
-  return codes[code] ?? null;
-}
-
-function titleOf(code: string, path: string): string {
-  const meaning = explained(code)?.meaning ?? code.replaceAll("_", " ");
-  return path === "" ? meaning : `${labelOf(path)}: ${meaning}`;
 }
 
 function GroupView({ group, isOpen, place, rowOf, onFind }: {
@@ -173,9 +160,7 @@ function GroupView({ group, isOpen, place, rowOf, onFind }: {
         </span>
       </summary>
       {open && (
-        <p class="quiet remedy">
-          {explained(group.found[0].problem.code)?.remedy.replaceAll("`", "")}
-        </p>
+        <p class="quiet remedy">{remedyOf(group.found[0].problem.code)}</p>
       )}
       {open && (
         <ol>

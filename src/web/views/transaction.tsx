@@ -211,14 +211,12 @@ function Progress({ transaction, perSecond, connected }: {
         {!connected && finished_at === null &&
           " · the connection was lost; it is being made again"}
       </p>
-      <p class="row quiet">
-        {finished_at === null && (
-          <span class="grow">
-            You may leave this page: the images are fetched without it.{" "}
-            <NoticeButton />
-          </span>
-        )}
-      </p>
+      {finished_at === null && (
+        <p class="quiet">
+          You may leave this page: the images are fetched without it.{" "}
+          <NoticeButton />
+        </p>
+      )}
       <details class="facts">
         <summary>For a report</summary>
         upload <code class="break">{transaction.transaction_id}</code>

@@ -33,7 +33,7 @@ function figures(
     label,
     right: true,
     cell: (entry) =>
-      "transaction" in entry ? count(read(entry.transaction)) : "–",
+      "transaction" in entry ? count(read(entry.transaction)) : null,
   };
 }
 
@@ -48,7 +48,7 @@ const COLUMNS: readonly Column<Entry>[] = [
             {titleOf(entry.transaction)}
           </a>
         )
-        : "Refused upload",
+        : "Refused check or upload",
   },
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   {
