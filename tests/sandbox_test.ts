@@ -26,6 +26,7 @@ Deno.test("the printed lines do what they say", async () => {
   await using program = await startProgram(["serve", "--sandbox", "--port=0"]);
   await program.line(/^curl .*\/hook$/);
   const lines = program.lines.slice(1).filter((line) => !line.startsWith("#"));
+  assertMatch(program.lines.join(), /webhook secret, whsec_[\w+/=]+:/);
   const [upload, status, refused, attribute, webhook, event] = lines;
 
   assertMatch(upload, /^id=\$\(curl /);

@@ -1,4 +1,5 @@
 /** Example documents and answers of the documentation; tests validate all. */
+import { type Trigger, TRIGGER_EXAMPLES } from "../webhooks/trigger.ts";
 import type { AnswerName } from "./answers.ts";
 
 export const PRODUCTS_EXAMPLE = `<products>
@@ -29,11 +30,11 @@ export const PRODUCTS_EXAMPLE = `<products>
 </products>`;
 
 /** The body of a delivery. */
-export function deliveredExample(trigger: string): string {
+export function deliveredExample(trigger: Trigger): string {
   return `<event><id>01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11</id>` +
     `<trigger>${trigger}</trigger>` +
     "<created_at>2026-11-20T08:00:00.000Z</created_at>" +
-    "<data><reference>1001</reference></data></event>";
+    `<data>${TRIGGER_EXAMPLES[trigger].data}</data></event>`;
 }
 
 export const WEBHOOK_EXAMPLE = `<webhook>

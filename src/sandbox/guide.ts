@@ -5,13 +5,15 @@ export interface GuideOptions {
   service: string;
   /** URL of the image host and webhook sink, likewise. */
   loopback: string;
+  /** Of the demo seller, `whsec_…`. */
+  secret: string;
   sellerKey: string;
   operatorKey: string;
 }
 
 /** Comments start with `#`; every other line can be pasted unchanged. */
 export function guide(options: GuideOptions): string[] {
-  const { service, loopback, sellerKey, operatorKey } = options;
+  const { service, loopback, secret, sellerKey, operatorKey } = options;
   const key = `-H 'X-Service-Auth: ${sellerKey}'`;
   const xml = "-H 'Content-Type: text/xml'";
   const bulk = `${service}/seller_api/bulk_products`;
@@ -33,7 +35,8 @@ export function guide(options: GuideOptions): string[] {
     `${post("refused.xml")}; echo`,
     "# One attribute of one product (204, no body):",
     `curl -s -i -X PUT ${key} ${service}/seller_api/products/TEA-1/attribute/availability/out_of_stock`,
-    "# A webhook, and an event for it, which arrives in this terminal:",
+    "# A webhook, and an event for it, which arrives in this terminal; it is verified",
+    `# with the demo seller's webhook secret, ${secret}:`,
     `curl -s ${service}/seller_api/webhooks ${key} ${xml} -d '${webhook}'; echo`,
     `curl -s ${service}/operator_api/events -H 'X-Service-Auth: ${operatorKey}' ${xml} -d '${event}'; echo`,
     "# The webhooks received so far:",

@@ -80,7 +80,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     async begin(opened) {
       service = opened;
       await addDemoSeller(opened.db, deps);
-      guide({ service: opened.url, loopback, ...keys }).forEach(print);
+      const [secret = ""] = await opened.db.read(webhookSecrets);
+      guide({ service: opened.url, loopback, secret, ...keys }).forEach(print);
     },
     async close() {
       await server.shutdown();

@@ -1,5 +1,7 @@
 /** The feed of events, in which the payload of a delivery stands. */
 import type { Client, DeliveredEvent, Trigger } from "../client/mod.ts";
+import { TRIGGER_EXAMPLES } from "../webhooks/trigger.ts";
+import { indented } from "./markup.ts";
 
 /** Pages of the feed that are looked through for one event. */
 const PAGES = 20;
@@ -32,14 +34,12 @@ export function eventBody(event: DeliveredEvent): string {
     `<data>${data}</data></event>`;
 }
 
-/** What an event of a trigger looks like. */
-export function sampleOf(trigger: string): string {
-  return `<event>
-  <id>01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11</id>
-  <trigger>${trigger}</trigger>
-  <created_at>2026-11-20T08:00:00.000Z</created_at>
-  <data>what the marketplace says of it, for example
-    <reference>1001</reference>
-  </data>
-</event>`;
+/** What an event of a trigger may look like. */
+export function sampleOf(trigger: Trigger): string {
+  return indented(eventBody({
+    id: "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11",
+    trigger,
+    created_at: "2026-11-20T08:00:00.000Z",
+    data: TRIGGER_EXAMPLES[trigger].data,
+  }));
 }

@@ -21,3 +21,73 @@ export type Trigger = typeof TRIGGERS[number];
 export function isTrigger(text: string): text is Trigger {
   return (TRIGGERS as readonly string[]).includes(text);
 }
+
+/**
+ * When the marketplace sends a trigger, and what may stand in `<data>` then:
+ * that is the marketplace's own, the service passes it on.
+ */
+export const TRIGGER_EXAMPLES: Readonly<
+  Record<Trigger, { when: string; data: string }>
+> = {
+  order_created: {
+    when: "a customer ordered",
+    data: '<order><number>1001</number><total currency="SEK">149.00</total>' +
+      "<line><sku>MUG-1</sku><quantity>1</quantity></line></order>",
+  },
+  order_paid: {
+    when: "the order is paid: it can be sent",
+    data:
+      "<order><number>1001</number><paid_at>2026-11-20T08:00:00Z</paid_at>" +
+      "</order>",
+  },
+  order_updated: {
+    when: "the customer or the marketplace changed the order",
+    data: "<order><number>1001</number><changed>address</changed></order>",
+  },
+  order_cancelled: {
+    when: "the order is not to be sent",
+    data: "<order><number>1001</number><reason>customer</reason></order>",
+  },
+  order_delivered: {
+    when: "the customer has the order",
+    data: "<order><number>1001</number>" +
+      "<delivered_at>2026-11-23T14:05:00Z</delivered_at></order>",
+  },
+  return_created: {
+    when: "the customer sends something back",
+    data: "<return><number>7</number><order>1001</order>" +
+      "<line><sku>MUG-1</sku><quantity>1</quantity></line></return>",
+  },
+  return_updated: {
+    when: "the return has another state",
+    data: "<return><number>7</number><state>received</state></return>",
+  },
+  refund_created: {
+    when: "the customer gets money back",
+    data: "<refund><order>1001</order>" +
+      '<amount currency="SEK">149.00</amount></refund>',
+  },
+  message_created: {
+    when: "a customer wrote",
+    data: "<message><order>1001</order>" +
+      "<text>Is it dishwasher-safe?</text></message>",
+  },
+  review_created: {
+    when: "a customer reviewed a product",
+    data: "<review><sku>MUG-1</sku><stars>5</stars></review>",
+  },
+  payout_paid: {
+    when: "the marketplace has paid out",
+    data: '<payout><number>12</number><amount currency="SEK">4210.50</amount>' +
+      "</payout>",
+  },
+  product_approved: {
+    when: "the marketplace shows the product",
+    data: "<product><sku>MUG-1</sku></product>",
+  },
+  product_rejected: {
+    when: "the marketplace does not show the product",
+    data: "<product><sku>MUG-1</sku><reason>The image shows a logo.</reason>" +
+      "</product>",
+  },
+};

@@ -18,7 +18,7 @@ import {
 import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { SCALARS } from "../../src/catalogue/fields.ts";
-import { TRIGGERS } from "../../src/webhooks/trigger.ts";
+import { TRIGGER_EXAMPLES, TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { ENDPOINTS, ROUTES } from "../../src/http/routes.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -85,6 +85,22 @@ Deno.test("the examples of what is sent are accepted", async () => {
     body: EVENT_EXAMPLE,
   });
   assertEquals(event.status, 200, event.text);
+});
+
+Deno.test("the example of each trigger is accepted, and delivered as it is", async () => {
+  await using app = await boot({ config: { operatorKey: "op" } });
+  const operator = app.client({ key: "op" });
+  for (const trigger of TRIGGERS) {
+    const { data } = TRIGGER_EXAMPLES[trigger];
+    await operator.ingestEvent({
+      event: { seller: "acme", trigger, reference: "1", data },
+    });
+  }
+  const { events } = await app.client().listEvents();
+  assertEquals(
+    events.map(({ trigger, data }) => [trigger, data]),
+    TRIGGERS.map((trigger) => [trigger, TRIGGER_EXAMPLES[trigger].data]),
+  );
 });
 
 Deno.test("every kind of answer of the running service is valid", async () => {

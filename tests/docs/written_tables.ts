@@ -13,6 +13,7 @@ import {
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import type { Form } from "../../src/lib/values.ts";
+import { TRIGGER_EXAMPLES } from "../../src/webhooks/trigger.ts";
 
 const DOCS = new URL("../../src/docs/", import.meta.url);
 /** The place of a table: these marks, with what is between them. */
@@ -124,10 +125,20 @@ function codeTable(codes: Readonly<Record<string, CodeEntry>>): string {
   );
 }
 
+function triggerTable(): string {
+  return table(
+    ["trigger", "when", "example of `<data>`"],
+    Object.entries(TRIGGER_EXAMPLES).map((
+      [trigger, { when, data }],
+    ) => [`\`${trigger}\``, when, `\`${data}\``]),
+  );
+}
+
 /** The tables of each chapter, in the order of their places. */
 const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "upload.md": [fieldTable],
   "images.md": [() => codeTable(IMAGE_CODES)],
+  "webhooks.md": [triggerTable],
   "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
 };
 
