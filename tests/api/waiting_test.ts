@@ -87,3 +87,30 @@ bothEngines.test("a revoked key ends what waits with 401, and a stream without f
   assertStringIncludes(stream.text, "event: progress");
   assert(!stream.text.includes("event: final"));
 });
+
+Deno.test("an upload whose image host does not answer is 503 when the service stops", async () => {
+  const clock = new TestClock();
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<Response>();
+  await using host = new Host(() => {
+    asked.resolve();
+    return released.promise;
+  });
+  await using app = await boot({ deps: { clock } });
+  const image = `<images><image>${host.url}/a</image></images>`;
+  const upload = app.upload(product("A", image));
+  await asked.promise;
+  const closed = app.app.close();
+  let answered = false;
+  upload.finally(() => answered = true);
+  await until(() => {
+    clock.advance(100);
+    return answered;
+  }, "an answer");
+  const { status, text, headers } = await upload;
+  assertEquals(status, 503, text);
+  assertStringIncludes(text, "nothing of this request was stored");
+  assert(headers.has("retry-after"));
+  released.resolve(new Response());
+  await closed;
+});
