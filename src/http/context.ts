@@ -31,6 +31,11 @@ export interface RequestContext {
    */
   isOperator(): Promise<boolean>;
   /**
+   * Counts as so many requests more; throws 429 if the seller's rate does not
+   * allow them now.
+   */
+  spend(requests: number): void;
+  /**
    * Takes a slot for a request that waits or streams, until it is disposed of;
    * throws 429 or 503 if there is none.
    */

@@ -44,7 +44,7 @@ export class RateLimiter {
   }
 
   /** Takes `cost` tokens (0: only reads the state) from the bucket of `key`. */
-  take(key: string, cost: 0 | 1, { perMinute, burst }: Rate): Quota {
+  take(key: string, cost: number, { perMinute, burst }: Rate): Quota {
     const now = this.#clock.monotonic();
     const perMs = perMinute / 60_000;
     const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };

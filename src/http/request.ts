@@ -49,6 +49,8 @@ export interface ExchangeOptions {
   operatorKeys: OperatorKeys;
   sender: BodySender;
   finalResults: RecentValues<FinalResults>;
+  /** Throws 429 if the seller's rate does not allow so many requests. */
+  spend: (seller: KeyOwner, requests: number) => void;
 }
 
 /** One request and its answer: the context of the handler. */
@@ -140,6 +142,10 @@ export class Exchange implements RequestContext, Disposable {
   get finalResults(): RecentValues<FinalResults> {
     return this.#options.finalResults;
   }
+
+  readonly spend = (requests: number): void => {
+    if (this.owner !== null) this.#options.spend(this.owner, requests);
+  };
 
   readonly heavyRead = async <T>(
     read: (takeStep: TakeStep) => Promise<T>,

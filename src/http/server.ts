@@ -132,7 +132,7 @@ export class RequestHandler {
 
   /** Answers a request; never rejects. */
   async handle(request: Request, origin: Origin): Promise<Response> {
-    using exchange = new Exchange(this.#services, {
+    using exchange: Exchange = new Exchange(this.#services, {
       request,
       origin,
       stopping: this.#stopping,
@@ -145,6 +145,7 @@ export class RequestHandler {
       operatorKeys: this.#operatorKeys,
       sender: this.#sender,
       finalResults: this.#finalResults,
+      spend: (seller, requests) => this.#spend(exchange, seller, requests),
     });
     this.#handling++;
     const response = await this.#respond(exchange);
@@ -249,10 +250,12 @@ export class RequestHandler {
     }
   }
 
-  #spend(exchange: Exchange, seller: KeyOwner): void {
+  /** Counts as so many requests of the seller, or of all at once allowed. */
+  #spend(exchange: Exchange, seller: KeyOwner, requests = 1): void {
     const rate = this.#rateOf(seller);
     if (rate === null) return;
-    const quota = this.#limiter.take(seller.id, 1, rate);
+    const cost = Math.min(requests, rate.burst);
+    const quota = this.#limiter.take(seller.id, cost, rate);
     exchange.quota = quota;
     if (quota.allowed) return;
     throw new ServiceError(

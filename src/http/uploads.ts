@@ -2,7 +2,8 @@
 import type { ProductCountsNode } from "../contracts/answers.ts";
 import { uploadProducts } from "../catalogue/upload.ts";
 import type { WrittenTransaction } from "../catalogue/transaction_write.ts";
-import { ServiceError } from "../lib/errors.ts";
+import { notFound, ServiceError } from "../lib/errors.ts";
+import { findTransaction } from "../catalogue/transaction_rows.ts";
 import { undoTransaction } from "../catalogue/undo.ts";
 import type { KeyedRequest } from "../catalogue/idempotency.ts";
 import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
@@ -118,24 +119,43 @@ function targetOf(url: string): string {
   return url.slice(url.indexOf("/", url.indexOf("://") + 3));
 }
 
+/**
+ * An undo of so many products counts as one request more: it is short, and
+ * stores as much as an upload.
+ */
+const UNDONE_A_REQUEST = 25;
+
 /** `POST …/bulk_products/:transaction_id/undo` */
 export async function undoUpload(
   context: RequestContext,
 ): Promise<Reply<"upload" | "undo_dry_run">> {
   const { request, query, params, seller, services } = context;
-  const outcome = await undoTransaction(services, {
+  const undo = {
     seller,
     transactionId: params.transaction_id,
     keepChanged: readKeepChanged(query),
     dryRun: readDryRun(query),
     idempotency: readIdempotencyKey(request),
-  });
+  };
+  if (!undo.dryRun) await spendForUndo(context);
+  const outcome = await undoTransaction(services, undo);
   if ("counts" in outcome) logDone(context, "upload_undone", outcome);
   if ("transactionId" in outcome) {
     return { xml: { transaction_id: outcome.transactionId } };
   }
   const products = productCountsNode(outcome.dryRun);
   return { xml: { dry_run: { products, details: detailList(outcome) } } };
+}
+
+async function spendForUndo(
+  { services, seller, params, spend }: RequestContext,
+): Promise<void> {
+  const transaction = await services.db.read((sql) =>
+    findTransaction(sql, seller.id, params.transaction_id)
+  );
+  if (transaction === null) throw notFound("transaction");
+  const { created, updated, deleted } = transaction.products;
+  spend(Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST));
 }
 
 /** Whether `changed=keep` was sent. */

@@ -437,3 +437,21 @@ bothEngines.test("only the seller's own transactions can be undone", async () =>
     assertEquals((await undo(app, upload, query)).status, 400, query);
   }
 });
+
+Deno.test("an undo counts as more requests, by the products that it changes", async () => {
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => now };
+  await using app = await boot({ deps: { clock }, config: { rateLimit: 60 } });
+  const left = ({ headers }: Answer) => headers.get("ratelimit-remaining");
+  const products = Array.from({ length: 50 }, (_, n) => product(`P-${n}`));
+  const upload = await app.upload(products.join(""));
+  assertEquals(left(upload), "5");
+  assertEquals(left(await undo(app, upload, "?dry_run=true")), "4");
+  const undone = await undo(app, upload);
+  assertEquals([undone.status, left(undone)], [200, "1"]);
+  const refused = await undo(app, undone);
+  assertEquals([refused.status, codeOf(refused)], [429, "rate_limited"]);
+  assertEquals(refused.headers.get("retry-after"), "2");
+  now += 3_000;
+  assertEquals((await undo(app, undone)).status, 200);
+});
