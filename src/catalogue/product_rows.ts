@@ -164,6 +164,7 @@ export async function lockProducts(
     for (const list of inLists(values)) {
       const isOne = `${column} IN (${marks(list.length)})`;
       conditions.push(`(seller_no = ? AND ${isOne})`);
+      // bounded: a list of 256 at most
       params.push(sellerNo, ...list);
     }
   }

@@ -7,9 +7,11 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
+  dropUnasked,
   type ImageRequest,
   type RequestedImage,
   requestImages,
+  type TakenImages,
 } from "../images/requests.ts";
 import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
@@ -44,6 +46,8 @@ export interface TransactionWrite {
   products: readonly ProductOutcome[];
   /** The refused ones, kept to be sent back; null: none. */
   refused: RefusedProducts | null;
+  /** At least the images of the products. */
+  taken: TakenImages;
   /** Which version of an image is wanted. */
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   /** The transaction that this one undoes. */
@@ -64,7 +68,7 @@ export async function writeTransaction(
   tx: Tx,
   write: TransactionWrite,
 ): Promise<WrittenTransaction> {
-  const { seller, products, refused, undoes, use } = write;
+  const { seller, products, refused, taken, undoes, use } = write;
   const { deps, config, metrics } = services;
   const transactionId = deps.ids.uuid();
   const now = tx.now();
@@ -88,9 +92,9 @@ export async function writeTransaction(
     transactionId,
     sellerId: seller.id,
     at: now,
-    uuid: deps.ids.uuid,
     images: distinct,
-  }, results);
+  }, { taken, results });
+  await dropUnasked(tx, taken, distinct.map(({ url }) => url));
   await linkImages(tx, seller.no, [...changes.values()], imageIds);
   if (use !== null) await useKey(tx, seller.id, use, transactionId);
   if (refused !== null) {
@@ -116,10 +120,13 @@ async function askForImages(
   { signals }: Services,
   tx: Tx,
   request: ImageRequest,
-  results: readonly TransactionResult[],
+  { taken, results }: {
+    taken: TakenImages;
+    results: readonly TransactionResult[];
+  },
 ): Promise<ReadonlyMap<string, string>> {
   const { transactionId, at } = request;
-  const asked = await requestImages(tx, request);
+  const asked = await requestImages(tx, request, taken);
   const finishedAt = asked.pending === 0 ? at : null;
   const waiting = results.map((result) => ({
     ...result,

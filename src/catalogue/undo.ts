@@ -13,7 +13,7 @@ import { requireActive } from "../sellers/access.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
-import { lockImages } from "../images/requests.ts";
+import { takeImages, type TakenImages } from "../images/requests.ts";
 import { quotaOf } from "../sellers/usage_rows.ts";
 import { judgingQuota, quotaProblems } from "./product_quota.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
@@ -79,6 +79,7 @@ export async function undoTransaction(
           seller,
           products: plan.products.map(toOutcome),
           refused: null,
+          taken: plan.taken!,
           versionOf: () => ({ validator: null, asStored: true }),
           undoes: undo.transactionId,
           use,
@@ -92,7 +93,11 @@ export async function undoTransaction(
   });
 }
 
-type Plan = UndoPlan & { beyondQuota: Detail[] };
+type Plan = UndoPlan & {
+  beyondQuota: Detail[];
+  /** In a write. */
+  taken: TakenImages | null;
+};
 
 async function makePlan(
   sql: Sql,
@@ -112,12 +117,14 @@ async function makePlan(
     );
   }
   if (created + updated + deleted === 0) {
-    return { products: [], conflicts: [], beyondQuota: [] };
+    const none = { products: [], conflicts: [], beyondQuota: [] };
+    return { ...none, taken: tx && await takeImages(tx, [], deps.ids.uuid) };
   }
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const steps = await findUndo(sql, transactionId, since);
   if (steps === null) throw tooOld(config.undoDays, created_at > since);
-  if (tx !== null) await lockImages(tx, formerImages(steps));
+  const taken = tx &&
+    await takeImages(tx, formerImages(steps), deps.ids.uuid);
   const results = await findResults(sql, transactionId);
   const plan = await planUndo(sql, seller.no, steps, results, deps.ids.uuid);
   const remade = plan.products.filter(({ result }) => result === "created");
@@ -133,7 +140,7 @@ async function makePlan(
     remade.map(({ product, sku }) => ({ product, sku })),
     { fill: false },
   );
-  return { ...plan, beyondQuota };
+  return { ...plan, beyondQuota, taken };
 }
 
 /** `young`: it was stored by a release, or with a setting, that kept nothing. */

@@ -32,7 +32,7 @@ import {
   refusesAll,
 } from "./upload_judgement.ts";
 import { SentDocument } from "./refused_products.ts";
-import { lockImages } from "../images/requests.ts";
+import { dropUnasked, takeImages } from "../images/requests.ts";
 import type { Services } from "../services.ts";
 import { type Sql, together, type Tx } from "../database/db.ts";
 import {
@@ -57,7 +57,6 @@ import {
 const LIGHT = 16 * 1024;
 /** A longer one is read in pieces. */
 const READ_AT_ONCE = 512 * 1024;
-const NOTHING = Promise.resolve();
 
 export interface Upload {
   seller: Seller;
@@ -119,7 +118,7 @@ async function carryThrough(
   upload: Upload,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { db } = services;
+  const { db, deps } = services;
   const { seller, dryRun, acceptValid } = upload;
   const size = sizeOf(upload.body);
   const sent = acceptValid ? [...upload.body] : null;
@@ -146,13 +145,9 @@ async function carryThrough(
   countHeads(services, heads.values());
   const known = [...document.problems, ...imageProblems(document, heads)];
   const judge = async (sql: Sql, tx: Tx | null) => {
-    const [, , { problems, products }] = await together(
-      requireActive(sql, seller.id),
-      tx === null ? NOTHING : lockImages(tx, [...heads.keys()]),
-      inSpan(
-        "upload.plan",
-        () => judgeProducts(sql, services, upload, document, known, tx),
-      ),
+    const { problems, products } = await inSpan(
+      "upload.plan",
+      () => judgeProducts(sql, services, upload, document, known, tx),
     );
     const hasOthers = products.some(({ result }) => result !== "refused");
     if (refusesAll(problems, { acceptValid, hasOthers })) {
@@ -169,15 +164,25 @@ async function carryThrough(
   });
   if (!isHopeless) requireAllAsked(heads);
   if (dryRun || isHopeless) {
-    return { dryRun: countsOf(await db.read((sql) => judge(sql, null))) };
+    const [, products] = await db.read((sql) =>
+      together(requireActive(sql, seller.id), judge(sql, null))
+    );
+    return { dryRun: countsOf(products) };
   }
   const write = async (tx: Tx): Promise<UploadOutcome> => {
-    const [used, judged] = await Promise.allSettled([
+    const [active, taken, used, judged] = await Promise.allSettled([
+      requireActive(tx, seller.id),
+      takeImages(tx, heads.keys(), deps.ids.uuid),
       usedBefore(tx, seller, use),
       judge(tx, tx),
     ]);
+    if (taken.status === "rejected") throw taken.reason;
     if (used.status === "rejected") throw used.reason;
-    if (used.value !== null) return firstAnswer(used.value);
+    if (used.value !== null) {
+      await dropUnasked(tx, taken.value, []);
+      return firstAnswer(used.value);
+    }
+    if (active.status === "rejected") throw active.reason;
     if (judged.status === "rejected") throw judged.reason;
     const products = judged.value;
     return await writeTransaction(services, tx, {
@@ -186,6 +191,7 @@ async function carryThrough(
       refused: source && source.refused(
         products.filter((product) => product.result === "refused"),
       ),
+      taken: taken.value,
       versionOf: (url) => ({ validator: validatorFrom(heads.get(url)) }),
       undoes: null,
       use,

@@ -16,6 +16,7 @@ import {
   marks,
   type Param,
   type Sql,
+  together,
   type Tx,
 } from "../database/db.ts";
 
@@ -36,7 +37,6 @@ export interface ImageRequest {
   sellerId: string;
   /** Unix milliseconds. */
   at: number;
-  uuid: () => string;
   images: readonly RequestedImage[];
 }
 
@@ -44,6 +44,13 @@ export interface ImageRequest {
 interface TakenImage extends AskedImage {
   sha256: string | null;
   validator: string | null;
+}
+
+/** Rows that a write has locked, so that no job of them ends before it. */
+export interface TakenImages {
+  byUrl: ReadonlyMap<string, TakenImage>;
+  /** Ids of the rows that it inserted. */
+  inserted: ReadonlySet<string>;
 }
 
 /** The result of a request for images. */
@@ -58,22 +65,41 @@ export interface RequestedCounts {
 }
 
 /**
- * Locks the images of these URLs that are known, before their products: jobs of
- * images that end lock in this order, too.
+ * Locks the images of these URLs, and inserts those that are not known. All are
+ * locked in the order of their URLs and before any product, as jobs that end do
+ * it: else two writes could wait for each other.
  */
-export async function lockImages(
+export async function takeImages(
   tx: Tx,
-  urls: readonly string[],
+  named: Iterable<string>,
+  uuid: () => string,
+): Promise<TakenImages> {
+  const urls = [...new Set(named)].sort();
+  const origins = originsOf(urls);
+  const ids = urls.map(() => uuid());
+  const at = tx.now();
+  // Both are sent before anything that the caller sends next.
+  const [, found] = await together(
+    tx.runMany(TAKE, urls.map((url, i) => [ids[i], url, origins[i], at])),
+    imagesByUrl(tx, urls),
+  );
+  const inserted = ids.filter((id, i) => found.get(urls[i])!.id === id);
+  return { byUrl: found, inserted: new Set(inserted) };
+}
+
+/** Deletes the rows that a write inserted and does not ask for. */
+export async function dropUnasked(
+  tx: Tx,
+  { byUrl, inserted }: TakenImages,
+  asked: Iterable<string>,
 ): Promise<void> {
-  const lists = inLists([...new Set(urls)].sort());
-  // All are sent before anything that the caller sends next.
-  await Promise.all(lists.map((list) =>
-    tx.lock(
-      `SELECT 1 FROM images WHERE url IN (${marks(list.length)})
-       ORDER BY url FOR UPDATE`,
-      list,
-    )
-  ));
+  const kept = new Set(asked);
+  const unasked = [...byUrl.values()]
+    .filter(({ id, url }) => inserted.has(id) && !kept.has(url));
+  await tx.runMany(
+    "DELETE FROM images WHERE id = ?",
+    unasked.map(({ id }) => [id]),
+  );
 }
 
 /**
@@ -84,18 +110,9 @@ export async function lockImages(
  */
 export async function requestImages(
   tx: Tx,
-  request: ImageRequest,
+  { transactionId, sellerId, at, images }: ImageRequest,
+  taken: TakenImages,
 ): Promise<RequestedCounts> {
-  const { transactionId, sellerId, at, uuid } = request;
-  const images = request.images.toSorted(byUrl);
-  const urls = images.map(({ url }) => url);
-  const origins = originsOf(urls);
-  // A known URL keeps its id.
-  await tx.runMany(
-    TAKE,
-    urls.map((url, i) => [uuid(), url, origins[i], at]),
-  );
-  const taken = await imagesByUrl(tx, urls);
   const asks: Ask[] = [];
   const rows: Param[][] = [];
   const counts: RequestedCounts = {
@@ -105,7 +122,7 @@ export async function requestImages(
     waiting: new Set(),
   };
   for (const { ordinal, url, refs, validator, asStored } of images) {
-    const image = taken.get(url)!;
+    const image = taken.byUrl.get(url)!;
     const { id, lease_id: lease } = image;
     counts.ids.set(url, id);
     if (asStored ? image.sha256 !== null : isCurrent(image, validator)) {
@@ -123,10 +140,7 @@ export async function requestImages(
   return counts;
 }
 
-/**
- * Rows are inserted and locked in the order of their URLs, new or known, so
- * that uploads cannot deadlock.
- */
+/** Compares by URL: the order in which rows of images are locked. */
 export function byUrl(a: { url: string }, b: { url: string }): number {
   return a.url < b.url ? -1 : a.url > b.url ? 1 : 0;
 }
@@ -152,16 +166,16 @@ async function imagesByUrl(
   tx: Tx,
   urls: readonly string[],
 ): Promise<Map<string, TakenImage>> {
-  const found = new Map<string, TakenImage>();
-  for (const list of inLists(urls)) {
-    const rows = await tx.all<TakenImage>(
-      `SELECT ${ASKED}, sha256, validator FROM images
+  const lists = await together(
+    ...inLists(urls).map((list) =>
+      tx.all<TakenImage>(
+        `SELECT ${ASKED}, sha256, validator FROM images
        WHERE url IN (${marks(list.length)})`,
-      list,
-    );
-    for (const row of rows) found.set(row.url, row);
-  }
-  return found;
+        list,
+      )
+    ),
+  );
+  return new Map(lists.flat().map((image) => [image.url, image]));
 }
 
 function isCurrent(

@@ -20,6 +20,7 @@ import { maintenanceOf } from "../../src/operations/maintenance.ts";
 import type { Db } from "../../src/database/db.ts";
 import {
   requestImages,
+  takeImages,
   type UnsettledImage,
   unsettledImages,
 } from "../../src/images/requests.ts";
@@ -148,13 +149,10 @@ export class ImageBench implements AsyncDisposable {
         images: { pending: 0, stored: 0, reused: 0, failed: 0 },
         undoes: null,
       }, []);
-      const counts = await requestImages(tx, {
-        transactionId,
-        sellerId,
-        at,
-        uuid: this.deps.ids.uuid,
-        images,
-      });
+      const urls = images.map(({ url }) => url);
+      const taken = await takeImages(tx, urls, this.deps.ids.uuid);
+      const request = { transactionId, sellerId, at, images };
+      const counts = await requestImages(tx, request, taken);
       const finished = counts.pending === 0 ? at : null;
       await setImageCounts(tx, transactionId, counts, finished, []);
     });

@@ -43,6 +43,27 @@ export class Replicas implements AsyncDisposable {
     return found;
   }
 
+  /** Whether a write has changed products and has not ended. */
+  hasWritten(): Promise<boolean> {
+    return this.#isAny(`state = 'idle in transaction' AND pid IN (
+      SELECT pid FROM pg_locks
+      WHERE relation = 'products'::regclass AND mode = 'RowExclusiveLock')`);
+  }
+
+  /** Whether a write waits for a lock. */
+  isWaiting(): Promise<boolean> {
+    return this.#isAny("wait_event_type = 'Lock'");
+  }
+
+  /** Whether a connection to the database is in this state. */
+  async #isAny(state: string): Promise<boolean> {
+    const { n } = await this.row<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM pg_stat_activity
+       WHERE datname = current_database() AND ${state}`,
+    );
+    return n > 0;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.apps.map((app) => app[Symbol.asyncDispose]()));
   }

@@ -281,6 +281,10 @@ Deno.test("sellers that bring the same new images at once all have their way", a
     "SELECT COUNT(*) AS images FROM images",
   );
   assertEquals(images, asked.size);
+  const { deadlocks } = await service.row<{ deadlocks: number }>(
+    "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
+  );
+  assertEquals(deadlocks, 0);
 });
 
 /** Hands an event in; `number` is its reference. */

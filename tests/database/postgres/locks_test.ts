@@ -21,7 +21,7 @@ import {
   claimImage,
   renewImageLeases,
 } from "../../../src/images/rows/queue.ts";
-import { requestImages } from "../../../src/images/requests.ts";
+import { requestImages, takeImages } from "../../../src/images/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { requireActive } from "../../../src/sellers/access.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
@@ -129,13 +129,13 @@ class Two implements AsyncDisposable {
       images: { pending: 0, stored: 0, reused: 0, failed: 0 },
       undoes: null,
     }, []);
+    const taken = await takeImages(tx, [url], deps.ids.uuid);
     const counts = await requestImages(tx, {
       transactionId: id,
       sellerId: this.seller,
       at: 0,
-      uuid: deps.ids.uuid,
       images: [{ ordinal: 0, url, refs: 1, validator: null }],
-    });
+    }, taken);
     await setImageCounts(tx, id, counts, null, []);
   }
 

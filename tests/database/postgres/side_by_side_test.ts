@@ -21,12 +21,6 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(() => server[Symbol.asyncDispose]());
 
-const WAITING = "wait_event_type = 'Lock'";
-/** It has written products and not ended. */
-const HAS_WRITTEN = `state = 'idle in transaction' AND pid IN (
-  SELECT pid FROM pg_locks
-  WHERE relation = 'products'::regclass AND mode = 'RowExclusiveLock')`;
-
 /** Two processes; the commits of one can be held. */
 class Held implements AsyncDisposable {
   readonly #service: Replicas;
@@ -69,23 +63,14 @@ class Held implements AsyncDisposable {
     const commit = Promise.withResolvers<void>();
     this.commit = commit.promise;
     const early = first(this.#slow);
-    await until(() => this.#is(HAS_WRITTEN));
+    await until(() => this.#service.hasWritten());
     let over = false;
     const late = second(this.app).finally(() => over = true);
-    await until(async () => over || await this.#is(WAITING));
+    await until(async () => over || await this.#service.isWaiting());
     const waited = !over;
     this.commit = undefined;
     commit.resolve();
     return { first: await early, second: await late, waited };
-  }
-
-  /** Whether a connection to the database is in this state. */
-  async #is(state: string): Promise<boolean> {
-    const { n } = await this.#service.row<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM pg_stat_activity
-       WHERE datname = current_database() AND ${state}`,
-    );
-    return n > 0;
   }
 
   /** Sets how many products the seller may have. */
