@@ -180,7 +180,14 @@ declare module "pg" {
     off(event: "notice", fn: (notice: Notice) => void): void;
     end(): Promise<void>;
     /** Not documented; used where `end` would wait for a silent server. */
-    readonly connection: { stream: { destroy(): void } };
+    readonly connection: {
+      stream: {
+        destroy(): void;
+        readonly writableCorked: number;
+        cork(): void;
+        uncork(): void;
+      };
+    };
   }
   export interface PoolClient extends Client {
     /** With `true` the connection is closed. */

@@ -1,5 +1,6 @@
 /** A network and a disk that are slower than this machine's. */
 import { join } from "node:path";
+import { cpuSecondsOf } from "../support/cpu.ts";
 import { Proxy } from "../support/proxy.ts";
 
 const TOXIPROXY = "github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0";
@@ -9,6 +10,8 @@ export interface Forwarder extends AsyncDisposable {
   readonly port: number;
   /** What forwards, for the report. */
   readonly name: string;
+  /** CPU time so far; 0 in this process. */
+  cpuSeconds(): Promise<number>;
 }
 
 /**
@@ -25,6 +28,7 @@ export async function delayed(
   return {
     port: proxy.port,
     name: "our own proxy (no Go to build toxiproxy)",
+    cpuSeconds: () => Promise.resolve(0),
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };
 }
@@ -81,6 +85,10 @@ class Toxiproxy implements Forwarder {
       });
     }
     return new Toxiproxy(child, Number(listen.split(":").at(-1)));
+  }
+
+  cpuSeconds(): Promise<number> {
+    return cpuSecondsOf(this.#child.pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,9 +6,11 @@
  *
  * Beside each figure stands what the bare server did on as many connections as
  * the processes have for writing, through the same proxy, and the CPU time of
- * the server and of the service. All of it is on the same machine as the load
- * generator.
+ * the service, of the server, of what measures (load generator and proxy), and of
+ * all other programs: all are on one machine.
  */
+import { cpuUsage } from "node:process";
+import { cpuSecondsOfAll } from "../support/cpu.ts";
 import { installedPostgres, PostgresServer } from "../support/postgres.ts";
 import { delayed, slowFlushes } from "./delays.ts";
 import { type Load, load } from "./load.ts";
@@ -35,12 +37,23 @@ const SELLERS = Array.from({ length: CONNECTIONS }, (_, n) => `seller-${n}`);
 const PRODUCTS = 250;
 const CORES = navigator.hardwareConcurrency;
 
-/** Which seller speaks on a connection. */
-const CASES = {
-  "64 sellers": (connection: number) => SELLERS[connection],
-  "1 seller": () => SELLERS[0],
+/** Who sends. */
+interface Senders {
+  /** The seller of a connection. */
+  seller: (connection: number) => string;
+  /** Connections of each process, where they grow with the processes. */
+  each?: number;
+}
+const CASES: Record<string, Senders> = {
+  "64 sellers": { seller: (connection) => SELLERS[connection] },
+  "1 seller": { seller: () => SELLERS[0] },
+  // As few as leave the cores free: what waits for what shows without them.
+  "2 sellers a process": {
+    seller: (connection) => SELLERS[connection],
+    each: 2,
+  },
+  "1 seller, 2 connections a process": { seller: () => SELLERS[0], each: 2 },
 };
-type Speaker = (connection: number) => string;
 
 const table = new Table();
 
@@ -123,10 +136,13 @@ await load({
   expect: 200,
 });
 
+// The server would do so by itself within minutes.
+await server.sql(new URL(databaseUrl).pathname.slice(1), "ANALYZE");
+
 function updates(
   urls: readonly string[],
   connections: number,
-  speaker: Speaker,
+  { seller }: Senders,
 ): Promise<Load> {
   return load({
     url: urls,
@@ -134,7 +150,7 @@ function updates(
     ms: MS,
     request: (n, connection) => {
       const path = `products/stock-${n % PRODUCTS}/attribute/quantity/${n}`;
-      return service.request(speaker(connection), "PUT", path);
+      return service.request(seller(connection), "PUT", path);
     },
     expect: 204,
     mayRefuse: true,
@@ -144,13 +160,13 @@ function updates(
 function uploads(
   urls: readonly string[],
   connections: number,
-  speaker: Speaker,
+  { seller }: Senders,
 ): Promise<Load> {
   return load({
     url: urls,
     connections,
     ms: MS,
-    request: (_, connection) => upload(speaker(connection)),
+    request: (_, connection) => upload(seller(connection)),
     expect: 200,
     mayRefuse: true,
   });
@@ -163,23 +179,44 @@ const FIGURES: Record<string, readonly string[]> = {
   mixed: ["mixed, updates", "mixed, uploads"],
 };
 
+function loadsOf({ each }: Senders): string[] {
+  const loads = LOADS.split("|");
+  return each === undefined
+    ? loads
+    : loads.filter((load) => load === "updates");
+}
+
 /** One line of the report: a figure for each number of processes. */
 const nameOf = (what: string, who: string, processes: number) =>
   `${what}, ${who}, ${processes} of 8 processes`;
+
+/** Of CPU time: those of the test, and all other programs. */
+const CONSUMERS = ["service", "server", "bench", "others"];
 
 /** Runs a load and notes its CPU time. */
 async function measured(
   name: string,
   run: () => Promise<void>,
 ): Promise<void> {
-  const cpu = () => Promise.all([server.cpuSeconds(), service.cpuSeconds()]);
+  const cpu = async () => {
+    const [ofService, ofServer, ofProxy, ofAll] = await Promise.all([
+      service.cpuSeconds(),
+      server.cpuSeconds(),
+      proxy.cpuSeconds(),
+      cpuSecondsOfAll(),
+    ]);
+    const { user, system } = cpuUsage();
+    const bench = ofProxy + (user + system) / 1_000_000;
+    const others = ofAll - ofService - ofServer - bench;
+    return [ofService, ofServer, bench, others];
+  };
   const began = performance.now();
   const before = await cpu();
   await run();
   const seconds = (performance.now() - began) / 1_000;
   for (const [n, spent] of (await cpu()).entries()) {
-    const who = ["server", "service"][n];
-    table.note(`${name}: ${who}`, "cores", (spent - before[n]) / seconds);
+    const cores = (spent - before[n]) / seconds;
+    table.note(`${name}: ${CONSUMERS[n]}`, "cores", cores);
   }
 }
 
@@ -187,7 +224,9 @@ async function round(): Promise<void> {
   for (const processes of PROCESSES) {
     await bareCommits(processes * POOL / 2);
     const urls = service.urls.slice(0, processes);
-    for (const [who, speaker] of Object.entries(CASES)) {
+    for (const [who, senders] of Object.entries(CASES)) {
+      const { each } = senders;
+      const share = each === undefined ? CONNECTIONS : each * processes;
       const name = (what: string) => nameOf(what, who, processes);
       const note = (what: string, { rate, refused }: Load) => {
         table.note(name(what), "/s", rate);
@@ -195,21 +234,21 @@ async function round(): Promise<void> {
       };
       const runs: Record<string, () => Promise<void>> = {
         async updates() {
-          note("updates", await updates(urls, CONNECTIONS, speaker));
+          note("updates", await updates(urls, share, senders));
         },
         async uploads() {
-          note("uploads", await uploads(urls, UPLOADS, speaker));
+          note("uploads", await uploads(urls, UPLOADS, senders));
         },
         async mixed() {
           const [small, large] = await Promise.all([
-            updates(urls, CONNECTIONS - MIXED_UPLOADS, speaker),
-            uploads(urls, MIXED_UPLOADS, speaker),
+            updates(urls, CONNECTIONS - MIXED_UPLOADS, senders),
+            uploads(urls, MIXED_UPLOADS, senders),
           ]);
           note("mixed, updates", small);
           note("mixed, uploads", large);
         },
       };
-      for (const load of LOADS.split("|")) {
+      for (const load of loadsOf(senders)) {
         await measured(name(load), runs[load]);
       }
     }
@@ -226,8 +265,8 @@ function print(title: string, column: (processes: number) => string): void {
 function printReport(): void {
   const rate = (name: string) => table.median(name);
   print("a second (x of the column before)", (n) => `${n} of 8`);
-  for (const load of LOADS.split("|")) {
-    for (const who of Object.keys(CASES)) {
+  for (const [who, senders] of Object.entries(CASES)) {
+    for (const load of loadsOf(senders)) {
       for (const what of FIGURES[load]) {
         const at = (n: number) => rate(nameOf(what, who, n));
         print(`${what}, ${who}`, (n) => {
@@ -239,11 +278,12 @@ function printReport(): void {
           print("  requests answered 503", (n) => `${refused(n)}`);
         }
       }
-      print("  server + service, cores", (n) => {
-        const cores = (part: string) =>
-          rate(`${nameOf(load, who, n)}: ${part}`).toFixed(2);
-        return `${cores("server")} + ${cores("service")}`;
-      });
+      for (const consumer of CONSUMERS) {
+        print(
+          `  cores: ${consumer}`,
+          (n) => rate(`${nameOf(load, who, n)}: ${consumer}`).toFixed(2),
+        );
+      }
     }
   }
   const bare = (connections: number) =>

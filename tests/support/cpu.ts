@@ -14,6 +14,13 @@ export async function cpuSecondsOf(pid: number): Promise<number> {
   return ticks / TICKS_A_SECOND;
 }
 
+/** Of all processes of the machine. */
+export async function cpuSecondsOfAll(): Promise<number> {
+  const [line] = (await Deno.readTextFile("/proc/stat")).split("\n");
+  const [user, nice, system, , , irq, softirq] = line.split(/ +/).slice(1);
+  return sum([user, nice, system, irq, softirq]) / TICKS_A_SECOND;
+}
+
 /** The fields after the name; null if the process has ended. */
 async function statOf(pid: string): Promise<string[] | null> {
   const text = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => null);

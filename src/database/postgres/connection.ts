@@ -1,4 +1,5 @@
 /** Connections to PostgreSQL. Only this folder knows the driver (`pg`). */
+import { nextTick } from "node:process";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
@@ -207,11 +208,20 @@ export function toDbError(error: unknown): PostgresError {
   );
 }
 
-/** Sends a statement; the result may be awaited later or ignored. */
+/**
+ * Sends a statement, in one packet with those that are sent in the same turn of
+ * the event loop; the result may be awaited later or ignored.
+ */
 export function send(
   client: pg.Client,
   query: string | pg.QueryConfig,
 ): Promise<pg.QueryResult> {
+  const { stream } = client.connection;
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    // After all microtasks of this turn.
+    nextTick(() => stream.uncork());
+  }
   const answer = client.query(query).catch((error) => {
     throw toDbError(error);
   });
