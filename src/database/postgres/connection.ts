@@ -150,7 +150,8 @@ export class ConnectionPool {
     const { servers, timeouts, clock } = this.#options;
     if (isLost(error)) {
       // A connection that broke earlier reported its end and did not time out.
-      const isSilent = clock.monotonic() - since >= timeouts.silenceMs;
+      // A timer may fire a millisecond early.
+      const isSilent = clock.monotonic() - since > 0.9 * timeouts.silenceMs;
       servers.failed(isSilent ? "silent" : "lost");
     } else if (isReadonly(error)) servers.failed("readonly");
   }
