@@ -19,7 +19,7 @@ import {
   OLD_SELLERS,
   oldProduct,
 } from "../support/old_catalogue.ts";
-import { makeDatabase, sharedServer } from "../support/postgres.ts";
+import { sharedServer } from "../support/postgres.ts";
 
 const PRODUCTS = 600;
 const NUMBERED = 400;
@@ -118,7 +118,6 @@ Deno.test(NAME, async () => {
 
 Deno.test(`${NAME} (PostgreSQL)`, async () => {
   const server = await sharedServer();
-  const name = `migrated${crypto.randomUUID().replaceAll("-", "")}`;
-  const url = await makeDatabase(server, name, true);
+  const url = await server.database({ empty: true });
   await check((migrations, deps) => openPostgres({ url, migrations, deps }));
 });

@@ -6,31 +6,22 @@ import type { Migration } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { add, COUNTERS, valueOf } from "../support/counters.ts";
-import { PostgresServer } from "../support/postgres.ts";
+import { sharedServer } from "../support/postgres.ts";
+import { temporaryFolder } from "../support/process.ts";
 
 interface Engine {
   name: string;
   /** What opens a new, empty database, each time the same. */
-  place(): Promise<(migrations?: readonly Migration[]) => Promise<Db>>;
+  place(
+    folder: string,
+  ): Promise<(migrations?: readonly Migration[]) => Promise<Db>>;
 }
 
-let server: PostgresServer;
-let folder: string;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-  folder = await Deno.makeTempDir();
-});
-Deno.test.afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await Deno.remove(folder, { recursive: true });
-});
-
-let files = 0;
 const ENGINES: readonly Engine[] = [
   {
     name: "SQLite",
-    place() {
-      const file = join(folder, `${++files}.db`);
+    place(folder) {
+      const file = join(folder, "counters.db");
       return Promise.resolve((migrations = COUNTERS) =>
         openSqlite(file, { migrations })
       );
@@ -39,7 +30,7 @@ const ENGINES: readonly Engine[] = [
   {
     name: "PostgreSQL",
     async place() {
-      const url = await server.database({ empty: true });
+      const url = await (await sharedServer()).database({ empty: true });
       return (migrations = COUNTERS) => openPostgres({ url, migrations });
     },
   },
@@ -55,7 +46,8 @@ function onEach(
 ): void {
   for (const { name, place } of ENGINES) {
     Deno.test(`${name}: ${rule}`, async () => {
-      const open = await place();
+      await using folder = await temporaryFolder();
+      const open = await place(folder.path);
       let db = await open();
       const reopen = async (migrations?: readonly Migration[]) => {
         await db.close();

@@ -3,14 +3,11 @@ import { eachFault } from "./cover.ts";
 import { nameOf, tryCell } from "./matrix.ts";
 import { Stage } from "./stage.ts";
 
-let stage: Stage;
-Deno.test.beforeAll(async () => {
-  stage = await Stage.open();
+Deno.test("one thing goes wrong, for longer than most retries", async (t) => {
+  await using stage = await Stage.open();
+  for (const cell of eachFault("20 s")) {
+    await t.step(nameOf(cell), async () => {
+      await tryCell(stage, cell);
+    });
+  }
 });
-Deno.test.afterAll(() => stage[Symbol.asyncDispose]());
-
-for (const cell of eachFault("20 s")) {
-  Deno.test(nameOf(cell), async () => {
-    await tryCell(stage, cell);
-  });
-}

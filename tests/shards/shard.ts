@@ -1,35 +1,48 @@
 /**
  * A test file that is given to `deno test` has an isolate of its own, which
- * loads and compiles the whole service: most files take less than that. So
- * `deno task test` is given a few shards, and each imports its share of them.
+ * loads the whole service, compiles it and runs it slowly at first: most files
+ * take less than that. So `deno task test` is given a few shards, and each
+ * imports its share of them.
  */
 import { statSync } from "node:fs";
 
 const TESTS = new URL("../", import.meta.url);
-export const SHARDS = 4;
+
+/** The folders of shards that wait much and calculate little. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  images: ["images/worker/"],
+  faults: ["faults/", "crash/", "abuse/"],
+  database: ["database/"],
+};
+/** What the other files are dealt out to. */
+const NUMBERED = ["0", "1", "2", "3"];
+export const SHARDS: readonly string[] = [...Object.keys(FOLDERS), ...NUMBERED];
 
 /**
- * Folders whose files have isolates of their own: they have hooks, which would
- * go for all of the shard, or take long and run first.
+ * Files that have isolates of their own: they have hooks, which would go for all
+ * of a shard.
  */
 export const APART: readonly string[] = [
-  "abuse",
-  "crash",
-  "database",
-  "faults",
-  "images/worker",
-  "web",
+  "web/page_test.ts",
+  "web/access_test.ts",
 ];
 
 /** The files of a shard, as paths from `tests/`. */
-export function filesOf(shard: number): string[] {
+export function filesOf(shard: string): string[] {
+  const files = testFiles();
+  if (shard in FOLDERS) return files.filter((path) => isIn(shard, path));
   const size = (path: string) => statSync(new URL(path, TESTS)).size;
-  return testFiles()
-    .filter((path) => !APART.some((folder) => path.startsWith(`${folder}/`)))
+  return files
+    .filter((path) => !APART.includes(path))
+    .filter((path) => !Object.keys(FOLDERS).some((name) => isIn(name, path)))
     .map((path) => ({ path, bytes: size(path) }))
     .sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1))
-    .filter((_, n) => n % SHARDS === shard)
+    .filter((_, n) => NUMBERED[n % NUMBERED.length] === shard)
     .map(({ path }) => path);
+}
+
+function isIn(shard: string, path: string): boolean {
+  return FOLDERS[shard].some((folder) => path.startsWith(folder));
 }
 
 /** All test files, as paths from `tests/`. */
@@ -41,7 +54,7 @@ export function testFiles(folder = ""): string[] {
   });
 }
 
-/** Registers the tests of a shard, counted from 0. */
-export async function importShard(shard: number): Promise<void> {
+/** Registers the tests of a shard. */
+export async function importShard(shard: string): Promise<void> {
   for (const path of filesOf(shard)) await import(`../${path}`);
 }

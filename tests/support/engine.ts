@@ -3,17 +3,16 @@
  * PostgreSQL.
  */
 import type pg from "pg";
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { connectTo, makeDatabase, sharedServer } from "./postgres.ts";
+import { connectTo, type ServerAddress, sharedServer } from "./postgres.ts";
 
 /** The server that the running test uses; null: SQLite. */
-let server: string | null = null;
+let server: ServerAddress | null = null;
 
 export const bothEngines = {
   /** Registers a test once for each engine. */
@@ -56,9 +55,8 @@ export async function databaseUrlOf(dataDir: string): Promise<string | null> {
   return (await database).url;
 }
 
-async function makeTestDatabase(server: string): Promise<TestDatabase> {
-  const name = `t${randomBytes(12).toString("hex")}`;
-  const url = await makeDatabase(server, name);
+async function makeTestDatabase(server: ServerAddress): Promise<TestDatabase> {
+  const url = await server.database();
   return { url, client: await connectTo(url) };
 }
 

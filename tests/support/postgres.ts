@@ -5,6 +5,7 @@
  * temporary folder, unless told without fsync.
  */
 import pg from "pg";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
@@ -33,20 +34,53 @@ export interface ServerOptions {
   env?: Readonly<Record<string, string>>;
 }
 
-export class PostgresServer implements AsyncDisposable {
+/** Databases of a server that runs. */
+export class ServerAddress {
+  readonly port: number;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  url(database: string): string {
+    return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** The URL of a new database; `empty` has no schema. */
+  async database({ empty = false } = {}): Promise<string> {
+    const name = `t${randomBytes(12).toString("hex")}`;
+    const template = empty ? "template0" : "schema";
+    // A quarter of what the default strategy takes.
+    await this.sql(
+      "postgres",
+      `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`,
+    );
+    return this.url(name);
+  }
+
+  /** Runs a statement on a connection of its own; its rows. */
+  async sql(database: string, statement: string): Promise<unknown[]> {
+    const client = await connectTo(this.url(database));
+    try {
+      return (await client.query(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+export class PostgresServer extends ServerAddress implements AsyncDisposable {
   readonly #folder: string;
   readonly #launch: (settings?: ServerSettings) => Deno.ChildProcess;
   #child: Deno.ChildProcess;
-  readonly port: number;
-  #databases = 0;
 
   private constructor(
     folder: string,
     port: number,
     launch: (settings?: ServerSettings) => Deno.ChildProcess,
   ) {
+    super(port);
     this.#folder = folder;
-    this.port = port;
     this.#launch = launch;
     this.#child = launch();
   }
@@ -151,15 +185,6 @@ export class PostgresServer implements AsyncDisposable {
     };
   }
 
-  url(database: string): string {
-    return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
-  }
-
-  /** Runs a statement on a connection of its own; its rows. */
-  async sql(database: string, statement: string): Promise<unknown[]> {
-    return await runStatements(this.url(database), [statement]);
-  }
-
   get dataFolder(): string {
     return join(this.#folder, "data");
   }
@@ -180,12 +205,6 @@ export class PostgresServer implements AsyncDisposable {
   /** CPU time of all its processes so far. */
   async cpuSeconds(): Promise<number> {
     return await cpuSecondsOf(this.#child.pid);
-  }
-
-  /** The URL of a new database; `empty` has no schema. */
-  async database({ empty = false } = {}): Promise<string> {
-    const name = `db${++this.#databases}`;
-    return await makeDatabase(this.url("postgres"), name, empty);
   }
 
   /** Ends it as a crash or, with `SIGINT`, as an operator does. */
@@ -227,45 +246,28 @@ export async function installedPostgres(): Promise<string | null> {
   return versions.length === 0 ? null : join(root, `${Math.max(...versions)}`);
 }
 
-let shared: Promise<string> | undefined;
+let shared: Promise<ServerAddress> | undefined;
+let own: Promise<ServerAddress> | undefined;
 
-/** The URL of the server that all test files of this process share. */
-export function sharedServer(): Promise<string> {
-  return shared ??= startOrFind(
-    "postgres",
+/** The server that all test files of this process share. */
+export function sharedServer(): Promise<ServerAddress> {
+  return shared ??= startDetached("postgres");
+}
+
+/**
+ * The server of this isolate: for tests that look at all of its connections, or
+ * that wait for all of its transactions.
+ */
+export function ownServer(): Promise<ServerAddress> {
+  return own ??= startDetached(`postgres-${randomBytes(12).toString("hex")}`);
+}
+
+async function startDetached(kind: string): Promise<ServerAddress> {
+  const url = await startOrFind(
+    kind,
     async () => (await PostgresServer.start()).detach(),
   );
-}
-
-/** Makes a database on the server of a URL; answers its URL. */
-export async function makeDatabase(
-  url: string,
-  name: string,
-  empty = false,
-): Promise<string> {
-  const template = empty ? "template0" : "schema";
-  await runStatements(new URL("/postgres", url).href, [
-    // A quarter of what the default strategy takes.
-    `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`,
-  ]);
-  return new URL(`/${name}`, url).href;
-}
-
-/** Runs statements on a connection of their own; the rows of the last. */
-export async function runStatements(
-  url: string,
-  statements: readonly string[],
-): Promise<unknown[]> {
-  const client = await connectTo(url);
-  try {
-    let rows: unknown[] = [];
-    for (const statement of statements) {
-      ({ rows } = await client.query(statement));
-    }
-    return rows;
-  } finally {
-    await client.end();
-  }
+  return new ServerAddress(Number(new URL(url).port));
 }
 
 /** A connection to the database of a URL. */

@@ -2,14 +2,14 @@
 import type { Config } from "../../src/config.ts";
 import { boot, type BootOptions, type TestApp } from "./app.ts";
 import { makeDataDir } from "./data_dir.ts";
-import type { PostgresServer } from "./postgres.ts";
+import type { ServerAddress } from "./postgres.ts";
 
 /**
  * Boots as many applications as there are configurations, all with the same
  * new database, data folder and seller.
  */
 export async function bootReplicas(
-  server: PostgresServer,
+  server: ServerAddress,
   configs: readonly Partial<Config>[],
   options: BootOptions = {},
 ): Promise<Replicas> {

@@ -13,15 +13,11 @@ import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import { systemClock } from "../../../src/deps.ts";
 import { allShown, boot, product } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
-import { PostgresServer } from "../../support/postgres.ts";
+import { ownServer } from "../../support/postgres.ts";
 import { Random } from "../../support/random.ts";
 import { bootReplicas } from "../../support/replicas.ts";
 
-let server: PostgresServer;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+const server = await ownServer();
 
 const API = { roles: ["api"] as const };
 

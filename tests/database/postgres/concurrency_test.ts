@@ -9,16 +9,12 @@ import {
 } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
-import { PostgresServer } from "../../support/postgres.ts";
+import { ownServer } from "../../support/postgres.ts";
 import { Random } from "../../support/random.ts";
 import { bootReplicas } from "../../support/replicas.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
 
-let server: PostgresServer;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+const server = await ownServer();
 
 const API = { roles: ["api"] as const, operatorKey: "operator" };
 const OPERATOR = { key: "operator", method: "POST" };

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TABLES } from "../../../src/database/copy.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { makeFilled } from "../../support/filled.ts";
-import { PostgresServer } from "../../support/postgres.ts";
+import { ownServer } from "../../support/postgres.ts";
 import {
   killAtLine,
   runProgram,
@@ -13,11 +13,7 @@ import {
 
 const ROWS = 600;
 
-let server: PostgresServer;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+const server = await ownServer();
 
 function lines(stdout: string, start: string): string[] {
   return stdout.split("\n").filter((line) => line.startsWith(start));

@@ -36,13 +36,9 @@ import {
   putWebhook,
 } from "../../../src/webhooks/webhook_rows.ts";
 import { until } from "../../support/clock.ts";
-import { PostgresServer } from "../../support/postgres.ts";
+import { ownServer } from "../../support/postgres.ts";
 
-let server: PostgresServer;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+const server = await ownServer();
 
 const deps = { clock: systemClock, ids: systemIds };
 const URL_A = "https://images.example/a.png";

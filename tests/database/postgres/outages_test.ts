@@ -5,16 +5,12 @@ import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { type Answer, codeOf, product, textAt } from "../../support/app.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
-import { PostgresServer } from "../../support/postgres.ts";
+import { ownServer, PostgresServer } from "../../support/postgres.ts";
 import { Proxy } from "../../support/proxy.ts";
 import { bootReplicas } from "../../support/replicas.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
 
-let server: PostgresServer;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+const server = await ownServer();
 
 const EVENT = "/operator_api/events";
 

@@ -3,15 +3,11 @@ import { assertEquals } from "@std/assert";
 import { boot, product, type TestApp } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
-import { PostgresServer } from "../../support/postgres.ts";
+import { ownServer } from "../../support/postgres.ts";
 import { RoundTrips } from "../../support/round_trips.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
 
-let server: PostgresServer;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+const server = await ownServer();
 
 Deno.test("round trips of an upload, an attribute update, a claim of images and a delivery", async () => {
   await using host = new ImageHost();

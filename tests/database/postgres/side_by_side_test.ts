@@ -12,14 +12,10 @@ import {
   textAt,
 } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
-import { PostgresServer } from "../../support/postgres.ts";
+import { ownServer } from "../../support/postgres.ts";
 import { bootReplicas, type Replicas } from "../../support/replicas.ts";
 
-let server: PostgresServer;
-Deno.test.beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+const server = await ownServer();
 
 /** Two processes; the commits of one can be held. */
 class Held implements AsyncDisposable {
