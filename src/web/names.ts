@@ -2,6 +2,7 @@
  * The file names of uploads. The service keeps no name, so the browser that
  * sent a file remembers it.
  */
+import type { Transaction } from "../client/mod.ts";
 import { inBrowser } from "./browser.ts";
 
 /** The most names that are remembered; the oldest is forgotten first. */
@@ -18,6 +19,15 @@ export function nameUpload(id: string, name: string): void {
 /** Null if another browser sent it. */
 export function nameOfUpload(id: string): string | null {
   return read().find(([other]) => other === id)?.[1] ?? null;
+}
+
+/** What the history calls a transaction. */
+export function titleOf(
+  { transaction_id, undoes }: Pick<Transaction, "transaction_id" | "undoes">,
+): string {
+  return undoes === undefined
+    ? nameOfUpload(transaction_id) ?? "Upload"
+    : `Undo of ${nameOfUpload(undoes) ?? "an upload"}`;
 }
 
 function read(): string[][] {

@@ -112,6 +112,17 @@ export function missing({ targets, currency }: Mapping): string[] {
   ];
 }
 
+/** An example of a long number that a spreadsheet program has rounded. */
+export function rounded({ rows }: Table, { targets }: Mapping): string | null {
+  for (const row of rows) {
+    for (const [i, target] of targets.entries()) {
+      const isCode = target === "sku" || target === "gtin";
+      if (isCode && /^\d[.,]\d+E\+\d+$/i.test(row[i])) return row[i];
+    }
+  }
+  return null;
+}
+
 /** Documents of as many products as one may hold. */
 export function documentsOf(
   name: string,
@@ -135,15 +146,16 @@ export function documentsOf(
 /** Values of one row by target, as they are sent; empty ones are left out. */
 export function valuesOf(
   row: readonly string[],
-  { targets }: Mapping,
+  { targets, currency }: Mapping,
 ): Map<Target, string[]> {
   const values = new Map<Target, string[]>();
+  const unit = (row[targets.indexOf("currency")] || currency).toUpperCase();
   targets.forEach((target, i) => {
     if (target === "" || target === "attribute" || row[i] === "") return;
     const cell = sendable(row[i]);
     const texts = target in LISTS
       ? split(target as ListField, cell)
-      : [converted(target, cell)];
+      : [converted(target, cell, unit)];
     values.set(target, [...values.get(target) ?? [], ...texts]);
   });
   return values;
@@ -195,14 +207,14 @@ function split(list: ListField, text: string): string[] {
 }
 
 /** A spreadsheet's value in the spelling of the interface, where it is clear. */
-function converted(target: Target, text: string): string {
+function converted(target: Target, text: string, currency: string): string {
   if (target === "currency") return text.toUpperCase();
   const { form } = SCALAR_RULES[target as ScalarField];
   switch (form.kind) {
     case "decimal":
-      return decimalOf(text);
+      return decimalOf(text, [currency, ...CURRENCY_MARKS[currency] ?? []]);
     case "integer":
-      return decimalOf(text).replace(/\.0+$/, "");
+      return decimalOf(text, PIECES).replace(/\.0+$/, "");
     case "digits":
       return text.replace(/[\s-]/g, "");
     case "word": {
@@ -210,7 +222,7 @@ function converted(target: Target, text: string): string {
       return form.words.includes(word) ? word : text;
     }
     case "date":
-      return text.replace(
+      return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(?::00)?$/, "$1").replace(
         /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/,
         (_, day, month, year) =>
           `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
@@ -223,9 +235,32 @@ function converted(target: Target, text: string): string {
   }
 }
 
-/** `1 299,00` and `1,299.00` as `1299.00`. */
-function decimalOf(text: string): string {
-  const plain = text.replace(/[\s\u00a0\u202f']/g, "");
+const KRONA = ["KR", "KR.", ":-", ",-"];
+/** What stands beside prices of a currency; a mark of another one is a mistake. */
+const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
+  DKK: KRONA,
+  EUR: ["€"],
+  GBP: ["£"],
+  NOK: KRONA,
+  SEK: KRONA,
+  USD: ["$"],
+};
+const PIECES = ["PCS", "PC", "ST", "ST.", "STK", "STK."];
+
+/** The text without one of these marks before or behind it. */
+function without(marks: readonly string[], text: string): string {
+  const upper = text.toUpperCase();
+  for (const mark of marks) {
+    if (mark === "") continue;
+    if (upper.endsWith(mark)) return text.slice(0, -mark.length);
+    if (upper.startsWith(mark)) return text.slice(mark.length);
+  }
+  return text;
+}
+
+/** `1 299,00 kr` and `1,299.00` as `1299.00`. */
+function decimalOf(text: string, marks: readonly string[]): string {
+  const plain = without(marks, text).replace(/[\s\u00a0\u202f']/g, "");
   if (/^(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4})$/.test(plain)) {
     return plain.replaceAll(".", "").replace(",", ".");
   }

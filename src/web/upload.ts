@@ -11,7 +11,8 @@ import {
   newIdempotencyKey,
   type ProductCounts,
 } from "../client/mod.ts";
-import { laidOut } from "./markup.ts";
+import { escaped } from "../lib/markup.ts";
+import { Finder, laidOut } from "./markup.ts";
 import { nameUpload } from "./names.ts";
 import { Store } from "./store.ts";
 
@@ -208,6 +209,46 @@ export function editText(text: string): void {
     edited: true,
     idempotencyKey: newIdempotencyKey(),
   });
+}
+
+/** Writes another value in all these places. */
+export function replaceValues(found: readonly Found[], value: string): void {
+  for (const [index, places] of Map.groupBy(found, ({ part }) => part)) {
+    const { text } = upload.value!.parts[index];
+    const finder = new Finder(text);
+    const ranges = places.map(({ problem }) => finder.find(problem))
+      .filter((range) => range !== null)
+      .sort((a, b) => b.start - a.start);
+    const changed = ranges.reduce(
+      (all, { start, end }) =>
+        all.slice(0, start) + escaped(value) + all.slice(end),
+      text,
+    );
+    change(index, {
+      text: changed,
+      edited: true,
+      idempotencyKey: newIdempotencyKey(),
+    });
+  }
+}
+
+/** The value that all these problems speak of; null unless it is one. */
+export function commonValue(
+  { parts }: Upload,
+  found: readonly Found[],
+): string | null {
+  const finders = new Map<number, Finder>();
+  let common: string | null = null;
+  for (const { part, problem } of found) {
+    const { text } = parts[part];
+    const finder = finders.get(part) ?? new Finder(text);
+    finders.set(part, finder);
+    const range = finder.find(problem);
+    const value = range && text.slice(range.start, range.end);
+    if (value === null || value === "" || value.includes("<")) return null;
+    if (value !== (common ??= value)) return null;
+  }
+  return common;
 }
 
 /**

@@ -19,6 +19,13 @@ function isScalar(name: string): name is ScalarField {
   return Object.hasOwn(SCALAR_RULES, name);
 }
 
+/** The values that a field can have; null if they are not a few. */
+export function wordsOf(field: string): readonly string[] | null {
+  if (!isScalar(field)) return null;
+  const { form } = SCALAR_RULES[field];
+  return form.kind === "word" ? form.words : null;
+}
+
 /** States whose names say little to those who do not program. */
 const STATES: Readonly<Record<string, string>> = {
   completed: "complete",
@@ -76,6 +83,8 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   changed_since: "Undo the rest, which leaves this as it is.",
   image_unavailable:
     "Open each address in a browser. It must lead to the image itself, without signing in or being sent on.",
+  required:
+    "Add it in the file and take the file again. Or upload the valid ones now, and correct the others afterwards.",
   syntax: "Correct the text at this place.",
   unknown_element: "Rename it as proposed, or remove it.",
   unknown_id: "Name the product by its SKU instead.",

@@ -198,6 +198,12 @@ test("problems are grouped by code and field, filtered and saved", async () => {
   await groups.last().locator("summary").click();
   await page.getByText("The element <colour> is not known here").waitFor();
 
+  await page.getByLabel("Instead of 1").fill("4006381333931");
+  await page.getByRole("button", { name: "Replace" }).click();
+  await page.getByText("Replaced in 15 products.").waitFor();
+  const source = await page.getByLabel("Source of the file").inputValue();
+  assertEquals(source.split("<gtin>4006381333931</gtin>").length, 16);
+
   await page.getByLabel("Filter the problems").fill("f-7");
   await page.getByText("1 of 16").waitFor();
   assertEquals(await page.locator(".problem").count(), 1);

@@ -7,6 +7,7 @@ import {
   type Mapping,
   mappingFor,
   missing,
+  rounded,
   templateCsv,
   valuesOf,
 } from "../../src/web/spreadsheet.ts";
@@ -41,6 +42,13 @@ Deno.test("columns are told by their names", () => {
   ]);
 });
 
+Deno.test("long numbers that were rounded are found before anything is sent", () => {
+  const { table, mapping } = mapped("sku;EAN;price\n1;4,00638E+12;1\n");
+  assertEquals(rounded(table, mapping), "4,00638E+12");
+  const { table: sound, mapping: same } = mapped("sku;EAN\nA-1;40063813\n");
+  assertEquals(rounded(sound, same), null);
+});
+
 const VALUES: readonly (readonly [string, string, string])[] = [
   ["price", "149,00", "149.00"],
   ["price", "1 299,50", "1299.50"],
@@ -48,6 +56,12 @@ const VALUES: readonly (readonly [string, string, string])[] = [
   ["price", "1,299.50", "1299.50"],
   ["price", "1,299", "1,299"],
   ["price", "about 5", "about 5"],
+  ["price", "1 299,00 kr", "1299.00"],
+  ["price", "149:-", "149"],
+  ["price", "SEK 149", "149"],
+  ["price", "€ 149", "€ 149"],
+  ["quantity", "10 st", "10"],
+  ["available_at", "2026-12-24 00:00:00", "2026-12-24"],
   ["quantity", "12.0", "12"],
   ["gtin", "4006381 333931", "4006381333931"],
   ["availability", "In stock", "in_stock"],
@@ -63,7 +77,9 @@ const VALUES: readonly (readonly [string, string, string])[] = [
 
 for (const [field, cell, expected] of VALUES) {
   Deno.test(`${field} "${cell}" is sent as ${expected}`, () => {
-    const { table, mapping } = mapped(`${field}\t\n"${cell}"\t\n`);
+    const { table, mapping } = mapped(`${field}\t\n"${cell}"\t\n`, {
+      currency: "SEK",
+    });
     const values = valuesOf(table.rows[0], mapping);
     assertEquals([...values.values()].flat().join("|"), expected);
   });

@@ -9,6 +9,7 @@ import {
   mappingFor,
   missing,
   rememberMapping,
+  rounded,
   type Target,
   TARGETS,
   valuesOf,
@@ -27,6 +28,10 @@ export function ColumnsView({ client, spreadsheet }: {
   const { name, table } = spreadsheet;
   const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
   const lacking = missing(mapping);
+  const spoiled = rounded(table, mapping);
+  const { targets, currency } = mapping;
+  const hasNoCurrency = targets.includes("price") &&
+    !targets.includes("currency") && currency === "";
   const check = () => {
     rememberMapping(table, mapping);
     takeDocuments(client, name, documentsOf(name, table, mapping));
@@ -45,7 +50,7 @@ export function ColumnsView({ client, spreadsheet }: {
         <button
           type="button"
           class="main"
-          disabled={!mapping.targets.includes("sku")}
+          disabled={!targets.includes("sku") || hasNoCurrency}
           onClick={check}
         >
           Check {plural(table.rows.length, "product")}
@@ -57,9 +62,17 @@ export function ColumnsView({ client, spreadsheet }: {
           : `No column holds: ${
             lacking.join(", ")
           }. New products need that; products that exist keep what they have.`}
-        {!mapping.targets.includes("sku") &&
-          " Choose the column with the SKU."}
+        {!targets.includes("sku") && " Choose the column with the SKU."}
+        {hasNoCurrency &&
+          " Every price needs its currency: enter it below the columns."}
       </p>
+      {spoiled !== null && (
+        <p class="note warn">
+          A spreadsheet program has rounded long numbers, as in{" "}
+          {spoiled}. Give that column the format “Text” there, enter the numbers
+          anew, and save the file again.
+        </p>
+      )}
       <Table
         label="Columns"
         rows={table.header.map((header, column) => ({ header, column }))}

@@ -1,11 +1,18 @@
 /** The problems of a document, grouped, filtered, and saved as a file. */
 import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../browser.ts";
-import type { Detail } from "../../client/mod.ts";
+import type { Detail, DetailCode } from "../../client/mod.ts";
 import { csvOf } from "../csv.ts";
-import { problemTitle, remedyOf } from "../words.ts";
+import { problemTitle, readable, remedyOf, wordsOf } from "../words.ts";
 import { count, ErrorFacts, plural } from "../parts.tsx";
-import { type Found, problemsIn, type Upload } from "../upload.ts";
+import {
+  commonValue,
+  type Found,
+  isEditable,
+  problemsIn,
+  replaceValues,
+  type Upload,
+} from "../upload.ts";
 
 /** With more problems there is a filter, and only the first group is open. */
 const FEW = 12;
@@ -59,6 +66,7 @@ export function Problems({ current, place, onFind }: {
         <GroupView
           key={`${wanted === ""} ${group.key}`}
           group={group}
+          current={current}
           isOpen={i === 0 || all.length <= FEW}
           place={place}
           rowOf={(found) => rowOf(current, found)}
@@ -139,8 +147,9 @@ function grouped(all: readonly Found[]): Group[] {
   return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
 }
 
-function GroupView({ group, isOpen, place, rowOf, onFind }: {
+function GroupView({ group, current, isOpen, place, rowOf, onFind }: {
   group: Group;
+  current: Upload;
   rowOf: (found: Found) => number | null;
   isOpen: boolean;
   place: Detail | null;
@@ -162,6 +171,9 @@ function GroupView({ group, isOpen, place, rowOf, onFind }: {
       {open && (
         <p class="quiet remedy">{remedyOf(group.found[0].problem.code)}</p>
       )}
+      {open && group.found.length > 1 && (
+        <ReplaceForm group={group} current={current} />
+      )}
       {open && (
         <ol>
           {group.found.map((found, i) => (
@@ -177,6 +189,82 @@ function GroupView({ group, isOpen, place, rowOf, onFind }: {
         </ol>
       )}
     </details>
+  );
+}
+
+/** Codes of problems whose place is a whole value. */
+const OF_VALUES: readonly DetailCode[] = [
+  "not_a_number",
+  "out_of_range",
+  "not_in_list",
+  "not_a_date",
+  "not_allowed",
+  "bad_check_digit",
+  "bad_url",
+  "image_unavailable",
+  "image_blocked",
+];
+
+/** Corrects a value that is wrong in the same way in many products. */
+function ReplaceForm({ group: { found }, current }: {
+  group: Group;
+  current: Upload;
+}) {
+  const [value, setValue] = useState("");
+  const [isDone, setDone] = useState(false);
+  const { code, field } = found[0].problem;
+  const common = useMemo(
+    () => OF_VALUES.includes(code) ? commonValue(current, found) : null,
+    // Not after each edit: where it was is where it is replaced.
+    [found[0].problem],
+  );
+  if (isDone) {
+    return (
+      <p class="remedy" role="status">
+        Replaced in {plural(found.length, "product")}. Check again.
+      </p>
+    );
+  }
+  if (common === null || !current.parts.every(isEditable)) return null;
+  const words = wordsOf(field ?? "");
+  const given = {
+    value,
+    required: true,
+    "aria-label": `Instead of ${common}`,
+  };
+  return (
+    <form
+      class="row remedy"
+      onSubmit={(event) => {
+        event.preventDefault();
+        replaceValues(found, value);
+        setDone(true);
+      }}
+    >
+      <span>
+        Replace <b>{common}</b> in all {count(found.length)} by
+      </span>
+      {words === null
+        ? (
+          <input
+            {...given}
+            class="grow"
+            onInput={(event) => setValue(event.currentTarget.value)}
+          />
+        )
+        : (
+          <select
+            {...given}
+            onChange={(event) => setValue(event.currentTarget.value)}
+          >
+            <option value="">– choose –</option>
+            {words.map((word) => (
+              <option key={word} value={word}>{readable(word)}</option>
+            ))}
+          </select>
+        )}
+      <button type="submit">Replace</button>
+    </form>
   );
 }
 

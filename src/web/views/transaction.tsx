@@ -28,7 +28,7 @@ import {
   useAction,
   useLoaded,
 } from "../parts.tsx";
-import { nameOfUpload } from "../names.ts";
+import { nameOfUpload, titleOf } from "../names.ts";
 import { goTo, linkTo } from "../route.ts";
 import { Speed } from "../speed.ts";
 import { type Column, Table } from "../table.tsx";
@@ -59,7 +59,7 @@ export function TransactionView({ client, id }: {
         <a href={linkTo("uploads")}>All uploads</a>
       </p>
       <div class="bar">
-        <Title>{nameOf(id)}</Title>
+        <Title>{titleOf(transaction ?? uploadAt(id))}</Title>
         {transaction && <State of={transaction.status} />}
       </div>
       {live.error && (
@@ -103,11 +103,6 @@ export function TransactionView({ client, id }: {
   );
 }
 
-/** The name of the file; other browsers' uploads have none here. */
-function nameOf(id: string): string {
-  return nameOfUpload(id) ?? "Upload";
-}
-
 function uploadAt(transaction_id: string): { transaction_id: string } {
   return { transaction_id };
 }
@@ -139,7 +134,7 @@ function useLive(client: Client, id: string, turn: number): Live {
       const speed = new Speed();
       for await (const transaction of client.follow(uploadAt(id), options)) {
         isOver = transaction.finished_at !== null;
-        report(transaction, nameOf(id));
+        report(transaction, titleOf(transaction));
         const { total, pending } = transaction.images;
         speed.add(total - pending);
         const { perSecond } = speed;
@@ -151,7 +146,7 @@ function useLive(client: Client, id: string, turn: number): Live {
     });
     return () => {
       gone.abort();
-      if (!isOver) followInBackground(client, id, nameOf(id));
+      if (!isOver) followInBackground(client, id, titleOf(uploadAt(id)));
     };
   }, [client, id, turn]);
   return live;

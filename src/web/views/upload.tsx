@@ -540,17 +540,7 @@ function StepView({ client, current, place, onFind }: StepProps) {
     case "ready":
       return <Ready current={current} />;
     case "sent":
-      return (
-        <div class="note good">
-          <p>
-            <strong>All documents are stored.</strong>{" "}
-            Their images are fetched now; each document shows how far that is.
-          </p>
-          <p>
-            <a href={linkTo("uploads")}>All uploads</a>
-          </p>
-        </div>
-      );
+      return <Sent current={current} />;
     case "failed":
       return (
         <>
@@ -579,6 +569,36 @@ function StepView({ client, current, place, onFind }: StepProps) {
         </div>
       );
   }
+}
+
+function Sent({ current: { parts } }: { current: Upload }) {
+  const refused = parts.reduce(
+    (all, { step }) => step.name === "sent" ? all + step.refused : all,
+    0,
+  );
+  return (
+    <>
+      {refused > 0 && (
+        <div class="note warn">
+          <p>
+            <strong>{plural(refused, "product")} refused.</strong>{" "}
+            Open the document that says so: they can be corrected there.
+          </p>
+        </div>
+      )}
+      <div class="note good">
+        <p>
+          <strong>
+            All {refused > 0 ? "other products" : "documents"} are stored.
+          </strong>{" "}
+          Their images are fetched now; each document shows how far that is.
+        </p>
+        <p>
+          <a href={linkTo("uploads")}>All uploads</a>
+        </p>
+      </div>
+    </>
+  );
 }
 
 function Working({ title, children }: { title: string; children: string }) {

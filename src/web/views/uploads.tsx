@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { every } from "../browser.ts";
 import type { Client, Refusal, Transaction } from "../../client/mod.ts";
-import { nameOfUpload } from "../names.ts";
+import { titleOf } from "../names.ts";
 import {
   count,
   ErrorNote,
@@ -72,12 +72,6 @@ const COLUMNS: readonly Column<Entry>[] = [
         : "",
   },
 ];
-
-function titleOf({ transaction_id, undoes }: Transaction): string {
-  return undoes === undefined
-    ? nameOfUpload(transaction_id) ?? "Upload"
-    : `Undo of ${nameOfUpload(undoes) ?? "an upload"}`;
-}
 
 /** Whether the refused request was an upload. */
 function isUpload({ route }: Refusal): boolean {
