@@ -1,5 +1,5 @@
 /** Deletes old rows of the catalogue: jobs of `operations/maintenance.ts`. */
-import { inLists, marks, type Tx, UPKEEP } from "../database/db.ts";
+import { inLists, MAINTENANCE, marks, type Tx } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -26,7 +26,7 @@ export async function* sweepUploads(
   if (days === 0) return;
   const before = deps.clock.now() - days * DAY_MS;
   yield* untilNone(() =>
-    db.write((tx) => deleteOldTransactions(tx, before), UPKEEP)
+    db.write((tx) => deleteOldTransactions(tx, before), MAINTENANCE)
   );
 }
 
@@ -85,7 +85,9 @@ export async function* sweepUndo(
   { config, deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const since = undoableSince(deps.clock.now(), config.undoDays);
-  yield* untilNone(() => db.write((tx) => deleteOldUndo(tx, since), UPKEEP));
+  yield* untilNone(() =>
+    db.write((tx) => deleteOldUndo(tx, since), MAINTENANCE)
+  );
 }
 
 /** Deletes Idempotency-Keys that have expired. */
@@ -93,7 +95,9 @@ export async function* sweepIdempotencyKeys(
   { deps, db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  yield* untilNone(() => db.write((tx) => forgetExpiredKeys(tx, now), UPKEEP));
+  yield* untilNone(() =>
+    db.write((tx) => forgetExpiredKeys(tx, now), MAINTENANCE)
+  );
 }
 
 /** Gives products the numbers that changes of their images left for later. */
@@ -101,6 +105,6 @@ export async function* finishImageChanges(
   { db }: RetentionServices,
 ): AsyncGenerator<number, void> {
   while (await db.read((sql) => sql.get(REST)) !== undefined) {
-    yield await db.write(touchRest, UPKEEP);
+    yield await db.write(touchRest, MAINTENANCE);
   }
 }

@@ -99,10 +99,10 @@ export interface Shared {
   key: string;
 }
 
-/** Options of upkeep writes: one at a time, with low priority. */
-export const UPKEEP: WriteOptions = {
-  owner: "upkeep",
-  order: "upkeep",
+/** Options of maintenance writes: one at a time, with low priority. */
+export const MAINTENANCE: WriteOptions = {
+  owner: "maintenance",
+  order: "maintenance",
   heavy: true,
 };
 

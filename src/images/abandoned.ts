@@ -3,7 +3,7 @@
  * files: a job of `operations/maintenance.ts`. `unneeded_since` is 0 in the row
  * of an image that is still to be looked at.
  */
-import { marks, type Sql, type Tx, UPKEEP } from "../database/db.ts";
+import { MAINTENANCE, marks, type Sql, type Tx } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { byUrl } from "./requests.ts";
@@ -39,13 +39,13 @@ export async function* sweepAbandoned(
   if (!await db.read(hasAbandoned)) return;
   for (let after: string | null = ""; after !== null;) {
     const from: string = after;
-    after = await db.write((tx) => judgeAbandoned(tx, from), UPKEEP);
+    after = await db.write((tx) => judgeAbandoned(tx, from), MAINTENANCE);
     yield 0;
   }
   if (!await db.read(hasAbandoned)) return;
   yield* sweepFiles(services, 0);
-  yield* untilNone(() => db.write(forgetShared, UPKEEP));
-  yield* untilNone(() => db.write(deleteAbandoned, UPKEEP));
+  yield* untilNone(() => db.write(forgetShared, MAINTENANCE));
+  yield* untilNone(() => db.write(deleteAbandoned, MAINTENANCE));
 }
 
 async function hasAbandoned(sql: Sql): Promise<boolean> {

@@ -13,7 +13,7 @@ import {
   PREFIXES,
   sha256Of,
 } from "./storage/blob_store.ts";
-import { type Db, UPKEEP } from "../database/db.ts";
+import { type Db, MAINTENANCE } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
@@ -134,7 +134,7 @@ async function* sweepRows(
     const from: string = after;
     const { last, deleted } = await db.write(
       (tx) => markUnneeded(tx, from, times),
-      UPKEEP,
+      MAINTENANCE,
     );
     yield deleted;
     after = last;
@@ -218,7 +218,7 @@ async function removeUnneeded(
   clock: Clock,
 ): Promise<ImageFile[]> {
   const hashes = files.map(({ name }) => sha256Of(name));
-  await db.write((tx) => forgetUnneeded(tx, hashes), UPKEEP);
+  await db.write((tx) => forgetUnneeded(tx, hashes), MAINTENANCE);
   return await store.remove(files, async (files) => {
     const { used, busy } = await db.read(async (sql) => ({
       used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),

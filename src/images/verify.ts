@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { imageFile } from "./image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import { type ImageStore, PREFIXES, sha256Of } from "./storage/blob_store.ts";
-import { type Db, UPKEEP } from "../database/db.ts";
+import { type Db, MAINTENANCE } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesAfter,
@@ -54,7 +54,7 @@ export async function* refetchMissing(
       const urls = await db.write(async (tx) => {
         await setPosition(tx, MISSING_IMAGES, position);
         return await refetchCopies(tx, gone, at);
-      }, UPKEEP);
+      }, MAINTENANCE);
       if (urls > 0) {
         deps.log.warn("image_files_missing", { urls });
         signals.images.announce();

@@ -1,5 +1,5 @@
 /** Counts of each hour, for the operator. */
-import { type Sql, type Tx, UPKEEP } from "../database/db.ts";
+import { MAINTENANCE, type Sql, type Tx } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 
@@ -70,6 +70,6 @@ export async function* sweepHourlyCounts(
   const before = Math.floor((deps.clock.now() - KEPT_MS) / HOUR_MS);
   yield await db.write(
     (tx) => tx.run("DELETE FROM hourly_counts WHERE hour < ?", [before]),
-    UPKEEP,
+    MAINTENANCE,
   );
 }

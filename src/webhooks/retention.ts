@@ -2,7 +2,7 @@
  * Deletes old events, deliveries and secrets: jobs of
  * `operations/maintenance.ts`.
  */
-import { UPKEEP } from "../database/db.ts";
+import { MAINTENANCE } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -20,7 +20,7 @@ export async function* sweepEvents(
   if (keptMs === 0) return;
   const now = deps.clock.now();
   yield* untilNone(() =>
-    db.write((tx) => sweepDeliveries(tx, now, keptMs), UPKEEP)
+    db.write((tx) => sweepDeliveries(tx, now, keptMs), MAINTENANCE)
   );
 }
 
@@ -35,7 +35,7 @@ export async function* sweepReferences(
   if (days === 0) return;
   const before = deps.clock.now() - days * DAY_MS;
   yield* untilNone(() =>
-    db.write((tx) => deleteReferences(tx, before), UPKEEP)
+    db.write((tx) => deleteReferences(tx, before), MAINTENANCE)
   );
 }
 
@@ -44,5 +44,5 @@ export async function* sweepFormerSecrets(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  yield await db.write((tx) => forgetFormerSecrets(tx, now), UPKEEP);
+  yield await db.write((tx) => forgetFormerSecrets(tx, now), MAINTENANCE);
 }

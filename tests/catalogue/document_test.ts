@@ -18,7 +18,7 @@ for (
     [
       "a mutated document is refused at a place in it, or read",
       checkMutated,
-      3_000,
+      1_500,
     ],
     ["it makes no difference where a long document is cut", checkPieces, 150],
   ] as const

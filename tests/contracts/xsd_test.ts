@@ -5,6 +5,7 @@ import {
   ANSWER_EXAMPLES,
   PRODUCTS_EXAMPLE,
 } from "../../src/contracts/examples.ts";
+import { QUICK_JAVA } from "../support/java.ts";
 import { temporaryFolder } from "../support/process.ts";
 
 const VALIDATE = new URL("Validate.java", import.meta.url).pathname;
@@ -61,7 +62,7 @@ Deno.test("Xerces takes both schemas, every example, and nothing else", async ()
   for (const { schema, good, bad } of CASES) {
     await using folder = await temporaryFolder();
     const files = await written(folder.path, [schema, ...good, ...bad]);
-    const output = await run("java", [VALIDATE, ...files]);
+    const output = await run("java", [...QUICK_JAVA, VALIDATE, ...files]);
     if (output === null) return console.log("not tried: there is no JDK");
     const lines = output.trim().split("\n");
     assertEquals(lines.slice(0, 1 + good.length).filter((l) => l !== "ok"), []);

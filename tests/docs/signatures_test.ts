@@ -6,6 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { blocks, chapter } from "../support/handbook.ts";
 import { boot } from "../support/app.ts";
+import { QUICK_JAVA } from "../support/java.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 
@@ -105,7 +106,7 @@ while (($line = fgets(STDIN)) !== false) {
 final class Webhooks`,
       ),
     },
-    run: ["java", "Main.java"],
+    run: ["java", ...QUICK_JAVA, "Main.java"],
   },
   {
     language: "go",

@@ -58,7 +58,7 @@ async function uploads(stage: Stage): Promise<Activity> {
         failures.push(error);
         over = true;
       });
-      await pause(10);
+      await pause(20);
     }
   });
   const inDoubt = () => writers.filter(({ inDoubt }) => inDoubt !== null);
@@ -188,12 +188,21 @@ function backup(stage: Stage): Promise<Activity> {
     files.push(file);
   };
   let during: Promise<void> = Promise.resolve();
+  let after: Promise<void> | null = null;
   return Promise.resolve({
     midway: () => {
       during = take().catch(() => {});
     },
     stop: () => during,
-    pending: () => take().then(() => "", (error) => `no backup: ${error}`),
+    pending: async () => {
+      try {
+        await (after ??= take());
+        return "";
+      } catch (error) {
+        after = null;
+        return `no backup: ${error}`;
+      }
+    },
     verify: async () => {
       for (const file of files) {
         using database = new DatabaseSync(file, { readOnly: true });

@@ -155,7 +155,7 @@ async function recover(
       .filter((what) => what !== "");
     if (late.length === 0) break;
     if (left < 0) throw new Error(`after 10 s: ${late.join("; ")}`);
-    await pause(10);
+    await pause(20);
   }
   clock.speed = 1;
   return clock.monotonic() - began;

@@ -2,7 +2,7 @@
 import type { Clock } from "../../src/deps.ts";
 import { Starvation } from "../support/starvation.ts";
 
-const PERIOD_MS = 20;
+const PERIOD_MS = 40;
 
 interface Seen {
   /** Monotonic time of the clock when it was asked, and answered. */

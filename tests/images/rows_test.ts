@@ -511,10 +511,12 @@ async function mix(seed: number): Promise<void> {
   ];
   for (let step = 0; step < 120; step++) await pick(steps)();
   for (const job of held.splice(0)) await hand.settle(job, BUSY);
-  for (let round = 0; round < 40; round++) {
-    hand.clock.advance(200_000);
+  for (let left = true; left;) {
+    hand.clock.advance(200_000); // no retry waits longer
+    left = false;
     for (const seller of sellers) {
       for (const job of await hand.claim(seller)) {
+        left = true;
         await hand.settle(job, pick([stored(), BUSY]));
       }
     }

@@ -164,7 +164,7 @@ async function complaints({ page }: Tab): Promise<string[]> {
     "document.documentElement.scrollWidth - innerWidth",
   );
   const complained = await page.evaluate<string[]>(
-    `axe.run({ runOnly: ${JSON.stringify(TAGS)} })
+    `axe.run({ runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] })
       .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
         nodes.map(({ html, failureSummary }) =>
           [id, html, failureSummary].join(" "))))`,

@@ -44,15 +44,23 @@ function test(name: string, fn: () => Promise<void>): void {
   });
 }
 
-function bootAll({ config, ...options }: BootOptions = {}): Promise<TestApp> {
+/** Without the images, whose worker takes as long to start as all the rest. */
+function bootPage({ config, ...options }: BootOptions = {}): Promise<TestApp> {
   return boot({
     ...options,
     config: {
-      roles: ["api", "images", "webhooks"],
+      roles: ["api", "webhooks"],
       operatorKey: "operator",
       ...config,
     },
   });
+}
+
+function bootWithImages(
+  { config, ...options }: BootOptions = {},
+): Promise<TestApp> {
+  const roles = ["api", "images", "webhooks"] as const;
+  return bootPage({ ...options, config: { roles, ...config } });
 }
 
 /** How far what is on the page jumped by itself; 0.1 is what good pages keep. */
@@ -69,7 +77,7 @@ function watchJumps(page: Page): Promise<() => Promise<number>> {
 
 test("a file is checked, uploaded and watched to its end", async () => {
   await using host = new ImageHost();
-  await using app = await bootAll();
+  await using app = await bootWithImages();
   await using tab = await openTab(browser);
   const { page } = tab;
   const jumped = await watchJumps(page);
@@ -110,7 +118,7 @@ test("a file is checked, uploaded and watched to its end", async () => {
 });
 
 test("a refused file is repaired where its problems are shown", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);
@@ -179,7 +187,7 @@ function selected(page: Page): Promise<string> {
 }
 
 test("problems are grouped by code and field, filtered and saved", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);
@@ -217,7 +225,7 @@ test("problems are grouped by code and field, filtered and saved", async () => {
 });
 
 test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);
@@ -259,7 +267,7 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
 
 test("a webhook is registered, tested, sent again and removed", async () => {
   await using sink = new WebhookSink();
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);
@@ -304,7 +312,7 @@ test("a webhook is registered, tested, sent again and removed", async () => {
 
 test("a failing webhook is shown as such, recovers, and gets a secret of its own", async () => {
   await using sink = new WebhookSink();
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   const emitted = await app.call("/operator_api/events", {
@@ -347,7 +355,7 @@ test("a failing webhook is shown as such, recovers, and gets a secret of its own
 const HOSTILE = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;
 
 test("what a seller writes is shown, never run", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   const sku = `<b>/..\\?#%"'`;
@@ -381,7 +389,7 @@ test("what a seller writes is shown, never run", async () => {
 
 test("all fields of a product are changed in one form, and one is written", async () => {
   await using host = new ImageHost();
-  await using app = await bootAll();
+  await using app = await bootWithImages();
   await using tab = await openTab(browser);
   const { page } = tab;
   await app.upload(product("A/1"));
@@ -437,7 +445,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
 });
 
 test("products are paged both ways, put in order and found by their address", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   const skus = Array.from({ length: 60 }, (_, i) => `S-${(i * 7) % 60}`);
@@ -469,7 +477,7 @@ test("products are paged both ways, put in order and found by their address", as
 });
 
 test("a product is deleted once one is sure", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await app.upload(product("A/1") + product("B"));
@@ -487,7 +495,7 @@ test("a product is deleted once one is sure", async () => {
 });
 
 test("an upload is undone after a look at what that does", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await app.upload(product("A"));
@@ -521,7 +529,7 @@ test("an upload is undone after a look at what that does", async () => {
 });
 
 test("after a refusal the valid products are uploaded, and the others downloaded", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);
@@ -558,7 +566,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
 });
 
 test("a key that is revoked in the middle loses no file", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);
@@ -592,7 +600,7 @@ test("a key that is revoked in the middle loses no file", async () => {
 
 test("an upload whose answer is lost is not done twice", async () => {
   await using host = new ImageHost();
-  await using first = await bootAll();
+  await using first = await bootWithImages();
   await using door = new Door(first.url);
   await using tab = await openTab(browser);
   const { page } = tab;
@@ -621,7 +629,7 @@ test("an upload whose answer is lost is not done twice", async () => {
   await until(async () => await transactions() === 1);
   await first.app.close();
 
-  await using second = await bootAll({
+  await using second = await bootWithImages({
     config: { dataDir: first.config.dataDir },
     seller: { id: first.sellerId, key: first.key },
   });
@@ -641,7 +649,7 @@ test("an upload whose answer is lost is not done twice", async () => {
 });
 
 test("the operator sees sellers, backlog and the last day", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await app.addSeller("<i>globex</i>");
@@ -664,7 +672,7 @@ test("the operator sees sellers, backlog and the last day", async () => {
 });
 
 test("the operator makes a seller, limits it, hands out keys and takes them back", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, "operator");
@@ -716,7 +724,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
 });
 
 test("a refused upload stands in the seller's history, and the operator sees it", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await app.upload(product("A-1"));
@@ -741,7 +749,7 @@ test("a refused upload stands in the seller's history, and the operator sees it"
 });
 
 test("a wrong key is refused with what helps to report it", async () => {
-  await using app = await bootAll();
+  await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
   await page.goto(app.url);
@@ -756,7 +764,7 @@ test("a wrong key is refused with what helps to report it", async () => {
 
 test("a view that comes too early for the rate limit waits", async () => {
   // Two requests at once, then one every three seconds.
-  await using app = await bootAll({ config: { rateLimit: 20 } });
+  await using app = await bootPage({ config: { rateLimit: 20 } });
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);

@@ -120,15 +120,24 @@ Deno.test("what is not well-formed is refused, as saxes does", () => {
 });
 
 Deno.test("characters that no document may hold are refused", () => {
+  // Those that it may hold stand together: to read each alone takes seconds.
+  let allowed = "";
   for (let code = 0; code < 0x10000; code++) {
     const isSurrogate = code >= 0xd800 && code <= 0xdfff;
     const isAllowed = code >= 0x20 && code < 0xfffe && !isSurrogate ||
       [9, 10, 13].includes(code);
-    assertEquals(isRead(`<a>&#${code};</a>`), isAllowed, `reference ${code}`);
-    if (isSurrogate || code === 0x26 || code === 0x3c) continue;
-    const document = `<a>${String.fromCharCode(code)}</a>`;
-    assertEquals(isRead(document), isAllowed, `character ${code}`);
+    const reference = `&#${code};`;
+    const isMarkup = code === 0x26 || code === 0x3c;
+    const character = isSurrogate || isMarkup ? "" : String.fromCharCode(code);
+    if (isAllowed) {
+      allowed += reference + character;
+      continue;
+    }
+    assertEquals(isRead(`<a>${reference}</a>`), false, `reference ${code}`);
+    if (isSurrogate) continue;
+    assertEquals(isRead(`<a>${character}</a>`), false, `character ${code}`);
   }
+  assertEquals(isRead(`<a>${allowed}</a>`), true);
 });
 
 Deno.test("names are those that saxes knows", () => {
@@ -141,7 +150,7 @@ Deno.test("names are those that saxes knows", () => {
 });
 
 Deno.test("generated documents, sound and mutated, are read alike", () => {
-  for (let seed = 0; seed < 2_000; seed++) checkGenerated(new Random(seed));
+  for (let seed = 0; seed < 1_000; seed++) checkGenerated(new Random(seed));
 });
 
 Deno.test("it makes no difference in which blocks a document comes", () => {
