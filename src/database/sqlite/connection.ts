@@ -15,6 +15,7 @@ import {
   type Tx,
 } from "../db.ts";
 import type { SharedValues } from "../shared_values.ts";
+import { yieldToIo } from "../../lib/yield_to_io.ts";
 import { guarded, toDbError } from "./errors.ts";
 
 declare module "node:sqlite" {
@@ -50,6 +51,10 @@ const CACHE_KIB = 4_000;
  * restarts it.
  */
 const ALL_PAGES = 2 ** 30;
+/** Rows that a write stores at least before other work runs. */
+const ROWS_AT_ONCE = 64;
+/** A write lets other work run after so many milliseconds. */
+const YIELD_AFTER_MS = 10;
 
 /**
  * Opens the file; creates it unless read-only. Does not wait for locks. Throws
@@ -234,6 +239,10 @@ export class SqliteTx implements Tx {
   readonly #connection: SqliteConnection;
   readonly #shared: SharedValues;
   readonly #clock: Clock;
+  /** Monotonic milliseconds. */
+  #yieldedAt: number;
+  /** The end of what later statements wait for. */
+  #last: Promise<void> | null = null;
   readonly afterCommit: (() => void)[] = [];
 
   constructor(
@@ -244,6 +253,7 @@ export class SqliteTx implements Tx {
     this.#connection = connection;
     this.#shared = shared;
     this.#clock = clock;
+    this.#yieldedAt = clock.monotonic();
   }
 
   now(): number {
@@ -251,11 +261,11 @@ export class SqliteTx implements Tx {
   }
 
   all<T>(sql: string, params?: readonly Param[]): Promise<T[]> {
-    return this.#connection.all<T>(sql, params);
+    return this.#inOrder(() => this.#connection.all<T>(sql, params));
   }
 
   get<T>(sql: string, params?: readonly Param[]): Promise<T | undefined> {
-    return this.#connection.get<T>(sql, params);
+    return this.#inOrder(() => this.#connection.get<T>(sql, params));
   }
 
   changeHorizon(): Promise<ChangeHorizon> {
@@ -268,26 +278,59 @@ export class SqliteTx implements Tx {
     return changeAfter(row!.last, this.now());
   }
 
-  // deno-lint-ignore require-await
-  async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    return this.#connection.runNow(sql, params);
+  run(sql: string, params: readonly Param[] = []): Promise<number> {
+    // deno-lint-ignore require-await
+    return this.#inOrder(async () => this.#connection.runNow(sql, params));
   }
 
   lock(): Promise<void> {
     return Promise.resolve();
   }
 
-  // deno-lint-ignore require-await
   async exec(sql: string, params: readonly Param[] = []): Promise<void> {
-    this.#connection.runNow(sql, params);
+    await this.run(sql, params);
   }
 
-  // deno-lint-ignore require-await
-  async runMany(
+  /** Lets other work run between pieces: only other writes need to wait. */
+  runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
+    const run = this.#inOrder(() => this.#runInPieces(sql, rows));
+    this.#holdBack(run);
+    return run;
+  }
+
+  async #runInPieces(
     sql: string,
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
-    this.#connection.runManyNow(sql, rows);
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      if (this.#clock.monotonic() - this.#yieldedAt >= YIELD_AFTER_MS) {
+        await yieldToIo();
+        this.#yieldedAt = this.#clock.monotonic();
+      }
+      this.#connection.runManyNow(sql, rows.slice(at, at + ROWS_AT_ONCE));
+    }
+  }
+
+  /** Resolves when no statement is running. */
+  async idle(): Promise<void> {
+    while (this.#last !== null) await this.#last;
+  }
+
+  /** Statements that are sent without waiting run in their order. */
+  #inOrder<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#last === null) return run();
+    const result = this.#last.then(run);
+    this.#holdBack(result);
+    return result;
+  }
+
+  /** Later statements wait for this one. */
+  #holdBack(statement: Promise<unknown>): void {
+    const last = statement.then(() => {}, () => {});
+    this.#last = last;
+    last.then(() => {
+      if (this.#last === last) this.#last = null;
+    });
   }
 
   once<T>(name: string, make: () => Promise<T>): Promise<T> {

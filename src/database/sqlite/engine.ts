@@ -375,7 +375,8 @@ class SqliteDb implements Db {
     const tx = new SqliteTx(this.#writer, shared, this.#deps.clock);
     const before = this.#writer.writes;
     try {
-      const value = await write.fn(tx);
+      // A statement must not go on in the next transaction.
+      const value = await write.fn(tx).finally(() => tx.idle());
       this.#writer.checkTransaction();
       const { afterCommit } = tx;
       return { write, value, failed: false, spoilt: false, afterCommit };

@@ -7,9 +7,11 @@ import {
   inLists,
   type Tx,
 } from "../../../src/database/db.ts";
+import { systemClock } from "../../../src/deps.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import type { Migration } from "../../../src/database/migrations.ts";
 import { until } from "../../support/clock.ts";
+import { temporaryFolder } from "../../support/process.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 
 class Store implements AsyncDisposable {
@@ -296,4 +298,47 @@ Deno.test("a log in use has its full length at once, and what is committed survi
   );
   await again.close();
   assertEquals(stored, { n: 4 });
+});
+
+Deno.test("a long write lets reads and other work run, and is whole all the same", async () => {
+  await using folder = await temporaryFolder();
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => now += 5 };
+  const db = await openSqlite(`${folder.path}/seller.db`, {
+    migrations: COUNTERS,
+    deps: { clock },
+  });
+  const rows = Array.from({ length: 1_000 }, (_, n) => [`row ${n}`]);
+  const inserted = "INSERT INTO counters (name, n) VALUES (?, 0)";
+  let turns = 0;
+  let isWritten = false;
+  let seen: { n: number } | undefined;
+  const write = db.write(async (tx) => {
+    const all = tx.runMany(inserted, rows);
+    const counted = tx.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters");
+    [, seen] = await Promise.all([all, counted]);
+  }).finally(() => isWritten = true);
+  while (!isWritten) {
+    const [{ n }] = await db.read((sql) =>
+      sql.all<{ n: number }>("SELECT COUNT(*) AS n FROM counters")
+    );
+    if (!isWritten) assert(n < 1_000, "nothing before the commit");
+    await new Promise((done) => setImmediate(done));
+    turns++;
+  }
+  await write;
+  assert(turns > 10, `${turns} turns`);
+  assertEquals(seen?.n, 1_001, "statements keep their order");
+  const failed = db.write(async (tx) => {
+    void tx.runMany(inserted, rows.map(([name]) => [`${name} again`]));
+    await Promise.reject(new Error("no"));
+  });
+  const next = db.write(add());
+  await assertRejects(() => failed, Error, "no");
+  await next;
+  const after = await db.read((sql) =>
+    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters")
+  );
+  assertEquals(after?.n, 1_001, "nothing of a write that failed");
+  await db.close();
 });
