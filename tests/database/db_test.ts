@@ -178,6 +178,46 @@ onEach(
   },
 );
 
+onEach(
+  "shared writes with one key see each other",
+  async (db) => {
+    const names = ["a", "b", "c"];
+    await db.write((tx) =>
+      tx.run("INSERT INTO counters (name, n) VALUES ('b', 0), ('c', 0)")
+    );
+    const seen: number[] = [];
+    const raise = (n: number) =>
+      db.write(async (tx) => {
+        const name = names[n % 3];
+        const row = await tx.get<{ n: number }>(
+          "SELECT n FROM counters WHERE name = ?",
+          [name],
+        );
+        await tx.exec("UPDATE counters SET n = ? WHERE name = ?", [
+          row!.n + 1,
+          name,
+        ]);
+        tx.onCommit(() => void (name === "a" && seen.push(n)));
+      }, { shared: { kind: "test", key: names[n % 3] } });
+    // Some begin while the transactions of others run.
+    await Promise.all(Array.from({ length: 5 }, async (_, group) => {
+      for (let turn = 0; turn < 3 * group; turn++) {
+        await db.read((sql) => sql.get("SELECT 1"));
+      }
+      await Promise.all(
+        Array.from({ length: 12 }, (_, n) => raise(12 * group + n)),
+      );
+    }));
+    const rows = await db.read((sql) =>
+      sql.all<{ n: number }>(
+        "SELECT n FROM counters WHERE name IN ('a', 'b', 'c')",
+      )
+    );
+    assertEquals(rows.map(({ n }) => n), [20, 20, 20]);
+    assertEquals(seen.length, 20);
+  },
+);
+
 onEach("whenever a write is asked for, it is made", async (db) => {
   for (let turns = 0; turns < 60; turns++) {
     const shared = { kind: "test", key: "one" };

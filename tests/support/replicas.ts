@@ -43,11 +43,11 @@ export class Replicas implements AsyncDisposable {
     return found;
   }
 
-  /** Whether a write has changed products and has not ended. */
-  hasWritten(): Promise<boolean> {
+  /** Whether a write has changed a table and has not ended. */
+  hasWritten(table = "products"): Promise<boolean> {
     return this.#isAny(`state = 'idle in transaction' AND pid IN (
       SELECT pid FROM pg_locks
-      WHERE relation = 'products'::regclass AND mode = 'RowExclusiveLock')`);
+      WHERE relation = '${table}'::regclass AND mode = 'RowExclusiveLock')`);
   }
 
   /** Whether a write waits for a lock. */

@@ -23,6 +23,10 @@ import {
 } from "../../../src/images/rows/queue.ts";
 import { requestImages, takeImages } from "../../../src/images/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
+import {
+  touchProductsOf,
+  touchRest,
+} from "../../../src/catalogue/change_feed.ts";
 import { requireActive } from "../../../src/sellers/access.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
 import { countsOf } from "../../../src/catalogue/transaction.ts";
@@ -242,6 +246,35 @@ Deno.test("renewing leases and asking for their images do not block each other",
       }),
   );
   assertEquals(calls, 3, "nobody had to begin again");
+});
+
+Deno.test("products of an image that changes again while the rest of them is told start anew", async () => {
+  await using both = await Two.open();
+  const { one, two } = both;
+  await one.write((tx) => both.upload(tx));
+  const [{ id: image }] = await both.rows("SELECT id FROM images") as {
+    id: string;
+  }[];
+  const products = Array.from(
+    { length: 1_001 },
+    (_, n) => [image, n + 1, deps.ids.uuid()],
+  );
+  const touch = (db: Db) => db.write((tx) => touchProductsOf(tx, [image]));
+  await one.write((tx) =>
+    tx.runMany(
+      "INSERT INTO product_images (image_id, seller_no, product_id) VALUES (?, ?, ?)",
+      products,
+    )
+  );
+  await touch(one);
+  await both.interleave(
+    touchRest,
+    (sql) => sql.includes("FROM changed_images"),
+    () => touch(two),
+  );
+  assertEquals(await both.rows("SELECT seller_no FROM changed_images"), [
+    { seller_no: 0 },
+  ]);
 });
 
 Deno.test("a seller is removed after the uploads that found it active", async () => {

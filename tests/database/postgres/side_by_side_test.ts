@@ -12,6 +12,7 @@ import {
   textAt,
 } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
+import { ImageHost } from "../../support/image_host.ts";
 import { ownServer } from "../../support/postgres.ts";
 import { bootReplicas, type Replicas } from "../../support/replicas.ts";
 
@@ -50,16 +51,18 @@ class Held implements AsyncDisposable {
 
   /**
    * Holds `first` before its commit while `second` runs in the other process,
-   * until that is over or waits for a lock. Returns whether it waited.
+   * until that is over or waits for a lock. Returns whether it waited. The write
+   * of `first` is known by a table.
    */
   async run<A, B>(
     first: (app: TestApp) => Promise<A>,
     second: (app: TestApp) => Promise<B>,
+    table?: string,
   ): Promise<{ first: A; second: B; waited: boolean }> {
     const commit = Promise.withResolvers<void>();
     this.commit = commit.promise;
     const early = first(this.#slow);
-    await until(() => this.#service.hasWritten());
+    await until(() => this.#service.hasWritten(table));
     let over = false;
     const late = second(this.app).finally(() => over = true);
     await until(async () => over || await this.#service.isWaiting());
@@ -213,6 +216,34 @@ Deno.test("a SKU is found while another product gives it up and a third takes it
   );
   assertEquals([upload.first.status, upload.waited], [200, true]);
   assertEquals(upload.second.status, 200, upload.second.text);
+});
+
+Deno.test("failed images are retried once, whichever process is asked", async () => {
+  await using host = new ImageHost();
+  await using held = await Held.open();
+  const image = `<images><image>${host.url}/good/a.png</image></images>`;
+  const { xml } = await change(held.app, "A", image);
+  await held.app.app.db.write(async (tx) => {
+    await tx.run("UPDATE images SET state = 'failed'");
+    await tx.run("UPDATE transaction_images SET status = 'failed'");
+    await tx.run(
+      `UPDATE transactions SET images_pending = 0, images_failed = 1
+       WHERE images_pending = 1`,
+    );
+  });
+  const retry = (app: TestApp) =>
+    app.call(
+      `/seller_api/bulk_products/${textAt(xml, "transaction_id")}/images/retry`,
+      { method: "POST" },
+    );
+  const { first, second } = await held.run(retry, retry, "transactions");
+  assertEquals([first.status, second.status], [200, 200]);
+  assertEquals(
+    await held.row(
+      "SELECT images_pending, images_failed FROM transactions ORDER BY id DESC",
+    ),
+    { images_pending: 1, images_failed: 0 },
+  );
 });
 
 Deno.test("an undo and an upload together stay within the seller's limit of products", async () => {
