@@ -159,11 +159,11 @@ export async function lockProducts(
 ): Promise<Product[]> {
   const conditions: string[] = [];
   const params: Param[] = [];
-  const named = { id: ids.filter(isId), sku: skus };
+  const named = { id: ids.filter(isId), sku: [...skus].sort() };
   for (const [column, values] of Object.entries(named)) {
     for (const list of inLists(values)) {
       const isOne = `${column} IN (${marks(list.length)})`;
-      conditions.push(`(seller_no = ? AND ${isOne})`);
+      conditions.push(`seller_no = ? AND ${isOne}`);
       // bounded: a list of 256 at most
       params.push(sellerNo, ...list);
     }

@@ -14,6 +14,9 @@
  *   in lists are cursors.
  * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
  *   either of them, so both are found nowhere and shown nowhere.
+ * - A seller's products with SKUs of a list are looked up one by one: with old
+ *   statistics PostgreSQL takes the products of a growing seller for few, and
+ *   would read all of them.
  * - An entry of an ordered index has 2,704 bytes at most, and the URL of an
  *   image may have 8,000: it is found by a hash, and unique by two MD5s; of one
  *   alone, a seller could make two URLs that have it in common.
@@ -58,9 +61,26 @@ const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 
 const URL_ONCE = "md5(url), md5(reverse(url))";
 
+const BY_SKUS = " AND sku IN (";
+const IN_ORDER = "ORDER BY sku FOR UPDATE";
+
+/** A query for a seller's products with SKUs of a list, in their order. */
+function oneByOne(sql: string): string {
+  const [select, list, ...more] = sql.split(BY_SKUS);
+  if (list === undefined || more.length > 0) return sql;
+  if (!select.endsWith(" FROM products WHERE seller_no = ?")) return sql;
+  const [marks, rest] = list.split(")", 2);
+  const isLocked = rest.trim() === IN_ORDER;
+  if (!isLocked && rest.trim() !== "") return sql;
+  const keys = marks.split(",").map((_, i) => `($${i + 2}::text)`);
+  return `SELECT product.* FROM (VALUES ${keys}) AS wanted (key)
+    CROSS JOIN LATERAL (${select.slice(0, -1)}$1 AND sku = wanted.key
+      LIMIT 1${isLocked ? " FOR UPDATE" : ""}) AS product`;
+}
+
 function toPostgres(sql: string): string {
   let n = 0;
-  return sql
+  return oneByOne(sql)
     .replace("ON CONFLICT (url)", `ON CONFLICT (${URL_ONCE})`)
     .replaceAll("0 /* SHARD */", "pg_backend_pid() % 16")
     .replace(QUOTED_OR_MARK, (part) => part === "?" ? `$${++n}` : part);

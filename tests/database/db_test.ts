@@ -199,22 +199,20 @@ onEach(
         ]);
         tx.onCommit(() => void (name === "a" && seen.push(n)));
       }, { shared: { kind: "test", key: names[n % 3] } });
-    // Some begin while the transactions of others run.
-    await Promise.all(Array.from({ length: 5 }, async (_, group) => {
-      for (let turn = 0; turn < 3 * group; turn++) {
-        await db.read((sql) => sql.get("SELECT 1"));
-      }
-      await Promise.all(
-        Array.from({ length: 12 }, (_, n) => raise(12 * group + n)),
-      );
-    }));
+    const writes: Promise<void>[] = [];
+    for (let n = 0; n < 90; n++) {
+      writes.push(raise(n));
+      // So that some begin while the transactions of others run.
+      if (n % 3 === 2) await db.read((sql) => sql.get("SELECT 1"));
+    }
+    await Promise.all(writes);
     const rows = await db.read((sql) =>
       sql.all<{ n: number }>(
         "SELECT n FROM counters WHERE name IN ('a', 'b', 'c')",
       )
     );
-    assertEquals(rows.map(({ n }) => n), [20, 20, 20]);
-    assertEquals(seen.length, 20);
+    assertEquals(rows.map(({ n }) => n), [30, 30, 30]);
+    assertEquals(seen.length, 30);
   },
 );
 

@@ -2,7 +2,8 @@
  * Two processes at the same rows, one of them between its look and its commit.
  * Each test fails when the lock that it speaks of is taken out.
  */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { lockProducts } from "../../../src/catalogue/product_rows.ts";
 import { systemClock, systemIds } from "../../../src/deps.ts";
 import type { Db, Tx } from "../../../src/database/db.ts";
 import {
@@ -275,6 +276,34 @@ Deno.test("products of an image that changes again while the rest of them is tol
   assertEquals(await both.rows("SELECT seller_no FROM changed_images"), [
     { seller_no: 0 },
   ]);
+});
+
+Deno.test("an upload reads the products that it names, however many the seller has got since statistics were made", async () => {
+  await using both = await Two.open();
+  const { no } =
+    (await both.one.read((sql) =>
+      sql.get<{ no: number }>("SELECT seller_no AS no FROM sellers")
+    ))!;
+  await both.one.write((tx) =>
+    tx.run(
+      `INSERT INTO products (seller_no, id, sku, change_no, status, created_at,
+         updated_at, availability, price, currency, condition, title, categories,
+         images, attributes)
+       SELECT ?, gen_random_uuid(), 'sku-' || n, n, 'active', 0, 0, 'in_stock',
+         '1', 'SEK', 'new', 'title', '[]', '[]', '[]'
+       FROM generate_series(1, 3000) AS n`,
+      [no],
+    )
+  );
+  const skus = Array.from({ length: 250 }, (_, n) => `sku-${n * 10}`);
+  const read = await both.one.write(async (tx) => {
+    await lockProducts(tx, no, { ids: [], skus });
+    return await tx.get<{ rows: number }>(
+      `SELECT idx_tup_fetch + seq_tup_read AS rows
+       FROM pg_stat_xact_user_tables WHERE relname = 'products'`,
+    );
+  });
+  assert(read!.rows <= 256, `${read!.rows} rows were read`);
 });
 
 Deno.test("a seller is removed after the uploads that found it active", async () => {
