@@ -50,9 +50,11 @@ export class Replicas implements AsyncDisposable {
       WHERE relation = '${table}'::regclass AND mode = 'RowExclusiveLock')`);
   }
 
-  /** Whether a write waits for a lock. */
+  /** Whether a write waits for a lock, other than that of a counter's shard. */
   isWaiting(): Promise<boolean> {
-    return this.#isAny("wait_event_type = 'Lock'");
+    return this.#isAny(
+      "wait_event_type = 'Lock' AND query NOT LIKE '%shard%'",
+    );
   }
 
   /** Whether a connection to the database is in this state. */
