@@ -8,7 +8,7 @@ import {
   waitAfter,
 } from "./connection.ts";
 import { decode, parseXml } from "./decode.ts";
-import { Unreachable } from "./errors.ts";
+import { ApiError, Unreachable } from "./errors.ts";
 import {
   type Entries,
   OPERATIONS,
@@ -174,9 +174,7 @@ async function* follow(
       throw new Error("the stream ended early");
     } catch (cause) {
       signal?.throwIfAborted();
-      const error = cause instanceof Error && !("status" in cause)
-        ? new Unreachable(cause)
-        : cause;
+      const error = cause instanceof ApiError ? cause : new Unreachable(cause);
       const isLate = now() > until;
       if (!mayPass(error) || isLate) throw error;
       onRetry?.(error);

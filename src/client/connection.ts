@@ -56,7 +56,12 @@ export class Connection {
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
-    const { fetch, now, sleep, newKey } = { ...PLATFORM, ...options };
+    const {
+      fetch = PLATFORM.fetch,
+      now = PLATFORM.now,
+      sleep = PLATFORM.sleep,
+      newKey = PLATFORM.newKey,
+    } = options;
     this.platform = { fetch, now, sleep, newKey };
     this.#options = options;
   }

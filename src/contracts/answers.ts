@@ -145,7 +145,7 @@ const REFUSAL = named(
 );
 
 const ERROR = named(
-  "error",
+  "service_error",
   one("code", word(Object.keys(ERRORS)), listOf(ERRORS)),
   one("message", STRING),
   one("request_id", UUID),

@@ -267,6 +267,50 @@ export function Announcer({ text }: { text: string }) {
   return <p class="unseen" role="status" aria-live="polite">{text}</p>;
 }
 
+/** Secrets that the service shows only once. */
+export function NewSecrets({ title, secrets, onSeen }: {
+  title: string;
+  secrets: Readonly<Record<string, string>>;
+  onSeen: () => void;
+}) {
+  return (
+    <div class="note" role="status">
+      <p>{title} This is not shown again.</p>
+      <dl class="secrets">
+        {Object.entries(secrets).map(([name, secret]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <code class="break">{secret}</code>{" "}
+              <CopyButton name={name} text={secret} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        <button type="button" onClick={onSeen}>I have stored it</button>
+      </p>
+    </div>
+  );
+}
+
+/** Browsers let a page copy only on https and localhost. */
+function CopyButton({ name, text }: { name: string; text: string }) {
+  const [copied, setCopied] = useState(false);
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  if (clipboard === undefined) return null;
+  return (
+    <button
+      type="button"
+      class="small"
+      aria-label={`Copy ${name}`}
+      onClick={() => clipboard.writeText(text).then(() => setCopied(true))}
+    >
+      {copied ? "Copied" : "Copy"}
+    </button>
+  );
+}
+
 /** A button that asks for confirmation of what cannot be undone. */
 export function SureButton({ label, question, onSure, disabled }: {
   label: string;

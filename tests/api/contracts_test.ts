@@ -449,6 +449,10 @@ Deno.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint", asyn
   for (const [, name] of references) {
     assert(name in description.components.schemas, name);
   }
+  for (const [name, schema] of Object.entries(description.components.schemas)) {
+    const own = `"#/components/schemas/${name}"`;
+    assert(!JSON.stringify(schema).includes(own), `${name} contains itself`);
+  }
 });
 
 Deno.test("the API reference has every endpoint, field, code and trigger", async () => {

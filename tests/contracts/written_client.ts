@@ -42,13 +42,11 @@ const WORDS: readonly (readonly [string, readonly string[]])[] = [
 
 /** Where the name of a type says too little outside of its document. */
 const NAMES: Readonly<Record<string, string>> = {
-  error: "ServiceError",
   key: "SellerKey",
   product: "SentProduct",
   read_product: "Product",
   attribute: "ProductAttribute",
   image: "ProductImage",
-  webhook: "Webhook",
 };
 
 /** What no schema says: a product is addressed by its id or its SKU. */

@@ -315,18 +315,10 @@ test("a failing webhook is shown as such, recovers, and gets a secret of its own
   await using app = await bootPage();
   await using tab = await openTab(browser);
   const { page } = tab;
-  const emitted = await app.call("/operator_api/events", {
-    method: "POST",
-    key: "operator",
-    body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
-      "<reference>1</reference></event>",
-  });
-  assertEquals(emitted.status, 200, emitted.text);
-  await app.call("/seller_api/webhooks", {
-    method: "POST",
-    body: "<webhook><trigger>order_created</trigger>" +
-      `<url>${sink.url()}</url></webhook>`,
-  });
+  const trigger = "order_created";
+  await app.client({ key: "operator" })
+    .ingestEvent({ event: { seller: "acme", trigger, reference: "1" } });
+  await app.client().createWebhook({ webhook: { trigger, url: sink.url() } });
   sink.answering = () => new Response(null, { status: 500 });
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "Webhooks" }).click();
@@ -680,7 +672,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   await page.getByLabel("Name").fill("initech");
   await page.getByRole("button", { name: "Add" }).click();
   const note = page.getByRole("status").filter({ hasText: "initech" });
-  const shown = await note.locator("dd").first().innerText();
+  const shown = await note.locator("dd code").first().innerText();
   const list = (key: string) => app.call("/seller_api/products", { key });
   assertEquals((await list(shown)).status, 200);
   await page.getByRole("link", { name: "initech" }).click();
@@ -697,7 +689,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
 
   await page.getByLabel("Label of a new key").fill("ERP");
   await page.getByRole("button", { name: "Add a key" }).click();
-  const key = await page.getByRole("status").locator("dd").innerText();
+  const key = await page.getByRole("status").locator("dd code").innerText();
   assertEquals((await list(key)).status, 200);
   const row = page.getByRole("row", { name: "ERP" });
   await row.getByRole("button", { name: "Revoke" }).click();

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 432064b11b57f6e4ce931fb165c077f4.
+// Built by `deno task client` from sources with the hash 7f4749012c4009fc3c12853e9b6bb3af.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows

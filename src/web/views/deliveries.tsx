@@ -25,6 +25,8 @@ import { type Column, Table } from "../table.tsx";
 /** How often the list is reloaded while a delivery is in progress. */
 const LOOK_AGAIN_MS = 2_000;
 const UNDER_WAY: readonly string[] = ["pending", "sending"];
+/** Seconds; a try as soon as this is waited for. */
+const SOON_S = 60;
 /** States in which a delivery can be replayed. */
 const REPLAYABLE: readonly string[] = [
   "pending",
@@ -43,7 +45,7 @@ export function DeliveriesView({ client, trigger }: {
       .listDeliveries({ trigger, after }, { signal });
     return { rows, next };
   }, [client, trigger]);
-  const underWay = list.rows?.some(({ state }) => UNDER_WAY.includes(state));
+  const underWay = list.rows?.some(isUnderWay);
   useEffect(() => {
     if (underWay) return every(LOOK_AGAIN_MS, list.reload);
   }, [underWay, trigger]);
@@ -84,6 +86,11 @@ export function DeliveriesView({ client, trigger }: {
   );
 }
 
+function isUnderWay({ state, next_attempt_at: next }: LoggedDelivery): boolean {
+  return UNDER_WAY.includes(state) ||
+    (next !== null && secondsUntil(next) < SOON_S);
+}
+
 /** Replays what the webhook has missed since a time. */
 function RecoverForm({ client, trigger, onRecovered }: {
   client: Client;
@@ -113,7 +120,7 @@ function RecoverForm({ client, trigger, onRecovered }: {
     >
       <h2>Recover what was missed</h2>
       <p class="quiet">
-        Sends again what was exhausted or cancelled, and events for which there
+        Sends again what was given up or cancelled, and events for which there
         was no webhook.
       </p>
       <div class="row">
@@ -165,7 +172,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
         <span class="grow" />
         {next_attempt_at && (
           <span class="quiet">
-            next try in {duration(secondsUntil(next_attempt_at))}
+            {nextTry(next_attempt_at)}
           </span>
         )}
         {REPLAYABLE.includes(state) && (
@@ -197,6 +204,13 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
       </details>
     </li>
   );
+}
+
+function nextTry(at: string): string {
+  const seconds = secondsUntil(at);
+  return seconds < 1
+    ? "the next try is due"
+    : `next try in ${duration(seconds)}`;
 }
 
 const COLUMNS: readonly Column<Attempt>[] = [

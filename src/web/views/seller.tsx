@@ -8,6 +8,7 @@ import {
   ErrorNote,
   Figure,
   Moment,
+  NewSecrets,
   State,
   SureButton,
   Title,
@@ -17,7 +18,7 @@ import {
 import { goTo, linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { Refusals } from "./refusals.tsx";
-import { NewSecrets, OneField, StatusButton } from "./sellers.tsx";
+import { OneField, StatusButton } from "./sellers.tsx";
 
 export function SellerView({ client, id }: { client: Client; id: string }) {
   const loaded = useLoaded(

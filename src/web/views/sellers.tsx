@@ -5,6 +5,7 @@ import {
   count,
   ErrorNote,
   Moment,
+  NewSecrets,
   State,
   SureButton,
   Title,
@@ -97,30 +98,6 @@ export function StatusButton({ client, seller: { id, status }, onChanged }: {
         Activate
       </button>
     );
-}
-
-/** Secrets that the service shows only once. */
-export function NewSecrets({ title, secrets, onSeen }: {
-  title: string;
-  secrets: Readonly<Record<string, string>>;
-  onSeen: () => void;
-}) {
-  return (
-    <div class="note" role="status">
-      <p>{title} This is not shown again.</p>
-      <dl>
-        {Object.entries(secrets).map(([name, secret]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class="mono break">{secret}</dd>
-          </div>
-        ))}
-      </dl>
-      <p>
-        <button type="button" onClick={onSeen}>I have stored it</button>
-      </p>
-    </div>
-  );
 }
 
 /** A form with one text field. */

@@ -7,6 +7,7 @@ import {
   Await,
   ErrorNote,
   Moment,
+  NewSecrets,
   State,
   SureButton,
   Title,
@@ -117,26 +118,6 @@ function WebhookState({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** A secret, which the service shows only once. */
-function NewSecret({ trigger, secret, onSeen }: {
-  trigger: string;
-  secret: string;
-  onSeen: () => void;
-}) {
-  return (
-    <div class="note" role="status">
-      <p>
-        The new secret of{" "}
-        {trigger}. It is not shown again; the former one signs too for 24 hours.
-      </p>
-      <p class="mono break">{secret}</p>
-      <p>
-        <button type="button" onClick={onSeen}>I have stored it</button>
-      </p>
-    </div>
-  );
-}
-
 function WebhookActions({ client, webhook, onChanged }: Changing & {
   webhook: Webhook;
 }) {
@@ -180,9 +161,9 @@ function WebhookActions({ client, webhook, onChanged }: Changing & {
         />
       </span>
       {secret !== null && (
-        <NewSecret
-          trigger={trigger}
-          secret={secret}
+        <NewSecrets
+          title={`The new secret of ${trigger}; the former one signs too for 24 hours.`}
+          secrets={{ "Webhook secret": secret }}
           onSeen={() => setSecret(null)}
         />
       )}
