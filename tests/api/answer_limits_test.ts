@@ -162,7 +162,7 @@ bothEngines.test("a delivery shows its last ten tries, a page of them ends withi
   assertEquals(last, Array.from({ length: 10 }, (_, i) => `${491 + i}`));
 });
 
-bothEngines.test("an error lists as many details as fit and counts the rest", () => {
+Deno.test("an error lists as many details as fit and counts the rest", () => {
   const message = "é".repeat(5_000);
   const details = Array.from({ length: 1_200 }, (_, i) => ({
     product: i,

@@ -151,7 +151,7 @@ bothEngines.test("what will not do is 422 with the rule of bulk, or 404", async 
   assertEquals(theirs.status, 404);
 });
 
-bothEngines.test("a body is ignored", async () => {
+Deno.test("a body is ignored", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answer = await app.call("/seller_api/products/A/attribute/brand/x", {

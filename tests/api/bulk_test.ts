@@ -324,13 +324,13 @@ bothEngines.test("every problem is told with product, SKU, line and field; nothi
   assertEquals(await storedCount(app), 0);
 });
 
-bothEngines.test("an unknown name is answered with the nearest known one", async () => {
+Deno.test("an unknown name is answered with the nearest known one", async () => {
   await using app = await boot();
   const [detail] = detailsOf(await app.upload(product("A", "<titel/>")));
   assertStringIncludes(detail.message, "<title>");
 });
 
-bothEngines.test("another root is 422, what is not well-formed 400 with its place", async () => {
+Deno.test("another root is 422, what is not well-formed 400 with its place", async () => {
   await using app = await boot();
   const post = (body: string) =>
     app.call("/seller_api/bulk_products", { method: "POST", body });
@@ -372,7 +372,7 @@ bothEngines.test("250 products are accepted, 251 refused", async () => {
   assertEquals(await storedCount(app), 250);
 });
 
-bothEngines.test("past 1,000 details the rest is counted", async () => {
+Deno.test("past 1,000 details the rest is counted", async () => {
   await using app = await boot();
   const rows = Array.from(
     { length: 250 },
@@ -383,7 +383,7 @@ bothEngines.test("past 1,000 details the rest is counted", async () => {
   assertEquals(textAt(answer.xml, "error/details/more"), "1250");
 });
 
-bothEngines.test("a document of nothing but mistakes is counted, not collected", async () => {
+Deno.test("a document of nothing but mistakes is counted, not collected", async () => {
   await using app = await boot();
   const many = Array.from({ length: 64 }, (_, i) => `a${i}=""`).join(" ");
   const answer = await app.upload(
@@ -399,7 +399,7 @@ bothEngines.test("a document of nothing but mistakes is counted, not collected",
   );
 });
 
-bothEngines.test("v must be 1.1 where it is given", async () => {
+Deno.test("v must be 1.1 where it is given", async () => {
   await using app = await boot();
   const body = `<products>${product("A")}</products>`;
   const post = (query: string) =>
@@ -541,7 +541,7 @@ bothEngines.test("each distinct image URL gets one HEAD; any answer but 200 is 4
   assertEquals(await storedCount(app), 0);
 });
 
-bothEngines.test("requests that go out say who asks", async () => {
+Deno.test("requests that go out say who asks", async () => {
   const agents: (string | null)[] = [];
   await using host = new Host((request) => {
     agents.push(request.headers.get("user-agent"));
@@ -555,7 +555,7 @@ bothEngines.test("requests that go out say who asks", async () => {
   assertMatch(agents[0] ?? "", /^seller-interface\/\d/);
 });
 
-bothEngines.test("an image on a private address is refused without a connection", async () => {
+Deno.test("an image on a private address is refused without a connection", async () => {
   await using host = new Host(() => new Response());
   await using app = await boot({ config: { allowPrivate: [] } });
   const answer = await app.upload(

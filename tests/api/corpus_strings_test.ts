@@ -106,7 +106,7 @@ bothEngines.test("naughty strings come back code point for code point, or are re
   if (strings.length > 0) assert(stored > 400, String(stored));
 });
 
-bothEngines.test("naughty strings read out through an answer are the same", async () => {
+Deno.test("naughty strings read out through an answer are the same", async () => {
   await using app = await boot();
   const good = sendable.filter((text) => problems(text).length === 0);
   for (let start = 0; start < good.length; start += 250) {
@@ -127,7 +127,7 @@ bothEngines.test("naughty strings read out through an answer are the same", asyn
   }));
 });
 
-bothEngines.test("what XML cannot carry is malformed, and its line is told", async () => {
+Deno.test("what XML cannot carry is malformed, and its line is told", async () => {
   await using app = await boot();
   const forbidden = strings.filter((text) => FORBIDDEN.test(text));
   if (strings.length > 0) assertEquals(forbidden.length, 6);

@@ -166,7 +166,7 @@ bothEngines.test("one reference at the same moment is one event", async () => {
   ]);
 });
 
-bothEngines.test("everything that is wrong with an event is told at once", async () => {
+Deno.test("everything that is wrong with an event is told at once", async () => {
   await using app = await start();
   const answer = await send(
     app,
@@ -194,7 +194,7 @@ bothEngines.test("everything that is wrong with an event is told at once", async
   assertEquals(await count(app, "events"), 0);
 });
 
-bothEngines.test("data that would mean something else elsewhere is refused", async () => {
+Deno.test("data that would mean something else elsewhere is refused", async () => {
   await using app = await start();
   const nested = (depth: number) => "<a>".repeat(depth) + "</a>".repeat(depth);
   const refused = [
@@ -239,7 +239,7 @@ bothEngines.test("an event of more than 256 KiB is refused", async () => {
   assertEquals([over.status, codeOf(over)], [413, "body_too_large"]);
 });
 
-bothEngines.test("the operator's key is checked before anything else", async () => {
+Deno.test("the operator's key is checked before anything else", async () => {
   await using app = await start();
   for (const key of [null, "", "wrong", app.key]) {
     const answer = await app.call(PATH, {
@@ -252,7 +252,7 @@ bothEngines.test("the operator's key is checked before anything else", async () 
   assertEquals((await app.call(PATH, { key: KEY })).status, 405);
 });
 
-bothEngines.test("without an operator key there is no operator API", async () => {
+Deno.test("without an operator key there is no operator API", async () => {
   await using app = await boot();
   const answer = await send(app, event(""));
   assertEquals([answer.status, codeOf(answer)], [404, "not_found"]);

@@ -181,7 +181,7 @@ bothEngines.test("a list holds 50 products unless limit says otherwise, 250 at m
   assertEquals(await size("?limit=1"), [1, true]);
 });
 
-bothEngines.test("a bad parameter is 422, each with a detail", async () => {
+Deno.test("a bad parameter is 422, each with a detail", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const lists: [string, string[], string?][] = [
     [`${PRODUCTS}?after=x`, ["after not_allowed"]],

@@ -91,7 +91,7 @@ bothEngines.test("no seller sees or deletes another one's webhooks", async () =>
   assertEquals((await listed(app)).flat()[2], "url=http://127.0.0.1:9000/mine");
 });
 
-bothEngines.test("every problem of a webhook is told at once, with its line", async () => {
+Deno.test("every problem of a webhook is told at once, with its line", async () => {
   await using app = await boot();
   const answer = await raw(
     app,
@@ -114,7 +114,7 @@ bothEngines.test("every problem of a webhook is told at once, with its line", as
   assertEquals(await listed(app), []);
 });
 
-bothEngines.test("what a webhook lacks or holds too much is refused", async () => {
+Deno.test("what a webhook lacks or holds too much is refused", async () => {
   await using app = await boot();
   const url = "<url>http://127.0.0.1:9000/</url>";
   const trigger = "<trigger>order_paid</trigger>";
@@ -147,7 +147,7 @@ bothEngines.test("what a webhook lacks or holds too much is refused", async () =
   assertEquals([malformed.status, codeOf(malformed)], [400, "malformed_xml"]);
 });
 
-bothEngines.test("URLs that may not be called are refused when registered", async () => {
+Deno.test("URLs that may not be called are refused when registered", async () => {
   await using app = await boot({ config: { allowPrivate: [] } });
   const cases = {
     "http://127.0.0.1:9000/": "url_blocked",

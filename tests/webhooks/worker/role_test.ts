@@ -104,7 +104,7 @@ bothEngines.test("after a failure it is sent again in five seconds, with the sam
   assertEquals(attempts[0].answer, "no".repeat(512));
 });
 
-bothEngines.test("a redirect is a failure and is not followed", async () => {
+Deno.test("a redirect is a failure and is not followed", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () =>
@@ -115,7 +115,7 @@ bothEngines.test("a redirect is a failure and is not followed", async () => {
   assertEquals(bench.sink.at("/other").length, 0);
 });
 
-bothEngines.test("what cannot be reached is a failure with its kind", async () => {
+Deno.test("what cannot be reached is a failure with its kind", async () => {
   await using bench = await WebhookBench.open();
   const gone = new WebhookSink();
   const url = gone.url();
@@ -139,7 +139,7 @@ bothEngines.test("Retry-After is waited for", async () => {
   assertEquals(dueAt! - bench.clock.now(), HOUR);
 });
 
-bothEngines.test("a large answer is read up to a bound and counts by its status", async () => {
+Deno.test("a large answer is read up to a bound and counts by its status", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () => new Response("x".repeat(1_000_000));
