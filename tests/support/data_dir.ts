@@ -11,8 +11,11 @@ import { migrateSqlite } from "../../src/database/sqlite/schema.ts";
  * permissions may use it.
  */
 const MEMORY = "/dev/shm";
-/** A container may have a few megabytes of it. */
-const ROOM_BYTES = 2 ** 30;
+/**
+ * The databases of all tests together take half of it. A container may have a
+ * few megabytes.
+ */
+const ROOM_BYTES = 2 ** 31;
 
 /** The parent of temporary folders; undefined: that of the system. */
 export const fastParent = hasRoom(MEMORY) ? MEMORY : undefined;
