@@ -1,7 +1,7 @@
 /**
  * The running service over HTTP beside its limits, in one run: a bare
  * `Deno.serve`, bare `node:sqlite` with the same rows and durability, a SAX
- * pass over the same document.
+ * pass over the same document, and a service that has these parts alone.
  *
  *   deno task bench [rounds]
  *
@@ -54,11 +54,12 @@ async function bulk(
   name: string,
   bodies: Uint8Array[],
   connections = 1,
+  { url }: { url: string } = service,
 ): Promise<void> {
   const requests = bodies.map((body) => service.upload("bench", body));
   const started = performance.now();
   const { p50 } = await load({
-    url: service.url,
+    url,
     connections,
     count: requests.length,
     request: (n) => requests[n],
@@ -74,8 +75,11 @@ function putAttribute(n: number): Uint8Array {
   return service.request("bench", "PUT", path);
 }
 
-function updates(connections: number, ms: number): Promise<Load> {
-  const { url } = service;
+function updates(
+  connections: number,
+  ms: number,
+  { url }: { url: string } = service,
+): Promise<Load> {
   return load({ url, connections, ms, request: putAttribute, expect: 204 });
 }
 
@@ -102,9 +106,12 @@ async function round(n: number): Promise<void> {
   const fresh = documents(`r${n}`, 8);
   limits(n, fresh[0]);
   await steady("bare Deno.serve, 16 connections", bareUrl, list);
+  await bulk("bare service: 300 KB read, 250 rows written", fresh, 1, parts);
   await bulk("bulk, 250 new products, 300 KB", fresh);
   await bulk("bulk, the same again", fresh);
   await bulk("bulk, four at once", documents(`f${n}`, 12), 4);
+  const { rate } = await updates(1, 1_000, parts);
+  table.note("bare service: one-row commits, 1 connection", "/s", rate);
   for (const connections of [1, 16, 64]) {
     const { rate, p99 } = await updates(connections, 1_000);
     table.note(`PUT attribute, ${connections} connections`, "/s", rate);
@@ -138,12 +145,14 @@ const bare = Deno.serve(
   () => new Response("<service/>"),
 );
 const bareUrl = `http://127.0.0.1:${bare.addr.port}`;
+await using parts = await BenchHost.startBare(`${service.folder}/parts.db`);
 const sqlite = new BareSqlite(`${service.folder}/bare.db`);
 await using slow = await BenchHost.start(20);
 await using prompt = await BenchHost.start(0);
 const hosts: [number, BenchHost][] = [[0, prompt], [20, slow]];
 
 await bulk("warm-up", [document("warm"), ...documents("w", 5)]);
+await bulk("warm-up", documents("w", 6), 1, parts);
 await service.addWebhooks("bench", prompt.url);
 const final = await service.transactionOf("bench", document("final"));
 const status = service.request("bench", "GET", `bulk_products/${final}`);

@@ -10,6 +10,8 @@ import {
 import { addSellersTo } from "../support/service.ts";
 import { Connection, requestBytes } from "./load.ts";
 
+const ROOT = new URL("../../", import.meta.url).pathname;
+
 /** Of its operator API. */
 export const OPERATOR_KEY = "operator-key";
 
@@ -202,7 +204,11 @@ export class BenchHost implements AsyncDisposable {
     return BenchHost.#run(hostScript(headMs), []);
   }
 
-  /** Answers 204 after a commit of one row of a database of its own. */
+  /**
+   * A service that does the least: answers 204 after a commit of one row of a
+   * database of its own; a POST with 200 after its XML was read and 250 rows
+   * with three keys were written.
+   */
   static startBare(databaseFile: string): Promise<BenchHost> {
     return BenchHost.#run(bareScript(databaseFile), [
       "--allow-read",
@@ -217,7 +223,8 @@ export class BenchHost implements AsyncDisposable {
     const file = await Deno.makeTempFile({ suffix: ".ts" });
     await Deno.writeTextFile(file, script);
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-config", "--allow-net", ...permissions, file],
+      args: ["run", "--allow-net", ...permissions, file],
+      cwd: ROOT,
       stdout: "piped",
     }).spawn();
     const reader = child.stdout.getReader();
@@ -237,12 +244,34 @@ export class BenchHost implements AsyncDisposable {
 function bareScript(databaseFile: string): string {
   return `
 import { DatabaseSync } from "node:sqlite";
+import { readXml } from ${JSON.stringify(`${ROOT}src/xml/decode.ts`)};
 const database = new DatabaseSync(${JSON.stringify(databaseFile)});
 database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
 database.exec("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (0)");
+database.exec("CREATE TABLE p (seller INTEGER, id TEXT, sku TEXT, change INTEGER, " +
+  "title TEXT, description TEXT, rest TEXT, PRIMARY KEY (seller, id)) STRICT; " +
+  "CREATE UNIQUE INDEX p_sku ON p (seller, sku); CREATE INDEX p_change ON p (change)");
+// As the service's, its log is overwritten, not extended.
+database.exec("BEGIN; CREATE TABLE room (bytes); " +
+  "INSERT INTO room VALUES (zeroblob(8000000)); ROLLBACK");
 const update = database.prepare("UPDATE t SET n = n + 1");
+const insert = database.prepare("INSERT INTO p VALUES (1, ?, ?, ?, ?, ?, ?)");
+const description = "x".repeat(600);
+let rows = 0;
+async function upload(request) {
+  readXml([await request.bytes()], { open() {}, text() {}, close() {} });
+  database.exec("BEGIN IMMEDIATE");
+  for (let i = 0; i < 250; i++) {
+    rows++;
+    const id = crypto.randomUUID();
+    insert.run(id, "sku-" + rows, rows, "Chair", description, "[]");
+  }
+  database.exec("COMMIT");
+  return new Response("<service/>");
+}
 const onListen = ({ port }) => console.log(port);
-Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, () => {
+Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, (request) => {
+  if (request.method === "POST") return upload(request);
   update.run();
   return new Response(null, { status: 204 });
 });`;
