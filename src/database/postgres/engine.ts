@@ -54,6 +54,11 @@ import { PostgresWakeUps } from "./wake_ups.ts";
 /** Writes of one transaction at most. */
 const SHARE_LIMIT = 64;
 /**
+ * Of those with one key, which make a round trip each, one after the other, for
+ * which all others of the transaction wait.
+ */
+const SAME_KEY_LIMIT = 8;
+/**
  * Transactions of one owner at a time, so that the writes of one seller do not
  * wait for each other on all connections.
  */
@@ -459,6 +464,7 @@ function takeWrites(queue: WriteQueue): WaitingWrite[] {
   const left: WaitingWrite[] = [];
   // One that is left goes before later ones with its key.
   const blocked = new Set(queue.keys);
+  const counts = new Map<string, number>();
   for (const write of queue.waiting) {
     const [first] = taken;
     const isNext = first === undefined ||
@@ -466,6 +472,10 @@ function takeWrites(queue: WriteQueue): WaitingWrite[] {
         taken.length < SHARE_LIMIT);
     if (isNext && (write.key === null || !blocked.has(write.key))) {
       taken.push(write);
+      if (write.key === null) continue;
+      const count = (counts.get(write.key) ?? 0) + 1;
+      counts.set(write.key, count);
+      if (count === SAME_KEY_LIMIT) blocked.add(write.key);
     } else {
       left.push(write);
       if (write.key !== null) blocked.add(write.key);

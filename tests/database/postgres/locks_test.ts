@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { lockProducts } from "../../../src/catalogue/product_rows.ts";
 import { systemClock, systemIds } from "../../../src/deps.ts";
-import type { Db, Tx } from "../../../src/database/db.ts";
+import { type Db, NO_METER, type Tx } from "../../../src/database/db.ts";
 import {
   claimDeliveries,
   insertDelivery,
@@ -276,6 +276,25 @@ Deno.test("products of an image that changes again while the rest of them is tol
   assertEquals(await both.rows("SELECT seller_no FROM changed_images"), [
     { seller_no: 0 },
   ]);
+});
+
+Deno.test("others do not wait for all writes of one key", async () => {
+  const sizes: number[] = [];
+  const committed = (_ms: number, writes: number) => void sizes.push(writes);
+  const db = await openPostgres({
+    url: await server.database(),
+    meter: { ...NO_METER, committed },
+  });
+  const look = (key: string) =>
+    db.write((tx) => tx.get("SELECT 1"), { shared: { kind: "test", key } });
+  try {
+    await Promise.all(Array.from({ length: 40 }, () => look("hot")));
+    assert(Math.max(...sizes) <= 8, `${sizes}`); // bounded: one for each write
+    await Promise.all(Array.from({ length: 40 }, (_, n) => look(`${n}`)));
+    assert(sizes.includes(40), `${sizes}`);
+  } finally {
+    await db.close();
+  }
 });
 
 Deno.test("an upload reads the products that it names, however many the seller has got since statistics were made", async () => {
