@@ -11,7 +11,8 @@ const TESTS = new URL("../", import.meta.url);
 /** The folders of shards that wait much and calculate little. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   images: ["images/worker/"],
-  faults: ["faults/", "crash/", "abuse/"],
+  faults: ["faults/"],
+  crash: ["crash/", "abuse/"],
   database: ["database/"],
 };
 /** What the other files are dealt out to. */
