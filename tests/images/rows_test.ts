@@ -511,7 +511,7 @@ async function mix(seed: number): Promise<void> {
   ];
   for (let step = 0; step < 120; step++) await pick(steps)();
   for (const job of held.splice(0)) await hand.settle(job, BUSY);
-  for (let left = true; left;) {
+  for (let left = true, round = 0; left && round < 40; round++) {
     hand.clock.advance(200_000); // no retry waits longer
     left = false;
     for (const seller of sellers) {
