@@ -17,6 +17,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
+import { ImageHost } from "../support/image_host.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 
 const BULK = "/seller_api/bulk_products";
@@ -376,3 +377,20 @@ bothEngines.test(
     assertEquals(left, []);
   },
 );
+
+bothEngines.test("accept=valid: images of refused products are not kept", async () => {
+  await using host = new ImageHost();
+  await using app = await boot();
+  const images = (name: string) =>
+    `<images><image>${host.url}/good/${name}.png</image></images>`;
+  const answer = await app.upload(
+    product("A", images("a")) +
+      `<product><sku>B</sku>${images("b")}</product>`,
+    "&accept=valid",
+  );
+  assertEquals(answer.status, 200, answer.text);
+  const rows = await app.app.db.read((sql) =>
+    sql.all<{ url: string }>("SELECT url FROM images")
+  );
+  assertEquals(rows, [{ url: `${host.url}/good/a.png` }]);
+});
