@@ -583,10 +583,10 @@ function undone(
   }
   const isDeadlock = error instanceof PostgresError && error.again;
   const isOutage = outageOf(error) !== null && !isDeadlock;
-  const waiting = again.concat(queue.waiting);
   const isOver = ({ until }: WaitingWrite) => isOutage && now > until;
-  queue.waiting = waiting.filter((write) => !isOver(write));
-  for (const write of waiting.filter(isOver)) write.reject(error);
+  for (const write of queue.waiting.filter(isOver)) write.reject(error);
+  const waiting = queue.waiting.filter((write) => !isOver(write));
+  queue.waiting = again.concat(waiting);
   return reasons;
 }
 
@@ -602,6 +602,11 @@ function whyAgain(
   const known = error instanceof PostgresError ? error : null;
   if (known?.again) return write.tries < DEADLOCK_TRIES ? "deadlock" : null;
   if (isLost(error)) return write.tries < TRIES ? "lost" : null;
+  // The one that waited for the lock is refused, however long the others waited
+  // with it.
+  if (writes > 1 && known?.kind === "busy" && !write.alone) {
+    return write.tries < TRIES ? "locked" : null;
+  }
   // The one that failed is alone, the others are together again.
   if (writes > 1 && outageOf(error) === null) return "undone";
   // Another process inserted the key between our look and our insert; the next

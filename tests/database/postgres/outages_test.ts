@@ -4,6 +4,7 @@ import { DbError } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { type Answer, codeOf, product, textAt } from "../../support/app.ts";
 import { TestClock, until } from "../../support/clock.ts";
+import { add } from "../../support/counters.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { ownServer, PostgresServer } from "../../support/postgres.ts";
 import { Proxy } from "../../support/proxy.ts";
@@ -275,6 +276,44 @@ Deno.test("writes behind a lock of another process do not wait for it in turn", 
     await look();
   } finally {
     held.resolve();
+    await db.close();
+    await holder.close();
+  }
+});
+
+Deno.test("a row that another process keeps locked costs only the write that needs it", async () => {
+  const url = await server.database();
+  const [holder, db] = await Promise.all([
+    openPostgres({ url, connections: 2 }),
+    openPostgres({ url, connections: 2, timeouts: { lockWaitMs: 200 } }),
+  ]);
+  const names = ["b", "c", "d", "e"];
+  await holder.write(async (tx) => {
+    await tx.run("CREATE TABLE counters (name TEXT PRIMARY KEY, n INTEGER)");
+    const insert = "INSERT INTO counters (name, n) VALUES (?, 0)";
+    await tx.runMany(insert, names.map((name) => [name]));
+  });
+  const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const holding = holder.write(async (tx) => {
+    await add("c")(tx);
+    begun.resolve();
+    await held.promise;
+  });
+  try {
+    await begun.promise;
+    const outcomes = await Promise.allSettled(
+      names.map((key) => db.write(add(key), { shared: { kind: "test", key } })),
+    );
+    assertEquals(
+      outcomes.map((one) =>
+        one.status === "rejected" ? (one.reason as DbError).kind : one.status
+      ),
+      ["fulfilled", "busy", "fulfilled", "fulfilled"],
+    );
+  } finally {
+    held.resolve();
+    await holding;
     await db.close();
     await holder.close();
   }
