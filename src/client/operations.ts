@@ -544,6 +544,12 @@ export interface LoggedDelivery {
   next_attempt_at: string | null;
   /** the last ten */
   attempts: Attempt[];
+  /** only for operators */
+  trigger?: Trigger;
+  /** only for operators; a test event has none */
+  reference?: string;
+  /** only for operators, in a state in which it stays */
+  settled_at?: string;
 }
 
 export const LOGGED_DELIVERY: Shape = {
@@ -554,6 +560,9 @@ export const LOGGED_DELIVERY: Shape = {
     created_at: TEXT,
     next_attempt_at: TEXT_OR_NULL,
     attempts: { list: "attempt", of: ATTEMPT },
+    trigger: TEXT,
+    reference: TEXT,
+    settled_at: TEXT,
   },
 };
 
@@ -1300,6 +1309,33 @@ export interface Operations {
   }>;
 
   /**
+   * A seller's deliveries. The newest first, each with its last ten tries, also those of webhooks that were deleted. With a state, a page may hold few or none and still have a <next>.
+   *
+   * `GET /operator_api/sellers/:seller/deliveries`
+   */
+  listSellerDeliveries(
+    input: {
+      /** a seller's name or id */
+      seller: string;
+      /** only deliveries in this state */
+      state?: DeliveryState;
+      /** only deliveries of this trigger */
+      trigger?: Trigger;
+      /** goes on behind an earlier page: what its <next> held */
+      after?: string;
+      /** entries of a page, 1 to 250; 50 when left out */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      deliveries: LoggedDelivery[];
+      /** what ?after= takes for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
    * Refused requests of sellers. The last 100 of each seller, the newest first.
    *
    * `GET /operator_api/refusals`
@@ -1475,6 +1511,7 @@ export interface Entries {
   listRefusals: Refusal;
   followProducts: Product;
   listSellers: Seller;
+  listSellerDeliveries: LoggedDelivery;
   listAllRefusals: Refusal;
   listAudit: AuditEntry;
 }
@@ -1638,6 +1675,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     method: "POST",
     path: "/operator_api/sellers/:seller/rotate_secret",
     answer: { webhook_secret: TEXT },
+  },
+  listSellerDeliveries: {
+    path: "/operator_api/sellers/:seller/deliveries",
+    answer: {
+      deliveries: { list: "delivery", of: LOGGED_DELIVERY },
+      next: TEXT,
+    },
+    pages: "deliveries",
   },
   listAllRefusals: {
     path: "/operator_api/refusals",

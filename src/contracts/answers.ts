@@ -179,6 +179,9 @@ const LOGGED_DELIVERY = named(
   one("created_at", TIME),
   one("next_attempt_at", TIME_OR_EMPTY),
   one("attempts", elements(many("attempt", ATTEMPT)), "the last ten"),
+  maybe("trigger", word(TRIGGERS), "only for operators"),
+  maybe("reference", STRING, "only for operators; a test event has none"),
+  maybe("settled_at", TIME, "only for operators, in a state in which it stays"),
 );
 
 /** `none` in the answer to an event for which no webhook is registered. */

@@ -34,6 +34,16 @@ export class QueryReader {
     return value;
   }
 
+  /** One of the words. */
+  word<W extends string>(name: string, words: readonly W[]): W | null {
+    return this.read(
+      name,
+      (text) => words.find((word) => word === text) ?? null,
+      "not_in_list",
+      `one of ${words.join(", ")}`,
+    );
+  }
+
   /** A time in Unix milliseconds. */
   time(name: string): number | null {
     return this.read(

@@ -1,6 +1,6 @@
 /** Single products, read and changed by sellers and operators. */
 import { notFound } from "../lib/errors.ts";
-import { type Status, STATUSES } from "../catalogue/fields.ts";
+import { STATUSES } from "../catalogue/fields.ts";
 import {
   type ChangeCursor,
   changedProducts,
@@ -75,12 +75,7 @@ async function readProducts(
 
 function readFilter(reader: QueryReader): ProductFilter {
   return {
-    status: reader.read(
-      "status",
-      (text) => STATUSES.includes(text as Status) ? text as Status : null,
-      "not_in_list",
-      `one of ${STATUSES.join(", ")}`,
-    ),
+    status: reader.word("status", STATUSES),
     updatedSince: reader.time("updated_since"),
     text: reader.read(
       "q",

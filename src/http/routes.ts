@@ -45,6 +45,7 @@ import {
   createWebhook,
   deleteWebhook,
   listDeliveries,
+  listSellerDeliveries,
   listWebhooks,
   recoverWebhook,
   replayDelivery,
@@ -54,6 +55,7 @@ import {
 import type { Endpoint, Parameter } from "../contracts/endpoint.ts";
 import { STATUSES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
+import { DELIVERY_STATES } from "../webhooks/webhook.ts";
 import {
   EVENT_EXAMPLE,
   FEED_EXAMPLE,
@@ -623,6 +625,35 @@ export const ROUTES: readonly Route[] = [
         "their own keep it.",
       answers: ["webhook_secret"],
       errors: ["not_found", "rate_limited"],
+    },
+  },
+  {
+    method: "GET",
+    path: `${SELLERS}/:seller/deliveries`,
+    access: "operator",
+    parameters: [
+      {
+        name: "state",
+        about: "only deliveries in this state",
+        schema: { type: "string", enum: DELIVERY_STATES },
+      },
+      {
+        name: "trigger",
+        about: "only deliveries of this trigger",
+        schema: { type: "string", enum: TRIGGERS },
+      },
+      AFTER,
+      LIMIT,
+    ],
+    handler: listSellerDeliveries,
+    documentation: {
+      operation: "listSellerDeliveries",
+      title: "A seller's deliveries",
+      about: "The newest first, each with its last ten tries, also those of " +
+        "webhooks that were deleted. With a state, a page may hold few or " +
+        "none and still have a <next>.",
+      answers: ["deliveries"],
+      errors: ["not_found", "record_invalid"],
     },
   },
   {

@@ -5,17 +5,18 @@ import type {
   WebhookNode,
 } from "../contracts/answers.ts";
 import { notFound } from "../lib/errors.ts";
-import type { Webhook } from "../webhooks/webhook.ts";
-import { isTrigger } from "../webhooks/trigger.ts";
+import { DELIVERY_STATES, type Webhook } from "../webhooks/webhook.ts";
+import { isTrigger, TRIGGERS } from "../webhooks/trigger.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { registerWebhook } from "../webhooks/registration.ts";
 import {
+  type DeliveryChoice,
   findDelivery,
   listAttempts,
-  listDeliveries as loggedDeliveries,
   type LoggedAttempt,
   type LoggedDelivery,
   replayDelivery as sendAnew,
+  sellerDeliveries,
 } from "../webhooks/delivery_log.ts";
 import type { Period } from "../webhooks/event_feed.ts";
 import { recoverDeliveries } from "../webhooks/recovery.ts";
@@ -25,11 +26,12 @@ import {
   listWebhooks as webhooksOf,
 } from "../webhooks/webhook_rows.ts";
 import { rotateOwnSecret } from "../webhooks/secrets.ts";
+import { sellerByName } from "../sellers/seller_rows.ts";
 import type { Sql } from "../database/db.ts";
-import { isoTime } from "../xml/encode.ts";
+import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
-import type { Handler } from "./context.ts";
+import type { Handler, Reply, RequestContext } from "./context.ts";
 
 /** The most bytes of a webhook document. */
 const WEBHOOK_LIMIT = 64 * 1024;
@@ -149,16 +151,57 @@ export const rotateSecret: Handler<"webhook_secret"> = async (
 
 /** `GET /seller_api/webhooks/:trigger/deliveries` */
 export const listDeliveries: Handler<"deliveries"> = async (context) => {
-  const { seller, params, query } = context;
+  const { services, seller, params: { trigger }, query } = context;
+  const place = readPlace(new QueryReader(query));
+  const webhook = isTrigger(trigger)
+    ? await services.db.read((sql) => findWebhook(sql, seller.id, trigger))
+    : undefined;
+  if (webhook === undefined) throw notFound("webhook");
+  const choice = {
+    sellerId: seller.id,
+    trigger: webhook.trigger,
+    state: null,
+  };
+  return pageOfDeliveries(context, choice, place, deliveryXml);
+};
+
+/** `GET /operator_api/sellers/:seller/deliveries` */
+export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
+  const { services, params, query } = context;
   const reader = new QueryReader(query);
+  const trigger = reader.word("trigger", TRIGGERS);
+  const state = reader.word("state", DELIVERY_STATES);
+  const place = readPlace(reader);
+  const { id: sellerId } = await services.db.read((sql) =>
+    sellerByName(sql, params.seller)
+  );
+  const choice = { sellerId, trigger, state };
+  return pageOfDeliveries(context, choice, place, operatorsDeliveryXml);
+};
+
+interface Place {
+  after: string | null;
+  limit: number;
+}
+
+function readPlace(reader: QueryReader): Place {
   const place = { after: reader.idCursor(), limit: reader.limit() };
   reader.finish();
+  return place;
+}
+
+async function pageOfDeliveries(
+  context: RequestContext,
+  choice: DeliveryChoice,
+  place: Place,
+  toXml: typeof deliveryXml,
+): Promise<Reply<"deliveries">> {
   const { list, after, more } = await readPage(
     context,
     "delivery",
     place,
-    (sql, after, count) =>
-      readDeliveries(sql, seller.id, params.trigger, { after, count }),
+    (sql, before, limit) =>
+      readDeliveries(sql, choice, { before, limit }, toXml),
   );
   return {
     xml: {
@@ -166,34 +209,24 @@ export const listDeliveries: Handler<"deliveries"> = async (context) => {
       next: more ? after ?? undefined : undefined,
     },
   };
-};
+}
 
 async function readDeliveries(
   sql: Sql,
-  sellerId: string,
-  trigger: string,
-  { after, count }: { after: string | null; count: number },
+  choice: DeliveryChoice,
+  place: { before: string | null; limit: number },
+  toXml: typeof deliveryXml,
 ) {
-  if (await findWebhook(sql, sellerId, trigger) === undefined) {
-    throw notFound("webhook");
-  }
-  const found = await loggedDeliveries(sql, {
-    sellerId,
-    trigger,
-    before: after ?? undefined,
-    limit: count + 1,
-  });
-  const shown = found.slice(0, count);
+  const { deliveries, ...end } = await sellerDeliveries(sql, choice, place);
   const attempts = Map.groupBy(
-    await listAttempts(sql, shown.map(({ id }) => id), SHOWN_ATTEMPTS),
+    await listAttempts(sql, deliveries.map(({ id }) => id), SHOWN_ATTEMPTS),
     ({ deliveryId }) => deliveryId,
   );
-  const entries = shown.map((delivery) => ({
-    node: deliveryXml(delivery, attempts.get(delivery.id) ?? []),
+  const entries = deliveries.map((delivery) => ({
+    node: toXml(delivery, attempts.get(delivery.id) ?? []),
     cursor: delivery.id,
   }));
-  const next = found.length > count ? shown[count - 1].id : null;
-  return { entries, next };
+  return { entries, ...end };
 }
 
 /**
@@ -228,10 +261,23 @@ function deliveryXml(
     event_id: delivery.eventId,
     state: delivery.state,
     created_at: isoTime(delivery.createdAt),
-    next_attempt_at: delivery.dueAt === null ? null : isoTime(delivery.dueAt),
+    next_attempt_at: isoTimeOrNone(delivery.dueAt),
     attempts: {
       attempt: attempts.map(attemptXml),
     },
+  };
+}
+
+/** With what is evident where a seller reads the deliveries of one webhook. */
+function operatorsDeliveryXml(
+  delivery: LoggedDelivery,
+  attempts: readonly LoggedAttempt[],
+): LoggedDeliveryNode {
+  return {
+    ...deliveryXml(delivery, attempts),
+    trigger: delivery.trigger,
+    reference: delivery.reference ?? undefined,
+    settled_at: optionalTime(delivery.settledAt),
   };
 }
 

@@ -5,7 +5,7 @@ import {
   type SettledState,
   TRANSITIONS,
 } from "./webhook.ts";
-import type { Trigger } from "./trigger.ts";
+import { type Trigger, TRIGGERS } from "./trigger.ts";
 import {
   inLists,
   marks,
@@ -19,6 +19,8 @@ import { queueAnew, queueHeads } from "./rows/queue.ts";
 export interface LoggedDelivery {
   id: string;
   eventId: string;
+  /** The event's; null for a test event. */
+  reference: string | null;
   seller: string;
   sellerId: string;
   trigger: Trigger;
@@ -58,14 +60,15 @@ export interface DeliveryFilter {
 }
 
 const DELIVERY = `
-  SELECT deliveries.id, deliveries.event_id AS "eventId",
+  SELECT deliveries.id, deliveries.event_id AS "eventId", events.reference,
     sellers.name AS seller, deliveries.seller_id AS "sellerId",
     deliveries.trigger_name AS "trigger", deliveries.state,
     deliveries.attempts, deliveries.last_answer AS "lastAnswer",
     deliveries.created_at AS "createdAt", deliveries.due_at AS "dueAt",
     deliveries.settled_at AS "settledAt"
   FROM deliveries JOIN sellers ON sellers.id = deliveries.seller_id
-    AND sellers.status <> 'removed'`;
+    AND sellers.status <> 'removed'
+  JOIN events ON events.id = deliveries.event_id`;
 
 /** Deliveries, the newest first. */
 export function listDeliveries(
@@ -88,6 +91,101 @@ export function listDeliveries(
     `${DELIVERY} ${where} ORDER BY deliveries.id DESC LIMIT ?`,
     [...given.map(({ value }) => value), limit],
   );
+}
+
+/** Deliveries that one read looks at for those in a state. */
+const SCAN_STEP = 500;
+
+/** Which deliveries of a seller; null: whatever the trigger or the state. */
+export interface DeliveryChoice {
+  sellerId: string;
+  trigger: Trigger | null;
+  state: DeliveryState | null;
+}
+
+export interface DeliveryPage {
+  deliveries: LoggedDelivery[];
+  /** Id behind which the list goes on; null at its end. */
+  next: string | null;
+  /** Rows that were looked at for fewer deliveries than were wanted. */
+  scanned: number;
+}
+
+/**
+ * A seller's deliveries made before `before` (an id; null: from the newest), the
+ * newest first. With a state it ends after `SCAN_STEP` rows, so there may
+ * be few deliveries, or none, and more after them.
+ */
+export async function sellerDeliveries(
+  sql: Sql,
+  { sellerId, trigger, state }: DeliveryChoice,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<DeliveryPage> {
+  const looked = state === null ? limit : SCAN_STEP;
+  const triggers = trigger === null ? TRIGGERS : [trigger];
+  const found = await newestIds(
+    sql,
+    { sellerId, triggers, before },
+    looked + 1,
+  );
+  const ids = found.slice(0, looked);
+  const passing = await deliveriesIn(sql, ids, state);
+  const deliveries = passing.slice(0, limit);
+  const full = passing.length > limit;
+  return {
+    deliveries,
+    next: full
+      ? deliveries[limit - 1].id
+      : found.length > looked
+      ? ids[looked - 1]
+      : null,
+    scanned: state !== null && !full ? ids.length : 0,
+  };
+}
+
+/** Reads each trigger by itself, as the index has its deliveries in order. */
+async function newestIds(
+  sql: Sql,
+  { sellerId, triggers, before }: {
+    sellerId: string;
+    triggers: readonly Trigger[];
+    before: string | null;
+  },
+  limit: number,
+): Promise<string[]> {
+  const place = before === null ? [] : [before];
+  const ofTrigger = `SELECT id FROM (SELECT id FROM deliveries
+    WHERE seller_id = ? AND trigger_name = ? ${place.map(() => "AND id < ?")}
+    ORDER BY id DESC LIMIT ?) AS newest`;
+  const params = triggers.flatMap((
+    trigger,
+  ) => [sellerId, trigger, ...place, limit]);
+  const rows = await sql.all<{ id: string }>(
+    `${triggers.map(() => ofTrigger).join(" UNION ALL ")}
+     ORDER BY id DESC LIMIT ?`,
+    [...params, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Those in the state, or with null all; the newest first. */
+async function deliveriesIn(
+  sql: Sql,
+  ids: readonly string[],
+  state: DeliveryState | null,
+): Promise<LoggedDelivery[]> {
+  const lists: LoggedDelivery[][] = [];
+  for (const list of inLists(ids)) {
+    lists.push(
+      await sql.all<LoggedDelivery>(
+        `${DELIVERY} WHERE deliveries.id IN (${marks(list.length)})
+         ${state === null ? "" : "AND deliveries.state = ?"}
+         ORDER BY deliveries.id DESC`,
+        state === null ? list : [...list, state],
+      ),
+    );
+  }
+  return lists.flat();
 }
 
 /** One delivery. */

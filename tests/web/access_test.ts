@@ -123,6 +123,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
       await page.getByLabel("Label of a new key").fill("ERP");
       await page.getByRole("button", { name: "Add a key" }).click();
       await page.getByRole("cell", { name: "ERP" }).waitFor();
+      await page.getByText("200, try 1").click();
     },
   },
   {

@@ -715,6 +715,47 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   assertEquals(tab.faults, []);
 });
 
+test("the operator sees a seller's deliveries, those that failed by the address", async () => {
+  await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
+  await using app = await bootPage();
+  await using tab = await openTab(browser);
+  const { page } = tab;
+  const address = `${app.url}/#/sellers/${app.sellerId}`;
+  await signIn(tab, app.url, "operator");
+  await page.goto(address);
+  await page.getByText("This seller has no webhook").waitFor();
+  const client = app.client();
+  const trigger = "order_paid";
+  await client.createWebhook({ webhook: { trigger, url: sink.url() } });
+  await app.client({ key: "operator" }).ingestEvent({
+    event: { seller: "acme", trigger, reference: "1001" },
+  });
+  await until(async () => {
+    const { deliveries } = await client.listDeliveries({ trigger });
+    return deliveries[0].state === "held";
+  });
+  await page.getByRole("button", { name: "Refresh" }).click();
+  const row = page.getByRole("row", { name: "1001" });
+  await row.getByText("on hold").waitFor();
+  await row.getByText("410, try 1").click();
+  await row.getByRole("cell", { name: sink.url() }).waitFor();
+
+  const states = page.getByLabel("State of the deliveries");
+  await states.selectOption("Given up");
+  await page.getByText("No delivery is in this state.").waitFor();
+  assertEquals(page.url(), `${address}?state=exhausted`);
+  await page.goBack();
+  await row.waitFor();
+  await page.goto(`${address}?state=held`);
+  await page.reload();
+  await row.waitFor();
+  assertEquals(await states.inputValue(), "held");
+  await states.selectOption("Cancelled");
+  await page.getByRole("link", { name: "Show all deliveries" }).click();
+  await row.waitFor();
+  assertEquals(tab.faults, []);
+});
+
 test("a refused upload stands in the seller's history, and the operator sees it", async () => {
   await using app = await bootPage();
   await using tab = await openTab(browser);

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 7f4749012c4009fc3c12853e9b6bb3af.
+// Built by `deno task client` from sources with the hash 81057a5668db05030d9760640c2aa6be.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -285,6 +285,12 @@ export interface LoggedDelivery { id: string;
     next_attempt_at: string | null;
     /** the last ten */
     attempts: Attempt[];
+    /** only for operators */
+    trigger?: Trigger;
+    /** only for operators; a test event has none */
+    reference?: string;
+    /** only for operators, in a state in which it stays */
+    settled_at?: string;
 }
 export interface DeliveredEvent { /** true: the seller tries it */ test?: boolean;
     id: string;
@@ -843,6 +849,27 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         webhook_secret: string;
     }>;
     /**
+     * A seller's deliveries. The newest first, each with its last ten tries, also those of webhooks that were deleted. With a state, a page may hold few or none and still have a <next>.
+     *
+     * `GET /operator_api/sellers/:seller/deliveries`
+     */
+    listSellerDeliveries(input: {
+        /** a seller's name or id */
+        seller: string;
+        /** only deliveries in this state */
+        state?: DeliveryState;
+        /** only deliveries of this trigger */
+        trigger?: Trigger;
+        /** goes on behind an earlier page: what its <next> held */
+        after?: string;
+        /** entries of a page, 1 to 250; 50 when left out */
+        limit?: number;
+    }, options?: CallOptions): Promise<{
+        deliveries: LoggedDelivery[];
+        /** what ?after= takes for the next page */
+        next?: string;
+    }>;
+    /**
      * Refused requests of sellers. The last 100 of each seller, the newest first.
      *
      * `GET /operator_api/refusals`
@@ -973,6 +1000,7 @@ export interface Entries { listTransactions: Transaction;
     listRefusals: Refusal;
     followProducts: Product;
     listSellers: Seller;
+    listSellerDeliveries: LoggedDelivery;
     listAllRefusals: Refusal;
     listAudit: AuditEntry;
 }

@@ -157,8 +157,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
   delivery: LoggedDelivery;
   onReplayed: () => void;
 }) {
-  const { id, event_id, state, created_at, next_attempt_at, attempts } =
-    delivery;
+  const { id, event_id, state, created_at, next_attempt_at } = delivery;
   const { busy, error, run } = useAction();
   const replay = async () => {
     await client.replayDelivery({ trigger, id });
@@ -188,29 +187,52 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
         )}
       </div>
       {error && <ErrorNote error={error} />}
-      {attempts.length > 0 && (
-        <Table
-          label="Tries"
-          columns={COLUMNS}
-          rows={attempts}
-          keyOf={({ number }) => number}
-        />
-      )}
+      <Tries delivery={delivery} />
       <Payload client={client} trigger={trigger} delivery={delivery} />
       <details class="facts">
         <summary>For a report</summary>
-        event <code class="break">{event_id}</code>, delivery{" "}
-        <code class="break">{id}</code>
+        <DeliveryIds delivery={delivery} />
       </details>
     </li>
   );
 }
 
-function nextTry(at: string): string {
+/** What a report to the operator should name. */
+export function DeliveryIds(
+  { delivery: { id, event_id } }: { delivery: LoggedDelivery },
+) {
+  return (
+    <>
+      event <code class="break">{event_id}</code>, delivery{" "}
+      <code class="break">{id}</code>
+    </>
+  );
+}
+
+export function Tries(
+  { delivery: { id, attempts } }: { delivery: LoggedDelivery },
+) {
+  if (attempts.length === 0) return null;
+  return (
+    <Table
+      label={`Tries of delivery ${id}`}
+      columns={COLUMNS}
+      rows={attempts}
+      keyOf={({ number }) => number}
+    />
+  );
+}
+
+export function nextTry(at: string): string {
   const seconds = secondsUntil(at);
   return seconds < 1
     ? "the next try is due"
     : `next try in ${duration(seconds)}`;
+}
+
+/** The status of the answer, or why there was none. */
+export function answerOf({ status, error }: Attempt): string {
+  return [status, error].filter(Boolean).join(" ");
 }
 
 const COLUMNS: readonly Column<Attempt>[] = [
@@ -227,7 +249,7 @@ const COLUMNS: readonly Column<Attempt>[] = [
   },
   {
     label: "Answer",
-    cell: ({ status, error }) => [status, error].filter(Boolean).join(" "),
+    cell: answerOf,
   },
   { label: "Address", look: "mono break", cell: ({ url }) => url },
 ];

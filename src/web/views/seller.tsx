@@ -1,4 +1,4 @@
-/** For the operator: one seller with its limits, keys and refusals. */
+/** For the operator: one seller with its limits, keys, deliveries and refusals. */
 import { useState } from "preact/hooks";
 import type { Client, Seller, SellerKey } from "../../client/mod.ts";
 import {
@@ -18,6 +18,7 @@ import {
 import { goTo, linkTo } from "../route.ts";
 import { type Column, Table } from "../table.tsx";
 import { Refusals } from "./refusals.tsx";
+import { SellerDeliveries } from "./seller_deliveries.tsx";
 import { OneField, StatusButton } from "./sellers.tsx";
 
 export function SellerView({ client, id }: { client: Client; id: string }) {
@@ -49,6 +50,7 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
               onChanged={loaded.reload}
             />
             <Keys client={client} seller={seller} />
+            <SellerDeliveries client={client} seller={seller} />
             <section>
               <h2>Refused requests</h2>
               <Refusals client={client} seller={seller.id} />

@@ -14,6 +14,7 @@ import { deleteReferences } from "../../../src/webhooks/rows/events.ts";
 import { eventsAfter, eventsOfTime } from "../../../src/webhooks/event_feed.ts";
 import {
   listDeliveries,
+  sellerDeliveries,
   settledDeliveries,
   sweepDeliveries,
 } from "../../../src/webhooks/delivery_log.ts";
@@ -34,6 +35,7 @@ import {
   tellWaiting,
 } from "../../../src/images/rows/answers.ts";
 import { ImageBench } from "../../support/image_bench.ts";
+import { TRIGGERS } from "../../../src/webhooks/trigger.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
 Deno.test("images: no look goes through the whole queue", async () => {
   await using hand = new ImageBench();
@@ -166,6 +168,19 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
     "SEARCH events USING INDEX events_times",
     "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_2",
   ]);
+});
+
+Deno.test("a seller's deliveries are found in an index, trigger by trigger", async () => {
+  await using bench = await WebhookBench.open();
+  const choice = { sellerId: "s", trigger: null, state: "held" as const };
+  const details = await plans(
+    bench,
+    (tx) => sellerDeliveries(tx, choice, { before: "b", limit: 1 }),
+  );
+  const reads = details.filter((detail) => /deliveries/.test(detail));
+  const index = "SEARCH deliveries USING COVERING INDEX deliveries_seller " +
+    "(seller_id=? AND trigger_name=? AND id<?)";
+  assertEquals(reads, TRIGGERS.map(() => index));
 });
 
 Deno.test("no statement of the queue looks at every delivery", async () => {
