@@ -157,9 +157,9 @@ async function newestIds(
   const ofTrigger = `SELECT id FROM (SELECT id FROM deliveries
     WHERE seller_id = ? AND trigger_name = ? ${place.map(() => "AND id < ?")}
     ORDER BY id DESC LIMIT ?) AS newest`;
-  const params = triggers.flatMap((
-    trigger,
-  ) => [sellerId, trigger, ...place, limit]);
+  const params = triggers.flatMap(
+    (trigger) => [sellerId, trigger, ...place, limit],
+  );
   const rows = await sql.all<{ id: string }>(
     `${triggers.map(() => ofTrigger).join(" UNION ALL ")}
      ORDER BY id DESC LIMIT ?`,
