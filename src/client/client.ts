@@ -65,27 +65,19 @@ export interface Client extends Operations {
 /** A client of the service at `url` with one key. */
 export function createClient(options: ClientOptions): Client {
   const connection = new Connection(options);
-  const rows = Object.entries(OPERATIONS) as [keyof Operations, Operation][];
-  const operations = Object.fromEntries(
-    rows.map(([name, row]) => [
-      name,
-      (input: Input, call: CallOptions) => connection.call(row, input, call),
-    ]),
+  const rows = Object.entries(OPERATIONS);
+  const operations = methodsOf(
+    rows,
+    (row, input, call) => connection.call(row, input, call),
   ) as unknown as Operations;
   const lists = rows.filter(([, { pages }]) => pages !== undefined);
-  const pages = Object.fromEntries(
-    lists.map(([name, row]) => [
-      name,
-      (input: Input, call: CallOptions) =>
-        pagesOf(connection, row, input, call),
-    ]),
+  const pages = methodsOf(
+    lists,
+    (row, input, call) => pagesOf(connection, row, input, call),
   ) as unknown as Pages;
-  const all = Object.fromEntries(
-    lists.map(([name, row]) => [
-      name,
-      (input: Input, call: CallOptions) =>
-        entriesOf(connection, row, input, call),
-    ]),
+  const all = methodsOf(
+    lists,
+    (row, input, call) => entriesOf(connection, row, input, call),
   ) as unknown as All;
   return {
     ...operations,
@@ -102,6 +94,19 @@ export function createClient(options: ClientOptions): Client {
 }
 
 type Input = Readonly<Record<string, unknown>> | undefined;
+
+/** A method for each of these operations, by its name. */
+function methodsOf<R>(
+  rows: readonly (readonly [string, Operation])[],
+  method: (row: Operation, input: Input, call?: CallOptions) => R,
+) {
+  return Object.fromEntries(
+    rows.map(([name, row]) => [
+      name,
+      (input: Input, call?: CallOptions) => method(row, input, call),
+    ]),
+  );
+}
 
 interface Page {
   next?: string;

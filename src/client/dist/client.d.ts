@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 81057a5668db05030d9760640c2aa6be.
+// Built by `deno task client` from sources with the hash c7d78df48568bc552c9425e2f86b144f.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
