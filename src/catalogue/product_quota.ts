@@ -6,9 +6,10 @@
 import type { Detail } from "../lib/errors.ts";
 import type { Tx } from "../database/db.ts";
 import type { Quota } from "../sellers/usage_rows.ts";
+import { PRODUCTS_LIMIT } from "./fields.ts";
 
 /** Room for the products of so many uploads in progress. */
-const NEAR = 64 * 250;
+const NEAR = 64 * PRODUCTS_LIMIT;
 
 /**
  * The quota by which `created` new products are judged. In a write it keeps

@@ -4,6 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { FairQueue } from "../lib/fair_queue.ts";
 import { type Db, DbError, type DbMeter } from "./db.ts";
 import { openSqlite } from "./sqlite/engine.ts";
+import { sizeOf } from "./sqlite/file.ts";
 
 /** Which database; as the settings of these names. */
 export interface DatabasePlace {
@@ -65,9 +66,5 @@ export async function openDatabase(
  * Whether a data folder has a database; an interrupted creation leaves none.
  */
 export function hasDatabase(dataDir: string): boolean {
-  try {
-    return Deno.statSync(databaseFile(dataDir)).size > 0;
-  } catch {
-    return false;
-  }
+  return sizeOf(databaseFile(dataDir)) > 0;
 }
