@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { setImmediate } from "node:timers";
 import { jsonLog, type LogFields } from "../../src/deps.ts";
 import { type BackgroundRole, RoleKeeper } from "../../src/jobs/role_keeper.ts";
 import { TestClock } from "../support/clock.ts";
@@ -28,7 +29,7 @@ class PlayedRole implements BackgroundRole {
 }
 
 /** A kept role; `seconds` lets the keeper look so often. */
-function kept() {
+async function kept() {
   const clock = new TestClock();
   const log: LogFields[] = [];
   const roles: PlayedRole[] = [];
@@ -44,22 +45,25 @@ function kept() {
       return role;
     },
   });
-  const seconds = async (count: number, each: () => void = () => {}) => {
+  const seconds = async (count: number) => {
     for (let n = 0; n < count; n++) {
-      each();
       clock.advance(1_000);
-      // The keeper's step, and its next wait.
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await waits();
     }
   };
+  // The keeper has looked, and waits for its next look.
+  const waits = async () => {
+    while (clock.waiting === 0) await new Promise((done) => setImmediate(done));
+  };
   keeper.start();
+  await waits();
   return { keeper, roles, log, seconds, clock };
 }
 
 const events = (log: readonly LogFields[]) => log.map(({ event }) => event);
 
 Deno.test("role keeper: a role that moves, however seldom, is left alone", async () => {
-  const { keeper, roles, log, seconds } = kept();
+  const { keeper, roles, log, seconds } = await kept();
   for (let minute = 0; minute < 5; minute++) {
     await seconds(55);
     roles[0].moves++;
@@ -72,7 +76,7 @@ Deno.test("role keeper: a role that moves, however seldom, is left alone", async
 });
 
 Deno.test("role keeper: a role that has not moved for a minute is unready and started anew", async () => {
-  const { keeper, roles, log, seconds } = kept();
+  const { keeper, roles, log, seconds } = await kept();
   await seconds(58);
   assertEquals([roles.length, keeper.trouble()], [1, null]);
   await seconds(3);
@@ -89,7 +93,7 @@ Deno.test("role keeper: a role that has not moved for a minute is unready and st
 });
 
 Deno.test("role keeper: a role that cannot work is unready, and not started anew", async () => {
-  const { keeper, roles, seconds } = kept();
+  const { keeper, roles, seconds } = await kept();
   roles[0].problem = "the image store is full";
   await seconds(600);
   assertEquals([roles.length, keeper.trouble()], [
@@ -102,7 +106,7 @@ Deno.test("role keeper: a role that cannot work is unready, and not started anew
 });
 
 Deno.test("role keeper: a stall of this process is no stall of the role", async () => {
-  const { keeper, roles, clock, seconds } = kept();
+  const { keeper, roles, clock, seconds } = await kept();
   await seconds(10);
   clock.advance(600_000);
   await seconds(10);
