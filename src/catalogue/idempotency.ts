@@ -5,6 +5,7 @@ import { DAY_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
+import type { TransactionKey } from "./transaction.ts";
 import { findUsedKey, type FoundKey, keepUsedKey } from "./idempotency_rows.ts";
 
 /** A used Idempotency-Key is remembered this long. */
@@ -59,7 +60,7 @@ export async function once<T>(
   keysInProgress.add(name);
   try {
     const used = await db.read((sql) =>
-      findUsedKey(sql, seller.id, use.key, deps.clock.now())
+      findUsedKey(sql, seller.no, use.key, deps.clock.now())
     );
     return used === null ? await carryOut(use) : again(checked(used, use));
   } finally {
@@ -76,7 +77,7 @@ export async function usedBefore(
   seller: Seller,
   use: KeyUse | null,
 ): Promise<FoundKey | null> {
-  const used = use && await findUsedKey(tx, seller.id, use.key, tx.now());
+  const used = use && await findUsedKey(tx, seller.no, use.key, tx.now());
   return used && checked(used, use!);
 }
 
@@ -92,11 +93,10 @@ function checked(used: FoundKey, use: KeyUse): FoundKey {
 /** Uses a key up, in the write that it is for. */
 export async function useKey(
   tx: Tx,
-  sellerId: string,
+  { sellerNo, transactionId }: TransactionKey,
   use: KeyUse,
-  transactionId: string,
 ): Promise<void> {
   const used = { request_hash: use.hash, transaction_id: transactionId };
   const until = tx.now() + KEY_LIFETIME_MS;
-  await keepUsedKey(tx, sellerId, use.key, used, until);
+  await keepUsedKey(tx, sellerNo, use.key, used, until);
 }

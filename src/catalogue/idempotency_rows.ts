@@ -14,16 +14,17 @@ export interface FoundKey extends UsedKey {
 /** What the seller's key was used for; null when it is free (again). */
 export async function findUsedKey(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   key: string,
   now: number,
 ): Promise<FoundKey | null> {
   return await sql.get<FoundKey>(
     `SELECT request_hash, transaction_id, products_refused AS refused
      FROM idempotency_keys AS used
-     JOIN transactions ON transactions.id = transaction_id
-     WHERE used.seller_id = ? AND key = ? AND expires_at > ?`,
-    [sellerId, key, now],
+     JOIN transactions ON transactions.seller_no = used.seller_no
+       AND transactions.id = transaction_id
+     WHERE used.seller_no = ? AND key = ? AND expires_at > ?`,
+    [sellerNo, key, now],
   ) ?? null;
 }
 
@@ -33,29 +34,29 @@ export async function findUsedKey(
  */
 export async function keepUsedKey(
   tx: Tx,
-  sellerId: string,
+  sellerNo: number,
   key: string,
   used: UsedKey,
   expiresAt: number,
 ): Promise<void> {
   await tx.exec(
     `DELETE FROM idempotency_keys
-     WHERE seller_id = ? AND key = ? AND expires_at <= ?`,
-    [sellerId, key, tx.now()],
+     WHERE seller_no = ? AND key = ? AND expires_at <= ?`,
+    [sellerNo, key, tx.now()],
   );
   await tx.exec(
     `INSERT INTO idempotency_keys
-       (seller_id, key, request_hash, transaction_id, expires_at)
+       (seller_no, key, request_hash, transaction_id, expires_at)
      VALUES (?, ?, ?, ?, ?)`,
-    [sellerId, key, used.request_hash, used.transaction_id, expiresAt],
+    [sellerNo, key, used.request_hash, used.transaction_id, expiresAt],
   );
 }
 
 /** Forgets some keys that have expired; returns how many. */
 export function forgetExpiredKeys(tx: Tx, now: number): Promise<number> {
   return tx.run(
-    `DELETE FROM idempotency_keys WHERE (seller_id, key) IN (
-       SELECT seller_id, key FROM idempotency_keys WHERE expires_at <= ?
+    `DELETE FROM idempotency_keys WHERE (seller_no, key) IN (
+       SELECT seller_no, key FROM idempotency_keys WHERE expires_at <= ?
        ORDER BY expires_at LIMIT 500 /* FOR UPDATE SKIP LOCKED */)`,
     [now],
   );

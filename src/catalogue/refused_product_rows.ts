@@ -6,6 +6,7 @@ import type { Detail } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import type { RefusedProducts } from "./refused_products.ts";
+import type { TransactionKey } from "./transaction.ts";
 
 /** What is kept takes so much at least, however little it is. */
 const LEAST_KEPT_BYTES = 4 * 1_024;
@@ -16,30 +17,31 @@ const LEAST_KEPT_BYTES = 4 * 1_024;
  */
 export async function insertRefusedProducts(
   tx: Tx,
-  { transactionId, sellerId }: { transactionId: string; sellerId: string },
+  { sellerNo, transactionId }: TransactionKey,
   { products, blocks }: RefusedProducts,
   limit: number,
 ): Promise<void> {
   const bytes = sizeOf(blocks);
   const rows = products.map(({ product, details, more }) =>
-    [transactionId, product, JSON.stringify(details), more] as const
+    [sellerNo, transactionId, product, JSON.stringify(details), more] as const
   );
-  const kept = rows.reduce((sum, [, , json]) => sum + json.length, bytes);
+  const kept = rows.reduce((sum, [, , , json]) => sum + json.length, bytes);
   const keptBytes = Math.max(kept, LEAST_KEPT_BYTES);
-  await makeRoom(tx, sellerId, limit - keptBytes);
+  await makeRoom(tx, sellerNo, limit - keptBytes);
   await tx.exec(
-    `INSERT INTO refused_documents (transaction_id, seller_id, bytes, kept_bytes)
+    `INSERT INTO refused_documents (seller_no, transaction_id, bytes, kept_bytes)
      VALUES (?, ?, ?, ?)`,
-    [transactionId, sellerId, bytes, keptBytes],
+    [sellerNo, transactionId, bytes, keptBytes],
   );
   await tx.runMany(
-    `INSERT INTO refused_products (transaction_id, product, details, more)
-     VALUES (?, ?, ?, ?)`,
+    `INSERT INTO refused_products (seller_no, transaction_id, product, details,
+       more) VALUES (?, ?, ?, ?, ?)`,
     rows,
   );
   await tx.runMany(
-    "INSERT INTO refused_pieces (transaction_id, piece, bytes) VALUES (?, ?, ?)",
-    blocks.map((block, piece) => [transactionId, piece, block]),
+    `INSERT INTO refused_pieces (seller_no, transaction_id, piece, bytes)
+     VALUES (?, ?, ?, ?)`,
+    blocks.map((block, piece) => [sellerNo, transactionId, piece, block]),
   );
 }
 
@@ -49,23 +51,24 @@ export async function insertRefusedProducts(
  */
 async function makeRoom(
   tx: Tx,
-  sellerId: string,
+  sellerNo: number,
   room: number,
 ): Promise<void> {
   const row = await tx.get<{ kept: number | null }>(
-    "SELECT SUM(kept_bytes) AS kept FROM refused_documents WHERE seller_id = ?",
-    [sellerId],
+    "SELECT SUM(kept_bytes) AS kept FROM refused_documents WHERE seller_no = ?",
+    [sellerNo],
   );
   let kept = row?.kept ?? 0;
   while (kept > 0 && kept > room) {
     const oldest = await tx.get<{ transaction_id: string; kept_bytes: number }>(
       `SELECT transaction_id, kept_bytes FROM refused_documents
-       WHERE seller_id = ? ORDER BY transaction_id LIMIT 1`,
-      [sellerId],
+       WHERE seller_no = ? ORDER BY transaction_id LIMIT 1`,
+      [sellerNo],
     );
     await tx.exec(
-      "DELETE FROM refused_documents WHERE transaction_id = ?",
-      [oldest!.transaction_id],
+      `DELETE FROM refused_documents
+       WHERE seller_no = ? AND transaction_id = ?`,
+      [sellerNo, oldest!.transaction_id],
     );
     kept -= oldest!.kept_bytes;
   }
@@ -74,11 +77,12 @@ async function makeRoom(
 /** Bytes of an upload's document of refused products; null when there is none. */
 export async function refusedProductsBytes(
   sql: Sql,
-  transactionId: string,
+  { sellerNo, transactionId }: TransactionKey,
 ): Promise<number | null> {
   const row = await sql.get<{ bytes: number }>(
-    "SELECT bytes FROM refused_documents WHERE transaction_id = ?",
-    [transactionId],
+    `SELECT bytes FROM refused_documents
+     WHERE seller_no = ? AND transaction_id = ?`,
+    [sellerNo, transactionId],
   );
   return row?.bytes ?? null;
 }
@@ -86,12 +90,13 @@ export async function refusedProductsBytes(
 /** A piece of that document, from 0; null behind the last one. */
 export async function refusedProductsPiece(
   sql: Sql,
-  transactionId: string,
+  { sellerNo, transactionId }: TransactionKey,
   piece: number,
 ): Promise<Uint8Array | null> {
   const row = await sql.get<{ bytes: Uint8Array }>(
-    "SELECT bytes FROM refused_pieces WHERE transaction_id = ? AND piece = ?",
-    [transactionId, piece],
+    `SELECT bytes FROM refused_pieces
+     WHERE seller_no = ? AND transaction_id = ? AND piece = ?`,
+    [sellerNo, transactionId, piece],
   );
   return row?.bytes ?? null;
 }
@@ -107,7 +112,7 @@ export interface KeptDetails {
 /** Why products were refused, by their positions from `first` to `last`. */
 export async function refusedProductDetails(
   sql: Sql,
-  transactionId: string,
+  { sellerNo, transactionId }: TransactionKey,
   first: number,
   last: number,
 ): Promise<Map<number, KeptDetails>> {
@@ -115,8 +120,9 @@ export async function refusedProductDetails(
     { product: number; details: string; more: number }
   >(
     `SELECT product, details, more FROM refused_products
-     WHERE transaction_id = ? AND product BETWEEN ? AND ? ORDER BY product`,
-    [transactionId, first, last],
+     WHERE seller_no = ? AND transaction_id = ? AND product BETWEEN ? AND ?
+     ORDER BY product`,
+    [sellerNo, transactionId, first, last],
   );
   return new Map(
     rows.map(({ product, details, more }) => [

@@ -3,6 +3,7 @@ import { inLists, MAINTENANCE, marks, type Tx } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
+import type { TransactionKey } from "./transaction.ts";
 import { REST, touchRest } from "./change_feed.ts";
 import { forgetExpiredKeys } from "./idempotency_rows.ts";
 import { deleteOldUndo, undoableSince } from "./undo_rows.ts";
@@ -38,13 +39,14 @@ async function deleteOldTransactions(
   tx: Tx,
   before: number,
 ): Promise<number> {
-  const old = await tx.all<{ id: string }>(
-    `SELECT id FROM transactions WHERE finished_at <= ?
+  const old = await tx.all<TransactionKey>(
+    `SELECT seller_no AS "sellerNo", id AS "transactionId"
+     FROM transactions WHERE finished_at <= ?
      ORDER BY finished_at LIMIT ? /* FOR UPDATE SKIP LOCKED */`,
     [before, SWEEP_TRANSACTIONS],
   );
   if (old.length === 0) return 0;
-  return await deleteTransactions(tx, old.map(({ id }) => id));
+  return await deleteTransactions(tx, old);
 }
 
 /**
@@ -53,31 +55,35 @@ async function deleteOldTransactions(
  */
 export async function deleteTransactions(
   tx: Tx,
-  transactionIds: readonly string[],
+  transactions: readonly TransactionKey[],
 ): Promise<number> {
-  const [ids] = inLists(transactionIds);
-  const theirs = `transaction_id IN (${marks(ids.length)})`;
+  const [list] = inLists(transactions);
+  const ids = list.map(({ transactionId }) => transactionId);
+  // The ids alone are unique, but keys begin with the seller.
+  const keys = [...list.map(({ sellerNo }) => sellerNo), ...ids];
+  const among = marks(list.length);
+  const theirs = `seller_no IN (${among}) AND transaction_id IN (${among})`;
   const images = await tx.run(
     `DELETE FROM transaction_images WHERE (transaction_id, ordinal) IN (
        SELECT transaction_id, ordinal FROM transaction_images
-       WHERE ${theirs} LIMIT ?)`,
+       WHERE transaction_id IN (${among}) LIMIT ?)`,
     [...ids, SWEEP_IMAGES],
   );
   // The next write goes on with the same transactions.
   if (images === SWEEP_IMAGES) return images;
   const pieces = await tx.run(
-    `DELETE FROM refused_pieces WHERE (transaction_id, piece) IN (
-       SELECT transaction_id, piece FROM refused_pieces
+    `DELETE FROM refused_pieces WHERE (seller_no, transaction_id, piece) IN (
+       SELECT seller_no, transaction_id, piece FROM refused_pieces
        WHERE ${theirs} LIMIT ?)`,
-    [...ids, SWEEP_PIECES],
+    [...keys, SWEEP_PIECES],
   );
   if (pieces === SWEEP_PIECES) return images + pieces;
-  await tx.run(`DELETE FROM idempotency_keys WHERE ${theirs}`, ids);
+  await tx.run(`DELETE FROM idempotency_keys WHERE ${theirs}`, keys);
   await tx.run(
-    `DELETE FROM transactions WHERE id IN (${marks(ids.length)})`,
-    ids,
+    `DELETE FROM transactions WHERE seller_no IN (${among}) AND id IN (${among})`,
+    keys,
   );
-  return images + pieces + transactionIds.length;
+  return images + pieces + transactions.length;
 }
 
 /** Deletes what undos of transactions older than SELLER_UNDO_DAYS need. */

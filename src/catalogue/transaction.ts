@@ -50,6 +50,12 @@ export interface Transaction {
   undone_by: string | null;
 }
 
+/** What identifies a transaction in the database. */
+export interface TransactionKey {
+  sellerNo: number;
+  transactionId: string;
+}
+
 export type TransactionStatus =
   | "processing"
   | "completed"

@@ -2,24 +2,25 @@
 import type { Transaction, TransactionResult } from "./transaction.ts";
 import { packResults, unpackResults } from "./packed_results.ts";
 import type { Sql, Tx } from "../database/db.ts";
+import { isId } from "../lib/ids.ts";
 
 /** Records an upload whose images are still to be registered. */
 export async function insertTransaction(
   tx: Tx,
-  sellerId: string,
+  sellerNo: number,
   transaction: Omit<Transaction, "undone_by">,
   results: readonly TransactionResult[],
 ): Promise<void> {
   const { products } = transaction;
   await tx.exec(
-    `INSERT INTO transactions (id, seller_id, created_at, finished_at,
+    `INSERT INTO transactions (seller_no, id, created_at, finished_at,
        products_created, products_updated, products_unchanged,
        products_deleted, products_refused, undoes,
        images_pending, images_stored, images_reused, images_failed, results)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
     [
+      sellerNo,
       transaction.id,
-      sellerId,
       transaction.created_at,
       transaction.finished_at,
       products.created,
@@ -36,6 +37,7 @@ export async function insertTransaction(
 /** Sets what the registration of its images came to, with the results anew. */
 export async function setImageCounts(
   tx: Tx,
+  sellerNo: number,
   id: string,
   counts: { pending: number; reused: number },
   finishedAt: number | null,
@@ -43,8 +45,15 @@ export async function setImageCounts(
 ): Promise<void> {
   await tx.exec(
     `UPDATE transactions SET images_pending = ?, images_reused = ?,
-       finished_at = ?, results = ? WHERE id = ?`,
-    [counts.pending, counts.reused, finishedAt, packResults(results), id],
+       finished_at = ?, results = ? WHERE seller_no = ? AND id = ?`,
+    [
+      counts.pending,
+      counts.reused,
+      finishedAt,
+      packResults(results),
+      sellerNo,
+      id,
+    ],
   );
 }
 
@@ -69,7 +78,8 @@ const COUNTERS = `id, created_at, finished_at,
   products_created, products_updated, products_unchanged, products_deleted,
   products_refused,
   images_pending, images_stored, images_reused, images_failed, undoes,
-  (SELECT u.id FROM transactions u WHERE u.undoes = transactions.id)
+  (SELECT u.id FROM transactions u
+   WHERE u.seller_no = transactions.seller_no AND u.undoes = transactions.id)
     AS undone_by`;
 
 function toTransaction(row: TransactionRow): Transaction {
@@ -98,12 +108,13 @@ function toTransaction(row: TransactionRow): Transaction {
 /** The seller's transaction without its results; null when there is none. */
 export async function findTransaction(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   id: string,
 ): Promise<Transaction | null> {
+  if (!isId(id)) return null;
   const row = await sql.get<TransactionRow>(
-    `SELECT ${COUNTERS} FROM transactions WHERE id = ? AND seller_id = ?`,
-    [id, sellerId],
+    `SELECT ${COUNTERS} FROM transactions WHERE seller_no = ? AND id = ?`,
+    [sellerNo, id],
   );
   return row === undefined ? null : toTransaction(row);
 }
@@ -111,14 +122,14 @@ export async function findTransaction(
 /** The seller's transactions before `before` (an id), the newest first. */
 export async function listTransactions(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   { before, limit }: { before: string | null; limit: number },
 ): Promise<Transaction[]> {
   const older = before === null ? "" : "AND id < ?";
   const rows = await sql.all<TransactionRow>(
-    `SELECT ${COUNTERS} FROM transactions WHERE seller_id = ? ${older}
+    `SELECT ${COUNTERS} FROM transactions WHERE seller_no = ? ${older}
      ORDER BY id DESC LIMIT ?`,
-    [sellerId, ...(before === null ? [] : [before]), limit],
+    [sellerNo, ...(before === null ? [] : [before]), limit],
   );
   return rows.map(toTransaction);
 }
@@ -126,11 +137,12 @@ export async function listTransactions(
 /** What became of each product, in document order. */
 export async function findResults(
   sql: Sql,
+  sellerNo: number,
   id: string,
 ): Promise<TransactionResult[]> {
   const row = await sql.get<{ results: string }>(
-    "SELECT results FROM transactions WHERE id = ?",
-    [id],
+    "SELECT results FROM transactions WHERE seller_no = ? AND id = ?",
+    [sellerNo, id],
   );
   return unpackResults(row?.results ?? "[]");
 }

@@ -71,6 +71,7 @@ export async function writeTransaction(
   const { seller, products, refused, taken, undoes, use } = write;
   const { deps, config, metrics } = services;
   const transactionId = deps.ids.uuid();
+  const upload = { sellerNo: seller.no, transactionId };
   const now = tx.now();
   const changes = new Map<number, ProductChange>();
   for (const [index, { change }] of products.entries()) {
@@ -79,7 +80,7 @@ export async function writeTransaction(
   const counts = countsOf(products);
   const { distinct, results } = collectImages(write);
   const final = distinct.length === 0;
-  await insertTransaction(tx, seller.id, {
+  await insertTransaction(tx, seller.no, {
     id: transactionId,
     created_at: now,
     finished_at: final ? now : null,
@@ -87,20 +88,19 @@ export async function writeTransaction(
     images: { pending: 0, stored: 0, reused: 0, failed: 0 },
     undoes,
   }, final ? results : []);
-  if (config.undoDays > 0) await keepUndo(tx, transactionId, now, changes);
+  if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);
   const imageIds = final ? NO_IDS : await askForImages(services, tx, {
+    seller,
     transactionId,
-    sellerId: seller.id,
     at: now,
     images: distinct,
   }, { taken, results });
   await dropUnasked(tx, taken, distinct.map(({ url }) => url));
   await linkImages(tx, seller.no, [...changes.values()], imageIds);
-  if (use !== null) await useKey(tx, seller.id, use, transactionId);
+  if (use !== null) await useKey(tx, upload, use);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;
-    const owner = { transactionId, sellerId: seller.id };
-    await insertRefusedProducts(tx, owner, refused, limit);
+    await insertRefusedProducts(tx, upload, refused, limit);
   }
   await writeProducts(tx, seller, [...changes.values()]);
   // What other uploads may have to wait for comes last.
@@ -125,14 +125,21 @@ async function askForImages(
     results: readonly TransactionResult[];
   },
 ): Promise<ReadonlyMap<string, string>> {
-  const { transactionId, at } = request;
+  const { seller, transactionId, at } = request;
   const asked = await requestImages(tx, request, taken);
   const finishedAt = asked.pending === 0 ? at : null;
   const waiting = results.map((result) => ({
     ...result,
     images: result.images.filter((ordinal) => asked.waiting.has(ordinal)),
   }));
-  await setImageCounts(tx, transactionId, asked, finishedAt, waiting);
+  await setImageCounts(
+    tx,
+    seller.no,
+    transactionId,
+    asked,
+    finishedAt,
+    waiting,
+  );
   if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
   return asked.ids;
 }

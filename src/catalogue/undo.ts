@@ -16,7 +16,11 @@ import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
 import { takeImages, type TakenImages } from "../images/requests.ts";
 import { quotaOf } from "../sellers/usage_rows.ts";
 import { judgingQuota, quotaProblems } from "./product_quota.ts";
-import { countsOf, type ProductCounts } from "./transaction.ts";
+import {
+  countsOf,
+  type ProductCounts,
+  type TransactionKey,
+} from "./transaction.ts";
 import { findResults, findTransaction } from "./transaction_rows.ts";
 import {
   type ProductOutcome,
@@ -74,7 +78,7 @@ export async function undoTransaction(
           ? plan.beyondQuota
           : [...plan.conflicts, ...plan.beyondQuota];
         if (problems.length > 0) throw recordInvalid(problems);
-        await deleteUndo(tx, undo.transactionId);
+        await deleteUndo(tx, keyOf(undo));
         return await writeTransaction(services, tx, {
           seller,
           products: plan.products.map(toOutcome),
@@ -93,6 +97,10 @@ export async function undoTransaction(
   });
 }
 
+function keyOf({ seller, transactionId }: Undo): TransactionKey {
+  return { sellerNo: seller.no, transactionId };
+}
+
 type Plan = UndoPlan & {
   beyondQuota: Detail[];
   /** In a write. */
@@ -102,11 +110,12 @@ type Plan = UndoPlan & {
 async function makePlan(
   sql: Sql,
   { config, deps }: Services,
-  { seller, transactionId }: Undo,
+  undo: Undo,
   tx: Tx | null,
 ): Promise<Plan> {
+  const { seller, transactionId } = undo;
   await requireActive(sql, seller.id);
-  const transaction = await findTransaction(sql, seller.id, transactionId);
+  const transaction = await findTransaction(sql, seller.no, transactionId);
   if (transaction === null) throw notFound("transaction");
   const { undone_by, created_at, products: { created, updated, deleted } } =
     transaction;
@@ -121,11 +130,11 @@ async function makePlan(
     return { ...none, taken: tx && await takeImages(tx, [], deps.ids.uuid) };
   }
   const since = undoableSince(deps.clock.now(), config.undoDays);
-  const steps = await findUndo(sql, transactionId, since);
+  const steps = await findUndo(sql, keyOf(undo), since);
   if (steps === null) throw tooOld(config.undoDays, created_at > since);
   const taken = tx &&
     await takeImages(tx, formerImages(steps), deps.ids.uuid);
-  const results = await findResults(sql, transactionId);
+  const results = await findResults(sql, seller.no, transactionId);
   const plan = await planUndo(sql, seller.no, steps, results, deps.ids.uuid);
   const remade = plan.products.filter(({ result }) => result === "created");
   const readQuota = () =>

@@ -2,6 +2,7 @@
 import { DAY_MS } from "../lib/durations.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import type { ProductChange } from "./product.ts";
+import type { TransactionKey } from "./transaction.ts";
 import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
 
 /** Records that one write deletes at most. */
@@ -13,28 +14,28 @@ const SWEEP_RECORDS = 100;
  */
 export async function keepUndo(
   tx: Tx,
-  transactionId: string,
+  { sellerNo, transactionId }: TransactionKey,
   now: number,
   changes: ReadonlyMap<number, ProductChange>,
 ): Promise<void> {
   if (changes.size === 0) return;
   await tx.exec(
-    `INSERT INTO undo_records (transaction_id, created_at, record)
-     VALUES (?, ?, ?)`,
-    [transactionId, now, packUndo(changes)],
+    `INSERT INTO undo_records (seller_no, transaction_id, created_at, record)
+     VALUES (?, ?, ?, ?)`,
+    [sellerNo, transactionId, now, packUndo(changes)],
   );
 }
 
 /** What a transaction did; null where that is not known, or no longer. */
 export async function findUndo(
   sql: Sql,
-  transactionId: string,
+  { sellerNo, transactionId }: TransactionKey,
   keptSince: number,
 ): Promise<UndoStep[] | null> {
   const row = await sql.get<{ record: string }>(
     `SELECT record FROM undo_records
-     WHERE transaction_id = ? AND created_at > ?`,
-    [transactionId, keptSince],
+     WHERE seller_no = ? AND transaction_id = ? AND created_at > ?`,
+    [sellerNo, transactionId, keptSince],
   );
   return row === undefined ? null : unpackUndo(row.record);
 }
@@ -44,10 +45,13 @@ export async function findUndo(
  * again. Otherwise a seller that undoes its undo again and again would have all
  * of its products stored with each such request.
  */
-export async function deleteUndo(tx: Tx, transactionId: string): Promise<void> {
+export async function deleteUndo(
+  tx: Tx,
+  { sellerNo, transactionId }: TransactionKey,
+): Promise<void> {
   await tx.run(
-    "DELETE FROM undo_records WHERE transaction_id = ?",
-    [transactionId],
+    "DELETE FROM undo_records WHERE seller_no = ? AND transaction_id = ?",
+    [sellerNo, transactionId],
   );
 }
 
@@ -59,8 +63,8 @@ export function undoableSince(now: number, days: number): number {
 /** Deletes some of the records before `keptSince`; returns how many. */
 export function deleteOldUndo(tx: Tx, keptSince: number): Promise<number> {
   return tx.run(
-    `DELETE FROM undo_records WHERE transaction_id IN (
-       SELECT transaction_id FROM undo_records WHERE created_at <= ?
+    `DELETE FROM undo_records WHERE (seller_no, transaction_id) IN (
+       SELECT seller_no, transaction_id FROM undo_records WHERE created_at <= ?
        ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
     [keptSince, SWEEP_RECORDS],
   );

@@ -108,9 +108,9 @@ async function list(context: CommandContext): Promise<void> {
     (db) =>
       db.read(async (sql) =>
         listDeliveries(sql, {
-          sellerId: flags.seller === undefined
+          sellerNo: flags.seller === undefined
             ? undefined
-            : (await sellerByName(sql, flags.seller)).id,
+            : (await sellerByName(sql, flags.seller)).no,
           state,
           trigger: flags.trigger,
           before: flags.before,

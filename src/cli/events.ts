@@ -171,7 +171,7 @@ async function testWebhook(context: CommandContext): Promise<void> {
     const seller = await db.read((sql) =>
       sellerByName(sql, flags.seller ?? "")
     );
-    const pinged = await pingWebhook(db, deps, seller.id, trigger);
+    const pinged = await pingWebhook(db, deps, seller.no, trigger);
     if (pinged === null) {
       throw noWebhook(seller, trigger);
     }
@@ -196,7 +196,7 @@ async function recover(context: CommandContext): Promise<void> {
     );
     const queued = await recoverDeliveries(
       { db, deps, signals: newSignals() },
-      { sellerId: seller.id, trigger, period },
+      { sellerNo: seller.no, trigger, period },
     );
     if (queued === null) throw noWebhook(seller, trigger);
     await db.write((tx) =>
@@ -238,7 +238,7 @@ function rotateOwn(context: CommandContext): Promise<void> {
     );
     const rotated = await asUsage(() =>
       db.write(async (tx) => {
-        const rotated = await rotateOwnSecret(tx, deps, seller.id, trigger);
+        const rotated = await rotateOwnSecret(tx, deps, seller.no, trigger);
         if (rotated !== undefined) {
           await recordChange(tx, deps, {
             who: COMMAND_LINE,

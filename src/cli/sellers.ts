@@ -82,7 +82,7 @@ export const sellerCommands: readonly Command[] = [
       withDatabase(config, async (db) => {
         if (flags.yes === undefined) {
           const held = await db.read(async (sql) =>
-            holdingsOf(sql, (await sellerByName(sql, seller)).id)
+            holdingsOf(sql, await sellerByName(sql, seller))
           );
           const list = Object.entries(held).map(([name, n]) => `${n} ${name}`);
           throw new UsageError(
@@ -103,7 +103,7 @@ export const sellerCommands: readonly Command[] = [
       withDatabase(config, async (db) => {
         const refusals = await db.read(async (sql) =>
           listRefusals(sql, {
-            sellerId: (await sellerByName(sql, name)).id,
+            sellerNo: (await sellerByName(sql, name)).no,
             after: null,
             limit: KEPT_REFUSALS,
           })

@@ -19,6 +19,8 @@ interface Table {
 
 const PAGE = 256;
 
+const UPLOAD = ["seller_no", "transaction_id"];
+
 /**
  * Every table, after the tables that it refers to. Keys come last, so that
  * nobody can use an unfinished copy.
@@ -28,13 +30,13 @@ export const TABLES: readonly Table[] = [
   { name: "seller_usage", key: ["seller_id", "resource", "shard"] },
   { name: "products", key: ["seller_no", "id"] },
   { name: "deleted_products", key: ["id"] },
-  { name: "transactions", key: ["id"] },
+  { name: "transactions", key: ["seller_no", "id"] },
   // A record is as long as the uploads that it can undo.
-  { name: "undo_records", key: ["transaction_id"], page: 8 },
-  { name: "refused_documents", key: ["transaction_id"] },
+  { name: "undo_records", key: UPLOAD, page: 8 },
+  { name: "refused_documents", key: UPLOAD },
   // A piece has up to 64 KiB.
-  { name: "refused_pieces", key: ["transaction_id", "piece"], page: 64 },
-  { name: "refused_products", key: ["transaction_id", "product"], page: 32 },
+  { name: "refused_pieces", key: [...UPLOAD, "piece"], page: 64 },
+  { name: "refused_products", key: [...UPLOAD, "product"], page: 32 },
   { name: "images", key: ["id"] },
   { name: "transaction_images", key: ["transaction_id", "ordinal"] },
   { name: "image_askers", key: ["image_id", "seller_id"] },
@@ -42,7 +44,7 @@ export const TABLES: readonly Table[] = [
   { name: "product_images", key: ["image_id", "seller_no", "product_id"] },
   { name: "changed_images", key: ["image_id"] },
   { name: "webhooks", key: ["id"] },
-  { name: "idempotency_keys", key: ["seller_id", "key"] },
+  { name: "idempotency_keys", key: ["seller_no", "key"] },
   // A body has up to 256 KiB.
   { name: "events", key: ["id"], page: 32 },
   { name: "deliveries", key: ["id"] },

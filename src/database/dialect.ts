@@ -10,6 +10,9 @@
  * - `0 /` + `* SHARD *` + `/` is one of 16 numbers for each connection: counters
  *   that many writes change have a row for each, so that no write waits for
  *   another.
+ * - A column `TEXT /` + `* UUID *` + `/` has ids of 16 bytes; SQLite has no type for
+ *   them, and as bytes they would be no faster there. A text that is no UUID must
+ *   not be compared with one (`isId`).
  * - Text is ordered by its bytes (`COLLATE "C"`), as SQLite orders it: places
  *   in lists are cursors.
  * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
@@ -109,6 +112,8 @@ export function toPostgresSchema(sql: string): string {
   return sql
     .replace(/\bINTEGER\b/g, "BIGINT")
     .replace(/\bBLOB\b/g, "BYTEA")
+    .replaceAll("TEXT /* UUID */", "UUID")
+    .replaceAll(" /* ::UUID */", "::UUID")
     .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
     .replace(/\)\s*STRICT(\s*,\s*WITHOUT ROWID)?\s*;/g, ");");
 }

@@ -747,4 +747,320 @@ INSERT INTO hourly_counts (hour, name, shard, n)
 DROP TABLE old_hourly_counts;
 `,
   },
+  {
+    name: "uploads and events: small keys of sellers, ids of 16 bytes",
+    // Keys of uploads begin with the seller, which saves a tree. Those of events
+    // and deliveries do not: their ids grow, so that new rows lie together.
+    sql: `
+CREATE TABLE new_transactions (
+  seller_no INTEGER NOT NULL REFERENCES sellers (seller_no),
+  id TEXT /* UUID */ NOT NULL,
+  created_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  products_created INTEGER NOT NULL,
+  products_updated INTEGER NOT NULL,
+  products_unchanged INTEGER NOT NULL,
+  products_deleted INTEGER NOT NULL,
+  products_refused INTEGER NOT NULL,
+  images_pending INTEGER NOT NULL,
+  images_stored INTEGER NOT NULL,
+  images_reused INTEGER NOT NULL,
+  images_failed INTEGER NOT NULL,
+  undoes TEXT /* UUID */,
+  results TEXT NOT NULL,
+  PRIMARY KEY (seller_no, id)
+) STRICT;
+INSERT INTO new_transactions (seller_no, id, created_at, finished_at,
+    products_created, products_updated, products_unchanged, products_deleted,
+    products_refused, images_pending, images_stored, images_reused,
+    images_failed, undoes, results)
+  SELECT seller_no, t.id /* ::UUID */, t.created_at, finished_at,
+    products_created, products_updated, products_unchanged, products_deleted,
+    products_refused, images_pending, images_stored, images_reused,
+    images_failed, undoes /* ::UUID */, results
+  FROM transactions t JOIN sellers ON sellers.id = seller_id
+  ORDER BY seller_no, t.id;
+
+CREATE TABLE new_transaction_images (
+  seller_no INTEGER NOT NULL,
+  transaction_id TEXT /* UUID */ NOT NULL,
+  ordinal INTEGER NOT NULL,
+  image_id TEXT NOT NULL REFERENCES images (id),
+  refs INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  code TEXT,
+  message TEXT,
+  validator TEXT,
+  lease_id TEXT,
+  after_attempt INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (transaction_id, ordinal),
+  FOREIGN KEY (seller_no, transaction_id)
+    REFERENCES new_transactions (seller_no, id)
+) STRICT;
+INSERT INTO new_transaction_images (seller_no, transaction_id, ordinal,
+    image_id, refs, status, attempts, code, message, validator, lease_id,
+    after_attempt, created_at)
+  SELECT seller_no, transaction_id /* ::UUID */, ordinal, image_id, refs,
+    i.status, attempts, code, message, validator, lease_id, after_attempt,
+    i.created_at
+  FROM transaction_images i JOIN transactions t ON t.id = transaction_id
+    JOIN sellers ON sellers.id = t.seller_id
+  ORDER BY transaction_id, ordinal;
+
+CREATE TABLE new_undo_records (
+  seller_no INTEGER NOT NULL,
+  transaction_id TEXT /* UUID */ NOT NULL,
+  created_at INTEGER NOT NULL,
+  record TEXT NOT NULL,
+  PRIMARY KEY (seller_no, transaction_id),
+  FOREIGN KEY (seller_no, transaction_id)
+    REFERENCES new_transactions (seller_no, id) ON DELETE CASCADE
+) STRICT;
+INSERT INTO new_undo_records (seller_no, transaction_id, created_at, record)
+  SELECT seller_no, transaction_id /* ::UUID */, r.created_at, record
+  FROM undo_records r JOIN transactions t ON t.id = transaction_id
+    JOIN sellers ON sellers.id = t.seller_id
+  ORDER BY seller_no, transaction_id;
+
+CREATE TABLE new_refused_documents (
+  seller_no INTEGER NOT NULL,
+  transaction_id TEXT /* UUID */ NOT NULL,
+  bytes INTEGER NOT NULL,
+  kept_bytes INTEGER NOT NULL,
+  PRIMARY KEY (seller_no, transaction_id),
+  FOREIGN KEY (seller_no, transaction_id)
+    REFERENCES new_transactions (seller_no, id) ON DELETE CASCADE
+) STRICT;
+INSERT INTO new_refused_documents (seller_no, transaction_id, bytes, kept_bytes)
+  SELECT seller_no, transaction_id /* ::UUID */, bytes, kept_bytes
+  FROM refused_documents JOIN sellers ON sellers.id = seller_id
+  ORDER BY seller_no, transaction_id;
+
+CREATE TABLE new_refused_pieces (
+  seller_no INTEGER NOT NULL,
+  transaction_id TEXT /* UUID */ NOT NULL,
+  piece INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (seller_no, transaction_id, piece),
+  FOREIGN KEY (seller_no, transaction_id)
+    REFERENCES new_refused_documents (seller_no, transaction_id)
+    ON DELETE CASCADE
+) STRICT;
+INSERT INTO new_refused_pieces (seller_no, transaction_id, piece, bytes)
+  SELECT seller_no, p.transaction_id /* ::UUID */, piece, p.bytes
+  FROM refused_pieces p
+    JOIN refused_documents d ON d.transaction_id = p.transaction_id
+    JOIN sellers ON sellers.id = d.seller_id
+  ORDER BY seller_no, p.transaction_id, piece;
+
+CREATE TABLE new_refused_products (
+  seller_no INTEGER NOT NULL,
+  transaction_id TEXT /* UUID */ NOT NULL,
+  product INTEGER NOT NULL,
+  details TEXT NOT NULL,
+  more INTEGER NOT NULL,
+  PRIMARY KEY (seller_no, transaction_id, product),
+  FOREIGN KEY (seller_no, transaction_id)
+    REFERENCES new_refused_documents (seller_no, transaction_id)
+    ON DELETE CASCADE
+) STRICT;
+INSERT INTO new_refused_products (seller_no, transaction_id, product, details,
+    more)
+  SELECT seller_no, p.transaction_id /* ::UUID */, product, details, more
+  FROM refused_products p
+    JOIN refused_documents d ON d.transaction_id = p.transaction_id
+    JOIN sellers ON sellers.id = d.seller_id
+  ORDER BY seller_no, p.transaction_id, product;
+
+CREATE TABLE new_idempotency_keys (
+  seller_no INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  transaction_id TEXT /* UUID */ NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (seller_no, key),
+  FOREIGN KEY (seller_no, transaction_id)
+    REFERENCES new_transactions (seller_no, id)
+) STRICT;
+INSERT INTO new_idempotency_keys (seller_no, key, request_hash, transaction_id,
+    expires_at)
+  SELECT seller_no, key, request_hash, transaction_id /* ::UUID */, expires_at
+  FROM idempotency_keys JOIN sellers ON sellers.id = seller_id
+  ORDER BY seller_no, key;
+
+CREATE TABLE new_webhooks (
+  id TEXT /* UUID */ NOT NULL PRIMARY KEY,
+  seller_no INTEGER NOT NULL REFERENCES sellers (seller_no),
+  trigger_name TEXT NOT NULL,
+  url TEXT NOT NULL,
+  failures INTEGER NOT NULL,
+  failing_since INTEGER,
+  last_error TEXT,
+  disabled_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  secret TEXT,
+  former_secrets TEXT NOT NULL DEFAULT '[]',
+  UNIQUE (seller_no, trigger_name)
+) STRICT;
+INSERT INTO new_webhooks (id, seller_no, trigger_name, url, failures,
+    failing_since, last_error, disabled_at, created_at, updated_at, secret,
+    former_secrets)
+  SELECT w.id /* ::UUID */, seller_no, trigger_name, url, failures,
+    failing_since, last_error, disabled_at, w.created_at, updated_at, secret,
+    former_secrets
+  FROM webhooks w JOIN sellers ON sellers.id = seller_id
+  ORDER BY w.id;
+
+CREATE TABLE new_events (
+  id TEXT /* UUID */ NOT NULL PRIMARY KEY,
+  seller_no INTEGER NOT NULL REFERENCES sellers (seller_no),
+  trigger_name TEXT NOT NULL,
+  reference TEXT,
+  event_no INTEGER,
+  delivery_id TEXT /* UUID */,
+  created_at INTEGER NOT NULL,
+  body BLOB,
+  UNIQUE (seller_no, trigger_name, reference)
+) STRICT;
+INSERT INTO new_events (id, seller_no, trigger_name, reference, event_no,
+    delivery_id, created_at, body)
+  SELECT e.id /* ::UUID */, seller_no, trigger_name, reference, event_no,
+    delivery_id /* ::UUID */, e.created_at, body
+  FROM events e JOIN sellers ON sellers.id = seller_id
+  ORDER BY e.id;
+
+CREATE TABLE new_deliveries (
+  id TEXT /* UUID */ NOT NULL PRIMARY KEY,
+  event_id TEXT /* UUID */ NOT NULL UNIQUE
+    REFERENCES new_events (id),
+  seller_no INTEGER NOT NULL REFERENCES sellers (seller_no),
+  trigger_name TEXT NOT NULL,
+  webhook_id TEXT /* UUID */ NOT NULL,
+  state TEXT NOT NULL,
+  due_at INTEGER,
+  lease_id TEXT,
+  lease_until INTEGER,
+  attempts INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  last_answer TEXT,
+  created_at INTEGER NOT NULL,
+  settled_at INTEGER
+) STRICT;
+INSERT INTO new_deliveries (id, event_id, seller_no, trigger_name, webhook_id,
+    state, due_at, lease_id, lease_until, attempts, failures, last_answer,
+    created_at, settled_at)
+  SELECT d.id /* ::UUID */, event_id /* ::UUID */, seller_no, trigger_name,
+    webhook_id /* ::UUID */, state, due_at, lease_id, lease_until, attempts,
+    failures, last_answer, d.created_at, settled_at
+  FROM deliveries d JOIN sellers ON sellers.id = seller_id
+  ORDER BY d.id;
+
+CREATE TABLE new_delivery_attempts (
+  delivery_id TEXT /* UUID */ NOT NULL
+    REFERENCES new_deliveries (id),
+  number INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  duration_ms INTEGER,
+  status INTEGER,
+  error TEXT,
+  address TEXT,
+  answer TEXT,
+  PRIMARY KEY (delivery_id, number)
+) STRICT;
+INSERT INTO new_delivery_attempts (delivery_id, number, url, started_at,
+    duration_ms, status, error, address, answer)
+  SELECT delivery_id /* ::UUID */, number, url, started_at, duration_ms, status,
+    error, address, answer
+  FROM delivery_attempts
+  ORDER BY delivery_id, number;
+
+CREATE TABLE new_refusals (
+  id TEXT NOT NULL PRIMARY KEY,
+  seller_no INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  route TEXT,
+  status INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  message TEXT NOT NULL,
+  size INTEGER,
+  details TEXT NOT NULL,
+  more INTEGER NOT NULL
+) STRICT;
+INSERT INTO new_refusals (id, seller_no, at, route, status, code, message, size,
+    details, more)
+  SELECT r.id, seller_no, at, route, r.status, code, message, size, details,
+    more
+  FROM refusals r JOIN sellers ON sellers.id = seller_id
+  ORDER BY r.id;
+
+DROP TABLE refused_products;
+DROP TABLE refused_pieces;
+DROP TABLE refused_documents;
+DROP TABLE undo_records;
+DROP TABLE idempotency_keys;
+DROP TABLE transaction_images;
+DROP TABLE transactions;
+DROP TABLE delivery_attempts;
+DROP TABLE deliveries;
+DROP TABLE events;
+DROP TABLE webhooks;
+DROP TABLE refusals;
+
+ALTER TABLE new_refusals RENAME TO refusals;
+ALTER TABLE new_webhooks RENAME TO webhooks;
+ALTER TABLE new_events RENAME TO events;
+ALTER TABLE new_deliveries RENAME TO deliveries;
+ALTER TABLE new_delivery_attempts RENAME TO delivery_attempts;
+ALTER TABLE new_transactions RENAME TO transactions;
+ALTER TABLE new_transaction_images RENAME TO transaction_images;
+ALTER TABLE new_idempotency_keys RENAME TO idempotency_keys;
+ALTER TABLE new_undo_records RENAME TO undo_records;
+ALTER TABLE new_refused_documents RENAME TO refused_documents;
+ALTER TABLE new_refused_pieces RENAME TO refused_pieces;
+ALTER TABLE new_refused_products RENAME TO refused_products;
+
+CREATE INDEX transactions_final ON transactions (finished_at)
+  WHERE finished_at IS NOT NULL;
+CREATE UNIQUE INDEX transactions_undoes ON transactions (seller_no, undoes)
+  WHERE undoes IS NOT NULL;
+CREATE INDEX transaction_images_waiting
+  ON transaction_images (image_id, transaction_id, ordinal)
+  WHERE status = 'pending';
+CREATE INDEX transaction_images_image ON transaction_images (image_id);
+CREATE INDEX undo_records_age ON undo_records (created_at);
+CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
+CREATE INDEX idempotency_keys_transaction
+  ON idempotency_keys (seller_no, transaction_id);
+CREATE INDEX webhooks_failing ON webhooks (failing_since)
+  WHERE failing_since IS NOT NULL;
+CREATE INDEX events_undelivered ON events (created_at)
+  WHERE delivery_id IS NULL AND body IS NOT NULL;
+CREATE INDEX events_references ON events (created_at) WHERE body IS NULL;
+CREATE INDEX events_feed ON events (seller_no, event_no)
+  WHERE event_no IS NOT NULL AND body IS NOT NULL;
+CREATE INDEX events_feed_trigger ON events (seller_no, trigger_name, event_no)
+  WHERE event_no IS NOT NULL AND body IS NOT NULL;
+CREATE INDEX events_times ON events (seller_no, trigger_name, created_at, id)
+  WHERE event_no IS NOT NULL AND body IS NOT NULL;
+CREATE INDEX deliveries_queue ON deliveries (webhook_id, due_at, id)
+  WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_leased ON deliveries (lease_until)
+  WHERE lease_until IS NOT NULL;
+CREATE INDEX deliveries_held ON deliveries (webhook_id)
+  WHERE state = 'held';
+CREATE INDEX deliveries_settled ON deliveries (state, settled_at)
+  WHERE settled_at IS NOT NULL;
+CREATE INDEX deliveries_seller ON deliveries (seller_no, trigger_name, id);
+CREATE INDEX refusals_seller ON refusals (seller_no, id);
+
+-- the place before all uploads
+UPDATE image_answers
+  SET transaction_id = '00000000-0000-0000-0000-000000000000'
+  WHERE transaction_id = '';
+`,
+  },
 ];

@@ -30,13 +30,13 @@ export const listEvents: Handler<"events"> = async (context) => {
   const waitMs = readWait(context.query);
   const place = readPlace(context.query);
   const { seller, services } = context;
-  await services.db.read((sql) => checkCursor(sql, seller.id, place.after));
+  await services.db.read((sql) => checkCursor(sql, seller.no, place.after));
   if (waitMs > 0) await waitForEvent(context, place, waitMs);
   const { list, after } = await readPage<number, never>(
     context,
     "event",
     place,
-    (sql, after, limit) => readStep(sql, seller.id, { ...place, after, limit }),
+    (sql, after, limit) => readStep(sql, seller.no, { ...place, after, limit }),
   );
   return { xml: { events: { event: list }, next: after } };
 };
@@ -72,10 +72,10 @@ function parseTrigger(text: string): Trigger | null {
  */
 async function checkCursor(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   after: number,
 ): Promise<void> {
-  const last = await lastEventNumber(sql, sellerId);
+  const last = await lastEventNumber(sql, sellerNo);
   if (after <= last) return;
   throw recordInvalid([{
     field: "after",
@@ -95,7 +95,7 @@ async function waitForEvent(
   const { db, signals } = services;
   const look = async () => {
     const [event] = await db.read((sql) =>
-      eventsAfter(sql, seller.id, { ...place, limit: 1 })
+      eventsAfter(sql, seller.no, { ...place, limit: 1 })
     );
     return event ?? null;
   };
@@ -107,8 +107,8 @@ async function waitForEvent(
   );
 }
 
-async function readStep(sql: Sql, sellerId: string, place: Place) {
-  const events = await eventsAfter(sql, sellerId, place);
+async function readStep(sql: Sql, sellerNo: number, place: Place) {
+  const events = await eventsAfter(sql, sellerNo, place);
   const full = events.length === place.limit;
   return {
     entries: events.map(toEntry),

@@ -119,7 +119,7 @@ function follow(
 async function findProgress(context: RequestContext): Promise<Transaction> {
   const { services, seller, params } = context;
   const transaction = await services.db.read((sql) =>
-    findTransaction(sql, seller.id, params.transaction_id)
+    findTransaction(sql, seller.no, params.transaction_id)
   );
   if (transaction === null) throw notFound("transaction");
   return transaction;

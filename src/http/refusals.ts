@@ -10,7 +10,7 @@ import { QueryReader } from "./paging.ts";
 
 /** `GET /seller_api/refusals` */
 export const listOwnRefusals: Handler<"refusals"> = (context) =>
-  pageOfRefusals(context, context.seller.id);
+  pageOfRefusals(context, context.seller.no);
 
 /** `GET /operator_api/refusals` */
 export const listAllRefusals: Handler<"refusals"> = async (context) => {
@@ -18,12 +18,12 @@ export const listAllRefusals: Handler<"refusals"> = async (context) => {
   const seller = name === null
     ? null
     : await context.services.db.read((sql) => sellerByName(sql, name));
-  return await pageOfRefusals(context, seller?.id ?? null);
+  return await pageOfRefusals(context, seller?.no ?? null);
 };
 
 async function pageOfRefusals(
   context: RequestContext,
-  sellerId: string | null,
+  sellerNo: number | null,
 ): Promise<Reply<"refusals">> {
   const reader = new QueryReader(context.query);
   const place = { after: reader.idCursor(), limit: reader.limit() };
@@ -35,7 +35,7 @@ async function pageOfRefusals(
     place,
     async (sql, after, count) => {
       const found = await listRefusals(sql, {
-        sellerId,
+        sellerNo,
         after,
         limit: count + 1,
       });

@@ -184,7 +184,7 @@ export class RequestHandler {
     const { refusals, deps } = this.#services;
     refusals.note({
       id: exchange.requestId,
-      sellerId: owner.id,
+      sellerNo: owner.no,
       at: deps.clock.now(),
       route: route && `${route.method} ${route.path}`,
       status: error.status,

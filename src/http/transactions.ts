@@ -84,7 +84,7 @@ async function fullRecord(
   /** Reads everything first, then encodes; returns whether more remains. */
   const step = async (): Promise<boolean> => {
     record ??= await services.db.read((sql) =>
-      readRecord(sql, { sellerId: seller.id, id, after, mayBeLong, encoded })
+      readRecord(sql, { sellerNo: seller.no, id, after, mayBeLong, encoded })
     );
     mayBeLong = true;
     if (record === null) return true;
@@ -125,7 +125,7 @@ interface ResultsRecord {
 }
 
 interface RecordQuery {
-  sellerId: string;
+  sellerNo: number;
   id: string;
   /** The number of results to leave out. */
   after: number;
@@ -140,9 +140,9 @@ interface RecordQuery {
  */
 async function readRecord(
   sql: Sql,
-  { sellerId, id, after, mayBeLong, encoded }: RecordQuery,
+  { sellerNo, id, after, mayBeLong, encoded }: RecordQuery,
 ): Promise<ResultsRecord | null> {
-  const transaction = await findTransaction(sql, sellerId, id);
+  const transaction = await findTransaction(sql, sellerNo, id);
   if (transaction === null) throw notFound("transaction");
   const { pending, failed } = transaction.images;
   const hasRefused = transaction.products.refused > 0;
@@ -151,7 +151,7 @@ async function readRecord(
   const isFinal = pending + failed === 0 && !hasRefused;
   const results = isFinal && encoded !== undefined
     ? []
-    : (await findResults(sql, id)).slice(after);
+    : (await findResults(sql, sellerNo, id)).slice(after);
   const left = results.length;
   const unsettled = new Map<number, UnsettledImage>();
   const refused = new Map<number, KeptDetails>();
@@ -163,7 +163,9 @@ async function readRecord(
     const step = results.slice(read, read + RESULTS_STEP);
     if (hasRefused) {
       const last = after + read + step.length;
-      const kept = await refusedProductDetails(sql, id, after + read + 1, last);
+      const first = after + read + 1;
+      const key = { sellerNo, transactionId: id };
+      const kept = await refusedProductDetails(sql, key, first, last);
       for (const [product, details] of kept) {
         refused.set(product, details);
         size += details.size;
@@ -218,10 +220,11 @@ export async function getRefusedProducts(
   { services: { db }, seller, params }: RequestContext,
 ): Promise<Reply> {
   const id = params.transaction_id;
+  const key = { sellerNo: seller.no, transactionId: id };
   const bytes = await db.read(async (sql) => {
-    const transaction = await findTransaction(sql, seller.id, id);
+    const transaction = await findTransaction(sql, seller.no, id);
     if (transaction === null) throw notFound("transaction");
-    const kept = await refusedProductsBytes(sql, id);
+    const kept = await refusedProductsBytes(sql, key);
     if (kept === null) throw noRefusedProducts(transaction);
     return kept;
   });
@@ -229,7 +232,7 @@ export async function getRefusedProducts(
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const next = piece++;
-      const read = await db.read((sql) => refusedProductsPiece(sql, id, next));
+      const read = await db.read((sql) => refusedProductsPiece(sql, key, next));
       if (read === null) controller.close();
       else controller.enqueue(read);
     },
@@ -257,9 +260,9 @@ export async function retryImages(
   const { db, deps, signals } = services;
   const id = params.transaction_id;
   const retried = await db.write(async (tx) => {
-    const transaction = await findTransaction(tx, seller.id, id);
+    const transaction = await findTransaction(tx, seller.no, id);
     if (transaction === null) throw notFound("transaction");
-    const references = await retryFailed(tx, id, seller.id, deps.clock.now());
+    const references = await retryFailed(tx, seller, id, deps.clock.now());
     if (references > 0) {
       tx.onCommit(() => {
         signals.images.announce();
@@ -281,7 +284,7 @@ export const listTransactions: Handler<"transactions"> = async (
   const limit = reader.limit();
   reader.finish();
   const found = await services.db.read((sql) =>
-    transactionsOf(sql, seller.id, { before, limit: limit + 1 })
+    transactionsOf(sql, seller.no, { before, limit: limit + 1 })
   );
   const page = found.slice(0, limit);
   return {

@@ -151,7 +151,7 @@ async function spendForUndo(
   { services, seller, params, spend }: RequestContext,
 ): Promise<void> {
   const transaction = await services.db.read((sql) =>
-    findTransaction(sql, seller.id, params.transaction_id)
+    findTransaction(sql, seller.no, params.transaction_id)
   );
   if (transaction === null) throw notFound("transaction");
   const { created, updated, deleted } = transaction.products;

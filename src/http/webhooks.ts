@@ -50,7 +50,7 @@ export const createWebhook: Handler<"success"> = async (
 export const listWebhooks: Handler<"webhooks"> = async (
   { services, seller },
 ) => {
-  const webhooks = await services.db.read((sql) => webhooksOf(sql, seller.id));
+  const webhooks = await services.db.read((sql) => webhooksOf(sql, seller.no));
   return {
     xml: {
       webhook: webhooks.map(webhookXml),
@@ -86,7 +86,7 @@ export const deleteWebhook: Handler<"success"> = async (
 ) => {
   const { db, deps } = services;
   const found = await db.write((tx) =>
-    removeWebhook(tx, deps, seller.id, params.trigger)
+    removeWebhook(tx, deps, seller.no, params.trigger)
   );
   if (!found) throw notFound("webhook");
   return { xml: { success: true } };
@@ -99,7 +99,7 @@ export const testWebhook: Handler<"delivery"> = async (
   const { db, deps, signals } = services;
   const { trigger } = params;
   const pinged = isTrigger(trigger)
-    ? await pingWebhook(db, deps, seller.id, trigger)
+    ? await pingWebhook(db, deps, seller.no, trigger)
     : null;
   if (pinged === null) throw notFound("webhook");
   const { eventId, deliveryId, state } = pinged;
@@ -115,7 +115,7 @@ export const recoverWebhook: Handler<"recovery"> = (context) => {
   const { trigger } = params;
   const period = readPeriod(query, services.deps.clock.now());
   return heavyRead(async (takeStep) => {
-    const request = { sellerId: seller.id, trigger, period };
+    const request = { sellerNo: seller.no, trigger, period };
     const queued = isTrigger(trigger)
       ? await recoverDeliveries(services, { ...request, trigger }, takeStep)
       : null;
@@ -143,7 +143,7 @@ export const rotateSecret: Handler<"webhook_secret"> = async (
   const { db, deps } = services;
   const { trigger } = params;
   const rotated = isTrigger(trigger)
-    ? await db.write((tx) => rotateOwnSecret(tx, deps, seller.id, trigger))
+    ? await db.write((tx) => rotateOwnSecret(tx, deps, seller.no, trigger))
     : undefined;
   if (rotated === undefined) throw notFound("webhook");
   return { xml: { webhook_secret: rotated.secret } };
@@ -154,11 +154,11 @@ export const listDeliveries: Handler<"deliveries"> = async (context) => {
   const { services, seller, params: { trigger }, query } = context;
   const place = readPlace(new QueryReader(query));
   const webhook = isTrigger(trigger)
-    ? await services.db.read((sql) => findWebhook(sql, seller.id, trigger))
+    ? await services.db.read((sql) => findWebhook(sql, seller.no, trigger))
     : undefined;
   if (webhook === undefined) throw notFound("webhook");
   const choice = {
-    sellerId: seller.id,
+    sellerNo: seller.no,
     trigger: webhook.trigger,
     state: null,
   };
@@ -172,10 +172,10 @@ export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
   const trigger = reader.word("trigger", TRIGGERS);
   const state = reader.word("state", DELIVERY_STATES);
   const place = readPlace(reader);
-  const { id: sellerId } = await services.db.read((sql) =>
+  const { no: sellerNo } = await services.db.read((sql) =>
     sellerByName(sql, params.seller)
   );
-  const choice = { sellerId, trigger, state };
+  const choice = { sellerNo, trigger, state };
   return pageOfDeliveries(context, choice, place, operatorsDeliveryXml);
 };
 
@@ -241,7 +241,7 @@ export const replayDelivery: Handler<"delivery"> = (
   const { trigger, id } = params;
   return db.write(async (tx) => {
     const before = await findDelivery(tx, id);
-    if (before?.sellerId !== seller.id || before.trigger !== trigger) {
+    if (before?.sellerNo !== seller.no || before.trigger !== trigger) {
       throw notFound("delivery");
     }
     const replay = await sendAnew(tx, id, deps.clock.now());

@@ -19,6 +19,7 @@ import {
   together,
   type Tx,
 } from "../database/db.ts";
+import type { Seller } from "../sellers/seller.ts";
 
 /** One distinct URL of a transaction. */
 export interface RequestedImage {
@@ -33,8 +34,8 @@ export interface RequestedImage {
 }
 
 export interface ImageRequest {
+  seller: Seller;
   transactionId: string;
-  sellerId: string;
   /** Unix milliseconds. */
   at: number;
   images: readonly RequestedImage[];
@@ -110,7 +111,7 @@ export async function dropUnasked(
  */
 export async function requestImages(
   tx: Tx,
-  { transactionId, sellerId, at, images }: ImageRequest,
+  { seller, transactionId, at, images }: ImageRequest,
   taken: TakenImages,
 ): Promise<RequestedCounts> {
   const asks: Ask[] = [];
@@ -129,9 +130,9 @@ export async function requestImages(
       counts.reused += refs;
       continue;
     }
-    asks.push({ image, sellerId });
+    asks.push({ image, sellerId: seller.id });
     const asked = [validator, lease, attemptsBefore(image), at];
-    rows.push([transactionId, ordinal, id, refs, ...asked]);
+    rows.push([seller.no, transactionId, ordinal, id, refs, ...asked]);
     counts.waiting.add(ordinal);
     counts.pending += refs;
   }
@@ -158,9 +159,9 @@ const TAKE = `INSERT INTO images (id, url, origin, state, attempts, crashes,
 const TAKE_KNOWN = "UPDATE images SET state = state WHERE url = ?";
 
 const INSERT_WAITING =
-  `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
-     status, attempts, validator, lease_id, after_attempt, created_at)
-   VALUES (?, ?, ?, ?, 'pending', 0, ?, ?, ?, ?)`;
+  `INSERT INTO transaction_images (seller_no, transaction_id, ordinal, image_id,
+     refs, status, attempts, validator, lease_id, after_attempt, created_at)
+   VALUES (?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?, ?)`;
 
 async function imagesByUrl(
   tx: Tx,
@@ -192,8 +193,8 @@ function isCurrent(
  */
 export async function retryImages(
   tx: Tx,
+  seller: Seller,
   transactionId: string,
-  sellerId: string,
   at: number,
 ): Promise<number> {
   const failed = await tx.all<{ ordinal: number; refs: number; url: string }>(
@@ -206,7 +207,10 @@ export async function retryImages(
   failed.sort(byUrl);
   await tx.runMany(TAKE_KNOWN, failed.map(({ url }) => [url]));
   const taken = await imagesByUrl(tx, failed.map(({ url }) => url));
-  const asks = [...taken.values()].map((image) => ({ image, sellerId }));
+  const asks = [...taken.values()].map((image) => ({
+    image,
+    sellerId: seller.id,
+  }));
   await askFor(tx, asks, at);
   await tx.runMany(
     `UPDATE transaction_images SET status = 'pending', attempts = 0,
@@ -222,8 +226,9 @@ export async function retryImages(
   const refs = failed.reduce((sum, image) => sum + image.refs, 0);
   await tx.run(
     `UPDATE transactions SET images_pending = images_pending + ?,
-       images_failed = images_failed - ?, finished_at = NULL WHERE id = ?`,
-    [refs, refs, transactionId],
+       images_failed = images_failed - ?, finished_at = NULL
+     WHERE seller_no = ? AND id = ?`,
+    [refs, refs, seller.no, transactionId],
   );
   return refs;
 }

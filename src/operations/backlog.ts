@@ -104,7 +104,7 @@ export function failingWebhooks(
        webhooks.url, webhooks.failures,
        webhooks.failing_since AS "failingSince",
        webhooks.disabled_at AS "disabledAt"
-     FROM webhooks JOIN sellers ON sellers.id = webhooks.seller_id
+     FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
      WHERE webhooks.failing_since IS NOT NULL
        AND sellers.status <> 'removed'
      ORDER BY webhooks.failing_since, webhooks.id LIMIT ?`,

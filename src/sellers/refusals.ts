@@ -30,7 +30,7 @@ const WRITE_BYTES = 4 * 1_024 * 1_024;
 export interface Refusal {
   /** The request's id. */
   id: string;
-  sellerId: string;
+  sellerNo: number;
   /** Unix milliseconds. */
   at: number;
   /** Method and path as in the table of routes; null where there is no route. */
@@ -49,7 +49,7 @@ export class RefusalLog {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
   /** By seller, the oldest first. */
-  #waiting = new Map<string, Refusal[]>();
+  #waiting = new Map<number, Refusal[]>();
   #bytes = 0;
   #cancel: (() => void) | null = null;
 
@@ -60,9 +60,9 @@ export class RefusalLog {
 
   /** Records a refused request of a seller. */
   note(refusal: Refusal): void {
-    const { sellerId } = refusal;
-    const own = this.#waiting.get(sellerId) ?? [];
-    this.#waiting.set(sellerId, own);
+    const { sellerNo } = refusal;
+    const own = this.#waiting.get(sellerNo) ?? [];
+    this.#waiting.set(sellerNo, own);
     own.push(this.#bounded(refusal));
     if (own.length > KEPT_REFUSALS) own.shift();
     this.#cancel ??= this.#deps.clock.after(COLLECT_MS, () => this.flush());
@@ -104,20 +104,20 @@ export class RefusalLog {
   }
 
   /** Those of a removed seller would stay when its other rows are gone. */
-  async #write(waiting: ReadonlyMap<string, Refusal[]>): Promise<void> {
+  async #write(waiting: ReadonlyMap<number, Refusal[]>): Promise<void> {
     await this.#db.write(async (tx) => {
       const sellers = await presentSellers(tx, [...waiting.keys()]);
-      const rows = sellers.flatMap((id) => waiting.get(id)!).map(rowOf);
+      const rows = sellers.flatMap((no) => waiting.get(no)!).map(rowOf);
       await tx.runMany(
-        `INSERT INTO refusals (id, seller_id, at, route, status, code, message,
+        `INSERT INTO refusals (id, seller_no, at, route, status, code, message,
            size, details, more) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         rows,
       );
       await tx.runMany(
-        `DELETE FROM refusals WHERE seller_id = ? AND id <
-           (SELECT MIN(id) FROM (SELECT id FROM refusals WHERE seller_id = ?
+        `DELETE FROM refusals WHERE seller_no = ? AND id <
+           (SELECT MIN(id) FROM (SELECT id FROM refusals WHERE seller_no = ?
             ORDER BY id DESC LIMIT ${KEPT_REFUSALS}) AS kept)`,
-        sellers.map((id) => [id, id]),
+        sellers.map((no) => [no, no]),
       );
     });
   }
@@ -126,25 +126,25 @@ export class RefusalLog {
 /** Which of these sellers are not removed. */
 async function presentSellers(
   tx: Tx,
-  ids: readonly string[],
-): Promise<string[]> {
-  const present: string[] = [];
-  for (const list of inLists(ids)) {
-    const rows = await tx.all<{ id: string }>(
-      `SELECT id FROM sellers
-       WHERE id IN (${marks(list.length)}) AND status <> 'removed'`,
+  numbers: readonly number[],
+): Promise<number[]> {
+  const present: number[] = [];
+  for (const list of inLists(numbers)) {
+    const rows = await tx.all<{ no: number }>(
+      `SELECT seller_no AS no FROM sellers
+       WHERE seller_no IN (${marks(list.length)}) AND status <> 'removed'`,
       list,
     );
-    for (const { id } of rows) present.push(id);
+    for (const { no } of rows) present.push(no);
   }
   return present;
 }
 
 function rowOf(refusal: Refusal): Param[] {
-  const { id, sellerId, at, route, status, code, message } = refusal;
+  const { id, sellerNo, at, route, status, code, message } = refusal;
   const { size, details, more } = refusal;
   const text = JSON.stringify(details);
-  return [id, sellerId, at, route, status, code, message, size, text, more];
+  return [id, sellerNo, at, route, status, code, message, size, text, more];
 }
 
 /** A stored refusal with the name of its seller. */
@@ -158,25 +158,25 @@ export interface ListedRefusal extends Refusal {
  */
 export async function listRefusals(
   sql: Sql,
-  { sellerId, after, limit }: {
-    sellerId: string | null;
+  { sellerNo, after, limit }: {
+    sellerNo: number | null;
     after: string | null;
     limit: number;
   },
 ): Promise<ListedRefusal[]> {
-  const conditions = [
-    ["refusals.seller_id = ?", sellerId],
+  const conditions = ([
+    ["refusals.seller_no = ?", sellerNo],
     ["refusals.id < ?", after],
-  ].filter(([, value]) => value !== null);
+  ] as const).filter(([, value]) => value !== null);
   const where = conditions.map(([condition]) => `AND ${condition}`).join(" ");
   const rows = await sql.all<
     Omit<ListedRefusal, "details"> & { details: string }
   >(
-    `SELECT refusals.id, refusals.seller_id AS "sellerId",
+    `SELECT refusals.id, refusals.seller_no AS "sellerNo",
        sellers.name AS seller, refusals.at, refusals.route, refusals.status,
        refusals.code, refusals.message, refusals.size, refusals.details,
        refusals.more
-     FROM refusals JOIN sellers ON sellers.id = refusals.seller_id
+     FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
      WHERE sellers.status <> 'removed' ${where}
      ORDER BY refusals.id DESC LIMIT ?`,
     [...conditions.map(([, value]) => value), limit],

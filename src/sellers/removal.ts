@@ -10,14 +10,18 @@ import { marks, type Sql, type Tx } from "../database/db.ts";
 import { abandonImages } from "../images/abandoned.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
+import type { Seller } from "./seller.ts";
 
 /** What one write deletes at most. */
 const PRODUCTS = 100;
 const TRANSACTIONS = 32;
 const ROWS = 250;
 
+/** A removed seller. */
+type Removed = Pick<Seller, "id" | "no">;
+
 /** Deletes some rows of a removed seller; returns how many. */
-type Portion = (tx: Tx, sellerId: string) => Promise<number>;
+type Portion = (tx: Tx, seller: Removed) => Promise<number>;
 
 /** In this order: rows refer to those of later portions. */
 const PORTIONS: readonly Portion[] = [
@@ -29,20 +33,19 @@ const PORTIONS: readonly Portion[] = [
     { table: "events", key: "id" },
     { table: "webhooks", key: "id" },
     { table: "refusals", key: "id" },
-    { table: "api_keys", key: "id" },
     { table: "idempotency_keys", key: "key" },
-  ].map(({ table, key }): Portion => (tx, sellerId) =>
+  ].map(({ table, key }): Portion => (tx, { no }) =>
     tx.run(
-      `DELETE FROM ${table} WHERE seller_id = ? AND ${key} IN (
-         SELECT ${key} FROM ${table} WHERE seller_id = ? LIMIT ${ROWS})`,
-      [sellerId, sellerId],
+      `DELETE FROM ${table} WHERE seller_no = ? AND ${key} IN (
+         SELECT ${key} FROM ${table} WHERE seller_no = ? LIMIT ${ROWS})`,
+      [no, no],
     )
   ),
   giveUpCopies,
-  (tx, sellerId) =>
-    tx.run("DELETE FROM seller_usage WHERE seller_id = ?", [sellerId]),
+  (tx, { id }) => tx.run("DELETE FROM api_keys WHERE seller_id = ?", [id]),
+  (tx, { id }) => tx.run("DELETE FROM seller_usage WHERE seller_id = ?", [id]),
   // Refused while another row refers to it: the job then begins anew.
-  (tx, sellerId) => tx.run("DELETE FROM sellers WHERE id = ?", [sellerId]),
+  (tx, { id }) => tx.run("DELETE FROM sellers WHERE id = ?", [id]),
 ];
 
 /** Deletes what removed sellers leave, one after the other. */
@@ -51,31 +54,23 @@ export async function* sweepRemovedSellers(
 ): AsyncGenerator<number, void> {
   for (;;) {
     const seller = await db.read((sql) =>
-      sql.get<{ id: string }>(
-        "SELECT id FROM sellers WHERE status = 'removed' ORDER BY id LIMIT 1",
+      sql.get<Removed>(
+        `SELECT id, seller_no AS no FROM sellers WHERE status = 'removed'
+         ORDER BY id LIMIT 1`,
       )
     );
     if (seller === undefined) return;
     const { id } = seller;
     for (const portion of PORTIONS) {
       const options = { owner: id, order: `removal ${id}`, heavy: true };
-      yield* untilNone(() => db.write((tx) => portion(tx, id), options));
+      yield* untilNone(() => db.write((tx) => portion(tx, seller), options));
     }
   }
 }
 
-/** Of the seller with an id. */
-const OWN = "seller_id = ?";
-const OWN_PRODUCTS = "seller_no = (SELECT seller_no FROM sellers WHERE id = ?)";
-
-async function deleteProducts(tx: Tx, sellerId: string): Promise<number> {
-  const rows = await tx.all<{ id: string; no: number }>(
-    `SELECT id, seller_no AS no FROM products WHERE ${OWN_PRODUCTS} LIMIT ?`,
-    [sellerId, PRODUCTS],
-  );
-  if (rows.length === 0) return 0;
-  const seller = { id: sellerId, no: rows[0].no };
-  const ids = rows.map(({ id }) => id);
+async function deleteProducts(tx: Tx, seller: Removed): Promise<number> {
+  const ids = await someIds(tx, "products", seller, PRODUCTS);
+  if (ids.length === 0) return 0;
   const products = await findByIds(tx, seller.no, ids);
   const changes = Array.from(
     products.values(),
@@ -91,8 +86,8 @@ async function deleteProducts(tx: Tx, sellerId: string): Promise<number> {
 }
 
 /** With their results, undo records, refused products and images. */
-async function deleteUploads(tx: Tx, sellerId: string): Promise<number> {
-  const ids = await someIds(tx, "transactions", sellerId, TRANSACTIONS);
+async function deleteUploads(tx: Tx, seller: Removed): Promise<number> {
+  const ids = await someIds(tx, "transactions", seller, TRANSACTIONS);
   if (ids.length === 0) return 0;
   const images = await tx.all<{ id: string; ordinal: number; url: string }>(
     `SELECT t.transaction_id AS id, t.ordinal, i.url
@@ -101,7 +96,13 @@ async function deleteUploads(tx: Tx, sellerId: string): Promise<number> {
      ORDER BY t.transaction_id, t.ordinal LIMIT ${ROWS}`,
     ids,
   );
-  if (images.length === 0) return await deleteTransactions(tx, ids);
+  if (images.length === 0) {
+    const keys = ids.map((transactionId) => ({
+      sellerNo: seller.no,
+      transactionId,
+    }));
+    return await deleteTransactions(tx, keys);
+  }
   await abandonImages(tx, images.map(({ url }) => url));
   await tx.runMany(
     `DELETE FROM transaction_images
@@ -112,23 +113,23 @@ async function deleteUploads(tx: Tx, sellerId: string): Promise<number> {
 }
 
 /** An image that another seller waits for stays in that seller's queue. */
-async function deleteAskers(tx: Tx, sellerId: string): Promise<number> {
+async function deleteAskers(tx: Tx, { id }: Removed): Promise<number> {
   const asked = await tx.all<{ id: string; url: string }>(
     `SELECT i.id, i.url
      FROM image_askers a JOIN images i ON i.id = a.image_id
      WHERE a.seller_id = ? LIMIT ${ROWS}`,
-    [sellerId],
+    [id],
   );
   await abandonImages(tx, asked.map(({ url }) => url));
   await tx.runMany(
     "DELETE FROM image_askers WHERE image_id = ? AND seller_id = ?",
-    asked.map(({ id }) => [id, sellerId]),
+    asked.map((image) => [image.id, id]),
   );
   return asked.length;
 }
 
-async function deleteDeliveries(tx: Tx, sellerId: string): Promise<number> {
-  const ids = await someIds(tx, "deliveries", sellerId, ROWS);
+async function deleteDeliveries(tx: Tx, seller: Removed): Promise<number> {
+  const ids = await someIds(tx, "deliveries", seller, ROWS);
   const rows = ids.map((id) => [id]);
   await tx.runMany("DELETE FROM delivery_attempts WHERE delivery_id = ?", rows);
   await tx.runMany("DELETE FROM deliveries WHERE id = ?", rows);
@@ -136,10 +137,10 @@ async function deleteDeliveries(tx: Tx, sellerId: string): Promise<number> {
 }
 
 /** What other sellers show counts for nobody from now on. */
-async function giveUpCopies(tx: Tx, sellerId: string): Promise<number> {
+async function giveUpCopies(tx: Tx, { id }: Removed): Promise<number> {
   const images = await tx.all<{ url: string }>(
     `SELECT url FROM images WHERE payer_id = ? LIMIT ${ROWS}`,
-    [sellerId],
+    [id],
   );
   const urls = images.map(({ url }) => url);
   await abandonImages(tx, urls);
@@ -150,17 +151,17 @@ async function giveUpCopies(tx: Tx, sellerId: string): Promise<number> {
   return urls.length;
 }
 
-type Owned = "transactions" | "deliveries";
+type Owned = "products" | "transactions" | "deliveries";
 
 async function someIds(
   sql: Sql,
   table: Owned,
-  sellerId: string,
+  { no }: Removed,
   limit: number,
 ): Promise<string[]> {
   const rows = await sql.all<{ id: string }>(
-    `SELECT id FROM ${table} WHERE seller_id = ? LIMIT ?`,
-    [sellerId, limit],
+    `SELECT id FROM ${table} WHERE seller_no = ? LIMIT ?`,
+    [no, limit],
   );
   return rows.map(({ id }) => id);
 }
@@ -168,21 +169,24 @@ async function someIds(
 /** How much a seller has, by table. */
 export async function holdingsOf(
   sql: Sql,
-  sellerId: string,
+  seller: Pick<Seller, "id" | "no">,
 ): Promise<Record<string, number>> {
   const held: Record<string, number> = {};
   for (
-    const [table, name, own] of [
-      ["products", "products", OWN_PRODUCTS],
-      ["transactions", "uploads", OWN],
-      ["webhooks", "webhooks", OWN],
-      ["events", "events", OWN],
-      ["api_keys", "keys", OWN],
+    const [table, name] of [
+      ["products", "products"],
+      ["transactions", "uploads"],
+      ["webhooks", "webhooks"],
+      ["events", "events"],
+      ["api_keys", "keys"],
     ]
   ) {
+    const [own, key] = table === "api_keys"
+      ? ["seller_id", seller.id]
+      : ["seller_no", seller.no];
     const row = await sql.get<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM ${table} WHERE ${own}`,
-      [sellerId],
+      `SELECT COUNT(*) AS n FROM ${table} WHERE ${own} = ?`,
+      [key],
     );
     held[name] = row!.n;
   }

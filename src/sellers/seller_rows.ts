@@ -294,10 +294,11 @@ const SELLER_ROW = `
     (SELECT COUNT(*) FROM api_keys
      WHERE seller_id = sellers.id AND revoked_at IS NULL) AS keys,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_id = sellers.id) AS webhooks,
+     WHERE seller_no = sellers.seller_no) AS webhooks,
     (SELECT COUNT(*) FROM webhooks
-     WHERE seller_id = sellers.id AND failing_since IS NOT NULL) AS failing,
-    (SELECT created_at FROM transactions WHERE seller_id = sellers.id
+     WHERE seller_no = sellers.seller_no AND failing_since IS NOT NULL) AS failing,
+    (SELECT created_at FROM transactions
+     WHERE seller_no = sellers.seller_no
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
   FROM sellers WHERE status <> 'removed'`;
 

@@ -13,6 +13,7 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
+import { BEFORE_ALL_IDS, isId } from "../lib/ids.ts";
 import { queueAnew, queueHeads } from "./rows/queue.ts";
 
 /** Times in Unix milliseconds. */
@@ -22,7 +23,7 @@ export interface LoggedDelivery {
   /** The event's; null for a test event. */
   reference: string | null;
   seller: string;
-  sellerId: string;
+  sellerNo: number;
   trigger: Trigger;
   state: DeliveryState;
   attempts: number;
@@ -51,7 +52,7 @@ export interface LoggedAttempt {
 }
 
 export interface DeliveryFilter {
-  sellerId?: string;
+  sellerNo?: number;
   trigger?: string;
   state?: DeliveryState;
   /** Only what was made before the delivery with this id. */
@@ -61,22 +62,22 @@ export interface DeliveryFilter {
 
 const DELIVERY = `
   SELECT deliveries.id, deliveries.event_id AS "eventId", events.reference,
-    sellers.name AS seller, deliveries.seller_id AS "sellerId",
+    sellers.name AS seller, deliveries.seller_no AS "sellerNo",
     deliveries.trigger_name AS "trigger", deliveries.state,
     deliveries.attempts, deliveries.last_answer AS "lastAnswer",
     deliveries.created_at AS "createdAt", deliveries.due_at AS "dueAt",
     deliveries.settled_at AS "settledAt"
-  FROM deliveries JOIN sellers ON sellers.id = deliveries.seller_id
+  FROM deliveries JOIN sellers ON sellers.seller_no = deliveries.seller_no
     AND sellers.status <> 'removed'
   JOIN events ON events.id = deliveries.event_id`;
 
 /** Deliveries, the newest first. */
 export function listDeliveries(
   sql: Sql,
-  { sellerId, trigger, state, before, limit }: DeliveryFilter,
+  { sellerNo, trigger, state, before, limit }: DeliveryFilter,
 ): Promise<LoggedDelivery[]> {
   const wanted: [string, Param | undefined][] = [
-    ["deliveries.seller_id = ?", sellerId],
+    ["deliveries.seller_no = ?", sellerNo],
     ["deliveries.trigger_name = ?", trigger],
     ["deliveries.state = ?", state],
     ["deliveries.id < ?", before],
@@ -98,7 +99,7 @@ const SCAN_STEP = 500;
 
 /** Which deliveries of a seller; null: whatever the trigger or the state. */
 export interface DeliveryChoice {
-  sellerId: string;
+  sellerNo: number;
   trigger: Trigger | null;
   state: DeliveryState | null;
 }
@@ -118,14 +119,14 @@ export interface DeliveryPage {
  */
 export async function sellerDeliveries(
   sql: Sql,
-  { sellerId, trigger, state }: DeliveryChoice,
+  { sellerNo, trigger, state }: DeliveryChoice,
   { before, limit }: { before: string | null; limit: number },
 ): Promise<DeliveryPage> {
   const looked = state === null ? limit : SCAN_STEP;
   const triggers = trigger === null ? TRIGGERS : [trigger];
   const found = await newestIds(
     sql,
-    { sellerId, triggers, before },
+    { sellerNo, triggers, before },
     looked + 1,
   );
   const ids = found.slice(0, looked);
@@ -146,8 +147,8 @@ export async function sellerDeliveries(
 /** Reads each trigger by itself, as the index has its deliveries in order. */
 async function newestIds(
   sql: Sql,
-  { sellerId, triggers, before }: {
-    sellerId: string;
+  { sellerNo, triggers, before }: {
+    sellerNo: number;
     triggers: readonly Trigger[];
     before: string | null;
   },
@@ -155,10 +156,10 @@ async function newestIds(
 ): Promise<string[]> {
   const place = before === null ? [] : [before];
   const ofTrigger = `SELECT id FROM (SELECT id FROM deliveries
-    WHERE seller_id = ? AND trigger_name = ? ${place.map(() => "AND id < ?")}
+    WHERE seller_no = ? AND trigger_name = ? ${place.map(() => "AND id < ?")}
     ORDER BY id DESC LIMIT ?) AS newest`;
   const params = triggers.flatMap(
-    (trigger) => [sellerId, trigger, ...place, limit],
+    (trigger) => [sellerNo, trigger, ...place, limit],
   );
   const rows = await sql.all<{ id: string }>(
     `${triggers.map(() => ofTrigger).join(" UNION ALL ")}
@@ -189,11 +190,14 @@ async function deliveriesIn(
 }
 
 /** One delivery. */
-export function findDelivery(
+export async function findDelivery(
   sql: Sql,
   id: string,
 ): Promise<LoggedDelivery | undefined> {
-  return sql.get<LoggedDelivery>(`${DELIVERY} WHERE deliveries.id = ?`, [id]);
+  if (!isId(id)) return undefined;
+  return await sql.get<LoggedDelivery>(`${DELIVERY} WHERE deliveries.id = ?`, [
+    id,
+  ]);
 }
 
 /** The `last` tries of each delivery, in chronological order. */
@@ -239,7 +243,7 @@ export async function replayDelivery(
   const webhook = await tx.get<{ id: string; disabledAt: number | null }>(
     `SELECT webhooks.id, webhooks.disabled_at AS "disabledAt"
      FROM deliveries JOIN webhooks
-       ON webhooks.seller_id = deliveries.seller_id
+       ON webhooks.seller_no = deliveries.seller_no
        AND webhooks.trigger_name = deliveries.trigger_name
      WHERE deliveries.id = ? /* FOR SHARE OF webhooks */`,
     [id],
@@ -259,7 +263,7 @@ export async function settledDeliveries(
   state: SettledState,
   since: number,
   limit: number,
-  after = "",
+  after = BEFORE_ALL_IDS,
 ): Promise<string[]> {
   const rows = await sql.all<{ id: string }>(
     `SELECT id FROM deliveries

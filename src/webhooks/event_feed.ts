@@ -2,6 +2,7 @@
 import type { DeliveryState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 import type { Sql, Tx } from "../database/db.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 
 export interface FeedEvent {
   /** Its number among the seller's events, from 1; numbers may be missing. */
@@ -13,11 +14,11 @@ export interface FeedEvent {
 /** The number of a seller's last event; 0 when there was none. */
 export async function lastEventNumber(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
 ): Promise<number> {
   const row = await sql.get<{ n: number }>(
-    "SELECT last_event_no AS n FROM sellers WHERE id = ?",
-    [sellerId],
+    "SELECT last_event_no AS n FROM sellers WHERE seller_no = ?",
+    [sellerNo],
   );
   return row?.n ?? 0;
 }
@@ -28,7 +29,7 @@ export async function lastEventNumber(
  */
 export function eventsAfter(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   { after, trigger, limit }: {
     after: number;
     trigger: Trigger | null;
@@ -39,10 +40,10 @@ export function eventsAfter(
   const triggers = trigger === null ? [] : [trigger];
   return sql.all<FeedEvent>(
     `SELECT event_no AS number, body FROM events
-     WHERE seller_id = ? ${ofTrigger} AND event_no > ?
+     WHERE seller_no = ? ${ofTrigger} AND event_no > ?
        AND event_no IS NOT NULL AND body IS NOT NULL
      ORDER BY event_no LIMIT ?`,
-    [sellerId, ...triggers, after, limit],
+    [sellerNo, ...triggers, after, limit],
   );
 }
 
@@ -69,7 +70,7 @@ export interface Period {
  */
 export function eventsOfTime(
   sql: Sql,
-  { sellerId, trigger }: { sellerId: string; trigger: Trigger },
+  { sellerNo, trigger }: { sellerNo: number; trigger: Trigger },
   { since, until }: Period,
   after: TimedEvent | null,
   limit: number,
@@ -78,15 +79,15 @@ export function eventsOfTime(
     `SELECT events.id, events.created_at AS "createdAt",
        events.delivery_id AS "deliveryId", deliveries.state
      FROM events LEFT JOIN deliveries ON deliveries.event_id = events.id
-     WHERE events.seller_id = ? AND events.trigger_name = ?
+     WHERE events.seller_no = ? AND events.trigger_name = ?
        AND (events.created_at, events.id) > (?, ?) AND events.created_at <= ?
        AND events.event_no IS NOT NULL AND events.body IS NOT NULL
      ORDER BY events.created_at, events.id LIMIT ?`,
     [
-      sellerId,
+      sellerNo,
       trigger,
       after?.createdAt ?? since,
-      after?.id ?? "",
+      after?.id ?? BEFORE_ALL_IDS,
       until,
       limit,
     ],

@@ -17,6 +17,7 @@ import {
   readTrigger,
 } from "./event.ts";
 import { quote, type Read, trimSpace } from "../lib/values.ts";
+import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { DeliveryState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
@@ -153,15 +154,15 @@ export async function ingestEvent(
   },
   draft: EventDraft,
 ): Promise<Ingested> {
-  const { sellerId, trigger, reference } = await db.read((sql) =>
+  const { seller, trigger, reference } = await db.read((sql) =>
     judge(sql, draft)
   );
   return db.write(async (tx) => {
-    const number = await takeEventNumber(tx, sellerId);
+    const number = await takeEventNumber(tx, seller.no);
     if (number === null) throw recordInvalid([unknownSeller(draft.seller!)]);
     const ingested = await record(tx, deps, {
       eventId: deps.ids.uuid(),
-      sellerId,
+      sellerNo: seller.no,
       trigger,
       reference,
       data: draft.data,
@@ -169,17 +170,17 @@ export async function ingestEvent(
     });
     if (ingested.outcome !== "repeated") {
       tx.onCommit(() => {
-        signals.events.announce(sellerId);
+        signals.events.announce(seller.id);
         if (ingested.deliveryId !== null) signals.deliveries.announce();
       });
     }
     return ingested;
     // In the order of their numbers.
-  }, { owner: sellerId, shared: { kind: "events", key: sellerId } });
+  }, { owner: seller.id, shared: { kind: "events", key: seller.id } });
 }
 
 interface Judged {
-  sellerId: string;
+  seller: Seller;
   trigger: Trigger;
   reference: string;
 }
@@ -189,17 +190,17 @@ async function judge(sql: Sql, draft: EventDraft): Promise<Judged> {
   const name = readField(draft, "seller", (value) => ({ value }), details);
   const trigger = readField(draft, "trigger", readTrigger, details);
   const reference = readField(draft, "reference", readReference, details);
-  const sellerId = name === undefined
+  const seller = name === undefined
     ? undefined
     : await knownSeller(sql, name, draft.seller!, details);
   if (
-    details.length > 0 || sellerId === undefined || trigger === undefined ||
+    details.length > 0 || seller === undefined || trigger === undefined ||
     reference === undefined
   ) {
     details.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
     throw recordInvalid(details);
   }
-  return { sellerId, trigger, reference };
+  return { seller, trigger, reference };
 }
 
 function readField<T>(
@@ -227,9 +228,9 @@ async function knownSeller(
   name: string,
   sent: DraftField,
   details: Detail[],
-): Promise<string | undefined> {
+): Promise<Seller | undefined> {
   const seller = await findSeller(sql, name);
-  if (seller !== null) return seller.id;
+  if (seller !== null) return seller;
   details.push(unknownSeller(sent));
 }
 
@@ -243,8 +244,9 @@ function unknownSeller({ text, line }: DraftField): Detail {
   };
 }
 
-interface RecordedEvent extends Omit<Judged, "reference"> {
+interface RecordedEvent extends Pick<Judged, "trigger"> {
   eventId: string;
+  sellerNo: number;
   /** null: a test event. */
   reference: string | null;
   data: string;
@@ -257,9 +259,9 @@ async function record(
   { clock, ids }: Pick<Deps, "clock" | "ids">,
   event: RecordedEvent,
 ): Promise<Ingested> {
-  const { eventId, sellerId, trigger, reference, data, number } = event;
+  const { eventId, sellerNo, trigger, reference, data, number } = event;
   const createdAt = clock.now();
-  const webhook = await lockWebhook(tx, sellerId, trigger);
+  const webhook = await lockWebhook(tx, sellerNo, trigger);
   const deliveryId = webhook === undefined ? null : ids.uuid();
   const body = eventBody({
     id: eventId,
@@ -270,7 +272,7 @@ async function record(
   });
   const inserted = await insertEvent(tx, {
     id: eventId,
-    sellerId,
+    sellerNo,
     trigger,
     reference,
     body,
@@ -279,14 +281,14 @@ async function record(
     number,
   });
   if (!inserted && reference !== null) {
-    const first = await findEvent(tx, sellerId, trigger, reference);
+    const first = await findEvent(tx, sellerNo, trigger, reference);
     if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
   }
   if (webhook !== undefined && deliveryId !== null) {
     await insertDelivery(tx, {
       id: deliveryId,
       eventId,
-      sellerId,
+      sellerNo,
       trigger,
       webhookId: webhook.id,
       held: webhook.disabledAt !== null,
@@ -316,15 +318,15 @@ export interface Pinged {
 export function pingWebhook(
   db: Db,
   deps: Pick<Deps, "clock" | "ids">,
-  sellerId: string,
+  sellerNo: number,
   trigger: Trigger,
 ): Promise<Pinged | null> {
   return db.write(async (tx) => {
-    const webhook = await lockWebhook(tx, sellerId, trigger);
+    const webhook = await lockWebhook(tx, sellerNo, trigger);
     if (webhook === undefined) return null;
     const { eventId, deliveryId } = await record(tx, deps, {
       eventId: deps.ids.uuid(),
-      sellerId,
+      sellerNo,
       trigger,
       reference: null,
       data: "",

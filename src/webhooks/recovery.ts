@@ -16,7 +16,7 @@ import type { Trigger } from "./trigger.ts";
 const STEP_EVENTS = 250;
 
 export interface RecoveryRequest {
-  sellerId: string;
+  sellerNo: number;
   trigger: Trigger;
   /** Times of the events. */
   period: Period;
@@ -37,8 +37,8 @@ export async function recoverDeliveries(
   request: RecoveryRequest,
   takeStep: TakeStep = (step) => step(),
 ): Promise<number | null> {
-  const { sellerId, trigger, period } = request;
-  const known = await db.read((sql) => findWebhook(sql, sellerId, trigger));
+  const { sellerNo, trigger, period } = request;
+  const known = await db.read((sql) => findWebhook(sql, sellerNo, trigger));
   if (known === undefined) return null;
   let queued = 0;
   let after: TimedEvent | null = null;
@@ -49,7 +49,7 @@ export async function recoverDeliveries(
     const missed = events.filter(isMissed);
     if (missed.length > 0) {
       queued += await db.write(async (tx) => {
-        const webhook = await lockWebhook(tx, sellerId, trigger);
+        const webhook = await lockWebhook(tx, sellerNo, trigger);
         if (webhook === undefined) return 0;
         tx.onCommit(() => signals.deliveries.announce());
         return await queueMissed(tx, deps, { request, webhook, missed });
@@ -92,7 +92,7 @@ async function queueMissed(
 
 async function deliverFirst(
   tx: Tx,
-  { sellerId, trigger }: RecoveryRequest,
+  { sellerNo, trigger }: RecoveryRequest,
   webhook: Webhook,
   eventId: string,
   id: string,
@@ -102,7 +102,7 @@ async function deliverFirst(
   await insertDelivery(tx, {
     id,
     eventId,
-    sellerId,
+    sellerNo,
     trigger,
     webhookId: webhook.id,
     held: webhook.disabledAt !== null,

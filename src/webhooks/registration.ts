@@ -33,7 +33,7 @@ export async function registerWebhook(
   );
   await db.write(async (tx) => {
     await requireActive(tx, seller.id);
-    await putWebhook(tx, deps, seller.id, trigger, url);
+    await putWebhook(tx, deps, seller.no, trigger, url);
     tx.onCommit(() => signals.deliveries.announce());
   });
 }

@@ -64,10 +64,10 @@ export async function rotateWebhookSecret(
 export async function rotateOwnSecret(
   tx: Tx,
   deps: Pick<Deps, "clock" | "ids">,
-  sellerId: string,
+  sellerNo: number,
   trigger: Trigger,
 ): Promise<RotatedSecret | undefined> {
-  const row = await lockSecrets(tx, sellerId, trigger);
+  const row = await lockSecrets(tx, sellerNo, trigger);
   if (row === undefined) return;
   const secrets = rotate(row, deps);
   await tx.run(
@@ -79,15 +79,15 @@ export async function rotateOwnSecret(
 
 function lockSecrets(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   trigger: string,
 ): Promise<SecretsRow & { id: string } | undefined> {
   return sql.get(
     `SELECT webhooks.id, ${SECRETS}
-     FROM webhooks JOIN sellers ON sellers.id = webhooks.seller_id
-     WHERE webhooks.seller_id = ? AND webhooks.trigger_name = ?
+     FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
+     WHERE webhooks.seller_no = ? AND webhooks.trigger_name = ?
      /* FOR NO KEY UPDATE OF webhooks */`,
-    [sellerId, trigger],
+    [sellerNo, trigger],
   );
 }
 

@@ -21,17 +21,17 @@ const COLUMNS = `id, trigger_name AS "trigger", url,
 export async function putWebhook(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
-  sellerId: string,
+  sellerNo: number,
   trigger: Trigger,
   url: string,
 ): Promise<void> {
   const now = clock.now();
-  const former = await findWebhook(tx, sellerId, trigger);
+  const former = await findWebhook(tx, sellerNo, trigger);
   if (former === undefined) {
     await tx.run(
-      `INSERT INTO webhooks (id, seller_id, trigger_name, url, failures,
+      `INSERT INTO webhooks (id, seller_no, trigger_name, url, failures,
          created_at, updated_at) VALUES (?, ?, ?, ?, 0, ?, ?)`,
-      [ids.uuid(), sellerId, trigger, url, now, now],
+      [ids.uuid(), sellerNo, trigger, url, now, now],
     );
     return;
   }
@@ -48,10 +48,10 @@ export async function putWebhook(
 }
 
 /** A seller's webhooks, the oldest first. */
-export function listWebhooks(sql: Sql, sellerId: string): Promise<Webhook[]> {
+export function listWebhooks(sql: Sql, sellerNo: number): Promise<Webhook[]> {
   return sql.all<Webhook>(
-    `SELECT ${COLUMNS} FROM webhooks WHERE seller_id = ? ORDER BY id`,
-    [sellerId],
+    `SELECT ${COLUMNS} FROM webhooks WHERE seller_no = ? ORDER BY id`,
+    [sellerNo],
   );
 }
 
@@ -61,25 +61,25 @@ export function listWebhooks(sql: Sql, sellerId: string): Promise<Webhook[]> {
  */
 export function lockWebhook(
   tx: Tx,
-  sellerId: string,
+  sellerNo: number,
   trigger: string,
 ): Promise<Webhook | undefined> {
   return tx.get<Webhook>(
-    `SELECT ${COLUMNS} FROM webhooks WHERE seller_id = ? AND trigger_name = ?
+    `SELECT ${COLUMNS} FROM webhooks WHERE seller_no = ? AND trigger_name = ?
      /* FOR SHARE */`,
-    [sellerId, trigger],
+    [sellerNo, trigger],
   );
 }
 
 /** The webhook of a seller for a trigger. */
 export function findWebhook(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   trigger: string,
 ): Promise<Webhook | undefined> {
   return sql.get<Webhook>(
-    `SELECT ${COLUMNS} FROM webhooks WHERE seller_id = ? AND trigger_name = ?`,
-    [sellerId, trigger],
+    `SELECT ${COLUMNS} FROM webhooks WHERE seller_no = ? AND trigger_name = ?`,
+    [sellerNo, trigger],
   );
 }
 
@@ -89,10 +89,10 @@ export function findWebhook(
 export async function deleteWebhook(
   tx: Tx,
   { clock }: Pick<Deps, "clock">,
-  sellerId: string,
+  sellerNo: number,
   trigger: string,
 ): Promise<boolean> {
-  const webhook = await findWebhook(tx, sellerId, trigger);
+  const webhook = await findWebhook(tx, sellerNo, trigger);
   if (webhook === undefined) return false;
   await tx.run("DELETE FROM webhooks WHERE id = ?", [webhook.id]);
   await cancelDeliveries(tx, webhook.id, clock.now());

@@ -130,20 +130,20 @@ bothEngines.test("a delivery shows its last ten tries, a page of them ends withi
   await app.app.db.write(async (tx) => {
     const ids = Array.from({ length: 250 }, (_, i) => uuid(i));
     await tx.run(
-      `INSERT INTO webhooks (id, seller_id, trigger_name, url, failures,
-         created_at, updated_at) VALUES (?, ?, 'order_paid', ?, 0, 0, 0)`,
-      [uuid(999), app.sellerId, url],
+      `INSERT INTO webhooks (id, seller_no, trigger_name, url, failures,
+         created_at, updated_at) VALUES (?, 1, 'order_paid', ?, 0, 0, 0)`,
+      [uuid(999), url],
     );
     await tx.runMany(
-      `INSERT INTO events (id, seller_id, trigger_name, reference, body,
-         created_at, delivery_id) VALUES (?, ?, 'order_paid', ?, ?, 0, ?)`,
-      ids.map((id) => [id, app.sellerId, id, new Uint8Array(1), id]),
+      `INSERT INTO events (id, seller_no, trigger_name, reference, body,
+         created_at, delivery_id) VALUES (?, 1, 'order_paid', ?, ?, 0, ?)`,
+      ids.map((id) => [id, id, new Uint8Array(1), id]),
     );
     await tx.runMany(
-      `INSERT INTO deliveries (id, event_id, seller_id, trigger_name,
+      `INSERT INTO deliveries (id, event_id, seller_no, trigger_name,
          webhook_id, state, attempts, failures, created_at)
-       VALUES (?, ?, ?, 'order_paid', ?, 'delivered', ?, 0, 0)`,
-      ids.map((id, i) => [id, id, app.sellerId, uuid(999), i === 0 ? 500 : 12]),
+       VALUES (?, ?, 1, 'order_paid', ?, 'delivered', ?, 0, 0)`,
+      ids.map((id, i) => [id, id, uuid(999), i === 0 ? 500 : 12]),
     );
     await tx.runMany(
       `INSERT INTO delivery_attempts (delivery_id, number, url, started_at)

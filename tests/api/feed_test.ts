@@ -1,6 +1,6 @@
 /** `GET /operator_api/products`, `…/sellers`, `…/status`. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { systemClock } from "../../src/deps.ts";
+import { systemClock, systemIds } from "../../src/deps.ts";
 import { refetchCopies } from "../../src/images/rows/copies.ts";
 import {
   boot,
@@ -274,10 +274,10 @@ bothEngines.test("the status tells what waits, what fails and what the last day 
   await app.upload(product("D"));
   await app.app.db.write((tx) =>
     tx.run(
-      `INSERT INTO webhooks (id, seller_id, trigger_name, url, failures,
+      `INSERT INTO webhooks (id, seller_no, trigger_name, url, failures,
          failing_since, created_at, updated_at)
-       VALUES ('w', ?, 'order_paid', 'https://x.example/', 3, ?, 0, 0)`,
-      [app.sellerId, now],
+       VALUES (?, 1, 'order_paid', 'https://x.example/', 3, ?, 0, 0)`,
+      [systemIds.uuid(), now],
     )
   );
   const status = (await app.call("/operator_api/status", { key: "op" })).xml;

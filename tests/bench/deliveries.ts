@@ -122,7 +122,7 @@ async function registerAll(dataDir: string): Promise<Targets> {
       const { seller } = await addSeller(tx, deps, name);
       for (const trigger of TRIGGERS) {
         const index = targets.push({ seller: name, trigger }) - 1;
-        await putWebhook(tx, deps, seller.id, trigger, urlOf(index));
+        await putWebhook(tx, deps, seller.no, trigger, urlOf(index));
       }
     });
   }

@@ -52,18 +52,22 @@ async function fill(db: Db): Promise<void> {
     const ids = Array.from({ length: UPLOADS_A_DAY }, systemIds.uuid);
     await db.write(async (tx) => {
       await tx.runMany(
-        `INSERT INTO transactions (id, seller_id, created_at, finished_at,
+        `INSERT INTO transactions (seller_no, id, created_at, finished_at,
            products_created, products_updated, products_unchanged,
+           products_deleted, products_refused,
            images_pending, images_stored, images_reused, images_failed, results)
-         VALUES (?, ?, ?, ?, 0, 250, 0, 0, 0, 0, ?, ?)`,
-        ids.map((id) => [id, seller.id, at, at, IMAGES, RESULTS]),
+         VALUES (?, ?, ?, ?, 0, 250, 0, 0, 0, 0, 0, 0, ?, ?)`,
+        ids.map((id) => [seller.no, id, at, at, IMAGES, RESULTS]),
       );
       await tx.runMany(
-        `INSERT INTO transaction_images (transaction_id, ordinal, image_id,
-           refs, status, attempts, created_at)
-         VALUES (?, ?, ?, 1, 'failed', 5, ?)`,
+        `INSERT INTO transaction_images (seller_no, transaction_id, ordinal,
+           image_id, refs, status, attempts, after_attempt, created_at)
+         VALUES (?, ?, ?, ?, 1, 'failed', 5, 0, ?)`,
         ids.flatMap((id) =>
-          Array.from({ length: IMAGES }, (_, n) => [id, n, image, at])
+          Array.from(
+            { length: IMAGES },
+            (_, n) => [seller.no, id, n, image, at],
+          )
         ),
       );
     });

@@ -53,9 +53,9 @@ bothEngines.test("uploads: those that are final go, in small writes", async () =
   const final = await bench.upload(["https://images.example/b.png"]);
   await bench.db.write(async (tx) => {
     await tx.runMany(
-      `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
-         status, attempts, created_at)
-       SELECT ?, ?, id, 1, 'failed', 1, 0 FROM images LIMIT 1`,
+      `INSERT INTO transaction_images (seller_no, transaction_id, ordinal,
+         image_id, refs, status, attempts, after_attempt, created_at)
+       SELECT 1, ?, ?, id, 1, 'failed', 1, 0, 0 FROM images LIMIT 1`,
       Array.from({ length: 1_199 }, (_, n) => [final, n + 1]),
     );
     await tx.run("UPDATE transactions SET finished_at = ? WHERE id = ?", [
@@ -94,18 +94,18 @@ bothEngines.test("what an undo needs goes after its days, or with its upload", a
 bothEngines.test("uploads: refused products go before their upload, in small writes", async () => {
   await using bench = new ImageBench();
   const id = await bench.upload(["https://images.example/a.png"]);
-  const seller = await bench.sellerId("acme");
+  const { no } = await bench.seller("acme");
   await bench.db.write(async (tx) => {
     await tx.run("UPDATE transactions SET finished_at = 0");
     await tx.run(
       `INSERT INTO refused_documents
-         (transaction_id, seller_id, bytes, kept_bytes) VALUES (?, ?, 100, 100)`,
-      [id, seller],
+         (seller_no, transaction_id, bytes, kept_bytes) VALUES (?, ?, 100, 100)`,
+      [no, id],
     );
     await tx.runMany(
-      `INSERT INTO refused_pieces (transaction_id, piece, bytes)
-       VALUES (?, ?, ?)`,
-      Array.from({ length: 100 }, (_, n) => [id, n, new Uint8Array(1)]),
+      `INSERT INTO refused_pieces (seller_no, transaction_id, piece, bytes)
+       VALUES (?, ?, ?, ?)`,
+      Array.from({ length: 100 }, (_, n) => [no, id, n, new Uint8Array(1)]),
     );
   });
   // 64 pieces with the image; 36 with the transaction.

@@ -282,9 +282,9 @@ bothEngines.test("images: retrying makes what failed pending, and nothing else",
   const [a, b] = await hand.claim();
   await hand.settle(a, GONE);
   await hand.settle(b, stored());
-  const sellerId = await hand.sellerId("acme");
+  const seller = await hand.seller("acme");
   const retry = () =>
-    hand.db.write((tx) => retryImages(tx, id, sellerId, hand.clock.now()));
+    hand.db.write((tx) => retryImages(tx, seller, id, hand.clock.now()));
   assertEquals(await retry(), 2);
   assertEquals(await hand.counts(id), counts(2, 1, 0, 0));
   assertEquals(await retry(), 0);
@@ -415,25 +415,25 @@ bothEngines.test("images: nobody can use up another one's attempts", async () =>
 /** Has so many transactions wait for A, as so many uploads would. */
 async function crowd(hand: Hand, size: number): Promise<void> {
   const id = await hand.upload([A]);
-  const numbers = `WITH RECURSIVE n (n) AS (
-    SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)`;
+  const ids = Array.from({ length: size - 1 }, () => hand.deps.ids.uuid());
   await hand.db.write(async (tx) => {
-    await tx.run(
-      `INSERT INTO transactions (id, seller_id, created_at, finished_at,
+    await tx.runMany(
+      `INSERT INTO transactions (seller_no, id, created_at, finished_at,
          products_created, products_updated, products_unchanged,
+         products_deleted, products_refused,
          images_pending, images_stored, images_reused, images_failed, results)
-       ${numbers} SELECT t.id || '-' || n.n, t.seller_id, t.created_at, NULL,
-         0, 0, 0, 1, 0, 0, 0, '[]'
-       FROM transactions t CROSS JOIN n WHERE t.id = ?`,
-      [size - 1, id],
+       SELECT seller_no, ?, created_at, NULL, 0, 0, 0, 0, 0, 1, 0, 0, 0, '[]'
+       FROM transactions WHERE id = ?`,
+      ids.map((one) => [one, id]),
     );
-    await tx.run(
-      `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
-         status, attempts, validator, lease_id, after_attempt, created_at)
-       ${numbers} SELECT t.transaction_id || '-' || n.n, t.ordinal, t.image_id,
-         1, 'pending', 0, NULL, NULL, 0, t.created_at
-       FROM transaction_images t CROSS JOIN n WHERE t.transaction_id = ?`,
-      [size - 1, id],
+    await tx.runMany(
+      `INSERT INTO transaction_images (seller_no, transaction_id, ordinal,
+         image_id, refs, status, attempts, validator, lease_id, after_attempt,
+         created_at)
+       SELECT seller_no, ?, ordinal, image_id, 1, 'pending', 0, NULL, NULL, 0,
+         created_at
+       FROM transaction_images WHERE transaction_id = ?`,
+      ids.map((one) => [one, id]),
     );
   });
 }
@@ -529,7 +529,7 @@ async function mix(seed: number): Promise<void> {
     sql.all(
       `SELECT image_id FROM image_askers UNION ALL
        SELECT image_id FROM image_answers UNION ALL
-       SELECT t.id FROM transactions t LEFT JOIN transaction_images i
+       SELECT CAST(t.id AS TEXT) FROM transactions t LEFT JOIN transaction_images i
          ON i.transaction_id = t.id
        GROUP BY t.id, t.images_stored, t.images_failed
        HAVING t.images_stored <>

@@ -13,8 +13,11 @@ interface Column {
 /** What text may hold: of every length in UTF-8, and what cannot be shown. */
 const TEXTS = ["plain", "å", "€", "𝄞", "a\0b", "\n", '"; --', "\\x00", ""];
 
-/** Columns that others refer to, or that refer to others. */
-const KEYS = ["id", "seller_no", "product_id"];
+/** Columns that others refer to, or that hold ids. */
+const KEYS = [
+  ...["id", "seller_no", "product_id", "transaction_id", "undoes"],
+  ...["delivery_id", "webhook_id"],
+];
 
 /**
  * Makes the file, with `rows` rows in each table; ids are unlike those of
@@ -49,11 +52,11 @@ async function fill(
   );
   const names = columns.map(({ name }) => name);
   const value = (column: Column, n: number): Param => {
+    if (column.notnull === 0 && n % 3 === 0) return null;
     // So that parents are found by the ids that they were given.
     if (KEYS.includes(column.name) || parents.has(column.name)) {
       return column.type === "TEXT" ? idOf(seed, n) : n + 1;
     }
-    if (column.notnull === 0 && n % 3 === 0) return null;
     switch (column.type) {
       case "INTEGER":
         return n * 1_234_567_891;

@@ -24,6 +24,7 @@ import {
   type UnsettledImage,
   unsettledImages,
 } from "../../src/images/requests.ts";
+import type { Seller } from "../../src/sellers/seller.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import {
   findTransaction,
@@ -76,7 +77,7 @@ export class ImageBench implements AsyncDisposable {
   readonly images: ImageStore;
   readonly #roles: ImageRole[] = [];
   readonly #maintenance: PeriodicJobs[] = [];
-  readonly #sellers = new Map<string, Promise<string>>();
+  readonly #sellers = new Map<string, Promise<Seller>>();
   readonly #options: ImageBenchOptions;
 
   constructor(options: ImageBenchOptions = {}) {
@@ -116,22 +117,26 @@ export class ImageBench implements AsyncDisposable {
     this.#maintenance.push(jobs);
   }
 
-  sellerId(name: string): Promise<string> {
-    let id = this.#sellers.get(name);
-    if (id === undefined) {
-      id = this.db.write((tx) => addSeller(tx, this.deps, name))
-        .then(({ seller }) => seller.id);
-      this.#sellers.set(name, id);
+  seller(name: string): Promise<Seller> {
+    let seller = this.#sellers.get(name);
+    if (seller === undefined) {
+      seller = this.db.write((tx) => addSeller(tx, this.deps, name))
+        .then(({ seller }) => seller);
+      this.#sellers.set(name, seller);
     }
-    return id;
+    return seller;
+  }
+
+  async sellerId(name: string): Promise<string> {
+    return (await this.seller(name)).id;
   }
 
   /** Records an upload with these images; answers its transaction id. */
   async upload(
     asked: readonly (Asked | string)[],
-    seller = "acme",
+    name = "acme",
   ): Promise<string> {
-    const sellerId = await this.sellerId(seller);
+    const seller = await this.seller(name);
     const transactionId = this.deps.ids.uuid();
     const at = this.deps.clock.now();
     const images = asked.map((one, ordinal) => ({
@@ -141,7 +146,7 @@ export class ImageBench implements AsyncDisposable {
       ...(typeof one === "string" ? { url: one } : one),
     }));
     await this.db.write(async (tx) => {
-      await insertTransaction(tx, sellerId, {
+      await insertTransaction(tx, seller.no, {
         id: transactionId,
         created_at: at,
         finished_at: null,
@@ -151,10 +156,10 @@ export class ImageBench implements AsyncDisposable {
       }, []);
       const urls = images.map(({ url }) => url);
       const taken = await takeImages(tx, urls, this.deps.ids.uuid);
-      const request = { transactionId, sellerId, at, images };
+      const request = { seller, transactionId, at, images };
       const counts = await requestImages(tx, request, taken);
       const finished = counts.pending === 0 ? at : null;
-      await setImageCounts(tx, transactionId, counts, finished, []);
+      await setImageCounts(tx, seller.no, transactionId, counts, finished, []);
     });
     this.signals.images.notify();
     return transactionId;
@@ -164,9 +169,9 @@ export class ImageBench implements AsyncDisposable {
     transactionId: string,
     seller = "acme",
   ): Promise<ImageCounts & { finished: boolean }> {
-    const sellerId = await this.sellerId(seller);
+    const { no } = await this.seller(seller);
     const found = await this.db.read((sql) =>
-      findTransaction(sql, sellerId, transactionId)
+      findTransaction(sql, no, transactionId)
     );
     if (found === null) throw new Error("no such transaction");
     return { ...found.images, finished: found.finished_at !== null };

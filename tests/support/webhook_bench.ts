@@ -33,14 +33,14 @@ export class WebhookBench implements AsyncDisposable {
   };
   readonly log: string[] = [];
   readonly db: Db;
-  readonly seller: { id: string; secret: string };
+  readonly seller: { id: string; no: number; secret: string };
   readonly dataDir: string;
   readonly #roles: WebhookRole[] = [];
 
   constructor(
     dataDir: string,
     db: Db,
-    seller: { id: string; secret: string },
+    seller: { id: string; no: number; secret: string },
   ) {
     this.dataDir = dataDir;
     this.db = db;
@@ -54,7 +54,7 @@ export class WebhookBench implements AsyncDisposable {
     const { seller, webhookSecret } = await db.write((tx) =>
       addSeller(tx, { clock, ids: systemIds }, "acme")
     );
-    const known = { id: seller.id, secret: webhookSecret };
+    const known = { ...seller, secret: webhookSecret };
     return new WebhookBench(dataDir, db, known);
   }
 
@@ -79,10 +79,10 @@ export class WebhookBench implements AsyncDisposable {
   async register(
     url = this.sink.url(),
     trigger: Trigger = "order_created",
-    sellerId = this.seller.id,
+    sellerNo = this.seller.no,
   ): Promise<void> {
     await this.db.write((tx) =>
-      putWebhook(tx, this.deps, sellerId, trigger, url)
+      putWebhook(tx, this.deps, sellerNo, trigger, url)
     );
     this.signals.deliveries.notify();
   }
@@ -131,7 +131,7 @@ export class WebhookBench implements AsyncDisposable {
 
   async webhook() {
     const [webhook] = await this.db.read((sql) =>
-      listWebhooks(sql, this.seller.id)
+      listWebhooks(sql, this.seller.no)
     );
     return webhook;
   }

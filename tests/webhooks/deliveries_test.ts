@@ -64,7 +64,7 @@ bothEngines.test("former secrets go when they do not sign any more", async () =>
   await bench.register();
   const { db, deps, seller } = bench;
   await db.write((tx) => rotateWebhookSecret(tx, deps, seller.id));
-  await db.write((tx) => rotateOwnSecret(tx, deps, seller.id, "order_created"));
+  await db.write((tx) => rotateOwnSecret(tx, deps, seller.no, "order_created"));
   const sweep = () => Array.fromAsync(sweepFormerSecrets({ db, deps }));
   bench.clock.advance(23 * HOUR);
   assertEquals(await sweep(), [0]);

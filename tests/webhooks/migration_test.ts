@@ -31,7 +31,7 @@ Deno.test("what a database holds already has its order, and former secrets their
   await old.close();
   const db = await openSqlite(file);
   const found = await db.read(async (sql) => ({
-    events: await eventsAfter(sql, "a", { after: 0, trigger: null, limit: 9 }),
+    events: await eventsAfter(sql, 1, { after: 0, trigger: null, limit: 9 }),
     sellers: await sql.all(
       `SELECT last_event_no AS last, former_webhook_secrets AS former
        FROM sellers ORDER BY id`,

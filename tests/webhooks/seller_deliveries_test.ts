@@ -21,7 +21,7 @@ bothEngines.test("deliveries in a state are found behind many others, a bounded 
   const read = (before: string | null) =>
     bench.db.read((sql) =>
       sellerDeliveries(sql, {
-        sellerId: bench.seller.id,
+        sellerNo: bench.seller.no,
         trigger: null,
         state: "exhausted",
       }, { before, limit: 1 })

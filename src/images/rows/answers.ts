@@ -5,6 +5,7 @@
  */
 import { ATTEMPTS, RETRY_SPAN_MS } from "../image.ts";
 import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
+import { BEFORE_ALL_IDS } from "../../lib/ids.ts";
 import { type Ask, ASKED, type AskedImage, askFor } from "./askers.ts";
 
 /** The most waiting rows that one write reads. */
@@ -30,10 +31,11 @@ interface Place {
   ordinal: number;
 }
 
-const FIRST: Place = { transaction_id: "", ordinal: 0 };
+const FIRST: Place = { transaction_id: BEFORE_ALL_IDS, ordinal: 0 };
 
 /** A request that waits for an image: one row of `transaction_images`. */
 interface Waiting extends Place {
+  seller_no: number;
   image_id: string;
   refs: number;
   validator: string | null;
@@ -42,8 +44,8 @@ interface Waiting extends Place {
   created_at: number;
 }
 
-const WAITING = `transaction_id, ordinal, image_id, refs, validator, lease_id,
-  after_attempt, created_at`;
+const WAITING = `seller_no, transaction_id, ordinal, image_id, refs, validator,
+  lease_id, after_attempt, created_at`;
 
 /**
  * Updates the requests that wait for jobs that have just ended; `images` are
@@ -214,9 +216,9 @@ async function askAgain(
   if (rows.length === 0) return;
   const sellers = await sellersOf(tx, rows);
   const asks = new Map<string, Ask>();
-  for (const { image_id, transaction_id } of rows) {
+  for (const { image_id, seller_no } of rows) {
     const image = images.get(image_id);
-    const sellerId = sellers.get(transaction_id);
+    const sellerId = sellers.get(seller_no);
     if (image === undefined || sellerId === undefined) continue;
     asks.set(`${image_id} ${sellerId}`, { image, sellerId });
   }
@@ -226,16 +228,16 @@ async function askAgain(
 async function sellersOf(
   tx: Tx,
   rows: readonly Waiting[],
-): Promise<Map<string, string>> {
-  const sellers = new Map<string, string>();
-  const ids = new Set(rows.map(({ transaction_id }) => transaction_id));
-  for (const list of inLists([...ids])) {
-    const found = await tx.all<{ id: string; seller_id: string }>(
-      `SELECT id, seller_id FROM transactions
-       WHERE id IN (${marks(list.length)})`,
+): Promise<Map<number, string>> {
+  const sellers = new Map<number, string>();
+  const numbers = new Set(rows.map(({ seller_no }) => seller_no));
+  for (const list of inLists([...numbers])) {
+    const found = await tx.all<{ id: string; seller_no: number }>(
+      `SELECT id, seller_no FROM sellers
+       WHERE seller_no IN (${marks(list.length)})`,
       list,
     );
-    for (const { id, seller_id } of found) sellers.set(id, seller_id);
+    for (const { id, seller_no } of found) sellers.set(seller_no, id);
   }
   return sellers;
 }
@@ -245,8 +247,8 @@ interface Told {
   answer: Answer;
 }
 
-/** Counts of references by outcome. */
-type Moved = Record<Answer["status"], number>;
+/** Counts of references of a transaction by outcome. */
+type Moved = Record<Answer["status"], number> & { sellerNo: number };
 
 async function tell(
   tx: Tx,
@@ -256,12 +258,12 @@ async function tell(
   const rows: Param[][] = [];
   const moved = new Map<string, Moved>();
   for (const { row, answer } of told) {
-    const { transaction_id, ordinal, refs, after_attempt } = row;
+    const { seller_no, transaction_id, ordinal, refs, after_attempt } = row;
     const { status, attempt, code, message } = answer;
     const attempts = Math.max(1, attempt - after_attempt);
     rows.push([status, attempts, code, message, transaction_id, ordinal]);
     const counts = moved.get(transaction_id) ??
-      { stored: 0, reused: 0, failed: 0 };
+      { sellerNo: seller_no, stored: 0, reused: 0, failed: 0 };
     counts[status] += refs;
     moved.set(transaction_id, counts);
   }
@@ -284,10 +286,10 @@ async function moveCounters(
        images_stored = images_stored + ?, images_reused = images_reused + ?,
        images_failed = images_failed + ?,
        finished_at = CASE WHEN images_pending = ? THEN ? ELSE finished_at END
-     WHERE id = ?`,
-    [...moved].sort().map(([id, { stored, reused, failed }]) => {
+     WHERE seller_no = ? AND id = ?`,
+    [...moved].sort().map(([id, { sellerNo, stored, reused, failed }]) => {
       const settled = stored + reused + failed;
-      return [settled, stored, reused, failed, settled, at, id];
+      return [settled, stored, reused, failed, settled, at, sellerNo, id];
     }),
   );
 }

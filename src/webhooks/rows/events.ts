@@ -7,7 +7,7 @@ import type { Sql, Tx } from "../../database/db.ts";
 
 export interface NewEvent {
   id: string;
-  sellerId: string;
+  sellerNo: number;
   trigger: Trigger;
   /** The emitter's own id of the event; null for a test event. */
   reference: string | null;
@@ -29,13 +29,13 @@ export interface NewEvent {
  */
 export async function takeEventNumber(
   tx: Tx,
-  sellerId: string,
+  sellerNo: number,
 ): Promise<number | null> {
   const row = await tx.get<{ n: number }>(
     `UPDATE sellers SET last_event_no = last_event_no + 1
-     WHERE id = ? AND status <> 'removed'
+     WHERE seller_no = ? AND status <> 'removed'
      RETURNING last_event_no AS n`,
-    [sellerId],
+    [sellerNo],
   );
   return row?.n ?? null;
 }
@@ -43,12 +43,12 @@ export async function takeEventNumber(
 /** Inserts an event; false if (seller, trigger, reference) exists already. */
 export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
   const changed = await tx.run(
-    `INSERT INTO events (id, seller_id, trigger_name, reference, body,
+    `INSERT INTO events (id, seller_no, trigger_name, reference, body,
        delivery_id, created_at, event_no) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (seller_id, trigger_name, reference) DO NOTHING`,
+     ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`,
     [
       event.id,
-      event.sellerId,
+      event.sellerNo,
       event.trigger,
       event.reference,
       event.body,
@@ -79,13 +79,13 @@ export function deleteReferences(tx: Tx, before: number): Promise<number> {
 /** Finds an event by its reference. */
 export function findEvent(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   trigger: Trigger,
   reference: string,
 ): Promise<{ eventId: string; deliveryId: string | null } | undefined> {
   return sql.get(
     `SELECT id AS "eventId", delivery_id AS "deliveryId" FROM events
-     WHERE seller_id = ? AND trigger_name = ? AND reference = ?`,
-    [sellerId, trigger, reference],
+     WHERE seller_no = ? AND trigger_name = ? AND reference = ?`,
+    [sellerNo, trigger, reference],
   );
 }

@@ -12,6 +12,7 @@ import {
 } from "../webhook.ts";
 import type { Trigger } from "../trigger.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
+import { BEFORE_ALL_IDS } from "../../lib/ids.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
 /**
@@ -29,7 +30,7 @@ export function stateIn({ from }: Transition): string {
 export interface NewDelivery {
   id: string;
   eventId: string;
-  sellerId: string;
+  sellerNo: number;
   trigger: Trigger;
   webhookId: string;
   /** The webhook is disabled: the delivery waits until it is enabled. */
@@ -43,16 +44,16 @@ export async function insertDelivery(
   tx: Tx,
   delivery: NewDelivery,
 ): Promise<void> {
-  const { id, eventId, sellerId, trigger, webhookId, createdAt, held } =
+  const { id, eventId, sellerNo, trigger, webhookId, createdAt, held } =
     delivery;
   await tx.exec(
-    `INSERT INTO deliveries (id, event_id, seller_id, trigger_name, webhook_id,
+    `INSERT INTO deliveries (id, event_id, seller_no, trigger_name, webhook_id,
        state, due_at, attempts, failures, created_at, settled_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`,
     [
       id,
       eventId,
-      sellerId,
+      sellerNo,
       trigger,
       webhookId,
       held ? TRANSITIONS.hold.to : TRANSITIONS.free.to,
@@ -171,11 +172,15 @@ export async function queueHeads(
 ): Promise<QueueHead[]> {
   const rows = await sql.all<QueueHead & { failures: number }>(
     `WITH RECURSIVE queue (webhook_id) AS (
-       SELECT MIN(webhook_id) FROM deliveries WHERE due_at IS NOT NULL
-       UNION ALL
-       SELECT (SELECT MIN(deliveries.webhook_id) FROM deliveries
+       SELECT (SELECT deliveries.webhook_id FROM deliveries
                WHERE deliveries.due_at IS NOT NULL
-                 AND deliveries.webhook_id > queue.webhook_id)
+                 AND deliveries.webhook_id > ?
+               ORDER BY deliveries.webhook_id LIMIT 1)
+       UNION ALL
+       SELECT (SELECT deliveries.webhook_id FROM deliveries
+               WHERE deliveries.due_at IS NOT NULL
+                 AND deliveries.webhook_id > queue.webhook_id
+               ORDER BY deliveries.webhook_id LIMIT 1)
        FROM queue WHERE queue.webhook_id IS NOT NULL
      ), heads AS (
        SELECT webhook_id, (SELECT MIN(deliveries.due_at) FROM deliveries
@@ -184,12 +189,12 @@ export async function queueHeads(
        FROM queue WHERE webhook_id IS NOT NULL
      )
      SELECT heads.webhook_id AS "webhookId", heads.due_at AS "dueAt",
-       webhooks.seller_id AS "sellerId", webhooks.url, webhooks.failures
+       sellers.id AS "sellerId", webhooks.url, webhooks.failures
      FROM heads JOIN webhooks ON webhooks.id = heads.webhook_id
-       JOIN sellers ON sellers.id = webhooks.seller_id
+       JOIN sellers ON sellers.seller_no = webhooks.seller_no
      WHERE heads.due_at <= ? AND sellers.status = 'active'
      ORDER BY heads.due_at, heads.webhook_id`,
-    [horizon],
+    [BEFORE_ALL_IDS, horizon],
   );
   return rows.map(({ failures, ...head }) => ({
     ...head,
@@ -233,7 +238,7 @@ export async function claimDeliveries(
                   ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
        AND ${stateIn(TRANSITIONS.claim)}
        AND EXISTS (SELECT 1 FROM webhooks
-                   JOIN sellers ON sellers.id = webhooks.seller_id
+                   JOIN sellers ON sellers.seller_no = webhooks.seller_no
                    WHERE webhooks.id = ? AND webhooks.url = ?
                      AND sellers.status = 'active')
      RETURNING id, attempts AS attempt`,
@@ -276,7 +281,7 @@ export async function loadPayloads(
          events.created_at AS "createdAt", ${SECRETS}
        FROM deliveries
        JOIN events ON events.id = deliveries.event_id
-       JOIN sellers ON sellers.id = deliveries.seller_id
+       JOIN sellers ON sellers.seller_no = deliveries.seller_no
        LEFT JOIN webhooks ON webhooks.id = deliveries.webhook_id
        WHERE deliveries.id IN (${marks(list.length)})`,
       list,

@@ -29,6 +29,7 @@ import {
   touchRest,
 } from "../../../src/catalogue/change_feed.ts";
 import { requireActive } from "../../../src/sellers/access.ts";
+import type { Seller } from "../../../src/sellers/seller.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
 import { countsOf } from "../../../src/catalogue/transaction.ts";
 import {
@@ -54,9 +55,9 @@ const TRIGGER = "order_created";
 class Two implements AsyncDisposable {
   readonly one: Db;
   readonly two: Db;
-  readonly seller: string;
+  readonly seller: Seller;
 
-  private constructor(one: Db, two: Db, seller: string) {
+  private constructor(one: Db, two: Db, seller: Seller) {
     this.one = one;
     this.two = two;
     this.seller = seller;
@@ -67,7 +68,7 @@ class Two implements AsyncDisposable {
     const one = await openPostgres({ url, connections: 4 });
     const two = await openPostgres({ url, connections: 4 });
     const { seller } = await one.write((tx) => addSeller(tx, deps, "acme"));
-    return new Two(one, two, seller.id);
+    return new Two(one, two, seller);
   }
 
   /**
@@ -122,7 +123,7 @@ class Two implements AsyncDisposable {
   /** An upload that asks for one image. */
   async upload(tx: Tx, url = URL_A): Promise<void> {
     const id = deps.ids.uuid();
-    await insertTransaction(tx, this.seller, {
+    await insertTransaction(tx, this.seller.no, {
       id,
       created_at: 0,
       finished_at: null,
@@ -133,11 +134,11 @@ class Two implements AsyncDisposable {
     const taken = await takeImages(tx, [url], deps.ids.uuid);
     const counts = await requestImages(tx, {
       transactionId: id,
-      sellerId: this.seller,
+      seller: this.seller,
       at: 0,
       images: [{ ordinal: 0, url, refs: 1, validator: null }],
     }, taken);
-    await setImageCounts(tx, id, counts, null, []);
+    await setImageCounts(tx, this.seller.no, id, counts, null, []);
   }
 
   /** The claim of the image that an upload asked for. */
@@ -149,7 +150,7 @@ class Two implements AsyncDisposable {
       id,
       url: URL_A,
       origin: new URL(URL_A).origin,
-      sellerId: this.seller,
+      sellerId: this.seller.id,
       attempts: 0,
       crashes: 0,
       copy: null,
@@ -330,23 +331,27 @@ Deno.test("a seller is removed after the uploads that found it active", async ()
   const { two, seller } = both;
   const uploads = await both.interleave(
     async (tx) => {
-      await requireActive(tx, seller);
+      await requireActive(tx, seller.id);
       await both.upload(tx);
     },
     (sql) => sql.includes("FROM sellers"),
     async () => {
-      await two.write((tx) => markRemoved(tx, seller));
+      await two.write((tx) => markRemoved(tx, seller.id));
       return await both.rows("SELECT id FROM transactions");
     },
   );
   assertEquals(uploads.length, 1);
 });
 
-async function emit(tx: Tx, seller: string, webhookId: string): Promise<void> {
+async function emit(
+  tx: Tx,
+  sellerNo: number,
+  webhookId: string,
+): Promise<void> {
   const delivery: NewDelivery = {
     id: deps.ids.uuid(),
     eventId: deps.ids.uuid(),
-    sellerId: seller,
+    sellerNo,
     trigger: TRIGGER,
     webhookId,
     held: false,
@@ -354,7 +359,7 @@ async function emit(tx: Tx, seller: string, webhookId: string): Promise<void> {
   };
   await insertEvent(tx, {
     id: delivery.eventId,
-    sellerId: seller,
+    sellerNo,
     trigger: TRIGGER,
     reference: delivery.id,
     body: new Uint8Array(),
@@ -366,9 +371,9 @@ async function emit(tx: Tx, seller: string, webhookId: string): Promise<void> {
 }
 
 /** An event taken in, as `events.ts` does it. */
-async function ingest(tx: Tx, seller: string): Promise<void> {
-  const webhook = await lockWebhook(tx, seller, TRIGGER);
-  await emit(tx, seller, webhook!.id);
+async function ingest(tx: Tx, { no }: Seller): Promise<void> {
+  const webhook = await lockWebhook(tx, no, TRIGGER);
+  await emit(tx, no, webhook!.id);
 }
 
 const STATES = "SELECT state FROM deliveries ORDER BY state";
@@ -376,11 +381,11 @@ const STATES = "SELECT state FROM deliveries ORDER BY state";
 Deno.test("no event waits for a webhook that is deleted meanwhile", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
-  await one.write((tx) => putWebhook(tx, deps, seller, TRIGGER, HOOK));
+  await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));
   await both.interleave(
     (tx) => ingest(tx, seller),
     (sql) => sql.includes("FROM webhooks"),
-    () => two.write((tx) => deleteWebhook(tx, deps, seller, TRIGGER)),
+    () => two.write((tx) => deleteWebhook(tx, deps, seller.no, TRIGGER)),
   );
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
 });
@@ -402,7 +407,7 @@ async function claimOne(db: Db, limit = 1) {
 Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
-  await one.write((tx) => putWebhook(tx, deps, seller, TRIGGER, HOOK));
+  await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));
   await one.write((tx) => ingest(tx, seller));
   const [claim] = await claimOne(one);
   const failed = {
@@ -416,7 +421,7 @@ Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async
   await both.interleave(
     (tx) => settleDelivery(tx, claim, failed, { now: 3, fraction: 0 }),
     (sql) => sql.includes("FROM webhooks"),
-    () => two.write((tx) => deleteWebhook(tx, deps, seller, TRIGGER)),
+    () => two.write((tx) => deleteWebhook(tx, deps, seller.no, TRIGGER)),
   );
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
 });
@@ -424,7 +429,7 @@ Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async
 Deno.test("who claims takes what nobody else is claiming, and does not wait", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
-  await one.write((tx) => putWebhook(tx, deps, seller, TRIGGER, HOOK));
+  await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));
   for (let i = 0; i < 4; i++) await one.write((tx) => ingest(tx, seller));
   const { id } =
     (await one.read((sql) =>

@@ -34,7 +34,8 @@ Deno.test("on a full disk, writes are refused whole, reads go on, and it recover
   assertEquals((await app.upload(product("before"))).status, 200);
   await pages(app, await pages(app));
   const long = `<description>${"x".repeat(4_000)}</description>`;
-  const many = Array.from({ length: 20 }, (_, n) => product(`p-${n}`, long));
+  // More than the pages that the migrations left free.
+  const many = Array.from({ length: 200 }, (_, n) => product(`p-${n}`, long));
   const answers = await Promise.all([
     app.upload(many.join("")),
     app.upload(many.join(""), "", { "Idempotency-Key": "k" }),

@@ -158,9 +158,9 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
   const trigger = "order_paid";
   const period = { since: 0, until: 1 };
   const details = await plans(bench, async (tx) => {
-    await eventsAfter(tx, "s", { after: 0, trigger: null, limit: 1 });
-    await eventsAfter(tx, "s", { after: 0, trigger, limit: 1 });
-    await eventsOfTime(tx, { sellerId: "s", trigger }, period, null, 1);
+    await eventsAfter(tx, 1, { after: 0, trigger: null, limit: 1 });
+    await eventsAfter(tx, 1, { after: 0, trigger, limit: 1 });
+    await eventsOfTime(tx, { sellerNo: 1, trigger }, period, null, 1);
   });
   assertEquals(details.map((detail) => detail.replace(/ \(.*/, "")), [
     "SEARCH events USING INDEX events_feed",
@@ -172,14 +172,14 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
 
 Deno.test("a seller's deliveries are found in an index, trigger by trigger", async () => {
   await using bench = await WebhookBench.open();
-  const choice = { sellerId: "s", trigger: null, state: "held" as const };
+  const choice = { sellerNo: 1, trigger: null, state: "held" as const };
   const details = await plans(
     bench,
     (tx) => sellerDeliveries(tx, choice, { before: "b", limit: 1 }),
   );
   const reads = details.filter((detail) => /deliveries/.test(detail));
   const index = "SEARCH deliveries USING COVERING INDEX deliveries_seller " +
-    "(seller_id=? AND trigger_name=? AND id<?)";
+    "(seller_no=? AND trigger_name=? AND id<?)";
   assertEquals(reads, TRIGGERS.map(() => index));
 });
 
@@ -204,7 +204,7 @@ Deno.test("no statement of the queue looks at every delivery", async () => {
     (tx) => sweepDeliveries(tx, 0, 0),
     (tx) => deleteReferences(tx, 0),
     (tx) => settledDeliveries(tx, "exhausted", 0, 1),
-    (tx) => listDeliveries(tx, { sellerId: "s", trigger: "t", limit: 1 }),
+    (tx) => listDeliveries(tx, { sellerNo: 1, trigger: "t", limit: 1 }),
   ];
   for (const statement of statements) {
     const details = await plans(bench, statement);

@@ -2,6 +2,7 @@
  * The image role. What becomes of the rows at each outcome, `rows_test.ts` tries
  * on both engines; so what a host may answer is tried on one here.
  */
+import { BEFORE_ALL_IDS } from "../../../src/lib/ids.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { DbError } from "../../../src/database/db.ts";
@@ -675,8 +676,8 @@ bothEngines.test("images: of those whom one write does not tell the next process
     await tx.run(
       `INSERT INTO image_answers (image_id, attempt, lease_id, status, code,
          message, validator, transaction_id, ordinal)
-       VALUES (?, 1, 'l', 'failed', 'image_not_found', 'gone', NULL, '', 0)`,
-      [imageId as string],
+       VALUES (?, 1, 'l', 'failed', 'image_not_found', 'gone', NULL, ?, 0)`,
+      [imageId as string, BEFORE_ALL_IDS],
     );
   });
   bench.startRole();

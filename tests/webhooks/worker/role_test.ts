@@ -301,7 +301,7 @@ bothEngines.test("deleting a webhook cancels what waits, is held or fails after 
   await bench.delivery(sending, "sending");
   await until(() => bench.sink.received.length === 2);
   await bench.db.write((tx) =>
-    deleteWebhook(tx, bench.deps, bench.seller.id, "order_created")
+    deleteWebhook(tx, bench.deps, bench.seller.no, "order_created")
   );
   await bench.delivery(waiting, "cancelled");
   open();
@@ -318,7 +318,7 @@ bothEngines.test("a cancelled delivery can be replayed to the webhook of today",
   await bench.register(bench.sink.url("/old"));
   const event = await bench.emit("order-1");
   await bench.db.write((tx) =>
-    deleteWebhook(tx, bench.deps, bench.seller.id, "order_created")
+    deleteWebhook(tx, bench.deps, bench.seller.no, "order_created")
   );
   await bench.register(bench.sink.url("/new"));
   bench.start();
@@ -360,7 +360,7 @@ bothEngines.test("every secret signs until the time that was promised, however o
     bench.db.write(async (tx) => {
       const { deps, seller } = bench;
       const rotated = own
-        ? await rotateOwnSecret(tx, deps, seller.id, "order_created")
+        ? await rotateOwnSecret(tx, deps, seller.no, "order_created")
         : await rotateWebhookSecret(tx, deps, seller.id);
       secrets[secrets.length - 1].until = rotated!.oldUntil;
       secrets.push({ secret: rotated!.secret, until: Infinity });
@@ -398,12 +398,12 @@ bothEngines.test("a webhook's own secret stays with another URL and goes with th
   bench.start();
   const { secret } =
     (await bench.db.write((tx) =>
-      rotateOwnSecret(tx, bench.deps, bench.seller.id, "order_created")
+      rotateOwnSecret(tx, bench.deps, bench.seller.no, "order_created")
     ))!;
   await bench.register(bench.sink.url("/other"));
   await bench.delivery(await bench.emit("order-1"), "delivered");
   await bench.db.write((tx) =>
-    deleteWebhook(tx, bench.deps, bench.seller.id, "order_created")
+    deleteWebhook(tx, bench.deps, bench.seller.no, "order_created")
   );
   await bench.register();
   await bench.delivery(await bench.emit("order-2"), "delivered");
