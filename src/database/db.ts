@@ -92,11 +92,16 @@ export interface WriteOptions {
  * many round trips as one of them. They must lock what they decide by with their
  * first statement, and depend on no other row; a transaction begins them in the
  * order of their keys. Writes of one process with the same key run one after the
- * other, in the order of the calls.
+ * other, in the order of the calls, unless they are `atOnce`.
  */
 export interface Shared {
   kind: string;
   key: string;
+  /**
+   * Those with the same key run at the same time, too, in one transaction; in
+   * another one they wait until it is over. None depends on what another writes.
+   */
+  atOnce?: boolean;
 }
 
 /** Options of maintenance writes: one at a time, with low priority. */

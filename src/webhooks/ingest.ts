@@ -19,9 +19,9 @@ import {
 import { quote, type Read, trimSpace } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import type { DeliveryState } from "./webhook.ts";
+import type { DeliveryState, Webhook } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
-import type { Db, Sql, Tx } from "../database/db.ts";
+import { type Db, type Sql, together, type Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, takeEventNumber } from "./rows/events.ts";
 import { findSeller } from "../sellers/seller_rows.ts";
@@ -158,9 +158,12 @@ export async function ingestEvent(
     judge(sql, draft)
   );
   return db.write(async (tx) => {
-    const number = await takeEventNumber(tx, seller.no);
+    const [number, webhook] = await together(
+      takeEventNumber(tx, seller.no),
+      lockWebhook(tx, seller.no, trigger),
+    );
     if (number === null) throw recordInvalid([unknownSeller(draft.seller!)]);
-    const ingested = await record(tx, deps, {
+    const ingested = await record(tx, deps, webhook, {
       eventId: deps.ids.uuid(),
       sellerNo: seller.no,
       trigger,
@@ -175,8 +178,11 @@ export async function ingestEvent(
       });
     }
     return ingested;
-    // In the order of their numbers.
-  }, { owner: seller.id, shared: { kind: "events", key: seller.id } });
+  }, {
+    owner: seller.id,
+    // All wait for the row that numbers them, but only once.
+    shared: { kind: "events", key: seller.id, atOnce: true },
+  });
 }
 
 interface Judged {
@@ -257,11 +263,11 @@ interface RecordedEvent extends Pick<Judged, "trigger"> {
 async function record(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
+  webhook: Webhook | undefined,
   event: RecordedEvent,
 ): Promise<Ingested> {
   const { eventId, sellerNo, trigger, reference, data, number } = event;
   const createdAt = clock.now();
-  const webhook = await lockWebhook(tx, sellerNo, trigger);
   const deliveryId = webhook === undefined ? null : ids.uuid();
   const body = eventBody({
     id: eventId,
@@ -324,7 +330,7 @@ export function pingWebhook(
   return db.write(async (tx) => {
     const webhook = await lockWebhook(tx, sellerNo, trigger);
     if (webhook === undefined) return null;
-    const { eventId, deliveryId } = await record(tx, deps, {
+    const { eventId, deliveryId } = await record(tx, deps, webhook, {
       eventId: deps.ids.uuid(),
       sellerNo,
       trigger,

@@ -106,6 +106,8 @@ interface WaitingWrite {
   reject: (error: unknown) => void;
   /** Its key among the shared writes of its kind; null: it shares nothing. */
   key: string | null;
+  /** Does not wait for others with its key in its transaction. */
+  atOnce: boolean;
   /** To be run by itself, because a transaction that it shared failed. */
   alone: boolean;
   changes: boolean;
@@ -205,6 +207,7 @@ class PostgresDb implements Db {
         resolve: resolve as (value: unknown) => void,
         reject,
         key: shared?.key ?? null,
+        atOnce: shared?.atOnce ?? false,
         alone: false,
         changes,
         tries: 0,
@@ -337,7 +340,7 @@ class PostgresDb implements Db {
   /**
    * Begins a transaction and calls writes in it: those with different keys at
    * the same time, in the order of their keys, those with the same key one after
-   * the other.
+   * the other unless they are `atOnce`.
    */
   #call(
     client: pg.PoolClient,
@@ -356,7 +359,7 @@ class PostgresDb implements Db {
         this.#deps.clock,
       );
       const call = () => this.#callOne(tx, write, opened);
-      const before = chains.get(write.key);
+      const before = write.atOnce ? undefined : chains.get(write.key);
       const called = before === undefined ? call() : before.then(call);
       chains.set(write.key, called);
       return called;
@@ -472,7 +475,7 @@ function takeWrites(queue: WriteQueue): WaitingWrite[] {
         taken.length < SHARE_LIMIT);
     if (isNext && (write.key === null || !blocked.has(write.key))) {
       taken.push(write);
-      if (write.key === null) continue;
+      if (write.key === null || write.atOnce) continue;
       const count = (counts.get(write.key) ?? 0) + 1;
       counts.set(write.key, count);
       if (count === SAME_KEY_LIMIT) blocked.add(write.key);

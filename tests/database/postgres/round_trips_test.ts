@@ -1,6 +1,12 @@
 /** How often a write waits for the server. */
 import { assertEquals } from "@std/assert";
-import { boot, product, type TestApp } from "../../support/app.ts";
+import {
+  boot,
+  child,
+  product,
+  type TestApp,
+  textAt,
+} from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { ownServer } from "../../support/postgres.ts";
@@ -59,4 +65,40 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
   );
   await until(() => host.count("/good/a.png") > 0);
   assertEquals(count("UPDATE images SET lease_id = $"), 2);
+});
+
+Deno.test("round trips of events of one seller that come at once: as many as of one", async () => {
+  await using sink = new WebhookSink();
+  await using trips = new RoundTrips(server.port);
+  const databaseUrl = trips.urlOf(await server.database());
+  await using app: TestApp = await boot({
+    config: { databaseUrl, operatorKey: "op", roles: ["api"] },
+  });
+  await app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: `<webhook><trigger>order_created</trigger>` +
+      `<url>${sink.url()}</url></webhook>`,
+  });
+  const from = trips.seen.length;
+  const references = Array.from({ length: 20 }, (_, n) => `order-${n % 19}`);
+  const answers = await Promise.all(
+    references.map((reference) =>
+      app.call("/operator_api/events", {
+        method: "POST",
+        key: "op",
+        body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
+          `<reference>${reference}</reference></event>`,
+      })
+    ),
+  );
+  const ids = answers.map(({ xml }) => textAt(xml, "event_id"));
+  assertEquals(new Set(ids).size, 19);
+  assertEquals(ids[0], ids[19]);
+  const most = trips.seen.slice(from)
+    .reduce((most, { roundTrips }) => Math.max(most, roundTrips), 0);
+  // The number and the webhook; the event; the first one with the reference of
+  // the last; deliveries, and the commit.
+  assertEquals(most, 4);
+  const feed = await app.call("/seller_api/events?limit=100");
+  assertEquals(child(feed.xml, "events").children.length, 19);
 });
