@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { Service } from "../support/service.ts";
-import { vitalsOf } from "../support/vitals.ts";
+import { residentMiB } from "../support/vitals.ts";
 import type {
   Ended,
   FromAttackWorker,
@@ -215,8 +215,7 @@ class PeakMemory implements Disposable {
   constructor(pid: number) {
     this.#timer = setInterval(async () => {
       try {
-        const { rssMiB } = await vitalsOf(pid);
-        this.peakMiB = Math.max(this.peakMiB, rssMiB);
+        this.peakMiB = Math.max(this.peakMiB, await residentMiB(pid));
       } catch {
         this.alive = false;
       }
