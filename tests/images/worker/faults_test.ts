@@ -1,6 +1,7 @@
 /** What ends the image worker takes neither the service nor a job with it. */
 import { assert, assertEquals } from "@std/assert";
-import { TestClock, until } from "../../support/clock.ts";
+import { RunningClock, TestClock, until } from "../../support/clock.ts";
+import type { ImageCounts } from "../../../src/catalogue/transaction.ts";
 import { exists } from "../../support/files.ts";
 import { ImageBench, recovers } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
@@ -11,6 +12,8 @@ const FAULTY = new URL("./faulty_worker.ts", import.meta.url);
 
 /** Short, but a worker may take twenty to start on a busy machine. */
 const BEAT_MS = 400;
+/** How much faster than real time the clock goes while a worker hangs. */
+const HANG_SPEED = 20;
 
 const deaths = (bench: ImageBench) =>
   bench.log.filter(({ event }) => event === "image_worker_died");
@@ -36,15 +39,64 @@ async function blamed(bench: ImageBench): Promise<unknown[]> {
   );
 }
 
+/**
+ * A bench of which the workers hang, at an image that makes them, until it is
+ * closed or `release` is called. Time goes fast while one does: a new worker
+ * takes its real time to start.
+ */
+class HangingBench extends ImageBench {
+  readonly #clock: RunningClock;
+  readonly #flag: string;
+
+  constructor(clock: RunningClock) {
+    super({
+      deps: { clock },
+      role: { module: FAULTY, beatMs: BEAT_MS, heapMb: 48 },
+    });
+    this.#clock = clock;
+    this.#flag = `${this.dataDir}/stuck`;
+    Deno.writeTextFileSync(this.#flag, "");
+  }
+
+  /** As `finished`. */
+  override async finished(
+    transactionId: string,
+    seller?: string,
+  ): Promise<ImageCounts> {
+    using timer = new DisposableStack();
+    timer.adopt(
+      setInterval(() => {
+        const hang = this.#hangs > blamedDeaths(this).length;
+        this.#clock.speed = hang ? HANG_SPEED : 1;
+      }, 1),
+      clearInterval,
+    );
+    return await super.finished(transactionId, seller);
+  }
+
+  get #hangs(): number {
+    const file = `${this.dataDir}/has-hung`;
+    return exists(file) ? Deno.statSync(file).size : 0;
+  }
+
+  release(): void {
+    if (exists(this.#flag)) Deno.removeSync(this.#flag);
+  }
+
+  override async close(): Promise<void> {
+    this.release();
+    await super.close();
+  }
+}
+
 /** One poisoned image among good ones: those arrive, it is given up. */
 async function isGivenUp(
   poison: Poison,
   expected: { deaths: number; why: RegExp },
 ): Promise<void> {
   await using host = new ImageHost();
-  await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: BEAT_MS, heapMb: 48 },
-  });
+  using clock = new RunningClock();
+  await using bench = new HangingBench(clock);
   const role = bench.startRole();
   const urls = good(host, 40);
   const culprit = serve(host, poison);
@@ -147,11 +199,8 @@ Deno.test("image worker: an image that it died of twice is given up, also by the
 
 Deno.test("image worker: threads that hang do not accumulate, and the operator is told", async () => {
   await using host = new ImageHost();
-  await using bench = new ImageBench({
-    role: { module: FAULTY, beatMs: BEAT_MS },
-  });
-  const stuck = `${bench.dataDir}/stuck`;
-  Deno.writeTextFileSync(stuck, "");
+  using clock = new RunningClock();
+  await using bench = new HangingBench(clock);
   const role = bench.startRole();
   for (const name of ["a", "b"]) {
     const id = await bench.upload([serve(host, "hang", name)]);
@@ -168,7 +217,7 @@ Deno.test("image worker: threads that hang do not accumulate, and the operator i
     "no fifth worker",
   );
   assertEquals((await bench.counts(last)).pending, 1);
-  Deno.removeSync(stuck);
+  bench.release();
   assertEquals((await bench.finished(last)).stored, 1);
   await until(() => role.trouble() === null, "the end of the trouble");
 });

@@ -12,6 +12,8 @@ import type {
 import { exists } from "../../support/files.ts";
 import { type Poison, POISONS } from "./poison.ts";
 
+const BUSY_MS = 300;
+
 /** What befalls it while it judges a poisoned image. */
 const POISONED: Record<Poison, () => void> = {
   throw: () => {
@@ -20,11 +22,11 @@ const POISONED: Record<Poison, () => void> = {
   exit: () => Deno.exit(7),
   // A busy loop at first; the rest costs no time of the processor.
   hang: () => {
-    while (exists(stuckFlag)) pause(20);
-    const end = performance.now() + 1_000;
-    if (!exists(hangFlag)) { while (performance.now() < end); }
-    Deno.writeTextFileSync(hangFlag, "");
-    pause(3_000);
+    const end = performance.now() + BUSY_MS;
+    const isFirst = !exists(hangFlag);
+    Deno.writeTextFileSync(hangFlag, "h", { append: true });
+    if (isFirst) { while (performance.now() < end); }
+    while (exists(stuckFlag)) pause(10);
   },
   memory: () => {
     const hoard: unknown[] = [];
@@ -68,7 +70,7 @@ function pause(ms: number): void {
 let dataDir = "";
 // A worker that hangs does so while there is a file of this name.
 let stuckFlag = "";
-// Says that a worker has hung already.
+// Has a letter for each worker that has hung.
 let hangFlag = "";
 // Says that one has fallen ill, or lost something, at a URL already.
 let faultFlag = "";
