@@ -24,6 +24,7 @@ import { type Migration, MIGRATIONS } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
+import { fastParent } from "../support/data_dir.ts";
 import {
   fillOld,
   fillOldUploads,
@@ -183,7 +184,7 @@ async function check(open: Open): Promise<void> {
 const NAME = "what a database holds gets keys that begin with the seller";
 
 Deno.test(NAME, async () => {
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: fastParent });
   const file = join(folder, "seller.db");
   await check((migrations, deps) => openSqlite(file, { migrations, deps }));
   await Deno.remove(folder, { recursive: true });

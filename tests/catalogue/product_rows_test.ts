@@ -9,6 +9,7 @@ import {
 } from "../../src/catalogue/product_rows.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { fastParent } from "../support/data_dir.ts";
 import { bothEngines, openStore } from "../support/engine.ts";
 
 const BEFORE: Product = {
@@ -49,7 +50,7 @@ const AFTER: Partial<Product> = {
 
 /** A database with one seller and `BEFORE`; `statements` are those of updates. */
 async function filled() {
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: fastParent });
   const db = openStore(folder);
   const seller = await db.write(async (tx) => {
     const deps = { clock: systemClock, ids: systemIds };

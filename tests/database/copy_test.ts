@@ -10,6 +10,7 @@ import {
 } from "../../src/database/copy.ts";
 import type { Db, Sql } from "../../src/database/db.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
+import { fastParent } from "../support/data_dir.ts";
 import { makeFilled } from "../support/filled.ts";
 
 /** More than one page of every table, and no whole number of them. */
@@ -22,7 +23,7 @@ interface Pair extends AsyncDisposable {
 }
 
 async function pair(rows = ROWS): Promise<Pair> {
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: fastParent });
   await makeFilled(`${folder}/source.db`, rows);
   const source = await openSqlite(`${folder}/source.db`);
   const target = await openSqlite(`${folder}/target.db`);

@@ -2,9 +2,10 @@ import { assertEquals } from "@std/assert";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { quotaOf } from "../../src/sellers/usage_rows.ts";
+import { fastParent } from "../support/data_dir.ts";
 
 Deno.test("what a database holds already counts against the quotas", async () => {
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: fastParent });
   const file = `${folder}/seller.db`;
   const before = MIGRATIONS.findIndex(({ name }) => name.startsWith("quotas"));
   {

@@ -796,8 +796,8 @@ test("a wrong key is refused with what helps to report it", async () => {
 });
 
 test("a view that comes too early for the rate limit waits", async () => {
-  // Two requests at once, then one every three seconds.
-  await using app = await bootPage({ config: { rateLimit: 20 } });
+  // Two requests at once, then one every two seconds.
+  await using app = await bootPage({ config: { rateLimit: 29 } });
   await using tab = await openTab(browser);
   const { page } = tab;
   await signIn(tab, app.url, app.key);

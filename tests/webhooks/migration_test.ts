@@ -2,9 +2,10 @@ import { assertEquals } from "@std/assert";
 import { MIGRATIONS } from "../../src/database/migrations.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { eventsAfter } from "../../src/webhooks/event_feed.ts";
+import { fastParent } from "../support/data_dir.ts";
 
 Deno.test("what a database holds already has its order, and former secrets their time", async () => {
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: fastParent });
   const file = `${folder}/seller.db`;
   const before = MIGRATIONS.findIndex(({ name }) =>
     name.startsWith("webhooks: secrets")

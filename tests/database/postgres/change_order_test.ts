@@ -11,6 +11,7 @@ import type { Db } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import { systemClock } from "../../../src/deps.ts";
+import { fastParent } from "../../support/data_dir.ts";
 import { allShown, boot, product } from "../../support/app.ts";
 import { until } from "../../support/clock.ts";
 import { ownServer } from "../../support/postgres.ts";
@@ -140,7 +141,7 @@ Deno.test("who follows while many write at once misses no change and no tombston
 
 Deno.test("cursors stay good when the server's transactions begin anew", async () => {
   const url = await server.database();
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: fastParent });
   const config = { roles: ["api"] as const, databaseUrl: url };
   let place: ChangeCursor;
   // As after a restore on a new server: what is stored is far ahead of it.

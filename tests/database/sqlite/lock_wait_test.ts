@@ -8,12 +8,13 @@ import {
 } from "../../../src/database/sqlite/engine.ts";
 import { FairQueue } from "../../../src/lib/fair_queue.ts";
 import { jsonLog } from "../../../src/deps.ts";
+import { fastParent } from "../../support/data_dir.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 
 /** A database on a clock that stands still, and somebody else at its file. */
 class Shared implements AsyncDisposable {
-  readonly folder = Deno.makeTempDirSync();
+  readonly folder = Deno.makeTempDirSync({ dir: fastParent });
   readonly file = `${this.folder}/seller.db`;
   readonly clock = new TestClock();
   readonly log: string[] = [];

@@ -10,12 +10,13 @@ import {
 import { systemClock } from "../../../src/deps.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import type { Migration } from "../../../src/database/migrations.ts";
+import { fastParent } from "../../support/data_dir.ts";
 import { until } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/process.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 
 class Store implements AsyncDisposable {
-  readonly folder = Deno.makeTempDirSync();
+  readonly folder = Deno.makeTempDirSync({ dir: fastParent });
   readonly file = `${this.folder}/seller.db`;
   db!: Db;
 
@@ -179,7 +180,7 @@ Deno.test("a backup is whole, taken under writes, and never overwrites", async (
 });
 
 Deno.test("SQLite: others have their turn between commits that take long", async () => {
-  const folder = Deno.makeTempDirSync();
+  const folder = Deno.makeTempDirSync({ dir: fastParent });
   let commits = 0;
   const beforeCommit = () => {
     commits++;

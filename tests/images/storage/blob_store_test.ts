@@ -15,6 +15,7 @@ import type {
   ImageFile,
   ImageStore,
 } from "../../../src/images/storage/blob_store.ts";
+import { fastParent } from "../../support/data_dir.ts";
 import { until } from "../../support/clock.ts";
 import { testConfig } from "../../support/config.ts";
 import { Random } from "../../support/random.ts";
@@ -63,7 +64,7 @@ function onEach(
   check: (store: ImageStore) => Promise<void>,
 ): void {
   const run = async (place: Partial<Config>) => {
-    const dataDir = await Deno.makeTempDir();
+    const dataDir = await Deno.makeTempDir({ dir: fastParent });
     const config = testConfig({ ...place, dataDir });
     const store = openImageStore(imageStoreSettings(config), systemClock);
     try {
@@ -215,7 +216,7 @@ onEach("a reader that goes away leaves nothing open", async (store) => {
 });
 
 Deno.test("a disk that hangs keeps eight threads, and no more", async () => {
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: fastParent });
   const config = testConfig({ dataDir: folder });
   const store = openImageStore(imageStoreSettings(config), systemClock);
   store.prepare();
