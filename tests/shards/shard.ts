@@ -15,8 +15,11 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   crash: ["crash/", "abuse/"],
   database: ["database/"],
 };
-/** What the other files are dealt out to. */
-const NUMBERED = ["0", "1", "2", "3"];
+/**
+ * What the other files are dealt out to; enough of them that the last ones end
+ * at about the same time.
+ */
+const NUMBERED = ["0", "1", "2", "3", "4", "5"];
 export const SHARDS: readonly string[] = [...Object.keys(FOLDERS), ...NUMBERED];
 
 /**
