@@ -1,74 +1,60 @@
 /**
- * What the same work costs as uploads, catalogue and sellers grow.
+ * What the same work costs as uploads and catalogue grow, on SQLite or
+ * PostgreSQL.
  *
- *   deno run -A tests/bench/growth.ts [most products]     (2,000,000; 2 GB)
+ *   deno run -A tests/bench/growth.ts [most products] [postgres]
+ *
+ * 1,000,000 products unless told, which take 1 GB.
  */
 import { join } from "node:path";
-import { systemClock, systemIds } from "../../src/deps.ts";
-import type { Db } from "../../src/database/db.ts";
-import { writeProducts } from "../../src/catalogue/product_rows.ts";
-import type { Seller } from "../../src/sellers/seller.ts";
-import { addSeller, sellerByName } from "../../src/sellers/seller_rows.ts";
-import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { chair } from "./chair.ts";
+import { PostgresServer } from "../support/postgres.ts";
 import { load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
+import { fillPostgres, fillSqlite, type Stock } from "./stock.ts";
 import { Table } from "./table.ts";
 
-const MOST = Number(Deno.args[0] ?? 2_000_000);
+const MOST = Number(Deno.args[0] ?? 1_000_000);
+const SELLERS = ["bench", ...Array.from({ length: 9 }, (_, n) => `s-${n}`)];
 const UPLOADS = 16;
 const ROUNDS = 5;
 const table = new Table();
 
-/** Spreads so many products over so many sellers, "bench" the first of them. */
-async function fill(
-  db: Db,
-  products: number,
-  sellers: number,
-): Promise<void> {
-  const deps = { clock: systemClock, ids: systemIds };
-  const chosen: Seller[] = [];
-  await db.write(async (tx) => {
-    chosen.push(await sellerByName(tx, "bench"));
-    while (chosen.length < sellers) {
-      const { seller } = await addSeller(tx, deps, `seller-${chosen.length}`);
-      chosen.push(seller);
-    }
-  });
-  const each = Math.ceil(products / sellers);
-  const size = Math.min(each, 1_000);
-  for (let first = 0; first < each; first += size) {
-    for (const seller of chosen) {
-      const skus = Array.from({ length: size }, (_, n) => `p-${first + n}`);
-      const created = skus.map((sku) => ({
-        before: null,
-        after: chair(sku),
-      }));
-      await db.write((tx) => writeProducts(tx, seller, created));
-    }
-  }
-}
+await using stack = new AsyncDisposableStack();
+const server = Deno.args[1] === "postgres"
+  ? stack.use(
+    await PostgresServer.start({}, {
+      fsync: "on",
+      synchronous_commit: "on",
+      autovacuum: "on",
+      shared_buffers: "256MB",
+    }),
+  )
+  : null;
 
-/** Milliseconds of each of so many uploads, one after the other. */
+/**
+ * Milliseconds of each of so many uploads, one after the other; `again`: when all
+ * is there already.
+ */
 async function uploads(
   service: BenchService,
   prefix: string,
   products = 250,
-): Promise<number> {
+): Promise<{ created: number; again: number }> {
   const bytes = products * 1_200;
   const requests = Array.from(
     { length: UPLOADS },
     (_, n) =>
       service.upload("bench", document(`${prefix}-${n}`, { products, bytes })),
   );
-  const { p50 } = await load({
-    url: service.url,
-    connections: 1,
-    count: UPLOADS,
-    request: (n) => requests[n],
-    expect: 200,
-  });
-  return p50;
+  const send = () =>
+    load({
+      url: service.url,
+      connections: 1,
+      count: UPLOADS,
+      request: (n) => requests[n],
+      expect: 200,
+    });
+  return { created: (await send()).p50, again: (await send()).p50 };
 }
 
 /** What uploads of few and of many products take, in turns. */
@@ -82,7 +68,11 @@ async function bySize(): Promise<void> {
     for (const products of [10, 50, 250]) {
       const name = `upload of ${products} products`;
       const before = await service.memoryMiB();
-      const ms = await uploads(service, `r${round}-${products}`, products);
+      const { created: ms } = await uploads(
+        service,
+        `r${round}-${products}`,
+        products,
+      );
       table.note(name, "ms", ms);
       table.note(`${name}: each product`, "µs", ms * 1_000 / products);
       table.note(`${name}: memory after`, "MiB", await service.memoryMiB());
@@ -95,21 +85,17 @@ async function bySize(): Promise<void> {
   }
 }
 
-/** A catalogue that is there before the work begins. */
-interface Stock {
-  products: number;
-  sellers: number;
-}
-
-function stocked({ products, sellers }: Stock): Promise<BenchService> {
-  return BenchService.start({
+/** A service with a catalogue that is there before the work begins. */
+async function stocked(stock: Stock): Promise<BenchService> {
+  const databaseUrl = await server?.database();
+  return await BenchService.start({
     roles: "api",
-    sellers: ["bench"],
-    fill: async (dataDir) => {
-      const db = await openSqlite(join(dataDir, "seller.db"));
-      await fill(db, products, sellers);
-      await db.close();
-    },
+    sellers: SELLERS,
+    databaseUrl,
+    fill: (dataDir) =>
+      databaseUrl === undefined
+        ? Promise.resolve(fillSqlite(join(dataDir, "seller.db"), stock, false))
+        : fillPostgres(databaseUrl, stock, false),
   });
 }
 
@@ -119,9 +105,10 @@ async function byStock(
   { products, sellers }: Stock,
   round: number,
 ): Promise<void> {
-  const beside = `beside ${products} products of ${sellers} sellers`;
-  const ms = await uploads(service, `r${round}`);
-  table.note(`upload of 250, ${beside}`, "ms", ms);
+  const beside = `beside ${products} products`;
+  const { created, again } = await uploads(service, `r${round}`);
+  table.note(`upload of 250 new products, ${beside}`, "ms", created);
+  table.note(`upload of 250 unchanged products, ${beside}`, "ms", again);
   const final = document(`status-${round}`);
   const id = await service.transactionOf("bench", final);
   const each = Math.ceil(products / sellers);
@@ -139,7 +126,16 @@ async function byStock(
     [
       "a page of 20 products",
       200,
-      () => service.request("bench", "GET", "products?limit=20"),
+      (n) => {
+        const after = idOf((n * 7_919) % products);
+        const path = `products?limit=20&after=${after}`;
+        return service.request("bench", "GET", path);
+      },
+    ],
+    [
+      "a page of 20 changes",
+      200,
+      (n) => service.changes((n * 7_919) % products, 20),
     ],
   ];
   for (const [name, expect, request] of requests) {
@@ -156,17 +152,15 @@ async function byStock(
   table.note(`memory, ${beside}`, "MiB", await service.memoryMiB());
 }
 
+/** The id of the n-th product of a stock. */
+function idOf(n: number): string {
+  return `01a1f8b7-0000-7000-8000-${n.toString(16).padStart(12, "0")}`;
+}
+
 await bySize();
-await using stack = new AsyncDisposableStack();
 const services: [BenchService, Stock][] = [];
-for (
-  const stock of [
-    { products: 1_000, sellers: 10 },
-    { products: 100_000, sellers: 10 },
-    { products: MOST, sellers: 10 },
-    { products: 100_000, sellers: 1_000 },
-  ]
-) {
+for (const products of [10_000, 100_000, MOST]) {
+  const stock = { products, sellers: SELLERS.length };
   const service = stack.use(await stocked(stock));
   await uploads(service, "warm");
   services.push([service, stock]);

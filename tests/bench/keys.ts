@@ -1,8 +1,8 @@
 /**
  * What the keys of products cost: inserts, attribute updates and the upgrade of
- * an older database, without HTTP, on SQLite or with an argument on PostgreSQL.
+ * an older database, without HTTP, beside 20,000 products or as many as told.
  *
- *   deno run -A tests/bench/keys.ts [postgres]
+ *   deno run -A tests/bench/keys.ts [sqlite|postgres] [products]
  *
  * A second of the processor is that of this process: with SQLite, of all there
  * is. What is flushed to a disk takes longer.
@@ -19,12 +19,17 @@ import { systemClock, systemIds } from "../../src/deps.ts";
 import type { Seller } from "../../src/sellers/seller.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import type { Services } from "../../src/services.ts";
-import { fillOld, OLD_SCHEMA } from "../support/old_catalogue.ts";
+import {
+  fillOld,
+  fillOldUploads,
+  OLD_SCHEMA,
+} from "../support/old_catalogue.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { chair } from "./chair.ts";
+import { fillPostgres, fillSqlite, type Stock } from "./stock.ts";
 import { Table } from "./table.ts";
 
-const STOCK = 20_000;
+const STOCK = Number(Deno.args[1] ?? 20_000);
 const SELLERS = 10;
 const IN_ONE = 250;
 const MORE = 5_000;
@@ -36,6 +41,8 @@ const table = new Table();
 /** An engine: opens its one database, and tells what it has written. */
 interface Engine {
   open(migrations?: readonly Migration[]): Promise<Db>;
+  /** Adds the stock to what has its sellers. */
+  fill(stock: Stock): Promise<void>;
   /** Bytes of its log since the last opening, or since its server began. */
   logged(): Promise<number>;
   size(db: Db): Promise<number>;
@@ -47,6 +54,8 @@ function sqlite(folder: string): Engine {
   const file = join(folder, "seller.db");
   return {
     open: (migrations = MIGRATIONS) => openSqlite(file, { migrations }),
+    // deno-lint-ignore require-await
+    fill: async (stock) => fillSqlite(file, stock, false),
     logged: async () => (await Deno.stat(`${file}-wal`)).size,
     size: async () => (await Deno.stat(file)).size,
     frame: 4_120,
@@ -59,6 +68,7 @@ async function postgres(server: PostgresServer): Promise<Engine> {
   const url = server.url(name);
   return {
     open: (migrations = MIGRATIONS) => openPostgres({ url, migrations }),
+    fill: (stock) => fillPostgres(url, stock, false),
     logged: async () => {
       const [row] = await server.sql(
         name,
@@ -101,16 +111,11 @@ async function measure(
   await db.close();
 }
 
-async function insert(
-  db: Db,
-  sellers: readonly Seller[],
-  from: number,
-  to: number,
-): Promise<void> {
-  for (let first = from; first < to; first += IN_ONE) {
+async function insert(db: Db, sellers: readonly Seller[]): Promise<void> {
+  for (let first = 0; first < MORE; first += IN_ONE) {
     const created = Array.from({ length: IN_ONE }, (_, n) => ({
       before: null,
-      after: chair(`p-${first + n}`),
+      after: chair(`new-${first + n}`),
     }));
     const seller = sellers[first / IN_ONE % SELLERS];
     await db.write((tx) => writeProducts(tx, seller, created));
@@ -125,8 +130,8 @@ async function update(
   for (let n = 0; n < UPDATES; n++) {
     const product = nth(n);
     await updateAttribute({ db } as Services, {
-      seller: sellers[Math.floor(product / IN_ONE) % SELLERS],
-      skuOrId: `p-${product}`,
+      seller: sellers[product % SELLERS],
+      skuOrId: `p-${Math.floor(product / SELLERS)}`,
       attribute: "quantity",
       value: `${n + 2}`,
     });
@@ -143,14 +148,13 @@ async function writes(engine: Engine): Promise<void> {
     }
     return made;
   });
-  await insert(db, sellers, 0, STOCK);
   await db.close();
-  const more = STOCK + MORE;
+  await engine.fill({ products: STOCK, sellers: SELLERS });
   await measure(
     engine,
     "new products",
     MORE,
-    (db) => insert(db, sellers, STOCK, more),
+    (db) => insert(db, sellers),
   );
   await measure(
     engine,
@@ -165,18 +169,23 @@ async function writes(engine: Engine): Promise<void> {
     (db) => update(db, sellers, (n) => n * 7_919 % STOCK),
   );
   const last = await engine.open();
-  table.note("size, a product", "bytes", await engine.size(last) / more);
+  table.note(
+    "size, a product",
+    "bytes",
+    await engine.size(last) / (STOCK + MORE),
+  );
   await last.close();
 }
 
 async function upgrade(engine: Engine): Promise<void> {
   const old = await engine.open(OLD_SCHEMA);
   await fillOld(old, OLD, OLD);
+  await fillOldUploads(old, OLD);
   await old.close();
   const before = Deno.memoryUsage().rss;
   const begun = performance.now();
   await (await engine.open()).close();
-  const name = `upgrade of ${OLD} products`;
+  const name = `upgrade of ${OLD} products, uploads and events`;
   table.note(name, "s", (performance.now() - begun) / 1_000);
   const gained = Deno.memoryUsage().rss - before;
   table.note(`${name}: memory gained`, "MiB", gained / 2 ** 20);
@@ -191,9 +200,9 @@ async function onSqlite(fn: (engine: Engine) => Promise<void>): Promise<void> {
 if (Deno.args[0] === "postgres") {
   await using server = await PostgresServer.start();
   for (let n = 0; n < ROUNDS; n++) await writes(await postgres(server));
-  await upgrade(await postgres(server));
+  if (STOCK < OLD) await upgrade(await postgres(server));
 } else {
   for (let n = 0; n < ROUNDS; n++) await onSqlite(writes);
-  await onSqlite(upgrade);
+  if (STOCK < OLD) await onSqlite(upgrade);
 }
 table.print();

@@ -137,6 +137,13 @@ export class BenchService implements AsyncDisposable {
     return requestBytes("POST", "/operator_api/events", headers, bytes);
   }
 
+  /** A page of the operator's feed, after a number of change. */
+  changes(after: number, limit: number): Uint8Array {
+    const path = `/operator_api/products?limit=${limit}` +
+      `&after=${after}-ffffffff-ffff-7fff-bfff-ffffffffffff`;
+    return requestBytes("GET", path, { "X-Service-Auth": OPERATOR_KEY });
+  }
+
   /** Ten webhooks of the seller. */
   async addWebhooks(seller: string, url: string): Promise<void> {
     for (const trigger of TRIGGERS.slice(0, 10)) {

@@ -1,75 +1,82 @@
 /**
- * What a start costs beside many products and images, on SQLite.
+ * What a start costs beside many products and images, on SQLite or PostgreSQL.
  *
- *   deno run -A tests/bench/start.ts [products]
+ *   deno run -A tests/bench/start.ts [products] [postgres]
  *
  * 2,000,000 unless told, which take 4 GB of the temporary folder and as many
  * hard links; each product shows one image.
  */
-import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import type { Db } from "../../src/database/db.ts";
+import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { FolderStore } from "../../src/images/storage/folder.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
+import { installedPostgres, PostgresServer } from "../support/postgres.ts";
 import { type Program, startProgram } from "../support/process.ts";
+import { fillPostgres, fillSqlite, sha256Of } from "./stock.ts";
 import { Table } from "./table.ts";
 
 const MOST = Number(Deno.args[0] ?? 2_000_000);
-const ROUNDS = 2;
+const ROUNDS = 3;
 /** How long the processor time after a start is counted. */
-const AFTER_MS = 10_000;
+const AFTER_MS = 12_000;
 /** Names that one file may have on ext4, with a margin. */
 const LINKS = 60_000;
 const table = new Table();
 
-/** SHA-256 of the n-th image, spread over all first digits. */
-const SHA256 = "printf('%08x%056x', (i * 2654435761) % 4294967296, i)";
-const ID = "printf('01a1f8b7-0000-7000-8000-%012x', i)";
+await using stack = new AsyncDisposableStack();
+const server = Deno.args[1] === "postgres"
+  ? stack.use(
+    await PostgresServer.start({}, {
+      fsync: "on",
+      synchronous_commit: "on",
+      autovacuum: "on",
+      shared_buffers: "256MB",
+    }, { installation: await installedPostgres() ?? undefined }),
+  )
+  : null;
 
-async function fill(dataDir: string, products: number): Promise<void> {
-  const file = join(dataDir, "seller.db");
-  const db = await openSqlite(file);
+/** Where a service finds its files and rows. */
+interface Place {
+  dataDir: string;
+  /** null: SQLite. */
+  databaseUrl: string | null;
+}
+
+/** Adds a seller, which has the number 1. */
+async function addOne(db: Db): Promise<void> {
   const deps = { clock: systemClock, ids: systemIds };
   await db.write((tx) => addSeller(tx, deps, "bench"));
   await db.close();
-  const raw = new DatabaseSync(file);
-  raw.exec("PRAGMA synchronous = OFF");
-  const all = `WITH RECURSIVE n (i) AS (
-    SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${products})`;
-  if (products > 0) {
-    raw.exec(`BEGIN;
-      INSERT INTO products (seller_no, id, sku, change_no, status, created_at,
-          updated_at, quantity, availability, price, currency, condition, title,
-          categories, images, attributes, description)
-        ${all} SELECT (SELECT seller_no FROM sellers), ${ID}, 'p-' || i, i,
-          'active', 1, 1, 1, 'in_stock', '100.50', 'SEK', 'new', 'Chair ' || i,
-          '[]', '[{"url":"http://images.example/' || i || '.png","alt":null}]',
-          '[]', printf('%.300c', 'x') FROM n;
-      INSERT INTO images (id, url, origin, state, attempts, crashes, created_at,
-          sha256, type, bytes, width, height, stored_at)
-        ${all} SELECT ${ID}, 'http://images.example/' || i || '.png',
-          'http://images.example', 'stored', 1, 0, 1, ${SHA256}, 'png', 1, 1, 1, 1 FROM n;
-      INSERT INTO product_images (image_id, seller_no, product_id)
-        ${all} SELECT ${ID}, (SELECT seller_no FROM sellers), ${ID} FROM n;
-      COMMIT`);
+}
+
+async function fill(products: number): Promise<Place> {
+  const stock = { products, sellers: 1 };
+  const dataDir = await Deno.makeTempDir({ prefix: "seller-start-" });
+  stack.defer(() => Deno.remove(dataDir, { recursive: true }));
+  linkAll(join(dataDir, "images"), products);
+  if (server !== null) {
+    const databaseUrl = await server.database();
+    await addOne(await openPostgres({ url: databaseUrl }));
+    await fillPostgres(databaseUrl, stock, true);
+    return { dataDir, databaseUrl };
   }
-  const files = raw.prepare("SELECT sha256 FROM images ORDER BY sha256");
-  linkAll(join(dataDir, "images"), files.iterate());
-  raw.close();
+  const file = join(dataDir, "seller.db");
+  await addOne(await openSqlite(file));
+  fillSqlite(file, stock, true);
+  return { dataDir, databaseUrl: null };
 }
 
 /** Makes an image file of each name. */
-function linkAll(folder: string, rows: Iterable<Record<string, unknown>>) {
+function linkAll(folder: string, images: number): void {
   new FolderStore(folder).prepare();
-  let n = 0;
-  for (const { sha256 } of rows) {
+  const names = Array.from({ length: images }, (_, n) => sha256Of(n)).sort();
+  for (const [n, name] of names.entries()) {
     const original = `${folder}/original-${Math.floor(n / LINKS)}`;
-    if (n++ % LINKS === 0) Deno.writeTextFileSync(original, "x");
-    Deno.linkSync(
-      original,
-      `${folder}/${String(sha256).slice(0, 2)}/${sha256}.png`,
-    );
+    if (n % LINKS === 0) Deno.writeTextFileSync(original, "x");
+    Deno.linkSync(original, `${folder}/${name.slice(0, 2)}/${name}.png`);
   }
 }
 
@@ -78,6 +85,11 @@ function processorSeconds({ pid }: Program): number {
   const fields = Deno.readTextFileSync(`/proc/${pid}/stat`).split(") ")[1]
     .split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+function residentMiB({ pid }: Program): number {
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024;
 }
 
 async function answers(url: string): Promise<void> {
@@ -89,32 +101,37 @@ async function answers(url: string): Promise<void> {
   }
 }
 
-async function measure(dataDir: string, products: number): Promise<void> {
-  const name = (what: string) => `${what}, ${products} products and images`;
-  const began = performance.now();
+async function measure(place: Place, products: number): Promise<void> {
+  const { dataDir, databaseUrl } = place;
+  const engine = server === null ? "SQLite" : "PostgreSQL";
+  const name = (what: string) => `${what}, ${products} on ${engine}`;
   const args = ["serve", "--port", "0", "--data", dataDir, "--log", "error"];
-  await using program = await startProgram(args);
+  const env = { SELLER_DATABASE_URL: databaseUrl ?? "" };
+  const serverBefore = await server?.cpuSeconds() ?? 0;
+  const began = performance.now();
+  await using program = await startProgram(args, { env });
   await answers(`${program.url}/healthz`);
   table.note(name("/healthz is 200"), "ms", performance.now() - began);
   await answers(`${program.url}/readyz`);
   table.note(name("/readyz is 200"), "ms", performance.now() - began);
   const before = processorSeconds(program);
+  table.note(name("processor until then"), "ms", before * 1_000);
   await new Promise((done) => setTimeout(done, AFTER_MS));
   const used = processorSeconds(program) - before;
-  table.note(name("processor in the next 10 s"), "ms", used * 1_000);
+  table.note(name("processor in the next 12 s"), "ms", used * 1_000);
+  table.note(name("resident memory"), "MiB", residentMiB(program));
+  if (server === null) return;
+  const ofServer = await server.cpuSeconds() - serverBefore;
+  table.note(name("processor of the server in all"), "ms", ofServer * 1_000);
 }
 
-await using stack = new AsyncDisposableStack();
-const stocks: [string, number][] = [];
+const stocks: [Place, number][] = [];
 for (const products of [1_000, MOST]) {
-  const dataDir = await Deno.makeTempDir({ prefix: "seller-start-" });
-  stack.defer(() => Deno.remove(dataDir, { recursive: true }));
-  await fill(dataDir, products);
+  stocks.push([await fill(products), products]);
   console.log(`filled ${products}`);
-  stocks.push([dataDir, products]);
 }
 for (let round = 0; round < ROUNDS; round++) {
-  for (const [dataDir, products] of stocks) await measure(dataDir, products);
+  for (const [place, products] of stocks) await measure(place, products);
 }
 table.print();
 await table.keep("start");
