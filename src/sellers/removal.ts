@@ -6,10 +6,9 @@
 import { linkImages } from "../catalogue/change_feed.ts";
 import { findByIds, writeProducts } from "../catalogue/product_rows.ts";
 import { deleteTransactions } from "../catalogue/retention.ts";
-import { marks, type Sql, type Tx } from "../database/db.ts";
+import { type Db, marks, type Sql, type Tx } from "../database/db.ts";
 import { abandonImages } from "../images/abandoned.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
-import type { Services } from "../services.ts";
 import type { Seller } from "./seller.ts";
 
 /** What one write deletes at most. */
@@ -50,7 +49,7 @@ const PORTIONS: readonly Portion[] = [
 
 /** Deletes what removed sellers leave, one after the other. */
 export async function* sweepRemovedSellers(
-  { db }: Pick<Services, "db">,
+  { db }: { db: Pick<Db, "read" | "write"> },
 ): AsyncGenerator<number, void> {
   for (;;) {
     const seller = await db.read((sql) =>

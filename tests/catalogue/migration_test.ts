@@ -121,6 +121,10 @@ async function check(open: Open): Promise<void> {
   await fillOld(old, PRODUCTS, NUMBERED);
   await fillOldUploads(old, UPLOADS);
   await old.close();
+  // An upgrade that is cut off at its end leaves the database as it was.
+  const cut = { name: "cut off", sql: "SELECT * FROM nowhere;" };
+  await assertRejects(() => open([...MIGRATIONS, cut]), DbError);
+  await (await open(OLD_SCHEMA)).close();
   const lines: string[] = [];
   const log = jsonLog("info", (line) => lines.push(line));
   const db = await open(MIGRATIONS, { log });

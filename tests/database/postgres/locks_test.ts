@@ -3,9 +3,17 @@
  * Each test fails when the lock that it speaks of is taken out.
  */
 import { assert, assertEquals } from "@std/assert";
-import { lockProducts } from "../../../src/catalogue/product_rows.ts";
+import {
+  lockProducts,
+  writeProducts,
+} from "../../../src/catalogue/product_rows.ts";
 import { systemClock, systemIds } from "../../../src/deps.ts";
-import { type Db, NO_METER, type Tx } from "../../../src/database/db.ts";
+import {
+  type Db,
+  NO_METER,
+  type Tx,
+  type WriteOptions,
+} from "../../../src/database/db.ts";
 import {
   claimDeliveries,
   insertDelivery,
@@ -30,6 +38,7 @@ import {
 } from "../../../src/catalogue/change_feed.ts";
 import { requireActive } from "../../../src/sellers/access.ts";
 import type { Seller } from "../../../src/sellers/seller.ts";
+import { sweepRemovedSellers } from "../../../src/sellers/removal.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
 import { countsOf } from "../../../src/catalogue/transaction.ts";
 import {
@@ -41,6 +50,7 @@ import {
   lockWebhook,
   putWebhook,
 } from "../../../src/webhooks/webhook_rows.ts";
+import { chair } from "../../bench/chair.ts";
 import { until } from "../../support/clock.ts";
 import { ownServer } from "../../support/postgres.ts";
 
@@ -79,6 +89,7 @@ class Two implements AsyncDisposable {
     first: (tx: Tx) => Promise<unknown>,
     isLook: (sql: string) => boolean,
     second: () => Promise<T>,
+    options?: WriteOptions,
   ): Promise<T> {
     let other: Promise<T> | undefined;
     await this.one.write((tx) => {
@@ -104,7 +115,7 @@ class Two implements AsyncDisposable {
         now: tx.now.bind(tx),
         onCommit: tx.onCommit.bind(tx),
       });
-    });
+    }, options);
     return await other!;
   }
 
@@ -142,13 +153,13 @@ class Two implements AsyncDisposable {
   }
 
   /** The claim of the image that an upload asked for. */
-  async claim(db: Db): Promise<ClaimedImage> {
-    const [{ id }] = await this.rows("SELECT id FROM images") as {
-      id: string;
-    }[];
+  async claim(db: Db, url = URL_A): Promise<ClaimedImage> {
+    const [{ id }] = await this.rows(
+      `SELECT id FROM images WHERE url = '${url}'`,
+    ) as { id: string }[];
     const job: ClaimedImage = {
       id,
-      url: URL_A,
+      url,
       origin: new URL(URL_A).origin,
       sellerId: this.seller.id,
       attempts: 0,
@@ -166,7 +177,12 @@ class Two implements AsyncDisposable {
   }
 }
 
-function stored(tx: Tx, { id, lease }: ClaimedImage): Promise<string[]> {
+/** The image arrives, with 9 bytes. */
+function stored(
+  tx: Tx,
+  { id, lease }: ClaimedImage,
+  imageQuota = 100,
+): Promise<string[]> {
   const outcome = {
     kind: "stored",
     sha256: "ab".repeat(32),
@@ -176,7 +192,7 @@ function stored(tx: Tx, { id, lease }: ClaimedImage): Promise<string[]> {
     height: 1,
     validator: null,
   } as const;
-  const options = { at: 3, delay: () => null, imageQuota: 100 };
+  const options = { at: 3, delay: () => null, imageQuota };
   return settleImages(tx, [{ id, lease, outcome }], options);
 }
 
@@ -220,6 +236,30 @@ Deno.test("an image is settled once, however late its first holder reports", asy
   assertEquals(
     await both.rows("SELECT images_pending, images_stored FROM transactions"),
     [{ images_pending: 0, images_stored: 1 }],
+  );
+});
+
+Deno.test("images that end at once have no more room together than the quota leaves", async () => {
+  await using both = await Two.open();
+  const { one, two } = both;
+  const urls = [URL_A, `${URL_A}?2`];
+  const jobs: ClaimedImage[] = [];
+  for (const url of urls) {
+    await one.write((tx) => both.upload(tx, url));
+    jobs.push(await both.claim(one, url));
+  }
+  let looks = 0;
+  await both.interleave(
+    (tx) => stored(tx, jobs[0], 15),
+    // The second look is the one that counts.
+    (sql) => sql.includes("image_quota") && ++looks === 2,
+    () => two.write((tx) => stored(tx, jobs[1], 15)),
+  );
+  assertEquals(looks, 2);
+  assertEquals(await both.rows("SELECT used FROM seller_usage"), [{ used: 9 }]);
+  assertEquals(
+    await both.rows("SELECT state FROM images ORDER BY state"),
+    [{ state: "failed" }, { state: "stored" }],
   );
 });
 
@@ -341,6 +381,37 @@ Deno.test("a seller is removed after the uploads that found it active", async ()
     },
   );
   assertEquals(uploads.length, 1);
+});
+
+Deno.test("processes take turns at deleting what a removed seller left", async () => {
+  await using both = await Two.open();
+  const { one, two, seller } = both;
+  const created = [{ before: null, after: chair("A") }];
+  await one.write((tx) => writeProducts(tx, seller, created));
+  await one.write((tx) => markRemoved(tx, seller.id));
+  let calls = 0;
+  const write = async <T>(
+    portion: (tx: Tx) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T> => {
+    let deleted: T;
+    await both.interleave(
+      async (tx) => {
+        calls++;
+        deleted = await portion(tx);
+      },
+      (sql) => sql.includes("FROM products"),
+      () => sweepRemovedSellers({ db: two }).next(),
+      options,
+    );
+    return deleted!;
+  };
+  const read = one.read.bind(one);
+  const { value } = await sweepRemovedSellers({ db: { read, write } }).next();
+  assertEquals([value, calls], [1, 1], "it had to begin again");
+  assertEquals(await both.rows("SELECT sku FROM deleted_products"), [
+    { sku: "A" },
+  ]);
 });
 
 async function emit(
