@@ -47,16 +47,7 @@ import {
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
-import {
-  decodeProducts,
-  decodeProductsInPieces,
-  type ProductsDocument,
-} from "./document.ts";
-
-/** A document of so many bytes takes no more time than other requests. */
-const LIGHT = 16 * 1024;
-/** A longer one is read in pieces. */
-const READ_AT_ONCE = 512 * 1024;
+import { decodeProductsInPieces, LIGHT } from "./document.ts";
 
 export interface Upload {
   seller: Seller;
@@ -125,7 +116,13 @@ async function carryThrough(
   const document = await inPhase(
     services,
     "decode",
-    () => inSpan("upload.decode", () => decode(services, upload)),
+    () =>
+      inSpan("upload.decode", () => {
+        // The budget of bodies limits how many are read at once.
+        const take = (piece: () => Promise<void>) =>
+          services.heavy.take(piece, seller.id);
+        return decodeProductsInPieces(upload.body, take);
+      }),
   );
   const source = sent &&
     await SentDocument.locate(sent, document, yieldToIo);
@@ -226,23 +223,6 @@ function countHeads({ metrics }: Services, heads: Iterable<ProbedImage>): void {
       : "ok";
     metrics.heads.add(1, outcome);
   }
-}
-
-/**
- * Decodes the document without blocking other requests: one of more than 16 KiB
- * in the fair queue, a long one in pieces between which other sellers run. The
- * budget of bodies limits how many are read at once.
- */
-async function decode(
-  { heavy }: Services,
-  { seller, body }: Upload,
-): Promise<ProductsDocument> {
-  const size = sizeOf(body);
-  if (size <= LIGHT) return decodeProducts(body);
-  const take = <T>(work: () => Promise<T>) => heavy.take(work, seller.id);
-  return size <= READ_AT_ONCE
-    ? await take(() => Promise.try(decodeProducts, body))
-    : await decodeProductsInPieces(body, take);
 }
 
 /** What `work` comes to; throws 503 when the service ends before. */

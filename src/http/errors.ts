@@ -66,7 +66,10 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** The body of an error. Details beyond the limit are only counted. */
-export function errorDocument(error: ServiceError, requestId: string): string {
+export function errorDocument(
+  error: ServiceError,
+  requestId: string,
+): string | Uint8Array<ArrayBuffer> {
   const { code, message } = error;
   const answer: Answer<"error"> = {
     error: {

@@ -11,7 +11,9 @@ export function sizeOf(blocks: readonly Uint8Array[]): number {
 }
 
 /** All blocks joined into one. */
-export function joined(blocks: readonly Uint8Array[]): Uint8Array {
+export function joined<T extends ArrayBufferLike>(
+  blocks: readonly Uint8Array<T>[],
+): Uint8Array<T | ArrayBuffer> {
   if (blocks.length === 1) return blocks[0];
   const bytes = new Uint8Array(sizeOf(blocks));
   let offset = 0;

@@ -7,6 +7,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { joined } from "../lib/blocks.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 
 /** An element's content: keys are element names, `@name` an XML attribute, `#text` text. */
@@ -32,9 +33,32 @@ export function isoTimeOrNone(milliseconds: number | null): string | null {
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/** The document `<service>…</service>` with its declaration. */
-export function serviceDocument(content: XmlNode): string {
-  return DECLARATION + element("service", content);
+/** Stands for a long list in the text around it; XML has no such character. */
+const LIST = "\0";
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * The document `<service>…</service>` with its declaration; in UTF-8 if a list
+ * of it is long.
+ */
+export function serviceDocument(
+  content: XmlNode,
+): string | Uint8Array<ArrayBuffer> {
+  const long: ElementList[] = [];
+  const text = DECLARATION + element("service", content, long);
+  return long.length === 0 ? text : withLists(text, long);
+}
+
+function withLists(
+  text: string,
+  lists: readonly ElementList[],
+): Uint8Array<ArrayBuffer> {
+  const blocks = text.split(LIST).flatMap((part, i) => [
+    encoder.encode(part),
+    ...(i < lists.length ? lists[i].blocks : []),
+  ]);
+  return joined(blocks);
 }
 
 /** An element that is encoded already, with its tags. */
@@ -46,15 +70,21 @@ export class EncodedElement {
   }
 }
 
+/** Characters of a list that are kept as text. */
+const TEXT_LENGTH = 64 * 1_024;
+
 /**
  * Elements of one name, encoded one after the other up to a number of bytes. In
- * a node it takes the place of the array of those elements.
+ * a node it takes the place of the array of those elements. A long list is
+ * turned into UTF-8 as it grows: 4 MiB at once would take 30 ms and more.
  */
 export class ElementList<V extends XmlValue = XmlValue> {
   /** For the compiler alone: lists of other elements are other types. */
   declare readonly holds: V;
   readonly #name: string;
   readonly #limit: number;
+  /** What comes before `#text`. */
+  readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #text = "";
   #bytes = 0;
   #count = 0;
@@ -78,11 +108,29 @@ export class ElementList<V extends XmlValue = XmlValue> {
     this.#text += text;
     this.#bytes += bytes;
     this.#count++;
+    if (this.#text.length > TEXT_LENGTH) this.#encode();
     return true;
   }
 
+  #encode(): void {
+    this.#blocks.push(encoder.encode(this.#text));
+    this.#text = "";
+  }
+
+  /** Whether some of it is not kept as text. */
+  get isLong(): boolean {
+    return this.#blocks.length > 0;
+  }
+
   get text(): string {
-    return this.#text;
+    const blocks = this.#blocks.map((block) => decoder.decode(block));
+    return blocks.join("") + this.#text;
+  }
+
+  /** All of it in UTF-8. */
+  get blocks(): readonly Uint8Array<ArrayBuffer>[] {
+    if (this.#text !== "") this.#encode();
+    return this.#blocks;
   }
 
   get bytes(): number {
@@ -95,8 +143,15 @@ export class ElementList<V extends XmlValue = XmlValue> {
   }
 }
 
-/** One element, without a declaration. */
-export function element(name: string, value: XmlValue): string {
+/**
+ * One element, without a declaration. Long lists are left out and added to
+ * `long`, if it is given; `LIST` stands in their places.
+ */
+export function element(
+  name: string,
+  value: XmlValue,
+  long?: ElementList[],
+): string {
   if (value === null) return `<${name}/>`;
   if (typeof value !== "object") return wrapped(name, "", escaped(value));
   let attributes = "";
@@ -106,15 +161,18 @@ export function element(name: string, value: XmlValue): string {
     const child = value[key];
     if (child === undefined) continue;
     if (Array.isArray(child)) {
-      for (const one of child) children += element(key, one);
+      for (const one of child) children += element(key, one, long);
     } else if (child instanceof ElementList) {
-      children += child.text;
+      if (long !== undefined && child.isLong) {
+        long.push(child);
+        children += LIST;
+      } else children += child.text;
     } else if (key === "#text") {
       text = escaped(child);
     } else if (key.startsWith("@")) {
       attributes += ` ${key.slice(1)}="${inAttribute(escaped(child))}"`;
     } else {
-      children += element(key, child);
+      children += element(key, child, long);
     }
   }
   return wrapped(name, attributes, text + children);

@@ -1,4 +1,9 @@
 /** The decoder under documents that are made up; `deno task fuzz` goes on. */
+import { assertEquals, assertGreater, assertMatch } from "@std/assert";
+import {
+  decodeProducts,
+  decodeProductsInPieces,
+} from "../../src/catalogue/document.ts";
 import {
   checkMistakes,
   checkMutated,
@@ -27,3 +32,19 @@ for (
     for (let seed = 0; seed < times; seed++) check(new Random(seed));
   });
 }
+
+Deno.test("what names were meant is found in pieces between which others run", async () => {
+  const unknown = Array.from({ length: 900 }, (_, n) => `<titel${n}/>`);
+  const document = `<products><product>${
+    unknown.join("")
+  }</product></products>`;
+  const bytes = () => [new TextEncoder().encode(document)];
+  let pieces = 0;
+  const decoded = await decodeProductsInPieces(bytes(), async (piece) => {
+    pieces++;
+    await piece();
+  });
+  assertGreater(pieces, 10);
+  assertEquals(decoded, decodeProducts(bytes()));
+  assertMatch(decoded.problems[800].message, /title/);
+});

@@ -1,7 +1,8 @@
 import { stringify } from "@libs/xml/stringify";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertInstanceOf } from "@std/assert";
 import {
   element,
+  ElementList,
   serviceDocument,
   type XmlNode,
 } from "../../src/xml/encode.ts";
@@ -12,6 +13,21 @@ Deno.test("a document has a declaration and the root service", () => {
     serviceDocument({ success: true }),
     '<?xml version="1.0" encoding="UTF-8"?><service><success>true</success></service>',
   );
+});
+
+Deno.test("a long list is the elements of an array, in UTF-8", () => {
+  const values = Array.from({ length: 3_000 }, (_, n) => `${n} é € 😀 & 0`);
+  const list = new ElementList("v", Infinity);
+  for (const value of values) list.add(value);
+  const short = new ElementList("w", Infinity);
+  short.add("1");
+  const document = (v: ElementList | string[], w: ElementList | string[]) =>
+    serviceDocument({ a: "ä", lists: { v, w }, more: { v }, z: 1 });
+  const encoded = document(list, short);
+  assertInstanceOf(encoded, Uint8Array);
+  const expected = document(values, ["1"]);
+  assertEquals(new TextDecoder().decode(encoded), expected);
+  assertEquals(element("r", { v: list }), element("r", { v: values }));
 });
 
 // deno-fmt-ignore
