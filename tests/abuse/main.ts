@@ -49,16 +49,16 @@ function isSlow(problems: readonly string[]): boolean {
 }
 
 function print(name: string, trial: Trial, problems: readonly string[]): void {
-  const { fare, peakMiB, grown, sent, answers, cores, withoutCore } = trial;
+  const { fare, peakMiB, grown, sent, answers } = trial;
+  const { cores, otherCores, withoutCore } = trial;
   const whole = (value: number) => value.toFixed(0).padStart(6);
   const mib = (bytes: number) => (bytes / 1_048_576).toFixed(1);
   console.log(
     `${name.padEnd(34)} p50 ${whole(fare.p50)} p99 ${whole(fare.p99)} ` +
       `upload ${whole(fare.uploadMs)} images ${whole(fare.imagesMs)} ms, ` +
       `${whole(peakMiB)} MiB, db +${mib(grown)} of ${mib(sent)} MiB sent, ` +
-      `${cores.toFixed(1)} cores, ${
-        (100 * withoutCore).toFixed(0)
-      } % without, ` +
+      `${cores.toFixed(1)} cores (others ${otherCores.toFixed(1)}), ` +
+      `${(100 * withoutCore).toFixed(0)} % without, ` +
       `${JSON.stringify(answers)}` +
       (problems.length === 0 ? "" : `  PROBLEM: ${problems.join(", ")}`),
   );

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { Service } from "../support/service.ts";
+import { cpuSecondsOf, cpuSecondsOfAll } from "../support/cpu.ts";
 import { residentMiB } from "../support/vitals.ts";
 import type {
   Ended,
@@ -35,6 +36,8 @@ export interface Trial {
   alive: boolean;
   /** Cores that the attackers and their hosts took. */
   cores: number;
+  /** Cores that were taken by what has no part in this: then attacks are weak. */
+  otherCores: number;
   /** Share of the time in which the service could have run, and had no core. */
   withoutCore: number;
 }
@@ -80,11 +83,13 @@ export async function tryAttacks(
   const began = performance.now();
   const cpu = cpuUsage();
   const delay = await runDelayMs(program.pid);
+  const others = await otherCpuMs(program.pid);
   attackers.begin();
   const fare = await honest.work(ms);
   const took = performance.now() - began;
   const { user, system } = cpuUsage(cpu);
   const waited = await runDelayMs(program.pid) - delay;
+  const othersTook = await otherCpuMs(program.pid) - others;
   const { bytesSent, answers } = await attackers.end();
   const readyMs = await untilReady(url);
   return {
@@ -96,6 +101,7 @@ export async function tryAttacks(
     readyMs,
     alive: memory.alive,
     cores: (user + system) / 1_000 / took,
+    otherCores: othersTook / took,
     withoutCore: waited / took,
   };
 }
@@ -127,6 +133,13 @@ async function runDelayMs(pid: number): Promise<number> {
   } catch {
     return 0;
   }
+}
+
+/** CPU time of the machine, without this process and the service. */
+async function otherCpuMs(service: number): Promise<number> {
+  const { user, system } = cpuUsage();
+  const all = await cpuSecondsOfAll() - await cpuSecondsOf(service);
+  return all * 1_000 - (user + system) / 1_000;
 }
 
 /** Has each of these threads run some of the attacks. */
