@@ -1063,4 +1063,29 @@ UPDATE image_answers
   WHERE transaction_id = '';
 `,
   },
+  {
+    name: "images: ids of 16 bytes",
+    sql: "-- SQLite has no type for them",
+    postgres: `
+ALTER TABLE transaction_images
+  DROP CONSTRAINT new_transaction_images_image_id_fkey;
+ALTER TABLE image_answers DROP CONSTRAINT image_answers_image_id_fkey;
+ALTER TABLE changed_images DROP CONSTRAINT changed_images_image_id_fkey;
+ALTER TABLE images ALTER COLUMN id TYPE UUID USING id::uuid;
+ALTER TABLE transaction_images
+  ALTER COLUMN image_id TYPE UUID USING image_id::uuid,
+  ADD FOREIGN KEY (image_id) REFERENCES images (id);
+ALTER TABLE image_answers
+  ALTER COLUMN image_id TYPE UUID USING image_id::uuid,
+  ALTER COLUMN transaction_id TYPE UUID USING transaction_id::uuid,
+  ADD FOREIGN KEY (image_id) REFERENCES images (id);
+ALTER TABLE changed_images
+  ALTER COLUMN image_id TYPE UUID USING image_id::uuid,
+  ADD FOREIGN KEY (image_id) REFERENCES images (id);
+ALTER TABLE image_askers
+  ALTER COLUMN image_id TYPE UUID USING image_id::uuid;
+ALTER TABLE product_images
+  ALTER COLUMN image_id TYPE UUID USING image_id::uuid;
+`,
+  },
 ];

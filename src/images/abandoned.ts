@@ -5,6 +5,7 @@
  */
 import { MAINTENANCE, marks, type Sql, type Tx } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { Services } from "../services.ts";
 import { byUrl } from "./requests.ts";
 import { forgetCopies, NEEDED } from "./rows/copies.ts";
@@ -37,7 +38,7 @@ export async function* sweepAbandoned(
 ): AsyncGenerator<number, void> {
   const { db } = services;
   if (!await db.read(hasAbandoned)) return;
-  for (let after: string | null = ""; after !== null;) {
+  for (let after: string | null = BEFORE_ALL_IDS; after !== null;) {
     const from: string = after;
     after = await db.write((tx) => judgeAbandoned(tx, from), MAINTENANCE);
     yield 0;

@@ -5,6 +5,7 @@
 import type { Clock } from "../deps.ts";
 import { imageFile } from "./image.ts";
 import { DAY_MS } from "../lib/durations.ts";
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import { leasesOfParts, lookAtPart, removePart } from "./storage/part_file.ts";
 import {
@@ -130,7 +131,7 @@ async function* sweepRows(
   db: Db,
   times: { now: number; since: number },
 ): AsyncGenerator<number, void> {
-  for (let after: string | null = ""; after !== null;) {
+  for (let after: string | null = BEFORE_ALL_IDS; after !== null;) {
     const from: string = after;
     const { last, deleted } = await db.write(
       (tx) => markUnneeded(tx, from, times),

@@ -72,11 +72,11 @@ function fillings(
     ...ofProducts,
     `INSERT INTO images (id, url, origin, state, attempts, crashes, created_at,
        sha256, type, bytes, width, height, stored_at)
-     SELECT ${id}, 'http://images.example/' || i || '.png',
+     SELECT ${uuid(id)}, 'http://images.example/' || i || '.png',
        'http://images.example', 'stored', 1, 0, 1, ${digest}, 'png', 1, 1, 1, 1
      FROM ${all}`,
     `INSERT INTO product_images (image_id, seller_no, product_id)
-     SELECT ${id}, ${seller}, ${uuid(id)} FROM ${all}`,
+     SELECT ${uuid(id)}, ${seller}, ${uuid(id)} FROM ${all}`,
   ];
 }
 

@@ -529,7 +529,7 @@ async function mix(seed: number): Promise<void> {
     sql.all(
       `SELECT image_id FROM image_askers UNION ALL
        SELECT image_id FROM image_answers UNION ALL
-       SELECT CAST(t.id AS TEXT) FROM transactions t LEFT JOIN transaction_images i
+       SELECT t.id FROM transactions t LEFT JOIN transaction_images i
          ON i.transaction_id = t.id
        GROUP BY t.id, t.images_stored, t.images_failed
        HAVING t.images_stored <>

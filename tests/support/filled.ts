@@ -15,8 +15,8 @@ const TEXTS = ["plain", "å", "€", "𝄞", "a\0b", "\n", '"; --', "\\x00", ""]
 
 /** Columns that others refer to, or that hold ids. */
 const KEYS = [
-  ...["id", "seller_no", "product_id", "transaction_id", "undoes"],
-  ...["delivery_id", "webhook_id"],
+  ...["id", "seller_no", "product_id", "image_id", "transaction_id"],
+  ...["delivery_id", "webhook_id", "undoes"],
 ];
 
 /**

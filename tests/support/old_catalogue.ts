@@ -15,6 +15,11 @@ const DESCRIPTION = "A sturdy chair of oiled oak. ".repeat(8);
 /** The id of a deleted product. */
 export const OLD_DELETED = "ffffffff-0000-7000-8000-000000000000";
 
+/** The id of the image that a product shows. */
+export function imageOf(productId: string): string {
+  return productId.replace("-7000-", "-7001-");
+}
+
 export interface OldProduct {
   id: string;
   sellerId: string;
@@ -78,7 +83,7 @@ export async function fillOld(
       );
       await tx.runMany(
         "INSERT INTO product_images (image_id, product_id) VALUES (?, ?)",
-        rows.map(({ id }) => [`image of ${id}`, id]),
+        rows.map(({ id }) => [imageOf(id), id]),
       );
     });
   }
@@ -90,6 +95,8 @@ export function oldId(kind: number, n: number): string {
 }
 
 const [UPLOAD, EVENT, DELIVERY, WEBHOOK] = [1, 2, 3, 4];
+
+const IMAGE = oldId(5, 0);
 
 /** What there is of one upload or event: ids of uploads are in no order. */
 export function oldUpload(n: number) {
@@ -112,7 +119,7 @@ export async function fillOldUploads(db: Db, uploads: number): Promise<void> {
   await db.write(async (tx) => {
     await tx.run(
       `INSERT INTO images (id, url, origin, state, attempts, crashes, created_at)
-       VALUES ('image', 'https://x.example/a', 'https://x.example', 'failed', 1,
+       VALUES ('${IMAGE}', 'https://x.example/a', 'https://x.example', 'failed', 1,
          0, 0)`,
     );
     await tx.runMany(
@@ -142,7 +149,7 @@ export async function fillOldUploads(db: Db, uploads: number): Promise<void> {
       await tx.runMany(
         `INSERT INTO transaction_images (transaction_id, ordinal, image_id, refs,
            status, attempts, created_at)
-         VALUES (?, 0, 'image', 1, 'failed', 1, 0)`,
+         VALUES (?, 0, '${IMAGE}', 1, 'failed', 1, 0)`,
         rows.map(({ id }) => [id]),
       );
       await tx.runMany(
