@@ -13,6 +13,8 @@ export interface Orders {
   /** By attack, its sellers' keys. */
   keys: Record<string, string[]>;
   neighbour: string;
+  /** Whether they leave the cores to the service. */
+  yields: boolean;
 }
 
 export type ToAttackWorker =
@@ -29,8 +31,6 @@ export interface Ended {
 
 export type FromAttackWorker = { type: "prepared" } | Ended;
 
-lowerPriority();
-
 const over = new AbortController();
 const hosts = new HostileHosts();
 const attackers = new Map<string, Attacker>();
@@ -38,7 +38,10 @@ let running: Promise<unknown> = Promise.resolve();
 
 const tell = (message: FromAttackWorker) => self.postMessage(message);
 
-async function prepare({ url, keys, neighbour }: Orders): Promise<void> {
+async function prepare(
+  { url, keys, neighbour, yields }: Orders,
+): Promise<void> {
+  if (yields) lowerPriority();
   await Promise.all(
     Object.entries(keys).map(async ([name, own]) => {
       const attacker = new Attacker(url, own, hosts, neighbour, over.signal);

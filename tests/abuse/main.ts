@@ -74,7 +74,7 @@ for (const name of chosen) {
   if (problems.length > 0) bad++;
   print(name, trial, problems);
   if (!isSlow(problems)) continue;
-  const control = await tryAttacks([], ms, trial.cores);
+  const control = await tryAttacks([], ms, { cores: trial.cores });
   print(
     "    the same cores, nothing sent",
     control,

@@ -42,14 +42,18 @@ export interface Trial {
   withoutCore: number;
 }
 
-/**
- * Has the honest seller work for so long beside these attacks, or none. `cores`:
- * how many are taken by something that sends nothing.
- */
+interface TrialOptions {
+  /** How many are taken by something that sends nothing; none unless told. */
+  cores?: number;
+  /** Whether the attackers leave the cores to the service, as unless told. */
+  yields?: boolean;
+}
+
+/** Has the honest seller work for so long beside these attacks, or none. */
 export async function tryAttacks(
   names: readonly string[],
   ms: number,
-  cores = 0,
+  { cores = 0, yields = true }: TrialOptions = {},
 ): Promise<Trial> {
   await using folder = await temporaryFolder();
   await using images = await BenchHost.start();
@@ -69,6 +73,7 @@ export async function tryAttacks(
   await attackers.prepare({
     url,
     neighbour: images.url,
+    yields,
     keys: Object.fromEntries(
       names.map((name) => [
         name,
