@@ -66,10 +66,12 @@ Deno.test("copy-database: a database in use is refused, FROM and TO", async () =
     ["serve", "--port=0", `--data=${data}`],
     { env: { SELLER_ROLES: "api" } },
   );
-  const from = await copy(data, `${folder.path}/copy.db`);
+  const [from, to] = await Promise.all([
+    copy(data, `${folder.path}/copy.db`),
+    copy(`${folder.path}/other.db`, data),
+  ]);
   assertEquals(from.code, 2);
   assertStringIncludes(from.stderr, "FROM is in use");
-  const to = await copy(`${folder.path}/other.db`, data);
   assertEquals(to.code, 2);
   assertStringIncludes(to.stderr, "TO is in use");
   await program.stop();
