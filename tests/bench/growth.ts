@@ -169,4 +169,4 @@ for (let round = 0; round < ROUNDS; round++) {
   for (const [service, stock] of services) await byStock(service, stock, round);
 }
 table.print();
-await table.keep("growth");
+await table.keep(server === null ? "growth" : "growth on PostgreSQL");
