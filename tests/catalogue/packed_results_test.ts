@@ -6,17 +6,30 @@ import {
 import type { TransactionResult } from "../../src/catalogue/transaction.ts";
 import { systemIds } from "../../src/deps.ts";
 
-const KINDS = ["created", "updated", "unchanged"] as const;
+const KINDS = ["created", "updated", "unchanged", "refused"] as const;
 
 Deno.test("packed results are what they were", () => {
   const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
-    id: systemIds.uuid(),
+    id: n % 4 === 3 ? null : systemIds.uuid(),
     sku: `"Grün\u{1f600}/${n}`,
-    result: KINDS[n % 3],
+    result: KINDS[n % 4],
     images: n % 5 === 0 ? [n, n + 1, 2_499] : [],
   }));
   assertEquals(unpackResults(packResults(results)), results);
   assertEquals(unpackResults(packResults([])), []);
+});
+
+Deno.test("results keep the form in which they are stored", () => {
+  const id = "019aaa00-1234-7abc-8def-0123456789ff";
+  const results: TransactionResult[] = [
+    { id, sku: "A-1", result: "created", images: [0, 1] },
+    { id: null, sku: "A-2", result: "refused", images: [] },
+  ];
+  assertEquals(
+    packResults(results),
+    '["cAZqqABI0eryN7wEjRWeJ_wrAAAAAAAAAAAAAAAAAAAAAA",' +
+      '["A-1","A-2"],{"0":[0,1]}]',
+  );
 });
 
 Deno.test("results stored by a former version are read", () => {
