@@ -5,6 +5,7 @@
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../deps.ts";
 import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
+import { insertOf } from "../dialect.ts";
 import {
   type Change,
   type ChangeHorizon,
@@ -53,6 +54,8 @@ const CACHE_KIB = 4_000;
 const ALL_PAGES = 2 ** 30;
 /** Rows that a write stores at least before other work runs. */
 const ROWS_AT_ONCE = 64;
+/** Rows of one INSERT: products take a quarter less time; more saves nothing. */
+const ROWS_OF_INSERT = 8;
 /** A write lets other work run after so many milliseconds. */
 const YIELD_AFTER_MS = 10;
 
@@ -98,6 +101,8 @@ interface Prepared {
   /** Whether it may change something. */
   writes: boolean;
   toRow: (values: unknown) => Row;
+  /** Inserts `ROWS_OF_INSERT` rows; null if it does not insert one row. */
+  insertMany: string | null;
 }
 
 /**
@@ -112,7 +117,12 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
   );
   const toRow = new Function("values", `return { ${fields.join(", ")} };`);
   const writes = !/^\s*SELECT\b/.test(sql);
-  return { statement, writes, toRow: toRow as Prepared["toRow"] };
+  return {
+    statement,
+    writes,
+    toRow: toRow as Prepared["toRow"],
+    insertMany: insertOf(sql, ROWS_OF_INSERT),
+  };
 }
 
 /** The queries of a connection and its prepared statements. */
@@ -195,9 +205,15 @@ export class SqliteConnection implements Sql {
   }
 
   runManyNow(sql: string, rows: readonly (readonly Param[])[]): void {
-    const { statement } = this.#query(sql);
+    const { statement, insertMany } = this.#query(sql);
+    const together = insertMany === null
+      ? 0
+      : rows.length - rows.length % ROWS_OF_INSERT;
+    for (let at = 0; at < together; at += ROWS_OF_INSERT) {
+      this.runNow(insertMany!, rows.slice(at, at + ROWS_OF_INSERT).flat());
+    }
     guarded(() => {
-      for (const row of rows) statement.run(...bindable(row));
+      for (const row of rows.slice(together)) statement.run(...bindable(row));
     });
   }
 
