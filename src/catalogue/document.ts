@@ -92,11 +92,13 @@ export interface ProductsDocument {
   moreProblems: number;
 }
 
-const FIELD_NAMES: ReadonlySet<string> = new Set([
-  "id",
-  ...SCALAR_NAMES,
-  ...LIST_NAMES,
-]);
+/**
+ * Names that `SCALAR_RULES` and `LISTS` have as keys, by what was sent: V8 finds
+ * a key faster by the same string than by an equal one.
+ */
+const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
+  ["id", ...SCALAR_NAMES, ...LIST_NAMES].map((name) => [name, name]),
+);
 
 /** XML attributes that a seller gives an element. */
 const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
@@ -328,9 +330,10 @@ class Decoder {
     return { start: this.#tag.tagStart, end: this.#tag.tagEnd };
   }
 
-  #openField(name: string, attributes: XmlAttributes, line: number): void {
-    if (!FIELD_NAMES.has(name)) {
-      return this.#unknownElement(name, line, "", [...FIELD_NAMES]);
+  #openField(sent: string, attributes: XmlAttributes, line: number): void {
+    const name = FIELD_NAMES.get(sent);
+    if (name === undefined) {
+      return this.#unknownElement(sent, line, "", [...FIELD_NAMES.keys()]);
     }
     this.#refuseText(this.#row.line, "product");
     if (this.#row.lines.has(name)) {

@@ -1,5 +1,5 @@
 /** Collects the text of a field; keeps a bounded part of it. */
-import { LONGEST_TEXT } from "../lib/values.ts";
+import { isSpace, LONGEST_TEXT } from "../lib/values.ts";
 import { TextBuilder } from "../xml/text_builder.ts";
 
 const NOT_SPACE = /[^ \t\n\r]/;
@@ -28,11 +28,11 @@ export class FieldText {
 
   /** Keeps leading white space while there is room; returns what follows it. */
   #leadingSpace(piece: string): string {
-    const start = piece.search(NOT_SPACE);
-    const end = start === -1 ? piece.length : start;
+    let end = 0;
+    while (end < piece.length && isSpace(piece.charCodeAt(end))) end++;
     this.#keep(piece.slice(0, Math.min(end, this.#spaceRoom)));
     this.#spaceRoom = Math.max(0, this.#spaceRoom - end);
-    if (start !== -1) this.#isBlank = false;
+    if (end < piece.length) this.#isBlank = false;
     return piece.slice(end);
   }
 

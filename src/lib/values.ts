@@ -40,7 +40,8 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-function isSpace(code: number): boolean {
+/** Whether this UTF-16 code unit is white space of XML. */
+export function isSpace(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13;
 }
 
