@@ -16,7 +16,7 @@ import {
 import type { Db } from "../../src/database/db.ts";
 import { ADDING_SELLERS, addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
-import { until } from "./clock.ts";
+import { inTime, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
 import { makeDataDir } from "./data_dir.ts";
 import { databaseUrlOf } from "./engine.ts";
@@ -132,7 +132,7 @@ export class TestApp {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.app.close();
+    await inTime(this.app.close(), "the end of the service");
     await Deno.remove(this.config.dataDir, { recursive: true })
       .catch(() => {}); // two applications of one test may share it
   }

@@ -100,15 +100,32 @@ export class RunningClock extends TestClock implements Disposable {
   }
 }
 
+/** Of real time, after which what a test waits for does not come. */
+const MOST_MS = 60_000;
+
 /** Resolves as soon as `condition` holds; fails after a real minute. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what = "what the test waits for",
 ): Promise<void> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + MOST_MS;
   while (!await condition()) {
     if (performance.now() > deadline) throw new Error(`never saw ${what}`);
     await new Promise((done) => setTimeout(done, 2));
+  }
+}
+
+/** Fails where this has not ended after a real minute: a test has no limit. */
+export async function inTime<T>(what: Promise<T>, name: string): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error(`never saw ${name}`)),
+    MOST_MS,
+  );
+  try {
+    return await Promise.race([what, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

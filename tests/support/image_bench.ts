@@ -35,7 +35,7 @@ import {
   ImageRole,
   type ImageRoleOptions,
 } from "../../src/images/worker/role.ts";
-import { type TestClock, until } from "./clock.ts";
+import { inTime, type TestClock, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
 import { makeDataDir } from "./data_dir.ts";
 import { openStore } from "./engine.ts";
@@ -235,7 +235,7 @@ export class ImageBench implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+    await inTime(this.close(), "the end of the role");
     await Deno.remove(this.dataDir, { recursive: true });
   }
 }
