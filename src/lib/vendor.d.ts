@@ -179,15 +179,35 @@ declare module "pg" {
     on(event: "notice", fn: (notice: Notice) => void): void;
     off(event: "notice", fn: (notice: Notice) => void): void;
     end(): Promise<void>;
+    /** Answers to its own callback. */
+    query(query: Query): void;
     /** Not documented; used where `end` would wait for a silent server. */
-    readonly connection: {
-      stream: {
-        destroy(): void;
-        readonly writableCorked: number;
-        cork(): void;
-        uncork(): void;
-      };
+    readonly connection: Connection;
+  }
+  export interface Connection {
+    stream: {
+      destroy(): void;
+      cork(): void;
+      uncork(): void;
     };
+    /** Texts of statements that were sent to be prepared, by name. */
+    readonly submittedNamedStatements: Record<string, string>;
+    execute(options: { portal: string }): void;
+    sync(): void;
+  }
+  /** Of its methods only those of an extended query; not documented. */
+  export class Query {
+    constructor(config: QueryConfig);
+    callback: (error: Error | null) => void;
+    /** A list after several statements. */
+    protected _results: QueryResult | QueryResult[];
+    /** Sends the query. */
+    submit(connection: Connection): null;
+    /** Sends the query without the end. */
+    protected prepare(connection: Connection): void;
+    protected _getRows(connection: Connection): void;
+    handleCommandComplete(message: unknown, connection: Connection): void;
+    handleError(error: Error, connection: Connection): void;
   }
   export interface PoolClient extends Client {
     /** With `true` the connection is closed. */

@@ -1,8 +1,13 @@
 /**
- * The API in 1, 2, 4 and 8 processes on a PostgreSQL server that is 2 ms away
- * and takes 5 ms for each flush, so that waiting shows what two cores cannot.
+ * The API in 1, 2, 4 and 8 processes on a PostgreSQL server that is far away
+ * (2 ms unless told) and takes long for each flush (5 ms unless told), so that
+ * waiting shows what two cores cannot.
  *
- *   deno run -A tests/bench/latency.ts [updates|uploads|mixed] [MS] [ROUNDS]
+ *   deno run -A tests/bench/latency.ts [updates|uploads|mixed] [MS] [ROUNDS] \
+ *     [DELAY_MS] [FLUSH_MS]
+ *
+ * All processes are warmed up first: code that the engine has not compiled yet
+ * takes twice the CPU time, and each of eight processes runs it rarely.
  *
  * Beside each figure stands what the bare server did on as many connections as
  * the processes have for writing, through the same proxy, and the CPU time of
@@ -25,8 +30,9 @@ const ROUNDS = Number(Deno.args[2] ?? 1);
 const PROCESSES = [1, 2, 4, 8];
 /** Of which half are for writing: the default of SELLER_DATABASE_POOL. */
 const POOL = 10;
-const DELAY_MS = 2;
-const FLUSH_MS = 5;
+const DELAY_MS = Number(Deno.args[3] ?? 2);
+const FLUSH_MS = Number(Deno.args[4] ?? 5);
+const WARM_UP_MS = 30_000;
 const CONNECTIONS = 64;
 /** One process refuses more uploads of one seller at a time. */
 const UPLOADS = 16;
@@ -48,6 +54,10 @@ const CASES: Record<string, Senders> = {
   "64 sellers": { seller: (connection) => SELLERS[connection] },
   "1 seller": { seller: () => SELLERS[0] },
   // As few as leave the cores free: what waits for what shows without them.
+  "8 sellers a process": {
+    seller: (connection) => SELLERS[connection],
+    each: 8,
+  },
   "2 sellers a process": {
     seller: (connection) => SELLERS[connection],
     each: 2,
@@ -143,11 +153,12 @@ function updates(
   urls: readonly string[],
   connections: number,
   { seller }: Senders,
+  ms = MS,
 ): Promise<Load> {
   return load({
     url: urls,
     connections,
-    ms: MS,
+    ms,
     request: (n, connection) => {
       const path = `products/stock-${n % PRODUCTS}/attribute/quantity/${n}`;
       return service.request(seller(connection), "PUT", path);
@@ -299,6 +310,7 @@ function printReport(): void {
   );
 }
 
+await updates(service.urls, CONNECTIONS, CASES["64 sellers"], WARM_UP_MS);
 for (let n = 0; n < ROUNDS; n++) await round();
 printReport();
 await table.keep("latency");

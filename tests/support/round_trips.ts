@@ -10,7 +10,12 @@ export interface SeenTransaction {
   /** What was sent: texts of statements that the connection had not prepared. */
   sent: string;
   roundTrips: number;
+  /** Groups of prepared statements, each of which the server answers at once. */
+  readonly groups: number;
 }
+
+/** Ends a group of prepared statements. */
+const SYNC = "S\0\0\0\x04";
 
 export class RoundTrips implements AsyncDisposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -48,7 +53,13 @@ export class RoundTrips implements AsyncDisposable {
         const text = new TextDecoder().decode(bytes);
         const begins = text.indexOf("BEGIN");
         if (begins >= 0) {
-          current = { sent: "", roundTrips: 0 };
+          current = {
+            sent: "",
+            roundTrips: 0,
+            get groups() {
+              return this.sent.split(SYNC).length - 1;
+            },
+          };
           this.seen.push(current);
           isAnswered = true;
         }

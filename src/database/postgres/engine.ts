@@ -12,7 +12,8 @@
  *
  * A statement is sent without waiting for the one before it, unless the write
  * awaits its result; COMMIT, too. So a write takes as many round trips as it
- * has results to wait for, and one for the commit.
+ * has results to wait for, and one for the commit. Statements that are sent
+ * together are answered together.
  *
  * Small writes of one kind that wait together share a transaction, because a
  * commit costs more than they do: one flush, and one round trip for the same

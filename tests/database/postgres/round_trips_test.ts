@@ -34,6 +34,16 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
   });
   assertEquals(count("UPDATE products SET change_no"), 2);
 
+  const products = (more = "") =>
+    Array.from({ length: 20 }, (_, n) => product(`D-${n}`, more)).join("");
+  await app.upload(products());
+  await app.upload(products("<brand>x</brand>"));
+  // What it decides by; all that it writes.
+  assertEquals(
+    trips.find("UPDATE products SET change_no", "brand = ").groups,
+    2,
+  );
+
   const images = `<images><image>${host.url}/good/a.png</image></images>`;
   await app.upload(product("C", images));
   assertEquals(count("INSERT INTO transaction_images"), 2);
