@@ -61,8 +61,11 @@ export const systemIds: Ids = {
 /** How many ids of one millisecond keep their order. */
 const IDS_PER_MS = 4_096;
 
-/** The millisecond of the last id, and how many earlier ids it has. */
-const lastId = { ms: 0, count: 0 };
+/**
+ * The millisecond of the last id, how an id of it begins, and how many earlier
+ * ids it has.
+ */
+const lastId = { ms: 0, prefix: "", count: 0 };
 
 /**
  * The time in milliseconds, a counter, then random bits (RFC 9562, 5.7 and 6.2,
@@ -71,17 +74,18 @@ const lastId = { ms: 0, count: 0 };
  */
 function uuidV7(): string {
   const now = Date.now();
-  if (now > lastId.ms) {
-    lastId.ms = now;
-    lastId.count = 0;
-  } else if (++lastId.count === IDS_PER_MS) {
-    lastId.ms++;
-    lastId.count = 0;
-  }
-  const time = lastId.ms.toString(16).padStart(12, "0");
+  if (now > lastId.ms) beginMillisecond(now);
+  else if (++lastId.count === IDS_PER_MS) beginMillisecond(lastId.ms + 1);
   const count = lastId.count.toString(16).padStart(3, "0");
   const random = crypto.randomUUID().slice("xxxxxxxx-xxxx-4xxx".length);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}${random}`;
+  return `${lastId.prefix}${count}${random}`;
+}
+
+function beginMillisecond(ms: number): void {
+  const time = ms.toString(16).padStart(12, "0");
+  lastId.ms = ms;
+  lastId.prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  lastId.count = 0;
 }
 
 const LEVELS: LogLevel[] = ["error", "warn", "info", "debug"];
