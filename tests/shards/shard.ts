@@ -8,12 +8,13 @@ import { statSync } from "node:fs";
 
 const TESTS = new URL("../", import.meta.url);
 
-/** The folders of shards that wait much and calculate little. */
+/** The folders of shards that wait much; those of `web` share a browser. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   images: ["images/worker/"],
   faults: ["faults/"],
   crash: ["crash/", "abuse/"],
   database: ["database/"],
+  web: ["web/"],
 };
 /**
  * What the other files are dealt out to; enough of them that the last ones end
@@ -22,22 +23,12 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 const NUMBERED = ["0", "1", "2", "3", "4", "5"];
 export const SHARDS: readonly string[] = [...Object.keys(FOLDERS), ...NUMBERED];
 
-/**
- * Files that have isolates of their own: they have hooks, which would go for all
- * of a shard.
- */
-export const APART: readonly string[] = [
-  "web/page_test.ts",
-  "web/access_test.ts",
-];
-
 /** The files of a shard, as paths from `tests/`. */
 export function filesOf(shard: string): string[] {
   const files = testFiles();
   if (shard in FOLDERS) return files.filter((path) => isIn(shard, path));
   const size = (path: string) => statSync(new URL(path, TESTS)).size;
   return files
-    .filter((path) => !APART.includes(path))
     .filter((path) => !Object.keys(FOLDERS).some((name) => isIn(name, path)))
     .map((path) => ({ path, bytes: size(path) }))
     .sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1))

@@ -1,11 +1,10 @@
 /** Every view is usable by everybody: axe finds nothing, nothing is cut off. */
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
-import type { Browser } from "playwright-core";
 import { boot, product } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { browserPath, launchBrowser, openTab, type Tab } from "./browser.ts";
+import { browserPath, openTab, type Tab } from "./browser.ts";
 import { catalogue, choose, pictured, signIn } from "./page.ts";
 
 interface Place {
@@ -185,15 +184,6 @@ async function complaintsByLook(tab: Tab): Promise<Record<string, string[]>> {
   return found;
 }
 
-let browser: Browser;
-
-if (browserPath !== null) {
-  Deno.test.beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  Deno.test.afterAll(() => browser.close());
-}
-
 Deno.test({
   name: "axe finds nothing in any view, light and dark, and all of it fits",
   ignore: browserPath === null,
@@ -205,7 +195,7 @@ Deno.test({
     await using app = await boot({
       config: { roles: ["api", "images", "webhooks"], operatorKey: "operator" },
     });
-    await using tab = await openTab(browser, { width: 360 });
+    await using tab = await openTab({ width: 360 });
     await signIn(tab, app.url, app.key);
     const found: Record<string, unknown> = {};
     const views = SELLER_VIEWS({ host: host.url, sink: sink.url() });
@@ -226,7 +216,7 @@ Deno.test({
   sanitizeResources: false,
   async fn() {
     await using app = await boot();
-    await using tab = await openTab(browser, { width: 360 });
+    await using tab = await openTab({ width: 360 });
     // The contents, prose with tables and code, and what is generated.
     for (const path of ["/docs", "/docs/deployment", "/docs/api"]) {
       await tab.page.goto(app.url + path);

@@ -31,8 +31,15 @@ function findBrowser(): string | null {
   return null;
 }
 
+/** The browser of all tests of this isolate; the first starts it. */
+let browser: Promise<Browser> | undefined;
+
+if (browserPath !== null) {
+  Deno.test.afterAll(async () => await (await browser)?.close());
+}
+
 /** Starts the browser; it knows no host but those of the test. */
-export function launchBrowser(): Promise<Browser> {
+function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: browserPath!,
     args: [
@@ -86,18 +93,17 @@ export class Tab implements AsyncDisposable {
 }
 
 /** A page that no test uses at present: to open one takes a second. */
-const spare = new WeakMap<Browser, Page>();
+let spare: Page | null = null;
 
 /**
  * Opens a tab. It shares nothing with those before, as each test has a service,
  * and so an origin, of its own.
  */
 export async function openTab(
-  browser: Browser,
   { colorScheme = "light", width = 1280 }: Look = {},
 ): Promise<Tab> {
-  const page = spare.get(browser) ?? await browser.newPage();
-  spare.delete(browser);
+  const page = spare ?? await (await (browser ??= launchBrowser())).newPage();
+  spare = null;
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 800 });
   return new Tab(page, async () => {
@@ -105,7 +111,7 @@ export async function openTab(
       // An origin may come again.
       await page.evaluate("localStorage.clear(), sessionStorage.clear()");
       await page.goto("about:blank");
-      spare.set(browser, page);
+      spare = page;
     } catch {
       await page.close();
     }

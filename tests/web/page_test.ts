@@ -6,7 +6,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addKey, listKeys, revokeKey } from "../../src/sellers/seller_rows.ts";
 import {
@@ -18,19 +18,12 @@ import {
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { browserPath, launchBrowser, openTab } from "./browser.ts";
+import { browserPath, openTab } from "./browser.ts";
 import { Door } from "./door.ts";
 import { catalogue, choose, pictured, signIn } from "./page.ts";
 
-let browser: Browser;
-
 if (browserPath === null) {
   console.log("no Chromium is found: the tests of the page are left out");
-} else {
-  Deno.test.beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  Deno.test.afterAll(() => browser.close());
 }
 
 /** The browser outlives each test, so nothing of it is a leak. */
@@ -78,7 +71,7 @@ function watchJumps(page: Page): Promise<() => Promise<number>> {
 test("a file is checked, uploaded and watched to its end", async () => {
   await using host = new ImageHost();
   await using app = await bootWithImages();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   const jumped = await watchJumps(page);
   await signIn(tab, app.url, app.key);
@@ -119,7 +112,7 @@ test("a file is checked, uploaded and watched to its end", async () => {
 
 test("a refused file is repaired where its problems are shown", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   const filler = Array.from({ length: 200 }, (_, i) => product(`F-${i}`));
@@ -188,7 +181,7 @@ function selected(page: Page): Promise<string> {
 
 test("problems are grouped by code and field, filtered and saved", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   const flawed = Array.from(
@@ -226,7 +219,7 @@ test("problems are grouped by code and field, filtered and saved", async () => {
 
 test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   await choose(page, "PK\x03\x04 xl/workbook.xml", "stock.xlsx");
@@ -268,7 +261,7 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
 test("a webhook is registered, tested, sent again and removed", async () => {
   await using sink = new WebhookSink();
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "Webhooks" }).click();
@@ -313,7 +306,7 @@ test("a webhook is registered, tested, sent again and removed", async () => {
 test("a failing webhook is shown as such, recovers, and gets a secret of its own", async () => {
   await using sink = new WebhookSink();
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   const trigger = "order_created";
   await app.client({ key: "operator" })
@@ -348,7 +341,7 @@ const HOSTILE = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;
 
 test("what a seller writes is shown, never run", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   const sku = `<b>/..\\?#%"'`;
   const text = (raw: string) =>
@@ -382,7 +375,7 @@ test("what a seller writes is shown, never run", async () => {
 test("all fields of a product are changed in one form, and one is written", async () => {
   await using host = new ImageHost();
   await using app = await bootWithImages();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await app.upload(product("A/1"));
   await signIn(tab, app.url, app.key);
@@ -438,7 +431,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
 
 test("products are paged both ways, put in order and found by their address", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   const skus = Array.from({ length: 60 }, (_, i) => `S-${(i * 7) % 60}`);
   await app.upload(skus.map((sku) => product(sku)).join(""));
@@ -470,7 +463,7 @@ test("products are paged both ways, put in order and found by their address", as
 
 test("a product is deleted once one is sure", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await app.upload(product("A/1") + product("B"));
   await signIn(tab, app.url, app.key);
@@ -488,7 +481,7 @@ test("a product is deleted once one is sure", async () => {
 
 test("an upload is undone after a look at what that does", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await app.upload(product("A"));
   await signIn(tab, app.url, app.key);
@@ -522,7 +515,7 @@ test("an upload is undone after a look at what that does", async () => {
 
 test("after a refusal the valid products are uploaded, and the others downloaded", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   const flawed = product("B", "<colour>red</colour>");
@@ -559,7 +552,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
 
 test("a key that is revoked in the middle loses no file", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   await choose(page, catalogue(product("A-1")));
@@ -594,7 +587,7 @@ test("an upload whose answer is lost is not done twice", async () => {
   await using host = new ImageHost();
   await using first = await bootWithImages();
   await using door = new Door(first.url);
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, door.url, first.key);
   await choose(page, catalogue(pictured("A-1", `${host.url}/hang/a.png`)));
@@ -642,7 +635,7 @@ test("an upload whose answer is lost is not done twice", async () => {
 
 test("the operator sees sellers, backlog and the last day", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await app.addSeller("<i>globex</i>");
   await app.upload(product("A-1"));
@@ -665,7 +658,7 @@ test("the operator sees sellers, backlog and the last day", async () => {
 
 test("the operator makes a seller, limits it, hands out keys and takes them back", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, "operator");
   await page.getByRole("link", { name: "Sellers" }).click();
@@ -718,7 +711,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
 test("the operator sees a seller's deliveries, those that failed by the address", async () => {
   await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   const address = `${app.url}/#/sellers/${app.sellerId}`;
   await signIn(tab, app.url, "operator");
@@ -758,7 +751,7 @@ test("the operator sees a seller's deliveries, those that failed by the address"
 
 test("a refused upload stands in the seller's history, and the operator sees it", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await app.upload(product("A-1"));
   await app.upload(product("B-1", "<gtin>1</gtin>"));
@@ -783,7 +776,7 @@ test("a refused upload stands in the seller's history, and the operator sees it"
 
 test("a wrong key is refused with what helps to report it", async () => {
   await using app = await bootPage();
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await page.goto(app.url);
   await page.getByLabel("API key").fill("nobody's-key");
@@ -798,7 +791,7 @@ test("a wrong key is refused with what helps to report it", async () => {
 test("a view that comes too early for the rate limit waits", async () => {
   // Two requests at once, then one every two seconds.
   await using app = await bootPage({ config: { rateLimit: 29 } });
-  await using tab = await openTab(browser);
+  await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "History" }).click();
