@@ -148,6 +148,20 @@ function mostlyRefused(): Uint8Array {
   );
 }
 
+/** A good product, and as many refused ones as fit, each with many problems. */
+function refusedWithProblems(): string {
+  const problems = "<colour>x</colour>".repeat(100);
+  const bad = Array.from(
+    { length: 249 },
+    (_, n) => `<product><sku>bad-${n}</sku>${problems}</product>`,
+  );
+  const good = products("good", 1);
+  return good.replace("</products>", `${bad.join("")}</products>`);
+}
+
+/** What anyone may read. */
+const PUBLIC = ["/", "/docs", "/docs/api", "/docs/figures", "/openapi.json"];
+
 const transactionOf = (answer: string) =>
   /<transaction_id>(.*?)</.exec(answer)?.[1] ?? "none";
 /** Transactions whose status is asked for. */
@@ -155,6 +169,9 @@ let withLongUrls = "";
 let streamed = "";
 /** By key, the transaction that can be undone. */
 const undone = new Map<string, string>();
+/** By key, one with refused products, and one whose images fail. */
+const withProblems = new Map<string, string>();
+const withFailures = new Map<string, string>();
 let refused: Uint8Array;
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {
@@ -361,6 +378,53 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       await attacker.sendAndHold(attacker.request("GET", own, key));
     },
   },
+  "results with problems": {
+    sellers: 2,
+    prepare: async (attacker) => {
+      for (const key of attacker.keys) {
+        const answer = await attacker.send(
+          "POST",
+          "/seller_api/bulk_products?accept=valid",
+          { key, body: text(refusedWithProblems()) },
+        );
+        withProblems.set(key, transactionOf(answer));
+      }
+    },
+    lanes: 16,
+    step: (attacker, lane) => {
+      const key = attacker.key(lane);
+      const path = `/seller_api/bulk_products/${withProblems.get(key)}`;
+      return attacker.send("GET", path, { key });
+    },
+  },
+  "images that fail, retried": {
+    sellers: 2,
+    prepare: async (attacker) => {
+      for (const key of attacker.keys) {
+        const image = () => attacker.image("comments");
+        const answer = await attacker.upload(
+          withImages("f", 250, 10, image),
+          key,
+        );
+        withFailures.set(key, transactionOf(answer));
+      }
+    },
+    lanes: 4,
+    step: (attacker, lane) => {
+      const key = attacker.key(lane);
+      const path = `/seller_api/bulk_products/${withFailures.get(key)}`;
+      return attacker.send("POST", `${path}/images/retry`, { key });
+    },
+  },
+  "dry runs": {
+    sellers: 4,
+    lanes: 8,
+    step: (attacker, lane) =>
+      attacker.send("POST", "/seller_api/bulk_products?dry_run=true", {
+        key: attacker.key(lane),
+        body: text(maximal("dry", 250)),
+      }),
+  },
   "products that come and go": {
     sellers: 2,
     lanes: 8,
@@ -454,6 +518,28 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       attacker.send("GET", "/seller_api/products", {
         key: `guess-${attacker.fresh()}`,
       }),
+  },
+  "guesses at the operator's API": {
+    sellers: 1,
+    lanes: 16,
+    step: (attacker) =>
+      attacker.send("GET", "/operator_api/sellers", {
+        key: `guess-${attacker.fresh()}`,
+      }),
+  },
+  "pages for everyone": {
+    sellers: 1,
+    lanes: 32,
+    step: (attacker, lane) =>
+      attacker.send("GET", PUBLIC[lane % PUBLIC.length]),
+  },
+  "paths that lead nowhere": {
+    sellers: 2,
+    lanes: 16,
+    step: (attacker, lane) => {
+      const path = `/seller_api/${"x".repeat(60)}/${attacker.fresh()}/images`;
+      return attacker.send("GET", path, { key: attacker.key(lane) });
+    },
   },
   "far over the rate": {
     sellers: 2,
