@@ -166,10 +166,11 @@ export class SqliteConnection implements Sql {
 
   /**
    * Runs a statement without parameters; unlike with `exec`, errors have codes.
+   * `get` takes a quarter of the time of `run`, which counts changes.
    */
   exec(sql: string): void {
     const { statement } = this.#prepared(sql);
-    guarded(() => statement.run());
+    guarded(() => statement.get());
   }
 
   get inTransaction(): boolean {
