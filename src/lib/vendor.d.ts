@@ -173,14 +173,14 @@ declare module "pg" {
     constructor(config: ClientConfig);
     connect(): Promise<unknown>;
     query(query: string | QueryConfig): Promise<QueryResult>;
+    /** Answers to its own callback. */
+    query(query: Query): void;
     on(event: "error", fn: (error: Error) => void): void;
     on(event: "end", fn: () => void): void;
     on(event: "notification", fn: (message: Notification) => void): void;
     on(event: "notice", fn: (notice: Notice) => void): void;
     off(event: "notice", fn: (notice: Notice) => void): void;
     end(): Promise<void>;
-    /** Answers to its own callback. */
-    query(query: Query): void;
     /** Not documented; used where `end` would wait for a silent server. */
     readonly connection: Connection;
   }
