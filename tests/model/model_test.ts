@@ -11,7 +11,12 @@ bothEngines.test("random changes and undos do what the model does", async () => 
   console.log(`MODEL_SEED=${seed}`);
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const { url, key } = app;
-  const run = new Run(new Random(seed), { url, key, operatorKey: OPERATOR });
+  const run = new Run(new Random(seed), {
+    url,
+    key,
+    operatorKey: OPERATOR,
+    allShown: () => app.allShown(),
+  });
   for (let i = 0; i < 50; i++) await run.step();
   await run.finish();
 });

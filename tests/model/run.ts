@@ -25,6 +25,8 @@ export interface Target {
   url: string;
   key: string;
   operatorKey: string;
+  /** Resolves when the feed shows every change. */
+  allShown?: () => Promise<void>;
 }
 
 interface Request {
@@ -107,6 +109,7 @@ export class Run {
     assertEquals(shown.map(toProduct), this.model.products);
     const catalogue = new Map(this.model.products.map(toEntry));
     this.#followers.push({ cursor: null, copy: new Map() });
+    await this.#target.allShown?.();
     for (const follower of this.#followers) {
       assertEquals(await this.#followed(follower), catalogue);
     }

@@ -81,11 +81,14 @@ export class TestApp {
     return apiKey;
   }
 
+  /** Resolves when the operator's feed shows every change. */
+  async allShown(): Promise<void> {
+    await until(() => allShown(this.app.db), "all changes below the horizon");
+  }
+
   async call(path: string, call: Call = {}): Promise<Answer> {
     const { method = "GET", key = this.key, body, headers = {} } = call;
-    if (path.startsWith("/operator_api/products")) {
-      await until(() => allShown(this.app.db), "all changes below the horizon");
-    }
+    if (path.startsWith("/operator_api/products")) await this.allShown();
     const response = await fetch(this.url + path, {
       method,
       body,
