@@ -6,6 +6,7 @@ import { Metrics } from "./operations/metrics.ts";
 import { tracedDb } from "./operations/traced_db.ts";
 import { Snapshot } from "./operations/snapshot.ts";
 import { Health } from "./operations/health.ts";
+import { Listener } from "./http/listener.ts";
 import { RequestHandler } from "./http/server.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/router.ts";
@@ -258,23 +259,26 @@ function listen(
   { host, port }: Pick<Config, "host" | "port">,
   routes: readonly Route[],
 ): { url: string; handler: RequestHandler } {
-  const { clock } = services.deps;
+  const { deps } = services;
   const stopping = new AbortController();
   const handler = new RequestHandler(services, routes, stopping.signal);
-  const server = Deno.serve(
-    { hostname: host, port, onListen: () => {} },
-    (request, origin) => handler.handle(request, origin),
-  );
+  const listener = new Listener({
+    hostname: host,
+    port,
+    handler: (request, origin) =>
+      handler.handle(request, origin as Deno.ServeHandlerInfo<Deno.NetAddr>),
+    deps,
+  });
   stack.defer(async () => {
     stopping.abort();
     const late = Promise.withResolvers<void>();
-    const cancel = clock.after(DRAIN_MS, late.resolve);
+    const cancel = deps.clock.after(DRAIN_MS, late.resolve);
     // Requests still in progress end with the process.
-    await Promise.race([server.shutdown(), late.promise]);
+    await Promise.race([listener.close(), late.promise]);
     cancel();
     await handler.close();
   });
-  return { url: urlOf(server.addr), handler };
+  return { url: urlOf(listener.address), handler };
 }
 
 function urlOf({ hostname, port }: Deno.NetAddr): string {

@@ -55,6 +55,16 @@ Deno.test("the printed lines do what they say", async () => {
   const received = await program.line(/^webhook order_created/);
   assertStringIncludes(received, `${id}: signature right`);
 
+  const [sink] = /http:\/\/\S+\/hook$/.exec(program.lines.at(-2)!)!;
+  const post = async (body: string) => {
+    const response = await fetch(sink, { method: "POST", body });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assertEquals(await post("<trigger>\u001b[2J\u009bm\nfake</trigger>"), 204);
+  await program.line(/^webhook \\u001b\[2J\\u009bm\\u000afake null: not/);
+  assertEquals(await post("x".repeat(1_000_000)), 413);
+
   const { code, stderr } = await program.stop();
   assertEquals(code, 0, stderr);
 });
@@ -94,11 +104,12 @@ Deno.test("a sandbox refuses a folder with a real seller", async () => {
   assertStringIncludes(stderr, 'holds the seller "acme"');
 });
 
-Deno.test("SELLER_DATA_DIR is never the sandbox's folder", async () => {
+Deno.test("a sandbox takes neither SELLER_DATA_DIR nor SELLER_HOST", async () => {
   await using folder = await temporaryFolder();
-  const env = { SELLER_DATA_DIR: `${folder.path}/real` };
+  const env = { SELLER_DATA_DIR: `${folder.path}/real`, SELLER_HOST: "::" };
   await using program = await startProgram(["--sandbox", "--port=0"], { env });
   await program.line(/^curl .*\/hook$/);
+  assertMatch(program.url, /^http:\/\/127\.0\.0\.1:/);
   assertEquals([...Deno.readDirSync(folder.path)].length, 0);
   assertEquals((await program.stop()).code, 0);
 });

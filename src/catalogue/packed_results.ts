@@ -5,6 +5,7 @@
  * database grows: with this form an unchanged product takes 26 characters and
  * its SKU, which is less than any document can say of it uncompressed.
  */
+import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
 
 /** The first letter stands for the result. */
@@ -30,7 +31,6 @@ const ENTRY = 1 + SHORT_ID;
 const BASE64URL = { alphabet: "base64url" } as const;
 /** Stands for the id of a product that was refused. */
 const NO_ID = "A".repeat(SHORT_ID);
-const NO_UUID = "00000000-0000-0000-0000-000000000000";
 
 type Packed = [string, (string | null)[], Record<string, number[]>];
 
@@ -43,7 +43,7 @@ export function packResults(results: readonly TransactionResult[]): string {
   for (const [index, result] of results.entries()) {
     if (result.images.length > 0) images[index] = result.images;
   }
-  const ids = shortIds(results.map(({ id }) => id ?? NO_UUID));
+  const ids = shortIds(results.map(({ id }) => id ?? BEFORE_ALL_IDS));
   const packed: Packed = [
     results.map(({ result }, i) => LETTERS[result] + ids[i]).join(""),
     results.map(({ sku }) => sku),

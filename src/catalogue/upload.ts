@@ -48,6 +48,7 @@ import {
   type WrittenTransaction,
 } from "./transaction_write.ts";
 import { decodeProductsInPieces, LIGHT } from "./document.ts";
+import { waitForSkus } from "./product_rows.ts";
 
 export interface Upload {
   seller: Seller;
@@ -166,7 +167,9 @@ async function carryThrough(
     );
     return { dryRun: countsOf(products) };
   }
+  const skus = document.rows.flatMap(({ sku }) => sku ?? []);
   const write = async (tx: Tx): Promise<UploadOutcome> => {
+    await waitForSkus(tx, seller.no, skus);
     const [active, taken, used, judged] = await Promise.allSettled([
       requireActive(tx, seller.id),
       takeImages(tx, heads.keys(), deps.ids.uuid),

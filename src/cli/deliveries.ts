@@ -171,15 +171,7 @@ function showAttempt(
   print(`attempt ${number}: ${time(startedAt)}  ${end}`);
   print(`  url: ${attempt.url}`);
   print(`  address: ${address ?? "-"}`);
-  // Quoted, because an endpoint could send terminal control sequences.
-  if (attempt.answer) print(`  answer: ${quoted(attempt.answer)}`);
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  if (attempt.answer) print(`  answer: ${JSON.stringify(attempt.answer)}`);
 }
 
 async function replay(context: CommandContext): Promise<void> {

@@ -196,7 +196,7 @@ async function recover(context: CommandContext): Promise<void> {
     );
     const queued = await recoverDeliveries(
       { db, deps, signals: newSignals() },
-      { sellerNo: seller.no, trigger, period },
+      { sellerId: seller.id, sellerNo: seller.no, trigger, period },
     );
     if (queued === null) throw noWebhook(seller, trigger);
     await db.write((tx) =>

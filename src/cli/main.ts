@@ -30,7 +30,7 @@ export async function runCommandLine(
       print(`${PROGRAM} ${VERSION}`);
       return OK;
     case "help":
-      print(help(request.commands));
+      help(request.commands).split("\n").forEach(print);
       return OK;
     case "mistakes": {
       const settings = readConfig(request.flags).mistakes;
@@ -143,8 +143,20 @@ function printError(line: string): void {
   write(Deno.stderr, line);
 }
 
+/**
+ * What controls a terminal, or turns the direction of text. Lines may hold
+ * values that sellers sent.
+ */
+const CONTROLS =
+  // deno-lint-ignore no-control-regex
+  /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
 /** Writes everything: a pipe may accept less at once. */
 function write(output: typeof Deno.stdout, line: string): void {
-  let bytes = new TextEncoder().encode(`${line}\n`);
+  const shown = line.replace(
+    CONTROLS,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  let bytes = new TextEncoder().encode(`${shown}\n`);
   while (bytes.length > 0) bytes = bytes.subarray(output.writeSync(bytes));
 }

@@ -57,9 +57,10 @@ async function serve({ config, deps, print }: CommandContext): Promise<void> {
 async function serveSandbox(context: CommandContext): Promise<void> {
   const { config, deps, flags, print } = context;
   const stop = stopSignal(deps);
-  // SELLER_DATA_DIR may be the folder of a real service.
+  // SELLER_DATA_DIR and SELLER_HOST may be those of a real service.
   const dataDir = flags.data === undefined ? null : config.dataDir;
-  const sandbox = await openSandbox({ config, deps, dataDir, print });
+  const host = flags.host === undefined ? null : config.host;
+  const sandbox = await openSandbox({ config, deps, dataDir, host, print });
   let app: App | null = null;
   try {
     app = await open(sandbox.config, deps, { sandbox: sandbox.page });

@@ -58,12 +58,13 @@ export const TABLES: readonly Table[] = [
 
 /**
  * Not copied: the time of the last health check, how far jobs are, and what is
- * raised at the next start to what the rows require.
+ * raised at the next start or use to what the rows require.
  */
 export const NOT_COPIED = [
   "health",
   "maintenance_positions",
   "change_counter",
+  "seller_numbers",
 ] as const;
 
 /** The target has rows that the source does not start with. */

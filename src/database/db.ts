@@ -32,6 +32,12 @@ export interface ChangeHorizon {
   next: number;
 }
 
+/** The result of a statement; known from the commit on. */
+export interface Later {
+  /** How many rows it changed. */
+  changed: number;
+}
+
 /** A place in the order of change of the catalogue. */
 export interface Change {
   number: number;
@@ -54,6 +60,8 @@ export interface Tx extends Sql {
    * later call, or from the commit.
    */
   exec(sql: string, params?: readonly Param[]): Promise<void>;
+  /** `exec` of a statement whose count of rows is needed after the commit. */
+  runLater(sql: string, params?: readonly Param[]): Promise<Later>;
   /** `exec` for each row of parameters, in order. */
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
   /** The result of `make`, which is called once for all writes of a commit. */
@@ -68,6 +76,14 @@ export interface Tx extends Sql {
   now(): number;
   /** Calls `fn` after the commit is on disk; not if the commit fails. */
   onCommit(fn: () => void): void;
+}
+
+export interface ReadOptions {
+  /**
+   * It reads with one statement, which is a snapshot by itself, so it needs no
+   * transaction: that spares two statements. A second one fails.
+   */
+  single?: boolean;
 }
 
 export interface WriteOptions {
@@ -141,7 +157,10 @@ export const NO_METER: DbMeter = {
 /** A database on either engine; its failures are `DbError`s. */
 export interface Db {
   /** Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`. */
-  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
+  read<T>(
+    fn: (sql: Sql) => Promise<T>,
+    options?: ReadOptions,
+  ): Promise<T>;
   /**
    * Runs `fn` in a transaction; resolves after the commit is on disk. If `fn`
    * throws, its own changes are undone and no others. Concurrent writes may

@@ -1088,4 +1088,14 @@ ALTER TABLE product_images
   ALTER COLUMN image_id TYPE UUID USING image_id::uuid;
 `,
   },
+  {
+    name: "numbers of sellers are given once",
+    sql: `
+CREATE TABLE seller_numbers (
+  id INTEGER NOT NULL PRIMARY KEY,
+  last INTEGER NOT NULL
+) STRICT;
+INSERT INTO seller_numbers (id, last) VALUES (1, 0);
+`,
+  },
 ];

@@ -6,10 +6,7 @@ import { QueryReader } from "./paging.ts";
 
 /** `GET /operator_api/audit` */
 export const listAudit: Handler<"audit"> = async ({ services, query }) => {
-  const reader = new QueryReader(query);
-  const after = reader.idCursor();
-  const limit = reader.limit();
-  reader.finish();
+  const { after, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>
     listChanges(sql, after, limit + 1)
   );

@@ -61,7 +61,9 @@ class KeyOwners<T> {
   /** As `get`, without the cache. */
   async lookUp(key: string): Promise<T | null> {
     const now = this.#clock.monotonic();
-    const owner = await this.#db.read((sql) => this.#find(sql, key));
+    const owner = await this.#db.read((sql) => this.#find(sql, key), {
+      single: true,
+    });
     if (owner === null) {
       this.#known.delete(key);
       return null;

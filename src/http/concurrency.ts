@@ -1,6 +1,7 @@
 /** Limits how much is in progress at once, for each seller and in total. */
 import type { Clock } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { FairQueue } from "../lib/fair_queue.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
 import { SharedBudget, type SharedBudgetOptions } from "./shared_budget.ts";
@@ -8,6 +9,26 @@ import { SharedBudget, type SharedBudgetOptions } from "./shared_budget.ts";
 export interface ConcurrencyQuotaOptions extends SharedBudgetOptions {
   /** What is limited, in the plural, as the error message names it. */
   what: string;
+}
+
+/** 429 if the seller has no slot left, 503 if nobody has. */
+export function tooManyInProgress(
+  whose: "seller" | "all",
+  { perSeller, what }: ConcurrencyQuotaOptions,
+): ServiceError {
+  return whose === "seller"
+    ? new ServiceError(
+      "rate_limited",
+      `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
+        "until one has ended.",
+      LATER,
+    )
+    : new ServiceError(
+      "unavailable",
+      `The service has too many ${what} in progress; nothing of this ` +
+        "request was stored. Send it again.",
+      LATER,
+    );
 }
 
 /** Refuses at once what is too much; `ConcurrencyLimit` has it wait. */
@@ -25,23 +46,8 @@ export class ConcurrencyQuota {
    * the seller has no slot left, 503 if nobody has.
    */
   take(seller: string): () => void {
-    const { perSeller, what } = this.#options;
-    switch (this.#slots.take(seller, 1)) {
-      case "seller":
-        throw new ServiceError(
-          "rate_limited",
-          `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
-            "until one has ended.",
-          LATER,
-        );
-      case "all":
-        throw new ServiceError(
-          "unavailable",
-          `The service has too many ${what} in progress; nothing of this ` +
-            "request was stored. Send it again.",
-          LATER,
-        );
-    }
+    const refusal = this.#slots.take(seller, 1);
+    if (refusal !== null) throw tooManyInProgress(refusal, this.#options);
     return () => this.#slots.giveBack(seller, 1);
   }
 
@@ -55,35 +61,43 @@ export class ConcurrencyQuota {
 const READS = { perSeller: 64, total: 512, what: "reads" };
 /** Their answers until they are sent, at most 4 MiB each. Keys are owners. */
 const ANSWERS = { perKey: 4, total: READS.total };
-/**
- * Answers being created that did not end with their first step, so they may
- * become long.
- */
+/** Answers being created that are long already, or may become so at once. */
 const LONG = { perKey: 1, total: 6 };
 /** Concurrent steps: one waits for the database while another encodes. */
-const STEPS = { perKey: 1, total: 2 };
-/** A step that took longer lets other requests run before the next. */
+const STEPS = 2;
+/** After steps of so many milliseconds other requests run before the next. */
 const YIELD_AFTER_MS = 2;
 
 /**
- * Runs one step of a read in the owner's turn. The first one reads and keeps
- * little: it does not wait for the long answers of others.
+ * Runs one step of a read in the owner's turn. As long as the answer is short,
+ * it does not wait for the long ones of others.
  */
-export type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
+export type TakeStep = <T>(
+  step: () => Promise<T>,
+  isLong: boolean,
+) => Promise<T>;
 
 /**
- * Shares long reads among owners. They run in steps of a few milliseconds,
- * round-robin among owners, so that a long read delays only its owner.
+ * Shares long reads among owners. They run in steps of a few milliseconds; the
+ * owner that has used the least time is next, so that a long read delays only
+ * its owner.
  */
 export class ReadQuota {
   readonly #clock: Clock;
   readonly #admitted = new ConcurrencyQuota(READS);
   readonly #answers = new ConcurrencyLimit(ANSWERS);
   readonly #long = new ConcurrencyLimit(LONG);
-  readonly #steps = new ConcurrencyLimit(STEPS);
+  readonly #steps: FairQueue;
+  /** Of steps, since other requests could run. */
+  #workedMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#steps = new FairQueue({
+      now: () => clock.monotonic(),
+      atOnce: STEPS,
+      pause: () => this.#yieldSometimes(),
+    });
   }
 
   /** Reads in progress or waiting. */
@@ -103,24 +117,30 @@ export class ReadQuota {
   ): Promise<TakeStep> {
     held.untilMade.defer(this.#admitted.take(owner));
     held.untilSent.use(await takeTurn(this.#answers, owner, abort));
-    let steps = 0;
-    let workedMs = 0;
-    return async (step) => {
-      if (steps++ === 1) {
+    let wasLong = false;
+    return async (step, isLong) => {
+      if (isLong && !wasLong) {
+        wasLong = true;
         held.untilMade.use(await takeTurn(this.#long, owner, abort));
       }
-      using _ = await takeTurn(this.#steps, owner, abort);
-      if (workedMs >= YIELD_AFTER_MS) {
-        await yieldToIo();
-        workedMs = 0;
-      }
-      const begun = this.#clock.monotonic();
-      try {
-        return await step();
-      } finally {
-        workedMs += this.#clock.monotonic() - begun;
-      }
+      // A signal is created only for a request that has to wait.
+      const gone = this.#steps.isBusy ? abort() : null;
+      return await this.#steps.take(async () => {
+        if (gone?.aborted) throw connectionClosed();
+        const begun = this.#clock.monotonic();
+        try {
+          return await step();
+        } finally {
+          this.#workedMs += this.#clock.monotonic() - begun;
+        }
+      }, owner);
     };
+  }
+
+  #yieldSometimes(): Promise<void> | void {
+    if (this.#workedMs < YIELD_AFTER_MS) return;
+    this.#workedMs = 0;
+    return yieldToIo();
   }
 }
 
@@ -136,11 +156,16 @@ async function takeTurn(
   try {
     return limit.tryAcquire(owner) ?? await limit.acquire(owner, abort());
   } catch {
-    throw new ServiceError(
-      "request_timeout",
-      "The connection was closed before the answer was ready.",
-    );
+    throw connectionClosed();
   }
+}
+
+/** Nobody reads the answer. */
+export function connectionClosed(): ServiceError {
+  return new ServiceError(
+    "request_timeout",
+    "The connection was closed before the answer was ready.",
+  );
 }
 
 const LATER = { headers: { "Retry-After": "1" } };

@@ -4,7 +4,7 @@ import { StoreError } from "../lib/store_error.ts";
 import { DbError } from "../database/db.ts";
 import { OutboundError } from "../net/errors.ts";
 import { boundedList } from "./list.ts";
-import { serviceDocument } from "../xml/encode.ts";
+import { type EncodedBlocks, serviceDocument } from "../xml/encode.ts";
 import type { Answer, DetailNode, DetailsNode } from "../contracts/answers.ts";
 
 /** How many seconds a client should wait before it retries. */
@@ -69,7 +69,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
 export function errorDocument(
   error: ServiceError,
   requestId: string,
-): string | Uint8Array<ArrayBuffer> {
+): string | EncodedBlocks {
   const { code, message } = error;
   const answer: Answer<"error"> = {
     error: {

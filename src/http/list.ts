@@ -71,7 +71,7 @@ export async function readPage<Cursor, V extends XmlValue>(
     return page.more && list.count < limit && scanned < SCAN_LIMIT;
   };
   await heavyRead(async (takeStep) => {
-    while (await takeStep(step)) continue;
+    while (await takeStep(step, list.bytes >= STEP_BYTES)) continue;
   });
   return page;
 }

@@ -84,6 +84,16 @@ export class QueryReader {
     return this.cursor((text) => validate(text) ? text : null);
   }
 
+  /**
+   * Where a page of a list whose cursors are ids begins (null: at its start), and
+   * its most entries; throws 422 if there was any error.
+   */
+  idPlace(): { after: string | null; limit: number } {
+    const place = { after: this.idCursor(), limit: this.limit() };
+    this.finish();
+    return place;
+  }
+
   cursor<T>(read: (text: string) => T | null): T | null {
     return this.read(
       "after",

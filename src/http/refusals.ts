@@ -25,9 +25,7 @@ async function pageOfRefusals(
   context: RequestContext,
   sellerNo: number | null,
 ): Promise<Reply<"refusals">> {
-  const reader = new QueryReader(context.query);
-  const place = { after: reader.idCursor(), limit: reader.limit() };
-  reader.finish();
+  const place = new QueryReader(context.query).idPlace();
   await context.services.refusals.flush();
   const { list, after, more } = await readPage(
     context,

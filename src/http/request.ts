@@ -6,12 +6,7 @@ import type { Services } from "../services.ts";
 import { joined, sizeOf } from "../lib/blocks.ts";
 import { readXmlBody } from "./body.ts";
 import type { BodyBudget } from "./body_budget.ts";
-import type {
-  FinalResults,
-  Reply,
-  RequestContext,
-  Waiting,
-} from "./context.ts";
+import type { FinalResults, RequestContext, Waiting } from "./context.ts";
 import type { RecentValues } from "../lib/recent_values.ts";
 import {
   KEY_HEADER,
@@ -19,9 +14,10 @@ import {
   type SellerKeys,
 } from "./authentication.ts";
 import type { ConcurrencyQuota, ReadQuota, TakeStep } from "./concurrency.ts";
+import type { UploadQuota } from "./upload_quota.ts";
 import type { Quota } from "./rate_limit.ts";
 import type { Route } from "./router.ts";
-import type { BodySender } from "./sending.ts";
+import type { BodySender, EncodedBody } from "./sending.ts";
 import { clientAddress } from "./auth_failures.ts";
 
 const NO_QUERY = new URLSearchParams();
@@ -41,7 +37,7 @@ export interface ExchangeOptions {
   /** Bytes of bodies and documents in progress. */
   budget: BodyBudget;
   /** Uploads whose bodies have arrived. */
-  uploads: ConcurrencyQuota;
+  uploads: UploadQuota;
   /** Requests that wait for an event. */
   waits: ConcurrencyQuota;
   reads: ReadQuota;
@@ -82,7 +78,7 @@ export class Exchange implements RequestContext, Disposable {
   /** Bytes of the body that was read, inflated. */
   received: number | undefined;
   /** The body of the answer, unless it is streamed. */
-  sent: Reply["body"];
+  sent: EncodedBody | undefined;
 
   constructor(services: Services, options: ExchangeOptions) {
     this.services = services;
@@ -117,7 +113,13 @@ export class Exchange implements RequestContext, Disposable {
     this.received = sizeOf(blocks);
     // Not before: a slow sender would occupy a slot that others need.
     if (this.route?.upload) {
-      this.held.untilMade.defer(uploads.take(this.seller.id));
+      const place = await uploads.take({
+        seller: this.seller.id,
+        bytes: this.received,
+        abort: () => this.abort,
+        stopping,
+      });
+      this.held.untilMade.use(place);
     }
     return blocks;
   };

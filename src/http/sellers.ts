@@ -120,12 +120,9 @@ export const rotateSellerSecrets: Handler<"webhook_secret"> = async (
 
 /** `GET /operator_api/sellers` */
 export const listSellers: Handler<"sellers"> = async ({ services, query }) => {
-  const reader = new QueryReader(query);
-  const after = reader.idCursor() ?? "";
-  const limit = reader.limit();
-  reader.finish();
+  const { after, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>
-    pageOfSellers(sql, after, limit + 1)
+    pageOfSellers(sql, after ?? "", limit + 1)
   );
   const page = found.slice(0, limit);
   return {

@@ -6,8 +6,10 @@
  * the store, in number.
  */
 import type { Clock, Log } from "../deps.ts";
+import { joined, sizeOf } from "../lib/blocks.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { limitTime } from "../net/time_limit.ts";
+import type { EncodedBlocks } from "../xml/encode.ts";
 
 /** Smaller or equal bodies are not monitored. */
 export const SMALL = 16 * 1_024;
@@ -25,6 +27,9 @@ export const PUBLIC = 256;
  * A reader that took nothing for this long is disconnected if room is needed.
  */
 const STALLED_MS = 1_000;
+
+/** A body that is not streamed. */
+export type EncodedBody = string | Uint8Array<ArrayBuffer> | EncodedBlocks;
 
 const LATER = { headers: { "Retry-After": "1" } };
 
@@ -76,19 +81,20 @@ export class BodySender {
   }
 
   /**
-   * A body of these bytes. `owner` is the owner of its reader. `held` is
+   * A body of these blocks. `owner` is the owner of its reader. `held` is
    * released when they are sent. The answer needs a Content-Length, so that a
    * disconnected reader sees that its body is incomplete.
    */
   send(
-    bytes: Uint8Array<ArrayBuffer>,
+    blocks: EncodedBlocks,
     owner: string,
     held: DisposableStack,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
-    if (bytes.length <= SMALL) return bytes;
-    const sending = new Sending(this.#clock, chunksOf(bytes));
+    const bytes = sizeOf(blocks);
+    if (bytes <= SMALL) return joined(blocks);
+    const sending = new Sending(this.#clock, chunksOf(blocks));
     const stack = held.move();
-    stack.use(this.#count(sending, owner, bytes.length));
+    stack.use(this.#count(sending, owner, bytes));
     sending.onEnd = () => stack.dispose();
     return sending.body;
   }
@@ -118,11 +124,11 @@ export class BodySender {
    * readers were disconnected.
    */
   sendPublic(
-    body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+    body: EncodedBlocks | ReadableStream<Uint8Array>,
     client: string,
   ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
     const isStream = body instanceof ReadableStream;
-    if (!isStream && body.length <= SMALL) return body;
+    if (!isStream && sizeOf(body) <= SMALL) return joined(body);
     try {
       const own = this.#readersOf(client);
       const room = () => PUBLIC - this.#public.size;
@@ -181,13 +187,14 @@ export class BodySender {
 /** The next chunk of a body; null at its end. */
 type Source = () => Uint8Array | null | Promise<Uint8Array | null>;
 
-function chunksOf(bytes: Uint8Array): Source {
-  let sent = 0;
+/** What was sent can be freed. */
+function chunksOf(blocks: EncodedBlocks): Source {
+  const left = blocks.filter(({ length }) => length > 0).reverse();
   return () => {
-    if (sent === bytes.length) return null;
-    const chunk = bytes.subarray(sent, sent + CHUNK_BYTES);
-    sent += chunk.length;
-    return chunk;
+    const block = left.pop();
+    if (block === undefined) return null;
+    if (block.length > CHUNK_BYTES) left.push(block.subarray(CHUNK_BYTES));
+    return block.subarray(0, CHUNK_BYTES);
   };
 }
 

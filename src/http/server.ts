@@ -6,6 +6,7 @@
  * rate (429) → path and query (400) → media type (415) → size (413) → the body.
  */
 import { Buffer } from "node:buffer";
+import { sizeOf } from "../lib/blocks.ts";
 import type { LogFields } from "../deps.ts";
 import { describeRequest, failRequest } from "../lib/tracing.ts";
 import { ServiceError } from "../lib/errors.ts";
@@ -14,7 +15,7 @@ import { checkActive } from "../sellers/access.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
-import { serviceDocument } from "../xml/encode.ts";
+import { type EncodedBlocks, serviceDocument } from "../xml/encode.ts";
 import { Exchange, type Origin } from "./request.ts";
 import type { FinalResults, Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
@@ -26,6 +27,7 @@ import {
 } from "./authentication.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { ConcurrencyQuota, ReadQuota } from "./concurrency.ts";
+import { UploadQuota } from "./upload_quota.ts";
 import { quotaHeaders, type Rate, RateLimiter, rateOf } from "./rate_limit.ts";
 import {
   type Match,
@@ -37,10 +39,8 @@ import {
 import { nearestPath } from "./nearest_path.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "./auth_failures.ts";
-import { BodySender, SMALL } from "./sending.ts";
+import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
 
-/** Uploads in progress, from the body's arrival to the answer. */
-const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
 /** Bodies being read. */
 const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
 /** Requests that wait for an upload to end, or stream its progress. */
@@ -83,7 +83,7 @@ export class RequestHandler {
   readonly #metricsKeys: MetricsKeys;
   readonly #limiter: RateLimiter;
   readonly #authFailures: AuthFailureLimiter;
-  readonly #uploads = new ConcurrencyQuota(UPLOADS);
+  readonly #uploads: UploadQuota;
   readonly #bodies = new ConcurrencyQuota(BODIES);
   readonly #budget: BodyBudget;
   readonly #waits = new ConcurrencyQuota(WAITS);
@@ -110,6 +110,7 @@ export class RequestHandler {
     this.#authFailures = new AuthFailureLimiter(deps.clock);
     this.#reads = new ReadQuota(deps.clock);
     this.#sender = new BodySender(deps);
+    this.#uploads = new UploadQuota(deps.clock);
     this.#budget = new BodyBudget(config.bodyBudget);
     this.#stopping = stopping;
   }
@@ -151,7 +152,7 @@ export class RequestHandler {
     const response = await this.#respond(exchange);
     this.#handling--;
     return request.method === "HEAD"
-      ? withoutBody(response, exchange.sent)
+      ? withoutBody(response, bytesOf(exchange.sent))
       : response;
   }
 
@@ -303,7 +304,7 @@ export class RequestHandler {
   }
 
   #send(
-    body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+    body: EncodedBody | ReadableStream<Uint8Array>,
     exchange: Exchange,
     { status, headers }: { status: number; headers: Record<string, string> },
   ): Response {
@@ -318,11 +319,11 @@ export class RequestHandler {
     if (typeof body === "string" && body.length <= SMALL) {
       return new Response(body, { status, headers });
     }
-    const bytes = typeof body === "string" ? encoder.encode(body) : body;
-    headers["Content-Length"] = `${bytes.length}`;
+    const blocks = inBlocks(body);
+    headers["Content-Length"] = `${sizeOf(blocks)}`;
     const sent = exchange.reader === null
-      ? this.#sender.sendPublic(bytes, exchange.client)
-      : this.#sender.send(bytes, exchange.reader, exchange.held.untilSent);
+      ? this.#sender.sendPublic(blocks, exchange.client)
+      : this.#sender.send(blocks, exchange.reader, exchange.held.untilSent);
     return new Response(sent, { status, headers });
   }
 
@@ -369,7 +370,7 @@ export class RequestHandler {
       ...(failure !== null && detailCounts(failure)),
       ms: Math.round(ms * 10) / 10,
       bytes_in: exchange.received,
-      bytes_out: sizeOf(exchange.sent),
+      bytes_out: bytesOf(exchange.sent),
       ...(status >= 500 && { error: describe(failure?.cause) }),
     });
   }
@@ -406,15 +407,21 @@ function noRoute(): ServiceError {
 }
 
 /** Bytes of a body; undefined if unknown. */
-function sizeOf(body: Reply["body"]): number | undefined {
-  if (typeof body === "string") return Buffer.byteLength(body);
-  return body instanceof Uint8Array ? body.length : undefined;
+function bytesOf(body: EncodedBody | undefined): number | undefined {
+  if (body === undefined) return undefined;
+  return typeof body === "string"
+    ? Buffer.byteLength(body)
+    : sizeOf(inBlocks(body));
+}
+
+function inBlocks(body: EncodedBody): EncodedBlocks {
+  if (typeof body === "string") return [encoder.encode(body)];
+  return body instanceof Uint8Array ? [body] : body;
 }
 
 /** The answer to HEAD. Over HTTP/2, Deno would send the body anyway. */
-function withoutBody(response: Response, sent: Reply["body"]): Response {
+function withoutBody(response: Response, size: number | undefined): Response {
   const { status, headers } = response;
-  const size = sizeOf(sent);
   if (size !== undefined) headers.set("Content-Length", `${size}`);
   response.body?.cancel().catch(() => {});
   return new Response(null, { status, headers });

@@ -26,13 +26,18 @@ export class SharedBudget {
     return this.#taken;
   }
 
+  /** What a seller has. */
+  of(seller: string): number {
+    return this.#bySeller.get(seller) ?? 0;
+  }
+
   /**
    * Takes `amount` and returns null, or takes nothing and returns whose limit
    * was reached.
    */
   take(seller: string, amount: number): "seller" | "all" | null {
     const { total, perSeller } = this.#options;
-    const wanted = (this.#bySeller.get(seller) ?? 0) + amount;
+    const wanted = this.of(seller) + amount;
     if (wanted > perSeller) return "seller";
     if (wanted > total - this.#taken - amount) return "all";
     this.#bySeller.set(seller, wanted);
@@ -42,7 +47,7 @@ export class SharedBudget {
 
   giveBack(seller: string, amount: number): void {
     this.#taken -= amount;
-    const left = (this.#bySeller.get(seller) ?? 0) - amount;
+    const left = this.of(seller) - amount;
     if (left > 0) this.#bySeller.set(seller, left);
     else this.#bySeller.delete(seller);
   }

@@ -97,7 +97,7 @@ async function fullRecord(
     return false;
   };
   await heavyRead(async (takeStep) => {
-    while (await takeStep(step)) continue;
+    while (await takeStep(step, mayBeLong)) continue;
   });
   const { transaction, isFinal, left } = record!;
   const results = isFinal && encoded !== undefined ? encoded : {
@@ -144,6 +144,7 @@ async function readRecord(
 ): Promise<ResultsRecord | null> {
   const transaction = await findTransaction(sql, sellerNo, id);
   if (transaction === null) throw notFound("transaction");
+  const key = { sellerNo, transactionId: id };
   const { pending, failed } = transaction.images;
   const hasRefused = transaction.products.refused > 0;
   const isLong = hasRefused || pending + failed > SHORT_IMAGES;
@@ -164,7 +165,6 @@ async function readRecord(
     if (hasRefused) {
       const last = after + read + step.length;
       const first = after + read + 1;
-      const key = { sellerNo, transactionId: id };
       const kept = await refusedProductDetails(sql, key, first, last);
       for (const [product, details] of kept) {
         refused.set(product, details);
@@ -279,10 +279,7 @@ export async function retryImages(
 export const listTransactions: Handler<"transactions"> = async (
   { services, seller, query },
 ) => {
-  const reader = new QueryReader(query);
-  const before = reader.idCursor();
-  const limit = reader.limit();
-  reader.finish();
+  const { after: before, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>
     transactionsOf(sql, seller.no, { before, limit: limit + 1 })
   );

@@ -50,7 +50,10 @@ export const createWebhook: Handler<"success"> = async (
 export const listWebhooks: Handler<"webhooks"> = async (
   { services, seller },
 ) => {
-  const webhooks = await services.db.read((sql) => webhooksOf(sql, seller.no));
+  const webhooks = await services.db.read(
+    (sql) => webhooksOf(sql, seller.no),
+    { single: true },
+  );
   return {
     xml: {
       webhook: webhooks.map(webhookXml),
@@ -115,9 +118,18 @@ export const recoverWebhook: Handler<"recovery"> = (context) => {
   const { trigger } = params;
   const period = readPeriod(query, services.deps.clock.now());
   return heavyRead(async (takeStep) => {
-    const request = { sellerNo: seller.no, trigger, period };
+    const request = {
+      sellerId: seller.id,
+      sellerNo: seller.no,
+      trigger,
+      period,
+    };
     const queued = isTrigger(trigger)
-      ? await recoverDeliveries(services, { ...request, trigger }, takeStep)
+      ? await recoverDeliveries(
+        services,
+        { ...request, trigger },
+        (read) => takeStep(read, false),
+      )
       : null;
     if (queued === null) throw notFound("webhook");
     return { xml: { recovery: { queued } } };
@@ -152,7 +164,7 @@ export const rotateSecret: Handler<"webhook_secret"> = async (
 /** `GET /seller_api/webhooks/:trigger/deliveries` */
 export const listDeliveries: Handler<"deliveries"> = async (context) => {
   const { services, seller, params: { trigger }, query } = context;
-  const place = readPlace(new QueryReader(query));
+  const place = new QueryReader(query).idPlace();
   const webhook = isTrigger(trigger)
     ? await services.db.read((sql) => findWebhook(sql, seller.no, trigger))
     : undefined;
@@ -171,7 +183,7 @@ export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
   const reader = new QueryReader(query);
   const trigger = reader.word("trigger", TRIGGERS);
   const state = reader.word("state", DELIVERY_STATES);
-  const place = readPlace(reader);
+  const place = reader.idPlace();
   const { no: sellerNo } = await services.db.read((sql) =>
     sellerByName(sql, params.seller)
   );
@@ -179,21 +191,10 @@ export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
   return pageOfDeliveries(context, choice, place, operatorsDeliveryXml);
 };
 
-interface Place {
-  after: string | null;
-  limit: number;
-}
-
-function readPlace(reader: QueryReader): Place {
-  const place = { after: reader.idCursor(), limit: reader.limit() };
-  reader.finish();
-  return place;
-}
-
 async function pageOfDeliveries(
   context: RequestContext,
   choice: DeliveryChoice,
-  place: Place,
+  place: ReturnType<QueryReader["idPlace"]>,
   toXml: typeof deliveryXml,
 ): Promise<Reply<"deliveries">> {
   const { list, after, more } = await readPage(

@@ -181,8 +181,8 @@ export type AttemptOutcome = Exclude<
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
 /** How many attempts each request for an image gets. */
 export const ATTEMPTS = RETRY_DELAYS_MS.length + 1;
-/** A longer `Retry-After` is not honoured. */
-const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
+/** A longer `Retry-After` is not honoured; no other pause is as long. */
+export const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
 const JITTER = 0.2;
 /** The longest time that all attempts take without a `Retry-After`. */
 export const RETRY_SPAN_MS = (1 + JITTER) *

@@ -1,5 +1,10 @@
 /** Moves the due times of all waiting work. */
-import type { Tx } from "../database/db.ts";
+import { type Db, MAINTENANCE, type Param, type Tx } from "../database/db.ts";
+import { MINUTE_MS } from "../lib/durations.ts";
+import { RETRY_AFTER_LIMIT_MS } from "../images/image.ts";
+import { LONGEST_RETRY_MS } from "../webhooks/webhook.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import type { Services } from "../services.ts";
 
 /** Subtracts `ms` from all due times after `now` (Unix milliseconds). */
 export type BringForward = (
@@ -20,3 +25,77 @@ export const bringDeliveriesForward: BringForward = (tx, now, ms) =>
     "UPDATE deliveries SET due_at = due_at - ? WHERE due_at > ?",
     [ms, now],
   );
+
+/** Rows of one write. */
+const ROWS = 500;
+/** By how much the clocks of several processes may differ. */
+const SLACK_MS = MINUTE_MS;
+
+/*
+ * The clock may also be set back while no process runs. So at the start, what
+ * lies further ahead than anything is ever put off becomes due.
+ */
+
+/** A job of `operations/maintenance.ts`. */
+export function correctImageTimes(
+  { db, deps, signals }: Corrected,
+): AsyncGenerator<number, void> {
+  const now = deps.clock.now();
+  return correct(db, signals.images, {
+    waiting: [
+      `UPDATE image_askers SET due_at = ? WHERE (image_id, seller_id) IN (
+         SELECT image_id, seller_id FROM image_askers WHERE due_at > ?
+         LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
+      [now, now + RETRY_AFTER_LIMIT_MS + SLACK_MS],
+    ],
+    claimed: [
+      `UPDATE images SET lease_until = ? WHERE id IN (
+         SELECT id FROM images WHERE lease_id IS NOT NULL AND lease_until > ?
+         LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
+      [now, now + SLACK_MS],
+    ],
+  });
+}
+
+/** A job of `operations/maintenance.ts`. Only a failed delivery is put off. */
+export function correctDeliveryTimes(
+  { db, deps, signals }: Corrected,
+): AsyncGenerator<number, void> {
+  const now = deps.clock.now();
+  return correct(db, signals.deliveries, {
+    waiting: [
+      `UPDATE deliveries SET due_at = ? WHERE id IN (
+         SELECT id FROM deliveries
+         WHERE webhook_id IN (SELECT id FROM webhooks) AND due_at > ?
+           AND (failures = 0 OR due_at > ?)
+         LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
+      [now, now + SLACK_MS, now + LONGEST_RETRY_MS + SLACK_MS],
+    ],
+    claimed: [
+      `UPDATE deliveries SET lease_until = ? WHERE id IN (
+         SELECT id FROM deliveries WHERE lease_until > ?
+         LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
+      [now, now + SLACK_MS],
+    ],
+  });
+}
+
+type Corrected = Pick<Services, "db" | "deps" | "signals">;
+
+type Update = [sql: string, params: Param[]];
+
+/** Carries out both updates, portion by portion, and wakes who does the work. */
+function correct(
+  db: Db,
+  signal: Pick<Services["signals"]["images"], "announce">,
+  { waiting, claimed }: { waiting: Update; claimed: Update },
+): AsyncGenerator<number, void> {
+  return untilNone(() =>
+    db.write(async (tx) => {
+      const due = await tx.run(...waiting);
+      const free = await tx.run(...claimed);
+      if (due > 0) tx.onCommit(() => signal.announce());
+      return due + free;
+    }, MAINTENANCE)
+  );
+}

@@ -25,6 +25,7 @@ import { sweepAbandoned } from "../images/abandoned.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
 import { sweepParts, sweepUnneeded } from "../images/retention.ts";
 import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
+import { correctDeliveryTimes, correctImageTimes } from "./due_times.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
 /** The services that jobs use. */
@@ -106,6 +107,18 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     role: "webhooks",
     everyMs: HOUR_MS,
     run: sweepFormerSecrets,
+  },
+  {
+    name: "delivery_times",
+    role: "webhooks",
+    everyMs: Infinity,
+    run: correctDeliveryTimes,
+  },
+  {
+    name: "image_times",
+    role: "images",
+    everyMs: Infinity,
+    run: correctImageTimes,
   },
   {
     name: "image_parts",

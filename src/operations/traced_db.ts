@@ -9,7 +9,7 @@ import { boundToSpan, inSpan } from "../lib/tracing.ts";
 export function tracedDb(db: Db): Db {
   return {
     wakeUps: db.wakeUps,
-    read: (fn) => db.read(fn),
+    read: (fn, options) => db.read(fn, options),
     write: (fn, options) =>
       inSpan("db.write", () => db.write(boundToSpan(fn), options)),
     sizes: () => db.sizes(),

@@ -7,11 +7,7 @@ import type { Deps } from "../deps.ts";
 import type { SandboxPage } from "../services.ts";
 import type { Db, Sql } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
-import {
-  ADDING_SELLERS,
-  addSeller,
-  listSellers,
-} from "../sellers/seller_rows.ts";
+import { addSeller, listSellers } from "../sellers/seller_rows.ts";
 import { catalogue, refusedCatalogue } from "./catalogue.ts";
 import { guide } from "./guide.ts";
 import { imageHost } from "./image_host.ts";
@@ -32,6 +28,8 @@ export interface SandboxOptions {
   deps: Deps;
   /** The data folder; null creates a new one and removes it at the end. */
   dataDir: string | null;
+  /** The address to listen on; null: loopback, as everybody knows the keys. */
+  host: string | null;
   print(line: string): void;
 }
 
@@ -69,6 +67,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     config: {
       ...config,
       dataDir,
+      host: options.host ?? LOOPBACK,
       // SELLER_IMAGE_STORE may name the store of a real service.
       imageStore: null,
       databaseUrl: null,
@@ -113,6 +112,8 @@ function loopbackHandler({ config, deps, sink }: {
     imageLimit: config.imageLimit,
   });
   return (request) => {
+    // The Host header may be anything.
+    if (!URL.canParse(request.url)) return new Response(null, { status: 400 });
     const { pathname, origin } = new URL(request.url);
     switch (pathname) {
       case "/catalogue.xml":
@@ -152,7 +153,7 @@ async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
   await db.write(async (tx) => {
     if ((await listSellers(tx)).length > 0) return;
     await addSeller(tx, deps, SELLER, SELLER_KEY);
-  }, { order: ADDING_SELLERS });
+  }, { order: "sandbox" });
 }
 
 async function webhookSecrets(sql: Sql): Promise<string[]> {

@@ -2,9 +2,12 @@
 import { Buffer } from "node:buffer";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../deps.ts";
+import { EVENT_LIMIT } from "../webhooks/event.ts";
 
 /** How many deliveries are kept. */
 const KEPT = 20;
+/** The most bytes of one; every page in a browser can send something. */
+const DELIVERY_LIMIT = 2 * EVENT_LIMIT;
 /**
  * The greatest age of a delivery that Standard Webhooks advises, in seconds.
  */
@@ -26,7 +29,8 @@ export function webhookSink(
     if (request.method === "GET") {
       return new Response(kept.toReversed().join("\n\n") + "\n");
     }
-    const body = await request.text();
+    const body = await readDelivery(request);
+    if (body === null) return new Response("too long\n", { status: 413 });
     const now = Math.floor(clock.now() / 1000);
     const verdict = verify(request.headers, body, await secrets(), now);
     const id = request.headers.get("webhook-id");
@@ -37,6 +41,19 @@ export function webhookSink(
     if (kept.length > KEPT) kept.shift();
     return new Response(null, { status: 204 });
   };
+}
+
+/** The body; null if it is too long. */
+async function readDelivery({ body }: Request): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > DELIVERY_LIMIT) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`. */

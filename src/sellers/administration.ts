@@ -17,7 +17,6 @@ import { isoTime } from "../xml/encode.ts";
 import { recordChange } from "../operations/audit.ts";
 import { type Seller, SELLER_STATUSES } from "./seller.ts";
 import {
-  ADDING_SELLERS,
   addKey,
   addSeller,
   findKey,
@@ -55,7 +54,7 @@ export function createSeller(
       detail: `key ${added.keyId}`,
     });
     return added;
-  }, { order: ADDING_SELLERS });
+  });
 }
 
 /** An attribute that is a column, and the reader of its value. */

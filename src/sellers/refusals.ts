@@ -13,6 +13,7 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
+import { MINUTE_MS } from "../lib/durations.ts";
 import type { Detail, ErrorCode } from "../lib/errors.ts";
 
 /** Refusals kept of each seller. */
@@ -22,6 +23,8 @@ const KEPT_DETAILS = 50;
 const DETAIL_BYTES = 32 * 1_024;
 /** Characters of a message that are kept. */
 const MESSAGE_LENGTH = 300;
+/** By how much the clocks of several processes may differ. */
+const SLACK_MS = MINUTE_MS;
 /** How long refusals are collected before they are written. */
 const COLLECT_MS = 1_000;
 /** Bytes of details in one write; further details are only counted. */
@@ -112,6 +115,15 @@ export class RefusalLog {
         `INSERT INTO refusals (id, seller_no, at, route, status, code, message,
            size, details, more) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         rows,
+      );
+      // A clock that was ahead gave them ids above all that follow.
+      await tx.runMany(
+        "DELETE FROM refusals WHERE seller_no = ? AND id > ? AND at > ?",
+        sellers.map((no) => [
+          no,
+          waiting.get(no)!.at(-1)!.id,
+          this.#deps.clock.now() + SLACK_MS,
+        ]),
       );
       await tx.runMany(
         `DELETE FROM refusals WHERE seller_no = ? AND id <

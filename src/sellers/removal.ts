@@ -4,23 +4,23 @@
  * Tombstones of products and the audit log stay.
  */
 import { linkImages } from "../catalogue/change_feed.ts";
-import { findByIds, writeProducts } from "../catalogue/product_rows.ts";
+import {
+  findByIds,
+  type SellerKeys,
+  writeProducts,
+} from "../catalogue/product_rows.ts";
 import { deleteTransactions } from "../catalogue/retention.ts";
 import { type Db, marks, type Sql, type Tx } from "../database/db.ts";
 import { abandonImages } from "../images/abandoned.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
-import type { Seller } from "./seller.ts";
 
 /** What one write deletes at most. */
 const PRODUCTS = 100;
 const TRANSACTIONS = 32;
 const ROWS = 250;
 
-/** A removed seller. */
-type Removed = Pick<Seller, "id" | "no">;
-
 /** Deletes some rows of a removed seller; returns how many. */
-type Portion = (tx: Tx, seller: Removed) => Promise<number>;
+type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
 
 /** In this order: rows refer to those of later portions. */
 const PORTIONS: readonly Portion[] = [
@@ -53,7 +53,7 @@ export async function* sweepRemovedSellers(
 ): AsyncGenerator<number, void> {
   for (;;) {
     const seller = await db.read((sql) =>
-      sql.get<Removed>(
+      sql.get<SellerKeys>(
         `SELECT id, seller_no AS no FROM sellers WHERE status = 'removed'
          ORDER BY id LIMIT 1`,
       )
@@ -67,7 +67,7 @@ export async function* sweepRemovedSellers(
   }
 }
 
-async function deleteProducts(tx: Tx, seller: Removed): Promise<number> {
+async function deleteProducts(tx: Tx, seller: SellerKeys): Promise<number> {
   const ids = await someIds(tx, "products", seller, PRODUCTS);
   if (ids.length === 0) return 0;
   const products = await findByIds(tx, seller.no, ids);
@@ -85,7 +85,7 @@ async function deleteProducts(tx: Tx, seller: Removed): Promise<number> {
 }
 
 /** With their results, undo records, refused products and images. */
-async function deleteUploads(tx: Tx, seller: Removed): Promise<number> {
+async function deleteUploads(tx: Tx, seller: SellerKeys): Promise<number> {
   const ids = await someIds(tx, "transactions", seller, TRANSACTIONS);
   if (ids.length === 0) return 0;
   const images = await tx.all<{ id: string; ordinal: number; url: string }>(
@@ -112,7 +112,7 @@ async function deleteUploads(tx: Tx, seller: Removed): Promise<number> {
 }
 
 /** An image that another seller waits for stays in that seller's queue. */
-async function deleteAskers(tx: Tx, { id }: Removed): Promise<number> {
+async function deleteAskers(tx: Tx, { id }: SellerKeys): Promise<number> {
   const asked = await tx.all<{ id: string; url: string }>(
     `SELECT i.id, i.url
      FROM image_askers a JOIN images i ON i.id = a.image_id
@@ -127,7 +127,7 @@ async function deleteAskers(tx: Tx, { id }: Removed): Promise<number> {
   return asked.length;
 }
 
-async function deleteDeliveries(tx: Tx, seller: Removed): Promise<number> {
+async function deleteDeliveries(tx: Tx, seller: SellerKeys): Promise<number> {
   const ids = await someIds(tx, "deliveries", seller, ROWS);
   const rows = ids.map((id) => [id]);
   await tx.runMany("DELETE FROM delivery_attempts WHERE delivery_id = ?", rows);
@@ -136,7 +136,7 @@ async function deleteDeliveries(tx: Tx, seller: Removed): Promise<number> {
 }
 
 /** What other sellers show counts for nobody from now on. */
-async function giveUpCopies(tx: Tx, { id }: Removed): Promise<number> {
+async function giveUpCopies(tx: Tx, { id }: SellerKeys): Promise<number> {
   const images = await tx.all<{ url: string }>(
     `SELECT url FROM images WHERE payer_id = ? LIMIT ${ROWS}`,
     [id],
@@ -155,7 +155,7 @@ type Owned = "products" | "transactions" | "deliveries";
 async function someIds(
   sql: Sql,
   table: Owned,
-  { no }: Removed,
+  { no }: SellerKeys,
   limit: number,
 ): Promise<string[]> {
   const rows = await sql.all<{ id: string }>(
@@ -168,7 +168,7 @@ async function someIds(
 /** How much a seller has, by table. */
 export async function holdingsOf(
   sql: Sql,
-  seller: Pick<Seller, "id" | "no">,
+  seller: SellerKeys,
 ): Promise<Record<string, number>> {
   const held: Record<string, number> = {};
   for (

@@ -56,9 +56,8 @@ export function newWebhookSecret(ids: Deps["ids"]): string {
 }
 
 /**
- * Creates a seller with its first key, which is random unless given; in a write
- * of the order `ADDING_SELLERS`. Throws 422 for an invalid name or one that is
- * taken.
+ * Creates a seller with its first key, which is random unless given. Throws 422
+ * for an invalid name or one that is taken.
  */
 export async function addSeller(
   tx: Tx,
@@ -68,7 +67,7 @@ export async function addSeller(
 ): Promise<NewSeller> {
   checkName(name);
   const id = ids.uuid();
-  const no = await nextSellerNo(tx);
+  const no = await takeSellerNo(tx);
   const webhookSecret = newWebhookSecret(ids);
   await giveName(() =>
     tx.run(
@@ -80,14 +79,20 @@ export async function addSeller(
   return { seller: { id, no, name }, webhookSecret, ...key };
 }
 
-/** The `order` of writes that add sellers: each takes the number after the last. */
-export const ADDING_SELLERS = "sellers";
-
-async function nextSellerNo(sql: Sql): Promise<number> {
-  const row = await sql.get<{ last: number | null }>(
-    "SELECT MAX(seller_no) AS last FROM sellers",
+/**
+ * A number that no seller ever had, also none whose rows are gone: a request of
+ * that one may still be in progress. The row is locked until the commit.
+ */
+async function takeSellerNo(tx: Tx): Promise<number> {
+  // A copied or an older database has sellers, but numbers that begin anew.
+  const row = await tx.get<{ last: number }>(
+    `UPDATE seller_numbers SET last = 1 + CASE
+       WHEN last < (SELECT COALESCE(MAX(seller_no), 0) FROM sellers)
+       THEN (SELECT MAX(seller_no) FROM sellers) ELSE last END
+     WHERE id = 1
+     RETURNING last`,
   );
-  return (row?.last ?? 0) + 1;
+  return row!.last;
 }
 
 /** Renames a seller. Throws as `addSeller`. */
@@ -217,27 +222,18 @@ export async function findSellerByKey(
   return sameHash(wanted, hash) ? owner : null;
 }
 
-/** The seller with this name or id; null if there is none. */
-export async function findSeller(
+/** The seller with this name or id; throws 404 if there is none. */
+export async function sellerByName(
   sql: Sql,
   nameOrId: string,
-): Promise<Seller | null> {
+): Promise<Seller> {
   const seller = await sql.get<Seller>(
     `SELECT id, seller_no AS no, name FROM sellers
      WHERE (name = ? OR id = ?) AND status <> 'removed'
      ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1`,
     [nameOrId, nameOrId, nameOrId],
   );
-  return seller ?? null;
-}
-
-/** The seller with this name or id; throws 404 if there is none. */
-export async function sellerByName(
-  sql: Sql,
-  nameOrId: string,
-): Promise<Seller> {
-  const seller = await findSeller(sql, nameOrId);
-  if (seller !== null) return seller;
+  if (seller !== undefined) return seller;
   throw new ServiceError(
     "not_found",
     `There is no seller ${quote(nameOrId)}.`,

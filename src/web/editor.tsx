@@ -2,13 +2,7 @@
  * The source of a file in a text area, with line numbers and marked lines
  * behind it. Only the visible lines are drawn.
  */
-import {
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Range } from "./markup.ts";
 import { Line, LINE_HEIGHT, MARGIN } from "./source.tsx";
 
@@ -41,7 +35,8 @@ export function Editor({ text, marked, selection, onEdit }: {
     observer.observe(area.current!);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => {
+  // Before anything else is typed: what is typed replaces the selection.
+  useLayoutEffect(() => {
     if (selection === null || area.current === null) return;
     const before = text.slice(0, selection.start);
     const line = lineCount(before);

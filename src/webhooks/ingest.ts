@@ -2,7 +2,7 @@
  * The only way to create an event: the operator sends it over HTTP or with a
  * command. Event and delivery are one write; nothing is sent before its commit.
  */
-import type { Deps } from "../deps.ts";
+import type { Clock, Deps } from "../deps.ts";
 import {
   type Detail,
   fieldDetail,
@@ -17,15 +17,20 @@ import {
   readTrigger,
 } from "./event.ts";
 import { quote, type Read, trimSpace } from "../lib/values.ts";
-import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import type { DeliveryState, Webhook } from "./webhook.ts";
+import type { DeliveryState, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
-import { type Db, type Sql, together, type Tx } from "../database/db.ts";
+import {
+  type Db,
+  DbError,
+  type Later,
+  type Sql,
+  together,
+  type Tx,
+} from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
-import { findEvent, insertEvent, takeEventNumber } from "./rows/events.ts";
-import { findSeller } from "../sellers/seller_rows.ts";
-import { lockWebhook } from "./webhook_rows.ts";
+import { findEvent, insertEvent, type NewEvent } from "./rows/events.ts";
+import { findRecipient, lockWebhook, type Recipient } from "./webhook_rows.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
 import { readFields } from "../xml/small_document.ts";
 import { XML_LIMITS } from "../xml/handlers.ts";
@@ -143,50 +148,72 @@ function fragment(bytes: Uint8Array, element?: XmlElement): string {
   throw malformedElement(bytes, problem.element, problem.message);
 }
 
+type IngestServices = Pick<Services, "db" | "signals"> & {
+  deps: Pick<Deps, "clock" | "ids">;
+};
+
 /**
  * Records an event and, if a webhook is registered, its delivery. Resolves
  * after the commit. Repeating a seller, trigger and reference changes nothing.
  * Throws 422 with all problems.
  */
 export async function ingestEvent(
-  { db, deps, signals }: Pick<Services, "db" | "signals"> & {
-    deps: Pick<Deps, "clock" | "ids">;
-  },
+  services: IngestServices,
   draft: EventDraft,
 ): Promise<Ingested> {
-  const { seller, trigger, reference } = await db.read((sql) =>
+  try {
+    return await judgeAndRecord(services, draft);
+  } catch (error) {
+    if (!(error instanceof DbError && error.kind === "unsure")) throw error;
+    // As an event is sent with its commit, this is how a broken connection looks.
+    return await judgeAndRecord(services, draft).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function judgeAndRecord(
+  services: IngestServices,
+  draft: EventDraft,
+): Promise<Ingested> {
+  const { db, deps: { clock, ids }, signals } = services;
+  const { seller, webhook, trigger, reference } = await db.read((sql) =>
     judge(sql, draft)
   );
-  return db.write(async (tx) => {
-    const [number, webhook] = await together(
-      takeEventNumber(tx, seller.no),
-      lockWebhook(tx, seller.no, trigger),
-    );
-    if (number === null) throw recordInvalid([unknownSeller(draft.seller!)]);
-    const ingested = await record(tx, deps, webhook, {
-      eventId: deps.ids.uuid(),
-      sellerNo: seller.no,
-      trigger,
-      reference,
-      data: draft.data,
-      number,
+  const eventId = ids.uuid();
+  const delivery = webhook === null ? null : { id: ids.uuid(), webhook };
+  const inserted = await db.write(async (tx) => {
+    const event = { id: eventId, sellerNo: seller.no, trigger, reference };
+    const inserted = await record(tx, clock, event, draft.data, delivery);
+    tx.onCommit(() => {
+      if (inserted.changed === 0) return;
+      signals.events.announce(seller.id);
+      if (delivery !== null) signals.deliveries.announce();
     });
-    if (ingested.outcome !== "repeated") {
-      tx.onCommit(() => {
-        signals.events.announce(seller.id);
-        if (ingested.deliveryId !== null) signals.deliveries.announce();
-      });
-    }
-    return ingested;
+    return inserted;
   }, {
     owner: seller.id,
     // All wait for the row that numbers them, but only once.
     shared: { kind: "events", key: seller.id, atOnce: true },
   });
+  if (inserted.changed > 0) {
+    const deliveryId = delivery?.id ?? null;
+    return { eventId, deliveryId, trigger, outcome: outcomeOf(webhook) };
+  }
+  const first = await db.read((sql) =>
+    findEvent(sql, seller.no, trigger, reference)
+  );
+  if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
+  // The seller or the webhook has changed since they were read.
+  return judgeAndRecord(services, draft);
 }
 
-interface Judged {
-  seller: Seller;
+function outcomeOf(webhook: WebhookState | null): EventOutcome {
+  if (webhook === null) return "unheard";
+  return webhook.disabledAt === null ? "queued" : "held";
+}
+
+interface Judged extends Recipient {
   trigger: Trigger;
   reference: string;
 }
@@ -196,17 +223,20 @@ async function judge(sql: Sql, draft: EventDraft): Promise<Judged> {
   const name = readField(draft, "seller", (value) => ({ value }), details);
   const trigger = readField(draft, "trigger", readTrigger, details);
   const reference = readField(draft, "reference", readReference, details);
-  const seller = name === undefined
-    ? undefined
-    : await knownSeller(sql, name, draft.seller!, details);
+  const recipient = name === undefined
+    ? null
+    : await findRecipient(sql, name, trigger ?? "");
+  if (name !== undefined && recipient === null) {
+    details.push(unknownSeller(draft.seller!));
+  }
   if (
-    details.length > 0 || seller === undefined || trigger === undefined ||
+    details.length > 0 || recipient === null || trigger === undefined ||
     reference === undefined
   ) {
     details.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
     throw recordInvalid(details);
   }
-  return { seller, trigger, reference };
+  return { ...recipient, trigger, reference };
 }
 
 function readField<T>(
@@ -229,17 +259,6 @@ function missing(text: string | undefined): string {
   return text === undefined ? "missing" : "empty; it must be given";
 }
 
-async function knownSeller(
-  sql: Sql,
-  name: string,
-  sent: DraftField,
-  details: Detail[],
-): Promise<Seller | undefined> {
-  const seller = await findSeller(sql, name);
-  if (seller !== null) return seller;
-  details.push(unknownSeller(sent));
-}
-
 function unknownSeller({ text, line }: DraftField): Detail {
   const name = quote(trimSpace(text));
   return {
@@ -250,63 +269,28 @@ function unknownSeller({ text, line }: DraftField): Detail {
   };
 }
 
-interface RecordedEvent extends Pick<Judged, "trigger"> {
-  eventId: string;
-  sellerNo: number;
-  /** null: a test event. */
-  reference: string | null;
-  data: string;
-  /** null: a test event. */
-  number: number | null;
-}
-
+/**
+ * Waits for no answer, so that the seller's row, which numbers its events, is
+ * locked for no round trip.
+ */
 async function record(
   tx: Tx,
-  { clock, ids }: Pick<Deps, "clock" | "ids">,
-  webhook: Webhook | undefined,
-  event: RecordedEvent,
-): Promise<Ingested> {
-  const { eventId, sellerNo, trigger, reference, data, number } = event;
+  clock: Clock,
+  event: Omit<NewEvent, "body" | "delivery" | "createdAt">,
+  data: string,
+  delivery: NewEvent["delivery"],
+): Promise<Later> {
+  const { id, trigger, reference } = event;
   const createdAt = clock.now();
-  const deliveryId = webhook === undefined ? null : ids.uuid();
-  const body = eventBody({
-    id: eventId,
-    trigger,
-    createdAt,
-    data,
-    test: reference === null,
-  });
-  const inserted = await insertEvent(tx, {
-    id: eventId,
-    sellerNo,
-    trigger,
-    reference,
-    body,
-    deliveryId,
-    createdAt,
-    number,
-  });
-  if (!inserted && reference !== null) {
-    const first = await findEvent(tx, sellerNo, trigger, reference);
-    if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
-  }
-  if (webhook !== undefined && deliveryId !== null) {
-    await insertDelivery(tx, {
-      id: deliveryId,
-      eventId,
-      sellerNo,
-      trigger,
-      webhookId: webhook.id,
-      held: webhook.disabledAt !== null,
-      createdAt,
-    });
-  }
-  const outcome = webhook === undefined
-    ? "unheard"
-    : webhook.disabledAt === null
-    ? "queued"
-    : "held";
-  return { eventId, deliveryId, trigger, outcome };
+  const test = reference === null;
+  const body = eventBody({ id, trigger, createdAt, data, test });
+  const [inserted] = await together(
+    insertEvent(tx, { ...event, body, delivery, createdAt }),
+    delivery === null
+      ? Promise.resolve()
+      : insertDelivery(tx, delivery.id, id, delivery.webhook, createdAt),
+  );
+  return inserted;
 }
 
 /** What became of a test event. */
@@ -323,23 +307,17 @@ export interface Pinged {
  */
 export function pingWebhook(
   db: Db,
-  deps: Pick<Deps, "clock" | "ids">,
+  { clock, ids }: Pick<Deps, "clock" | "ids">,
   sellerNo: number,
   trigger: Trigger,
 ): Promise<Pinged | null> {
   return db.write(async (tx) => {
     const webhook = await lockWebhook(tx, sellerNo, trigger);
     if (webhook === undefined) return null;
-    const { eventId, deliveryId } = await record(tx, deps, webhook, {
-      eventId: deps.ids.uuid(),
-      sellerNo,
-      trigger,
-      reference: null,
-      data: "",
-      number: null,
-    });
-    if (deliveryId === null) return null;
+    const event = { id: ids.uuid(), sellerNo, trigger, reference: null };
+    const delivery = { id: ids.uuid(), webhook };
+    await record(tx, clock, event, "", delivery);
     const state = webhook.disabledAt === null ? "pending" : "held";
-    return { eventId, deliveryId, state };
+    return { eventId: event.id, deliveryId: delivery.id, state };
   });
 }

@@ -16,14 +16,15 @@ import type { Trigger } from "./trigger.ts";
 const STEP_EVENTS = 250;
 
 export interface RecoveryRequest {
+  sellerId: string;
   sellerNo: number;
   trigger: Trigger;
   /** Times of the events. */
   period: Period;
 }
 
-/** Does one step when it is its turn. */
-type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
+/** Reads when it is its turn. */
+type TakeTurn = <T>(read: () => Promise<T>) => Promise<T>;
 
 /**
  * Delivers again what was exhausted, cancelled or never delivered, with the whole
@@ -35,31 +36,29 @@ type TakeStep = <T>(step: () => Promise<T>) => Promise<T>;
 export async function recoverDeliveries(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
   request: RecoveryRequest,
-  takeStep: TakeStep = (step) => step(),
+  takeTurn: TakeTurn = (read) => read(),
 ): Promise<number | null> {
-  const { sellerNo, trigger, period } = request;
+  const { sellerId, sellerNo, trigger, period } = request;
   const known = await db.read((sql) => findWebhook(sql, sellerNo, trigger));
   if (known === undefined) return null;
   let queued = 0;
   let after: TimedEvent | null = null;
-  const step = async (): Promise<boolean> => {
-    const events: TimedEvent[] = await db.read((sql) =>
-      eventsOfTime(sql, request, period, after, STEP_EVENTS)
-    );
+  const readStep = () =>
+    db.read((sql) => eventsOfTime(sql, request, period, after, STEP_EVENTS));
+  for (;;) {
+    const events = await takeTurn(readStep);
     const missed = events.filter(isMissed);
     if (missed.length > 0) {
       queued += await db.write(async (tx) => {
         const webhook = await lockWebhook(tx, sellerNo, trigger);
         if (webhook === undefined) return 0;
         tx.onCommit(() => signals.deliveries.announce());
-        return await queueMissed(tx, deps, { request, webhook, missed });
-      }, { heavy: true });
+        return await queueMissed(tx, deps, webhook, missed);
+      }, { owner: sellerId, heavy: true });
     }
-    after = events.at(-1) ?? after;
-    return events.length === STEP_EVENTS;
-  };
-  while (await takeStep(step)) continue;
-  return queued;
+    if (events.length < STEP_EVENTS) return queued;
+    after = events[STEP_EVENTS - 1];
+  }
 }
 
 function isMissed({ deliveryId, state }: TimedEvent): boolean {
@@ -72,18 +71,15 @@ function isMissed({ deliveryId, state }: TimedEvent): boolean {
 async function queueMissed(
   tx: Tx,
   { clock, ids }: Pick<Services["deps"], "clock" | "ids">,
-  { request, webhook, missed }: {
-    request: RecoveryRequest;
-    webhook: Webhook;
-    missed: readonly TimedEvent[];
-  },
+  webhook: Webhook,
+  missed: readonly TimedEvent[],
 ): Promise<number> {
   const now = clock.now();
   let queued = 0;
   for (const { id, deliveryId, state } of missed) {
     const done = state === "held" ||
       (deliveryId === null
-        ? await deliverFirst(tx, request, webhook, id, ids.uuid(), now)
+        ? await deliverFirst(tx, webhook, id, ids.uuid(), now)
         : await queueAnew(tx, deliveryId, TRANSITIONS.recover, webhook, now));
     if (done) queued++;
   }
@@ -92,21 +88,12 @@ async function queueMissed(
 
 async function deliverFirst(
   tx: Tx,
-  { sellerNo, trigger }: RecoveryRequest,
   webhook: Webhook,
   eventId: string,
   id: string,
   now: number,
 ): Promise<boolean> {
   if (!await setDelivery(tx, eventId, id)) return false;
-  await insertDelivery(tx, {
-    id,
-    eventId,
-    sellerNo,
-    trigger,
-    webhookId: webhook.id,
-    held: webhook.disabledAt !== null,
-    createdAt: now,
-  });
+  await insertDelivery(tx, id, eventId, webhook, now);
   return true;
 }

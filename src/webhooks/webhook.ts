@@ -21,6 +21,9 @@ export interface Webhook {
   lastError: string | null;
 }
 
+/** Which webhook it is, and whether deliveries to it are held. */
+export type WebhookState = Pick<Webhook, "id" | "disabledAt">;
+
 export type DeliveryState =
   | "pending" // never tried, or to be tried anew
   | "sending" // a process holds it under a lease
@@ -89,6 +92,9 @@ export const RETRY_DELAYS: readonly number[] = [
 ];
 const RETRY_JITTER = 0.2;
 const RETRY_AFTER_MAX = 24 * HOUR_MS;
+/** No try is put off for longer. */
+export const LONGEST_RETRY_MS = (1 + RETRY_JITTER) *
+  RETRY_DELAYS.reduce((most, ms) => Math.max(most, ms), RETRY_AFTER_MAX);
 
 /**
  * Milliseconds until the next try after `failures` failed ones; null after the

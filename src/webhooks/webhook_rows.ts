@@ -1,8 +1,10 @@
 /** Webhooks of sellers. */
 import type { Deps } from "../deps.ts";
-import type { Webhook } from "./webhook.ts";
+import type { Webhook, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 import type { Sql, Tx } from "../database/db.ts";
+import { isId } from "../lib/ids.ts";
+import type { Seller } from "../sellers/seller.ts";
 import {
   cancelDeliveries,
   freeDeliveries,
@@ -69,6 +71,47 @@ export function lockWebhook(
      /* FOR SHARE */`,
     [sellerNo, trigger],
   );
+}
+
+/** Who hears of an event. */
+export interface Recipient {
+  seller: Pick<Seller, "id" | "no">;
+  /** null: none is registered. */
+  webhook: WebhookState | null;
+}
+
+interface RecipientRow {
+  id: string;
+  no: number;
+  webhookId: string | null;
+  disabledAt: number | null;
+}
+
+const RECIPIENT = `SELECT sellers.id, sellers.seller_no AS no,
+    webhooks.id AS "webhookId", webhooks.disabled_at AS "disabledAt"
+  FROM sellers LEFT JOIN webhooks ON webhooks.seller_no = sellers.seller_no
+    AND webhooks.trigger_name = ?
+  WHERE sellers.status <> 'removed' AND`;
+const RECIPIENT_BY_ID = `${RECIPIENT} sellers.id = ?`;
+const RECIPIENT_BY_NAME = `${RECIPIENT} sellers.name = ?`;
+
+/**
+ * The seller with this name or id, and its webhook for a trigger; null if there
+ * is no such seller.
+ */
+export async function findRecipient(
+  sql: Sql,
+  nameOrId: string,
+  trigger: string,
+): Promise<Recipient | null> {
+  const find = (statement: string) =>
+    sql.get<RecipientRow>(statement, [trigger, nameOrId]);
+  const row = (isId(nameOrId) ? await find(RECIPIENT_BY_ID) : undefined) ??
+    await find(RECIPIENT_BY_NAME);
+  if (row === undefined) return null;
+  const { id, no, webhookId, disabledAt } = row;
+  const webhook = webhookId === null ? null : { id: webhookId, disabledAt };
+  return { seller: { id, no }, webhook };
 }
 
 /** The webhook of a seller for a trigger. */

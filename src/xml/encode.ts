@@ -7,7 +7,6 @@
  */
 
 import { Buffer } from "node:buffer";
-import { joined } from "../lib/blocks.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 
 /** An element's content: keys are element names, `@name` an XML attribute, `#text` text. */
@@ -38,13 +37,14 @@ const LIST = "\0";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** Blocks of UTF-8. They are shared: nobody may change them. */
+export type EncodedBlocks = readonly Uint8Array<ArrayBuffer>[];
+
 /**
  * The document `<service>…</service>` with its declaration; in UTF-8 if a list
- * of it is long.
+ * of it is long, in the blocks of that list.
  */
-export function serviceDocument(
-  content: XmlNode,
-): string | Uint8Array<ArrayBuffer> {
+export function serviceDocument(content: XmlNode): string | EncodedBlocks {
   const long: ElementList[] = [];
   const text = DECLARATION + element("service", content, long);
   return long.length === 0 ? text : withLists(text, long);
@@ -53,12 +53,11 @@ export function serviceDocument(
 function withLists(
   text: string,
   lists: readonly ElementList[],
-): Uint8Array<ArrayBuffer> {
-  const blocks = text.split(LIST).flatMap((part, i) => [
+): EncodedBlocks {
+  return text.split(LIST).flatMap((part, i) => [
     encoder.encode(part),
     ...(i < lists.length ? lists[i].blocks : []),
   ]);
-  return joined(blocks);
 }
 
 /** An element that is encoded already, with its tags. */
@@ -128,7 +127,7 @@ export class ElementList<V extends XmlValue = XmlValue> {
   }
 
   /** All of it in UTF-8. */
-  get blocks(): readonly Uint8Array<ArrayBuffer>[] {
+  get blocks(): EncodedBlocks {
     if (this.#text !== "") this.#encode();
     return this.#blocks;
   }

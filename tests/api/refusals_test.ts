@@ -81,6 +81,19 @@ bothEngines.test("refusals: a hundred are kept, in one write a second, with few 
     );
     return row !== undefined;
   }, "the first writes");
+  // As a clock left them that was ahead: they must not displace new ones.
+  await app.app.db.write((tx) =>
+    tx.runMany(
+      `INSERT INTO refusals (id, seller_no, at, status, code, message, details,
+         more) SELECT ?, seller_no, ?, 404, 'not_found', 'later', '[]', 0
+       FROM sellers WHERE id = ?`,
+      Array.from({ length: 100 }, (_, n) => [
+        `ffffffff-ffff-7000-8000-${String(n).padStart(12, "0")}`,
+        clock.now() + 3_600_000,
+        app.sellerId,
+      ]),
+    )
+  );
   commits = 0;
   for (let n = 0; n < 130; n++) await app.call(`/seller_api/webhooks?n=${n}`);
   await app.upload(
@@ -99,8 +112,10 @@ bothEngines.test("refusals: a hundred are kept, in one write a second, with few 
   let answer = await own(app);
   await until(async () => {
     answer = await own(app);
-    return shown(answer).length > 1;
+    return answer.text.includes("unknown_element");
   }, "the write");
+  // The last one may have been read in steps before and after the write.
+  answer = await own(app);
   assertEquals(commits, 1);
   assertEquals(clock.now() - before, 1_000);
   assertEquals(shown(answer).length, 100);

@@ -10,7 +10,12 @@ import { join } from "node:path";
 import { PostgresServer } from "../support/postgres.ts";
 import { load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
-import { fillPostgres, fillSqlite, type Stock } from "./stock.ts";
+import {
+  fillPostgres,
+  fillSqlite,
+  SERVER_SETTINGS,
+  type Stock,
+} from "./stock.ts";
 import { Table } from "./table.ts";
 
 const MOST = Number(Deno.args[0] ?? 1_000_000);
@@ -22,12 +27,7 @@ const table = new Table();
 await using stack = new AsyncDisposableStack();
 const server = Deno.args[1] === "postgres"
   ? stack.use(
-    await PostgresServer.start({}, {
-      fsync: "on",
-      synchronous_commit: "on",
-      autovacuum: "on",
-      shared_buffers: "256MB",
-    }),
+    await PostgresServer.start({}, SERVER_SETTINGS),
   )
   : null;
 

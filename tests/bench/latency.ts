@@ -3,8 +3,8 @@
  * (2 ms unless told) and takes long for each flush (5 ms unless told), so that
  * waiting shows what two cores cannot.
  *
- *   deno run -A tests/bench/latency.ts [updates|uploads|mixed] [MS] [ROUNDS] \
- *     [DELAY_MS] [FLUSH_MS]
+ *   deno run -A tests/bench/latency.ts [updates|uploads|mixed|events] [MS] \
+ *     [ROUNDS] [DELAY_MS] [FLUSH_MS]
  *
  * All processes are warmed up first: code that the engine has not compiled yet
  * takes twice the CPU time, and each of eight processes runs it rarely.
@@ -15,6 +15,7 @@
  * all other programs: all are on one machine.
  */
 import { cpuUsage } from "node:process";
+import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { cpuSecondsOfAll } from "../support/cpu.ts";
 import { installedPostgres, PostgresServer } from "../support/postgres.ts";
 import { delayed, slowFlushes } from "./delays.ts";
@@ -23,7 +24,7 @@ import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
 
 /** All of them unless told. */
-const LOADS = Deno.args[0] ?? "updates|uploads|mixed";
+const LOADS = Deno.args[0] ?? "updates|uploads|mixed|events";
 /** Of each figure. */
 const MS = Number(Deno.args[1] ?? 2_000);
 const ROUNDS = Number(Deno.args[2] ?? 1);
@@ -149,22 +150,27 @@ await load({
 // The server would do so by itself within minutes.
 await server.sql(new URL(databaseUrl).pathname.slice(1), "ANALYZE");
 
+/** Runs a load for `ms`; what is refused counts by itself. */
+function timed(
+  urls: readonly string[],
+  connections: number,
+  ms: number,
+  expect: number,
+  request: (n: number, connection: number) => Uint8Array,
+): Promise<Load> {
+  const mayRefuse = true;
+  return load({ url: urls, connections, ms, request, expect, mayRefuse });
+}
+
 function updates(
   urls: readonly string[],
   connections: number,
   { seller }: Senders,
   ms = MS,
 ): Promise<Load> {
-  return load({
-    url: urls,
-    connections,
-    ms,
-    request: (n, connection) => {
-      const path = `products/stock-${n % PRODUCTS}/attribute/quantity/${n}`;
-      return service.request(seller(connection), "PUT", path);
-    },
-    expect: 204,
-    mayRefuse: true,
+  return timed(urls, connections, ms, 204, (n, connection) => {
+    const path = `products/stock-${n % PRODUCTS}/attribute/quantity/${n}`;
+    return service.request(seller(connection), "PUT", path);
   });
 }
 
@@ -173,14 +179,32 @@ function uploads(
   connections: number,
   { seller }: Senders,
 ): Promise<Load> {
-  return load({
-    url: urls,
+  return timed(
+    urls,
     connections,
-    ms: MS,
-    request: (_, connection) => upload(seller(connection)),
-    expect: 200,
-    mayRefuse: true,
-  });
+    MS,
+    200,
+    (_, connection) => upload(seller(connection)),
+  );
+}
+
+let references = 0;
+
+/** Each with a delivery, which waits, as no process delivers. */
+function events(
+  urls: readonly string[],
+  connections: number,
+  { seller }: Senders,
+  ms = MS,
+): Promise<Load> {
+  return timed(
+    urls,
+    connections,
+    ms,
+    200,
+    (_, connection) =>
+      service.event(seller(connection), `${references++}`, "x".repeat(500)),
+  );
 }
 
 /** What each load is measured by. */
@@ -188,13 +212,14 @@ const FIGURES: Record<string, readonly string[]> = {
   updates: ["updates"],
   uploads: ["uploads"],
   mixed: ["mixed, updates", "mixed, uploads"],
+  events: ["events"],
 };
 
 function loadsOf({ each }: Senders): string[] {
   const loads = LOADS.split("|");
   return each === undefined
     ? loads
-    : loads.filter((load) => load === "updates");
+    : loads.filter((load) => load === "updates" || load === "events");
 }
 
 /** One line of the report: a figure for each number of processes. */
@@ -246,6 +271,9 @@ async function round(): Promise<void> {
       const runs: Record<string, () => Promise<void>> = {
         async updates() {
           note("updates", await updates(urls, share, senders));
+        },
+        async events() {
+          note("events", await events(urls, share, senders));
         },
         async uploads() {
           note("uploads", await uploads(urls, UPLOADS, senders));
@@ -310,7 +338,14 @@ function printReport(): void {
   );
 }
 
-await updates(service.urls, CONNECTIONS, CASES["64 sellers"], WARM_UP_MS);
+for (const seller of SELLERS) {
+  const body = `<webhook><trigger>${TRIGGERS[0]}</trigger>` +
+    `<url>${service.url}/</url></webhook>`;
+  const bytes = new TextEncoder().encode(body);
+  await service.ask(service.request(seller, "POST", "webhooks", bytes));
+}
+const warmUp = LOADS === "events" ? events : updates;
+await warmUp(service.urls, CONNECTIONS, CASES["64 sellers"], WARM_UP_MS);
 for (let n = 0; n < ROUNDS; n++) await round();
 printReport();
 await table.keep("latency");

@@ -15,7 +15,12 @@ import { FolderStore } from "../../src/images/storage/folder.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { installedPostgres, PostgresServer } from "../support/postgres.ts";
 import { type Program, startProgram } from "../support/process.ts";
-import { fillPostgres, fillSqlite, sha256Of } from "./stock.ts";
+import {
+  fillPostgres,
+  fillSqlite,
+  SERVER_SETTINGS,
+  sha256Of,
+} from "./stock.ts";
 import { Table } from "./table.ts";
 
 const MOST = Number(Deno.args[0] ?? 2_000_000);
@@ -29,12 +34,9 @@ const table = new Table();
 await using stack = new AsyncDisposableStack();
 const server = Deno.args[1] === "postgres"
   ? stack.use(
-    await PostgresServer.start({}, {
-      fsync: "on",
-      synchronous_commit: "on",
-      autovacuum: "on",
-      shared_buffers: "256MB",
-    }, { installation: await installedPostgres() ?? undefined }),
+    await PostgresServer.start({}, SERVER_SETTINGS, {
+      installation: await installedPostgres() ?? undefined,
+    }),
   )
   : null;
 

@@ -1,6 +1,14 @@
 /** Many products and images, made by the database itself, with any engine. */
 import { DatabaseSync } from "node:sqlite";
-import { connectTo } from "../support/postgres.ts";
+import { connectTo, type ServerSettings } from "../support/postgres.ts";
+
+/** Of a PostgreSQL that is to hold them: durable, as in production. */
+export const SERVER_SETTINGS: ServerSettings = {
+  fsync: "on",
+  synchronous_commit: "on",
+  autovacuum: "on",
+  shared_buffers: "256MB",
+};
 
 /** How many products there are, and of how many sellers. */
 export interface Stock {

@@ -1,5 +1,11 @@
 /** Many connections that do nothing, or next to nothing. */
-import { assert, assertEquals, assertLess } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertLess,
+  assertStringIncludes,
+} from "@std/assert";
+import { until } from "../support/clock.ts";
 import {
   runProgram,
   startProgram,
@@ -48,4 +54,30 @@ Deno.test("a thousand silent connections keep nobody else waiting", async () => 
   }
   const { code } = await program.stop();
   assert(code === 0, "it stops as ever");
+});
+
+Deno.test("more connections than descriptors end nothing but themselves", async () => {
+  await using folder = await temporaryFolder();
+  await using program = await startProgram(
+    ["serve", "--port=0", `--data=${folder.path}`],
+    { descriptors: 100 },
+  );
+  const { hostname, port } = new URL(program.url);
+  const connections: Deno.Conn[] = [];
+  for (let n = 0; n < 120; n++) {
+    try {
+      connections.push(await Deno.connect({ hostname, port: Number(port) }));
+    } catch {
+      // It does not listen at this moment.
+    }
+  }
+  for (const connection of connections) connection.close();
+  await until(async () => {
+    const response = await fetch(`${program.url}/healthz`).catch(() => null);
+    await response?.body?.cancel();
+    return response?.status === 200;
+  });
+  const { code, stderr } = await program.stop();
+  assertStringIncludes(stderr, "listener_failed");
+  assertEquals(code, 0);
 });

@@ -314,6 +314,24 @@ onEach("values come back as they were stored", async (db) => {
   assertEquals(nothing?.body, null);
 });
 
+onEach("a read of one statement makes no second one", async (db) => {
+  const count = (sql: Sql) =>
+    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters");
+  await db.write((tx) => tx.run("DELETE FROM counters"));
+  assertEquals(await db.read(count, { single: true }), { n: 0 });
+  await db.write((tx) =>
+    tx.run("INSERT INTO counters (name, n) VALUES ('a', 1)")
+  );
+  assertEquals(await db.read(count, { single: true }), { n: 1 });
+  const twice = async (sql: Sql) => [await count(sql), await count(sql)];
+  await assertRejects(
+    () => db.read(twice, { single: true }),
+    DbError,
+    "made a second one",
+  );
+  assertEquals(await db.read(twice), [{ n: 1 }, { n: 1 }]);
+});
+
 onEach("text is ordered by its bytes", async (db) => {
   const names = ["Z", "a", "a b", "a-b", "ab", "z", "Å", "å", "～", "🦆"];
   await db.write(async (tx) => {
@@ -382,5 +400,28 @@ onEach(
     const older = await assertRejects(() => reopen(COUNTERS), DbError);
     assertEquals(older.kind, "newer");
     assert(older.message.includes("newer program"), older.message);
+  },
+);
+
+onEach(
+  "runLater() counts rows by the commit, and undoes the write when it fails",
+  async (db) => {
+    const atCommit: number[] = [];
+    const set = (n: number) =>
+      db.write(async (tx) => {
+        await tx.exec("UPDATE counters SET n = 5 WHERE name = ?", ["a"]);
+        const later = await tx.runLater(
+          "UPDATE counters SET n = ? WHERE name = ?",
+          [n, "a"],
+        );
+        tx.onCommit(() => atCommit.push(later.changed));
+        return later;
+      });
+    assertEquals((await set(6)).changed, 1);
+    assertEquals(
+      (await assertRejects(() => set(-1), DbError)).kind,
+      "constraint",
+    );
+    assertEquals([await valueOf(db), ...atCommit], [6, 1]);
   },
 );

@@ -2,6 +2,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { jsonLog } from "../../src/deps.ts";
 import { BodySender, IDLE_MS, PUBLIC } from "../../src/http/sending.ts";
+import { joined } from "../../src/lib/blocks.ts";
 import type { ServiceError } from "../../src/lib/errors.ts";
 import { TestClock } from "../support/clock.ts";
 
@@ -20,7 +21,7 @@ class Bench {
   send(mib: number, owner: string): ReadableStream<Uint8Array> {
     const held = new DisposableStack();
     held.defer(() => this.ended++);
-    const bytes = new Uint8Array(mib * MIB);
+    const bytes = [new Uint8Array(mib * MIB)];
     return this.sender.send(bytes, owner, held) as ReadableStream<Uint8Array>;
   }
 
@@ -45,7 +46,24 @@ Deno.test("a body that is read arrives whole and gives back what it held", async
   assertEquals(bench.ended, 1);
   assertEquals(bench.clock.waiting, 0);
   const short = new Uint8Array(10);
-  assertEquals(bench.sender.send(short, "a", new DisposableStack()), short);
+  assertEquals(
+    bench.sender.send([short], "a", new DisposableStack()),
+    short,
+  );
+});
+
+Deno.test("a body in blocks arrives in their order, in chunks that hold no other block", async () => {
+  const { sender } = new Bench();
+  const blocks = [10, 0, 150_000, 65_536, 1].map((length, n) =>
+    new Uint8Array(length).fill(n)
+  );
+  const body = sender.send(blocks, "a", new DisposableStack());
+  const chunks = await Array.fromAsync(body as ReadableStream<Uint8Array>);
+  assertEquals(chunks.map(({ length }) => length), [
+    ...[10, 65_536, 65_536, 18_928],
+    ...[65_536, 1],
+  ]);
+  assertEquals(joined(chunks), joined(blocks));
 });
 
 Deno.test("a reader that takes nothing is cut off, one that takes a little is not", async () => {

@@ -52,6 +52,69 @@ Deno.test("work that fails keeps no other one waiting", async () => {
   assertEquals(done, ["b1", "b2"]);
 });
 
+Deno.test("two at once are of different owners, and the one that has used less is next", async () => {
+  let time = 0;
+  const queue = new FairQueue({ now: () => time, atOnce: 2 });
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const take = (name: string) =>
+    queue.take(() => {
+      begun.push(name);
+      return new Promise<void>((resolve) => ends.set(name, resolve));
+    }, name[0]);
+  const all = ["a1", "a2", "b1", "b2", "c1"].map(take);
+  assertEquals(begun, ["a1", "b1"]);
+  assertEquals(queue.isBusy, true);
+  const end = async (name: string, after: number) => {
+    time += after;
+    ends.get(name)!();
+    for (let turns = 0; turns < 10; turns++) await Promise.resolve();
+  };
+  await end("b1", 10);
+  assertEquals(begun, ["a1", "b1", "c1"]);
+  await end("c1", 10);
+  await end("b2", 10);
+  assertEquals(begun, ["a1", "b1", "c1", "b2"]);
+  await end("a1", 10);
+  await end("a2", 10);
+  await Promise.all(all);
+  assertEquals(begun, ["a1", "b1", "c1", "b2", "a2"]);
+  assertEquals(queue.isBusy, false);
+});
+
+Deno.test("who has used little does not wait for the end of a pause", async () => {
+  let time = 0;
+  const pauses: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => pauses.push(resolve));
+  const queue = new FairQueue({ now: () => time, pause });
+  const done: string[] = [];
+  const work = (name: string, ms: number) =>
+    queue.take(() => {
+      time += ms;
+      done.push(name);
+      return Promise.resolve();
+    }, name[0]);
+  const settle = async () => {
+    for (let turns = 0; turns < 10; turns++) await Promise.resolve();
+  };
+  await work("a1", 100);
+  await settle();
+  const more = [work("a2", 100), work("a3", 100)];
+  await work("b1", 3);
+  await settle();
+  await work("b2", 3);
+  await settle();
+  const late = work("b3", 3);
+  await settle();
+  assertEquals(done, ["a1", "b1", "b2"]);
+  while (done.length < 6) {
+    pauses.shift()?.();
+    await Promise.resolve();
+  }
+  await Promise.all([...more, late]);
+  assertEquals(done, ["a1", "b1", "b2", "b3", "a2", "a3"]);
+});
+
 /** How many of so many calls begin before a byte is read that came earlier. */
 async function callsBeforeRead(
   queue: FairQueue,

@@ -1,5 +1,5 @@
 /** A removed seller: unknown at once, and then without a trace but tombstones. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TABLES } from "../../src/database/copy.ts";
@@ -10,6 +10,8 @@ import {
   openImageStore,
 } from "../../src/images/storage/open.ts";
 import { systemDeps } from "../../src/deps.ts";
+import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
+import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import { sweepRemovedSellers } from "../../src/sellers/removal.ts";
 import {
   type Answer,
@@ -29,12 +31,19 @@ function operate(app: TestApp, path: string, method = "GET", body?: string) {
   return app.call(`/operator_api/${path}`, { method, key: "op", body });
 }
 
-/** The tables that name a seller anywhere. */
-async function tablesWith(db: Db, sellerId: string): Promise<string[]> {
+async function keysOf(app: TestApp): Promise<SellerKeys> {
+  const { no } = await app.app.db.read((sql) => sellerByName(sql, "acme"));
+  return { id: app.sellerId, no };
+}
+
+/** The tables that name a seller anywhere, by its id or its number. */
+async function tablesWith(db: Db, { id, no }: SellerKeys): Promise<string[]> {
   const found: string[] = [];
   for (const { name } of TABLES) {
     const rows = await db.read((sql) => sql.all<Row>(`SELECT * FROM ${name}`));
-    const names = rows.some((row) => Object.values(row).includes(sellerId));
+    const names = rows.some((row) =>
+      row.seller_no === no || Object.values(row).includes(id)
+    );
     if (names) found.push(name);
   }
   return found;
@@ -98,6 +107,7 @@ bothEngines.test("removed: unknown and its name free at once, then a tombstone f
   await using app = await boot({ config: OPERATOR, deps: { clock } });
   const uploaded = await fill(app, host.url);
   const id = textAt(uploaded.xml, "transaction_id");
+  const seller = await keysOf(app);
   const timers = clock.waiting;
   const waiting = app.call(`/seller_api/bulk_products/${id}?wait=30`);
   await until(() => clock.waiting > timers, "the wait");
@@ -130,11 +140,9 @@ bothEngines.test("removed: unknown and its name free at once, then a tombstone f
   assertEquals(ended, 401);
   await until(async () => {
     clock.advance(100);
-    return (await tablesWith(app.app.db, app.sellerId)).length === 1;
+    return (await tablesWith(app.app.db, seller)).length === 1;
   }, "the removal");
-  assertEquals(await tablesWith(app.app.db, app.sellerId), [
-    "deleted_products",
-  ]);
+  assertEquals(await tablesWith(app.app.db, seller), ["deleted_products"]);
   assertEquals(await imagesLeft(app), []);
   const feed = await operate(app, "products?limit=250");
   assertEquals(feed.text.match(/seller="acme" deleted_at=/g)?.length, 150);
@@ -148,10 +156,14 @@ bothEngines.test("removed: a refusal that was noted before is not written after"
   const clock = new TestClock(); // Stands still: nothing is written by itself.
   await using app = await boot({ config: OPERATOR, deps: { clock } });
   assertEquals((await app.upload("<product/>")).status, 422);
+  const seller = await keysOf(app);
   await operate(app, "sellers/acme", "DELETE");
   await Array.fromAsync(sweepRemovedSellers(app.app));
+  const key = await app.addSeller("next"); // not with the number of this one
   await operate(app, "refusals"); // writes what was noted
-  assertEquals(await tablesWith(app.app.db, app.sellerId), []);
+  assertEquals(await tablesWith(app.app.db, seller), []);
+  const refusals = await app.call("/seller_api/refusals", { key });
+  assertStringIncludes(refusals.text, "<refusals/>");
 });
 
 bothEngines.test("removed: images of others stay, and a crash in the middle loses nothing", async () => {
@@ -176,6 +188,7 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   assertEquals(beside.status, 200, beside.text);
   const added = await operate(app, "sellers/acme/keys", "POST", "<key/>");
   const key = textAt(added.xml, "key/api_key");
+  const seller = await keysOf(app);
   await operate(app, "sellers/acme", "DELETE");
   assertEquals((await app.call("/seller_api/products", { key })).status, 401);
   const run = sweepRemovedSellers({ db: app.app.db });
@@ -188,7 +201,7 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   });
   const { db } = later.app;
   await until(
-    async () => (await tablesWith(db, app.sellerId)).length === 1,
+    async () => (await tablesWith(db, seller)).length === 1,
     "the removal",
   );
   assertEquals(await imagesLeft(later), [`${host.url}/good/both.png`]);

@@ -14,7 +14,7 @@ import {
   systemIds,
 } from "../../src/deps.ts";
 import type { Db } from "../../src/database/db.ts";
-import { ADDING_SELLERS, addSeller } from "../../src/sellers/seller_rows.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { inTime, until } from "./clock.ts";
 import { testConfig } from "./config.ts";
@@ -76,7 +76,6 @@ export class TestApp {
   async addSeller(name: string): Promise<string> {
     const { apiKey } = await this.app.db.write(
       (tx) => addSeller(tx, this.#deps, name),
-      { order: ADDING_SELLERS },
     );
     return apiKey;
   }

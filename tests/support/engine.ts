@@ -77,6 +77,7 @@ async function emptied(database: TestDatabase): Promise<TestDatabase> {
       `DELETE FROM ${table}`
     ),
     "UPDATE change_counter SET n = 0, changed_at = 0",
+    "UPDATE seller_numbers SET last = 0",
   ];
   await database.client.query(statements.join("; ")); // in one round trip
   return database;
@@ -96,7 +97,7 @@ export function openStore(dataDir: string): Db {
 function late(opening: Promise<Db>): Db {
   return {
     wakeUps: null,
-    read: async (fn) => await (await opening).read(fn),
+    read: async (fn, options) => await (await opening).read(fn, options),
     write: async (fn, options) => await (await opening).write(fn, options),
     sizes: async () => await (await opening).sizes(),
     backup: async (file) => await (await opening).backup(file),

@@ -17,6 +17,8 @@ export interface RunOptions {
   preload?: string;
   /** The compiled program, instead of its source; its environment is `env`. */
   executable?: string;
+  /** How many file descriptors it may have. */
+  descriptors?: number;
 }
 
 /** What a task of deno.json gives its program: permissions, settings of V8. */
@@ -40,7 +42,7 @@ async function taskWords(task: string): Promise<string[]> {
 
 async function command(
   args: readonly string[],
-  { env = {}, preload, executable }: RunOptions,
+  { env = {}, preload, executable, descriptors }: RunOptions,
 ): Promise<Deno.Command> {
   const streams = {
     clearEnv: true,
@@ -52,8 +54,16 @@ async function command(
     return new Deno.Command(executable, { args: [...args], env, ...streams });
   }
   const flags = await taskFlags("cli");
-  return new Deno.Command(Deno.execPath(), {
+  const words = descriptors === undefined ? [Deno.execPath()] : [
+    "sh",
+    "-c",
+    `ulimit -n ${descriptors}; exec "$@"`,
+    "sh",
+    Deno.execPath(),
+  ];
+  return new Deno.Command(words[0], {
     args: [
+      ...words.slice(1),
       "run",
       ...flags,
       "--no-check",

@@ -44,26 +44,25 @@ export class Replicas implements AsyncDisposable {
   }
 
   /** Whether a write has changed a table and has not ended. */
-  hasWritten(table = "products"): Promise<boolean> {
-    return this.#isAny(`state = 'idle in transaction' AND pid IN (
-      SELECT pid FROM pg_locks
-      WHERE relation = '${table}'::regclass AND mode = 'RowExclusiveLock')`);
-  }
-
-  /** Whether a write waits for a lock, other than that of a counter's shard. */
-  isWaiting(): Promise<boolean> {
-    return this.#isAny(
-      "wait_event_type = 'Lock' AND query NOT LIKE '%shard%'",
-    );
-  }
-
-  /** Whether a connection to the database is in this state. */
-  async #isAny(state: string): Promise<boolean> {
+  async hasWritten(table = "products"): Promise<boolean> {
     const { n } = await this.row<{ n: number }>(
       `SELECT COUNT(*) AS n FROM pg_stat_activity
-       WHERE datname = current_database() AND ${state}`,
+       WHERE datname = current_database() AND state = 'idle in transaction'
+         AND pid IN (
+           SELECT pid FROM pg_locks
+           WHERE relation = '${table}'::regclass AND mode = 'RowExclusiveLock')`,
     );
     return n > 0;
+  }
+
+  /** The kind of lock that a write waits for, other than a counter's shard. */
+  async awaitedLock(): Promise<string | null> {
+    const { lock } = await this.row<{ lock: string | null }>(
+      `SELECT MIN(wait_event) AS lock FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'
+         AND query NOT LIKE '%shard%'`,
+    );
+    return lock;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

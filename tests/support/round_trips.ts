@@ -16,6 +16,8 @@ export interface SeenTransaction {
 
 /** Ends a group of prepared statements. */
 const SYNC = "S\0\0\0\x04";
+/** How the name of a prepared BEGIN stands in a request to run it. */
+const BEGIN = "\0begin ";
 
 export class RoundTrips implements AsyncDisposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -49,26 +51,27 @@ export class RoundTrips implements AsyncDisposable {
       this.#connections.push(client, server);
       let current: SeenTransaction | null = null;
       let isAnswered = true;
-      carry(client, server, (bytes) => {
-        const text = new TextDecoder().decode(bytes);
-        const begins = text.indexOf("BEGIN");
-        if (begins >= 0) {
-          current = {
-            sent: "",
-            roundTrips: 0,
-            get groups() {
-              return this.sent.split(SYNC).length - 1;
-            },
-          };
-          this.seen.push(current);
-          isAnswered = true;
-        }
-        if (current === null) return;
-        current.sent += text;
-        if (isAnswered) current.roundTrips++;
-        isAnswered = false;
+      carry(client, server, {
+        read: (bytes) => {
+          const text = new TextDecoder().decode(bytes);
+          if (text.includes(BEGIN)) {
+            current = {
+              sent: "",
+              roundTrips: 0,
+              get groups() {
+                return this.sent.split(SYNC).length - 1;
+              },
+            };
+            this.seen.push(current);
+            isAnswered = true;
+          }
+          if (current === null) return;
+          current.sent += text;
+          if (isAnswered) current.roundTrips++;
+          isAnswered = false;
+        },
       });
-      carry(server, client, () => isAnswered = true);
+      carry(server, client, { handOn: () => isAnswered = true });
     }
   }
 
@@ -82,14 +85,19 @@ export class RoundTrips implements AsyncDisposable {
 async function carry(
   from: Deno.Conn,
   to: Deno.Conn,
-  see: (bytes: Uint8Array) => void,
+  { read, handOn }: {
+    read?: (bytes: Uint8Array) => void;
+    /** Before bytes are handed on, which is after the delay. */
+    handOn?: () => void;
+  },
 ): Promise<void> {
   let last = Promise.resolve();
   try {
     for await (const bytes of from.readable) {
-      see(bytes);
+      read?.(bytes);
       const delay = new Promise((done) => setTimeout(done, DELAY_MS));
       last = last.then(() => delay).then(async () => {
+        handOn?.();
         for (let sent = 0; sent < bytes.length;) {
           sent += await to.write(bytes.subarray(sent));
         }

@@ -2,7 +2,7 @@
 import { systemClock, systemIds } from "../../src/deps.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { ADDING_SELLERS, addSeller } from "../../src/sellers/seller_rows.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { addDatabase } from "./data_dir.ts";
 import { type Program, startProgram } from "./process.ts";
 
@@ -17,9 +17,7 @@ export async function addSellersTo(
   const deps = { clock: systemClock, ids: systemIds };
   const keys = new Map<string, string>();
   for (const name of names) {
-    const { apiKey } = await db.write((tx) => addSeller(tx, deps, name), {
-      order: ADDING_SELLERS,
-    });
+    const { apiKey } = await db.write((tx) => addSeller(tx, deps, name));
     keys.set(name, apiKey);
   }
   return keys;

@@ -1,10 +1,24 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ingestEvent } from "../../src/webhooks/ingest.ts";
+import { type Db, DbError, type Tx } from "../../src/database/db.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
+import { markRemoved } from "../../src/sellers/seller_rows.ts";
+import { type EventDraft, ingestEvent } from "../../src/webhooks/ingest.ts";
+import { deleteWebhook } from "../../src/webhooks/webhook_rows.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 import { bothEngines } from "../support/engine.ts";
 
 function rows(bench: WebhookBench, table: string): Promise<unknown[]> {
   return bench.db.read((sql) => sql.all(`SELECT * FROM ${table}`));
+}
+
+function draftOf(reference: string): EventDraft {
+  return {
+    seller: { text: "acme" },
+    trigger: { text: "order_created" },
+    reference: { text: reference },
+    data: "",
+    details: [],
+  };
 }
 
 bothEngines.test("event and delivery are one write, or none", async () => {
@@ -24,13 +38,7 @@ bothEngines.test("event and delivery are one write, or none", async () => {
         },
         signals: bench.signals,
       },
-      {
-        seller: { text: "acme" },
-        trigger: { text: "order_created" },
-        reference: { text: "order-2" },
-        data: "",
-        details: [],
-      },
+      draftOf("order-2"),
     )
   );
   assertEquals((await rows(bench, "events")).length, 1);
@@ -46,4 +54,63 @@ bothEngines.test("one reference can be another event for another trigger or sell
   const again = await bench.emit("order-1", "order_paid");
   assertEquals(again, { ...second, outcome: "repeated" });
   assertEquals((await rows(bench, "events")).length, 2);
+});
+
+bothEngines.test("what happens between the reading of an event and its write counts", async () => {
+  await using bench = await WebhookBench.open();
+  /** Hands an event in; `between` comes before its first write. */
+  const handIn = (reference: string, between: (tx: Tx) => Promise<unknown>) => {
+    let before: Promise<unknown> | undefined;
+    const db: Db = Object.assign(Object.create(bench.db), {
+      write: async (...args: Parameters<Db["write"]>) => {
+        await (before ??= bench.db.write(between));
+        return await bench.db.write(...args);
+      },
+    });
+    return ingestEvent({ ...bench, db }, draftOf(reference));
+  };
+  const { deps, seller } = bench;
+  const disable = (tx: Tx) => tx.run("UPDATE webhooks SET disabled_at = 1");
+  const enable = (tx: Tx) => tx.run("UPDATE webhooks SET disabled_at = NULL");
+  const remove = (tx: Tx) =>
+    deleteWebhook(tx, deps, seller.no, "order_created");
+  await bench.register();
+  assertEquals((await handIn("1", disable)).outcome, "held");
+  assertEquals((await handIn("2", enable)).outcome, "queued");
+  const { deliveryId, outcome } = await handIn("3", remove);
+  assertEquals([deliveryId, outcome], [null, "unheard"]);
+  const states = (await bench.deliveries()).map(({ state }) => state);
+  assertEquals(states, ["cancelled", "cancelled"]);
+  const events = await rows(bench, "events") as { event_no: number }[];
+  // A number of each time that the first write found something else.
+  assertEquals(events.map(({ event_no }) => event_no).sort(), [2, 4, 6]);
+  await assertRejects(
+    () => handIn("4", (tx) => markRemoved(tx, seller.id)),
+    ServiceError,
+  );
+});
+
+bothEngines.test("an event is handed in again when nobody knows whether it was stored", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const unsure = new DbError("unsure", "broken on purpose");
+  /** The first `broken` writes are stored, or not, and nobody learns of it. */
+  const handIn = (reference: string, broken: number, isStored: boolean) => {
+    const db: Db = Object.assign(Object.create(bench.db), {
+      write: async (...args: Parameters<Db["write"]>) => {
+        const breaks = broken-- > 0;
+        const result = breaks && !isStored
+          ? undefined
+          : await bench.db.write(...args);
+        if (breaks) throw unsure;
+        return result;
+      },
+    });
+    return ingestEvent({ ...bench, db }, draftOf(reference));
+  };
+  assertEquals((await handIn("1", 1, true)).outcome, "repeated");
+  assertEquals((await handIn("2", 1, false)).outcome, "queued");
+  assertEquals(await assertRejects(() => handIn("3", 2, true)), unsure);
+  assertEquals((await rows(bench, "events")).length, 3);
+  assertEquals((await rows(bench, "deliveries")).length, 3);
 });

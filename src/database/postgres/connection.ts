@@ -8,6 +8,7 @@ import {
   type ChangeHorizon,
   DbError,
   type DbErrorKind,
+  type Later,
   LOCK_WAIT_MS,
   type Param,
   type Sql,
@@ -148,7 +149,8 @@ export class ConnectionPool {
 
   #tell(error: unknown, since: number): void {
     const { servers, timeouts, clock } = this.#options;
-    if (isLost(error)) {
+    const isUnsure = error instanceof DbError && error.kind === "unsure";
+    if (isLost(isUnsure ? error.cause : error)) {
       // A connection that broke earlier reported its end and did not time out.
       // A timer may fire a millisecond early.
       const isSilent = clock.monotonic() - since > 0.9 * timeouts.silenceMs;
@@ -212,7 +214,7 @@ export function toDbError(error: unknown): PostgresError {
 /**
  * Sends a statement, in one packet with those that are sent in the same turn of
  * the event loop; the result may be awaited later or ignored. Prepared ones form
- * a group, which a text without parameters (BEGIN, COMMIT) ends.
+ * a group, which a text without parameters (COMMIT, ROLLBACK) ends.
  */
 export function send(
   client: pg.Client,
@@ -446,6 +448,15 @@ export class PostgresTx extends PostgresSql implements Tx {
   exec(sql: string, params: readonly Param[] = []): Promise<void> {
     this.#write(sql, params);
     return Promise.resolve();
+  }
+
+  runLater(sql: string, params: readonly Param[] = []): Promise<Later> {
+    const later: Later = { changed: 0 };
+    this.#write(sql, params).then(
+      ({ rowCount }) => void (later.changed = rowCount ?? 0),
+      () => {}, // The commit fails, too.
+    );
+    return Promise.resolve(later);
   }
 
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {

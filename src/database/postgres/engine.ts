@@ -18,7 +18,11 @@
  * Small writes of one kind that wait together share a transaction, because a
  * commit costs more than they do: one flush, and one round trip for the same
  * statement of all. If one of them fails after it has written, it is run again by
- * itself, and the others together.
+ * itself, and the others together. Beside transactions that run, another one of
+ * the kind begins only when at least as many writes wait as are in those, or
+ * when the first has waited `SHARE_WAIT_MS`. So there are few large transactions
+ * where the server is near, and several where each waits long for a network or a
+ * disk, and nobody waits longer for one that a lock holds up.
  */
 import type pg from "pg";
 import { type Deps, systemDeps } from "../../deps.ts";
@@ -30,6 +34,7 @@ import {
   HURRIED_LOCK_WAIT_MS,
   NO_METER,
   outageOf,
+  type ReadOptions,
   type RetryReason,
   type Sql,
   type Tx,
@@ -49,11 +54,17 @@ import {
 } from "./connection.ts";
 import { migratePostgres } from "./schema.ts";
 import { SharedValues } from "../shared_values.ts";
+import { SingleStatement } from "../single_statement.ts";
 import { Servers } from "./servers.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
 
 /** Writes of one transaction at most. */
 const SHARE_LIMIT = 64;
+/**
+ * How long few writes wait for others to share a transaction with, while
+ * transactions of their kind run.
+ */
+const SHARE_WAIT_MS = 5;
 /**
  * Of those with one key, which make a round trip each, one after the other, for
  * which all others of the transaction wait.
@@ -74,8 +85,16 @@ const TRIES = 2;
 /** How far the times of changes may differ between processes. */
 const TIME_STEP_MS = 1_000;
 
-const BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-const BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED";
+// Prepared, so that they are answered with the statements after them. COMMIT is
+// not, so that its own time can be measured.
+const BEGIN_READ = {
+  name: "begin read",
+  text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+};
+const BEGIN_WRITE = {
+  name: "begin write",
+  text: "BEGIN ISOLATION LEVEL READ COMMITTED",
+};
 
 export interface PostgresOptions {
   url: string;
@@ -125,11 +144,18 @@ interface WriteQueue {
   /** Of the advisory lock; null: without one. */
   order: string | null;
   waiting: WaitingWrite[];
+  readonly isShared: boolean;
   /** Keys of shared writes whose transactions run. */
   readonly keys: Set<string>;
   /** How many transactions take writes from it, and may do so. */
   running: number;
   readonly limit: number;
+  /** How many of the running ones have no connection yet. */
+  connecting: number;
+  /** Writes of those that have one. */
+  taken: number;
+  /** Cancels the timer that begins a transaction; null: there is none. */
+  cancelTimer: (() => void) | null;
 }
 
 /** The result of one write in a transaction that is still open. */
@@ -174,19 +200,23 @@ class PostgresDb implements Db {
     this.#servers = servers;
   }
 
-  async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+  async read<T>(
+    fn: (sql: Sql) => Promise<T>,
+    { single = false }: ReadOptions = {},
+  ): Promise<T> {
     const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
     for (let tries = 1;; tries++) {
       if (this.#closed) throw closed();
       const client = await this.#readers.take();
-      send(client, BEGIN_READ);
+      const sql = new PostgresSql(client);
+      if (!single) send(client, BEGIN_READ);
       try {
-        const value = await fn(new PostgresSql(client));
-        send(client, "COMMIT");
+        const value = await fn(single ? new SingleStatement(sql) : sql);
+        if (!single) send(client, "COMMIT");
         this.#readers.giveBack(client);
         return value;
       } catch (error) {
-        send(client, "ROLLBACK");
+        if (!single) send(client, "ROLLBACK");
         this.#readers.giveBack(client, error);
         const isLate = this.#deps.clock.monotonic() > until;
         if (!isLost(error) || tries >= TRIES || isLate) throw error;
@@ -215,14 +245,15 @@ class PostgresDb implements Db {
         askedAt,
         until: askedAt + this.#lockWaitMs,
       });
-      if (queue.running < queue.limit) this.#start(queue);
+      this.#startIfDue(queue);
     });
   }
 
   #queueOf(options: WriteOptions): WriteQueue {
     const { shared, owner = "" } = options;
     const order = options.order ?? null;
-    const name = shared !== undefined
+    const isShared = shared !== undefined;
+    const name = isShared
       ? `shared ${shared.kind}`
       : order !== null
       ? `order ${order}`
@@ -230,38 +261,72 @@ class PostgresDb implements Db {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
       // Half of the connections stay free for writes that share nothing.
-      const limit = shared !== undefined
+      const limit = isShared
         ? Math.ceil(this.#writersLimit / 2)
         : order !== null
         ? 1
         : owner !== ""
         ? OWNER_LIMIT
         : this.#writersLimit;
-      const keys = new Set<string>();
-      queue = { name, order, waiting: [], keys, running: 0, limit };
+      queue = {
+        name,
+        order,
+        waiting: [],
+        isShared,
+        keys: new Set(),
+        running: 0,
+        limit,
+        connecting: 0,
+        taken: 0,
+        cancelTimer: null,
+      };
       this.#queues.set(name, queue);
     }
     return queue;
   }
 
-  #start(queue: WriteQueue): void {
+  #startIfDue(queue: WriteQueue): void {
+    if (queue.running === queue.limit) return;
+    if (!this.#isDue(queue, queue.running)) return;
     queue.running++;
     const running = this.#writeWaiting(queue);
     this.#running.add(running);
     running.finally(() => this.#running.delete(running));
   }
 
-  /** Runs transactions until no write of the queue can begin. */
+  /**
+   * Whether a transaction of the queue is to begin now, beside so many others.
+   * If it may be later, while they run, a timer begins it.
+   */
+  #isDue(queue: WriteQueue, others: number): boolean {
+    if (!canBegin(queue)) return false;
+    const { waiting, isShared, connecting, taken } = queue;
+    if (!isShared || others === 0) return true;
+    // One that has no connection yet will take those that wait.
+    if (connecting === 0 && waiting.length >= taken) return true;
+    const left = SHARE_WAIT_MS - this.#since(waiting[0].askedAt);
+    if (left <= 0) return true;
+    queue.cancelTimer ??= this.#deps.clock.after(left, () => {
+      queue.cancelTimer = null;
+      this.#startIfDue(queue);
+    });
+    return false;
+  }
+
+  /** Runs transactions until none of the queue is due. */
   async #writeWaiting(queue: WriteQueue): Promise<void> {
-    while (canBegin(queue)) {
+    while (this.#isDue(queue, queue.running - 1)) {
       const startedAt = this.#deps.clock.monotonic();
       this.#meter.waited("queue", startedAt - queue.waiting[0].askedAt);
       let client: pg.PoolClient;
+      queue.connecting++;
       try {
         client = await this.#writers.take();
       } catch (error) {
         for (const write of queue.waiting.splice(0)) write.reject(error);
         break;
+      } finally {
+        queue.connecting--;
       }
       this.#meter.waited("connection", this.#since(startedAt));
       const writes = takeWrites(queue);
@@ -269,13 +334,17 @@ class PostgresDb implements Db {
         this.#writers.giveBack(client);
         break;
       }
+      queue.taken += writes.length;
       await this.#transaction(client, queue, writes);
+      queue.taken -= writes.length;
       for (const { key } of writes) if (key !== null) queue.keys.delete(key);
     }
     // In the same turn of the event loop as the check above, so that no write
     // is added to a queue that has just ended.
     queue.running--;
-    if (queue.running === 0) this.#queues.delete(queue.name);
+    if (queue.running > 0) return;
+    queue.cancelTimer?.();
+    this.#queues.delete(queue.name);
   }
 
   /** Runs writes in one transaction, and returns the connection. */
@@ -286,12 +355,12 @@ class PostgresDb implements Db {
   ): Promise<void> {
     let called: readonly Called[] = [];
     try {
-      called = await this.#call(client, queue, writes);
+      const opened = open(client, queue.order, this.#shortenedLockWait(writes));
+      called = await this.#call(client, opened, writes);
       refuseSpoilt(called);
       if (called.some(({ ok }) => ok)) {
         await this.#beforeCommit(called);
-        const startedAt = this.#deps.clock.monotonic();
-        await commit(client, called);
+        const startedAt = await commit(client, opened, called, this.#deps);
         this.#meter.committed(this.#since(startedAt), called.length);
       } else send(client, "ROLLBACK");
     } catch (error) {
@@ -339,17 +408,15 @@ class PostgresDb implements Db {
   }
 
   /**
-   * Begins a transaction and calls writes in it: those with different keys at
-   * the same time, in the order of their keys, those with the same key one after
-   * the other unless they are `atOnce`.
+   * Calls writes in a transaction: those with different keys at the same time,
+   * in the order of their keys, those with the same key one after the other
+   * unless they are `atOnce`.
    */
   #call(
     client: pg.PoolClient,
-    { order }: WriteQueue,
+    opened: Promise<unknown>,
     writes: readonly WaitingWrite[],
   ): Promise<Called[]> {
-    const lockWaitMs = this.#shortenedLockWait(writes);
-    const opened = open(client, order, lockWaitMs);
     const values = new Map<string, Promise<unknown>>();
     const chains = new Map<string | null, Promise<unknown>>();
     const ordered = writes.length === 1 ? writes : writes.toSorted(byKey);
@@ -378,7 +445,6 @@ class PostgresDb implements Db {
     if (write.changes) tx.takeChanges(1).catch(() => {});
     try {
       const value = await write.fn(tx);
-      await opened;
       return { ok: true, write, value, tx };
     } catch (error) {
       // After a failed BEGIN, later errors only repeat that it failed.
@@ -432,7 +498,7 @@ class PostgresDb implements Db {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.all(this.#running);
+    while (this.#running.size > 0) await Promise.all(this.#running);
     this.#servers.close();
     await this.wakeUps.close();
     await Promise.all([this.#writers.end(), this.#readers.end()]);
@@ -527,27 +593,36 @@ function refuseFailed(called: readonly Called[]): void {
 }
 
 /**
- * Throws `unsure` also after a warning: the server gives one when it stopped
- * waiting for a synchronous standby, without which the commit can be lost.
+ * Returns the monotonic time at which the server had carried out the statements
+ * that were sent with the COMMIT. Throws `unsure` also after a warning: the
+ * server gives one when it stopped waiting for a synchronous standby, without
+ * which the commit can be lost.
  */
 async function commit(
   client: pg.Client,
+  opened: Promise<unknown>,
   called: readonly Called[],
-): Promise<void> {
+  { clock }: Deps,
+): Promise<number> {
   // Whatever breaks from here on, the server may have committed.
   refuseFailed(called);
   const warnings: pg.Notice[] = [];
   const listen = (notice: pg.Notice) => void warnings.push(notice);
   client.on("notice", listen);
   try {
-    const { command } = await send(client, "COMMIT");
+    const committed = send(client, "COMMIT");
+    await called.at(-1)!.tx.done;
+    const startedAt = clock.monotonic();
+    const { command } = await committed;
     if (command !== "COMMIT") {
+      await opened;
       refuseFailed(called);
       throw new DbError("other", "A failed statement was passed over.");
     }
     if (warnings.length > 0) {
       throw new DbError("unsure", warnings[0].message);
     }
+    return startedAt;
   } catch (error) {
     if (!isLost(error)) throw error;
     throw new DbError(

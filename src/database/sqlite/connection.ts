@@ -10,6 +10,7 @@ import {
   type Change,
   type ChangeHorizon,
   DbError,
+  type Later,
   type Param,
   type Row,
   type Sql,
@@ -205,6 +206,11 @@ export class SqliteConnection implements Sql {
     return guarded(() => Number(statement.run(...bindable(params)).changes));
   }
 
+  execNow(sql: string, params: readonly Param[]): void {
+    const { statement } = this.#query(sql);
+    guarded(() => execute(statement, params));
+  }
+
   runManyNow(sql: string, rows: readonly (readonly Param[])[]): void {
     const { statement, insertMany } = this.#query(sql);
     const together = insertMany === null
@@ -317,8 +323,13 @@ export class SqliteTx implements Tx {
     return Promise.resolve();
   }
 
-  async exec(sql: string, params: readonly Param[] = []): Promise<void> {
-    await this.run(sql, params);
+  exec(sql: string, params: readonly Param[] = []): Promise<void> {
+    // deno-lint-ignore require-await
+    return this.#inOrder(async () => this.#connection.execNow(sql, params));
+  }
+
+  async runLater(sql: string, params?: readonly Param[]): Promise<Later> {
+    return { changed: await this.run(sql, params) };
   }
 
   /** Lets other work run between pieces: only other writes need to wait. */

@@ -25,12 +25,14 @@ import {
   HURRIED_LOCK_WAIT_MS,
   LOCK_WAIT_MS,
   NO_METER,
+  type ReadOptions,
   type Sql,
   type Tx,
   type WriteOptions,
 } from "../db.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { SharedValues } from "../shared_values.ts";
+import { SingleStatement } from "../single_statement.ts";
 import {
   CHECKPOINT_BYTES,
   openFile,
@@ -170,9 +172,14 @@ class SqliteDb implements Db {
     this.#reader = new SqliteConnection(reader);
   }
 
-  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+  read<T>(
+    fn: (sql: Sql) => Promise<T>,
+    { single = false }: ReadOptions = {},
+  ): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
-    const result = this.#reading.then(() => this.#snapshot(fn));
+    const result = this.#reading.then(() =>
+      single ? fn(new SingleStatement(this.#reader)) : this.#snapshot(fn)
+    );
     this.#reading = result.catch(() => {});
     return result;
   }

@@ -23,7 +23,7 @@ import {
   type StreamedAnswer,
 } from "../../net/outbound.ts";
 import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
-import { SerialQueue } from "../../lib/serial_queue.ts";
+import { FairQueue } from "../../lib/fair_queue.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import {
   HEAD_BYTES,
@@ -61,8 +61,11 @@ export class ImageFetcher {
   readonly #clock: Clock;
   readonly #options: ImageFetcherOptions;
   readonly #slots = new ConcurrencyLimit({ perKey: PER_ORIGIN, total: TOTAL });
-  /** Only one image at a time is in memory as a whole. */
-  readonly #inspections = new SerialQueue();
+  /**
+   * Only one image at a time is in memory as a whole; the seller whose images
+   * have taken the least time is next.
+   */
+  readonly #inspections: FairQueue;
   /** Phases of the current jobs, by lease. */
   readonly #phases = new Map<string, ImagePhase>();
   /** When downloads started, by lease; monotonic milliseconds. */
@@ -78,6 +81,7 @@ export class ImageFetcher {
     this.#store = store;
     this.#clock = clock;
     this.#options = options;
+    this.#inspections = new FairQueue({ now: () => clock.monotonic() });
   }
 
   /** The current jobs. */
@@ -119,7 +123,7 @@ export class ImageFetcher {
       const received = await this.#download(task, part, abort);
       if ("kind" in received) return received;
       this.#phases.set(lease, "judging");
-      const header = await this.#judge(lease, part);
+      const header = await this.#judge(task, part);
       if (!received.isEndMarked && !header.complete) return CUT_OFF;
       this.#phases.set(lease, "storing");
       return await keep(part, received, header, abort);
@@ -129,12 +133,15 @@ export class ImageFetcher {
     }
   }
 
-  #judge(lease: string, part: IncomingImage): Promise<ImageHeader> {
+  #judge(
+    { lease, sellerId }: ImageTask,
+    part: IncomingImage,
+  ): Promise<ImageHeader> {
     return this.#inspections.take(async () => {
       const content = await part.content();
       const { jobMark } = this.#options;
       return marked(jobMark, lease, () => inspectImage(content));
-    });
+    }, sellerId);
   }
 
   #fault(error: unknown): ImageOutcome {

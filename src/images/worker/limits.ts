@@ -1,6 +1,6 @@
 /**
  * Limits concurrent downloads, so that no seller delays another: at most 16 in
- * flight to one origin and 64 in total, and of these
+ * flight to one origin and 128 in total, and of these
  *
  * - for one seller as many as are free besides, or fewer if its downloads take
  *   long (`net/hold_times.ts`): slow hosts delay only the seller that names
@@ -19,7 +19,7 @@ import type { OwnerTimes } from "../../net/hold_times.ts";
 /** Most downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
 /** Most downloads in flight in total. */
-export const TOTAL = 64;
+export const TOTAL = 128;
 const UNPROVEN = 24;
 const UNPROVEN_WITH_FIRST = 56;
 const PER_UNPROVEN_ORIGIN = 4;
@@ -78,6 +78,16 @@ export class DownloadLimits {
   /** The most downloads of this source that may be handed out now. */
   room(source: DownloadSource): number {
     return Math.max(0, Math.min(this.#roomAt(source), this.#shareAt(source)));
+  }
+
+  /** Whether the seller may have room at any origin. */
+  hasRoom(sellerId: string): boolean {
+    const slots = this.#slotsFor(sellerId);
+    if (slots !== 0) return slots > 0;
+    // One whose slots are all in use may have more handed out in advance.
+    return [...this.#held.values()].some((sellers) =>
+      heldBy(sellers) >= PER_ORIGIN
+    );
   }
 
   /** What the limits leave. */

@@ -73,6 +73,8 @@ export async function pickImages(
   const sellers = await sellersInTurn(sql, round.sellerId);
   const queues: ImageJob[][] = [];
   for (const sellerId of sellers) {
+    // Its downloads end first, and every end is followed by another read.
+    if (!limits.hasRoom(sellerId)) continue;
     const look = { sellerId, now, limits, origins };
     queues.push(await queueOf(sql, look, picked));
   }

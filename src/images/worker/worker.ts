@@ -25,7 +25,7 @@ import { TOTAL } from "./limits.ts";
 /** Niceness of this thread and of those that write its files. */
 const NICENESS = 10;
 /** Results are batched: sent after this long, or at this number. */
-const GATHER_MS = 10;
+const GATHER_MS = 2;
 const GATHER = 64;
 /** Interval of ticks. */
 const TICK_MS = 250;

@@ -3,7 +3,8 @@
  * other use case can create an event.
  */
 import type { Trigger } from "../trigger.ts";
-import type { Sql, Tx } from "../../database/db.ts";
+import type { WebhookState } from "../webhook.ts";
+import { type Later, type Sql, together, type Tx } from "../../database/db.ts";
 
 export interface NewEvent {
   id: string;
@@ -13,51 +14,76 @@ export interface NewEvent {
   reference: string | null;
   /** The body as it is signed and sent. */
   body: Uint8Array;
-  /** Null if no webhook is registered, so that nothing is to be delivered. */
-  deliveryId: string | null;
+  /** Where it is to be delivered; null: no webhook is registered. */
+  delivery: { id: string; webhook: WebhookState } | null;
   /** Unix milliseconds. */
   createdAt: number;
-  /** Its number among the seller's events; null for a test event. */
-  number: number | null;
 }
+
+const insertFrom = (number: string, condition = "") =>
+  `INSERT INTO events (id, seller_no, trigger_name, reference, body,
+     delivery_id, created_at, event_no)
+   SELECT ?, seller_no, ?, ?, ?, ?, ?, ${number} FROM sellers
+   WHERE seller_no = ? AND status <> 'removed' ${condition}
+   ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`;
+const INSERT_TEST = insertFrom("NULL");
+const INSERT_UNHEARD = insertFrom("last_event_no");
+const INSERT = insertFrom(
+  "last_event_no",
+  `AND (SELECT id FROM webhooks WHERE id = ? AND COALESCE(disabled_at, 0) = ?
+        /* FOR SHARE */) IS NOT NULL`,
+);
 
 /**
- * Returns the number of a seller's next event. The seller's row stays locked
- * until the commit, so a reader that sees a number also sees all smaller ones.
- * It is the first lock that an event takes. null: the
- * seller has been removed.
+ * Inserts an event, and counts it; not if (seller, trigger, reference) exists
+ * already, the seller has been removed, or the webhook deleted, disabled or
+ * enabled. Until the commit it cannot be, so its queue sees the new delivery. The
+ * webhook of a test event, which gets no number, is locked already.
+ *
+ * The seller's row stays locked until the commit, so a reader that sees a number
+ * also sees all smaller ones. That is why nothing waits here for an answer.
  */
-export async function takeEventNumber(
-  tx: Tx,
-  sellerNo: number,
-): Promise<number | null> {
-  const row = await tx.get<{ n: number }>(
-    `UPDATE sellers SET last_event_no = last_event_no + 1
-     WHERE seller_no = ? AND status <> 'removed'
-     RETURNING last_event_no AS n`,
-    [sellerNo],
+export async function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
+  const { sellerNo, reference, delivery } = event;
+  const params = [
+    event.id,
+    event.trigger,
+    reference,
+    event.body,
+    delivery?.id ?? null,
+    event.createdAt,
+    sellerNo,
+  ];
+  if (reference === null) return await tx.runLater(INSERT_TEST, params);
+  const [, inserted] = await together(
+    tx.exec(
+      `UPDATE sellers SET last_event_no = last_event_no + 1
+       WHERE seller_no = ? AND status <> 'removed'`,
+      [sellerNo],
+    ),
+    delivery === null
+      ? tx.runLater(INSERT_UNHEARD, params)
+      : tx.runLater(INSERT, [
+        ...params,
+        delivery.webhook.id,
+        delivery.webhook.disabledAt ?? 0,
+      ]),
   );
-  return row?.n ?? null;
+  return inserted;
 }
 
-/** Inserts an event; false if (seller, trigger, reference) exists already. */
-export async function insertEvent(tx: Tx, event: NewEvent): Promise<boolean> {
-  const changed = await tx.run(
-    `INSERT INTO events (id, seller_no, trigger_name, reference, body,
-       delivery_id, created_at, event_no) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`,
-    [
-      event.id,
-      event.sellerNo,
-      event.trigger,
-      event.reference,
-      event.body,
-      event.deliveryId,
-      event.createdAt,
-      event.number,
-    ],
+/** Finds an event by its reference. */
+export function findEvent(
+  sql: Sql,
+  sellerNo: number,
+  trigger: Trigger,
+  reference: string,
+): Promise<{ eventId: string; deliveryId: string | null } | undefined> {
+  return sql.get(
+    `SELECT id AS "eventId", delivery_id AS "deliveryId" FROM events
+     WHERE seller_no = ? AND trigger_name = ? AND reference = ?`,
+    [sellerNo, trigger, reference],
   );
-  return changed > 0;
 }
 
 /** The most events that one write of a sweep deletes. */
@@ -73,19 +99,5 @@ export function deleteReferences(tx: Tx, before: number): Promise<number> {
        SELECT id FROM events WHERE body IS NULL AND created_at <= ?
        ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
     [before, SWEEP_EVENTS],
-  );
-}
-
-/** Finds an event by its reference. */
-export function findEvent(
-  sql: Sql,
-  sellerNo: number,
-  trigger: Trigger,
-  reference: string,
-): Promise<{ eventId: string; deliveryId: string | null } | undefined> {
-  return sql.get(
-    `SELECT id AS "eventId", delivery_id AS "deliveryId" FROM events
-     WHERE seller_no = ? AND trigger_name = ? AND reference = ?`,
-    [sellerNo, trigger, reference],
   );
 }

@@ -8,9 +8,8 @@ import {
   type Secrets,
   type Transition,
   TRANSITIONS,
-  type Webhook,
+  type WebhookState,
 } from "../webhook.ts";
-import type { Trigger } from "../trigger.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
 import { BEFORE_ALL_IDS } from "../../lib/ids.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
@@ -27,39 +26,31 @@ export function stateIn({ from }: Transition): string {
     : `state IN (${states.join(", ")})`;
 }
 
-export interface NewDelivery {
-  id: string;
-  eventId: string;
-  sellerNo: number;
-  trigger: Trigger;
-  webhookId: string;
-  /** The webhook is disabled: the delivery waits until it is enabled. */
-  held: boolean;
-  /** Unix milliseconds; it is due at once. */
-  createdAt: number;
-}
-
-/** Inserts a delivery, in the same write as its event. */
+/**
+ * Inserts a delivery of an event, due `now` (Unix milliseconds) or held, if the
+ * event exists. Its webhook is locked.
+ */
 export async function insertDelivery(
   tx: Tx,
-  delivery: NewDelivery,
+  id: string,
+  eventId: string,
+  webhook: WebhookState,
+  now: number,
 ): Promise<void> {
-  const { id, eventId, sellerNo, trigger, webhookId, createdAt, held } =
-    delivery;
+  const held = webhook.disabledAt !== null;
   await tx.exec(
     `INSERT INTO deliveries (id, event_id, seller_no, trigger_name, webhook_id,
        state, due_at, attempts, failures, created_at, settled_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`,
+     SELECT ?, id, seller_no, trigger_name, ?, ?, ?, 0, 0, ?, ? FROM events
+     WHERE id = ?`,
     [
       id,
-      eventId,
-      sellerNo,
-      trigger,
-      webhookId,
+      webhook.id,
       held ? TRANSITIONS.hold.to : TRANSITIONS.free.to,
-      held ? null : createdAt,
-      createdAt,
-      held ? createdAt : null,
+      held ? null : now,
+      now,
+      held ? now : null,
+      eventId,
     ],
   );
 }
@@ -72,7 +63,7 @@ export async function queueAnew(
   tx: Tx,
   id: string,
   transition: Transition,
-  webhook: Pick<Webhook, "id" | "disabledAt">,
+  webhook: WebhookState,
   now: number,
 ): Promise<boolean> {
   const held = webhook.disabledAt !== null;

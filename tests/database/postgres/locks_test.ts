@@ -11,13 +11,13 @@ import { systemClock, systemIds } from "../../../src/deps.ts";
 import {
   type Db,
   NO_METER,
+  type Shared,
   type Tx,
   type WriteOptions,
 } from "../../../src/database/db.ts";
 import {
   claimDeliveries,
   insertDelivery,
-  type NewDelivery,
 } from "../../../src/webhooks/rows/queue.ts";
 import { insertEvent } from "../../../src/webhooks/rows/events.ts";
 import { settleDelivery } from "../../../src/webhooks/rows/outcomes.ts";
@@ -47,11 +47,11 @@ import {
 } from "../../../src/catalogue/transaction_rows.ts";
 import {
   deleteWebhook,
-  lockWebhook,
+  findWebhook,
   putWebhook,
 } from "../../../src/webhooks/webhook_rows.ts";
 import { chair } from "../../bench/chair.ts";
-import { until } from "../../support/clock.ts";
+import { TestClock, until } from "../../support/clock.ts";
 import { ownServer } from "../../support/postgres.ts";
 
 const server = await ownServer();
@@ -107,6 +107,12 @@ class Two implements AsyncDisposable {
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
         run: tx.run.bind(tx),
         exec: tx.exec.bind(tx),
+        runLater: (sql, params) =>
+          look(sql, async () => {
+            const later = await tx.runLater(sql, params);
+            await tx.get("SELECT 1"); // The server has carried it out.
+            return later;
+          }),
         lock: tx.lock.bind(tx),
         runMany: tx.runMany.bind(tx),
         changeHorizon: tx.changeHorizon.bind(tx),
@@ -338,6 +344,65 @@ Deno.test("others do not wait for all writes of one key", async () => {
   }
 });
 
+Deno.test("a transaction begins beside others when as many writes wait as they have, or one has waited for 5 ms", async () => {
+  const clock = new TestClock();
+  const db = await openPostgres({
+    url: await server.database(),
+    connections: 20,
+    deps: { clock },
+  });
+  const end = Promise.withResolvers<void>();
+  let begun = 0;
+  const write = async (shared?: Shared, ends = end.promise) => {
+    let pid = 0;
+    await db.write(async (tx) => {
+      const row = await tx.get<{ pid: number }>("SELECT pg_backend_pid() pid");
+      pid = row!.pid;
+      begun++;
+      await ends;
+    }, { shared });
+    return pid;
+  };
+  try {
+    // Every connection is open, so that a transaction begins at once.
+    const opened = Promise.withResolvers<void>();
+    const opening = Array.from(
+      { length: 10 },
+      () => write(undefined, opened.promise),
+    );
+    await until(() => begun === 10);
+    opened.resolve();
+    await Promise.all(opening);
+    begun = 0;
+    const pids: Promise<number>[] = [];
+    const steps = [
+      { begun: 1 },
+      { begun: 2 },
+      { begun: 2 },
+      { begun: 4 },
+      { begun: 4 },
+      { begun: 4 },
+      { begun: 4, ms: 4 },
+      { begun: 6, ms: 1 },
+    ];
+    for (const step of steps) {
+      if (step.ms === undefined) {
+        pids.push(write({ kind: "test", key: `${pids.length}` }));
+      } else clock.advance(step.ms);
+      await until(() => begun >= step.begun);
+      await db.read((sql) => sql.get("SELECT 1"));
+      assertEquals(begun, step.begun, JSON.stringify(step));
+    }
+    end.resolve();
+    const sizes = Map.groupBy(await Promise.all(pids), (pid) => pid).values()
+      .map(({ length }) => length).toArray();
+    assertEquals(sizes, [1, 1, 2, 2]);
+  } finally {
+    end.resolve();
+    await db.close();
+  }
+});
+
 Deno.test("an upload reads the products that it names, however many the seller has got since statistics were made", async () => {
   await using both = await Two.open();
   const { no } =
@@ -414,37 +479,21 @@ Deno.test("processes take turns at deleting what a removed seller left", async (
   ]);
 });
 
-async function emit(
-  tx: Tx,
-  sellerNo: number,
-  webhookId: string,
-): Promise<void> {
-  const delivery: NewDelivery = {
-    id: deps.ids.uuid(),
-    eventId: deps.ids.uuid(),
-    sellerNo,
-    trigger: TRIGGER,
-    webhookId,
-    held: false,
-    createdAt: 1,
-  };
-  await insertEvent(tx, {
-    id: delivery.eventId,
-    sellerNo,
-    trigger: TRIGGER,
-    reference: delivery.id,
-    body: new Uint8Array(),
-    deliveryId: delivery.id,
-    createdAt: 1,
-    number: null,
-  });
-  await insertDelivery(tx, delivery);
-}
-
-/** An event taken in, as `events.ts` does it. */
+/** An event taken in, as `ingest.ts` does it. */
 async function ingest(tx: Tx, { no }: Seller): Promise<void> {
-  const webhook = await lockWebhook(tx, no, TRIGGER);
-  await emit(tx, no, webhook!.id);
+  const eventId = deps.ids.uuid();
+  const webhook = (await findWebhook(tx, no, TRIGGER))!;
+  const delivery = { id: deps.ids.uuid(), webhook };
+  await insertEvent(tx, {
+    id: eventId,
+    sellerNo: no,
+    trigger: TRIGGER,
+    reference: eventId,
+    body: new Uint8Array(),
+    delivery,
+    createdAt: 1,
+  });
+  await insertDelivery(tx, delivery.id, eventId, webhook, 1);
 }
 
 const STATES = "SELECT state FROM deliveries ORDER BY state";
@@ -455,7 +504,7 @@ Deno.test("no event waits for a webhook that is deleted meanwhile", async () => 
   await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));
   await both.interleave(
     (tx) => ingest(tx, seller),
-    (sql) => sql.includes("FROM webhooks"),
+    (sql) => sql.includes("INSERT INTO events"),
     () => two.write((tx) => deleteWebhook(tx, deps, seller.no, TRIGGER)),
   );
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);

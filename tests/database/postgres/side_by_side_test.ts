@@ -51,25 +51,29 @@ class Held implements AsyncDisposable {
 
   /**
    * Holds `first` before its commit while `second` runs in the other process,
-   * until that is over or waits for a lock. Returns whether it waited. The write
-   * of `first` is known by a table.
+   * until that is over or waits for a lock. Returns the kind of that lock, null
+   * where it did not wait. The write of `first` is known by a table.
    */
   async run<A, B>(
     first: (app: TestApp) => Promise<A>,
     second: (app: TestApp) => Promise<B>,
     table?: string,
-  ): Promise<{ first: A; second: B; waited: boolean }> {
+  ): Promise<{ first: A; second: B; waited: boolean; lock: string | null }> {
     const commit = Promise.withResolvers<void>();
     this.commit = commit.promise;
     const early = first(this.#slow);
     await until(() => this.#service.hasWritten(table));
     let over = false;
     const late = second(this.app).finally(() => over = true);
-    await until(async () => over || await this.#service.isWaiting());
+    let lock: string | null = null;
+    await until(async () => {
+      lock = await this.#service.awaitedLock();
+      return over || lock !== null;
+    });
     const waited = !over;
     this.commit = undefined;
     commit.resolve();
-    return { first: await early, second: await late, waited };
+    return { first: await early, second: await late, waited, lock };
   }
 
   /** Sets how many products the seller may have. */
@@ -184,6 +188,15 @@ Deno.test("a new SKU of two uploads is one product", async () => {
     ["created", "unchanged"].map((n) => textAt(record, `products/${n}`)),
     ["1", "2"],
   );
+});
+
+Deno.test("an upload waits for one of the same products before it reads them", async () => {
+  await using held = await Held.open();
+  const { first, second, lock } = await held.run(
+    (app) => change(app, "A", "<brand>x</brand>"),
+    (app) => put(app, "A", "B", "C"),
+  );
+  assertEquals([first.status, second.status, lock], [200, 200, "advisory"]);
 });
 
 Deno.test("a SKU that two products take at once is one product's", async () => {

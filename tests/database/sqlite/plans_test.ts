@@ -117,6 +117,10 @@ async function plans(
       get: async (text, params) => (await explain(text, params), undefined),
       run: async (text, params) => (await explain(text, params), 0),
       exec: (text, params) => explain(text, params),
+      runLater: async (text, params) => {
+        await explain(text, params);
+        return { changed: 0 };
+      },
       lock: (text, params) => tx.lock(text, params),
       runMany: () => Promise.resolve(),
       changeHorizon: () => tx.changeHorizon(),

@@ -61,8 +61,8 @@ Deno.test("slots: a seller leaves as many free as it has", () => {
       Math.min(takeAll(slots, source), 16)
     )
       .reduce((sum, n) => sum + n);
-  assertEquals(taken("a", 0), 32);
-  assertEquals(taken("b", 10), 16);
+  assertEquals(taken("a", 0), 64);
+  assertEquals(taken("b", 10), 32);
   assertEquals(slots.full, false);
 });
 
@@ -78,6 +78,25 @@ Deno.test("slots: sellers whose hosts are slow have few, although they answer", 
   }
   assert(held <= 8, `${held} held`);
   assert(takeAll(slots, { sellerId: "c", origin: origin(20) }) >= 16);
+});
+
+Deno.test("slots: a seller has room at some origin, or it need not be asked for any", () => {
+  const { slots, history } = empty(["prompt"], ["slow"]);
+  for (let n = 0; n < 30; n++) history.note(origin(n), true);
+  const ofEach = (sellerId: string) => [
+    ...sources(sellerId, 0),
+    { sellerId, origin: origin(40) },
+  ];
+  for (const seller of ["slow", "prompt"]) {
+    for (const source of sources(seller, 10)) {
+      assert(slots.hasRoom(seller) || slots.room(source) === 0);
+      takeAll(slots, source);
+    }
+    if (slots.hasRoom(seller)) continue;
+    for (const source of ofEach(seller)) assertEquals(slots.room(source), 0);
+  }
+  assertEquals(slots.hasRoom("slow"), false);
+  assertEquals(slots.hasRoom("new"), true);
 });
 
 Deno.test("slots: within an origin, too, a seller leaves room to others", () => {
