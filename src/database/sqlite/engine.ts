@@ -45,6 +45,8 @@ import { migrateSqlite } from "./schema.ts";
 
 /** Writes that share a commit at most. */
 const GROUP_LIMIT = 256;
+/** After so many groups of one write, only one group in so many is gathered. */
+const GROUPS_OF_ONE = 10;
 /** How long other work may run after a slow commit; see `#rest`. */
 const SHORTEST_REST_MS = 1;
 const LONGEST_REST_MS = 250;
@@ -148,6 +150,8 @@ class SqliteDb implements Db {
   /** Duration of the last commit; 0 once `#rest` has used it. */
   #commitMs = 0;
   #logExtended = false;
+  /** Groups in a row that had one write. */
+  #groupsOfOne = 0;
   /** Another process held the lock at the last attempt to begin. */
   #locked = false;
   /** Monotonic time until which the last writes may wait. */
@@ -240,7 +244,9 @@ class SqliteDb implements Db {
         if (!await this.#begin(this.#waiting)) continue;
         const waitedMs = this.#since(this.#waiting[0].askedAt);
         this.#meter.waited("queue", waitedMs);
-        await this.#writeGroup(this.#waiting.splice(0, GROUP_LIMIT));
+        const group = this.#waiting.splice(0, GROUP_LIMIT);
+        this.#groupsOfOne = group.length === 1 ? this.#groupsOfOne + 1 : 0;
+        await this.#writeGroup(group);
         if (!this.#logExtended) await this.#extendLog();
         await this.#rest();
       }
@@ -250,11 +256,15 @@ class SqliteDb implements Db {
   }
 
   /**
-   * Waits for writes of requests that arrived together: a commit costs a
-   * hundred times as much as a turn of the event loop, so it waits as long as
-   * each turn brings more writes.
+   * Waits for writes of requests that arrived together: a commit costs ten
+   * times as much as a turn of the event loop, so it waits as long as each turn
+   * brings more writes. A single client that waits for each answer would wait
+   * in vain, so where groups have one write, only some are gathered.
    */
   async #gather(): Promise<void> {
+    const isAlone = this.#groupsOfOne >= GROUPS_OF_ONE &&
+      this.#groupsOfOne % GROUPS_OF_ONE > 0;
+    if (isAlone) return;
     let before = 0;
     while (before < this.#waiting.length && before < GROUP_LIMIT) {
       before = this.#waiting.length;

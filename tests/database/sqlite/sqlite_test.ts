@@ -1,5 +1,6 @@
 /** What is SQLite's own below the storage seam; `db_test.ts` has the rest. */
 import { DatabaseSync } from "node:sqlite";
+import { clearImmediate, setImmediate } from "node:timers";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type Db,
@@ -11,7 +12,7 @@ import { systemClock } from "../../../src/deps.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import type { Migration } from "../../../src/database/migrations.ts";
 import { fastParent } from "../../support/data_dir.ts";
-import { until } from "../../support/clock.ts";
+import { TestClock, until } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/process.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 
@@ -77,6 +78,31 @@ Deno.test("writes that wait together share a commit, in their order", async () =
   assertEquals(seen, [...seen.keys()]);
   assertEquals(new Set(commits).size, 1, "all committed after all had run");
   assertEquals(await valueOf(db), 40);
+});
+
+Deno.test("SQLite: one client that writes alone does not wait for others, and two share a commit again", async () => {
+  await using folder = await temporaryFolder();
+  // Commits take no time by this clock, so there are no pauses after them.
+  const db = await openSqlite(`${folder.path}/seller.db`, {
+    migrations: COUNTERS,
+    deps: { clock: new TestClock() },
+  });
+  /** Whether the event loop turned before the writes were on disk. */
+  const waited = async (writes: number) => {
+    let turned = false;
+    const turn = setImmediate(() => turned = true);
+    const both = Array.from({ length: writes }, () => db.write(add()));
+    await Promise.all(both);
+    clearImmediate(turn);
+    return turned;
+  };
+  for (let i = 0; i < 10; i++) assertEquals(await waited(1), true);
+  const later: boolean[] = [];
+  for (let i = 0; i < 20; i++) later.push(await waited(1));
+  assertEquals(later.filter((one) => one).length, 2);
+  while (!await waited(2));
+  assertEquals(await waited(1), true);
+  await db.close();
 });
 
 Deno.test("a full disk rejects every write of the group and recovers", async () => {
