@@ -9,10 +9,12 @@
  * All processes are warmed up first: code that the engine has not compiled yet
  * takes twice the CPU time, and each of eight processes runs it rarely.
  *
- * Beside each figure stands what the bare server did on as many connections as
- * the processes have for writing, through the same proxy, and the CPU time of
- * the service, of the server, of what measures (load generator and proxy), and of
- * all other programs: all are on one machine.
+ * Below each figure stand the CPU time of the service, of the server, of what
+ * measures (load generator and proxy), and of all other programs, as all are on
+ * one machine, and what limits it: all of the machine's CPU time, or the server,
+ * if the bare server does hardly more commits on as many connections as the
+ * processes have for writing, through the same proxy. Otherwise all wait for the
+ * network and for flushes.
  */
 import { cpuUsage } from "node:process";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
@@ -34,6 +36,9 @@ const POOL = 10;
 const DELAY_MS = Number(Deno.args[3] ?? 2);
 const FLUSH_MS = Number(Deno.args[4] ?? 5);
 const WARM_UP_MS = 30_000;
+const UPLOADS_WARM_UP_MS = 10_000;
+/** The share of a limit from which it counts as reached. */
+const REACHED = 0.85;
 const CONNECTIONS = 64;
 /** One process refuses more uploads of one seller at a time. */
 const UPLOADS = 16;
@@ -76,7 +81,11 @@ await using server = await PostgresServer.start({}, {
   full_page_writes: "on",
   shared_buffers: "256MB",
   max_wal_size: "4GB",
-}, { installation: installation ?? undefined, env: flushes ?? {} });
+}, {
+  installation: installation ?? undefined,
+  env: flushes ?? {},
+  walSegment: 16,
+});
 await using proxy = await delayed(server.port, DELAY_MS);
 console.log(
   `PostgreSQL ${installation ?? "of npm"} behind ${proxy.name}, ` +
@@ -98,6 +107,9 @@ await server.sql(
   "INSERT INTO bare SELECT id, 0 FROM generate_series(0, 255) AS id",
 );
 
+const bareName = (connections: number) =>
+  `bare commits, ${connections} connections`;
+
 /** One-row commits of bare connections, each with a row of its own. */
 async function bareCommits(connections: number): Promise<void> {
   const script = await Deno.makeTempFile();
@@ -111,13 +123,15 @@ async function bareCommits(connections: number): Promise<void> {
     args: [
       ...["-h", "127.0.0.1", "-p", `${proxy.port}`, "-U", "postgres"],
       ...["-n", "-M", "prepared", "-f", script, "-T", `${seconds}`],
-      ...["-c", `${connections}`, "bare"],
+      // In several threads, as it connects within the measured time.
+      ...["-c", `${connections}`, "-j", `${Math.min(connections, 16)}`],
+      "bare",
     ],
   }).output().catch(() => ({ stdout: new Uint8Array() }));
   const rate = /tps = ([\d.]+)/.exec(new TextDecoder().decode(stdout))?.[1];
   await Deno.remove(script);
   if (rate === undefined) return; // There is no pgbench.
-  const name = `bare commits, ${connections} connections`;
+  const name = bareName(connections);
   table.note(name, "/s", Number(rate));
   const cpu = (await server.cpuSeconds() - before) / seconds;
   table.note(`${name}: server`, "cores", cpu);
@@ -178,11 +192,12 @@ function uploads(
   urls: readonly string[],
   connections: number,
   { seller }: Senders,
+  ms = MS,
 ): Promise<Load> {
   return timed(
     urls,
     connections,
-    MS,
+    ms,
     200,
     (_, connection) => upload(seller(connection)),
   );
@@ -301,6 +316,16 @@ function print(title: string, column: (processes: number) => string): void {
   console.log(title.padEnd(34) + columns.join(""));
 }
 
+/** What limits a load, whose figures have these names. */
+function limitOf(name: string, rates: readonly string[], processes: number) {
+  const cores = CONSUMERS.map((who) => table.median(`${name}: ${who}`));
+  const used = cores.reduce((total, one) => total + one, 0);
+  if (used >= REACHED * CORES) return "CPU";
+  const commits = table.median(bareName(processes * POOL / 2));
+  const isFull = rates.some((name) => table.median(name) >= REACHED * commits);
+  return isFull ? "the server" : "waits";
+}
+
 function printReport(): void {
   const rate = (name: string) => table.median(name);
   print("a second (x of the column before)", (n) => `${n} of 8`);
@@ -323,18 +348,20 @@ function printReport(): void {
           (n) => rate(`${nameOf(load, who, n)}: ${consumer}`).toFixed(2),
         );
       }
+      print("  limit", (n) => {
+        const names = FIGURES[load].map((what) => nameOf(what, who, n));
+        return limitOf(nameOf(load, who, n), names, n);
+      });
     }
   }
-  const bare = (connections: number) =>
-    `bare commits, ${connections} connections`;
   print(
     `bare commits, ${POOL / 2} connections each`,
-    (n) => rate(bare(n * POOL / 2)).toFixed(0),
+    (n) => rate(bareName(n * POOL / 2)).toFixed(0),
   );
+  const all = bareName(CONNECTIONS);
   console.log(
-    `${bare(CONNECTIONS)}: ${rate(bare(CONNECTIONS)).toFixed(0)}, ` +
-      `server ${rate(`${bare(CONNECTIONS)}: server`).toFixed(2)} cores of ` +
-      CORES,
+    `${all}: ${rate(all).toFixed(0)}, server ` +
+      `${rate(`${all}: server`).toFixed(2)} cores of ${CORES}`,
   );
 }
 
@@ -344,8 +371,12 @@ for (const seller of SELLERS) {
   const bytes = new TextEncoder().encode(body);
   await service.ask(service.request(seller, "POST", "webhooks", bytes));
 }
+const many = CASES["64 sellers"];
 const warmUp = LOADS === "events" ? events : updates;
-await warmUp(service.urls, CONNECTIONS, CASES["64 sellers"], WARM_UP_MS);
+await warmUp(service.urls, CONNECTIONS, many, WARM_UP_MS);
+if (/uploads|mixed/.test(LOADS)) {
+  await uploads(service.urls, UPLOADS, many, UPLOADS_WARM_UP_MS);
+}
 for (let n = 0; n < ROUNDS; n++) await round();
 printReport();
 await table.keep("latency");

@@ -21,7 +21,6 @@ const INITDB = [
   "--no-sync",
   "--encoding=UTF8",
   "--no-locale",
-  "--wal-segsize=1", // MiB; with 16 a third more would be copied
 ];
 
 /** Settings of `postgresql.conf`, by name. */
@@ -32,6 +31,11 @@ export interface ServerOptions {
   installation?: string;
   /** Environment variables of the server. */
   env?: Readonly<Record<string, string>>;
+  /**
+   * MiB of a file of the log (WAL); 1 unless told, as a third more would be
+   * copied with the 16 that servers have. Each new one costs several flushes.
+   */
+  walSegment?: number;
 }
 
 /** Databases of a server that runs. */
@@ -92,14 +96,15 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
   static async start(
     files: Readonly<Record<string, string>> = {},
     settings: ServerSettings = {},
-    { installation, env }: ServerOptions = {},
+    { installation, env, walSegment = 1 }: ServerOptions = {},
   ): Promise<PostgresServer> {
     const binaries = installation ?? await unpack();
     // What is synced is to be on a disk; copying there takes four times as long.
     const parent = settings.fsync === "on" ? undefined : fastParent;
     const folder = await makeFolder(parent);
     const data = join(folder, "data");
-    await run(["cp", "-a", await PostgresServer.#initialData(binaries), data]);
+    const initial = await PostgresServer.#initialData(binaries, walSegment);
+    await run(["cp", "-a", initial, data]);
     for (const [name, text] of Object.entries(files)) {
       await writeForUser(join(data, name), text);
     }
@@ -126,10 +131,14 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
    * The data folder that every server begins with a copy of; it has the database
    * `schema`. Made once for each version of the schema, as it takes a second.
    */
-  static async #initialData(binaries: string): Promise<string> {
+  static async #initialData(
+    binaries: string,
+    walSegment: number,
+  ): Promise<string> {
+    const options = [...INITDB, `--wal-segsize=${walSegment}`];
     const target = join(
       temporaryFolder(),
-      `seller-postgres-data-${await digest([binaries, INITDB, MIGRATIONS])}`,
+      `seller-postgres-data-${await digest([binaries, options, MIGRATIONS])}`,
     );
     if (await isFolder(target)) return target;
     const folder = await makeFolder();
@@ -140,7 +149,7 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
       ...asUser(),
       join(binaries, "bin", "initdb"),
       `--pgdata=${data}`,
-      ...INITDB,
+      ...options,
     ]);
     // Such data can become those of a standby.
     const settings = { wal_level: "replica" };
