@@ -37,6 +37,15 @@ const LIMIT_TRANSACTIONS =
   `SELECT set_config('transaction_timeout', '30s', false)
   WHERE current_setting('server_version_num')::int >= 170000`;
 
+/**
+ * No statement that has an index reads a whole table, whatever size the
+ * statistics give it: plans of prepared statements are kept while tables grow.
+ * What reads a whole table for want of an index would seem expensive enough to
+ * be compiled.
+ */
+const CHOOSE_INDEXES =
+  `SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`;
+
 /** Time-outs in milliseconds. */
 export interface Timeouts {
   /** For a lock that another transaction holds. */
@@ -93,6 +102,7 @@ export class ConnectionPool {
     pool.on("connect", (client) => {
       // The user of a broken connection learns of it from its query.
       client.on("error", () => {});
+      send(client, CHOOSE_INDEXES);
       send(client, LIMIT_TRANSACTIONS);
     });
     // A connection that was not in use.
