@@ -33,6 +33,7 @@ export class PostgresWakeUps implements WakeUps {
   readonly #me: string;
   /** Not yet sent, without duplicates. */
   readonly #waiting = new Map<string, [string, string]>();
+  #sending = false;
   #listener: pg.Client | null = null;
   /** Ends the listening connection; another one is opened. */
   #end = () => {};
@@ -54,26 +55,30 @@ export class PostgresWakeUps implements WakeUps {
   }
 
   send(topic: string, key: string): void {
-    if (this.#waiting.size === 0) setImmediate(() => this.#flush());
     this.#waiting.set(`${topic} ${key}`, [topic, key]);
+    if (this.#sending) return;
+    this.#sending = true;
+    setImmediate(() => this.#sendWaiting());
   }
 
-  #flush(): void {
-    const wakeUps = [...this.#waiting.values()];
-    this.#waiting.clear();
-    if (this.#closed) return;
-    for (let start = 0; start < wakeUps.length; start += IN_ONE) {
-      const payload: Payload = [
-        this.#me,
-        ...wakeUps.slice(start, start + IN_ONE),
-      ];
-      this.#pool.query({
+  /**
+   * One statement at a time, so that what is announced meanwhile goes together:
+   * each wakes every process, and occupies a connection for a round trip.
+   */
+  async #sendWaiting(): Promise<void> {
+    while (this.#waiting.size > 0 && !this.#closed) {
+      const next = [...this.#waiting].slice(0, IN_ONE);
+      for (const [name] of next) this.#waiting.delete(name);
+      const payload: Payload = [this.#me, ...next.map(([, wakeUp]) => wakeUp)];
+      await this.#pool.query({
+        name: "notify",
         text: "SELECT pg_notify($1, $2)",
         values: [CHANNEL, JSON.stringify(payload)],
       }).catch(() => {
         // The other processes poll anyway.
       });
     }
+    this.#sending = false;
   }
 
   listen(heard: Heard): void {

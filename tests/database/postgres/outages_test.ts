@@ -6,7 +6,11 @@ import { type Answer, codeOf, product, textAt } from "../../support/app.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { add } from "../../support/counters.ts";
 import { ImageHost } from "../../support/image_host.ts";
-import { ownServer, PostgresServer } from "../../support/postgres.ts";
+import {
+  connectTo,
+  ownServer,
+  PostgresServer,
+} from "../../support/postgres.ts";
 import { Proxy } from "../../support/proxy.ts";
 import { bootReplicas } from "../../support/replicas.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
@@ -209,6 +213,37 @@ Deno.test("a wake-up reaches other processes, also after the connection broke", 
   } finally {
     await one.close();
     await two.close();
+  }
+});
+
+Deno.test("wake-ups go together while one is on its way", async () => {
+  const url = await server.database();
+  const heard: string[] = [];
+  const other = await connectTo(url);
+  other.on("notification", ({ payload }) => heard.push(payload!));
+  await other.query("LISTEN seller_interface");
+  await using proxy = new Proxy(server.port);
+  const away = new URL(url);
+  away.port = `${proxy.port}`;
+  const timeouts = { silenceMs: 1_000 };
+  const db = await openPostgres({ url: away.href, timeouts });
+  try {
+    await db.read((sql) => sql.all("SELECT 1"));
+    proxy.hang(["answers"]);
+    for (const key of ["one", "two", "three", "two"]) {
+      db.wakeUps!.send("events", key);
+      await new Promise((done) => setImmediate(done));
+      await until(() => heard.length > 0, "the first");
+    }
+    proxy.resume();
+    await until(() => heard.length > 1, "the others");
+    const wakeUps = heard.map((payload) =>
+      JSON.parse(payload).slice(1).map(([, key]: string[]) => key)
+    );
+    assertEquals(wakeUps, [["one"], ["two", "three"]]);
+  } finally {
+    await db.close();
+    await other.end();
   }
 });
 
