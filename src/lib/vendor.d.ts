@@ -231,10 +231,15 @@ declare module "pg" {
 }
 
 declare module "papaparse" {
+  interface Flaw {
+    type: "Quotes" | "Delimiter" | "FieldMismatch";
+    /** Index among the rows. */
+    row?: number;
+  }
   function parse<T>(
     text: string,
     options: { delimiter: string },
-  ): { data: T[] };
+  ): { data: T[]; errors: Flaw[] };
   function unparse(
     rows: readonly (readonly unknown[])[],
     options?: { escapeFormulae?: boolean },

@@ -11,12 +11,15 @@ export interface Table {
   rows: readonly (readonly string[])[];
   /** The line of each row in a spreadsheet, from 1. */
   numbers: readonly number[];
+  /** Why values may stand in wrong columns, as a sentence; null: they do not. */
+  flaw: string | null;
 }
 
 /** Reads text whose values are separated by commas, semicolons or tabs. */
 export function tableOf(text: string): Table {
-  const { data } = Papa.parse<string[]>(text.replace(MARK, ""), {
-    delimiter: delimiterOf(text),
+  const delimiter = delimiterOf(text);
+  const { data, errors } = Papa.parse<string[]>(text.replace(MARK, ""), {
+    delimiter,
   });
   const [first = [], ...others] = data;
   const header = first.map((name) => name.trim());
@@ -28,7 +31,31 @@ export function tableOf(text: string): Table {
     header,
     rows: filled.map(({ row }) => row),
     numbers: filled.map(({ number }) => number),
+    flaw: flawOf(data, errors, delimiter),
   };
+}
+
+/** The first quotation mark or row that breaks the columns. */
+function flawOf(
+  data: readonly (readonly string[])[],
+  errors: ReturnType<typeof Papa.parse>["errors"],
+  delimiter: string,
+): string | null {
+  const [header = []] = data;
+  const quoted = errors.find(({ type }) => type === "Quotes");
+  if (quoted !== undefined) {
+    return `A quotation mark in row ${(quoted.row ?? 0) + 1} has no ` +
+      "counterpart. Close it, or write two in place of one.";
+  }
+  const wide = data.findIndex((row) =>
+    row.slice(header.length).some((value) => value.trim() !== "")
+  );
+  if (wide < 0) return null;
+  const name = delimiter === "\t" ? "a tab" : `"${delimiter}"`;
+  return `Row ${
+    wide + 1
+  } has more values than there are columns. Put a value ` +
+    `that holds ${name} into quotation marks, or name every column.`;
 }
 
 /** The one that the first line has most of; it names the columns. */

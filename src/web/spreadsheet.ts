@@ -55,13 +55,26 @@ export function mappingFor({ header }: Table): Mapping {
   const known = remembered();
   const taken = new Set<Target>();
   const targets = header.map((name) => {
-    const target = known.targets[name] ?? guess(name);
-    const isRepeatable = target === "attribute" || target in LISTS;
-    if (taken.has(target) && !isRepeatable) return "";
+    const chosen = TARGETS.find(({ target }) => target === known.targets[name]);
+    const target = chosen?.target ?? guess(name);
+    if (taken.has(target) && !isRepeatable(target)) return "";
     taken.add(target);
     return target;
   });
   return { targets, currency: known.currency };
+}
+
+/** Whether several columns may hold it. */
+function isRepeatable(target: Target): boolean {
+  return target === "" || target === "attribute" || target in LISTS;
+}
+
+/** Labels of the fields that several columns hold, though only one may. */
+export function repeated({ targets }: Mapping): string[] {
+  return TARGETS.filter(({ target }) =>
+    !isRepeatable(target) &&
+    targets.filter((one) => one === target).length > 1
+  ).map(({ label }) => label);
 }
 
 /** Remembers the columns by name. */

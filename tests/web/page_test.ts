@@ -225,6 +225,12 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
   await choose(page, "PK\x03\x04 xl/workbook.xml", "stock.xlsx");
   await page.getByText("stock.xlsx is an Excel workbook.").waitFor();
 
+  await choose(page, "sku,title,price\nA-1,Mug,149,00\n", "stock.csv");
+  await page.getByRole("alert").getByText("Row 2 has more values").waitFor();
+  const check = page.getByRole("button", { name: "Check 1 product" });
+  assert(await check.isDisabled());
+  await page.getByRole("button", { name: "Another file" }).click();
+
   const rows = Array.from({ length: 251 }, (_, i) => `S-${i};Mug;9,50;${i}`);
   const flawed = "S-251;Mug;cheap;1";
   await choose(

@@ -7,6 +7,7 @@ import {
   type Mapping,
   mappingFor,
   missing,
+  repeated,
   rounded,
   templateCsv,
   valuesOf,
@@ -48,6 +49,40 @@ Deno.test("long numbers that were rounded are found before anything is sent", ()
   const { table: sound, mapping: same } = mapped("sku;EAN\nA-1;40063813\n");
   assertEquals(rounded(sound, same), null);
 });
+
+Deno.test("columns may have the names of what every object has", () => {
+  const { mapping, table } = mapped(
+    "sku,constructor,toString,__proto__\nA-1,2,3,4\n",
+  );
+  assertEquals(mapping.targets, ["sku", "", "", ""]);
+  assertStringIncludes(
+    documentsOf("a.csv", table, mapping)[0].text,
+    "<sku>A-1</sku>",
+  );
+});
+
+Deno.test("a field that two columns hold is told", () => {
+  const { mapping } = mapped("sku,title,Namn,a,b,image 1,image 2\n1,2,3,4,5\n");
+  assertEquals(repeated(mapping), []);
+  const targets = mapping.targets.with(2, "title");
+  assertEquals(repeated({ ...mapping, targets }), ["Title"]);
+});
+
+const FLAWS: readonly (readonly [string, string | null])[] = [
+  ["sku,price\nA-1,5,,\n\nA-2\n", null],
+  ['sku,title\nA-1,"5"" screen, black"\n', null],
+  ["sku,price,quantity\nA-1,5,1\nA-2,149,00,12\n", "Row 3 has more values"],
+  ['sku,title\nA-1,"Mug\nA-2,Cup\n', "A quotation mark in row 2 has no"],
+  ['sku,title\nA-1,"Big" mug\n', "A quotation mark in row 2 has no"],
+];
+
+for (const [text, expected] of FLAWS) {
+  Deno.test(`the flaw of ${JSON.stringify(text)} is ${expected}`, () => {
+    const { flaw } = tableOf(text);
+    if (expected === null) assertEquals(flaw, null);
+    else assertStringIncludes(flaw ?? "", expected);
+  });
+}
 
 const VALUES: readonly (readonly [string, string, string])[] = [
   ["price", "149,00", "149.00"],

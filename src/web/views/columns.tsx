@@ -9,6 +9,7 @@ import {
   mappingFor,
   missing,
   rememberMapping,
+  repeated,
   rounded,
   type Target,
   TARGETS,
@@ -29,6 +30,7 @@ export function ColumnsView({ client, spreadsheet }: {
   const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
   const lacking = missing(mapping);
   const spoiled = rounded(table, mapping);
+  const twice = repeated(mapping);
   const { targets, currency } = mapping;
   const hasNoCurrency = targets.includes("price") &&
     !targets.includes("currency") && currency === "";
@@ -50,7 +52,8 @@ export function ColumnsView({ client, spreadsheet }: {
         <button
           type="button"
           class="main"
-          disabled={!targets.includes("sku") || hasNoCurrency}
+          disabled={!targets.includes("sku") || hasNoCurrency ||
+            table.flaw !== null || twice.length > 0}
           onClick={check}
         >
           Check {plural(table.rows.length, "product")}
@@ -66,6 +69,19 @@ export function ColumnsView({ client, spreadsheet }: {
         {hasNoCurrency &&
           " Every price needs its currency: enter it below the columns."}
       </p>
+      {table.flaw !== null && (
+        <p class="note bad" role="alert">
+          {table.flaw}{" "}
+          Values would be sent in wrong columns, so nothing of this file can be
+          sent.
+        </p>
+      )}
+      {twice.length > 0 && (
+        <p class="note bad" role="alert">
+          Several columns are the same field, which can have one value:{" "}
+          {twice.join(", ")}. Leave out all but one.
+        </p>
+      )}
       {spoiled !== null && (
         <p class="note warn">
           A spreadsheet program has rounded long numbers, as in{" "}
