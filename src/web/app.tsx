@@ -3,13 +3,14 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Client, Trigger } from "../client/mod.ts";
 import { ended, endOf, progress, stopFollowing } from "./background.ts";
 import { droppedFile } from "./browser.ts";
-import { takeAny } from "./intake.ts";
+import { dropAll, takeAny } from "./intake.ts";
 import { useLoaded } from "./parts.tsx";
 import { goTo, linkTo, type Route, route } from "./route.ts";
 import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
 import { ThemeButton } from "./theme.tsx";
+import { keepFile } from "./upload.ts";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
 import { OperatorView } from "./views/operator.tsx";
@@ -108,7 +109,9 @@ export function App() {
   useDrop(signedIn ? current : null);
   useTitle(view?.label ?? "Sign in");
   useEffect(() => {
-    if (!signedIn) stopFollowing();
+    if (signedIn) return;
+    stopFollowing();
+    keepFile();
   }, [signedIn]);
   return (
     <>
@@ -285,7 +288,7 @@ function Header({ current, view }: {
           <button
             type="button"
             class="ghost"
-            onClick={() => signOut()}
+            onClick={leave}
           >
             Sign out
           </button>
@@ -293,6 +296,13 @@ function Header({ current, view }: {
       </span>
     </header>
   );
+}
+
+/** Signs out; whoever comes next sees nothing of this user's work. */
+function leave(): void {
+  dropAll();
+  ended.set(null);
+  signOut();
 }
 
 /** Who is signed in. */

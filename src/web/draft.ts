@@ -86,6 +86,21 @@ export function changedIn(draft: Draft, from: Draft): string[] {
   return [...scalars, ...lists];
 }
 
+/** The draft with what is stored now in every field that nobody changed. */
+export function rebased(draft: Draft, from: Draft, stored: Draft): Draft {
+  const changed = changedIn(draft, from);
+  const source = (name: string) => changed.includes(name) ? draft : stored;
+  return {
+    scalars: Object.fromEntries(
+      SCALAR_NAMES.map((name) => [name, source(name).scalars[name]]),
+    ) as Record<ScalarField, string>,
+    currency: source("price").currency,
+    lists: Object.fromEntries(
+      LIST_NAMES.map((name) => [name, source(name).lists[name]]),
+    ) as Record<ListField, readonly Item[]>,
+  };
+}
+
 /** What changes these fields of a product, or makes a new one. */
 export function productOf(
   id: string | null,

@@ -7,23 +7,24 @@ import { indented } from "./markup.ts";
 const PAGES = 20;
 
 /**
- * The event as it is delivered; null if it is not in the feed: test events are
- * not, and old ones no more.
+ * The event as it is delivered; "absent" if it is not in the feed: test events
+ * are not, and old ones no more; "far" if it may be behind what is looked
+ * through.
  */
 export async function loadEvent(
   client: Client,
   trigger: Trigger,
   id: string,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<{ body: string } | "absent" | "far"> {
   let left = PAGES;
   const query = { trigger, limit: 250 };
   for await (const { events } of client.pages.listEvents(query, { signal })) {
     const found = events.find((event) => event.id === id);
-    if (found !== undefined) return eventBody(found);
-    if (--left === 0) return null;
+    if (found !== undefined) return { body: eventBody(found) };
+    if (--left === 0) return "far";
   }
-  return null;
+  return "absent";
 }
 
 /** As the service writes and signs it. */

@@ -308,6 +308,12 @@ export function dropFile(): void {
   upload.set(null);
 }
 
+/** Stops, and keeps the file to be checked for whoever signs in next. */
+export function keepFile(): void {
+  running.abort();
+  setSteps({ name: "kept" });
+}
+
 /** A problem and the index of its part. */
 export interface Found {
   part: number;

@@ -1,8 +1,9 @@
 /** What the page shows of deliveries and queues. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Webhook } from "standardwebhooks";
-import { signWebhook } from "../../src/client/mod.ts";
+import { createClient, signWebhook } from "../../src/client/mod.ts";
 import { asCurl } from "../../src/web/curl.ts";
+import { loadEvent } from "../../src/web/events.ts";
 import { readQueues } from "../../src/web/queues.ts";
 
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -27,6 +28,35 @@ Deno.test("a request is written for a shell", () => {
       "  -H 'Content-Type: text/xml; charset=utf-8' \\\n" +
       "  -H 'webhook-id: 1' \\\n  --data-binary 'it'\\''s'",
   );
+});
+
+Deno.test("an event is looked for in the feed, and no other is shown for it", async () => {
+  /** Looks for the event with this number in a feed of so many. */
+  const look = async (wanted: number, length: number) => {
+    const idOf = (no: number) =>
+      `01a1f8a9-54fb-75a4-9674-${`${no}`.padStart(12, "0")}`;
+    const fetch = (url: string) => {
+      const no = Number(/after=(\d+)/.exec(url)?.[1] ?? 0) + 1;
+      const event = no > length ? "" : `<event><id>${idOf(no)}</id>` +
+        "<trigger>order_paid</trigger>" +
+        "<created_at>2026-11-20T08:00:00.000Z</created_at>" +
+        `<data><no>${no}</no></data></event>`;
+      return Promise.resolve(
+        new Response(
+          `<service><events>${event}</events><next>${
+            Math.min(no, length)
+          }</next></service>`,
+        ),
+      );
+    };
+    const client = createClient({ key: "key", fetch });
+    const { signal } = new AbortController();
+    const found = await loadEvent(client, "order_paid", idOf(wanted), signal);
+    return typeof found === "string" ? found : found.body;
+  };
+  assertStringIncludes(await look(3, 5), "<data><no>3</no></data>");
+  assertEquals(await look(6, 5), "absent");
+  assertEquals(await look(21, 30), "far");
 });
 
 Deno.test("queues are read from the metrics", () => {

@@ -415,6 +415,19 @@ test("all fields of a product are changed in one form, and one is written", asyn
   assertStringIncludes(read.text, "/gone/a.png");
   assertStringIncludes(read.text, "<quantity>5</quantity>");
 
+  // What follows from a change is shown as it is stored.
+  const availability = page.getByLabel("Availability");
+  await availability.selectOption("in_stock");
+  await save.click();
+  await until(async () => await save.isDisabled());
+  await page.getByLabel("Quantity").fill("0");
+  await save.click();
+  await until(async () => await availability.inputValue() === "out_of_stock");
+  await page.getByLabel("Quantity").fill(" 5 ");
+  await save.click();
+  await until(async () => await availability.inputValue() === "in_stock");
+  assertEquals(await page.getByLabel("Quantity").inputValue(), "5");
+
   // What the service refuses stands at its field.
   await page.getByLabel("Compare-at price").fill("1");
   await save.click();
@@ -587,6 +600,47 @@ test("a key that is revoked in the middle loses no file", async () => {
   await page.getByRole("button", { name: "Sign in" }).click();
   await send.click();
   await page.getByText("complete", { exact: true }).waitFor();
+});
+
+test("who signs out leaves nothing to the next", async () => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const other = await app.addSeller("other");
+  await signIn(tab, app.url, app.key);
+  await choose(page, catalogue(product("A-1")));
+  await page.getByText("No problems.").waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("API key").fill(other);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("Drop a file with products").waitFor();
+  assertEquals(await page.getByText("catalogue.xml").count(), 0);
+});
+
+test("a file that was checked is checked anew after the key has ended", async () => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const other = await app.addSeller("other");
+  await app.upload(product("A-1"));
+  await signIn(tab, app.url, app.key);
+  await choose(page, catalogue(product("A-1")));
+  const figure = page.locator(".figure", { hasText: "unchanged" });
+  await figure.getByText("1").waitFor();
+  const deps = { clock: systemClock, ids: systemIds };
+  await app.app.db.write(async (tx) => {
+    for (const { id } of await listKeys(tx, app.sellerId)) {
+      await revokeKey(tx, deps, id);
+    }
+  });
+  await until(async () =>
+    (await app.call("/seller_api/webhooks")).status === 401
+  );
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByLabel("API key").fill(other);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("link", { name: "Upload" }).click();
+  await figure.getByText("0").waitFor();
 });
 
 test("an upload whose answer is lost is not done twice", async () => {

@@ -36,16 +36,17 @@ function Opened({ client, trigger, delivery }: {
 }) {
   const { event_id: id, created_at } = delivery;
   const loaded = useLoaded(
-    async (signal) => await loadEvent(client, trigger, id, signal) ?? "",
+    (signal) => loadEvent(client, trigger, id, signal),
     [client, id],
   );
   return (
     <Await loaded={loaded}>
       {(event) => {
-        const isTest = event === "";
+        if (event === "far") return <FarNote />;
+        const isTest = event === "absent";
         const body = isTest
           ? eventBody({ id, trigger, created_at, data: "", test: true })
-          : event;
+          : event.body;
         return (
           <div class="problems">
             {isTest && (
@@ -61,6 +62,16 @@ function Opened({ client, trigger, delivery }: {
         );
       }}
     </Await>
+  );
+}
+
+function FarNote() {
+  return (
+    <p>
+      Too many events of this trigger are before this one for the page to find
+      it. <a href="/docs/webhooks#pull-events">Pull the events</a>{" "}
+      to see what it holds.
+    </p>
   );
 }
 

@@ -1,6 +1,6 @@
 /** One form for all fields of a product, from the table of fields. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import {
   LIST_NAMES,
   type ListField,
@@ -22,6 +22,7 @@ import {
   type Item,
   problemOf,
   productOf,
+  rebased,
 } from "../draft.ts";
 import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
@@ -45,6 +46,13 @@ export function ProductForm({ client, product, onSaved }: {
   const [draft, setDraft] = useState<Draft>(from);
   const [refused, setRefused] = useState<readonly Detail[]>([]);
   const { busy, error, run } = useAction();
+  // The service decides what is stored: with quantity 0 it is out of stock.
+  useEffect(() => {
+    if (product === null) return;
+    const stored = draftOf(product);
+    setDraft(rebased(draft, from, stored));
+    setFrom(stored);
+  }, [product]);
   const changed = changedIn(draft, from);
   const wrong = changed.filter((name) =>
     name in SCALAR_RULES &&
