@@ -10,7 +10,7 @@ import {
   ServiceError,
 } from "../lib/errors.ts";
 import { requireActive } from "../sellers/access.ts";
-import type { Seller } from "../sellers/seller.ts";
+import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
 import { takeImages, type TakenImages } from "../images/requests.ts";
@@ -32,7 +32,7 @@ import { planUndo, type UndoneProduct, type UndoPlan } from "./undo_plan.ts";
 import { deleteUndo, findUndo, undoableSince } from "./undo_rows.ts";
 
 export interface Undo {
-  seller: Seller;
+  seller: Caller;
   transactionId: string;
   /** Leave what was changed since, and undo the rest. */
   keepChanged: boolean;
@@ -114,7 +114,7 @@ async function makePlan(
   tx: Tx | null,
 ): Promise<Plan> {
   const { seller, transactionId } = undo;
-  await requireActive(sql, seller.id);
+  await requireActive(sql, seller);
   const transaction = await findTransaction(sql, seller.no, transactionId);
   if (transaction === null) throw notFound("transaction");
   const { undone_by, created_at, products: { created, updated, deleted } } =

@@ -15,7 +15,7 @@ import { sizeOf } from "../lib/blocks.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { inSpan } from "../lib/tracing.ts";
 import { requireActive } from "../sellers/access.ts";
-import type { Seller } from "../sellers/seller.ts";
+import type { Caller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
   imageProblems,
@@ -51,7 +51,7 @@ import { decodeProductsInPieces, LIGHT } from "./document.ts";
 import { waitForSkus } from "./product_rows.ts";
 
 export interface Upload {
-  seller: Seller;
+  seller: Caller;
   /** The XML document, in blocks; decoding takes them out of the list. */
   body: Uint8Array[];
   /** Do everything but the write. */
@@ -163,7 +163,7 @@ async function carryThrough(
   if (!isHopeless) requireAllAsked(heads);
   if (dryRun || isHopeless) {
     const [, products] = await db.read((sql) =>
-      together(requireActive(sql, seller.id), judge(sql, null))
+      together(requireActive(sql, seller), judge(sql, null))
     );
     return { dryRun: countsOf(products) };
   }
@@ -171,7 +171,7 @@ async function carryThrough(
   const write = async (tx: Tx): Promise<UploadOutcome> => {
     await waitForSkus(tx, seller.no, skus);
     const [active, taken, used, judged] = await Promise.allSettled([
-      requireActive(tx, seller.id),
+      requireActive(tx, seller),
       takeImages(tx, heads.keys(), deps.ids.uuid),
       usedBefore(tx, seller, use),
       judge(tx, tx),

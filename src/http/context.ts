@@ -1,5 +1,5 @@
 /** The input and the output of a handler. */
-import type { Seller } from "../sellers/seller.ts";
+import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Answer, AnswerName, ResultNode } from "../contracts/answers.ts";
 import type { RecentValues } from "../lib/recent_values.ts";
@@ -15,7 +15,7 @@ export interface RequestContext {
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** The authenticated seller; throws on a route that is not for sellers. */
-  seller: Seller;
+  seller: Caller;
   /**
    * Reads the body: media type (415), declared and real size (413), deadline
    * (408), memory (503), gzip. `limit` in bytes, by default from the settings.

@@ -1,5 +1,5 @@
 /** One request, from its arrival to its line in the log. */
-import type { Seller } from "../sellers/seller.ts";
+import type { Caller } from "../sellers/seller.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
@@ -178,7 +178,7 @@ export class Exchange implements RequestContext, Disposable {
     return clientAddress(this.request, hostname, trustProxy);
   }
 
-  get seller(): Seller {
+  get seller(): Caller {
     if (this.owner !== null) return this.owner;
     throw new Error("this route is not a seller's");
   }

@@ -1,7 +1,7 @@
 /** Whether a seller may use the service. */
 import type { Sql } from "../database/db.ts";
 import { ServiceError } from "../lib/errors.ts";
-import type { SellerStatus } from "./seller.ts";
+import type { Caller, SellerStatus } from "./seller.ts";
 
 /** 401, with one message for missing, unknown and revoked keys. */
 export function unauthorized(): ServiceError {
@@ -22,16 +22,19 @@ export function checkActive({ status }: { status: SellerStatus }): void {
 
 /**
  * Checks again in the write of a long request, during which the operator may
- * have removed the seller (401) or suspended it (403). It is not removed before
- * the write ends.
+ * have revoked the key or removed the seller (401), or suspended it (403). It
+ * is not removed before the write ends.
  */
 export async function requireActive(
   sql: Sql,
-  sellerId: string,
+  { id, keyId }: Caller,
 ): Promise<void> {
   const seller = await sql.get<{ status: SellerStatus }>(
-    "SELECT status FROM sellers WHERE id = ? AND status <> 'removed' /* FOR KEY SHARE */",
-    [sellerId],
+    `SELECT status FROM sellers
+     WHERE id = ? AND status <> 'removed' AND EXISTS (
+       SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)
+     /* FOR KEY SHARE */`,
+    [id, keyId],
   );
   if (seller === undefined) throw unauthorized();
   checkActive(seller);

@@ -8,6 +8,11 @@ export interface Seller {
   name: string;
 }
 
+/** A seller who makes a request, with the id of the key that it carries. */
+export interface Caller extends Seller {
+  keyId: string;
+}
+
 /** A suspended seller is refused; its deliveries and images wait. */
 export const SELLER_STATUSES = ["active", "suspended"] as const;
 export type SellerStatus = typeof SELLER_STATUSES[number];

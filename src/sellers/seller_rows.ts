@@ -6,7 +6,7 @@ import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
 import { giveName, invalidName } from "./names.ts";
-import type { Seller, SellerStatus } from "./seller.ts";
+import type { Caller, Seller, SellerStatus } from "./seller.ts";
 import { usedOf } from "./usage_rows.ts";
 import type { Sql, Tx } from "../database/db.ts";
 
@@ -195,8 +195,7 @@ export async function revokeKey(
 }
 
 /** The owner of a key and the limits of its requests. */
-export interface KeyOwner extends Seller {
-  keyId: string;
+export interface KeyOwner extends Caller {
   status: SellerStatus;
   /** Requests a minute, 0: unlimited; null: the default of the settings. */
   rateLimit: number | null;

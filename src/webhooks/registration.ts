@@ -7,7 +7,7 @@ import {
 } from "../lib/errors.ts";
 import { readTrigger } from "./event.ts";
 import { requireActive } from "../sellers/access.ts";
-import type { Seller } from "../sellers/seller.ts";
+import type { Caller } from "../sellers/seller.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Read, trimSpace } from "../lib/values.ts";
 import type { Trigger } from "./trigger.ts";
@@ -24,7 +24,7 @@ import { readFields } from "../xml/small_document.ts";
  */
 export async function registerWebhook(
   { db, deps, signals, outbound }: Services,
-  seller: Seller,
+  seller: Caller,
   document: Uint8Array,
 ): Promise<void> {
   const { trigger, url } = await readWebhook(
@@ -32,7 +32,7 @@ export async function registerWebhook(
     (url) => outbound.check(url, seller.id),
   );
   await db.write(async (tx) => {
-    await requireActive(tx, seller.id);
+    await requireActive(tx, seller);
     await putWebhook(tx, deps, seller.no, trigger, url);
     tx.onCommit(() => signals.deliveries.announce());
   });

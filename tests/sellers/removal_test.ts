@@ -211,7 +211,7 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   assertEquals((await later.call(href, { key: null })).status, 200);
 });
 
-bothEngines.test("removed or suspended while an upload checks its images: nothing is stored", async () => {
+bothEngines.test("removed, suspended or its key revoked while an upload checks its images: nothing is stored", async () => {
   const answer = Promise.withResolvers<void>();
   await using host = new Host(async () => {
     await answer.promise;
@@ -219,6 +219,7 @@ bothEngines.test("removed or suspended while an upload checks its images: nothin
   });
   await using app = await boot({ config: OPERATOR, app: { maintain: false } });
   const other = await app.addSeller("other");
+  const third = await app.addSeller("third");
   const upload = (key: string, query: string) =>
     app.call(`/seller_api/bulk_products?v=1.1${query}`, {
       method: "POST",
@@ -231,12 +232,16 @@ bothEngines.test("removed or suspended while an upload checks its images: nothin
     upload(app.key, ""),
     upload(app.key, "&dry_run=true"),
     upload(other, ""),
+    upload(third, ""),
   ];
   await until(() => host.seen.length === uploads.length, "their HEADs");
   await operate(app, "sellers/acme", "DELETE");
   await operate(app, "sellers/other/attribute/status/suspended", "PUT");
+  const keys = await operate(app, "sellers/third/keys", "GET");
+  const [, keyId] = /<key_id>([^<]+)/.exec(keys.text)!;
+  await operate(app, `keys/${keyId}`, "DELETE");
   await Array.fromAsync(sweepRemovedSellers({ db: app.app.db }));
   answer.resolve();
   const statuses = (await Promise.all(uploads)).map(({ status }) => status);
-  assertEquals(statuses, [401, 401, 403]);
+  assertEquals(statuses, [401, 401, 403, 401]);
 });

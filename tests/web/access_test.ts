@@ -77,7 +77,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     name: "webhooks",
     async come({ page }) {
       await page.getByRole("link", { name: "Webhooks" }).click();
-      await page.getByLabel("Address").fill(urls.sink);
+      await page.getByLabel("Address", { exact: true }).fill(urls.sink);
       await page.getByRole("button", { name: "Register" }).click();
       await page.getByRole("button", { name: "Remove" }).click();
     },

@@ -37,7 +37,7 @@ import {
   touchRest,
 } from "../../../src/catalogue/change_feed.ts";
 import { requireActive } from "../../../src/sellers/access.ts";
-import type { Seller } from "../../../src/sellers/seller.ts";
+import type { Caller } from "../../../src/sellers/seller.ts";
 import { sweepRemovedSellers } from "../../../src/sellers/removal.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
 import { countsOf } from "../../../src/catalogue/transaction.ts";
@@ -65,9 +65,9 @@ const TRIGGER = "order_created";
 class Two implements AsyncDisposable {
   readonly one: Db;
   readonly two: Db;
-  readonly seller: Seller;
+  readonly seller: Caller;
 
-  private constructor(one: Db, two: Db, seller: Seller) {
+  private constructor(one: Db, two: Db, seller: Caller) {
     this.one = one;
     this.two = two;
     this.seller = seller;
@@ -77,8 +77,10 @@ class Two implements AsyncDisposable {
     const url = await server.database();
     const one = await openPostgres({ url, connections: 4 });
     const two = await openPostgres({ url, connections: 4 });
-    const { seller } = await one.write((tx) => addSeller(tx, deps, "acme"));
-    return new Two(one, two, seller);
+    const { seller, keyId } = await one.write((tx) =>
+      addSeller(tx, deps, "acme")
+    );
+    return new Two(one, two, { ...seller, keyId });
   }
 
   /**
@@ -436,7 +438,7 @@ Deno.test("a seller is removed after the uploads that found it active", async ()
   const { two, seller } = both;
   const uploads = await both.interleave(
     async (tx) => {
-      await requireActive(tx, seller.id);
+      await requireActive(tx, seller);
       await both.upload(tx);
     },
     (sql) => sql.includes("FROM sellers"),
@@ -480,7 +482,7 @@ Deno.test("processes take turns at deleting what a removed seller left", async (
 });
 
 /** An event taken in, as `ingest.ts` does it. */
-async function ingest(tx: Tx, { no }: Seller): Promise<void> {
+async function ingest(tx: Tx, { no }: Caller): Promise<void> {
   const eventId = deps.ids.uuid();
   const webhook = (await findWebhook(tx, no, TRIGGER))!;
   const delivery = { id: deps.ids.uuid(), webhook };
