@@ -94,6 +94,7 @@ export async function openApp(
   const metrics = new Metrics(
     config.databaseUrl === null ? "sqlite" : "postgres",
   );
+  metrics.logLinesLost.watch(() => deps.lostLogLines?.() ?? 0);
   const db = tracedDb(
     await openDatabase(config, {
       create: true,

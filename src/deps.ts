@@ -37,6 +37,8 @@ export interface Deps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** How many lines of the log were lost because nobody read them. */
+  lostLogLines?: () => number;
   /**
    * Called before every commit of the database; if it throws, the commit fails.
    * Tests make commits fail or slow with it.
@@ -122,8 +124,15 @@ export function jsonLog(
   };
 }
 
-/** The real dependencies; `more` is added to every line of the log. */
-export function systemDeps(level: LogLevel, more?: () => LogFields): Deps {
-  const log = jsonLog(level, undefined, undefined, more);
+/**
+ * The real dependencies; `more` is added to every line of the log, which
+ * `write` takes, else standard error at once.
+ */
+export function systemDeps(
+  level: LogLevel,
+  more?: () => LogFields,
+  write?: (line: string) => void,
+): Deps {
+  const log = jsonLog(level, write, undefined, more);
   return { clock: systemClock, ids: systemIds, log };
 }

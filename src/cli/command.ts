@@ -23,6 +23,8 @@ export interface Command {
   summary: string;
   arguments: readonly Argument[];
   flags: readonly Flag[];
+  /** It runs until a signal ends it, and waits for no reader of its lines. */
+  isService?: true;
   /** Prints its result; throws on failure. */
   run(context: CommandContext): Promise<void>;
 }

@@ -4,8 +4,9 @@ import { parseCommandLine } from "./arguments.ts";
 import { type Command, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { help, PROGRAM } from "./help.ts";
+import { LineOutput } from "./line_output.ts";
 import { type Config, readConfig } from "../config.ts";
-import { systemDeps } from "../deps.ts";
+import { type Deps, systemClock, systemDeps } from "../deps.ts";
 import { SandboxFolderError } from "../sandbox/sandbox.ts";
 import { DbError } from "../database/db.ts";
 import { ServiceError } from "../lib/errors.ts";
@@ -16,6 +17,8 @@ const OK = 0;
 const FAILED = 1;
 /** A mistake in the settings or arguments; nothing was started. */
 const MISTAKE = 2;
+/** So long a service that ends waits for a reader of its last lines. */
+const LAST_LINES_MS = 1_000;
 
 /**
  * Runs a command. Returns the exit code: 0; 1 after one line on standard error
@@ -52,22 +55,60 @@ async function run(
   },
   config: Config,
 ): Promise<number> {
-  const deps = systemDeps(config.logLevel, traceFields);
+  await using output = command.isService ? serviceOutput(config) : {
+    deps: systemDeps(config.logLevel, traceFields),
+    print,
+    printError,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const { deps } = output;
   try {
+    const { print, printError } = output;
     const context = { config, deps, arguments: values, flags };
     await command.run({ ...context, print, printError });
     return OK;
   } catch (error) {
-    if (error instanceof UsageError) return refuse(error.mistakes, [command]);
+    if (error instanceof UsageError) {
+      return refuse(error.mistakes, [command], output.printError);
+    }
     const mistakes = mistakesOf(error);
-    if (mistakes !== null) return refuse(mistakes, [command]);
-    printError(`error: ${failure(error, config)}`);
+    if (mistakes !== null) {
+      return refuse(mistakes, [command], output.printError);
+    }
+    output.printError(`error: ${failure(error, config)}`);
     deps.log.debug("command_failed", {
       command: command.name,
       error: error instanceof Error ? error.stack : String(error),
     });
     return FAILED;
   }
+}
+
+/** What a service writes with: it waits for no reader before it ends. */
+function serviceOutput({ logLevel }: Config) {
+  const clock = systemClock;
+  const output = new LineOutput({
+    write: (bytes) => Deno.stdout.write(bytes),
+    clock,
+  });
+  const errors = new LineOutput({
+    write: (bytes) => Deno.stderr.write(bytes),
+    clock,
+    onLost: (lines, since) =>
+      deps.log.error("log_lines_lost", { lines, since }),
+  });
+  const deps: Deps = {
+    ...systemDeps(logLevel, traceFields, (line) => errors.write(line)),
+    lostLogLines: () => errors.lost,
+  };
+  return {
+    deps,
+    print: (line: string) => output.write(shown(line)),
+    printError: (line: string) => errors.write(shown(line)),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([output.end(LAST_LINES_MS), errors.end(LAST_LINES_MS)]);
+    },
+  };
 }
 
 /** The mistakes of the user; null for other failures. */
@@ -81,10 +122,11 @@ function mistakesOf(error: unknown): string[] | null {
 function refuse(
   mistakes: readonly string[],
   commands: readonly Command[],
+  print: (line: string) => void = printError,
 ): number {
-  for (const mistake of mistakes) printError(`error: ${mistake}`);
+  for (const mistake of mistakes) print(`error: ${mistake}`);
   const name = commands.length === 1 ? ` ${commands[0].name}` : "";
-  printError(`\`${PROGRAM}${name} --help\` shows what is accepted.`);
+  print(`\`${PROGRAM}${name} --help\` shows what is accepted.`);
   return MISTAKE;
 }
 
@@ -151,12 +193,15 @@ const CONTROLS =
   // deno-lint-ignore no-control-regex
   /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Writes everything: a pipe may accept less at once. */
-function write(output: typeof Deno.stdout, line: string): void {
-  const shown = line.replace(
+function shown(line: string): string {
+  return line.replace(
     CONTROLS,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  let bytes = new TextEncoder().encode(`${shown}\n`);
+}
+
+/** Writes everything: a pipe may accept less at once. */
+function write(output: typeof Deno.stdout, line: string): void {
+  let bytes = new TextEncoder().encode(`${shown(line)}\n`);
   while (bytes.length > 0) bytes = bytes.subarray(output.writeSync(bytes));
 }

@@ -26,16 +26,31 @@ export const serveCommand: Command = {
     },
     ...allSettingFlags,
   ],
-  run: (context) =>
-    context.flags.sandbox === undefined
-      ? serve(context)
-      : serveSandbox(context),
+  isService: true,
+  run: async (context) => {
+    const end = endOf(context.deps);
+    const running = context.flags.sandbox === undefined
+      ? serve(context, end)
+      : serveSandbox(context, end);
+    await Promise.race([running, end.failed]);
+  },
 };
 
-async function serve({ config, deps, print }: CommandContext): Promise<void> {
-  const stop = stopSignal(deps);
+/** How a service ends. */
+interface End {
+  /** Resolves at the first SIGTERM or SIGINT. */
+  asked: Promise<void>;
+  /** Rejects when the process has to end at once. */
+  failed: Promise<never>;
+  fail(reason: Error): void;
+}
+
+async function serve(
+  { config, deps, print }: CommandContext,
+  end: End,
+): Promise<void> {
   // The start waits while another process has locked the database.
-  const app = await Promise.race([open(config, deps), stop]);
+  const app = await Promise.race([open(config, deps), end.asked]);
   if (app === undefined) return;
   deps.log.info("started", {
     version: VERSION,
@@ -48,15 +63,17 @@ async function serve({ config, deps, print }: CommandContext): Promise<void> {
   if (app.url !== null) print(`listening on ${app.url}`);
   if (app.metricsUrl !== null) print(`metrics on ${app.metricsUrl}/metrics`);
   print(`ready: ${config.roles.join(", ")}`);
-  await stop;
+  await end.asked;
   deps.log.info("stopping");
-  await closeInTime(deps, () => app.close());
+  await closeInTime(deps, end, () => app.close());
   deps.log.info("stopped");
 }
 
-async function serveSandbox(context: CommandContext): Promise<void> {
+async function serveSandbox(
+  context: CommandContext,
+  end: End,
+): Promise<void> {
   const { config, deps, flags, print } = context;
-  const stop = stopSignal(deps);
   // SELLER_DATA_DIR and SELLER_HOST may be those of a real service.
   const dataDir = flags.data === undefined ? null : config.dataDir;
   const host = flags.host === undefined ? null : config.host;
@@ -67,9 +84,9 @@ async function serveSandbox(context: CommandContext): Promise<void> {
     const url = app.url ?? "";
     print(`listening on ${url}`);
     await sandbox.begin({ url, db: app.db });
-    await stop;
+    await end.asked;
   } finally {
-    await closeInTime(deps, async () => {
+    await closeInTime(deps, end, async () => {
       await app?.close();
       await sandbox.close();
     });
@@ -80,29 +97,46 @@ async function serveSandbox(context: CommandContext): Promise<void> {
 const open: typeof openApp = async (...args) =>
   await (await import("../app.ts")).openApp(...args);
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process. */
-function stopSignal({ clock }: Deps): Promise<void> {
-  return new Promise((resolve) => {
-    let askedAt: number | null = null;
-    const onSignal = () => {
-      askedAt ??= clock.monotonic();
-      if (clock.monotonic() - askedAt > ONE_WISH_MS) Deno.exit(1);
-      resolve();
-    };
-    Deno.addSignalListener("SIGINT", onSignal);
-    if (Deno.build.os !== "windows") {
-      Deno.addSignalListener("SIGTERM", onSignal);
+/** A signal asks for the end; a second one, or an uncaught error, forces it. */
+function endOf({ clock, log }: Deps): End {
+  const asked = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<never>();
+  const fail = failed.reject;
+  let askedAt: number | null = null;
+  const onSignal = () => {
+    askedAt ??= clock.monotonic();
+    if (clock.monotonic() - askedAt > ONE_WISH_MS) {
+      fail(new Error("a second signal ended the service before it had closed"));
     }
-  });
+    asked.resolve();
+  };
+  Deno.addSignalListener("SIGINT", onSignal);
+  if (Deno.build.os !== "windows") {
+    Deno.addSignalListener("SIGTERM", onSignal);
+  }
+  // The runtime would print these past the log, and wait for who reads them.
+  const onError = (event: Event, error: unknown) => {
+    event.preventDefault();
+    const stack = error instanceof Error ? error.stack : undefined;
+    log.error("uncaught_error", { error: stack ?? String(error) });
+    fail(new Error("an error that nothing caught ended the service"));
+  };
+  addEventListener("error", (event) => onError(event, event.error));
+  addEventListener(
+    "unhandledrejection",
+    (event) => onError(event, event.reason),
+  );
+  return { asked: asked.promise, failed: failed.promise, fail };
 }
 
 async function closeInTime(
   { clock, log }: Deps,
+  { fail }: End,
   close: () => Promise<void>,
 ): Promise<void> {
   const cancel = clock.after(CLOSE_LIMIT_MS, () => {
     log.error("close_took_too_long", { ms: CLOSE_LIMIT_MS });
-    Deno.exit(1);
+    fail(new Error("the service did not close in time"));
   });
   await close();
   cancel();

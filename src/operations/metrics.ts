@@ -139,6 +139,12 @@ export class Metrics {
     "seller_change_feed_lag_seconds",
     "How long a change in progress has delayed the operator's feed of products.",
   );
+  readonly logLinesLost = new Gauge(
+    "seller_log_lines_lost_total",
+    "Lines of the log that were dropped because nobody read them.",
+    [],
+    "counter",
+  );
   readonly snapshotAge = new Gauge(
     "seller_snapshot_age_seconds",
     "Age of the figures that come from the database and the disk.",
@@ -207,6 +213,7 @@ export class Metrics {
     this.diskFree,
     this.changeFeedLag,
     this.snapshotAge,
+    this.logLinesLost,
     ...processMetrics(),
   ];
 

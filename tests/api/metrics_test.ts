@@ -49,6 +49,7 @@ const METRICS: Record<string, string[]> = {
   seller_event_loop_lag_seconds: [],
   seller_disk_free_bytes: [],
   seller_change_feed_lag_seconds: [],
+  seller_log_lines_lost_total: [],
   seller_snapshot_age_seconds: [],
   process_cpu_seconds_total: [],
   process_resident_memory_bytes: [],

@@ -125,6 +125,9 @@ const TROUBLE: Record<string, Series[]> = {
   SellerFiguresOld: [
     { series: "seller_snapshot_age_seconds", values: "90x40" },
   ],
+  SellerLogLost: [
+    { series: "seller_log_lines_lost_total", values: "0+1x40" },
+  ],
   SellerDiskFillsUp: [
     { series: "seller_disk_free_bytes", values: "3e11-1e9x40" },
   ],
@@ -178,7 +181,9 @@ async function healthySeries(): Promise<Series[]> {
   });
   const series = [...parseMetrics(text)].map(([series, value]) => ({
     series,
-    values: /_total|_bucket|_sum|_count/.test(series)
+    values: series.includes("_lost_")
+      ? "0x40"
+      : /_total|_bucket|_sum|_count/.test(series)
       ? "0+1x40"
       : series.includes("timestamp")
       ? "0+60x40"

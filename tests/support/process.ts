@@ -19,6 +19,8 @@ export interface RunOptions {
   executable?: string;
   /** How many file descriptors it may have. */
   descriptors?: number;
+  /** Its standard error is not read before this resolves. */
+  errorsFrom?: Promise<void>;
 }
 
 /** What a task of deno.json gives its program: permissions, settings of V8. */
@@ -134,6 +136,16 @@ export class Program implements AsyncDisposable {
     return this.#output.line(pattern);
   }
 
+  /** The same for standard error. */
+  errorLine(pattern: RegExp): Promise<string> {
+    return this.#errors.line(pattern);
+  }
+
+  /** The exit code, whether its output has been read or not. */
+  get exitCode(): Promise<number> {
+    return this.#child.status.then(({ code }) => code);
+  }
+
   /** Lines of standard output so far. */
   get lines(): readonly string[] {
     return this.#output.lines;
@@ -173,7 +185,7 @@ export async function startProgram(
 ): Promise<Program> {
   const child = (await command(args, options)).spawn();
   const output = new Output(child.stdout);
-  const errors = new Output(child.stderr);
+  const errors = new Output(child.stderr, options.errorsFrom);
   try {
     const line = await output.line(STARTED);
     return new Program(STARTED.exec(line)![1] ?? "", child, output, errors);
@@ -216,11 +228,15 @@ class Output {
   #done = false;
   #look = Promise.withResolvers<void>();
 
-  constructor(stream: ReadableStream<Uint8Array>) {
-    this.ended = this.#read(stream);
+  constructor(stream: ReadableStream<Uint8Array>, from?: Promise<void>) {
+    this.ended = this.#read(stream, from);
   }
 
-  async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
+  async #read(
+    stream: ReadableStream<Uint8Array>,
+    from?: Promise<void>,
+  ): Promise<void> {
+    await from;
     let rest = "";
     const text = stream.pipeThrough(
       new TextDecoderStream() as TransformStream<Uint8Array, string>,

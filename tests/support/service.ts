@@ -43,6 +43,8 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   /** A module that runs before the program. */
   preload?: string;
+  /** Its standard error is not read before this resolves. */
+  errorsFrom?: Promise<void>;
 }
 
 export class Service implements AsyncDisposable {
@@ -75,7 +77,7 @@ export class Service implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { env, preload } = this.#options;
+    const { env, preload, errorsFrom } = this.#options;
     this.#program = await startProgram(["serve", "--port=0"], {
       env: {
         SELLER_DATA_DIR: this.folder,
@@ -84,6 +86,7 @@ export class Service implements AsyncDisposable {
         ...env,
       },
       preload,
+      errorsFrom,
     });
   }
 

@@ -1,0 +1,102 @@
+/** Lines for an output whose reader may stand still. */
+import type { Clock } from "../deps.ts";
+
+/** Lines that wait take this much at most. */
+const LIMIT_BYTES = 1_024 * 1_024;
+/** Lines of this long are written together: a write costs more than a line. */
+const GATHER_MS = 10;
+/** A write that failed (a closed pipe, a full disk) is tried again after this. */
+const RETRY_MS = 100;
+
+const encoder = new TextEncoder();
+
+export interface LineOutputOptions {
+  /** Writes some of the bytes; answers how many. */
+  write(bytes: Uint8Array): Promise<number>;
+  clock: Clock;
+  /** Told how many lines were lost since when, as soon as there is room again. */
+  onLost?(lines: number, since: Date): void;
+}
+
+/**
+ * Writes lines in order, in the background: who writes one never waits. Lines
+ * beyond a bound in bytes are lost, and counted, until all that waits has been
+ * written.
+ */
+export class LineOutput {
+  /** Lines lost so far. */
+  lost = 0;
+  readonly #options: LineOutputOptions;
+  #waiting: string[] = [];
+  /** Of lines that wait or are being written. */
+  #bytes = 0;
+  /** Lines that are lost and not told of yet. */
+  #gap: { lines: number; since: Date } | null = null;
+  #writing: Promise<void> | null = null;
+  #ending = false;
+
+  constructor(options: LineOutputOptions) {
+    this.#options = options;
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line) + 1;
+    if (this.#gap !== null || this.#bytes + bytes > LIMIT_BYTES) {
+      return this.#lose();
+    }
+    this.#bytes += bytes;
+    this.#waiting.push(line);
+    this.#writing ??= this.#writeWaiting();
+  }
+
+  /** Waits until all lines are written, `ms` at most. */
+  async end(ms: number): Promise<void> {
+    this.#ending = true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#options.clock.after(ms, resolve);
+    await Promise.race([this.#writing, promise]);
+    cancel();
+  }
+
+  #lose(): void {
+    this.lost++;
+    this.#gap ??= { lines: 0, since: new Date(this.#options.clock.now()) };
+    this.#gap.lines++;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const text = this.#waiting.join("\n") + "\n";
+      this.#waiting = [];
+      const bytes = encoder.encode(text);
+      await this.#writeAll(bytes);
+      this.#bytes -= bytes.length;
+      await this.#pause(GATHER_MS);
+      if (this.#waiting.length === 0) this.#tellOfGap();
+    }
+    this.#writing = null;
+  }
+
+  async #writeAll(bytes: Uint8Array): Promise<void> {
+    let rest = bytes;
+    while (rest.length > 0) {
+      try {
+        rest = rest.subarray(await this.#options.write(rest));
+      } catch {
+        if (this.#ending) return;
+        await this.#pause(RETRY_MS);
+      }
+    }
+  }
+
+  #tellOfGap(): void {
+    if (this.#gap === null) return;
+    const { lines, since } = this.#gap;
+    this.#gap = null;
+    this.#options.onLost?.(lines, since);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((done) => this.#options.clock.after(ms, done));
+  }
+}
