@@ -6,7 +6,7 @@ import { Metrics } from "./operations/metrics.ts";
 import { tracedDb } from "./operations/traced_db.ts";
 import { Snapshot } from "./operations/snapshot.ts";
 import { Health } from "./operations/health.ts";
-import { Listener } from "./http/listener.ts";
+import { Listener, type ListenerOptions } from "./http/listener.ts";
 import { RequestHandler } from "./http/server.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/router.ts";
@@ -253,6 +253,23 @@ function listenForMonitoring(
   }
 }
 
+/** Throws an error that names the host where the runtime's does not. */
+function newListener(options: ListenerOptions): Listener {
+  try {
+    return new Listener(options);
+  } catch (error) {
+    const { AddrInUse, AddrNotAvailable } = Deno.errors;
+    const isClear = error instanceof AddrInUse ||
+      error instanceof AddrNotAvailable || !(error instanceof Error);
+    if (isClear) throw error;
+    throw new Error(
+      `cannot listen on ${options.hostname} (${error.message}); choose ` +
+        "another address with --host or SELLER_HOST.",
+      { cause: error },
+    );
+  }
+}
+
 /** Serves these routes until the stack is disposed of. */
 function listen(
   services: Services,
@@ -263,7 +280,7 @@ function listen(
   const { deps } = services;
   const stopping = new AbortController();
   const handler = new RequestHandler(services, routes, stopping.signal);
-  const listener = new Listener({
+  const listener = newListener({
     hostname: host,
     port,
     handler: (request, origin) =>

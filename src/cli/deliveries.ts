@@ -1,4 +1,5 @@
 /** The commands that show deliveries and replay them. */
+import { isId } from "../lib/ids.ts";
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -101,6 +102,12 @@ async function list(context: CommandContext): Promise<void> {
   if (flags.trigger !== undefined) {
     const read = readTrigger(flags.trigger);
     if ("problem" in read) mistakes.push(`--trigger ${read.problem.message}`);
+  }
+  if (flags.before !== undefined && !isId(flags.before)) {
+    mistakes.push(
+      `--before is "${flags.before}"; it must be the id of a delivery, as the ` +
+        "list shows it.",
+    );
   }
   if (mistakes.length > 0) throw new UsageError(...mistakes);
   const rows = await withDatabase(

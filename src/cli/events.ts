@@ -143,10 +143,12 @@ async function readData(file: string | undefined): Promise<Uint8Array> {
     using opened = await Deno.open(file);
     return await readSome(opened.readable);
   } catch (error) {
-    if (file !== undefined && error instanceof Deno.errors.NotFound) {
-      throw new UsageError(`There is no file ${file}.`);
-    }
-    throw error;
+    if (file === undefined || !(error instanceof Error)) throw error;
+    throw new UsageError(
+      error instanceof Deno.errors.NotFound
+        ? `There is no file ${file}.`
+        : `${file} cannot be read (${error.message}).`,
+    );
   }
 }
 

@@ -6,6 +6,18 @@ import {
   type ServiceError,
 } from "../lib/errors.ts";
 
+const NAME_LENGTH = 64;
+const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
+/** What a name is, for messages. */
+export const NAME_RULE =
+  `1 to ${NAME_LENGTH} visible characters on one line, with single spaces ` +
+  "between words";
+
+/** Whether a text can be a name: what looks the same as another one cannot. */
+export function isName(text: string): boolean {
+  return [...text].length <= NAME_LENGTH && NAME.test(text);
+}
+
 /** The error for a name that cannot be given: 422. */
 export function invalidName(code: DetailCode, message: string): ServiceError {
   return recordInvalid([{ field: "name", code, message }]);

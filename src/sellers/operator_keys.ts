@@ -7,9 +7,9 @@ import {
   recordChange,
 } from "../operations/audit.ts";
 import { ServiceError } from "../lib/errors.ts";
-import { lineReader, quote } from "../lib/values.ts";
+import { quote } from "../lib/values.ts";
 import { hashOf, newKey, sameHash } from "./api_key.ts";
-import { giveName, invalidName } from "./names.ts";
+import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 
 /** The operator who makes a request. */
 export interface Operator {
@@ -29,8 +29,6 @@ export interface ListedOperatorKey extends Operator {
 
 /** `who` of changes that were made without a named key. */
 const RESERVED = [ENVIRONMENT, COMMAND_LINE];
-const NAME_LENGTH = 64;
-const readName = lineReader(NAME_LENGTH);
 
 type Changing = Pick<Services, "db" | "deps">;
 
@@ -69,17 +67,11 @@ export async function addOperatorKey(
 }
 
 function checkName(name: string): void {
-  const read = readName(name);
-  if ("problem" in read) {
-    throw invalidName(read.problem.code, `The name ${read.problem.message}`);
-  }
-  if (name.trim() === name && name !== "" && !RESERVED.includes(name)) return;
+  if (isName(name) && !RESERVED.includes(name)) return;
   throw invalidName(
     "not_allowed",
-    `${
-      quote(name)
-    } cannot name a key: 1 to ${NAME_LENGTH} characters without ` +
-      `spaces around them, and neither of ${RESERVED.join(", ")}.`,
+    `${quote(name)} cannot name a key: ${NAME_RULE}, and neither of ` +
+      `${RESERVED.join(", ")}.`,
   );
 }
 

@@ -5,14 +5,10 @@ import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
-import { giveName, invalidName } from "./names.ts";
+import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 import type { Caller, Seller, SellerStatus } from "./seller.ts";
 import { usedOf } from "./usage_rows.ts";
 import type { Sql, Tx } from "../database/db.ts";
-
-/** Visible characters, with single spaces between words. */
-const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
-const NAME_LENGTH = 64;
 
 /** The prefix of a seller's keys. */
 const KEY_KIND = "sk_";
@@ -129,14 +125,13 @@ export async function markRemoved(tx: Tx, sellerId: string): Promise<boolean> {
 }
 
 function checkName(name: string): void {
-  const length = [...name].length;
-  // With a name like an id, one seller could be taken for another.
-  const isName = NAME.test(name) && !validate(name);
-  if (length >= 1 && length <= NAME_LENGTH && isName) return;
+  // With a name like an id, one seller could be taken for another; and no URL
+  // can hold dots alone.
+  if (isName(name) && !validate(name) && !/^\.\.?$/.test(name)) return;
   throw invalidName(
     "not_allowed",
-    `${quote(name)} is not a seller's name: 1 to ${NAME_LENGTH} visible ` +
-      "characters on one line, with single spaces between words, and no UUID.",
+    `${quote(name)} is not a seller's name: ${NAME_RULE}; no UUID, and ` +
+      'neither of ".", "..".',
   );
 }
 

@@ -95,6 +95,11 @@ Deno.test("emit tells every mistake, with the place in the file", async () => {
     UsageError,
     "There is no file",
   );
+  await assertRejects(
+    () => emit(bench, "order-1", bench.dataDir),
+    UsageError,
+    `${bench.dataDir} cannot be read`,
+  );
   const large = await dataFile(bench, "x".repeat(256 * 1024 + 1));
   await assertRejects(() => emit(bench, "order-1", large), UsageError, "bytes");
 });
@@ -144,6 +149,11 @@ Deno.test("delivery list has a header and a line for each, the newest first", as
   assertEquals(await count("--trigger", "order_paid"), 0);
   assertEquals(await count("--limit", "1"), 1);
   assertEquals(await count("--before", newest[0].id), 1);
+  await assertRejects(
+    () => count("--before", "order-1"),
+    UsageError,
+    "id of a",
+  );
   const error = await assertRejects(
     () =>
       run(

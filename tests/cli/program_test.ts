@@ -208,6 +208,9 @@ const REFUSED: readonly (readonly [string[], string])[] = [
   [["seller", "add", "a\nb"], "is not a seller's name"],
   [["seller", "add", "a\u200bb"], "is not a seller's name"],
   [["seller", "add", "x".repeat(65)], "is not a seller's name"],
+  [["seller", "add", ".."], "is not a seller's name"],
+  [["operator-key", "add", "environment\u200b"], "cannot name a key"],
+  [["operator-key", "add", "command  line"], "cannot name a key"],
   [["seller", "add", "acme"], 'There is a seller "acme" already.'],
   [["key", "add", "nobody"], 'There is no seller "nobody"'],
   [["key", "list", "nobody"], 'There is no seller "nobody"'],
@@ -266,6 +269,17 @@ Deno.test("a taken port is one clear line and exit code 1", async () => {
   const [error, ...more] = lines.filter((line) => !isLogLine(line));
   assertMatch(error, /^error: port \d+ of 127\.0\.0\.1 is taken;/);
   assertEquals(more, []);
+});
+
+Deno.test("a host that does not resolve is named, exit code 1", async () => {
+  await using folder = await temporaryFolder();
+  const { code, stderr } = await runProgram([
+    "serve",
+    "--host=no-such-host.invalid",
+    `--data=${folder.path}`,
+  ]);
+  assertEquals(code, 1);
+  assertMatch(stderr, /^error: cannot listen on no-such-host\.invalid \(/m);
 });
 
 Deno.test("a file that is no database is one clear line and exit code 1", async () => {
