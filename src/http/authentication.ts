@@ -215,4 +215,4 @@ export class MetricsKeys {
   }
 }
 
-const BEARER = /^Bearer +([\x21-\x7e]{1,200}) *$/i;
+const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;

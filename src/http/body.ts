@@ -219,12 +219,14 @@ function checkMediaType(header: string | null): void {
     );
   }
   for (const parameter of parameters) {
-    const charset = /^charset=(?:"([^"]*)"|(.*))$/.exec(parameter);
-    if (charset === null) continue;
-    const name = charset[1] ?? charset[2];
-    if (!["utf-8", "utf8", "us-ascii", "ascii"].includes(name)) {
+    const [name, value = ""] = parameter.split("=", 2).map((part) =>
+      part.trim()
+    );
+    if (name !== "charset") continue;
+    const charset = value.replace(/^"([^"]*)"$/, "$1");
+    if (!["utf-8", "utf8", "us-ascii", "ascii"].includes(charset)) {
       throw unsupported(
-        `The body's charset is "${name}"; save the document as UTF-8 and send ` +
+        `The body's charset is "${charset}"; save the document as UTF-8 and send ` +
           "charset=utf-8.",
       );
     }

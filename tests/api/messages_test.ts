@@ -102,6 +102,7 @@ Deno.test("a body that is no XML, or not UTF-8, is told what to send", async () 
   const types: [string, string][] = [
     ["application/json", '"application/json"; send XML, as text/xml or'],
     ["text/xml; charset=iso-8859-1", "save the document as UTF-8"],
+    ["text/xml; charset = iso-8859-1", "save the document as UTF-8"],
   ];
   for (const [type, expected] of types) {
     const headers = { "Content-Type": type };

@@ -82,6 +82,10 @@ Deno.test("metrics: 404 while nobody has a key, 401 without a good one", async (
   );
   assertEquals(headers.get("cache-control"), "no-store");
   assert(parseMetrics(text).size > 30);
+
+  const long = "k".repeat(300);
+  await using third = await boot({ config: { metricsKey: long } });
+  assertEquals((await ask(third, bearer(long))).status, 200);
 });
 
 bothEngines.test("metrics: what happens is counted, and no label tells of whom", async () => {
