@@ -217,6 +217,7 @@ export type DbErrorKind =
   | "full" // no room on the disk
   | "busy" // another process holds the lock
   | "away" // the server cannot be reached, or turns us away
+  | "removed" // a file of it was removed or replaced
   | "unsure" // the server went away during the commit
   | "missing" // there is no database, and none was to be created
   | "readonly" // the file or folder cannot be written
@@ -241,6 +242,8 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   full: "the disk of the database is full",
   busy: "another process holds the database's lock",
   away: "the database cannot be reached",
+  removed:
+    "seller.db, seller.db-wal or seller.db-shm was removed or replaced; restart the service",
   unsure: "the database went away",
   readonly: "the database cannot be written",
 };

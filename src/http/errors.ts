@@ -61,6 +61,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   "full",
   "busy",
   "away",
+  "removed",
   "readonly",
   "closed",
 ]);

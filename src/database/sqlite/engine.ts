@@ -39,7 +39,8 @@ import {
   SqliteConnection,
   SqliteTx,
 } from "./connection.ts";
-import { extendFile, identityOf, makePrivate, sizeOf } from "./file.ts";
+import { extendFile, makePrivate, sizeOf } from "./file.ts";
+import { OpenFiles } from "./open_files.ts";
 import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
 
@@ -144,8 +145,7 @@ class SqliteDb implements Db {
   readonly #heavy: FairQueue;
   readonly #deps: Deps;
   readonly #meter: DbMeter;
-  readonly #file: string;
-  readonly #identity: string | null;
+  readonly #files: OpenFiles;
   readonly #waiting: WaitingWrite[] = [];
   /** Duration of the last commit; 0 once `#rest` has used it. */
   #commitMs = 0;
@@ -167,8 +167,7 @@ class SqliteDb implements Db {
     { writer, reader }: Connections,
     { heavy, deps, meter }: { heavy: FairQueue; deps: Deps; meter: DbMeter },
   ) {
-    this.#file = file;
-    this.#identity = identityOf(file);
+    this.#files = new OpenFiles(file, deps.clock);
     this.#heavy = heavy;
     this.#deps = deps;
     this.#meter = meter;
@@ -181,6 +180,8 @@ class SqliteDb implements Db {
     { single = false }: ReadOptions = {},
   ): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
+    const { unusable } = this.#files;
+    if (unusable !== null) return Promise.reject(unusable);
     const result = this.#reading.then(() =>
       single ? fn(new SingleStatement(this.#reader)) : this.#snapshot(fn)
     );
@@ -291,21 +292,17 @@ class SqliteDb implements Db {
    * valid frame; the lock keeps other processes from writing there meanwhile.
    */
   async #extendLog(): Promise<void> {
-    if (sizeOf(this.#log) < LOG_IN_USE) return;
+    if (sizeOf(this.#files.log) < LOG_IN_USE) return;
     try {
-      this.#checkFile();
+      this.#checkFiles();
       this.#writer.exec("BEGIN IMMEDIATE");
       this.#logExtended = true;
-      await extendFile(this.#log, CHECKPOINT_BYTES);
+      await extendFile(this.#files.log, CHECKPOINT_BYTES);
     } catch {
       // Another process writes, or there is no room: each commit extends it.
     } finally {
       this.#rollBack();
     }
-  }
-
-  get #log(): string {
-    return `${this.#file}-wal`;
   }
 
   /**
@@ -318,7 +315,7 @@ class SqliteDb implements Db {
     let lockedAt: number | null = null;
     while (writes.length > 0) {
       try {
-        this.#checkFile();
+        this.#checkFiles();
         this.#writer.exec("BEGIN IMMEDIATE");
         break;
       } catch (error) {
@@ -345,13 +342,28 @@ class SqliteDb implements Db {
     }
   }
 
-  /** Data written to a file that was unlinked is lost. */
-  #checkFile(): void {
-    if (identityOf(this.#file) === this.#identity) return;
-    throw new DbError(
-      "away",
-      `${this.#file} was removed or replaced while this process uses it.`,
-    );
+  /**
+   * Throws if a file of the database is gone. What is in a log that is gone is
+   * copied to the database, unless another process has begun a new log: it may
+   * have changed the database.
+   */
+  #checkFiles(): void {
+    try {
+      this.#files.check();
+    } catch (error) {
+      if (this.#files.unusable !== null && this.#files.hasNoLog) {
+        this.#saveLog();
+      }
+      throw error;
+    }
+  }
+
+  #saveLog(): void {
+    try {
+      this.#writer.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch {
+      // The next refused write tries it again.
+    }
   }
 
   /** Runs a group of writes in the open transaction and commits it. */
@@ -438,8 +450,8 @@ class SqliteDb implements Db {
 
   sizes(): Promise<Record<string, number>> {
     return Promise.resolve({
-      database: sizeOf(this.#file),
-      wal: sizeOf(this.#log),
+      database: sizeOf(this.#files.database),
+      wal: sizeOf(this.#files.log),
     });
   }
 
@@ -459,6 +471,8 @@ class SqliteDb implements Db {
     this.#closed = true;
     await this.#writing;
     await this.#reading;
+    // Closing would copy a log that is not the one of other processes.
+    if (this.#files.unusable !== null) return;
     this.#reader.close();
     this.#writer.close();
   }

@@ -6,6 +6,7 @@ import {
   type SqliteOptions,
 } from "../../../src/database/sqlite/engine.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
+import { TestClock } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/process.ts";
 
 function open(file: string, options: SqliteOptions = {}): Promise<Db> {
@@ -21,6 +22,30 @@ function modes(folder: string): string[] {
     const { mode } = Deno.statSync(`${folder}/${name}`);
     return `${name} ${(mode! & 0o777).toString(8)}`;
   }).sort();
+}
+
+/**
+ * Another process reads the counter, counts it up and checks the file; SQLite
+ * shares the files of a database among all connections of a process.
+ */
+async function elsewhere(
+  file: string,
+): Promise<{ value: number; integrity: string }> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      `import { DatabaseSync } from "node:sqlite";
+      const db = new DatabaseSync(${JSON.stringify(file)});
+      const { n: value } = db.prepare("SELECT n FROM counters").get();
+      db.exec("UPDATE counters SET n = n + 1");
+      const check = db.prepare("PRAGMA integrity_check").get();
+      db.close();
+      console.log(JSON.stringify({ value, integrity: check.integrity_check }));`,
+    ],
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  assert(success, text(stderr));
+  return JSON.parse(text(stdout));
 }
 
 const PRIVATE = ["seller.db 600", "seller.db-shm 600", "seller.db-wal 600"];
@@ -47,7 +72,7 @@ Deno.test("nothing is written to a file that was removed or replaced", async () 
   const db = await open(file);
   await db.write(add());
   await Deno.rename(file, `${file}.away`);
-  assertEquals(await kindOf(db.write(add())), "away");
+  assertEquals(await kindOf(db.write(add())), "removed");
   await Deno.copyFile(`${file}.away`, file);
   const refused = await assertRejects(() => db.write(add()), DbError);
   assert(refused.message.includes(file), refused.message);
@@ -56,6 +81,28 @@ Deno.test("nothing is written to a file that was removed or replaced", async () 
   assertEquals(await valueOf(db), 2);
   await db.close();
 });
+
+for (const companion of ["-wal", "-shm"]) {
+  Deno.test(`a process whose ${companion} file was removed loses nothing, and uses it no more`, async () => {
+    await using folder = await temporaryFolder();
+    const file = `${folder.path}/seller.db`;
+    const clock = new TestClock();
+    const db = await open(file, { deps: { clock } });
+    await db.write(add());
+    await Deno.remove(file + companion);
+    clock.advance(1_000);
+    const refused = await assertRejects(() => db.write(add()), DbError);
+    assertEquals(refused.kind, "removed");
+    assert(refused.message.includes(file + companion), refused.message);
+    // Another process goes on from what was acknowledged.
+    const other = await elsewhere(file);
+    assertEquals(other.value, 1);
+    assertEquals(await kindOf(valueOf(db)), "removed");
+    await db.close();
+    const after = await elsewhere(file);
+    assertEquals([after.value, after.integrity], [2, "ok"]);
+  });
+}
 
 Deno.test("a commit that fails stores nothing of what it is about", async () => {
   await using folder = await temporaryFolder();

@@ -1,0 +1,71 @@
+/** The files of an open database, which somebody may remove by mistake. */
+import type { Clock } from "../../deps.ts";
+import { DbError } from "../db.ts";
+import { identityOf } from "./file.ts";
+
+/**
+ * How often the log and its index are looked for: each look takes some
+ * microseconds, which every commit would spend.
+ */
+const COMPANIONS_MS = 100;
+
+/**
+ * What is written to a file that was unlinked is lost. A database file may come
+ * back. Without its log or the index of that, this process and others no longer
+ * see the same state, so its connections must not be used again.
+ */
+export class OpenFiles {
+  readonly database: string;
+  /** The write-ahead log. */
+  readonly log: string;
+  /** The index of the log, which all processes share. */
+  readonly #index: string;
+  readonly #clock: Clock;
+  readonly #identities: ReadonlyMap<string, string | null>;
+  /** Monotonic time until which the log and its index count as in place. */
+  #checkedUntil = -Infinity;
+  #unusable: DbError | null = null;
+
+  /** All three must exist. */
+  constructor(database: string, clock: Clock) {
+    this.database = database;
+    this.log = `${database}-wal`;
+    this.#index = `${database}-shm`;
+    this.#clock = clock;
+    this.#identities = new Map(
+      [database, this.log, this.#index].map((path) => [path, identityOf(path)]),
+    );
+  }
+
+  /** Why the connections must not be used again; null: they may be. */
+  get unusable(): DbError | null {
+    return this.#unusable;
+  }
+
+  /** Throws a `DbError` (`removed`) if a file was removed or replaced. */
+  check(): void {
+    if (this.#unusable !== null) throw this.#unusable;
+    if (this.#isGone(this.database)) throw removed(this.database);
+    const now = this.#clock.monotonic();
+    if (now < this.#checkedUntil) return;
+    const gone = [this.log, this.#index].find((path) => this.#isGone(path));
+    if (gone !== undefined) throw this.#unusable = removed(gone);
+    this.#checkedUntil = now + COMPANIONS_MS;
+  }
+
+  #isGone(path: string): boolean {
+    return identityOf(path) !== this.#identities.get(path);
+  }
+
+  /** Whether there is no log, not even that of another process. */
+  get hasNoLog(): boolean {
+    return identityOf(this.log) === null;
+  }
+}
+
+function removed(path: string): DbError {
+  return new DbError(
+    "removed",
+    `${path} was removed or replaced while this process uses it.`,
+  );
+}
