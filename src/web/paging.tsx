@@ -25,6 +25,7 @@ export interface Rows<T> {
   more: (() => void) | null;
   /** The cursor of the next page; missing if there is none. */
   next?: string;
+  /** Loads anew as many rows as there are. */
   reload(): void;
 }
 
@@ -38,16 +39,27 @@ export function useRows<T>(
   const [busy, setBusy] = useState(true);
   const [error, setError] = useState<Error | null>(null);
   const request = useRef(new AbortController());
+  const shown = useRef(0);
 
-  const load = async (before: readonly T[], cursor?: string) => {
+  const load = async (
+    before: readonly T[],
+    cursor: string | undefined,
+    atLeast: number,
+  ) => {
     request.current.abort();
     request.current = new AbortController();
     const { signal } = request.current;
     setBusy(true);
     setError(null);
     try {
-      const page = await loadFilled(loadPage, cursor, signal);
-      setRows([...before, ...page.rows]);
+      let page = await loadFilled(loadPage, cursor, signal);
+      let all = [...before, ...page.rows];
+      while (page.next !== undefined && all.length < atLeast) {
+        page = await loadFilled(loadPage, page.next, signal);
+        all = [...all, ...page.rows];
+      }
+      shown.current = all.length;
+      setRows(all);
       setNext(page.next);
     } catch (failure) {
       if (signal.aborted) return;
@@ -57,7 +69,7 @@ export function useRows<T>(
   };
 
   useEffect(() => {
-    load([]);
+    load([], undefined, 0);
     return () => request.current.abort();
   }, [...keys]);
 
@@ -66,8 +78,8 @@ export function useRows<T>(
     busy,
     error,
     next,
-    more: next === undefined ? null : () => load(rows ?? [], next),
-    reload: () => load([]),
+    more: next === undefined ? null : () => load(rows ?? [], next, 0),
+    reload: () => load([], undefined, shown.current),
   };
 }
 

@@ -319,15 +319,19 @@ export function SureButton({ label, question, onSure, disabled }: {
   disabled?: boolean;
 }) {
   const [asked, setAsked] = useState(false);
-  const sure = useRef<HTMLButtonElement>(null);
+  const wasAsked = useRef(false);
+  const button = useRef<HTMLButtonElement>(null);
+  // Each button takes the place of the one that was pressed.
   useEffect(() => {
-    if (asked) sure.current?.focus();
+    if (asked || wasAsked.current) button.current?.focus();
+    wasAsked.current = asked;
   }, [asked]);
   if (!asked) {
     return (
       <button
         type="button"
         class="danger"
+        ref={button}
         disabled={disabled}
         onClick={() => setAsked(true)}
       >
@@ -345,7 +349,7 @@ export function SureButton({ label, question, onSure, disabled }: {
       <button
         type="button"
         class="danger"
-        ref={sure}
+        ref={button}
         onClick={() => answer(true)}
       >
         {label}

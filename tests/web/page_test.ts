@@ -490,7 +490,11 @@ test("a product is deleted once one is sure", async () => {
   await page.getByRole("link", { name: "A/1" }).click();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Keep" }).click();
-  await page.getByRole("button", { name: "Delete" }).click();
+  // The keyboard goes on where the question was.
+  await until(async () =>
+    await page.evaluate("document.activeElement.textContent") === "Delete"
+  );
+  await page.keyboard.press("Enter");
   await page.getByRole("group", { name: "Delete A/1 for good?" })
     .getByRole("button", { name: "Delete" }).click();
   await page.getByRole("link", { name: "B", exact: true }).waitFor();
@@ -713,7 +717,38 @@ test("the operator sees sellers, backlog and the last day", async () => {
   await row.getByRole("cell", { name: "suspended", exact: true }).waitFor();
   await row.getByRole("button", { name: "Activate" }).click();
   await row.getByRole("cell", { name: "active", exact: true }).waitFor();
+
+  // A failure leaves the button, to try again.
+  await app.call("/operator_api/sellers/%3Ci%3Eglobex%3C%2Fi%3E", {
+    method: "DELETE",
+    key: "operator",
+  });
+  await row.getByRole("button", { name: "Suspend" }).click();
+  await row.getByRole("button", { name: "Suspend" }).click();
+  await row.getByText("There is no seller").waitFor();
+  await row.getByRole("button", { name: "Suspend" }).waitFor();
   assertEquals(tab.faults, []);
+});
+
+test("a list that is reloaded keeps the pages that were opened", async () => {
+  await using host = new ImageHost();
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  for (let i = 0; i < 51; i++) await app.upload(product(`A-${i}`));
+  // It stays under way: nobody fetches images here.
+  await app.upload(pictured("B", `${host.url}/good/b.png`));
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "History" }).click();
+  const rows = page.getByRole("table").getByRole("row");
+  await page.getByRole("button", { name: "Show more" }).click();
+  await until(async () => await rows.count() === 53);
+  const answered = page.waitForResponse(/bulk_products\?after=/);
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await answered;
+  await page.getByRole("button", { name: "Refresh", disabled: false })
+    .waitFor();
+  assertEquals(await rows.count(), 53);
 });
 
 test("the operator makes a seller, limits it, hands out keys and takes them back", async () => {

@@ -83,21 +83,25 @@ export function StatusButton({ client, seller: { id, status }, onChanged }: {
       });
       onChanged();
     });
-  if (error) return <ErrorNote error={error} />;
-  return status === "active"
-    ? (
-      <SureButton
-        label="Suspend"
-        question="Refuse this seller's requests?"
-        disabled={busy}
-        onSure={() => set("suspended")}
-      />
-    )
-    : (
-      <button type="button" disabled={busy} onClick={() => set("active")}>
-        Activate
-      </button>
-    );
+  return (
+    <>
+      {status === "active"
+        ? (
+          <SureButton
+            label="Suspend"
+            question="Refuse this seller's requests?"
+            disabled={busy}
+            onSure={() => set("suspended")}
+          />
+        )
+        : (
+          <button type="button" disabled={busy} onClick={() => set("active")}>
+            Activate
+          </button>
+        )}
+      {error && <ErrorNote error={error} />}
+    </>
+  );
 }
 
 /** A form with one text field. */
