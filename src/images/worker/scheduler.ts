@@ -71,14 +71,14 @@ export async function pickImages(
   if (limits.full) return picked;
   const origins = new Map(round.origins);
   const sellers = await sellersInTurn(sql, round.sellerId);
-  const queues: ImageJob[][] = [];
-  for (const sellerId of sellers) {
-    // Its downloads end first, and every end is followed by another read.
-    if (!limits.hasRoom(sellerId)) continue;
-    const look = { sellerId, now, limits, origins };
+  // Their downloads end first, and every end is followed by another read.
+  const able = sellers.filter((sellerId) => limits.hasRoom(sellerId));
+  const queues: DueOrigin[][] = [];
+  for (const sellerId of able) {
+    const look = { sellerId, now, limits, origins, sellers: able.length };
     queues.push(await queueOf(sql, look, picked));
   }
-  takeInTurns(queues, limits, picked.jobs);
+  await takeInTurns(queues, limits, picked.jobs);
   return { ...picked, round: { sellerId: sellers[0] ?? "", origins } };
 }
 
@@ -95,17 +95,16 @@ interface SellerLook {
   limits: DownloadLimits;
   /** Where the next read of each seller starts; this one sets its own. */
   origins: Map<string, string>;
+  /** How many have a turn. */
+  sellers: number;
 }
 
-/**
- * The jobs that one seller would have fetched next, round-robin among its
- * origins.
- */
+/** The origins of which one seller may have something fetched next. */
 async function queueOf(
   sql: Sql,
-  { sellerId, now, limits, origins }: SellerLook,
+  { sellerId, now, limits, origins, sellers }: SellerLook,
   picked: Picked,
-): Promise<ImageJob[]> {
+): Promise<DueOrigin[]> {
   const after = origins.get(sellerId) ?? "";
   const pending = await pendingOrigins(sql, sellerId, after, ORIGINS);
   if (pending.length === ORIGINS) {
@@ -114,38 +113,112 @@ async function queueOf(
     origins.delete(sellerId);
   }
   if (pending.length === ORIGINS || after !== "") picked.more = true;
-  const jobs: ImageJob[][] = [];
+  const queue: DueOrigin[] = [];
   for (const { origin, due } of pending) {
     if (due > now) {
       picked.nextDue = Math.min(picked.nextDue, due);
       continue;
     }
-    const room = limits.room({ sellerId, origin });
-    if (room === 0) continue;
-    jobs.push(await dueImages(sql, sellerId, origin, now, room));
+    const source = { sellerId, origin };
+    const room = limits.room(source);
+    if (room > 0) {
+      queue.push(new DueOrigin(sql, source, { now, room, sellers }));
+    }
   }
-  return interleaved(jobs);
+  return queue;
 }
 
-function interleaved<T>(lists: readonly T[][]): T[] {
-  const all: T[] = [];
-  for (let at = 0; lists.some(({ length }) => at < length); at++) {
-    for (const list of lists) if (at < list.length) all.push(list[at]);
+/** The next read covers so many times more. */
+const MORE = 4;
+
+/**
+ * A seller's due jobs at one origin. Only the seller's part of the room is read
+ * at first, because other sellers may take the rest.
+ */
+class DueOrigin {
+  readonly source: DownloadSource;
+  readonly #sql: Sql;
+  readonly #now: number;
+  readonly #room: number;
+  #jobs: ImageJob[] = [];
+  #limit: number;
+  #isRead = false;
+
+  /** `sellers`: how many may take some of the room. */
+  constructor(
+    sql: Sql,
+    source: DownloadSource,
+    { now, room, sellers }: { now: number; room: number; sellers: number },
+  ) {
+    this.#sql = sql;
+    this.source = source;
+    this.#now = now;
+    this.#room = room;
+    this.#limit = Math.ceil(room / sellers);
   }
-  return all;
+
+  /** The next job that was not taken; undefined after the last one. */
+  async next(taken: ReadonlySet<string>): Promise<ImageJob | undefined> {
+    for (;;) {
+      for (let job; (job = this.#jobs.shift()) !== undefined;) {
+        if (!taken.has(job.id)) return job;
+      }
+      if (this.#isRead) return undefined;
+      await this.#read();
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { sellerId, origin } = this.source;
+    const limit = this.#limit;
+    this.#jobs = await dueImages(
+      this.#sql,
+      sellerId,
+      origin,
+      this.#now,
+      limit,
+    );
+    this.#isRead = this.#jobs.length < limit || limit === this.#room;
+    this.#limit = Math.min(this.#room, limit * MORE);
+  }
 }
 
-/** Takes a job that several sellers wait for in the first of their turns. */
-function takeInTurns(
-  queues: readonly ImageJob[][],
+/**
+ * Takes one job of each seller after the other, and within a seller of each
+ * origin, until nothing has room. A job that several sellers wait for is taken
+ * in the first of their turns.
+ */
+async function takeInTurns(
+  queues: DueOrigin[][],
   limits: DownloadLimits,
   jobs: ImageJob[],
-): void {
-  const taken = new Set(jobs.map(({ id }) => id));
-  for (const job of interleaved(queues)) {
-    if (taken.has(job.id) || limits.room(job) === 0) continue;
-    taken.add(job.id);
-    limits.take(job);
-    jobs.push(job);
+): Promise<void> {
+  const taken = new Set<string>();
+  let waiting = queues;
+  while (waiting.length > 0) {
+    for (const queue of waiting) {
+      const job = await nextOf(queue, limits, taken);
+      if (job === undefined) continue;
+      taken.add(job.id);
+      limits.take(job);
+      jobs.push(job);
+    }
+    waiting = waiting.filter((queue) => queue.length > 0);
+  }
+}
+
+/** The seller's next job that has room; its origin comes last in the queue. */
+async function nextOf(
+  queue: DueOrigin[],
+  limits: DownloadLimits,
+  taken: ReadonlySet<string>,
+): Promise<ImageJob | undefined> {
+  for (let origin; (origin = queue.shift()) !== undefined;) {
+    // What has no room now has none later in this plan.
+    if (limits.room(origin.source) === 0) continue;
+    const job = await origin.next(taken);
+    if (job === undefined) continue;
+    queue.push(origin);
+    return job;
   }
 }
