@@ -63,6 +63,9 @@ export class DownloadLimits {
   readonly #times: OwnerTimes;
   /** Downloads by origin, then by seller. */
   readonly #held = new Map<string, Map<string, number>>();
+  readonly #slots = new SlotsInUse();
+  /** Those at origins that did not answer last time. */
+  readonly #unproven = new SlotsInUse();
 
   /** `times`: how long each seller holds its downloads. */
   constructor(
@@ -105,8 +108,8 @@ export class DownloadLimits {
   }
 
   #slotsFor(sellerId: string): number {
-    const free = TOTAL - this.#slots(() => true);
-    const own = this.#slots(() => true, sellerId);
+    const free = TOTAL - this.#slots.total;
+    const own = this.#slots.of(sellerId);
     return Math.min(free, Math.ceil(this.#times.most(sellerId, free) - own));
   }
 
@@ -119,12 +122,11 @@ export class DownloadLimits {
   }
 
   #unprovenRoom({ sellerId, origin }: DownloadSource, held: number): number {
-    const unproven = (other: string) => !this.#proven(other);
-    const used = this.#slots(unproven);
+    const used = this.#unproven.total;
     const room = Math.min(PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
     if (room > 0 || held > 0 || used >= UNPROVEN_WITH_FIRST) return room;
     const isFirst = this.#history.answered(origin) === undefined ||
-      this.#slots(unproven, sellerId) === 0;
+      this.#unproven.of(sellerId) === 0;
     return isFirst ? 1 : 0;
   }
 
@@ -134,7 +136,7 @@ export class DownloadLimits {
 
   /** Whether no source at all has room. */
   get full(): boolean {
-    return this.#slots(() => true) >= TOTAL &&
+    return this.#slots.total >= TOTAL &&
       [...this.#held].every(([origin, sellers]) =>
         heldBy(sellers) >= PER_PROVEN_ORIGIN || !this.#proven(origin)
       );
@@ -142,20 +144,28 @@ export class DownloadLimits {
 
   take({ sellerId, origin }: DownloadSource): void {
     const sellers = this.#held.get(origin) ?? new Map<string, number>();
-    sellers.set(sellerId, (sellers.get(sellerId) ?? 0) + 1);
+    const before = { all: heldBy(sellers), own: sellers.get(sellerId) ?? 0 };
+    sellers.set(sellerId, before.own + 1);
     this.#held.set(origin, sellers);
+    this.#slots.take(sellerId, before);
+    if (!this.#proven(origin)) this.#unproven.take(sellerId, before);
+  }
+}
+
+/** Slots that downloads take: no more of one origin than its own limit. */
+class SlotsInUse {
+  total = 0;
+  readonly #bySeller = new Map<string, number>();
+
+  of(sellerId: string): number {
+    return this.#bySeller.get(sellerId) ?? 0;
   }
 
-  #slots(counts: (origin: string) => boolean, sellerId?: string): number {
-    let slots = 0;
-    for (const [origin, sellers] of this.#held) {
-      if (!counts(origin)) continue;
-      const held = sellerId === undefined
-        ? heldBy(sellers)
-        : sellers.get(sellerId) ?? 0;
-      slots += Math.min(held, PER_ORIGIN);
-    }
-    return slots;
+  /** `held`: the downloads at the origin before this one, and the seller's. */
+  take(sellerId: string, held: { all: number; own: number }): void {
+    if (held.all < PER_ORIGIN) this.total++;
+    if (held.own >= PER_ORIGIN) return;
+    this.#bySeller.set(sellerId, this.of(sellerId) + 1);
   }
 }
 
