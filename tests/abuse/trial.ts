@@ -3,7 +3,7 @@ import { cpuUsage } from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { Service } from "../support/service.ts";
+import { OPERATOR, Service } from "../support/service.ts";
 import { cpuSecondsOf, cpuSecondsOfAll } from "../support/cpu.ts";
 import { residentMiB } from "../support/vitals.ts";
 import type {
@@ -57,15 +57,14 @@ export async function tryAttacks(
 ): Promise<Trial> {
   await using folder = await temporaryFolder();
   await using images = await BenchHost.start();
-  const sellers = names.flatMap((name) =>
-    Array.from({ length: ATTACKS[name].sellers }, (_, n) => `${name} ${n}`)
-  );
-  const hurried = names.some((name) => ATTACKS[name].hurried);
+  const sellers = names.flatMap(sellersOf);
   await using service = await Service.start(folder.path, {
     sellers: ["honest", ...sellers],
-    env: { SELLER_LOG: "error", ...(hurried && { SELLER_RATE_LIMIT: "0" }) },
+    env: { SELLER_LOG: "error" },
   });
   const { url, program, keys } = service;
+  const hurried = names.filter((name) => ATTACKS[name].hurried);
+  for (const seller of hurried.flatMap(sellersOf)) await hurry(url, seller);
   const honest = new Honest(url, keys.get("honest")!, images.url);
   await honest.prepare();
   await honest.work(WARM_MS);
@@ -109,6 +108,25 @@ export async function tryAttacks(
     otherCores: othersTook / took,
     withoutCore: waited / took,
   };
+}
+
+/** Names of an attack's sellers. */
+function sellersOf(name: string): string[] {
+  return Array.from(
+    { length: ATTACKS[name].sellers },
+    (_, n) => `${name} ${n}`,
+  );
+}
+
+/** Lets a seller send as many requests as it likes. */
+async function hurry(url: string, seller: string): Promise<void> {
+  const path = `${encodeURIComponent(seller)}/attribute/rate_limit/0`;
+  const response = await fetch(`${url}/operator_api/sellers/${path}`, {
+    method: "PUT",
+    headers: { "x-service-auth": OPERATOR },
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`rate_limit: ${response.status}`);
 }
 
 /** Takes so many cores. */
