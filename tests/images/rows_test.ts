@@ -11,6 +11,7 @@ import {
   releaseImages,
   renewImageLeases,
 } from "../../src/images/rows/queue.ts";
+import type { Sql } from "../../src/database/db.ts";
 import { tellRest, UNTOLD } from "../../src/images/rows/answers.ts";
 import { OwnerTimes } from "../../src/net/hold_times.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
@@ -358,6 +359,42 @@ bothEngines.test("images: a pending job stays in the queue of whoever asked firs
   for (const job of await hand.claim("first")) await hand.settle(job, GONE);
   assertEquals(await due("first"), []);
   assertEquals(await due("second"), [`${HOST}/c.png`]);
+});
+
+bothEngines.test("images: a plan reads little more than it takes", async () => {
+  await using hand = new Hand();
+  const sellers = Array.from({ length: 8 }, (_, n) => `seller ${n}`);
+  for (const seller of sellers) {
+    const urls = Array.from(
+      { length: 30 },
+      (_, n) => `${HOST}/${seller.at(-1)}-${n}.png`,
+    );
+    await hand.upload(urls, seller);
+  }
+  const history = new OriginHistory();
+  history.note(HOST, true);
+  const options = {
+    now: hand.clock.now(),
+    history,
+    times: new OwnerTimes(hand.clock),
+    inFlight: [],
+    round: FIRST_ROUND,
+  };
+  let read = 0;
+  const { jobs } = await hand.db.read((sql) => {
+    const counting = Object.assign(Object.create(sql), {
+      all: async (...query: Parameters<Sql["all"]>) => {
+        const rows = await sql.all<{ url?: string }>(...query);
+        read += rows.filter(({ url }) => url !== undefined).length;
+        return rows;
+      },
+    });
+    return pickImages(counting, options);
+  });
+  const turns = jobs.slice(0, sellers.length);
+  assertEquals(new Set(turns.map(({ sellerId }) => sellerId)).size, 8);
+  assert(jobs.length > 32, `${jobs.length} taken`);
+  assert(read < 2 * jobs.length, `${read} read for ${jobs.length}`);
 });
 
 /** Fails the one due attempt of A, and passes over its pause. */
