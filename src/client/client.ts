@@ -161,6 +161,8 @@ async function* follow(
 ): AsyncGenerator<Transaction> {
   const { signal, onRetry, retryFor } = call;
   const { now, sleep } = connection.platform;
+  // Tried again, as what fails below, it would fail for ever.
+  connection.check(OPERATIONS.getTransaction, { transaction_id });
   let until = now() + retryFor;
   for (let failures = 0;; failures++) {
     try {

@@ -91,6 +91,11 @@ export class Connection {
     return this.#repeated(operation, input, options, headers, read);
   }
 
+  /** Throws TypeError for an input that cannot be sent. */
+  check(operation: Operation, input: Input): void {
+    pathOf(operation, input);
+  }
+
   async #read({ answer }: Operation, response: Response): Promise<unknown> {
     if (answer === "blob") return await response.blob();
     const text = await response.text();

@@ -167,6 +167,16 @@ Deno.test("paths, queries and headers are those of the interface", async () => {
   );
 });
 
+Deno.test("what cannot be sent is not followed", async () => {
+  const { client, waits } = new Scripted();
+  await assertRejects(
+    () => client.follow({ transaction_id: ".." }).next(),
+    TypeError,
+    'no URL can hold ".."',
+  );
+  assertEquals(waits, []);
+});
+
 Deno.test("a large document is compressed", async () => {
   const service = new Scripted(done());
   await service.client.uploadProducts({

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash c7d78df48568bc552c9425e2f86b144f.
+// Built by `deno task client` from sources with the hash 65d70fb82f2d27a54e25208eae863a7a.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
