@@ -10,7 +10,7 @@ import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
 import { ThemeButton } from "./theme.tsx";
-import { keepFile } from "./upload.ts";
+import { isAtWork, keepFile } from "./upload.ts";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
 import { OperatorView } from "./views/operator.tsx";
@@ -108,6 +108,7 @@ export function App() {
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
   useTitle(view?.label ?? "Sign in");
+  useLeaving();
   useEffect(() => {
     if (signedIn) return;
     stopFollowing();
@@ -222,6 +223,17 @@ function useTitle(label: string): void {
     const lead = percent === null ? "" : `${percent} % · `;
     document.title = `${lead}${label} · Seller interface`;
   }, [label, percent]);
+}
+
+/** Has the browser ask before the page is closed, where that would lose work. */
+function useLeaving(): void {
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isAtWork()) event.preventDefault();
+    };
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, []);
 }
 
 /** Says that an upload has ended while another view was open. */

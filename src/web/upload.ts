@@ -51,6 +51,8 @@ export interface Part {
   bytes: Blob | null;
   /** Edited since it was checked. */
   edited: boolean;
+  /** Edited at all: no file holds this text. */
+  corrected: boolean;
   /** Makes it safe to send the same document again, whatever happened. */
   idempotencyKey: string;
   step: Step;
@@ -153,6 +155,7 @@ function partOf({ name, text, rows }: Document): Part {
     text: text.length <= EDITED_UP_TO ? laidOut(text) : text,
     bytes: null,
     edited: false,
+    corrected: false,
     idempotencyKey: newIdempotencyKey(),
     step: { name: "waiting" },
   };
@@ -207,6 +210,7 @@ export function editText(text: string): void {
   change(current.shown, {
     text,
     edited: true,
+    corrected: true,
     idempotencyKey: newIdempotencyKey(),
   });
 }
@@ -227,6 +231,7 @@ export function replaceValues(found: readonly Found[], value: string): void {
     change(index, {
       text: changed,
       edited: true,
+      corrected: true,
       idempotencyKey: newIdempotencyKey(),
     });
   }
@@ -300,6 +305,13 @@ export async function sendUpload(
   });
   const { parts } = upload.value ?? {};
   return parts?.every(({ step }) => step.name === "sent") ?? false;
+}
+
+/** Whether to close the page would end an upload or lose corrections. */
+export function isAtWork(): boolean {
+  return upload.value?.parts.some(({ step, corrected }) =>
+    step.name === "sending" || (corrected && step.name !== "sent")
+  ) ?? false;
 }
 
 /** Discards the file and stops its upload. */

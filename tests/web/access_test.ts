@@ -30,7 +30,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     async come({ page }) {
       await page.getByRole("button", { name: "Another file" }).click();
       await choose(page, catalogue(product("A-1", "<colour>red</colour>")));
-      await page.getByRole("button", { name: "colour" }).click();
+      await page.getByRole("button", { name: "A-1 colour" }).click();
     },
   },
   {

@@ -606,6 +606,35 @@ test("a key that is revoked in the middle loses no file", async () => {
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
+test("the browser asks before corrections are lost", async () => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(page, catalogue(product("A-1", "<gtin>1</gtin>")));
+  await page.getByText("1 problem in 1 product.").waitFor();
+  let asked = 0;
+  page.on("dialog", async (dialog) => {
+    asked++;
+    await dialog.accept();
+  });
+  const follow = async () => {
+    await page.getByRole("link", { name: "Docs" }).click();
+    await page.waitForURL(/docs/);
+    await page.goBack();
+  };
+  await follow();
+  assertEquals(asked, 0, "the file is still on the disk");
+  await choose(page, catalogue(product("A-1", "<gtin>1</gtin>")));
+  await page.getByRole("button", { name: "A-1" }).click();
+  await page.keyboard.insertText("4006381333931");
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByText("No problems.").waitFor();
+  await follow();
+  assertEquals(asked, 1);
+  page.removeAllListeners("dialog");
+});
+
 test("who signs out leaves nothing to the next", async () => {
   await using app = await bootPage();
   await using tab = await openTab();
