@@ -118,9 +118,10 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   assertEquals(description.otel_config.tracing_enabled, false);
   assertEquals(description.otel_config.metrics_enabled, false);
   assertEquals(description.env_vars_from_env_file, {});
-  assertEquals(description.v8_flags.slice(-2), [
+  assertEquals(description.v8_flags.slice(-3), [
     "--max-semi-space-size=16",
     "--heap-growing-percent=100",
+    "--gc-memory-reducer-start-delay-ms=5000",
   ]);
 });
 
