@@ -7,6 +7,7 @@
  */
 import { Buffer } from "node:buffer";
 import { sizeOf } from "../lib/blocks.ts";
+import { outageOf } from "../database/db.ts";
 import type { LogFields } from "../deps.ts";
 import { describeRequest, failRequest } from "../lib/tracing.ts";
 import { ServiceError } from "../lib/errors.ts";
@@ -435,10 +436,15 @@ function detailCounts({ details, more }: ServiceError): LogFields {
   return { details: counts, more: more === 0 ? undefined : more };
 }
 
-/** An unexpected failure for the log: its stack and its cause. */
+/**
+ * A failure for the log: its stack and its cause. An outage of the database
+ * refuses every request, and no stack says more of it.
+ */
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error) || outageOf(error) !== null) {
+    return String(error);
+  }
   const cause = error.cause === undefined
     ? ""
     : `\ncaused by ${describe(error.cause)}`;

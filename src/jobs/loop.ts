@@ -3,6 +3,7 @@
  * asks for or until it is woken, and calls it again.
  */
 import type { Deps } from "../deps.ts";
+import { OngoingFailure } from "./ongoing_failure.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import type { Signal } from "./signals.ts";
 
@@ -56,6 +57,7 @@ export class Loop {
     const { deps, signal, idleMs, name, step } = this.#options;
     const { clock, log } = deps;
     const abort = this.#stopping.signal;
+    const failures = new OngoingFailure(clock);
     while (!abort.aborted) {
       // Read before the step looks at the rows, so that no wake-up is lost in
       // between.
@@ -66,9 +68,13 @@ export class Loop {
         const nextAt = began + Math.min(await step(), idleMs);
         pause = nextAt - clock.monotonic();
         this.#failure = null;
+        failures.ended();
       } catch (error) {
         this.#failure = error;
-        log.error("loop_step_failed", { loop: name, error: String(error) });
+        const reason = String(error);
+        if (failures.isNews(reason)) {
+          log.error("loop_step_failed", { loop: name, error: reason });
+        }
         pause = Math.min(AFTER_FAILURE_MS, idleMs);
       }
       if (pause > 0) await signal.wait(clock, pause, { abort, since });

@@ -5,6 +5,7 @@
 import type { Deps } from "../deps.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { Loop } from "./loop.ts";
+import { OngoingFailure } from "./ongoing_failure.ts";
 import { Signal } from "./signals.ts";
 
 export interface PeriodicJob {
@@ -45,6 +46,7 @@ interface Scheduled {
   run: AsyncGenerator<number, void> | null;
   /** Items handled by the current run. */
   done: number;
+  failures: OngoingFailure;
 }
 
 export class PeriodicJobs {
@@ -60,7 +62,10 @@ export class PeriodicJobs {
   ) {
     this.#deps = deps;
     const dueAt = deps.clock.monotonic();
-    this.#jobs = jobs.map((job) => ({ job, dueAt, run: null, done: 0 }));
+    this.#jobs = jobs.map((job) => {
+      const failures = new OngoingFailure(deps.clock);
+      return { job, dueAt, run: null, done: 0, failures };
+    });
     this.#loop = new Loop({
       name,
       deps,
@@ -117,10 +122,14 @@ export class PeriodicJobs {
       }
       scheduled.run = null;
       scheduled.done = 0;
+      scheduled.failures.ended();
       ended?.("done");
       return everyMs;
     } catch (error) {
-      log.error("upkeep_failed", { job: name, error: String(error) });
+      const reason = String(error);
+      if (scheduled.failures.isNews(reason)) {
+        log.error("upkeep_failed", { job: name, error: reason });
+      }
       scheduled.run = null;
       ended?.("failed");
       return AFTER_FAILURE_MS;

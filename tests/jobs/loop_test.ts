@@ -68,3 +68,45 @@ Deno.test("a loop that is always late lets others in", async () => {
 
 Deno.test("a loop rests a second after a step that failed", () =>
   beganAfter([0, 1_030, 1_070], [new Error("busy"), 40], 30));
+
+Deno.test("a failure that goes on is logged when it begins, changes, and once a minute", async () => {
+  const clock = new TestClock(0);
+  const logged: unknown[] = [];
+  let steps = 0;
+  const reason = () => clock.now() < 90_000 ? "busy" : "full";
+  const loop = new Loop({
+    name: "test",
+    deps: {
+      clock,
+      log: jsonLog("debug", (line) => {
+        const { event, error } = JSON.parse(line);
+        logged.push([clock.now(), event, error]);
+      }),
+    },
+    signal: new Signal(),
+    idleMs: 10_000,
+    step: () => {
+      steps++;
+      return clock.now() === 100_000
+        ? Promise.resolve(1_000)
+        : Promise.reject(new Error(reason()));
+    },
+  });
+  loop.start();
+  for (let second = 1; second <= 103; second++) {
+    await until(() => steps >= second && clock.waiting > 0);
+    clock.advance(1_000);
+  }
+  await loop.stop();
+  const failed = (ms: number, error: string) => [
+    ms,
+    "loop_step_failed",
+    `Error: ${error}`,
+  ];
+  assertEquals(logged, [
+    failed(0, "busy"),
+    failed(60_000, "busy"),
+    failed(90_000, "full"),
+    failed(101_000, "full"),
+  ]);
+});

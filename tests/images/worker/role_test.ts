@@ -520,11 +520,11 @@ bothEngines.test("images: a write that fails takes no slot and loses no image", 
   const { db } = bench;
   const write = db.write.bind(db);
   let broken = false;
-  db.write =
-    ((fn, options) =>
-      broken
-        ? Promise.reject(new DbError("busy", "broken on purpose"))
-        : write(fn, options)) as typeof db.write;
+  db.write = ((fn, options) =>
+    broken
+      // A new reason each time, so that each is in the log.
+      ? Promise.reject(new DbError("busy", `broken, ${crypto.randomUUID()}`))
+      : write(fn, options)) as typeof db.write;
   const paths = Array.from({ length: 200 }, (_, n) => `/good/${n}.png`);
   const id = await bench.upload(paths.map((path) => host.url + path));
   broken = true;
