@@ -125,6 +125,9 @@ const TROUBLE: Record<string, Series[]> = {
   SellerFiguresOld: [
     { series: "seller_snapshot_age_seconds", values: "90x40" },
   ],
+  SellerDatabaseReadForLong: [
+    { series: 'seller_db_bytes{file="wal"}', values: "2e9x40" },
+  ],
   SellerLogLost: [
     { series: "seller_log_lines_lost_total", values: "0+1x40" },
   ],

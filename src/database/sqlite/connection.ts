@@ -90,6 +90,8 @@ function configure(connection: DatabaseSync, readOnly: boolean): void {
     }
     connection.prepare("PRAGMA synchronous = FULL").get();
     connection.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    // While another program reads, the WAL grows; afterwards it shrinks again.
+    connection.exec(`PRAGMA journal_size_limit = ${CHECKPOINT_BYTES}`);
   }
   connection.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 }

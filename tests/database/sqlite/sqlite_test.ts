@@ -327,6 +327,29 @@ Deno.test("a log in use has its full length at once, and what is committed survi
   assertEquals(stored, { n: 4 });
 });
 
+Deno.test("a log that grew beside a long reader shrinks when the reader has ended", async () => {
+  await using store = await Store.open();
+  const { db, file } = store;
+  const rewrite = async (times: number) => {
+    for (let n = 0; n < times; n++) {
+      const body = new Uint8Array(2 * 1_024 * 1_024).fill(n);
+      await db.write((tx) =>
+        tx.run("UPDATE counters SET body = ? WHERE name = 'a'", [body])
+      );
+    }
+  };
+  await rewrite(10);
+  const { wal: usual } = await db.sizes();
+  using reader = new DatabaseSync(file, { readOnly: true });
+  reader.exec("BEGIN");
+  reader.prepare("SELECT COUNT(*) FROM counters").get();
+  await rewrite(20);
+  assert((await db.sizes()).wal > 2 * usual, "it keeps what the reader sees");
+  reader.exec("COMMIT");
+  await rewrite(3);
+  assert((await db.sizes()).wal <= usual, "as long as ever");
+});
+
 Deno.test("a long write lets reads and other work run, and is whole all the same", async () => {
   await using folder = await temporaryFolder();
   let now = 0;
