@@ -11,7 +11,7 @@
  *
  * Below each figure stand the CPU time of the service, of the server, of what
  * measures (load generator and proxy), and of all other programs, as all are on
- * one machine, and what limits it: all of the machine's CPU time, or the server,
+ * one machine, and what limits it: all of the machine's CPU time, or bare commits,
  * if the bare server does hardly more commits on as many connections as the
  * processes have for writing, through the same proxy. Otherwise all wait for the
  * network and for flushes.
@@ -323,7 +323,7 @@ function limitOf(name: string, rates: readonly string[], processes: number) {
   if (used >= REACHED * CORES) return "CPU";
   const commits = table.median(bareName(processes * POOL / 2));
   const isFull = rates.some((name) => table.median(name) >= REACHED * commits);
-  return isFull ? "the server" : "waits";
+  return isFull ? "bare commits" : "waits";
 }
 
 function printReport(): void {
