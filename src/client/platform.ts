@@ -3,7 +3,7 @@ export interface Platform {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Unix time in milliseconds. */
   now: () => number;
-  /** Resolves after `ms`, or at once when `signal` fires. */
+  /** Resolves after `ms` (24.8 days at most), or at once when `signal` fires. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** A new Idempotency-Key. */
   newKey: () => string;
@@ -17,7 +17,10 @@ export const PLATFORM: Platform = {
   newKey: newIdempotencyKey,
 };
 
-/** Resolves after `ms`, or at once when `signal` fires. */
+/** Timers end at once where the delay has more than 31 bits. */
+const TIMER_LIMIT_MS = 2 ** 31 - 1;
+
+/** Resolves after `ms` (24.8 days at most), or at once when `signal` fires. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -26,7 +29,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, Math.min(ms, TIMER_LIMIT_MS));
     signal?.addEventListener("abort", end, { once: true });
   });
 }

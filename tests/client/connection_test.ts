@@ -8,6 +8,7 @@ import {
   type SentProduct,
   Unreachable,
 } from "../../src/client/mod.ts";
+import { sleep } from "../../src/client/platform.ts";
 import { ANSWER_EXAMPLES } from "../../src/contracts/examples.ts";
 
 const PRODUCT: SentProduct = { sku: "A", quantity: 1 };
@@ -218,4 +219,16 @@ Deno.test("a stream that breaks is opened anew, until the end of the upload", as
   ) seen.push(progress);
   assertEquals(seen, [10, 50, 100]);
   assertEquals([breaks, waits], [2, [500, 1_000]]);
+});
+
+Deno.test("a wait that is longer than timers can be does not end at once", async () => {
+  for (const ms of [30 * 86_400_000, Infinity]) {
+    const waiting = new AbortController();
+    const first = await Promise.race([
+      sleep(ms, waiting.signal).then(() => "long"),
+      sleep(5).then(() => "short"),
+    ]);
+    waiting.abort();
+    assertEquals(first, "short");
+  }
 });

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 65d70fb82f2d27a54e25208eae863a7a.
+// Built by `deno task client` from sources with the hash a363c07ebdb2e5e87d746ffd8c8436a6.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1008,7 +1008,7 @@ export interface Entries { listTransactions: Transaction;
 export interface Platform { fetch: (url: string, init: RequestInit) => Promise<Response>;
     /** Unix time in milliseconds. */
     now: () => number;
-    /** Resolves after `ms`, or at once when `signal` fires. */
+    /** Resolves after `ms` (24.8 days at most), or at once when `signal` fires. */
     sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
     /** A new Idempotency-Key. */
     newKey: () => string;
