@@ -22,8 +22,11 @@ import type {
 } from "./messages.ts";
 import { TOTAL } from "./limits.ts";
 
-/** Niceness of this thread and of those that write its files. */
-const NICENESS = 10;
+/**
+ * Niceness of this thread and of those that write its files. With 10 it waited
+ * for a core four times as long as it ran, beside a busy main thread.
+ */
+const NICENESS = 3;
 /** Results are batched: sent after this long, or at this number. */
 const GATHER_MS = 2;
 const GATHER = 64;
