@@ -174,18 +174,31 @@ export function connectError(error: unknown, host: string): OutboundError {
 
 // The TLS library gives its reasons only as text. They choose the message; the
 // kind does not depend on them.
-const TLS_REASONS: [RegExp, string][] = [
+const CERTIFICATE_REASONS: [RegExp, string][] = [
   [/not valid for name/i, "is for another name"],
   [/expired/i, "has expired"],
   [/not valid yet/i, "is not valid yet"],
   [/UnknownIssuer/i, "was not issued by a trusted authority"],
-  [/CaUsedAsEndEntity/i, "is an authority's own, not a host's"],
+  // Most self-signed ones are marked as an authority's.
+  [/CaUsedAsEndEntity/i, "is self-signed, or an authority's own"],
+  [/extended key usage/i, "is not for a server"],
   [/revoked/i, "has been revoked"],
 ];
+const HANDSHAKE_REASONS: [RegExp, string][] = [
+  [/InvalidContentType/i, "did not answer with TLS"],
+  [/ProtocolVersion|Tls12Or13/i, "speaks neither TLS 1.2 nor TLS 1.3"],
+  [/UnrecognisedName/i, "has no TLS certificate for this name"],
+];
 
-function tlsMessage(error: Error, host: string): string {
-  const reason = TLS_REASONS.find(([pattern]) => pattern.test(error.message));
-  return reason === undefined
+function tlsMessage({ message }: Error, host: string): string {
+  const reasonIn = (reasons: [RegExp, string][]) =>
+    reasons.find(([pattern]) => pattern.test(message))?.[1];
+  const certificate = reasonIn(CERTIFICATE_REASONS);
+  if (certificate !== undefined) {
+    return `The TLS certificate of ${host} ${certificate}.`;
+  }
+  const handshake = reasonIn(HANDSHAKE_REASONS);
+  return handshake === undefined
     ? `The TLS handshake with ${host} failed.`
-    : `The TLS certificate of ${host} ${reason[1]}.`;
+    : `${host} ${handshake}.`;
 }

@@ -1,6 +1,7 @@
 /** https: the address is the one checked, the certificate the name's. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { connectError } from "../../src/net/dial.ts";
 import { AUTHORITY } from "./certificates.ts";
 import {
   answering,
@@ -68,18 +69,64 @@ Deno.test("a certificate of an unknown authority is refused", async () => {
   assertEquals(host.connections <= 1, true);
 });
 
-Deno.test("what is not TLS is refused", async () => {
-  await using host = new Host(async (caller) => {
-    await caller.send("HTTP/1.1 400 Bad Request\r\n\r\n");
-    await caller.gone();
+const fatalAlert = (reason: number) =>
+  new Uint8Array([21, 3, 3, 0, 2, 2, reason]);
+
+for (
+  const [name, answer, message] of [
+    [
+      "what is not TLS",
+      "HTTP/1.1 400 Bad Request\r\n\r\n",
+      "did not answer with TLS.",
+    ],
+    [
+      "an old version of TLS",
+      fatalAlert(70),
+      "speaks neither TLS 1.2 nor TLS 1.3.",
+    ],
+    [
+      "a host that does not know its name",
+      fatalAlert(112),
+      "has no TLS certificate for this name.",
+    ],
+    ["a failed handshake", fatalAlert(40), "The TLS handshake with images"],
+  ] as const
+) {
+  Deno.test(`${name} is refused with its reason`, async () => {
+    await using host = new Host(async (caller) => {
+      await caller.send(answer);
+      await caller.gone();
+    });
+    using door = openDoor({ ca });
+    await assertFails(
+      door.head(host.url("/", "images.test", "https"), { timeoutMs }),
+      "tls",
+      message,
+    );
   });
-  using door = openDoor({ ca });
-  await assertFails(
-    door.head(host.url("/", "images.test", "https"), { timeoutMs }),
-    "tls",
-    "handshake",
-  );
-});
+}
+
+// As the TLS library words them.
+for (
+  const [text, message] of [
+    ["certificate expired: verification time 1795400333", "has expired"],
+    ["certificate not valid yet: verification time 179", "is not valid yet"],
+    ["Other(OtherError(CaUsedAsEndEntity))", "is self-signed, or an"],
+    ["certificate does not allow extended key usage", "is not for a server"],
+  ]
+) {
+  Deno.test(`a certificate that ${message} is refused with this reason`, () => {
+    const error = new Deno.errors.InvalidData(
+      `invalid peer certificate: ${text}`,
+    );
+    const { kind, message: told } = connectError(error, "images.test");
+    assertEquals(kind, "tls");
+    assertStringIncludes(
+      told,
+      `The TLS certificate of images.test ${message}`,
+    );
+  });
+}
 
 Deno.test("a name that no certificate can have is refused", async () => {
   await using host = new Host(answering(EMPTY_200), TLS);
