@@ -378,6 +378,16 @@ test("what a seller writes is shown, never run", async () => {
   assertEquals(tab.faults, []);
 });
 
+test("an upload that does not exist is an error, and nothing is awaited", async () => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await page.goto(`${app.url}#/uploads/x`);
+  await page.getByRole("alert").first().waitFor();
+  assertEquals(await page.getByText("Loading…").count(), 0);
+});
+
 test("all fields of a product are changed in one form, and one is written", async () => {
   await using host = new ImageHost();
   await using app = await bootWithImages();

@@ -90,15 +90,17 @@ export function TransactionView({ client, id }: {
         />
       )}
       {transaction && <UndoBar client={client} transaction={transaction} />}
-      <Await loaded={results}>
-        {(data) => (
-          <Results
-            client={client}
-            results={data}
-            settled={final && `${turn} ${final}`}
-          />
-        )}
-      </Await>
+      {(begun || live.error === null) && (
+        <Await loaded={results}>
+          {(data) => (
+            <Results
+              client={client}
+              results={data}
+              settled={final && `${turn} ${final}`}
+            />
+          )}
+        </Await>
+      )}
     </>
   );
 }
