@@ -101,6 +101,17 @@ export function rebased(draft: Draft, from: Draft, stored: Draft): Draft {
   };
 }
 
+/**
+ * Names of the fields that differ from what is stored now, and that both the
+ * draft and somebody else have changed.
+ */
+export function metIn(draft: Draft, from: Draft, stored: Draft): string[] {
+  const mine = changedIn(draft, from);
+  const theirs = changedIn(stored, from);
+  return changedIn(draft, stored)
+    .filter((name) => mine.includes(name) && theirs.includes(name));
+}
+
 /** What changes these fields of a product, or makes a new one. */
 export function productOf(
   id: string | null,

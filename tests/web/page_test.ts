@@ -388,6 +388,53 @@ test("an upload that does not exist is an error, and nothing is awaited", async 
   assertEquals(await page.getByText("Loading…").count(), 0);
 });
 
+test("what somebody else changed meanwhile is replaced only knowingly", async () => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const upload = (fields: string) =>
+    app.upload(`<product><sku>A</sku>${fields}</product>`);
+  const categories = (...names: string[]) =>
+    `<categories>${
+      names.map((name) => `<category>${name}</category>`).join("")
+    }</categories>`;
+  const stored = async () => (await app.call("/seller_api/products/A")).text;
+  await app.upload(product("A", categories("one")));
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Products" }).click();
+  await page.getByRole("link", { name: "A", exact: true }).click();
+  const category = page.getByLabel("Category of category 1");
+  const save = page.getByRole("button", { name: "Save" });
+  const warning = page.getByText("Somebody else has changed this meanwhile");
+
+  // Of different fields, both changes stay.
+  await upload("<brand>Theirs</brand>");
+  await category.fill("mine");
+  await save.click();
+  await page.getByText("See or undo the change").waitFor();
+  assertEquals(await page.getByLabel("Brand").inputValue(), "Theirs");
+  assertStringIncludes(await stored(), "<brand>Theirs</brand>");
+  assertStringIncludes(await stored(), categories("mine"));
+
+  // Of the same field, the person decides.
+  await upload(categories("mine", "theirs"));
+  await category.fill("again");
+  await save.click();
+  await warning.waitFor();
+  assertStringIncludes(await stored(), categories("mine", "theirs"));
+  await save.click();
+  await until(async () => (await stored()).includes(categories("again")));
+  await warning.waitFor({ state: "detached" });
+
+  await upload(categories("theirs"));
+  await category.fill("mine");
+  await save.click();
+  await warning.waitFor();
+  await page.getByRole("button", { name: "Discard the changes" }).click();
+  assertEquals(await category.inputValue(), "theirs");
+  assertEquals(await warning.count(), 0);
+});
+
 test("all fields of a product are changed in one form, and one is written", async () => {
   await using host = new ImageHost();
   await using app = await bootWithImages();

@@ -20,6 +20,7 @@ import {
   type Draft,
   draftOf,
   type Item,
+  metIn,
   problemOf,
   productOf,
   rebased,
@@ -27,6 +28,7 @@ import {
 import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
 import { ErrorNote, useAction } from "../parts.tsx";
+import { loadProduct } from "../thumbnails.tsx";
 
 /** What a list's item and its note are called. */
 const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
@@ -45,6 +47,8 @@ export function ProductForm({ client, product, onSaved }: {
   const [from, setFrom] = useState(() => draftOf(product));
   const [draft, setDraft] = useState<Draft>(from);
   const [refused, setRefused] = useState<readonly Detail[]>([]);
+  /** Fields that somebody else has changed as well. */
+  const [met, setMet] = useState<readonly string[]>([]);
   const { busy, error, run } = useAction();
   // The service decides what is stored: with quantity 0 it is out of stock.
   useEffect(() => {
@@ -58,15 +62,26 @@ export function ProductForm({ client, product, onSaved }: {
     name in SCALAR_RULES &&
     problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
   );
+  /** The draft to save; null: the person is to look at it once more. */
+  const caughtUp = async ({ id }: Product): Promise<Draft | null> => {
+    const stored = draftOf(await loadProduct(client, id));
+    const found = metIn(draft, from, stored);
+    setDraft((latest) => rebased(latest, from, stored));
+    setFrom(stored);
+    setMet(found);
+    return found.length > 0 ? null : rebased(draft, from, stored);
+  };
   const save = async () => {
     setRefused([]);
+    const current = product === null ? draft : await caughtUp(product);
+    if (current === null) return;
     try {
-      const sent = productOf(product?.id ?? null, draft, changed);
+      const sent = productOf(product?.id ?? null, current, changed);
       const { transaction_id: id } = await client
         .uploadProducts({ products: [sent] });
-      const sku = draft.scalars.sku.trim();
+      const sku = current.scalars.sku.trim();
       nameUpload(id, `${product === null ? "New" : "Edit of"} ${sku}`);
-      setFrom(draft);
+      setFrom(current);
       onSaved(id, sku);
     } catch (failure) {
       if (failure instanceof ApiError) setRefused(failure.details);
@@ -112,6 +127,14 @@ export function ProductForm({ client, product, onSaved }: {
         />
       ))}
       {error && <ErrorNote error={error} />}
+      {met.length > 0 && (
+        <p class="note warn" role="alert">
+          Somebody else has changed this meanwhile, and nothing is saved yet:
+          {" "}
+          {met.map(labelOf).join(", ")}. “Save” replaces it with what stands
+          here; “Discard the changes” shows what is stored.
+        </p>
+      )}
       <p class="row">
         <button
           type="submit"
@@ -126,6 +149,7 @@ export function ProductForm({ client, product, onSaved }: {
             onClick={() => {
               setDraft(from);
               setRefused([]);
+              setMet([]);
             }}
           >
             Discard the changes
