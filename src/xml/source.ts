@@ -63,7 +63,8 @@ export class XmlSource {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     if (isFirst && isGzip(bytes)) {
-      this.#fault = "The body is gzip; send the header Content-Encoding: gzip.";
+      this.#fault = "The body is gzip; compress it once, and send the header " +
+        "Content-Encoding: gzip.";
       return "";
     }
     const wide = isFirst ? wideEncoding(bytes) : null;

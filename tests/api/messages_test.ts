@@ -77,7 +77,8 @@ Deno.test("a body that is no XML, or not UTF-8, is told what to send", async () 
     ],
     [
       latin1("\x1f\x8b\x08"),
-      "400 1:1 The body is gzip; send the header Content-Encoding: gzip.",
+      "400 1:1 The body is gzip; compress it once, and send the header " +
+      "Content-Encoding: gzip.",
     ],
     [
       `${head}<title>\u{1f600} Cups & saucers</title>`,

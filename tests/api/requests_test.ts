@@ -173,6 +173,14 @@ Deno.test("gzip is inflated up to the limit, other encodings are 415", async () 
   assertEquals([broken.status, codeOf(broken)], [400, "malformed_request"]);
   const plain = await post(encode(document), "gzip");
   assertEquals(plain.status, 400);
+  const [start, end] = [document.slice(0, 40), document.slice(40)].map(gzip);
+  const members = new Uint8Array([...start, ...end]);
+  assertEquals((await post(members, "gzip")).status, 200);
+  const trailing = await post(new Uint8Array([...members, 31, 139]), "gzip");
+  assertEquals([trailing.status, codeOf(trailing)], [400, "malformed_request"]);
+  const twice = await post(new Uint8Array(gzipSync(members)), "gzip");
+  assertEquals(twice.status, 400);
+  assertStringIncludes(twice.text, "compress it once");
   for (const encoding of ["br", "deflate", "gzip, gzip", "zstd"]) {
     assertEquals((await post(gzip(document), encoding)).status, 415, encoding);
   }
