@@ -86,8 +86,8 @@ export const IMAGE_CODES = {
     remedy: "Give the host a valid certificate with its whole chain.",
   },
   image_bad_response: {
-    meaning: "The answer of the host is not valid HTTP.",
-    remedy: "Repair the host.",
+    meaning: "The answer of the host is not valid HTTP, or is compressed.",
+    remedy: "Repair the host; let it send images as they are.",
   },
   image_blocked: {
     meaning: "The URL leads to an address that is not public.",
