@@ -405,6 +405,12 @@ test("what somebody else changed meanwhile is replaced only knowingly", async ()
   await page.getByRole("link", { name: "A", exact: true }).click();
   const category = page.getByLabel("Category of category 1");
   const save = page.getByRole("button", { name: "Save" });
+  /** Without the product that is read again after the last change. */
+  const openAnew = async () => {
+    await page.getByText("Changed:").waitFor({ state: "detached" });
+    await page.reload();
+    await save.waitFor();
+  };
   const warning = page.getByText("Somebody else has changed this meanwhile");
 
   // Of different fields, both changes stay.
@@ -417,6 +423,7 @@ test("what somebody else changed meanwhile is replaced only knowingly", async ()
   assertStringIncludes(await stored(), categories("mine"));
 
   // Of the same field, the person decides.
+  await openAnew();
   await upload(categories("mine", "theirs"));
   await category.fill("again");
   await save.click();
@@ -426,6 +433,7 @@ test("what somebody else changed meanwhile is replaced only knowingly", async ()
   await until(async () => (await stored()).includes(categories("again")));
   await warning.waitFor({ state: "detached" });
 
+  await openAnew();
   await upload(categories("theirs"));
   await category.fill("mine");
   await save.click();

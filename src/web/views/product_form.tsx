@@ -54,6 +54,7 @@ export function ProductForm({ client, product, onSaved }: {
   useEffect(() => {
     if (product === null) return;
     const stored = draftOf(product);
+    setMet(metIn(draft, from, stored));
     setDraft(rebased(draft, from, stored));
     setFrom(stored);
   }, [product]);
