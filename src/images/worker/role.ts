@@ -56,8 +56,6 @@ const NEXT_LOOK_MS = 50;
 const INTERRUPTED_PAUSE_MS = 1_000;
 /** Jobs of another process are noticed within this time. */
 const IDLE_MS = 1_000;
-/** A worker without jobs for this long is ended, until there are some. */
-const REST_AFTER_MS = 60_000;
 /**
  * Images that a slow store may be storing while downloads continue in all
  * slots.
@@ -129,8 +127,6 @@ export class ImageRole implements BackgroundRole {
   #claimsFrom = 0;
   /** When the worker last reported something; monotonic milliseconds. */
   #reportedAt = 0;
-  /** When the worker last had a job; monotonic milliseconds. */
-  #usedAt: number;
   /** When the queue was last read; monotonic milliseconds. */
   #lookedAt = Infinity;
   /** Until then other processes may have been unable to renew their leases. */
@@ -143,7 +139,6 @@ export class ImageRole implements BackgroundRole {
   ) {
     const { config, deps, signals } = services;
     this.#services = services;
-    this.#usedAt = deps.clock.monotonic();
     this.#times = new OwnerTimes(deps.clock);
     this.#loop = new Loop({
       name: "images",
@@ -236,15 +231,15 @@ export class ImageRole implements BackgroundRole {
     // Before the read: after a stall our own leases have expired.
     if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
     const { expired, picked, rooms, untold } = await this.#look(now);
-    this.#runOrRest(picked.jobs.length > 0);
-    const jobs = this.#thread.ready
-      ? picked.jobs.map((job) => ({ ...job, room: rooms.get(job.id) }))
-      : [];
+    const jobs = picked.jobs.map((job) => ({
+      ...job,
+      room: rooms.get(job.id),
+    }));
     this.#next = picked.round;
     if (untold) await this.#tellRest();
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
     let moved = untold || picked.jobs.length === 0;
-    if (ended.length + jobs.length + expired.length > 0) {
+    if (ended.length + picked.jobs.length + expired.length > 0) {
       const claimed = await this.#write(now, ended, expired, jobs);
       moved ||= claimed + ended.length + expired.length > 0;
     }
@@ -260,14 +255,6 @@ export class ImageRole implements BackgroundRole {
       picked.more ? clock.now() + NEXT_LOOK_MS : Infinity,
     );
     return Math.max(1, nextAt - now);
-  }
-
-  /** Starts a worker when there are jobs for it, and ends one that has none. */
-  #runOrRest(isNeeded: boolean): void {
-    const now = this.#services.deps.clock.monotonic();
-    if (isNeeded || this.#held.size > 0) this.#usedAt = now;
-    if (isNeeded && this.#thread.resting) this.#thread.start();
-    if (now - this.#usedAt >= REST_AFTER_MS) this.#thread.rest();
   }
 
   /**
@@ -293,8 +280,7 @@ export class ImageRole implements BackgroundRole {
       round: this.#next,
     };
     const storing = this.#thread.phases.storing ?? 0;
-    const hasThread = this.#thread.ready || this.#thread.resting;
-    const able = hasThread && this.#store.trouble === null &&
+    const able = this.#thread.ready && this.#store.trouble === null &&
       storing < STORING &&
       deps.clock.monotonic() >= this.#claimsFrom;
     const { expired, picked, rooms, untold } = await db.read(async (sql) => {

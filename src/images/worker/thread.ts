@@ -101,8 +101,6 @@ export class ImageThread {
   /** The jobs of its latest beat, by lease. */
   #jobs: ReadonlyMap<string, Job> = new Map();
   #ready = false;
-  /** It was ended by `rest`, and none has started since. */
-  #rested = false;
   #missed = 0;
   #beats = 0;
   /** Pings sent to the present worker. */
@@ -125,11 +123,6 @@ export class ImageThread {
     return this.#ready;
   }
 
-  /** Whether there is none until `start`, because it had nothing to do. */
-  get resting(): boolean {
-    return this.#rested && this.#life === null;
-  }
-
   /** Why it does not work, or may soon fail; null if all is well. */
   get trouble(): string | null {
     if (this.#life === null && hanging.size >= MOST_HANGING) {
@@ -139,9 +132,7 @@ export class ImageThread {
     if (this.#deaths >= MANY_DEATHS && !this.#hasWorked) {
       return `the image worker dies again and again: ${this.#lastDeath}`;
     }
-    return this.#ready || this.#rested
-      ? null
-      : "the image worker is not running";
+    return this.#ready ? null : "the image worker is not running";
   }
 
   /** How many downloads were in each phase at its latest beat. */
@@ -179,18 +170,6 @@ export class ImageThread {
     const { settings } = this.#options;
     this.#post({ type: "start", settings: { ...settings, diskMark, jobMark } });
     this.#watch();
-  }
-
-  /** Ends a worker that has no jobs, until `start`: it has memory of its own. */
-  rest(): void {
-    const life = this.#life;
-    if (life === null || !this.#ready || this.#given.size > 0) return;
-    this.#cancelTimer();
-    this.#life = null;
-    this.#ready = false;
-    this.#rested = true;
-    this.#options.deps.log.debug("image_worker_rests");
-    end(life);
   }
 
   /** Sends jobs to the worker; only while it is ready. */
@@ -259,7 +238,6 @@ export class ImageThread {
         this.#compare(message.number, message.jobs);
         if (this.#life === null || this.#ready) return;
         this.#ready = true;
-        this.#rested = false;
         return onReady();
       case "tick":
         return this.#listens(message.heard);
@@ -325,7 +303,6 @@ export class ImageThread {
     this.#cancelTimer();
     this.#life = null;
     this.#ready = false;
-    this.#rested = false;
     this.#given.clear();
     this.#jobs = new Map();
     end(life);

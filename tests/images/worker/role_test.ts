@@ -90,34 +90,6 @@ Deno.test("images: each type arrives, named by its content", async () => {
   ]);
 });
 
-Deno.test("images: a worker without jobs for a minute is ended, and the next image has another", async () => {
-  await using host = new ImageHost();
-  const { bench, clock } = frozen();
-  await using _ = bench;
-  const role = bench.startRole();
-  const store = async (name: string) => {
-    const id = await bench.upload([`${host.url}/good/${name}.png`]);
-    return await bench.finished(id);
-  };
-  const isEnded = () =>
-    bench.log.some(({ event }) => event === "image_worker_rests");
-  assertEquals(await store("first"), all(1));
-  await looked(bench);
-  clock.leap(59_000);
-  await looked(bench);
-  assertEquals(isEnded(), false);
-  clock.leap(1_000);
-  await until(isEnded, "the end of the worker");
-  assertEquals(role.trouble(), null);
-  const id = await bench.upload([`${host.url}/good/second.png`]);
-  await until(async () => {
-    assertEquals(role.trouble(), null);
-    return (await bench.counts(id)).finished;
-  }, "the second image");
-  assertEquals((await bench.counts(id)).stored, 1);
-  assertEquals(bench.log.filter(({ level }) => level === "error"), []);
-});
-
 Deno.test("images: what will not help to repeat fails at once, and says why", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: { imageLimit: 100_000 } });
