@@ -1,6 +1,6 @@
 /** One form for all fields of a product, from the table of fields. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import {
   LIST_NAMES,
   type ListField,
@@ -50,12 +50,13 @@ export function ProductForm({ client, product, onSaved }: {
   /** Fields that somebody else has changed as well. */
   const [met, setMet] = useState<readonly string[]>([]);
   const { busy, error, run } = useAction();
-  // The service decides what is stored: with quantity 0 it is out of stock.
-  useEffect(() => {
+  // The service decides what is stored: with quantity 0 it is out of stock. In
+  // the layout effect, before which nothing can be typed that it would not see.
+  useLayoutEffect(() => {
     if (product === null) return;
     const stored = draftOf(product);
     setMet(metIn(draft, from, stored));
-    setDraft(rebased(draft, from, stored));
+    setDraft((latest) => rebased(latest, from, stored));
     setFrom(stored);
   }, [product]);
   const changed = changedIn(draft, from);
@@ -90,9 +91,15 @@ export function ProductForm({ client, product, onSaved }: {
     }
   };
   const setScalar = (name: ScalarField, text: string) =>
-    setDraft({ ...draft, scalars: { ...draft.scalars, [name]: text } });
+    setDraft((latest) => ({
+      ...latest,
+      scalars: { ...latest.scalars, [name]: text },
+    }));
   const setList = (name: ListField, items: readonly Item[]) =>
-    setDraft({ ...draft, lists: { ...draft.lists, [name]: items } });
+    setDraft((latest) => ({
+      ...latest,
+      lists: { ...latest.lists, [name]: items },
+    }));
   return (
     <form
       class="card product"
@@ -114,7 +121,8 @@ export function ProductForm({ client, product, onSaved }: {
                 ? problemOf(name, draft.scalars[name])
                 : null)}
             onText={(text) => setScalar(name, text)}
-            onCurrency={(currency) => setDraft({ ...draft, currency })}
+            onCurrency={(currency) =>
+              setDraft((latest) => ({ ...latest, currency }))}
           />
         ))}
       </div>

@@ -1,5 +1,5 @@
 /** The seller's products: search, filter and order are in the address. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { STATUSES } from "../../catalogue/fields.ts";
 import type { Client, Product } from "../../client/mod.ts";
 import { readable } from "../words.ts";
@@ -290,7 +290,8 @@ async function firstOf(
 
 function SearchForm({ search }: { search: Search }) {
   const [q, setQ] = useState(search.q);
-  useEffect(() => setQ(search.q), [search.q]);
+  // Before anything can be typed.
+  useLayoutEffect(() => setQ(search.q), [search.q]);
   return (
     <form
       class="row"
