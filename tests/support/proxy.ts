@@ -69,7 +69,8 @@ export class Proxy implements AsyncDisposable {
       this.#forward(pair, "requests", client, server),
       this.#forward(pair, "answers", server, client),
     ]);
-    this.#pairs.delete(pair);
+    // Ends that were not forwarded are closed with the proxy.
+    if (pair.muted.size === 0) this.#pairs.delete(pair);
   }
 
   async #forward(
