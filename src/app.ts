@@ -31,6 +31,7 @@ import { RoleLocks } from "./jobs/role_lock.ts";
 import { maintenanceOf } from "./operations/maintenance.ts";
 import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
+import { within } from "./lib/waits.ts";
 
 /** HEADs in flight to one origin, and in total. */
 const HEADS_PER_ORIGIN = 128;
@@ -289,11 +290,8 @@ function listen(
   });
   stack.defer(async () => {
     stopping.abort();
-    const late = Promise.withResolvers<void>();
-    const cancel = deps.clock.after(DRAIN_MS, late.resolve);
     // Requests still in progress end with the process.
-    await Promise.race([listener.close(), late.promise]);
-    cancel();
+    await within(deps.clock, DRAIN_MS, listener.close());
     await handler.close();
   });
   return { url: urlOf(listener.address), handler };

@@ -14,6 +14,7 @@ import { identityOf } from "../database/sqlite/file.ts";
 import { isSqliteInUse } from "../database/sqlite/schema.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
+import { pause } from "../lib/waits.ts";
 
 /** To a server; half of them read. */
 const CONNECTIONS = 4;
@@ -141,7 +142,7 @@ async function isFile(path: string): Promise<boolean> {
 
 async function refuseInUse(place: Place, clock: Clock): Promise<void> {
   if (!await isInUse(place)) return;
-  await new Promise<void>((resolve) => clock.after(LEAVE_MS, resolve));
+  await pause(clock, LEAVE_MS);
   if (!await isInUse(place)) return;
   throw new UsageError(
     `${place.argument} is in use: stop every process of the service first.`,

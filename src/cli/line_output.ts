@@ -1,5 +1,6 @@
 /** Lines for an output whose reader may stand still. */
 import type { Clock } from "../deps.ts";
+import { pause, within } from "../lib/waits.ts";
 
 /** Lines that wait take this much at most. */
 const LIMIT_BYTES = 1_024 * 1_024;
@@ -52,10 +53,7 @@ export class LineOutput {
   /** Waits until all lines are written, `ms` at most. */
   async end(ms: number): Promise<void> {
     this.#ending = true;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#options.clock.after(ms, resolve);
-    await Promise.race([this.#writing, promise]);
-    cancel();
+    await within(this.#options.clock, ms, this.#writing);
   }
 
   #lose(): void {
@@ -65,26 +63,28 @@ export class LineOutput {
   }
 
   async #writeWaiting(): Promise<void> {
+    const { clock } = this.#options;
     while (this.#waiting.length > 0) {
       const text = this.#waiting.join("\n") + "\n";
       this.#waiting = [];
       const bytes = encoder.encode(text);
       await this.#writeAll(bytes);
       this.#bytes -= bytes.length;
-      await this.#pause(GATHER_MS);
+      await pause(clock, GATHER_MS);
       if (this.#waiting.length === 0) this.#tellOfGap();
     }
     this.#writing = null;
   }
 
   async #writeAll(bytes: Uint8Array): Promise<void> {
+    const { clock } = this.#options;
     let rest = bytes;
     while (rest.length > 0) {
       try {
         rest = rest.subarray(await this.#options.write(rest));
       } catch {
         if (this.#ending) return;
-        await this.#pause(RETRY_MS);
+        await pause(clock, RETRY_MS);
       }
     }
   }
@@ -94,9 +94,5 @@ export class LineOutput {
     const { lines, since } = this.#gap;
     this.#gap = null;
     this.#options.onLost?.(lines, since);
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((done) => this.#options.clock.after(ms, done));
   }
 }

@@ -8,6 +8,7 @@ import { element } from "../xml/encode.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import { lookUntil, Timeout, waitAtMost } from "./waiting.ts";
+import { pause } from "../lib/waits.ts";
 
 /** At most ten events a second. */
 const EVENT_INTERVAL_MS = 100;
@@ -75,9 +76,7 @@ async function* progressEvents(
   let shown = transaction;
   yield progressEvent(shown);
   while (shown.finished_at === null) {
-    await new Promise<void>((resolve) =>
-      clock.after(EVENT_INTERVAL_MS, resolve)
-    );
+    await pause(clock, EVENT_INTERVAL_MS);
     using quiet = new Timeout(clock, QUIET_MS);
     const moved = await follow(
       context,

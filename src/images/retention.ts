@@ -25,6 +25,7 @@ import {
   refetchCopies,
 } from "./rows/copies.ts";
 import { heldLeases } from "./rows/queue.ts";
+import { pause } from "../lib/waits.ts";
 
 /** While images are being fetched, a younger file may be one of them. */
 const YOUNG_MS = 10 * 60_000;
@@ -267,7 +268,7 @@ async function* leasesEnded(
     const held = await db.read((sql) => heldLeases(sql));
     if (leases.isDisjointFrom(held)) return;
     if (clock.monotonic() > deadline) return;
-    await new Promise<void>((resolve) => clock.after(LOOK_AGAIN_MS, resolve));
+    await pause(clock, LOOK_AGAIN_MS);
     yield 0;
   }
 }

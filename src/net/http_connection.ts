@@ -8,6 +8,7 @@
 
 import type { Clock } from "../deps.ts";
 import { OutboundError } from "./errors.ts";
+import { pause } from "../lib/waits.ts";
 
 /** How the end of a body is found. */
 export type Framing =
@@ -203,9 +204,7 @@ export class HttpConnection {
     into: Uint8Array<ArrayBuffer>,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
     if (this.#reads > FREE_READS + this.#bytesRead / SMALL_READ) {
-      await new Promise<void>((resolve) =>
-        this.#clock.after(SMALL_READ_PAUSE_MS, resolve)
-      );
+      await pause(this.#clock, SMALL_READ_PAUSE_MS);
     }
     try {
       const count = await this.#conn.read(into);

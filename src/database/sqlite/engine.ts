@@ -43,6 +43,7 @@ import { extendFile, makePrivate, sizeOf } from "./file.ts";
 import { OpenFiles } from "./open_files.ts";
 import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
+import { pause } from "../../lib/waits.ts";
 
 /** Writes that share a commit at most. */
 const GROUP_LIMIT = 256;
@@ -282,7 +283,7 @@ class SqliteDb implements Db {
     const ms = Math.min(this.#commitMs / 10, LONGEST_REST_MS);
     this.#commitMs = 0;
     if (ms < SHORTEST_REST_MS) return;
-    await new Promise<void>((resolve) => this.#deps.clock.after(ms, resolve));
+    await pause(this.#deps.clock, ms);
   }
 
   /**

@@ -5,6 +5,7 @@
  */
 import type { Deps } from "../../deps.ts";
 import { DbError } from "../db.ts";
+import { pause } from "../../lib/waits.ts";
 
 export type LockWaitDeps = Pick<Deps, "clock" | "ids">;
 
@@ -29,7 +30,7 @@ export class Backoff {
     const [random] = ids.random(1);
     const ms = this.#atMost * (1 + random / 255) / 2;
     this.#atMost = Math.min(2 * this.#atMost, LONGEST_PAUSE_MS);
-    await new Promise<void>((resolve) => clock.after(ms, resolve));
+    await pause(clock, ms);
   }
 }
 

@@ -22,6 +22,7 @@ import type {
   ImageWorkerSettings,
   ToImageWorker,
 } from "./messages.ts";
+import { within } from "../../lib/waits.ts";
 
 /**
  * A worker that misses so many beats in a row counts as dead. So this also
@@ -194,7 +195,7 @@ export class ImageThread {
     this.#stopped = stopped.resolve;
     if (this.#life !== null) {
       this.#post({ type: "stop" });
-      await this.#within(STOP_MS, stopped.promise);
+      await within(this.#options.deps.clock, STOP_MS, stopped.promise);
     }
     this.#ready = false;
     // It may have died meanwhile. From here on its end is no death.
@@ -202,7 +203,7 @@ export class ImageThread {
     this.#life = null;
     if (life !== null) end(life);
     const ends = [...hanging].map(({ ended }) => ended);
-    await this.#within(STOP_MS, Promise.all(ends));
+    await within(this.#options.deps.clock, STOP_MS, Promise.all(ends));
   }
 
   #newLife(): Life {
@@ -331,14 +332,6 @@ export class ImageThread {
     Promise.race([...hanging].map(({ ended }) => ended)).then(() => {
       if (this.#stopped === null) this.#startAgain();
     });
-  }
-
-  /** Waits for a promise, but not longer than `ms`. */
-  async #within(ms: number, promise: Promise<unknown>): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const cancel = this.#options.deps.clock.after(ms, late.resolve);
-    await Promise.race([promise, late.promise]);
-    cancel();
   }
 }
 
