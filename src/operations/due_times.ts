@@ -1,6 +1,6 @@
 /** Moves the due times of all waiting work. */
 import { type Db, MAINTENANCE, type Param, type Tx } from "../database/db.ts";
-import { MINUTE_MS } from "../lib/durations.ts";
+import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { RETRY_AFTER_LIMIT_MS } from "../images/image.ts";
 import { LONGEST_RETRY_MS } from "../webhooks/webhook.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
@@ -28,8 +28,6 @@ export const bringDeliveriesForward: BringForward = (tx, now, ms) =>
 
 /** Rows of one write. */
 const ROWS = 500;
-/** By how much the clocks of several processes may differ. */
-const SLACK_MS = MINUTE_MS;
 
 /*
  * The clock may also be set back while no process runs. So at the start, what
@@ -46,13 +44,13 @@ export function correctImageTimes(
       `UPDATE image_askers SET due_at = ? WHERE (image_id, seller_id) IN (
          SELECT image_id, seller_id FROM image_askers WHERE due_at > ?
          LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
-      [now, now + RETRY_AFTER_LIMIT_MS + SLACK_MS],
+      [now, now + RETRY_AFTER_LIMIT_MS + CLOCK_SLACK_MS],
     ],
     claimed: [
       `UPDATE images SET lease_until = ? WHERE id IN (
          SELECT id FROM images WHERE lease_id IS NOT NULL AND lease_until > ?
          LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
-      [now, now + SLACK_MS],
+      [now, now + CLOCK_SLACK_MS],
     ],
   });
 }
@@ -69,13 +67,13 @@ export function correctDeliveryTimes(
          WHERE webhook_id IN (SELECT id FROM webhooks) AND due_at > ?
            AND (failures = 0 OR due_at > ?)
          LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
-      [now, now + SLACK_MS, now + LONGEST_RETRY_MS + SLACK_MS],
+      [now, now + CLOCK_SLACK_MS, now + LONGEST_RETRY_MS + CLOCK_SLACK_MS],
     ],
     claimed: [
       `UPDATE deliveries SET lease_until = ? WHERE id IN (
          SELECT id FROM deliveries WHERE lease_until > ?
          LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
-      [now, now + SLACK_MS],
+      [now, now + CLOCK_SLACK_MS],
     ],
   });
 }

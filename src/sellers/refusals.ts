@@ -13,7 +13,7 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
-import { MINUTE_MS } from "../lib/durations.ts";
+import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import type { Detail, ErrorCode } from "../lib/errors.ts";
 
 /** Refusals kept of each seller. */
@@ -23,8 +23,6 @@ const KEPT_DETAILS = 50;
 const DETAIL_BYTES = 32 * 1_024;
 /** Characters of a message that are kept. */
 const MESSAGE_LENGTH = 300;
-/** By how much the clocks of several processes may differ. */
-const SLACK_MS = MINUTE_MS;
 /** How long refusals are collected before they are written. */
 const COLLECT_MS = 1_000;
 /** Bytes of details in one write; further details are only counted. */
@@ -122,7 +120,7 @@ export class RefusalLog {
         sellers.map((no) => [
           no,
           waiting.get(no)!.at(-1)!.id,
-          this.#deps.clock.now() + SLACK_MS,
+          this.#deps.clock.now() + CLOCK_SLACK_MS,
         ]),
       );
       await tx.runMany(
