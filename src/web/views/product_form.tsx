@@ -50,14 +50,18 @@ export function ProductForm({ client, product, onSaved }: {
   /** Fields that somebody else has changed as well. */
   const [met, setMet] = useState<readonly string[]>([]);
   const { busy, error, run } = useAction();
+  /** Goes on from what is stored now; returns what somebody else changed, too. */
+  const catchUp = (stored: Draft): readonly string[] => {
+    const found = metIn(draft, from, stored);
+    setMet(found);
+    setDraft((latest) => rebased(latest, from, stored));
+    setFrom(stored);
+    return found;
+  };
   // The service decides what is stored: with quantity 0 it is out of stock. In
   // the layout effect, before which nothing can be typed that it would not see.
   useLayoutEffect(() => {
-    if (product === null) return;
-    const stored = draftOf(product);
-    setMet(metIn(draft, from, stored));
-    setDraft((latest) => rebased(latest, from, stored));
-    setFrom(stored);
+    if (product !== null) catchUp(draftOf(product));
   }, [product]);
   const changed = changedIn(draft, from);
   const wrong = changed.filter((name) =>
@@ -67,11 +71,7 @@ export function ProductForm({ client, product, onSaved }: {
   /** The draft to save; null: the person is to look at it once more. */
   const caughtUp = async ({ id }: Product): Promise<Draft | null> => {
     const stored = draftOf(await loadProduct(client, id));
-    const found = metIn(draft, from, stored);
-    setDraft((latest) => rebased(latest, from, stored));
-    setFrom(stored);
-    setMet(found);
-    return found.length > 0 ? null : rebased(draft, from, stored);
+    return catchUp(stored).length > 0 ? null : rebased(draft, from, stored);
   };
   const save = async () => {
     setRefused([]);
