@@ -164,63 +164,41 @@ await load({
 // The server would do so by itself within minutes.
 await server.sql(new URL(databaseUrl).pathname.slice(1), "ANALYZE");
 
-/** Runs a load for `ms`; what is refused counts by itself. */
-function timed(
+/** Sends requests for `ms`, each of the seller of its connection. */
+type Sending = (
   urls: readonly string[],
   connections: number,
-  ms: number,
+  senders: Senders,
+  ms?: number,
+) => Promise<Load>;
+
+/** What is refused counts by itself. */
+function sending(
   expect: number,
-  request: (n: number, connection: number) => Uint8Array,
-): Promise<Load> {
-  const mayRefuse = true;
-  return load({ url: urls, connections, ms, request, expect, mayRefuse });
+  request: (seller: string, n: number) => Uint8Array,
+): Sending {
+  return (url, connections, { seller }, ms = MS) =>
+    load({
+      url,
+      connections,
+      ms,
+      request: (n, connection) => request(seller(connection), n),
+      expect,
+      mayRefuse: true,
+    });
 }
 
-function updates(
-  urls: readonly string[],
-  connections: number,
-  { seller }: Senders,
-  ms = MS,
-): Promise<Load> {
-  return timed(urls, connections, ms, 204, (n, connection) => {
-    const path = `products/stock-${n % PRODUCTS}/attribute/quantity/${n}`;
-    return service.request(seller(connection), "PUT", path);
-  });
-}
-
-function uploads(
-  urls: readonly string[],
-  connections: number,
-  { seller }: Senders,
-  ms = MS,
-): Promise<Load> {
-  return timed(
-    urls,
-    connections,
-    ms,
-    200,
-    (_, connection) => upload(seller(connection)),
-  );
-}
-
+const updates = sending(204, (seller, n) => {
+  const path = `products/stock-${n % PRODUCTS}/attribute/quantity/${n}`;
+  return service.request(seller, "PUT", path);
+});
+const uploads = sending(200, upload);
 let references = 0;
-
 /** Each with a delivery, which waits, as no process delivers. */
-function events(
-  urls: readonly string[],
-  connections: number,
-  { seller }: Senders,
-  ms = MS,
-): Promise<Load> {
-  return timed(
-    urls,
-    connections,
-    ms,
-    200,
-    (_, connection) =>
-      service.event(seller(connection), `${references++}`, "x".repeat(500)),
-  );
-}
+const events = sending(
+  200,
+  (seller) => service.event(seller, `${references++}`, "x".repeat(500)),
+);
 
 /** What each load is measured by. */
 const FIGURES: Record<string, readonly string[]> = {

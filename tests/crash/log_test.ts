@@ -29,6 +29,17 @@ async function linesLost({ url }: Program): Promise<number> {
   return parseMetrics(await response.text()).get(LOST)!;
 }
 
+/** A service that logs each request, whose log is read from `reading` on. */
+function startUnread(
+  folder: string,
+  reading: Promise<void>,
+): Promise<Service> {
+  return Service.start(folder, {
+    env: { SELLER_LOG: "debug" },
+    errorsFrom: reading,
+  });
+}
+
 /** Sends requests until lines of the log are lost; answers how many it sent. */
 async function sendUntilLost(program: Program): Promise<number> {
   let sent = 0;
@@ -43,10 +54,7 @@ async function sendUntilLost(program: Program): Promise<number> {
 Deno.test("while nobody reads its log the service answers, and says afterwards what was lost", async () => {
   await using folder = await temporaryFolder();
   const reading = Promise.withResolvers<void>();
-  await using service = await Service.start(folder.path, {
-    env: { SELLER_LOG: "debug" },
-    errorsFrom: reading.promise,
-  });
+  await using service = await startUnread(folder.path, reading.promise);
   const { program } = service;
   let sent = await sendUntilLost(program);
   await send(program, AT_ONCE);
@@ -71,10 +79,7 @@ Deno.test("while nobody reads its log the service answers, and says afterwards w
 Deno.test("a signal ends a service whose log nobody reads", async () => {
   await using folder = await temporaryFolder();
   const reading = Promise.withResolvers<void>();
-  await using service = await Service.start(folder.path, {
-    env: { SELLER_LOG: "debug" },
-    errorsFrom: reading.promise,
-  });
+  await using service = await startUnread(folder.path, reading.promise);
   const { program } = service;
   for (let n = 0; n < FILLING; n += AT_ONCE) await send(program, AT_ONCE);
   const began = performance.now();
