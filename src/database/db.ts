@@ -47,6 +47,11 @@ export interface Change {
 
 /** A write transaction; there is no other way to write. */
 export interface Tx extends Sql {
+  /**
+   * Whether no other transaction writes at the same time, so that the order of
+   * commits is known and nobody waits for a lock.
+   */
+  readonly isOnlyWriter: boolean;
   /** Runs one statement; returns how many rows it changed. */
   run(sql: string, params?: readonly Param[]): Promise<number>;
   /**
@@ -108,16 +113,11 @@ export interface WriteOptions {
  * many round trips as one of them. They must lock what they decide by with their
  * first statement, and depend on no other row; a transaction begins them in the
  * order of their keys. Writes of one process with the same key run one after the
- * other, in the order of the calls, unless they are `atOnce`.
+ * other, in the order of the calls.
  */
 export interface Shared {
   kind: string;
   key: string;
-  /**
-   * Those with the same key run at the same time, too, in one transaction; in
-   * another one they wait until it is over. None depends on what another writes.
-   */
-  atOnce?: boolean;
 }
 
 /** Options of maintenance writes: one at a time, with low priority. */
@@ -178,7 +178,7 @@ export interface Db {
    * it is made again. A row that is not there cannot be locked: an INSERT
    * that meets another one at a unique index makes the write run again. Rows are
    * locked in this order, so that no two writes wait for each other: sellers,
-   * deliveries, webhooks, images (by URL), products (by seller and SKU),
+   * deliveries, events, webhooks, images (by URL), products (by seller and SKU),
    * transactions, `seller_usage`, `hourly_counts`.
    */
   write<T>(

@@ -458,11 +458,10 @@ CREATE TABLE audit_log (
   {
     name: "events: their order, and those of a time",
     sql: `
--- the number of the seller's last event; its row stays locked until the commit,
--- so numbers become visible in their order
+-- the number of the seller's last event that has one
 ALTER TABLE sellers ADD COLUMN last_event_no INTEGER NOT NULL DEFAULT 0;
 
--- null: a test event
+-- null: a test event; negative: not numbered yet
 ALTER TABLE events ADD COLUMN event_no INTEGER;
 UPDATE events SET event_no = numbered.n
   FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY seller_id ORDER BY id) AS n
@@ -1097,5 +1096,10 @@ CREATE TABLE seller_numbers (
 ) STRICT;
 INSERT INTO seller_numbers (id, last) VALUES (1, 0);
 `,
+  },
+  {
+    name: "events get their numbers when their seller asks for them",
+    sql: "-- An older program would not list those without a number.",
+    postgres: "SELECT 1",
   },
 ];

@@ -2,8 +2,10 @@
 import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
 import {
   eventsAfter,
+  type EventsPart,
   type FeedEvent,
-  lastEventNumber,
+  type Listable,
+  makeListable,
 } from "../webhooks/event_feed.ts";
 import { type Trigger, TRIGGERS } from "../webhooks/trigger.ts";
 import type { Sql } from "../database/db.ts";
@@ -18,20 +20,16 @@ import {
   readEventDocument,
 } from "../webhooks/ingest.ts";
 
-interface Place {
-  /** The number of the last event that the client has. */
-  after: number;
-  trigger: Trigger | null;
-  limit: number;
-}
-
 /** Every answer has a `<next>`, so that a client always has a cursor. */
 export const listEvents: Handler<"events"> = async (context) => {
   const waitMs = readWait(context.query);
   const place = readPlace(context.query);
   const { seller, services } = context;
-  await services.db.read((sql) => checkCursor(sql, seller.no, place.after));
-  if (waitMs > 0) await waitForEvent(context, place, waitMs);
+  const found = await makeListable(services, seller, place);
+  checkCursor(place.after, found);
+  if (waitMs > 0 && found.count === 0) {
+    await waitForEvent(context, place, waitMs);
+  }
   const { list, after } = await readPage<number, never>(
     context,
     "event",
@@ -41,7 +39,7 @@ export const listEvents: Handler<"events"> = async (context) => {
   return { xml: { events: { event: list }, next: after } };
 };
 
-function readPlace(query: URLSearchParams): Place {
+function readPlace(query: URLSearchParams): EventsPart {
   const reader = new QueryReader(query);
   const place = {
     after: reader.cursor(parseNumber) ?? 0,
@@ -70,12 +68,7 @@ function parseTrigger(text: string): Trigger | null {
  * Throws 422 for a cursor beyond the last event: after the operator restored a
  * backup, the client would otherwise miss events silently.
  */
-async function checkCursor(
-  sql: Sql,
-  sellerNo: number,
-  after: number,
-): Promise<void> {
-  const last = await lastEventNumber(sql, sellerNo);
+function checkCursor(after: number, { last }: Listable): void {
   if (after <= last) return;
   throw recordInvalid([{
     field: "after",
@@ -88,18 +81,16 @@ async function checkCursor(
 
 async function waitForEvent(
   context: RequestContext,
-  place: Place,
+  place: EventsPart,
   ms: number,
 ): Promise<void> {
   const { services, seller } = context;
-  const { db, signals } = services;
   const look = async () => {
-    const [event] = await db.read((sql) =>
-      eventsAfter(sql, seller.no, { ...place, limit: 1 })
-    );
-    return event ?? null;
+    const part = { ...place, limit: 1 };
+    const { count } = await makeListable(services, seller, part);
+    return count > 0 ? true : null;
   };
-  const awaited = { signal: signals.events, key: seller.id };
+  const awaited = { signal: services.signals.events, key: seller.id };
   await waitAtMost(
     context,
     ms,
@@ -107,7 +98,7 @@ async function waitForEvent(
   );
 }
 
-async function readStep(sql: Sql, sellerNo: number, place: Place) {
+async function readStep(sql: Sql, sellerNo: number, place: EventsPart) {
   const events = await eventsAfter(sql, sellerNo, place);
   const full = events.length === place.limit;
   return {

@@ -1,8 +1,12 @@
 /** The events of a seller in order, independent of their deliveries. */
 import type { DeliveryState } from "./webhook.ts";
+import type { Deps } from "../deps.ts";
+import { ServiceError } from "../lib/errors.ts";
+import type { Services } from "../services.ts";
 import type { Trigger } from "./trigger.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { type Db, DbError, type Sql, type Tx } from "../database/db.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
+import { NUMBERED_AT_ONCE, numberEvents, UNNUMBERED } from "./event_numbers.ts";
 
 export interface FeedEvent {
   /** Its number among the seller's events, from 1; numbers may be missing. */
@@ -11,40 +15,107 @@ export interface FeedEvent {
   body: Uint8Array;
 }
 
-/** The number of a seller's last event; 0 when there was none. */
-export async function lastEventNumber(
-  sql: Sql,
-  sellerNo: number,
-): Promise<number> {
-  const row = await sql.get<{ n: number }>(
-    "SELECT last_event_no AS n FROM sellers WHERE seller_no = ?",
-    [sellerNo],
+/** A part of a seller's list of events. */
+export interface EventsPart {
+  /** The number of the last event before it. */
+  after: number;
+  /** Only events of this one; null: of all. */
+  trigger: Trigger | null;
+  limit: number;
+}
+
+/** How far a seller's list of events goes. */
+export interface Listable {
+  /** Events in the part that have a number. */
+  count: number;
+  /** The greatest number; 0 when there is none. */
+  last: number;
+  /** An event without a number; null: there is none. */
+  unnumbered: string | null;
+}
+
+/** How long a request numbers events at most. */
+const NUMBERING_MS = 5_000;
+
+/**
+ * Numbers new events of a seller until the part is full or all that there were
+ * have numbers. If that fails, those that have one can be listed; when the part has none, throws the
+ * `DbError`, or 503 for events that take long.
+ */
+export async function makeListable(
+  { db, deps: { clock } }: Pick<Services, "db"> & { deps: Pick<Deps, "clock"> },
+  { id, no }: { id: string; no: number },
+  part: EventsPart,
+): Promise<Listable> {
+  const until = clock.monotonic() + NUMBERING_MS;
+  for (let hasMore = true;;) {
+    const found = await readListable(db, no, part);
+    const isFull = found.count === part.limit;
+    if (isFull || !hasMore || found.unnumbered === null) return found;
+    try {
+      if (clock.monotonic() > until) throw takesLong();
+      // Apart from the seller's other writes, which may take long.
+      const owner = `numbers of ${id}`;
+      const count = await db.write((tx) => numberEvents(tx, no), { owner });
+      hasMore = count === NUMBERED_AT_ONCE;
+    } catch (error) {
+      const isExpected = error instanceof DbError ||
+        error instanceof ServiceError;
+      if (isExpected && found.count > 0) return found;
+      throw error;
+    }
+  }
+}
+
+function takesLong(): ServiceError {
+  return new ServiceError(
+    "unavailable",
+    "Your events have not been asked for in a long time and are being put in " +
+      "order; ask again.",
+    { headers: { "Retry-After": "1" } },
   );
-  return row?.n ?? 0;
+}
+
+async function readListable(
+  db: Db,
+  sellerNo: number,
+  part: EventsPart,
+): Promise<Listable> {
+  const { from, params } = numbered(sellerNo, part);
+  const found = await db.read((sql) =>
+    sql.get<Listable>(
+      `SELECT last_event_no AS last,
+         (SELECT COUNT(*) FROM (SELECT 1 ${from}) AS listed) AS count,
+         (SELECT id ${UNNUMBERED}) AS unnumbered
+       FROM sellers WHERE seller_no = ?`,
+      [...params, sellerNo, 1, sellerNo],
+    ), { single: true });
+  return found ?? { last: 0, count: 0, unnumbered: null };
+}
+
+/** The events of a part that have a number, in order. */
+function numbered(sellerNo: number, { after, trigger, limit }: EventsPart) {
+  const ofTrigger = trigger === null ? "" : "AND trigger_name = ?";
+  const triggers = trigger === null ? [] : [trigger];
+  return {
+    from: `FROM events WHERE seller_no = ? ${ofTrigger} AND event_no > ?
+       AND event_no IS NOT NULL AND body IS NOT NULL
+       ORDER BY event_no LIMIT ?`,
+    params: [sellerNo, ...triggers, after, limit],
+  };
 }
 
 /**
- * The next `limit` events after a number, of one trigger or of all. Excludes
- * test events and those without a body.
+ * The events of a part that have a number, in order. Excludes test events and
+ * those without a body.
  */
 export function eventsAfter(
   sql: Sql,
   sellerNo: number,
-  { after, trigger, limit }: {
-    after: number;
-    trigger: Trigger | null;
-    limit: number;
-  },
+  part: EventsPart,
 ): Promise<FeedEvent[]> {
-  const ofTrigger = trigger === null ? "" : "AND trigger_name = ?";
-  const triggers = trigger === null ? [] : [trigger];
-  return sql.all<FeedEvent>(
-    `SELECT event_no AS number, body FROM events
-     WHERE seller_no = ? ${ofTrigger} AND event_no > ?
-       AND event_no IS NOT NULL AND body IS NOT NULL
-     ORDER BY event_no LIMIT ?`,
-    [sellerNo, ...triggers, after, limit],
-  );
+  const { from, params } = numbered(sellerNo, part);
+  return sql.all<FeedEvent>(`SELECT event_no AS number, body ${from}`, params);
 }
 
 /** An event of a time, and how its delivery stands. */

@@ -193,8 +193,7 @@ async function judgeAndRecord(
     return inserted;
   }, {
     owner: seller.id,
-    // All wait for the row that numbers them, but only once.
-    shared: { kind: "events", key: seller.id, atOnce: true },
+    shared: { kind: "events", key: `${seller.id} ${trigger} ${reference}` },
   });
   if (inserted.changed > 0) {
     const deliveryId = delivery?.id ?? null;
@@ -269,10 +268,6 @@ function unknownSeller({ text, line }: DraftField): Detail {
   };
 }
 
-/**
- * Waits for no answer, so that the seller's row, which numbers its events, is
- * locked for no round trip.
- */
 async function record(
   tx: Tx,
   clock: Clock,

@@ -67,13 +67,15 @@ async function filled() {
       const before = (await find())!;
       await db.write((tx) => {
         const noted = new Proxy(tx, {
-          get: (target, name: keyof Tx) =>
-            name === "runMany"
-              ? (...args: Parameters<Tx["runMany"]>) => {
-                statements.add(args[0]);
-                return target.runMany(...args);
-              }
-              : target[name].bind(target),
+          get: (target, name: keyof Tx) => {
+            const member = target[name];
+            if (typeof member !== "function") return member;
+            if (name !== "runMany") return member.bind(target);
+            return (...args: Parameters<Tx["runMany"]>) => {
+              statements.add(args[0]);
+              return target.runMany(...args);
+            };
+          },
         });
         return writeProducts(noted, seller, [{
           before,

@@ -41,10 +41,12 @@ const LIMIT_TRANSACTIONS =
  * No statement that has an index reads a whole table, whatever size the
  * statistics give it: plans of prepared statements are kept while tables grow.
  * What reads a whole table for want of an index would seem expensive enough to
- * be compiled.
+ * be compiled. With the default costs, which are those of turning disks, it
+ * would read and sort all rows of a condition for the first few in the order of
+ * an index.
  */
-const CHOOSE_INDEXES =
-  `SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`;
+const CHOOSE_INDEXES = `SELECT set_config('enable_seqscan', 'off', false),
+  set_config('jit', 'off', false), set_config('random_page_cost', '1.1', false)`;
 
 /** Time-outs in milliseconds. */
 export interface Timeouts {
@@ -390,6 +392,7 @@ export class PostgresSql implements Sql {
 
 /** The queries of a write transaction. */
 export class PostgresTx extends PostgresSql implements Tx {
+  readonly isOnlyWriter = false;
   readonly #shared: SharedValues;
   readonly #clock: Clock;
   readonly afterCommit: (() => void)[] = [];

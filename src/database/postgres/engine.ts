@@ -126,8 +126,6 @@ interface WaitingWrite {
   reject: (error: unknown) => void;
   /** Its key among the shared writes of its kind; null: it shares nothing. */
   key: string | null;
-  /** Does not wait for others with its key in its transaction. */
-  atOnce: boolean;
   /** To be run by itself, because a transaction that it shared failed. */
   alone: boolean;
   changes: boolean;
@@ -238,7 +236,6 @@ class PostgresDb implements Db {
         resolve: resolve as (value: unknown) => void,
         reject,
         key: shared?.key ?? null,
-        atOnce: shared?.atOnce ?? false,
         alone: false,
         changes,
         tries: 0,
@@ -409,8 +406,7 @@ class PostgresDb implements Db {
 
   /**
    * Calls writes in a transaction: those with different keys at the same time,
-   * in the order of their keys, those with the same key one after the other
-   * unless they are `atOnce`.
+   * in the order of their keys, those with the same key one after the other.
    */
   #call(
     client: pg.PoolClient,
@@ -427,7 +423,7 @@ class PostgresDb implements Db {
         this.#deps.clock,
       );
       const call = () => this.#callOne(tx, write, opened);
-      const before = write.atOnce ? undefined : chains.get(write.key);
+      const before = chains.get(write.key);
       const called = before === undefined ? call() : before.then(call);
       chains.set(write.key, called);
       return called;
@@ -542,7 +538,7 @@ function takeWrites(queue: WriteQueue): WaitingWrite[] {
         taken.length < SHARE_LIMIT);
     if (isNext && (write.key === null || !blocked.has(write.key))) {
       taken.push(write);
-      if (write.key === null || write.atOnce) continue;
+      if (write.key === null) continue;
       const count = (counts.get(write.key) ?? 0) + 1;
       counts.set(write.key, count);
       if (count === SAME_KEY_LIMIT) blocked.add(write.key);

@@ -274,6 +274,7 @@ function bindable(params: readonly Param[]): Param[] {
 
 /** The queries of a write transaction. */
 export class SqliteTx implements Tx {
+  readonly isOnlyWriter = true;
   readonly #connection: SqliteConnection;
   readonly #shared: SharedValues;
   readonly #clock: Clock;

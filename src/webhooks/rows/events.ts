@@ -4,7 +4,8 @@
  */
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
-import { type Later, type Sql, together, type Tx } from "../../database/db.ts";
+import type { Later, Sql, Tx } from "../../database/db.ts";
+import { numberEvents, unnumbered } from "../event_numbers.ts";
 
 export interface NewEvent {
   id: string;
@@ -20,55 +21,46 @@ export interface NewEvent {
   createdAt: number;
 }
 
-const insertFrom = (number: string, condition = "") =>
+const insertIf = (condition = "") =>
   `INSERT INTO events (id, seller_no, trigger_name, reference, body,
      delivery_id, created_at, event_no)
-   SELECT ?, seller_no, ?, ?, ?, ?, ?, ${number} FROM sellers
-   WHERE seller_no = ? AND status <> 'removed' ${condition}
+   SELECT ?, seller_no, ?, ?, ?, ?, ?, ? FROM sellers
+   WHERE seller_no = ? AND status <> 'removed' ${condition} /* FOR KEY SHARE */
    ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`;
-const INSERT_TEST = insertFrom("NULL");
-const INSERT_UNHEARD = insertFrom("last_event_no");
-const INSERT = insertFrom(
-  "last_event_no",
+const INSERT = insertIf();
+const INSERT_FOR = insertIf(
   `AND (SELECT id FROM webhooks WHERE id = ? AND COALESCE(disabled_at, 0) = ?
         /* FOR SHARE */) IS NOT NULL`,
 );
 
 /**
- * Inserts an event, and counts it; not if (seller, trigger, reference) exists
- * already, the seller has been removed, or the webhook deleted, disabled or
- * enabled. Until the commit it cannot be, so its queue sees the new delivery. The
- * webhook of a test event, which gets no number, is locked already.
- *
- * The seller's row stays locked until the commit, so a reader that sees a number
- * also sees all smaller ones. That is why nothing waits here for an answer.
+ * Inserts an event; not if (seller, trigger, reference) exists already, the
+ * seller has been removed, or the webhook deleted, disabled or enabled. Until the
+ * commit it cannot be, so its queue sees the new delivery: the removal of a
+ * seller changes its name, a key. The webhook of a test event, which gets no
+ * number, is locked already.
  */
 export async function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
-  const { sellerNo, reference, delivery } = event;
+  const { sellerNo, reference, delivery, createdAt } = event;
   const params = [
     event.id,
     event.trigger,
     reference,
     event.body,
     delivery?.id ?? null,
-    event.createdAt,
+    createdAt,
+    reference === null ? null : unnumbered(createdAt),
     sellerNo,
   ];
-  if (reference === null) return await tx.runLater(INSERT_TEST, params);
-  const [, inserted] = await together(
-    tx.exec(
-      `UPDATE sellers SET last_event_no = last_event_no + 1
-       WHERE seller_no = ? AND status <> 'removed'`,
-      [sellerNo],
-    ),
-    delivery === null
-      ? tx.runLater(INSERT_UNHEARD, params)
-      : tx.runLater(INSERT, [
-        ...params,
-        delivery.webhook.id,
-        delivery.webhook.disabledAt ?? 0,
-      ]),
-  );
+  if (reference === null) return await tx.runLater(INSERT, params);
+  const inserted = delivery === null
+    ? await tx.runLater(INSERT, params)
+    : await tx.runLater(INSERT_FOR, [
+      ...params,
+      delivery.webhook.id,
+      delivery.webhook.disabledAt ?? 0,
+    ]);
+  if (tx.isOnlyWriter) await numberEvents(tx, sellerNo);
   return inserted;
 }
 

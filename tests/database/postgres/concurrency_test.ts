@@ -11,7 +11,7 @@ import { until } from "../../support/clock.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { ownServer } from "../../support/postgres.ts";
 import { Random } from "../../support/random.ts";
-import { bootReplicas } from "../../support/replicas.ts";
+import { bootReplicas, type Replicas } from "../../support/replicas.ts";
 import { WebhookSink } from "../../support/webhook_sink.ts";
 
 const server = await ownServer();
@@ -305,44 +305,79 @@ async function pullEvents(app: TestApp, after: string, query = "") {
   };
 }
 
-Deno.test("no event becomes visible before one with an earlier number", async () => {
-  let held: Promise<void> | undefined;
-  const beforeCommit = () => held;
-  await using service = await bootReplicas(server, [API, API]);
-  const [first, second] = service.apps;
-  await using slow = await boot({
-    config: { ...first.config },
-    seller: { id: first.sellerId, key: first.key },
-    deps: { beforeCommit },
+/** Another process of a service, whose commits wait while `held` is set. */
+async function bootHeld({ apps: [app] }: Replicas) {
+  const gate: { held?: Promise<void> } = {};
+  const held = await boot({
+    config: { ...app.config },
+    seller: { id: app.sellerId, key: app.key },
+    deps: { beforeCommit: () => gate.held },
   });
-  const commit = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
-  held = commit.promise;
-  const early = handIn(slow, "early");
-  // Its number is taken, its commit is not done.
-  await until(async () => {
+  return { app: held, gate };
+}
+
+/** Waits until a statement that contains `text` waits so in the server. */
+function untilWaiting(
+  service: Replicas,
+  { text, state }: { text: string; state: string },
+): Promise<void> {
+  return until(async () => {
     const { n } = await service.row<{ n: number }>(
-      "SELECT COUNT(*) AS n FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%events%'",
+      `SELECT COUNT(*) AS n FROM pg_stat_activity WHERE ${state}
+         AND query LIKE '%${text}%' AND pid <> pg_backend_pid()`,
     );
     return n > 0;
-  }, "the first event before its commit");
-  let late: string | undefined;
-  const lateDone = handIn(second, "late").then((id) => {
-    late = id;
-    reached.resolve();
+  }, text);
+}
+
+const BEFORE_COMMIT = "state = 'idle in transaction'";
+const BEHIND_A_LOCK = "wait_event_type = 'Lock'";
+
+Deno.test("an event whose commit takes long holds up no other one, and is listed behind it", async () => {
+  await using service = await bootReplicas(server, [API, API]);
+  const [, second] = service.apps;
+  const { app: slow, gate } = await bootHeld(service);
+  await using _slow = slow;
+  const commit = Promise.withResolvers<void>();
+  gate.held = commit.promise;
+  const early = handIn(slow, "early");
+  await untilWaiting(service, {
+    text: "INSERT INTO events",
+    state: BEFORE_COMMIT,
   });
-  await until(async () => {
-    const { n } = await service.row<{ n: number }>(
-      "SELECT COUNT(*) AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
-    );
-    return n > 0 || late !== undefined;
-  }, "the second event behind the first");
+  const late = await handIn(second, "late");
   const before = await pullEvents(second, "0");
-  held = undefined;
+  assertEquals(before.ids, [late]);
+  gate.held = undefined;
   commit.resolve();
-  const ids = [await early, (await lateDone, late!)];
-  const after = await pullEvents(second, before.next);
-  assertEquals([...before.ids, ...after.ids], ids);
+  const id = await early;
+  assertEquals((await pullEvents(second, before.next)).ids, [id]);
+});
+
+Deno.test("two processes give different events different numbers", async () => {
+  await using service = await bootReplicas(server, [API, API]);
+  const [first, second] = service.apps;
+  const { app: slow, gate } = await bootHeld(service);
+  await using _slow = slow;
+  const one = await handIn(first, "one");
+  const commit = Promise.withResolvers<void>();
+  gate.held = commit.promise;
+  const slowly = pullEvents(slow, "0");
+  await untilWaiting(service, {
+    text: "UPDATE sellers SET last_event_no",
+    state: BEFORE_COMMIT,
+  });
+  const two = await handIn(first, "two");
+  const behind = pullEvents(second, "0");
+  await untilWaiting(service, {
+    text: "FOR NO KEY UPDATE",
+    state: BEHIND_A_LOCK,
+  });
+  gate.held = undefined;
+  commit.resolve();
+  await slowly;
+  assertEquals((await behind).ids, [one, two]);
+  assertEquals((await pullEvents(first, "1")).ids, [two]);
 });
 
 Deno.test("who pulls events while many processes hand them in misses none", async () => {

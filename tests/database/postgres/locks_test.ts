@@ -19,6 +19,7 @@ import {
   claimDeliveries,
   insertDelivery,
 } from "../../../src/webhooks/rows/queue.ts";
+import { numberEvents } from "../../../src/webhooks/event_numbers.ts";
 import { insertEvent } from "../../../src/webhooks/rows/events.ts";
 import { settleDelivery } from "../../../src/webhooks/rows/outcomes.ts";
 import {
@@ -107,6 +108,7 @@ class Two implements AsyncDisposable {
       return first({
         all: (sql, params) => look(sql, () => tx.all(sql, params)),
         get: (sql, params) => look(sql, () => tx.get(sql, params)),
+        isOnlyWriter: tx.isOnlyWriter,
         run: tx.run.bind(tx),
         exec: tx.exec.bind(tx),
         runLater: (sql, params) =>
@@ -510,6 +512,52 @@ Deno.test("no event waits for a webhook that is deleted meanwhile", async () => 
     () => two.write((tx) => deleteWebhook(tx, deps, seller.no, TRIGGER)),
   );
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
+});
+
+Deno.test("who numbers events reads as many as it numbers, however many have come since statistics were made", async () => {
+  await using both = await Two.open();
+  const { one, seller: { no } } = both;
+  await one.write((tx) =>
+    tx.run(
+      `INSERT INTO events (id, seller_no, trigger_name, reference, body,
+         created_at, event_no)
+       SELECT gen_random_uuid(), ?, 'order_created', n, '', 1, -n
+       FROM generate_series(1, 20000) AS n`,
+      [no],
+    )
+  );
+  const read = await one.write(async (tx) => {
+    assertEquals(await numberEvents(tx, no), 1_000);
+    return await tx.get<{ rows: number }>(
+      `SELECT idx_tup_fetch + seq_tup_read AS rows
+       FROM pg_stat_xact_user_tables WHERE relname = 'events'`,
+    );
+  });
+  assert(read!.rows <= 2_000, `${read!.rows} rows were read`);
+});
+
+Deno.test("no event is stored for a seller that is removed meanwhile", async () => {
+  await using both = await Two.open();
+  const { two, seller } = both;
+  const event = {
+    id: deps.ids.uuid(),
+    sellerNo: seller.no,
+    trigger: TRIGGER,
+    reference: "1",
+    body: new Uint8Array(),
+    delivery: null,
+    createdAt: 1,
+  } as const;
+  const later = await both.interleave(
+    async (tx) => {
+      await markRemoved(tx, seller.id);
+      await tx.get("SELECT 1");
+    },
+    (sql) => sql === "SELECT 1",
+    () => two.write((tx) => insertEvent(tx, event)),
+  );
+  assertEquals(later.changed, 0);
+  assertEquals(await both.rows("SELECT id FROM events"), []);
 });
 
 async function claimOne(db: Db, limit = 1) {

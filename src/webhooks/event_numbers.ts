@@ -1,0 +1,59 @@
+/**
+ * The numbers of a seller's events: the order in which it pulls them.
+ *
+ * Where others write at the same time, an event gets its number when its seller
+ * asks for events, not when it is stored: a number taken then needs a lock on the
+ * seller until the commit, and all writes of events of one seller would wait for
+ * each other. Whoever numbers locks the seller. So a reader that sees a number
+ * also sees all smaller ones, and an event that is committed later gets a greater
+ * one. Those that get their numbers together get them in the order of their
+ * times.
+ */
+import type { Tx } from "../database/db.ts";
+
+/** Events that one write numbers at most. */
+export const NUMBERED_AT_ONCE = 1_000;
+
+/**
+ * What `event_no` holds until the event is numbered: negative, in the order of
+ * time (Unix milliseconds).
+ */
+export function unnumbered(createdAt: number): number {
+  return Number.MIN_SAFE_INTEGER + createdAt;
+}
+
+/** A seller's (`?`) events that have no number yet, in order. */
+export const UNNUMBERED = `FROM events
+  WHERE seller_no = ? AND event_no < 0
+    AND event_no IS NOT NULL AND body IS NOT NULL
+  ORDER BY event_no LIMIT ?`;
+
+const NUMBER = `UPDATE events SET event_no = numbered.n
+  FROM (SELECT id AS event_id, (SELECT last_event_no FROM sellers
+            WHERE sellers.seller_no = first.seller_no) +
+          ROW_NUMBER() OVER (ORDER BY event_no, id) AS n
+        FROM (SELECT id, seller_no, event_no ${UNNUMBERED}) AS first)
+    AS numbered
+  WHERE id = numbered.event_id RETURNING event_no AS number`;
+
+/**
+ * Numbers the seller's first events that have no number; returns how many, at
+ * most `NUMBERED_AT_ONCE`.
+ */
+export async function numberEvents(tx: Tx, sellerNo: number): Promise<number> {
+  await tx.lock(
+    "SELECT 1 FROM sellers WHERE seller_no = ? FOR NO KEY UPDATE",
+    [sellerNo],
+  );
+  const events = await tx.all<{ number: number }>(NUMBER, [
+    sellerNo,
+    NUMBERED_AT_ONCE,
+  ]);
+  if (events.length === 0) return 0;
+  const last = events.reduce((last, { number }) => Math.max(last, number), 0);
+  await tx.exec("UPDATE sellers SET last_event_no = ? WHERE seller_no = ?", [
+    last,
+    sellerNo,
+  ]);
+  return events.length;
+}

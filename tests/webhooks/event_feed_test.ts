@@ -1,0 +1,201 @@
+/** Which events of a seller are listed, in which order, under which number. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { type Db, DbError } from "../../src/database/db.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
+import {
+  eventsAfter,
+  type EventsPart,
+  makeListable,
+} from "../../src/webhooks/event_feed.ts";
+import { insertEvent } from "../../src/webhooks/rows/events.ts";
+import { type Trigger, TRIGGERS } from "../../src/webhooks/trigger.ts";
+import { bothEngines } from "../support/engine.ts";
+import { Random, seedFrom } from "../support/random.ts";
+import { WebhookBench } from "../support/webhook_bench.ts";
+
+/** Where an event has its number from the start. */
+function isOnlyWriter({ db }: WebhookBench): Promise<boolean> {
+  return db.write((tx) => Promise.resolve(tx.isOnlyWriter));
+}
+
+const ALL: EventsPart = { after: 0, trigger: null, limit: 250 };
+
+/** Stores an event with this reference as its body. */
+async function store(
+  { db, deps, seller }: WebhookBench,
+  reference: string,
+  { createdAt = 1, trigger = TRIGGERS[0] as Trigger } = {},
+): Promise<void> {
+  await db.write((tx) =>
+    insertEvent(tx, {
+      id: deps.ids.uuid(),
+      sellerNo: seller.no,
+      trigger,
+      reference,
+      body: new TextEncoder().encode(reference),
+      delivery: null,
+      createdAt,
+    })
+  );
+}
+
+function storeMany({ db, deps, seller }: WebhookBench, count: number) {
+  return db.write(async (tx) => {
+    for (let n = 0; n < count; n++) {
+      await insertEvent(tx, {
+        id: deps.ids.uuid(),
+        sellerNo: seller.no,
+        trigger: "order_created",
+        reference: `${n}`,
+        body: new Uint8Array(),
+        delivery: null,
+        createdAt: 1,
+      });
+    }
+  });
+}
+
+/** Lists a part: the references, and the number of the last one. */
+async function list(
+  { db, deps, seller }: WebhookBench,
+  part: EventsPart,
+  writable: Db = db,
+) {
+  const found = await makeListable({ db: writable, deps }, seller, part);
+  const events = await db.read((sql) => eventsAfter(sql, seller.no, part));
+  assertEquals(events.length, found.count);
+  return {
+    references: events.map(({ body }) => new TextDecoder().decode(body)),
+    next: events.at(-1)?.number ?? part.after,
+    last: found.last,
+  };
+}
+
+bothEngines.test("a follower sees each event once, in an order that never changes, whatever the clock does", async () => {
+  const seed = seedFrom(Deno.env.get("SEED"));
+  const random = new Random(seed);
+  await using bench = await WebhookBench.open();
+  const stored: string[] = [];
+  const seen: string[] = [];
+  let after = 0;
+  for (let i = 0; i < 120; i++) {
+    if (random.below(3) > 0) {
+      stored.push(`${i}`);
+      const trigger = TRIGGERS[random.below(2)];
+      await store(bench, `${i}`, { createdAt: random.below(1_000), trigger });
+      continue;
+    }
+    const limit = 1 + random.below(4);
+    const page = await list(bench, { after, trigger: null, limit });
+    seen.push(...page.references);
+    after = page.next;
+    const trigger = TRIGGERS[random.below(2)];
+    await list(bench, { after: random.below(after + 1), trigger, limit });
+  }
+  const rest = await list(bench, { ...ALL, after });
+  seen.push(...rest.references);
+  assertEquals(seen.toSorted(), stored.toSorted(), `SEED=${seed}`);
+  const again = await list(bench, ALL);
+  assertEquals(again, {
+    references: seen,
+    next: seen.length,
+    last: seen.length,
+  });
+});
+
+bothEngines.test("events that nobody asked for yet are listed as they came, or in the order of their times", async () => {
+  await using bench = await WebhookBench.open();
+  for (const createdAt of [3, 1, 2]) {
+    await store(bench, `at ${createdAt}`, { createdAt });
+  }
+  await store(bench, "also at 2", { createdAt: 2 });
+  const { references } = await list(bench, ALL);
+  assertEquals(
+    references,
+    await isOnlyWriter(bench)
+      ? ["at 3", "at 1", "at 2", "also at 2"]
+      : ["at 1", "at 2", "also at 2", "at 3"],
+  );
+});
+
+bothEngines.test("an event behind many of another trigger is found", async () => {
+  await using bench = await WebhookBench.open();
+  const many = 1_001;
+  await storeMany(bench, many);
+  await store(bench, "paid", { createdAt: 2, trigger: "order_paid" });
+  const paid = await list(bench, { ...ALL, trigger: "order_paid" });
+  assertEquals(paid, { references: ["paid"], next: many + 1, last: many + 1 });
+});
+
+bothEngines.test("while nothing can be written, what has a number is listed, and what has none is no empty list", async () => {
+  await using bench = await WebhookBench.open();
+  const full = new DbError("full", "full on purpose");
+  const readonly: Db = Object.assign(Object.create(bench.db), {
+    write: () => Promise.reject(full),
+  });
+  const end = { ...ALL, after: 2 };
+  await store(bench, "1");
+  if (await isOnlyWriter(bench)) {
+    await store(bench, "2");
+    const both = await list(bench, ALL, readonly);
+    assertEquals(both.references, ["1", "2"]);
+  } else {
+    assertEquals(await assertRejects(() => list(bench, ALL, readonly)), full);
+    await list(bench, ALL);
+    await store(bench, "2");
+    assertEquals((await list(bench, ALL, readonly)).references, ["1"]);
+    const second = { ...ALL, after: 1 };
+    const refused = await assertRejects(() => list(bench, second, readonly));
+    assertEquals(refused, full);
+    assertEquals((await list(bench, second)).references, ["2"]);
+  }
+  assertEquals((await list(bench, end, readonly)).last, 2);
+});
+
+/** As if the seller's last `count` events had come from another engine. */
+function takeNumbers({ db, seller }: WebhookBench, count: number) {
+  return db.write(async (tx) => {
+    await tx.run(
+      `UPDATE events SET event_no = ${Number.MIN_SAFE_INTEGER} + created_at
+       WHERE event_no > (SELECT last_event_no FROM sellers) - ?`,
+      [count],
+    );
+    await tx.run(
+      "UPDATE sellers SET last_event_no = last_event_no - ? WHERE seller_no = ?",
+      [count, seller.no],
+    );
+  });
+}
+
+bothEngines.test("events without a number of a copied database are numbered behind those that have one", async () => {
+  await using bench = await WebhookBench.open();
+  for (const reference of ["1", "2", "3"]) await store(bench, reference);
+  await list(bench, ALL);
+  await takeNumbers(bench, 2);
+  await store(bench, "4");
+  const { references, last } = await list(bench, ALL);
+  assertEquals([references, last], [["1", "2", "3", "4"], 4]);
+});
+
+bothEngines.test("a list that takes long to number says when to ask again, and goes on then", async () => {
+  await using bench = await WebhookBench.open();
+  const { clock, db } = bench;
+  const slow: Db = Object.assign(Object.create(db), {
+    write: (...args: Parameters<Db["write"]>) => {
+      clock.advance(6_000);
+      return db.write(...args);
+    },
+  });
+  const many = 2_000;
+  const paid = { ...ALL, trigger: "order_paid" as const };
+  await storeMany(bench, many);
+  await list(bench, paid);
+  await takeNumbers(bench, many);
+  const refused = await assertRejects(
+    () => list(bench, paid, slow),
+    ServiceError,
+  );
+  assertEquals([refused.status, refused.headers["Retry-After"]], [503, "1"]);
+  const end = { references: [], next: 0, last: many };
+  assertEquals(await list(bench, paid, slow), end);
+});
