@@ -3,8 +3,8 @@
  * (2 ms unless told) and takes long for each flush (5 ms unless told), so that
  * waiting shows what two cores cannot.
  *
- *   deno run -A tests/bench/latency.ts [updates|uploads|mixed|events] [MS] \
- *     [ROUNDS] [DELAY_MS] [FLUSH_MS]
+ *   deno run -A tests/bench/latency.ts [updates|uploads|mixed|events|pulled] \
+ *     [MS] [ROUNDS] [DELAY_MS] [FLUSH_MS]
  *
  * All processes are warmed up first: code that the engine has not compiled yet
  * takes twice the CPU time, and each of eight processes runs it rarely.
@@ -21,12 +21,12 @@ import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { cpuSecondsOfAll } from "../support/cpu.ts";
 import { installedPostgres, PostgresServer } from "../support/postgres.ts";
 import { delayed, slowFlushes } from "./delays.ts";
-import { type Load, load } from "./load.ts";
+import { Connection, type Load, load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
 
 /** All of them unless told. */
-const LOADS = Deno.args[0] ?? "updates|uploads|mixed|events";
+const LOADS = Deno.args[0] ?? "updates|uploads|mixed|events|pulled";
 /** Of each figure. */
 const MS = Number(Deno.args[1] ?? 2_000);
 const ROUNDS = Number(Deno.args[2] ?? 1);
@@ -206,13 +206,44 @@ const FIGURES: Record<string, readonly string[]> = {
   uploads: ["uploads"],
   mixed: ["mixed, updates", "mixed, uploads"],
   events: ["events"],
+  pulled: ["events beside one who pulls", "events pulled"],
 };
+
+/** Follows the events of the first seller. */
+class Puller {
+  #after = "0";
+  #pulled = 0;
+
+  /** Returns when there are no more. */
+  async pull(url: string, query = ""): Promise<void> {
+    const connection = await Connection.open(url);
+    for (let found = 1; found > 0;) {
+      const path = `events?after=${this.#after}&limit=250${query}`;
+      const asked = service.request(SELLERS[0], "GET", path);
+      const status = await connection.send(asked);
+      const { answer } = connection;
+      if (status !== 200) throw new Error(answer);
+      found = answer.split("<event>").length - 1;
+      this.#pulled += found;
+      this.#after = /<next>(\d+)</.exec(answer)![1];
+    }
+    connection.close();
+  }
+
+  /** How many it got since this was last asked. */
+  take(): number {
+    const pulled = this.#pulled;
+    this.#pulled = 0;
+    return pulled;
+  }
+}
+const puller = new Puller();
 
 function loadsOf({ each }: Senders): string[] {
   const loads = LOADS.split("|");
   return each === undefined
     ? loads
-    : loads.filter((load) => load === "updates" || load === "events");
+    : loads.filter((load) => load !== "mixed" && load !== "pulled");
 }
 
 /** One line of the report: a figure for each number of processes. */
@@ -268,8 +299,18 @@ async function round(): Promise<void> {
         async events() {
           note("events", await events(urls, share, senders));
         },
+        async pulled() {
+          await puller.pull(service.url);
+          puller.take();
+          const pulling = puller.pull(service.url, "&wait=1");
+          const sent = await events(urls, share, senders);
+          table.note(name("events pulled"), "/s", puller.take() / (MS / 1_000));
+          note("events beside one who pulls", sent);
+          await pulling;
+        },
         async uploads() {
-          note("uploads", await uploads(urls, UPLOADS, senders));
+          const connections = senders.each === undefined ? UPLOADS : share;
+          note("uploads", await uploads(urls, connections, senders));
         },
         async mixed() {
           const [small, large] = await Promise.all([
