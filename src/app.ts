@@ -33,9 +33,11 @@ import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 import { within } from "./lib/waits.ts";
 
-/** HEADs in flight to one origin, and in total. */
+/** HEADs in flight to one origin, and in total without those of bursts. */
 const HEADS_PER_ORIGIN = 128;
 const HEADS_IN_ALL = 256;
+/** The HEADs of an upload of a few products begin together. */
+const HEADS_OF_A_BURST = 32;
 /** The address of the separate metrics port. */
 const LOOPBACK = "127.0.0.1";
 /** How long requests in flight may take to end when the service stops. */
@@ -110,6 +112,7 @@ export async function openApp(
     allowPrivate: config.allowPrivate,
     perOrigin: HEADS_PER_ORIGIN,
     total: HEADS_IN_ALL,
+    burst: HEADS_OF_A_BURST,
     userAgent: USER_AGENT,
     clock: deps.clock,
   });

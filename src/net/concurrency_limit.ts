@@ -6,6 +6,10 @@
  * prompt one a quarter of all slots. A seller's slow hosts therefore delay only
  * that seller. The same holds within a key, because several sellers may use one
  * host. A fixed quota would either waste slots or leave none free.
+ *
+ * The share of an owner beside many busy ones is small, so that a few requests
+ * would need several rounds. For those there are bursts, with slots of their
+ * own: an owner that keeps none waiting has some at once.
  */
 
 import { type Clock, systemClock } from "../deps.ts";
@@ -14,6 +18,12 @@ import { type Hold, OwnerTimes } from "./hold_times.ts";
 export interface ConcurrencyLimits {
   perKey: number;
   total: number;
+  /**
+   * Most slots of a prompt owner at which it gets another one beyond its share,
+   * while none of its requests waits; 0 by default. All bursts together have as
+   * many slots as `total`, besides those.
+   */
+  burst?: number;
   clock?: Clock;
 }
 
@@ -45,7 +55,9 @@ export class ConcurrencyLimit {
   /** By owner, then by key. */
   readonly #heldByKey = new Map<string, Map<string, number>>();
   readonly #waiting = new Map<Owner, Queues>();
-  #used = 0;
+  /** Slots in use: shared ones, and those of bursts. */
+  readonly #shared = { used: 0 };
+  readonly #bursts = { used: 0 };
 
   constructor(limits: ConcurrencyLimits) {
     this.#limits = limits;
@@ -89,12 +101,20 @@ export class ConcurrencyLimit {
 
   /** Takes a slot if one is free now. */
   tryAcquire(key: string, owner?: string): Slot | undefined {
-    if (!this.#mayHoldMore(owner) || !this.#mayUse(key, owner)) return;
-    return this.#take(key, owner);
+    if (!this.#mayUse(key, owner)) return;
+    if (this.#mayHoldMore(owner)) return this.#take(key, owner, this.#shared);
+    if (this.#mayBurst(owner)) return this.#take(key, owner, this.#bursts);
+  }
+
+  #mayBurst(owner: Owner): boolean {
+    const { burst = 0, total } = this.#limits;
+    return owner !== undefined && this.#bursts.used < total &&
+      this.#times.held(owner) < burst && !this.#waiting.has(owner) &&
+      this.#times.isPrompt(owner);
   }
 
   #mayHoldMore(owner: Owner): boolean {
-    const free = this.#limits.total - this.#used;
+    const free = this.#limits.total - this.#shared.used;
     if (owner === undefined || free <= 0) return free > 0;
     return this.#times.held(owner) < this.#times.most(owner, free);
   }
@@ -106,15 +126,15 @@ export class ConcurrencyLimit {
     return held < this.#times.mostOfKey(owner, free);
   }
 
-  #take(key: string, owner: Owner): Slot {
-    this.#used++;
+  #take(key: string, owner: Owner, slots: { used: number }): Slot {
+    slots.used++;
     countUp(this.#usedByKey, key);
     const hold = owner === undefined ? undefined : this.#begin(key, owner);
     let isHeld = true;
     const giveBack = (end: () => void) => {
       if (!isHeld) return;
       isHeld = false;
-      this.#used--;
+      slots.used--;
       countDown(this.#usedByKey, key);
       end();
       while (this.#startNext());
@@ -149,7 +169,7 @@ export class ConcurrencyLimit {
       const next = queue.shift()!;
       moveToEnd(queues, key, queue.length > 0 ? queue : undefined);
       moveToEnd(this.#waiting, owner, queues.size > 0 ? queues : undefined);
-      next.start(this.#take(key, owner));
+      next.start(this.#take(key, owner, this.#shared));
       return true;
     }
     return false;

@@ -108,6 +108,11 @@ export class OwnerTimes {
     return Math.max(1, KEY_SHARE * this.#share(owner) * free);
   }
 
+  /** Whether it has its full share, as it holds slots for a short time. */
+  isPrompt(owner: string): boolean {
+    return this.#share(owner) === 1;
+  }
+
   begin(owner: string): Hold {
     const startedAt = this.#clock.monotonic();
     const times = this.#times.get(owner) ?? new HoldTimes();

@@ -37,6 +37,11 @@ export interface OutboundOptions {
   perOrigin: number;
   /** Most requests in flight in total; `concurrency_limit.ts` shares them. */
   total: number;
+  /**
+   * How many a prompt owner may have in flight beyond its share, while none of
+   * its requests waits; none by default.
+   */
+  burst?: number;
   /** For the look-up, and again for TCP and TLS together; 5,000 by default. */
   connectTimeoutMs?: number;
   userAgent?: string;
@@ -142,9 +147,13 @@ export class Outbound {
       timeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       clock: this.#clock,
     });
-    const { perOrigin, total } = options;
-    const clock = this.#clock;
-    this.#slots = new ConcurrencyLimit({ perKey: perOrigin, total, clock });
+    const { perOrigin, total, burst } = options;
+    this.#slots = new ConcurrencyLimit({
+      perKey: perOrigin,
+      total,
+      burst,
+      clock: this.#clock,
+    });
     this.#pool = new Pool(total, this.#clock);
     const { userAgent } = options;
     this.#headers = headerLines({

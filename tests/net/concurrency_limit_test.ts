@@ -16,8 +16,9 @@ class Slots {
   readonly limit: ConcurrencyLimit;
   readonly #slots = new Map<string, Slot[]>();
 
-  constructor(perKey: number, total: number) {
-    this.limit = new ConcurrencyLimit({ perKey, total, clock: this.clock });
+  constructor(perKey: number, total: number, burst?: number) {
+    const { clock } = this;
+    this.limit = new ConcurrencyLimit({ perKey, total, burst, clock });
   }
 
   /** Asks for a slot of each key, given as "key" or "key/owner". */
@@ -146,6 +147,46 @@ Deno.test("ConcurrencyLimit: ten owners whose requests hang leave a prompt one r
   slots.ask(...Array(1_500).fill("host/good"));
   await settle();
   assert(slots.held("good") >= 40, `${slots.held("good")} of good began`);
+});
+
+Deno.test("ConcurrencyLimit: a prompt owner that keeps none waiting has a burst", async () => {
+  const slots = new Slots(128, 256, 32);
+  const busy = Array.from({ length: 16 }, (_, n) => `busy${n}`);
+  for (const owner of ["good", ...busy]) await slots.prompt(owner, 100);
+  for (const owner of busy) slots.ask(...Array(500).fill(`${owner}/${owner}`));
+  for (let round = 0; round < 10; round++) {
+    await settle();
+    for (const name of slots.begun.splice(0)) slots.end(name);
+  }
+  await settle();
+  assert(slots.begun.length <= 256, `${slots.begun.length} of the busy began`);
+  slots.ask(...Array(30).fill("host/good"));
+  await settle();
+  assertEquals(slots.held("good"), 30);
+});
+
+Deno.test("ConcurrencyLimit: a burst ends where one waits, and is for prompt owners", async () => {
+  const slots = new Slots(100, 4, 3);
+  await slots.prompt("good", 100);
+  slots.ask(...Array(5).fill("a/good"), ...Array(3).fill("a/unknown"));
+  await settle();
+  assertEquals([slots.held("good"), slots.held("unknown")], [3, 1]);
+  slots.end("a/good");
+  slots.ask("a/good");
+  await settle();
+  assertEquals(slots.held("good"), 2);
+});
+
+Deno.test("ConcurrencyLimit: bursts are bounded, and take no slot of those who wait", async () => {
+  const slots = new Slots(100, 2, 1);
+  for (const owner of "abcde") await slots.prompt(owner, 100);
+  for (const owner of "abcde") slots.ask(`host/${owner}`);
+  await settle();
+  const begun = ["host/a", "host/b", "host/c", "host/d"];
+  assertEquals(slots.begun, begun);
+  slots.end("host/a");
+  await settle();
+  assertEquals(slots.begun, [...begun, "host/e"]);
 });
 
 Deno.test("ConcurrencyLimit: within a key too, an owner whose requests hang leaves room", async () => {
