@@ -33,7 +33,12 @@ import { sizeOf } from "../lib/blocks.ts";
 import { nearestName } from "../lib/nearest_name.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
-import { readXml, readXmlInPieces, type TakePiece } from "../xml/decode.ts";
+import {
+  type BlockDone,
+  readXml,
+  readXmlInPieces,
+  type TakePiece,
+} from "../xml/decode.ts";
 import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
 import { FieldText } from "./field_text.ts";
@@ -141,13 +146,14 @@ const READ_AT_ONCE = 512 * 1024;
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
   take: TakePiece,
+  done?: BlockDone,
 ): Promise<ProductsDocument> {
   const decoder = new Decoder();
   const size = sizeOf(blocks);
-  const readAll = () => Promise.try(readXml, blocks, decoder);
+  const readAll = () => Promise.try(readXml, blocks, decoder, done);
   if (size <= LIGHT) await readAll();
   else if (size <= READ_AT_ONCE) await take(readAll);
-  else await readXmlInPieces(blocks, decoder, take);
+  else await readXmlInPieces(blocks, decoder, take, done);
   while (decoder.lacksSuggestions) {
     await take(() => Promise.try(() => decoder.suggestSome()));
   }

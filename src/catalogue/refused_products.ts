@@ -91,7 +91,7 @@ export class SentDocument {
   #copy(index: number, target: Blocks): void {
     const [start, end] = this.#offsets.slice(2 * index, 2 * index + 2);
     for (const part of bytesBetween(this.#blocks, start, end)) {
-      target.append(part);
+      target.share(part);
     }
   }
 }

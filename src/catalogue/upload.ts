@@ -11,7 +11,7 @@
  * is a dry run) is it made on a read.
  */
 import { recordInvalid, ServiceError, serviceStopping } from "../lib/errors.ts";
-import { sizeOf } from "../lib/blocks.ts";
+import { free, sizeOf } from "../lib/blocks.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { inSpan } from "../lib/tracing.ts";
 import { requireActive } from "../sellers/access.ts";
@@ -122,7 +122,8 @@ async function carryThrough(
         // The budget of bodies limits how many are read at once.
         const take = (piece: () => Promise<void>) =>
           services.heavy.take(piece, seller.id);
-        return decodeProductsInPieces(upload.body, take);
+        const done = sent === null ? free : undefined;
+        return decodeProductsInPieces(upload.body, take, done);
       }),
   );
   const source = sent &&

@@ -7,7 +7,7 @@ import type { Clock } from "../deps.ts";
 import { ServiceError, serviceStopping } from "../lib/errors.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { limitTime } from "../net/time_limit.ts";
-import { Blocks, LARGE } from "../lib/blocks.ts";
+import { Blocks, free } from "../lib/blocks.ts";
 import type { BodyShare } from "./body_budget.ts";
 
 /** The deadline for a complete body. */
@@ -65,6 +65,7 @@ export async function readXmlBody(
     if (late) throw timedOut();
     return blocks.finish();
   } catch (error) {
+    blocks.free();
     if (late) throw timedOut();
     // The rest of the body is not needed.
     arriving.cancel();
@@ -107,7 +108,7 @@ class Arriving {
     return this.#isBroken;
   }
 
-  /** A chunk is valid until the next one is asked for; `LARGE` ones remain. */
+  /** A chunk is valid until the next one is asked for. */
   async *chunks(): AsyncGenerator<Uint8Array, void> {
     let size = 0;
     for (let count = 1;; count++) {
@@ -140,10 +141,8 @@ class Arriving {
     reader: ReadableStreamBYOBReader,
   ): Promise<ReadableStreamReadResult<Uint8Array>> {
     const result = await reader.read(new Uint8Array(this.#buffer));
-    const { value } = result;
-    this.#buffer = value === undefined || value.length >= LARGE
-      ? new ArrayBuffer(READ_AT_ONCE)
-      : value.buffer;
+    // Without a value it was the last one.
+    if (result.value !== undefined) this.#buffer = result.value.buffer;
     return result;
   }
 
@@ -195,7 +194,11 @@ async function* inflated(
     let chunks: Uint8Array[];
     do {
       chunks = await takeTurn(() => readSome(used ??= new Promise(give)));
-      yield* chunks;
+      for (const chunk of chunks) {
+        yield chunk;
+        // What fills its buffer leaves no room in it for gunzip's next output.
+        if (chunk.length === chunk.buffer.byteLength) free(chunk);
+      }
     } while (chunks.length === INFLATED_IN_A_TURN);
   }
   try {

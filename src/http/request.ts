@@ -3,7 +3,7 @@ import type { Caller } from "../sellers/seller.ts";
 import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
-import { joined, sizeOf } from "../lib/blocks.ts";
+import { free, joined, sizeOf } from "../lib/blocks.ts";
 import { readXmlBody } from "./body.ts";
 import type { BodyBudget } from "./body_budget.ts";
 import type { FinalResults, RequestContext, Waiting } from "./context.ts";
@@ -106,6 +106,8 @@ export class Exchange implements RequestContext, Disposable {
       share,
       takeTurn: (work) => heavy.take(work, this.owner?.id),
     });
+    const all = [...blocks];
+    this.held.untilMade.defer(() => all.forEach(free));
     if (this.route?.upload) {
       const seconds = (clock.monotonic() - startedAt) / 1_000;
       this.services.metrics.uploadPhase.observe(seconds, "body");

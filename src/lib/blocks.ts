@@ -1,9 +1,9 @@
 /** Bytes in several blocks, as a body arrives. */
 
-/** Small chunks are copied into blocks of this many bytes. */
+/** Chunks are copied into blocks of this many bytes. */
 const BLOCK = 64 * 1024;
-/** A chunk of at least this many bytes becomes a block itself. */
-export const LARGE = 48 * 1024;
+/** A shared chunk of at least this many bytes becomes a block itself. */
+const LARGE = 48 * 1024;
 
 /** Bytes of all blocks. */
 export function sizeOf(blocks: readonly Uint8Array[]): number {
@@ -25,9 +25,15 @@ export function joined<T extends ArrayBufferLike>(
 }
 
 /**
- * Collects bytes that arrive in chunks of any size. Smaller chunks than `LARGE`
- * are copied, as their buffers may be much larger.
+ * Frees the memory of bytes that nothing else uses; they are empty afterwards.
+ * Left to the garbage collection, much more memory is in use at a time, and a
+ * block of 64 KiB takes 28 µs instead of 2.
  */
+export function free({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+}
+
+/** Collects bytes that arrive in chunks of any size. */
 export class Blocks {
   readonly #take: (bytes: number) => void;
   readonly #blocks: Uint8Array[] = [];
@@ -46,17 +52,22 @@ export class Blocks {
     return this.#size;
   }
 
+  /** Copies a chunk: the blocks are its only users, and may be freed. */
   append(chunk: Uint8Array): void {
     this.#size += chunk.length;
-    const room = this.#last.length - this.#filled;
-    if (room === 0 && chunk.length >= LARGE) return this.#push(chunk);
-    // The room was taken already: left empty, it would count without a byte.
-    const fitting = chunk.subarray(0, room);
-    this.#last.set(fitting, this.#filled);
-    this.#filled += fitting.length;
-    const rest = chunk.subarray(room);
-    if (rest.length >= LARGE) this.#push(rest);
-    else if (rest.length > 0) this.#begin(rest);
+    for (let rest = this.#fill(chunk); rest.length > 0;) {
+      this.#begin(rest);
+      rest = this.#fill(rest);
+    }
+  }
+
+  /** As `append`, but a large chunk is not copied: nobody may change it. */
+  share(chunk: Uint8Array): void {
+    if (chunk.length < LARGE) return this.append(chunk);
+    this.#size += chunk.length;
+    this.#take(chunk.length);
+    this.#push(chunk);
+    this.#filled = chunk.length;
   }
 
   /** The blocks, in order. */
@@ -65,26 +76,37 @@ export class Blocks {
     return this.#blocks;
   }
 
-  #push(chunk: Uint8Array): void {
-    this.#take(chunk.length);
-    this.#cut();
-    this.#blocks.push(chunk);
-    this.#last = chunk;
-    this.#filled = chunk.length;
+  /** Frees all blocks. */
+  free(): void {
+    this.#blocks.forEach(free);
   }
 
   /**
-   * A body often is one small chunk, so the first block is as long as that
+   * Fills the last block, whose room was taken already: left empty, it would
+   * count without a byte. Returns what does not fit.
+   */
+  #fill(chunk: Uint8Array): Uint8Array {
+    const fitting = chunk.subarray(0, this.#last.length - this.#filled);
+    this.#last.set(fitting, this.#filled);
+    this.#filled += fitting.length;
+    return chunk.subarray(fitting.length);
+  }
+
+  /**
+   * A body often is one small chunk, so the first block is no longer than that
    * chunk.
    */
-  #begin(chunk: Uint8Array): void {
-    const length = this.#blocks.length === 0 ? chunk.length : BLOCK;
+  #begin({ length: rest }: Uint8Array): void {
+    const length = this.#blocks.length === 0 ? Math.min(rest, BLOCK) : BLOCK;
     this.#take(length);
+    this.#push(new Uint8Array(length));
+    this.#filled = 0;
+  }
+
+  #push(block: Uint8Array): void {
     this.#cut();
-    this.#last = new Uint8Array(length);
-    this.#last.set(chunk);
-    this.#filled = chunk.length;
-    this.#blocks.push(this.#last);
+    this.#blocks.push(block);
+    this.#last = block;
   }
 
   #cut(): void {

@@ -13,12 +13,19 @@ import { malformed, placeOf } from "./position.ts";
 import { XmlReader } from "./reader.ts";
 import { XmlSource } from "./source.ts";
 
+/** Is called with each block of a document that has been read. */
+export type BlockDone = (block: Uint8Array) => void;
+
 /**
  * Reads a document and calls the handlers in document order. Each block is
  * removed from the list when it has been read.
  */
-export function readXml(blocks: Uint8Array[], handlers: XmlHandlers): void {
-  for (const _ of begun(blocks, handlers).read());
+export function readXml(
+  blocks: Uint8Array[],
+  handlers: XmlHandlers,
+  done?: BlockDone,
+): void {
+  for (const _ of begun(blocks, handlers, done).read());
 }
 
 /** Runs one step when the scheduler allows it. */
@@ -32,8 +39,9 @@ export async function readXmlInPieces(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
   take: TakePiece,
+  done?: BlockDone,
 ): Promise<void> {
-  const windows = begun(blocks, handlers).read();
+  const windows = begun(blocks, handlers, done).read();
   let isOver = false;
   const readOne = () => {
     isOver = windows.next().done === true;
@@ -42,8 +50,13 @@ export async function readXmlInPieces(
   while (!isOver) await take(readOne);
 }
 
-function begun(blocks: Uint8Array[], handlers: XmlHandlers): XmlReader {
-  const reader = new XmlReader(new XmlSource(blocks), handlers, XML_LIMITS);
+function begun(
+  blocks: Uint8Array[],
+  handlers: XmlHandlers,
+  done?: BlockDone,
+): XmlReader {
+  const source = new XmlSource(blocks, done);
+  const reader = new XmlReader(source, handlers, XML_LIMITS);
   handlers.begin?.(reader);
   return reader;
 }

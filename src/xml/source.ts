@@ -1,12 +1,15 @@
 /** The characters of a UTF-8 document, one window at a time. */
 import { isUtf8 } from "node:buffer";
-import { joined } from "../lib/blocks.ts";
 
 /** Bytes that are decoded at once. */
 export const WINDOW = 128 * 1024;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const NONE = new Uint8Array();
+/** A window ends before what belongs to the next one: a character, "\r". */
+const REST = 4;
+/** Only until its characters are decoded, which is in the same call. */
+const buffer = new Uint8Array(REST + WINDOW);
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const BYTE_ORDER_MARK = "\ufeff";
@@ -19,6 +22,7 @@ const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
 
 export class XmlSource {
   readonly #blocks: Uint8Array[];
+  readonly #done: (block: Uint8Array) => void;
   /** The block that is being decoded; `#at` is the position in it. */
   #block: Uint8Array = NONE;
   #at = 0;
@@ -30,9 +34,14 @@ export class XmlSource {
   /**
    * @param blocks the document's bytes. Each block is taken out of the list
    *   when it is begun: the document gives back its bytes while its texts grow.
+   * @param done is called with each block that has been read
    */
-  constructor(blocks: Uint8Array[]) {
+  constructor(
+    blocks: Uint8Array[],
+    done: (block: Uint8Array) => void = () => {},
+  ) {
     this.#blocks = blocks;
+    this.#done = done;
   }
 
   /**
@@ -103,43 +112,51 @@ export class XmlSource {
 
   /** The remainder of the last window and the bytes of the next one. */
   #gather(): Uint8Array {
-    const pieces = [this.#rest];
-    for (let size = 0; size < WINDOW;) {
-      const piece = this.#read(WINDOW - size);
+    buffer.set(this.#rest);
+    const end = this.#rest.length + WINDOW;
+    let size = this.#rest.length;
+    while (size < end) {
+      const piece = this.#next(end - size);
       if (piece === null) break;
-      pieces.push(piece);
+      buffer.set(piece, size);
       size += piece.length;
+      this.#at += piece.length;
+      if (this.#at === this.#block.length) this.#end();
     }
-    return joined(pieces.filter(({ length }) => length > 0));
+    return buffer.subarray(0, size);
   }
 
-  #read(most: number): Uint8Array | null {
+  #end(): void {
+    this.#done(this.#block);
+    this.#block = NONE;
+    this.#at = 0;
+  }
+
+  /** The next bytes of the document, null at its end. */
+  #next(most: number): Uint8Array | null {
     while (this.#at === this.#block.length) {
       const block = this.#blocks.shift();
       if (block === undefined) return null;
       this.#block = block;
       this.#at = 0;
     }
-    const bytes = this.#block.subarray(this.#at, this.#at + most);
-    this.#at += bytes.length;
-    return bytes;
+    return this.#block.subarray(this.#at, this.#at + most);
   }
 }
 
 /**
- * Replaces each line end by a line feed; in bytes, because a string would need
- * an object for each.
+ * Replaces each line end by a line feed, in place; in bytes, because a string
+ * would need an object for each.
  */
 function withLineFeeds(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(CARRIAGE_RETURN)) return bytes;
-  const normalised = new Uint8Array(bytes.length);
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
     const isReturn = bytes[at] === CARRIAGE_RETURN;
     if (isReturn && bytes[at + 1] === LINE_FEED) continue;
-    normalised[length++] = isReturn ? LINE_FEED : bytes[at];
+    bytes[length++] = isReturn ? LINE_FEED : bytes[at];
   }
-  return normalised.subarray(0, length);
+  return bytes.subarray(0, length);
 }
 
 /**

@@ -1,4 +1,9 @@
-import { assertEquals, assertGreater, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertGreater,
+  assertLess,
+  assertRejects,
+} from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { readXmlBody } from "../../src/http/body.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
@@ -59,6 +64,46 @@ Deno.test("a body is read as it was sent, whatever its pieces", async () => {
     pieces.join(""),
   );
 });
+
+/** A body that never ends and has no memory of its own. */
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    type: "bytes",
+    pull: ({ byobRequest }) =>
+      byobRequest!.respond(byobRequest!.view!.byteLength),
+  });
+}
+
+const zeros = new Uint8Array(gzipSync(new Uint8Array(2_000_000)));
+
+for (
+  const [encoding, bodyOf] of [
+    ["identity", endless],
+    ["gzip", () => new Blob([zeros]).stream()],
+  ] as const
+) {
+  Deno.test(`a refused body waits for no garbage collection: ${encoding}`, async () => {
+    const { external } = Deno.memoryUsage();
+    let most = 0;
+    for (let n = 0; n < 100; n++) {
+      const request = new Request("http://x/", {
+        method: "POST",
+        headers: { "content-type": "text/xml", "content-encoding": encoding },
+        body: bodyOf(),
+      });
+      const read = readXmlBody(request, {
+        limit: 1_000_000,
+        clock: new TestClock(),
+        stopping: new AbortController().signal,
+        share: { take: () => {} },
+        takeTurn: (work) => work(),
+      });
+      await assertRejects(() => read, ServiceError, "bytes allowed");
+      most = Math.max(most, Deno.memoryUsage().external - external);
+    }
+    assertLess(most, 15_000_000);
+  });
+}
 
 Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
   const size = 4 * 1_024 * 1_024;

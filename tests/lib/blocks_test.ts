@@ -1,5 +1,5 @@
 import { assertEquals, assertLessOrEqual } from "@std/assert";
-import { Blocks, joined } from "../../src/lib/blocks.ts";
+import { Blocks, free, joined } from "../../src/lib/blocks.ts";
 import { Random } from "../support/random.ts";
 
 Deno.test("blocks hold what came, in order, and tell what they take", () => {
@@ -31,4 +31,36 @@ Deno.test("a chunk of one byte takes a byte, whatever buffer it is in", () => {
   const held = blocks.finish()
     .reduce((bytes, { buffer }) => bytes + buffer.byteLength, 0);
   assertLessOrEqual(held, 20_000 + 65_536);
+});
+
+Deno.test("blocks are free to be freed: they share no memory with a chunk", () => {
+  const blocks = new Blocks();
+  const chunks = [new Uint8Array(70_000), new Uint8Array(3)];
+  for (const chunk of chunks) blocks.append(chunk.fill(1));
+  const held = blocks.finish();
+  for (const chunk of chunks) chunk.fill(2);
+  assertEquals(joined(held), new Uint8Array(70_003).fill(1));
+  blocks.free();
+  for (const block of held) assertEquals(block.buffer.byteLength, 0);
+  // It may be freed by who read it, and by who owns it.
+  blocks.free();
+  assertEquals(chunks[0].length, 70_000);
+});
+
+Deno.test("a large chunk can be shared", () => {
+  const blocks = new Blocks();
+  const large = new Uint8Array(100_000).fill(2);
+  for (const chunk of [new Uint8Array([1]), large, new Uint8Array([3])]) {
+    blocks.share(chunk);
+  }
+  const held = blocks.finish();
+  assertEquals(held.some(({ buffer }) => buffer === large.buffer), true);
+  assertEquals(joined(held), new Uint8Array([1, ...large, 3]));
+  assertEquals(blocks.size, 100_002);
+});
+
+Deno.test("what is freed is empty", () => {
+  const bytes = new Uint8Array(10).subarray(2);
+  free(bytes);
+  assertEquals([bytes.length, bytes.buffer.byteLength], [0, 0]);
 });

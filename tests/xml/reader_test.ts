@@ -1,6 +1,7 @@
 /** The reader of XML beside saxes, which decides in the same way. */
 import { assert, assertEquals } from "@std/assert";
 import { ServiceError } from "../../src/lib/errors.ts";
+import { free } from "../../src/lib/blocks.ts";
 import { readXml } from "../../src/xml/decode.ts";
 import { XML_LIMITS } from "../../src/xml/handlers.ts";
 import { XmlReader } from "../../src/xml/reader.ts";
@@ -161,10 +162,13 @@ Deno.test("it makes no difference in which blocks a document comes", () => {
   readXml([bytes], whole);
   for (let cut = 0; cut <= bytes.length; cut++) {
     const pieces = recorder();
-    const blocks = [bytes.slice(0, cut), bytes.slice(cut)];
-    const reader = new XmlReader(new XmlSource(blocks), pieces, XML_LIMITS);
+    const both = [bytes.slice(0, cut), bytes.slice(cut)];
+    const blocks = [...both];
+    const source = new XmlSource(blocks, free);
+    const reader = new XmlReader(source, pieces, XML_LIMITS);
     for (const _ of reader.read());
     assertEquals(pieces.events, whole.events, `cut at ${cut}`);
     assertEquals(blocks, []);
+    assertEquals(both.map(({ length }) => length), [0, 0]);
   }
 });
