@@ -11,7 +11,6 @@ import { openImageStore } from "../storage/open.ts";
 import { Outbound } from "../../net/outbound.ts";
 import { StallWatch } from "../../jobs/stall_watch.ts";
 import type { ImageOutcome } from "../image.ts";
-import type { FetchedImage } from "../rows/outcomes.ts";
 import { USER_AGENT } from "../../version.ts";
 import { ImageFetcher } from "./download.ts";
 import type {
@@ -21,15 +20,13 @@ import type {
   ToImageWorker,
 } from "./messages.ts";
 import { TOTAL } from "./limits.ts";
+import { ResultBatch } from "./result_batch.ts";
 
 /**
  * Niceness of this thread and of those that write its files. With 10 it waited
  * for a core four times as long as it ran, beside a busy main thread.
  */
 const NICENESS = 3;
-/** Results are batched: sent after this long, or at this number. */
-const GATHER_MS = 2;
-const GATHER = 64;
 /** Interval of ticks. */
 const TICK_MS = 250;
 
@@ -37,8 +34,10 @@ const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
 
 const stopping = new AbortController();
 const running = new Set<Promise<void>>();
-let results: FetchedImage[] = [];
-let gathering: (() => void) | null = null;
+const results = new ResultBatch(
+  systemClock,
+  (results) => post({ type: "done", results }),
+);
 /** The number of the latest ping. */
 let heard = 0;
 
@@ -93,7 +92,7 @@ function start(settings: ImageWorkerSettings): void {
 
 /** Results first: a job neither among them nor in progress counts as lost. */
 function beat(number: number): void {
-  send();
+  results.flush();
   post({ type: "beat", number, jobs: fetcher?.jobs ?? [] });
 }
 
@@ -118,6 +117,7 @@ function giveWay(): void {
 }
 
 function fetchAll(tasks: readonly ImageTask[]): void {
+  results.expect(tasks.length);
   for (const task of tasks) {
     const run = fetchOne(task);
     running.add(run);
@@ -133,24 +133,11 @@ async function fetchOne(task: ImageTask): Promise<void> {
     const { outcome } = fetched;
     const mayPass = outcome.kind === "failed" && outcome.transient;
     const interrupted = mayPass && stalls.since(began);
-    report({ ...fetched, outcome: interrupted ? INTERRUPTED : outcome });
+    results.add({ ...fetched, outcome: interrupted ? INTERRUPTED : outcome });
   } catch (error) {
     // Aborted by `stop`: the main thread releases the job.
     if (!stopping.signal.aborted) throw error;
   }
-}
-
-function report(result: FetchedImage): void {
-  results.push(result);
-  if (results.length >= GATHER) send();
-  else gathering ??= systemClock.after(GATHER_MS, send);
-}
-
-function send(): void {
-  gathering?.();
-  gathering = null;
-  if (results.length > 0) post({ type: "done", results });
-  results = [];
 }
 
 async function stop(): Promise<void> {
@@ -159,7 +146,7 @@ async function stop(): Promise<void> {
   cancelTick();
   await Promise.allSettled(running);
   outbound?.close();
-  send();
+  results.flush();
   post({ type: "stopped" });
 }
 

@@ -1,0 +1,52 @@
+/**
+ * Results on their way to the main thread, in batches: each costs it a look at
+ * the queue and a commit.
+ */
+import type { Clock } from "../../deps.ts";
+import type { FetchedImage } from "../rows/outcomes.ts";
+
+/** A result waits no longer than this. */
+const GATHER_MS = 10;
+/**
+ * A batch is full with half of what a host is handed at once (`limits.ts`): the
+ * other half keeps it busy until more comes.
+ */
+const GATHER = 32;
+
+/** Sends a batch when it is full, when it is old, or when no job is left. */
+export class ResultBatch {
+  readonly #clock: Pick<Clock, "after">;
+  readonly #send: (results: FetchedImage[]) => void;
+  #results: FetchedImage[] = [];
+  /** Jobs without a result. */
+  #open = 0;
+  #cancel: (() => void) | null = null;
+
+  constructor(
+    clock: Pick<Clock, "after">,
+    send: (results: FetchedImage[]) => void,
+  ) {
+    this.#clock = clock;
+    this.#send = send;
+  }
+
+  /** So many jobs begin, each of which ends with a result. */
+  expect(jobs: number): void {
+    this.#open += jobs;
+  }
+
+  add(result: FetchedImage): void {
+    this.#results.push(result);
+    this.#open--;
+    if (this.#open <= 0 || this.#results.length >= GATHER) this.flush();
+    else this.#cancel ??= this.#clock.after(GATHER_MS, () => this.flush());
+  }
+
+  /** Sends the results so far, if there are any. */
+  flush(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+    if (this.#results.length > 0) this.#send(this.#results);
+    this.#results = [];
+  }
+}
