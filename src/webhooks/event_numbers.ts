@@ -11,6 +11,18 @@
  */
 import type { Tx } from "../database/db.ts";
 
+/**
+ * Gives the seller's next event its number, `last_event_no`, where no other
+ * transaction writes at the same time.
+ */
+export async function countEvent(tx: Tx, sellerNo: number): Promise<void> {
+  await tx.exec(
+    `UPDATE sellers SET last_event_no = last_event_no + 1
+     WHERE seller_no = ? AND status <> 'removed'`,
+    [sellerNo],
+  );
+}
+
 /** Events that one write numbers at most. */
 export const NUMBERED_AT_ONCE = 1_000;
 

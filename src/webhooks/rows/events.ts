@@ -4,8 +4,8 @@
  */
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
-import type { Later, Sql, Tx } from "../../database/db.ts";
-import { numberEvents, unnumbered } from "../event_numbers.ts";
+import { type Later, type Sql, together, type Tx } from "../../database/db.ts";
+import { countEvent, unnumbered } from "../event_numbers.ts";
 
 export interface NewEvent {
   id: string;
@@ -21,17 +21,21 @@ export interface NewEvent {
   createdAt: number;
 }
 
-const insertIf = (condition = "") =>
+const insertIf = (number: string, condition = "") =>
   `INSERT INTO events (id, seller_no, trigger_name, reference, body,
      delivery_id, created_at, event_no)
-   SELECT ?, seller_no, ?, ?, ?, ?, ?, ? FROM sellers
+   SELECT ?, seller_no, ?, ?, ?, ?, ?, ${number} FROM sellers
    WHERE seller_no = ? AND status <> 'removed' ${condition} /* FOR KEY SHARE */
    ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`;
-const INSERT = insertIf();
-const INSERT_FOR = insertIf(
+const AS_REGISTERED =
   `AND (SELECT id FROM webhooks WHERE id = ? AND COALESCE(disabled_at, 0) = ?
-        /* FOR SHARE */) IS NOT NULL`,
-);
+        /* FOR SHARE */) IS NOT NULL`;
+const insertWith = (number: string) => ({
+  always: insertIf(number),
+  asRegistered: insertIf(number, AS_REGISTERED),
+});
+const INSERT = insertWith("?");
+const INSERT_COUNTED = insertWith("last_event_no");
 
 /**
  * Inserts an event; not if (seller, trigger, reference) exists already, the
@@ -42,6 +46,9 @@ const INSERT_FOR = insertIf(
  */
 export async function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
   const { sellerNo, reference, delivery, createdAt } = event;
+  const isTest = reference === null;
+  const isCounted = !isTest && tx.isOnlyWriter;
+  const insert = isCounted ? INSERT_COUNTED : INSERT;
   const params = [
     event.id,
     event.trigger,
@@ -49,18 +56,20 @@ export async function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
     event.body,
     delivery?.id ?? null,
     createdAt,
-    reference === null ? null : unnumbered(createdAt),
+    ...(isCounted ? [] : [isTest ? null : unnumbered(createdAt)]),
     sellerNo,
   ];
-  if (reference === null) return await tx.runLater(INSERT, params);
-  const inserted = delivery === null
-    ? await tx.runLater(INSERT, params)
-    : await tx.runLater(INSERT_FOR, [
-      ...params,
-      delivery.webhook.id,
-      delivery.webhook.disabledAt ?? 0,
-    ]);
-  if (tx.isOnlyWriter) await numberEvents(tx, sellerNo);
+  // Nothing waits here, as the delivery is inserted after it.
+  const [, inserted] = await together(
+    isCounted ? countEvent(tx, sellerNo) : Promise.resolve(),
+    delivery === null || isTest
+      ? tx.runLater(insert.always, params)
+      : tx.runLater(insert.asRegistered, [
+        ...params,
+        delivery.webhook.id,
+        delivery.webhook.disabledAt ?? 0,
+      ]),
+  );
   return inserted;
 }
 
