@@ -70,11 +70,6 @@ const SHARE_WAIT_MS = 5;
  * which all others of the transaction wait.
  */
 const SAME_KEY_LIMIT = 8;
-/**
- * Transactions of one owner at a time, so that the writes of one seller do not
- * wait for each other on all connections.
- */
-const OWNER_LIMIT = 2;
 /** How often a write is tried while deadlocks undo it. */
 const DEADLOCK_TRIES = 6;
 /** How often it is tried while other processes insert the same keys. */
@@ -257,13 +252,14 @@ class PostgresDb implements Db {
       : `owner ${owner}`;
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      // Half of the connections stay free for writes that share nothing.
+      // The others stay free for writes that wait for none of these.
+      const half = Math.ceil(this.#writersLimit / 2);
       const limit = isShared
-        ? Math.ceil(this.#writersLimit / 2)
+        ? half
         : order !== null
         ? 1
         : owner !== ""
-        ? OWNER_LIMIT
+        ? half
         : this.#writersLimit;
       queue = {
         name,
