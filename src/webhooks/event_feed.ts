@@ -39,8 +39,8 @@ const NUMBERING_MS = 5_000;
 
 /**
  * Numbers new events of a seller until the part is full or all that there were
- * have numbers. If that fails, those that have one can be listed; when the part has none, throws the
- * `DbError`, or 503 for events that take long.
+ * have numbers. If that fails, those that have one can be listed; when the part
+ * has none, throws the `DbError`, or 503 for events that take long.
  */
 export async function makeListable(
   { db, deps: { clock } }: Pick<Services, "db"> & { deps: Pick<Deps, "clock"> },
@@ -52,16 +52,17 @@ export async function makeListable(
     const found = await readListable(db, no, part);
     const isFull = found.count === part.limit;
     if (isFull || !hasMore || found.unnumbered === null) return found;
+    if (clock.monotonic() > until) {
+      if (found.count > 0) return found;
+      throw takesLong();
+    }
     try {
-      if (clock.monotonic() > until) throw takesLong();
       // Apart from the seller's other writes, which may take long.
       const owner = `numbers of ${id}`;
       const count = await db.write((tx) => numberEvents(tx, no), { owner });
       hasMore = count === NUMBERED_AT_ONCE;
     } catch (error) {
-      const isExpected = error instanceof DbError ||
-        error instanceof ServiceError;
-      if (isExpected && found.count > 0) return found;
+      if (error instanceof DbError && found.count > 0) return found;
       throw error;
     }
   }

@@ -1,12 +1,13 @@
 /** Which events of a seller are listed, in which order, under which number. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Db, DbError } from "../../src/database/db.ts";
+import { type Db, DbError, type Tx } from "../../src/database/db.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import {
   eventsAfter,
   type EventsPart,
   makeListable,
 } from "../../src/webhooks/event_feed.ts";
+import { unnumbered } from "../../src/webhooks/event_numbers.ts";
 import { insertEvent } from "../../src/webhooks/rows/events.ts";
 import { type Trigger, TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -20,38 +21,35 @@ function isOnlyWriter({ db }: WebhookBench): Promise<boolean> {
 
 const ALL: EventsPart = { after: 0, trigger: null, limit: 250 };
 
-/** Stores an event with this reference as its body. */
-async function store(
-  { db, deps, seller }: WebhookBench,
+/** Inserts an event with this reference as its body. */
+function insert(
+  tx: Tx,
+  { deps, seller }: WebhookBench,
   reference: string,
   { createdAt = 1, trigger = TRIGGERS[0] as Trigger } = {},
-): Promise<void> {
-  await db.write((tx) =>
-    insertEvent(tx, {
-      id: deps.ids.uuid(),
-      sellerNo: seller.no,
-      trigger,
-      reference,
-      body: new TextEncoder().encode(reference),
-      delivery: null,
-      createdAt,
-    })
-  );
+) {
+  return insertEvent(tx, {
+    id: deps.ids.uuid(),
+    sellerNo: seller.no,
+    trigger,
+    reference,
+    body: new TextEncoder().encode(reference),
+    delivery: null,
+    createdAt,
+  });
 }
 
-function storeMany({ db, deps, seller }: WebhookBench, count: number) {
-  return db.write(async (tx) => {
-    for (let n = 0; n < count; n++) {
-      await insertEvent(tx, {
-        id: deps.ids.uuid(),
-        sellerNo: seller.no,
-        trigger: "order_created",
-        reference: `${n}`,
-        body: new Uint8Array(),
-        delivery: null,
-        createdAt: 1,
-      });
-    }
+function store(
+  bench: WebhookBench,
+  reference: string,
+  options?: { createdAt?: number; trigger?: Trigger },
+) {
+  return bench.db.write((tx) => insert(tx, bench, reference, options));
+}
+
+function storeMany(bench: WebhookBench, count: number) {
+  return bench.db.write(async (tx) => {
+    for (let n = 0; n < count; n++) await insert(tx, bench, `${n}`);
   });
 }
 
@@ -156,7 +154,7 @@ bothEngines.test("while nothing can be written, what has a number is listed, and
 function takeNumbers({ db, seller }: WebhookBench, count: number) {
   return db.write(async (tx) => {
     await tx.run(
-      `UPDATE events SET event_no = ${Number.MIN_SAFE_INTEGER} + created_at
+      `UPDATE events SET event_no = ${unnumbered(0)} + created_at
        WHERE event_no > (SELECT last_event_no FROM sellers) - ?`,
       [count],
     );

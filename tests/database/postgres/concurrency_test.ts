@@ -305,15 +305,26 @@ async function pullEvents(app: TestApp, after: string, query = "") {
   };
 }
 
-/** Another process of a service, whose commits wait while `held` is set. */
+/**
+ * Another process of a service; from `hold` on its commits wait for the call of
+ * what that returns.
+ */
 async function bootHeld({ apps: [app] }: Replicas) {
-  const gate: { held?: Promise<void> } = {};
-  const held = await boot({
+  let held: Promise<void> | undefined;
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    return () => {
+      held = undefined;
+      resolve();
+    };
+  };
+  const slow = await boot({
     config: { ...app.config },
     seller: { id: app.sellerId, key: app.key },
-    deps: { beforeCommit: () => gate.held },
+    deps: { beforeCommit: () => held },
   });
-  return { app: held, gate };
+  return { slow, hold };
 }
 
 /** Waits until a statement that contains `text` waits so in the server. */
@@ -336,10 +347,9 @@ const BEHIND_A_LOCK = "wait_event_type = 'Lock'";
 Deno.test("an event whose commit takes long holds up no other one, and is listed behind it", async () => {
   await using service = await bootReplicas(server, [API, API]);
   const [, second] = service.apps;
-  const { app: slow, gate } = await bootHeld(service);
+  const { slow, hold } = await bootHeld(service);
   await using _slow = slow;
-  const commit = Promise.withResolvers<void>();
-  gate.held = commit.promise;
+  const release = hold();
   const early = handIn(slow, "early");
   await untilWaiting(service, {
     text: "INSERT INTO events",
@@ -348,8 +358,7 @@ Deno.test("an event whose commit takes long holds up no other one, and is listed
   const late = await handIn(second, "late");
   const before = await pullEvents(second, "0");
   assertEquals(before.ids, [late]);
-  gate.held = undefined;
-  commit.resolve();
+  release();
   const id = await early;
   assertEquals((await pullEvents(second, before.next)).ids, [id]);
 });
@@ -357,11 +366,10 @@ Deno.test("an event whose commit takes long holds up no other one, and is listed
 Deno.test("two processes give different events different numbers", async () => {
   await using service = await bootReplicas(server, [API, API]);
   const [first, second] = service.apps;
-  const { app: slow, gate } = await bootHeld(service);
+  const { slow, hold } = await bootHeld(service);
   await using _slow = slow;
   const one = await handIn(first, "one");
-  const commit = Promise.withResolvers<void>();
-  gate.held = commit.promise;
+  const release = hold();
   const slowly = pullEvents(slow, "0");
   await untilWaiting(service, {
     text: "UPDATE sellers SET last_event_no",
@@ -373,8 +381,7 @@ Deno.test("two processes give different events different numbers", async () => {
     text: "FOR NO KEY UPDATE",
     state: BEHIND_A_LOCK,
   });
-  gate.held = undefined;
-  commit.resolve();
+  release();
   await slowly;
   assertEquals((await behind).ids, [one, two]);
   assertEquals((await pullEvents(first, "1")).ids, [two]);

@@ -407,6 +407,16 @@ Deno.test("a transaction begins beside others when as many writes wait as they h
   }
 });
 
+/** How many rows of a table this transaction has read. */
+async function rowsRead(tx: Tx, table: string): Promise<number> {
+  const read = await tx.get<{ rows: number }>(
+    `SELECT idx_tup_fetch + seq_tup_read AS rows
+     FROM pg_stat_xact_user_tables WHERE relname = ?`,
+    [table],
+  );
+  return read!.rows;
+}
+
 Deno.test("an upload reads the products that it names, however many the seller has got since statistics were made", async () => {
   await using both = await Two.open();
   const { no } =
@@ -427,12 +437,9 @@ Deno.test("an upload reads the products that it names, however many the seller h
   const skus = Array.from({ length: 250 }, (_, n) => `sku-${n * 10}`);
   const read = await both.one.write(async (tx) => {
     await lockProducts(tx, no, { ids: [], skus });
-    return await tx.get<{ rows: number }>(
-      `SELECT idx_tup_fetch + seq_tup_read AS rows
-       FROM pg_stat_xact_user_tables WHERE relname = 'products'`,
-    );
+    return await rowsRead(tx, "products");
   });
-  assert(read!.rows <= 256, `${read!.rows} rows were read`);
+  assert(read <= 256, `${read} rows were read`);
 });
 
 Deno.test("a seller is removed after the uploads that found it active", async () => {
@@ -528,12 +535,9 @@ Deno.test("who numbers events reads as many as it numbers, however many have com
   );
   const read = await one.write(async (tx) => {
     assertEquals(await numberEvents(tx, no), 1_000);
-    return await tx.get<{ rows: number }>(
-      `SELECT idx_tup_fetch + seq_tup_read AS rows
-       FROM pg_stat_xact_user_tables WHERE relname = 'events'`,
-    );
+    return await rowsRead(tx, "events");
   });
-  assert(read!.rows <= 2_000, `${read!.rows} rows were read`);
+  assert(read <= 2_000, `${read} rows were read`);
 });
 
 Deno.test("no event is stored for a seller that is removed meanwhile", async () => {
