@@ -13,7 +13,7 @@ import {
   readScalar,
   sameFields,
 } from "./product.ts";
-import { isId } from "../lib/ids.ts";
+import { readId } from "../lib/ids.ts";
 import { ATTRIBUTE_NAMES, fieldCalled, type ScalarField } from "./fields.ts";
 import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
@@ -39,7 +39,7 @@ export async function updateAttribute(
 ): Promise<void> {
   const read = readPatch(attribute, value);
   // One SKU is one product; an id, or a SKU that changes, can be another's key.
-  const isAlone = isId(skuOrId) || attribute === "sku";
+  const isAlone = readId(skuOrId) !== null || attribute === "sku";
   const shared = isAlone ? undefined : {
     kind: "attributes",
     key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,

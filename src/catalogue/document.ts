@@ -30,6 +30,7 @@ import {
   readScalar,
 } from "./product.ts";
 import { sizeOf } from "../lib/blocks.ts";
+import { readId } from "../lib/ids.ts";
 import { nearestName } from "../lib/nearest_name.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
@@ -413,7 +414,7 @@ class Decoder {
   #closeId(): void {
     const id = trimSpace(this.#text.take());
     if (id !== "") {
-      this.#row.id = id;
+      this.#row.id = readId(id) ?? id;
       return;
     }
     this.#fieldProblem("id", this.#fieldLine, {

@@ -11,7 +11,7 @@ import type { Product, ProductChange, ProductContent } from "./product.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
-import { isId } from "../lib/ids.ts";
+import { readId } from "../lib/ids.ts";
 import { takeChange } from "./change_feed.ts";
 import {
   type Change,
@@ -121,7 +121,7 @@ export async function findByIds(
   sellerNo: number,
   ids: readonly string[],
 ): Promise<Map<string, Product>> {
-  const found = await findBy(sql, sellerNo, "id", ids.filter(isId));
+  const found = await findBy(sql, sellerNo, "id", ids.filter(readId));
   return new Map(found.map((product) => [product.id, product]));
 }
 
@@ -178,7 +178,7 @@ export async function lockProducts(
 ): Promise<Product[]> {
   const conditions: string[] = [];
   const params: Param[] = [];
-  const named = { id: ids.filter(isId), sku: [...skus].sort() };
+  const named = { id: ids.filter(readId), sku: [...skus].sort() };
   for (const [column, values] of Object.entries(named)) {
     for (const list of inLists(values)) {
       const isOne = `${column} IN (${marks(list.length)})`;
@@ -243,10 +243,11 @@ async function findOne(
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  const found = (query: string) =>
-    sql.get<ProductRow>(query, [sellerNo, skuOrId]);
-  const row = await found(bySku) ??
-    (isId(skuOrId) ? await found(byId) : undefined);
+  const found = (query: string, key: string) =>
+    sql.get<ProductRow>(query, [sellerNo, key]);
+  const id = readId(skuOrId);
+  const row = await found(bySku, skuOrId) ??
+    (id === null ? undefined : await found(byId, id));
   return row === undefined ? null : toProduct(row);
 }
 

@@ -2,7 +2,7 @@
 import type { Transaction, TransactionResult } from "./transaction.ts";
 import { packResults, unpackResults } from "./packed_results.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { isId } from "../lib/ids.ts";
+import { readId } from "../lib/ids.ts";
 
 /** Records an upload whose images are still to be registered. */
 export async function insertTransaction(
@@ -109,9 +109,10 @@ function toTransaction(row: TransactionRow): Transaction {
 export async function findTransaction(
   sql: Sql,
   sellerNo: number,
-  id: string,
+  text: string,
 ): Promise<Transaction | null> {
-  if (!isId(id)) return null;
+  const id = readId(text);
+  if (id === null) return null;
   const row = await sql.get<TransactionRow>(
     `SELECT ${COUNTERS} FROM transactions WHERE seller_no = ? AND id = ?`,
     [sellerNo, id],

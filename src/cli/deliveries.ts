@@ -1,5 +1,5 @@
 /** The commands that show deliveries and replay them. */
-import { isId } from "../lib/ids.ts";
+import { readId } from "../lib/ids.ts";
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -103,7 +103,8 @@ async function list(context: CommandContext): Promise<void> {
     const read = readTrigger(flags.trigger);
     if ("problem" in read) mistakes.push(`--trigger ${read.problem.message}`);
   }
-  if (flags.before !== undefined && !isId(flags.before)) {
+  const before = flags.before === undefined ? null : readId(flags.before);
+  if (flags.before !== undefined && before === null) {
     mistakes.push(
       `--before is "${flags.before}"; it must be the id of a delivery, as the ` +
         "list shows it.",
@@ -120,7 +121,7 @@ async function list(context: CommandContext): Promise<void> {
             : (await sellerByName(sql, flags.seller)).no,
           state,
           trigger: flags.trigger,
-          before: flags.before,
+          before: before ?? undefined,
           limit,
         })
       ),

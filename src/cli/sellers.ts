@@ -12,6 +12,7 @@ import {
 } from "../sellers/administration.ts";
 import { KEPT_REFUSALS, listRefusals } from "../sellers/refusals.ts";
 import { isoTime } from "../xml/encode.ts";
+import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { type Command, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
@@ -177,8 +178,9 @@ export const sellerCommands: readonly Command[] = [
     summary: "take a key out of force; a running service follows in a second",
     arguments: [{ name: "KEY_ID" }],
     flags: [dataFlag],
-    run: ({ config, deps, arguments: [keyId], print }) =>
+    run: ({ config, deps, arguments: [sent], print }) =>
       withDatabase(config, async (db) => {
+        const keyId = readId(sent) ?? sent;
         await revokeSellerKey({ db, deps }, { who: COMMAND_LINE, keyId });
         print(`revoked: ${keyId}`);
       }),

@@ -12,7 +12,7 @@
  *   another.
  * - A column `TEXT /` + `* UUID *` + `/` has ids of 16 bytes; SQLite has no type for
  *   them, and as bytes they would be no faster there. A text that is no UUID must
- *   not be compared with one (`isId`).
+ *   not be compared with one (`readId`).
  * - Text is ordered by its bytes (`COLLATE "C"`), as SQLite orders it: places
  *   in lists are cursors.
  * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds

@@ -1,6 +1,6 @@
 /** The common query parameters of lists: cursor and limit. */
-import { validate } from "@std/uuid/common";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { readId } from "../lib/ids.ts";
 import { quote, readDate } from "../lib/values.ts";
 
 const LIMIT = 50;
@@ -81,7 +81,7 @@ export class QueryReader {
 
   /** The cursor of a list whose cursors are ids. */
   idCursor(): string | null {
-    return this.cursor((text) => validate(text) ? text : null);
+    return this.cursor(readId);
   }
 
   /**

@@ -17,7 +17,7 @@ import type { Handler, Reply, RequestContext } from "./context.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
-import { BEFORE_ALL_IDS, isId } from "../lib/ids.ts";
+import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
 
 /** The most characters of a search. */
@@ -151,6 +151,7 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
 
 function parseCursor(text: string): ChangeCursor | null {
   const match = /^(\d{1,16})-([0-9a-f-]{36})$/.exec(text);
-  if (match === null || !isId(match[2])) return null;
-  return { change: Number(match[1]), productId: match[2] };
+  const productId = match === null ? null : readId(match[2]);
+  if (productId === null) return null;
+  return { change: Number(match![1]), productId };
 }

@@ -3,8 +3,8 @@
  * percent-decoded segment by segment, so that a segment may hold `/`, `.` or
  * anything else that a URL parser would normalise away.
  */
-import { validate } from "@std/uuid/common";
 import { notFound, ServiceError } from "../lib/errors.ts";
+import { readId } from "../lib/ids.ts";
 import {
   type Address,
   type Documentation,
@@ -164,8 +164,10 @@ function paramsOf(
   parts.forEach((part, i) => {
     if (typeof part === "string") return;
     const { name, idOf } = part;
-    params[name] = decodeSegment(segments[i]);
-    if (idOf !== undefined && !validate(params[name])) throw notFound(idOf);
+    const value = decodeSegment(segments[i]);
+    const read = idOf === undefined ? value : readId(value);
+    if (read === null) throw notFound(idOf!);
+    params[name] = read;
   });
   return params;
 }

@@ -4,7 +4,10 @@ import { validate } from "@std/uuid/common";
 /** Comes before every id, and is none. */
 export const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
-/** Whether a text may be the id of a row; no database is asked for others. */
-export function isId(text: string): boolean {
-  return validate(text) && text === text.toLowerCase();
+/**
+ * The id that a text means, in lower case; null if it is none, and no database
+ * is asked. Hex digits may be sent in either case (RFC 9562, section 4).
+ */
+export function readId(text: string): string | null {
+  return validate(text) ? text.toLowerCase() : null;
 }

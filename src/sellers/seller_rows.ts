@@ -1,8 +1,8 @@
 /** Sellers and their API keys. Only the SHA-256 of a key is stored. */
 import { Buffer } from "node:buffer";
-import { validate } from "@std/uuid/common";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { hashOf, newKey, prefixOf, sameHash } from "./api_key.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
@@ -127,7 +127,7 @@ export async function markRemoved(tx: Tx, sellerId: string): Promise<boolean> {
 function checkName(name: string): void {
   // With a name like an id, one seller could be taken for another; and no URL
   // can hold dots alone.
-  if (isName(name) && !validate(name) && !/^\.\.?$/.test(name)) return;
+  if (isName(name) && readId(name) === null && !/^\.\.?$/.test(name)) return;
   throw invalidName(
     "not_allowed",
     `${quote(name)} is not a seller's name: ${NAME_RULE}; no UUID, and ` +
@@ -221,11 +221,12 @@ export async function sellerByName(
   sql: Sql,
   nameOrId: string,
 ): Promise<Seller> {
+  const id = readId(nameOrId) ?? nameOrId;
   const seller = await sql.get<Seller>(
     `SELECT id, seller_no AS no, name FROM sellers
      WHERE (name = ? OR id = ?) AND status <> 'removed'
      ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1`,
-    [nameOrId, nameOrId, nameOrId],
+    [nameOrId, id, id],
   );
   if (seller !== undefined) return seller;
   throw new ServiceError(

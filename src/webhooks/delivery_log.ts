@@ -13,7 +13,7 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
-import { BEFORE_ALL_IDS, isId } from "../lib/ids.ts";
+import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { queueAnew, queueHeads } from "./rows/queue.ts";
 
 /** Times in Unix milliseconds. */
@@ -192,9 +192,10 @@ async function deliveriesIn(
 /** One delivery. */
 export async function findDelivery(
   sql: Sql,
-  id: string,
+  text: string,
 ): Promise<LoggedDelivery | undefined> {
-  if (!isId(id)) return undefined;
+  const id = readId(text);
+  if (id === null) return undefined;
   return await sql.get<LoggedDelivery>(`${DELIVERY} WHERE deliveries.id = ?`, [
     id,
   ]);

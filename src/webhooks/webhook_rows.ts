@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { Webhook, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { isId } from "../lib/ids.ts";
+import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
 import {
   cancelDeliveries,
@@ -104,14 +104,15 @@ export async function findRecipient(
   nameOrId: string,
   trigger: string,
 ): Promise<Recipient | null> {
-  const find = (statement: string) =>
-    sql.get<RecipientRow>(statement, [trigger, nameOrId]);
-  const row = (isId(nameOrId) ? await find(RECIPIENT_BY_ID) : undefined) ??
-    await find(RECIPIENT_BY_NAME);
+  const find = (statement: string, key: string) =>
+    sql.get<RecipientRow>(statement, [trigger, key]);
+  const id = readId(nameOrId);
+  const row = (id === null ? undefined : await find(RECIPIENT_BY_ID, id)) ??
+    await find(RECIPIENT_BY_NAME, nameOrId);
   if (row === undefined) return null;
-  const { id, no, webhookId, disabledAt } = row;
+  const { no, webhookId, disabledAt } = row;
   const webhook = webhookId === null ? null : { id: webhookId, disabledAt };
-  return { seller: { id, no }, webhook };
+  return { seller: { id: row.id, no }, webhook };
 }
 
 /** The webhook of a seller for a trigger. */

@@ -89,6 +89,9 @@ bothEngines.test("a product is addressed by SKU, else by id", async () => {
   await put(app, id, "sku", "B");
   assertEquals((await put(app, id, "brand", "by-id")).status, 204);
   assertEquals((await stored(app, "A")).brand, "by-id");
+  const upperCase = await put(app, id.toUpperCase(), "brand", "by-upper-case");
+  assertEquals(upperCase.status, 204);
+  assertEquals((await stored(app, "A")).brand, "by-upper-case");
 });
 
 bothEngines.test("an SKU may hold anything that a path segment can carry", async () => {

@@ -56,6 +56,9 @@ bothEngines.test("a transaction goes from processing to completed; counters add 
   );
   const before = await app.status(uploaded);
   assertEquals(textAt(before, "status"), "processing");
+  const id = textAt(uploaded.xml, "transaction_id").toUpperCase();
+  const path = `/seller_api/bulk_products/${id}`;
+  assertEquals((await app.call(path)).status, 200, "in upper case");
   assertEquals(textAt(before, "finished_at"), "");
   assertEquals(textAt(before, "images/total"), "3", "references, not URLs");
   assertEquals(textAt(before, "images/pending"), "3");

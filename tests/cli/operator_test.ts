@@ -73,7 +73,9 @@ Deno.test("keys have labels, prefixes and a last use", async () => {
   const [, prefix] = /^ID {2}TIME {2}(\S+) {2}never used {2}active {2}ERP$/
     .exec((await list())!)!;
   assertEquals(key.startsWith(prefix), true, prefix);
-  assertEquals(await run(app, "key", "revoke", id), [`revoked: ${id}`]);
+  assertEquals(await run(app, "key", "revoke", id.toUpperCase()), [
+    `revoked: ${id}`,
+  ]);
   assertMatch((await list())!, /revoked TIME {2}ERP$/);
 });
 
