@@ -82,8 +82,12 @@ function migrate(
     }
     // Only the present schema has what the numbers need.
     if (migrations === MIGRATIONS) connection.exec(SQLITE_CHANGES.raise);
-    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    connection.exec(`PRAGMA user_version = ${migrations.length}`);
+    // Not again: either of them would be a write, for which a full disk has no
+    // room, and commands that read work there, too.
+    if (version < migrations.length) {
+      connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+      connection.exec(`PRAGMA user_version = ${migrations.length}`);
+    }
     connection.exec("COMMIT");
     upgraded();
   } catch (error) {

@@ -187,6 +187,19 @@ Deno.test("a newer, a foreign and a broken file are refused, each by name", asyn
   await store.reopen();
 });
 
+Deno.test("an opening writes nothing to a file that has its schema", async () => {
+  await using store = await Store.open();
+  await store.db.write(add());
+  const other = new DatabaseSync(store.file, { readOnly: true });
+  const version = () => other.prepare("PRAGMA data_version").get();
+  const before = version();
+  const second = await openSqlite(store.file, { migrations: COUNTERS });
+  assertEquals(await valueOf(second), 1);
+  await second.close();
+  assertEquals(version(), before);
+  other.close();
+});
+
 Deno.test("a backup is whole, taken under writes, and never overwrites", async () => {
   await using store = await Store.open();
   const { db } = store;
