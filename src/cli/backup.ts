@@ -1,5 +1,6 @@
 /** A copy of the database while the service runs. */
 import { dirname, join, resolve } from "node:path";
+import { DbError } from "../database/db.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { StoreError } from "../lib/store_error.ts";
 import {
@@ -48,12 +49,27 @@ async function writeFile(
   // for one.
   const part = `${target}.part`;
   await withDatabase(config, async (db) => {
-    if (await exists(part)) await Deno.remove(part);
-    await db.backup(part);
-    await sync(part);
-    await Deno.rename(part, target);
+    await removeIfThere(part);
+    try {
+      await db.backup(part).catch((error) => {
+        if (!(error instanceof DbError)) throw error;
+        // Otherwise the service's own disk would be named as the full one.
+        throw new Error(
+          `the database in ${config.dataDir} cannot be copied to ${target} ` +
+            `(${error.message}).`,
+        );
+      });
+      await sync(part);
+      await Deno.rename(part, target);
+    } finally {
+      await removeIfThere(part);
+    }
   });
   return target;
+}
+
+async function removeIfThere(file: string): Promise<void> {
+  if (await exists(file)) await Deno.remove(file);
 }
 
 /**
@@ -83,7 +99,7 @@ async function writeObject(
       }
       throw error;
     } finally {
-      if (await exists(snapshot)) await Deno.remove(snapshot);
+      await removeIfThere(snapshot);
     }
   });
   return target;

@@ -48,6 +48,13 @@ async function statusOf(url: string): Promise<number> {
     await answer.body?.cancel();
     return answer.status;
   } catch (error) {
-    throw new Error(`${url} gave no answer (${String(error)}).`);
+    throw new Error(`${url} gave no answer (${reason(error)}).`);
   }
+}
+
+/** `fetch` says only that it failed; its cause repeats the URL, then says why. */
+function reason(error: unknown): string {
+  const { cause, message } = error as Error;
+  if (!(cause instanceof Error)) return message;
+  return cause.message.split("): ").at(-1)!;
 }

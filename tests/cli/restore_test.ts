@@ -1,5 +1,5 @@
 /** `backup` and `restore`, and `health` beside a running service. */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UsageError } from "../../src/cli/command.ts";
 import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
 import { boot, product } from "../support/app.ts";
@@ -47,6 +47,23 @@ Deno.test("restore: a sound backup goes into an empty folder, nothing else does"
   assertEquals((await app.call("/seller_api/products/A-199")).status, 200);
 });
 
+Deno.test("backup: a copy that cannot be written is told of its own place, and leaves no part", async () => {
+  await using folder = await temporaryFolder();
+  await using app = await boot({ config: { databaseUrl: null } });
+  const { dataDir } = app.config;
+  const file = `${folder.path}/copy.db`;
+  // SQLite cannot keep its journal there.
+  await Deno.mkdir(`${file}.part-journal`);
+  const failed = await assertRejects(
+    () => runCommand({ config: app.config, deps }, "backup", file),
+    Error,
+  );
+  const start = `the database in ${dataDir} cannot be copied to ${file} (`;
+  assertEquals(failed.message.slice(0, start.length), start);
+  const left = await Array.fromAsync(Deno.readDir(folder.path));
+  assertEquals(left.map(({ name }) => name), ["copy.db.part-journal"]);
+});
+
 Deno.test("health: the service of these settings is asked, whichever its roles", async () => {
   await using app = await boot();
   const health = (config: Partial<typeof app.config>, ...words: string[]) =>
@@ -59,6 +76,14 @@ Deno.test("health: the service of these settings is asked, whichever its roles",
   assertEquals(await health({ port }), ["alive"]);
   assertEquals(await health({ port }, "--ready"), ["ready"]);
   await assertRejects(() => health({ port: 1 }), Error, "gave no answer");
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const closing = silent.accept().then((connection) => connection.close());
+  const { message } = await assertRejects(
+    () => health({ port: silent.addr.port }),
+    Error,
+  );
+  assertMatch(message, /^http\S+ gave no answer \(connection closed/);
+  await closing;
   await assertRejects(() => health({ roles: ["images"] }), UsageError);
 
   await using other = await boot({
