@@ -4,7 +4,6 @@ import type { Deps } from "../deps.ts";
 import type { FairQueue } from "../lib/fair_queue.ts";
 import { type Db, DbError, type DbMeter } from "./db.ts";
 import { openSqlite } from "./sqlite/engine.ts";
-import { sizeOf } from "./sqlite/file.ts";
 
 /** Which database; as the settings of these names. */
 export interface DatabasePlace {
@@ -64,7 +63,13 @@ export async function openDatabase(
 
 /**
  * Whether a data folder has a database; an interrupted creation leaves none.
+ * True for one that this user may not look at: the opening says so.
  */
 export function hasDatabase(dataDir: string): boolean {
-  return sizeOf(databaseFile(dataDir)) > 0;
+  try {
+    return Deno.statSync(databaseFile(dataDir)).size > 0;
+  } catch (error) {
+    const { NotFound, NotADirectory } = Deno.errors;
+    return !(error instanceof NotFound || error instanceof NotADirectory);
+  }
 }

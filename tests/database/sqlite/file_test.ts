@@ -1,6 +1,7 @@
 /** The file of a database: who may read it, and what becomes of it. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError } from "../../../src/database/db.ts";
+import { openDatabase } from "../../../src/database/open.ts";
 import {
   openSqlite,
   type SqliteOptions,
@@ -64,6 +65,17 @@ Deno.test("nobody but its owner reads a database, old or new", async () => {
   assertEquals(modes(folder.path), PRIVATE);
   await made.close();
   await again.close();
+});
+
+Deno.test("a file that cannot be looked at is not called missing", async () => {
+  await using folder = await temporaryFolder();
+  const place = { databaseUrl: null, databasePool: 2 };
+  const kind = (dataDir: string) => kindOf(openDatabase({ ...place, dataDir }));
+  assertEquals(await kind(folder.path), "missing");
+  // A link to itself: unlike a missing permission, it stops root as well.
+  const file = `${folder.path}/seller.db`;
+  await Deno.symlink(file, file);
+  assertEquals(await kind(folder.path), "readonly");
 });
 
 Deno.test("nothing is written to a file that was removed or replaced", async () => {
