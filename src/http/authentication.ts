@@ -1,6 +1,7 @@
 /** Authentication by key. */
 import type { Clock, Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { RecentValues } from "../lib/recent_values.ts";
 import type { Db, Sql } from "../database/db.ts";
 import { checkActive, unauthorized } from "../sellers/access.ts";
 import { hashOf, sameHash } from "../sellers/api_key.ts";
@@ -39,7 +40,9 @@ class KeyOwners<T> {
   readonly #db: Db;
   readonly #clock: Clock;
   readonly #find: (sql: Sql, key: string) => Promise<T | null>;
-  readonly #known = new Map<string, { owner: T; until: number }>();
+  readonly #known = new RecentValues<{ owner: T; until: number }>(
+    REMEMBER_KEYS,
+  );
 
   constructor(
     db: Db,
@@ -68,7 +71,6 @@ class KeyOwners<T> {
       this.#known.delete(key);
       return null;
     }
-    if (this.#known.size >= REMEMBER_KEYS) this.#known.clear();
     this.#known.set(key, { owner, until: now + REMEMBER_MS });
     return owner;
   }

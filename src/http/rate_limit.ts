@@ -3,6 +3,7 @@
  * in memory; a restart refills them.
  */
 import type { Clock } from "../deps.ts";
+import { RecentValues } from "../lib/recent_values.ts";
 
 interface Bucket {
   tokens: number;
@@ -37,7 +38,7 @@ const REMEMBERED = 10_000;
 
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new RecentValues<Bucket>(REMEMBERED);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -51,7 +52,7 @@ export class RateLimiter {
     const tokens = Math.min(burst, bucket.tokens + (now - bucket.at) * perMs);
     const allowed = tokens >= cost;
     const left = allowed ? tokens - cost : tokens;
-    this.#remember(key, { tokens: left, at: now });
+    this.#buckets.set(key, { tokens: left, at: now });
     return {
       allowed,
       limit: perMinute,
@@ -59,15 +60,6 @@ export class RateLimiter {
       reset: Math.ceil((burst - left) / perMs / 1_000),
       retryAfter: allowed ? 0 : Math.ceil((cost - left) / perMs / 1_000),
     };
-  }
-
-  /** A Map keeps the order of insertion, so the last used comes last. */
-  #remember(key: string, bucket: Bucket): void {
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    if (this.#buckets.size <= REMEMBERED) return;
-    const [oldest] = this.#buckets.keys();
-    this.#buckets.delete(oldest);
   }
 }
 

@@ -115,13 +115,13 @@ export class Exchange implements RequestContext, Disposable {
     this.received = sizeOf(blocks);
     // Not before: a slow sender would occupy a slot that others need.
     if (this.route?.upload) {
-      const place = await uploads.take({
+      const slot = await uploads.take({
         seller: this.seller.id,
         bytes: this.received,
         abort: () => this.abort,
         stopping,
       });
-      this.held.untilMade.use(place);
+      this.held.untilMade.use(slot);
     }
     return blocks;
   };

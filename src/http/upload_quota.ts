@@ -1,21 +1,22 @@
 /**
- * Limits uploads in progress. A seller without any waits a while for a place, so
+ * Limits uploads in progress. A seller without any waits a while for a slot, so
  * that it is not refused for what others upload.
  */
 import type { Clock } from "../deps.ts";
 import { serviceStopping } from "../lib/errors.ts";
+import { RecentValues } from "../lib/recent_values.ts";
 import { connectionClosed, tooManyInProgress } from "./concurrency.ts";
 import { SharedBudget } from "./shared_budget.ts";
 
 /** From the end of the body to the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
-/** How long an upload waits for a place. */
+/** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;
-/** How many wait at most; the sellers whose latest place was longest ago. */
+/** How many wait at most: the sellers whose latest slot was longest ago. */
 const WAITING = 32;
 /** Larger bodies do not wait. */
 const WAITING_BYTES = 1_024 * 1_024;
-/** How many sellers are remembered by when they last had a place. */
+/** Sellers whose latest slot is remembered. */
 const REMEMBERED = 1_000;
 
 export interface UploadRequest {
@@ -34,15 +35,15 @@ interface Waiter {
   refuse: () => void;
 }
 
-/** Places of uploads; see the top of this file. */
+/** Slots for uploads; see the top of this file. */
 export class UploadQuota {
   readonly #clock: Clock;
-  readonly #places = new SharedBudget(UPLOADS);
+  readonly #slots = new SharedBudget(UPLOADS);
   /** By seller, in order of arrival. */
   readonly #waiting = new Map<string, Waiter>();
-  /** The number of each seller's latest place, in their order. */
-  readonly #latest = new Map<string, number>();
-  #given = 0;
+  /** By seller, the number of its latest slot. */
+  readonly #latest = new RecentValues<number>(REMEMBERED);
+  #granted = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -50,18 +51,18 @@ export class UploadQuota {
 
   /** Uploads in progress. */
   get taken(): number {
-    return this.#places.taken;
+    return this.#slots.taken;
   }
 
   /**
-   * Resolves to a place, which is given back when it is disposed of. Throws 429
-   * if the seller has no place left; 503 if nobody has, at once to a seller that
-   * has one or waits for one; 408 if the client disconnects while it waits.
+   * Resolves to a slot, which is held until it is disposed of. Throws 429 if the
+   * seller has no slot left; 503 if no seller has, at once to a seller that has
+   * one or waits for one; 408 if the client disconnects while it waits.
    */
   async take(request: UploadRequest): Promise<Disposable> {
     const { seller } = request;
-    const refusal = this.#places.take(seller, 1);
-    if (refusal === null) return this.#place(seller);
+    const refusal = this.#slots.take(seller, 1);
+    if (refusal === null) return this.#grant(seller);
     if (refusal === "seller" || !this.#mayWait(request)) {
       throw tooManyInProgress(refusal, UPLOADS);
     }
@@ -69,7 +70,7 @@ export class UploadQuota {
   }
 
   #mayWait({ seller, bytes }: UploadRequest): boolean {
-    if (this.#places.of(seller) > 0 || this.#waiting.has(seller)) return false;
+    if (this.#slots.of(seller) > 0 || this.#waiting.has(seller)) return false;
     if (bytes > WAITING_BYTES) return false;
     if (this.#waiting.size < WAITING) return true;
     const last = this.#inLine().at(-1)!;
@@ -78,7 +79,7 @@ export class UploadQuota {
     return true;
   }
 
-  /** Waiting sellers; the one whose latest place was longest ago comes first. */
+  /** Waiting sellers; the one whose latest slot was longest ago comes first. */
   #inLine(): string[] {
     return [...this.#waiting.keys()]
       .sort((a, b) => this.#latestOf(a) - this.#latestOf(b));
@@ -102,7 +103,7 @@ export class UploadQuota {
       };
       const start = () => {
         leave();
-        resolve(this.#place(seller));
+        resolve(this.#grant(seller));
       };
       const onAbort = () => {
         leave();
@@ -115,17 +116,12 @@ export class UploadQuota {
     });
   }
 
-  /** A place that was taken. */
-  #place(seller: string): Disposable {
-    this.#latest.delete(seller);
-    this.#latest.set(seller, ++this.#given);
-    if (this.#latest.size > REMEMBERED) {
-      const [oldest] = this.#latest.keys();
-      this.#latest.delete(oldest);
-    }
+  /** The slot that was taken for a seller. */
+  #grant(seller: string): Disposable {
+    this.#latest.set(seller, ++this.#granted);
     return {
       [Symbol.dispose]: () => {
-        this.#places.giveBack(seller, 1);
+        this.#slots.giveBack(seller, 1);
         this.#startNext();
       },
     };
@@ -133,7 +129,7 @@ export class UploadQuota {
 
   #startNext(): void {
     const [next] = this.#inLine();
-    if (next === undefined || this.#places.take(next, 1) !== null) return;
+    if (next === undefined || this.#slots.take(next, 1) !== null) return;
     this.#waiting.get(next)!.start();
   }
 }

@@ -5,7 +5,7 @@ export class RecentValues<V> {
   readonly #values = new Map<string, { value: V; size: number }>();
   #size = 0;
 
-  /** `limit` in the unit of the sizes. */
+  /** `limit` in the unit of the sizes; without sizes, a number of values. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -19,18 +19,18 @@ export class RecentValues<V> {
   }
 
   /** A value larger than a quarter of the limit is not kept. */
-  set(key: string, value: V, size: number): void {
-    this.#remove(key);
+  set(key: string, value: V, size = 1): void {
+    this.delete(key);
     if (size > this.#limit / 4) return;
     this.#values.set(key, { value, size });
     this.#size += size;
     for (const oldest of this.#values.keys()) {
       if (this.#size <= this.#limit) return;
-      this.#remove(oldest);
+      this.delete(oldest);
     }
   }
 
-  #remove(key: string): void {
+  delete(key: string): void {
     this.#size -= this.#values.get(key)?.size ?? 0;
     this.#values.delete(key);
   }

@@ -8,6 +8,7 @@
 
 import type { Clock } from "../deps.ts";
 import { OutboundError } from "./errors.ts";
+import { joined } from "../lib/blocks.ts";
 import { pause } from "../lib/waits.ts";
 
 /** How the end of a body is found. */
@@ -83,7 +84,7 @@ export function encodeRequest(
     `${method} ${url.pathname}${url.search} HTTP/1.1\r\n` +
       `Host: ${url.host}\r\n${lines}\r\n`,
   );
-  return body.length === 0 ? bytes : joined(bytes, body);
+  return body.length === 0 ? bytes : joined([bytes, body]);
 }
 
 /** One connection; requests are sent one after the other. */
@@ -352,7 +353,7 @@ export class HttpConnection {
       }
       const more = await this.#read(new Uint8Array(BODY_READ));
       if (more === null) throw this.#cut();
-      this.#unread = joined(this.#unread, more);
+      this.#unread = joined([this.#unread, more]);
     }
   }
 
@@ -397,11 +398,4 @@ function headEnd(bytes: Uint8Array, from: number): number {
     if (bytes[at + 1] === CR && bytes[at + 2] === LF) return at + 3;
   }
   return -1;
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }

@@ -3,6 +3,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Clock } from "../deps.ts";
+import { RecentValues } from "../lib/recent_values.ts";
 import { limitTime } from "./time_limit.ts";
 import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
@@ -55,7 +56,7 @@ interface Entry {
  */
 export class Names {
   readonly #options: NamesOptions;
-  readonly #known = new Map<string, Entry>();
+  readonly #known = new RecentValues<Entry>(REMEMBERED);
   readonly #slots: ConcurrencyLimit;
 
   constructor(options: NamesOptions) {
@@ -109,7 +110,7 @@ export class Names {
       () => keepFor(FRESH_MS),
       () => keepFor(FAILURE_FRESH_MS),
     );
-    this.#remember(name, entry);
+    this.#known.set(name, entry);
     return entry.addresses;
   }
 
@@ -176,14 +177,6 @@ export class Names {
     } finally {
       cancel();
     }
-  }
-
-  #remember(name: string, entry: Entry): void {
-    this.#known.delete(name);
-    this.#known.set(name, entry);
-    if (this.#known.size <= REMEMBERED) return;
-    const [oldest] = this.#known.keys();
-    this.#known.delete(oldest);
   }
 }
 

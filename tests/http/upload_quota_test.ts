@@ -1,4 +1,4 @@
-/** Who uploads waits for a place where others have taken all of them. */
+/** Uploads that wait for a slot while other sellers hold all of them. */
 import { assertEquals } from "@std/assert";
 import { UploadQuota } from "../../src/http/upload_quota.ts";
 import { TestClock } from "../support/clock.ts";
@@ -8,13 +8,13 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-/** Asks for places; what became of each request stands by its name. */
+/** Asks for slots; what became of each request stands by its name. */
 class Bench {
   readonly clock = new TestClock();
   readonly quota = new UploadQuota(this.clock);
   readonly stopping = new AbortController();
-  readonly places = new Map<string, Disposable>();
-  /** `waits`, `has a place` or the code of its refusal. */
+  readonly slots = new Map<string, Disposable>();
+  /** `waits`, `has a slot` or the code of its refusal. */
   readonly became = new Map<string, string>();
 
   async ask(
@@ -25,9 +25,9 @@ class Bench {
     const { signal: stopping } = this.stopping;
     const abort = () => AbortSignal.any([gone.signal, stopping]);
     this.quota.take({ seller, bytes, abort, stopping }).then(
-      (place) => {
-        this.places.set(name, place);
-        this.became.set(name, "has a place");
+      (slot) => {
+        this.slots.set(name, slot);
+        this.became.set(name, "has a slot");
       },
       ({ code }) => this.became.set(name, code),
     );
@@ -36,12 +36,12 @@ class Bench {
   }
 
   async end(name: string): Promise<void> {
-    this.places.get(name)![Symbol.dispose]();
-    this.places.delete(name);
+    this.slots.get(name)![Symbol.dispose]();
+    this.slots.delete(name);
     await settle();
   }
 
-  /** Takes places for ever more sellers, until one has to wait and leaves. */
+  /** Takes slots for ever more sellers, until one has to wait and leaves. */
   async fill(): Promise<string[]> {
     const sellers: string[] = [];
     for (;;) {
@@ -63,7 +63,7 @@ class Bench {
   }
 }
 
-Deno.test("a seller without an upload in progress waits for a place, which comes back however it ends", async () => {
+Deno.test("a seller without an upload in progress waits for a slot, which is given back however the wait ends", async () => {
   const bench = new Bench();
   const sellers = await bench.fill();
   const taken = bench.quota.taken;
@@ -78,21 +78,21 @@ Deno.test("a seller without an upload in progress waits for a place, which comes
   gone.abort();
   await bench.end(sellers[0]);
   assertEquals(bench.became.get("gone"), "request_timeout");
-  assertEquals(bench.became.get("honest"), "has a place");
+  assertEquals(bench.became.get("honest"), "has a slot");
   assertEquals(bench.quota.taken, taken);
   await bench.end("honest");
   assertEquals(bench.quota.taken, taken - 1);
   assertEquals(bench.clock.waiting, 0);
 });
 
-Deno.test("the seller whose latest place was longest ago is next", async () => {
+Deno.test("the seller whose latest slot was longest ago is next", async () => {
   const bench = new Bench();
   const [a, b, c] = await bench.fill();
   for (const name of [c, a]) await bench.end(name);
-  assertEquals(await bench.ask(c), "has a place");
-  assertEquals(await bench.ask(a), "has a place");
+  assertEquals(await bench.ask(c), "has a slot");
+  assertEquals(await bench.ask(a), "has a slot");
   await bench.end(c);
-  assertEquals(await bench.ask("busy"), "has a place");
+  assertEquals(await bench.ask("busy"), "has a slot");
   assertEquals(await bench.ask(c), "waits");
   assertEquals(await bench.ask("new"), "waits");
   await bench.end(a);

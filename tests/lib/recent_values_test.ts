@@ -17,3 +17,15 @@ Deno.test("the values used last are kept, up to their total size", () => {
   values.set("0", 1, 26);
   assertEquals(values.get("0"), undefined, "too large");
 });
+
+Deno.test("without sizes the limit is a number of values", () => {
+  const values = new RecentValues<number>(4);
+  for (let n = 0; n < 5; n++) values.set(`${n}`, n);
+  values.delete("1");
+  assertEquals(["0", "1", "2", "4"].map((key) => values.get(key)), [
+    undefined,
+    undefined,
+    2,
+    4,
+  ]);
+});
