@@ -90,6 +90,8 @@ export interface Setting<T> {
   parse(text: string): T;
 }
 
+/** The highest rate limit, in requests a minute and seller. */
+export const RATE_LIMIT_MAX = 1_000_000;
 /** Of the body budget, what one seller may take. */
 export const SELLER_BODY_SHARE = 1 / 4;
 /**
@@ -220,7 +222,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     placeholder: "N",
     fallback: "1200",
     meaning: "requests a minute and seller; 0 is off",
-    parse: (text) => wholeNumber(text, 0, 1_000_000),
+    parse: (text) => wholeNumber(text, 0, RATE_LIMIT_MAX),
   },
   trustProxy: {
     variable: "SELLER_TRUST_PROXY",

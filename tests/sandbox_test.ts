@@ -62,7 +62,7 @@ Deno.test("the printed lines do what they say", async () => {
     return response.status;
   };
   assertEquals(await post("<trigger>\u001b[2J\u009bm\nfake</trigger>"), 204);
-  await program.line(/^webhook \\u001b\[2J\\u009bm\\u000afake null: not/);
+  await program.line(/^webhook \\u001b\[2J\\u009bm\\u000afake null: REFUSED/);
   assertEquals(await post("x".repeat(1_000_000)), 413);
 
   const { code, stderr } = await program.stop();
@@ -133,18 +133,22 @@ function delivery(secret: string, headers: Record<string, string> = {}) {
 
 const VERDICTS: readonly (readonly [string, Request, string])[] = [
   ["the seller's secret", delivery("good"), "signature right"],
-  ["another secret", delivery("evil"), "signature WRONG"],
+  ["another secret", delivery("evil"), "REFUSED: No signature"],
   [
     "an old timestamp",
     delivery("good", { "webhook-timestamp": "1" }),
-    "too old",
+    "REFUSED: 1 is not the time",
   ],
   [
     "no number as timestamp",
     delivery("good", { "webhook-timestamp": "x" }),
-    "too old",
+    "REFUSED: x is not the time",
   ],
-  ["another id", delivery("good", { "webhook-id": "e2" }), "signature WRONG"],
+  [
+    "another id",
+    delivery("good", { "webhook-id": "e2" }),
+    "REFUSED: No signature",
+  ],
 ];
 
 for (const [what, request, verdict] of VERDICTS) {

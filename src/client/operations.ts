@@ -861,7 +861,7 @@ export interface Operations {
     transaction_id: string;
     /** seconds, up to 30: answers when the status is final, or then */
     wait?: number;
-    /** goes on behind the results of an earlier answer: what their <next> held */
+    /** continues after the results of an earlier answer: their <next> */
     after?: string;
   }, options?: CallOptions): Promise<{ transaction: Transaction }>;
 
@@ -882,7 +882,7 @@ export interface Operations {
    */
   listTransactions(
     input?: {
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -962,7 +962,7 @@ export interface Operations {
    */
   listProducts(
     input?: {
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -1084,7 +1084,7 @@ export interface Operations {
     input: {
       /** which trigger */
       trigger: Trigger;
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -1116,7 +1116,7 @@ export interface Operations {
    * `GET /seller_api/events`
    */
   listEvents(input?: {
-    /** goes on behind an earlier page: what its <next> held */
+    /** continues after an earlier page: its <next> */
     after?: string;
     /** entries of a page, 1 to 250; 50 when left out */
     limit?: number;
@@ -1138,7 +1138,7 @@ export interface Operations {
    */
   listRefusals(
     input?: {
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -1192,7 +1192,7 @@ export interface Operations {
    */
   followProducts(
     input?: {
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -1211,7 +1211,7 @@ export interface Operations {
    */
   listSellers(
     input?: {
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -1321,7 +1321,7 @@ export interface Operations {
       state?: DeliveryState;
       /** only deliveries of this trigger */
       trigger?: Trigger;
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -1344,7 +1344,7 @@ export interface Operations {
     input?: {
       /** only those of this seller, by name or id */
       seller?: string;
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
@@ -1363,7 +1363,7 @@ export interface Operations {
    */
   listAudit(
     input?: {
-      /** goes on behind an earlier page: what its <next> held */
+      /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;

@@ -10,6 +10,8 @@ import {
   TEXT_LIMITS,
 } from "../catalogue/fields.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
+import { LABEL_LENGTH } from "../sellers/administration.ts";
+import { NAME_LENGTH } from "../sellers/names.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import {
   ANY,
@@ -137,9 +139,15 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
     anyOrder: true,
     content: [one("trigger", word(TRIGGERS)), one("url", STRING)],
   },
-  seller: elements(one("name", STRING, "1 to 64 visible characters")),
+  seller: elements(
+    one("name", STRING, `1 to ${NAME_LENGTH} visible characters`),
+  ),
   key: elements(
-    maybe("label", STRING, "what you call it; up to 64 characters"),
+    maybe(
+      "label",
+      STRING,
+      `what you call it; up to ${LABEL_LENGTH} characters`,
+    ),
   ),
   event: {
     anyOrder: true,

@@ -2,7 +2,7 @@
 import { listChanges } from "../operations/audit.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
-import { QueryReader } from "./paging.ts";
+import { pageOf, QueryReader } from "./paging.ts";
 
 /** `GET /operator_api/audit` */
 export const listAudit: Handler<"audit"> = async ({ services, query }) => {
@@ -10,7 +10,7 @@ export const listAudit: Handler<"audit"> = async ({ services, query }) => {
   const found = await services.db.read((sql) =>
     listChanges(sql, after, limit + 1)
   );
-  const page = found.slice(0, limit);
+  const { page, next } = pageOf(found, limit);
   return {
     xml: {
       audit: {
@@ -23,7 +23,7 @@ export const listAudit: Handler<"audit"> = async ({ services, query }) => {
           detail: entry.detail,
         })),
       },
-      next: found.length > limit ? page[limit - 1].id : undefined,
+      next,
     },
   };
 };

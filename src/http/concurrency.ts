@@ -6,6 +6,9 @@ import { yieldToIo } from "../lib/yield_to_io.ts";
 import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
 import { SharedBudget, type SharedBudgetOptions } from "./shared_budget.ts";
 
+/** What is in progress ends soon. */
+export const RETRY_SOON = { headers: { "Retry-After": "1" } };
+
 export interface ConcurrencyQuotaOptions extends SharedBudgetOptions {
   /** What is limited, in the plural, as the error message names it. */
   what: string;
@@ -21,13 +24,13 @@ export function tooManyInProgress(
       "rate_limited",
       `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
         "until one has ended.",
-      LATER,
+      RETRY_SOON,
     )
     : new ServiceError(
       "unavailable",
       `The service has too many ${what} in progress; nothing of this ` +
         "request was stored. Send it again.",
-      LATER,
+      RETRY_SOON,
     );
 }
 
@@ -167,5 +170,3 @@ export function connectionClosed(): ServiceError {
     "The connection was closed before the answer was ready.",
   );
 }
-
-const LATER = { headers: { "Retry-After": "1" } };

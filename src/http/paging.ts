@@ -3,8 +3,8 @@ import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import { quote, readDate } from "../lib/values.ts";
 
-const LIMIT = 50;
-const LIMIT_MAX = 250;
+/** Entries of a page, by default and at most. */
+export const PAGE_LIMIT = { default: 50, maximum: 250 };
 
 /** Reads query parameters and collects their errors. */
 export class QueryReader {
@@ -72,11 +72,11 @@ export class QueryReader {
       "limit",
       (text) => {
         const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-        return limit >= 1 && limit <= LIMIT_MAX ? limit : null;
+        return limit >= 1 && limit <= PAGE_LIMIT.maximum ? limit : null;
       },
       "out_of_range",
-      `a whole number from 1 to ${LIMIT_MAX}`,
-    ) ?? LIMIT;
+      `a whole number from 1 to ${PAGE_LIMIT.maximum}`,
+    ) ?? PAGE_LIMIT.default;
   }
 
   /** The cursor of a list whose cursors are ids. */
@@ -107,6 +107,18 @@ export class QueryReader {
   finish(): void {
     if (this.#details.length > 0) throw recordInvalid(this.#details);
   }
+}
+
+/**
+ * A page of the rows found, of which up to `limit + 1` were read, and the
+ * cursor of the next page.
+ */
+export function pageOf<R extends { id: string }>(
+  found: readonly R[],
+  limit: number,
+): { page: R[]; next: string | undefined } {
+  const page = found.slice(0, limit);
+  return { page, next: found.length > limit ? page[limit - 1].id : undefined };
 }
 
 const TIME =

@@ -21,7 +21,7 @@ import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
 
 /** The most characters of a search. */
-const SEARCH_MAX = 150;
+export const SEARCH_LENGTH = 150;
 
 /** `GET /seller_api/products/:sku_or_id` */
 export const getProduct: Handler<"product"> = ({ services, seller, params }) =>
@@ -79,9 +79,9 @@ function readFilter(reader: QueryReader): ProductFilter {
     updatedSince: reader.time("updated_since"),
     text: reader.read(
       "q",
-      (text) => fits(text, SEARCH_MAX) ? text.trim() : null,
+      (text) => fits(text, SEARCH_LENGTH) ? text.trim() : null,
       "too_long",
-      `a text of at most ${SEARCH_MAX} characters`,
+      `a text of at most ${SEARCH_LENGTH} characters`,
     ) || null,
   };
 }

@@ -6,7 +6,7 @@ import { isoTime } from "../xml/encode.ts";
 import type { Handler, Reply, RequestContext } from "./context.ts";
 import { detailNode } from "./errors.ts";
 import { readPage } from "./list.ts";
-import { QueryReader } from "./paging.ts";
+import { pageOf, QueryReader } from "./paging.ts";
 
 /** `GET /seller_api/refusals` */
 export const listOwnRefusals: Handler<"refusals"> = (context) =>
@@ -37,13 +37,13 @@ async function pageOfRefusals(
         after,
         limit: count + 1,
       });
-      const shown = found.slice(0, count);
+      const { page, next = null } = pageOf(found, count);
       return {
-        entries: shown.map((refusal) => ({
+        entries: page.map((refusal) => ({
           node: refusalNode(refusal),
           cursor: refusal.id,
         })),
-        next: found.length > count ? shown[count - 1].id : null,
+        next,
       };
     },
   );

@@ -30,17 +30,25 @@ import { listAudit } from "./audit.ts";
 import { ingestEvent, listEvents } from "./events.ts";
 import { getMetrics } from "./metrics.ts";
 import { getAsset, getPage } from "./page.ts";
-import { bulkUpload, undoUpload } from "./uploads.ts";
+import {
+  API_VERSION,
+  bulkUpload,
+  IDEMPOTENCY_KEY_LENGTH,
+  undoUpload,
+} from "./uploads.ts";
 import {
   deleteProduct,
   followProducts,
   getProduct,
   listProducts,
   putAttribute,
+  SEARCH_LENGTH,
 } from "./products.ts";
 import { getStatus } from "./status.ts";
 import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
+import { PAGE_LIMIT } from "./paging.ts";
 import type { Route } from "./router.ts";
+import { WAIT_LIMIT_S } from "./waiting.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -72,13 +80,23 @@ const SELLERS = "/operator_api/sellers";
 
 const LIMIT: Parameter = {
   name: "limit",
-  about: "entries of a page, 1 to 250; 50 when left out",
-  schema: { type: "integer", minimum: 1, maximum: 250, default: 50 },
+  about: `entries of a page, 1 to ${PAGE_LIMIT.maximum}; ` +
+    `${PAGE_LIMIT.default} when left out`,
+  schema: { type: "integer", minimum: 1, ...PAGE_LIMIT },
 };
 const AFTER: Parameter = {
   name: "after",
-  about: "goes on behind an earlier page: what its <next> held",
+  about: "continues after an earlier page: its <next>",
 };
+
+/** A wait until `event`, such as "the status is final". */
+function wait(event: string): Parameter {
+  return {
+    name: "wait",
+    about: `seconds, up to ${WAIT_LIMIT_S}: answers when ${event}, or then`,
+    schema: { type: "integer", minimum: 0 },
+  };
+}
 
 const DRY_RUN: Parameter = {
   name: "dry_run",
@@ -88,16 +106,16 @@ const DRY_RUN: Parameter = {
 const IDEMPOTENCY_KEY: Parameter = {
   name: "Idempotency-Key",
   in: "header",
-  about: "up to 255 characters, kept 24 h: the same request again gets the " +
-    "first answer",
-  schema: { type: "string", minLength: 1, maxLength: 255 },
+  about: `up to ${IDEMPOTENCY_KEY_LENGTH} characters, kept 24 h: the same ` +
+    "request again gets the first answer",
+  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
 };
 
 const UPLOAD: readonly Parameter[] = [
   {
     name: "v",
-    about: "version; 1.1 when left out",
-    schema: { type: "string", enum: ["1.1"] },
+    about: `version; ${API_VERSION} when left out`,
+    schema: { type: "string", enum: [API_VERSION] },
   },
   DRY_RUN,
   {
@@ -133,15 +151,10 @@ export const ROUTES: readonly Route[] = [
     path: `${BULK}/:transaction_id`,
     access: "seller",
     parameters: [
-      {
-        name: "wait",
-        about: "seconds, up to 30: answers when the status is final, or then",
-        schema: { type: "integer", minimum: 0 },
-      },
+      wait("the status is final"),
       {
         name: "after",
-        about: "goes on behind the results of an earlier answer: what their " +
-          "<next> held",
+        about: "continues after the results of an earlier answer: their <next>",
       },
     ],
     handler: getTransaction,
@@ -259,7 +272,7 @@ export const ROUTES: readonly Route[] = [
       {
         name: "q",
         about: "only products whose SKU or title holds this, in any case",
-        schema: { type: "string", maxLength: 150 },
+        schema: { type: "string", maxLength: SEARCH_LENGTH },
       },
     ],
     handler: listProducts,
@@ -434,11 +447,7 @@ export const ROUTES: readonly Route[] = [
         about: "only events of this trigger",
         schema: { type: "string", enum: TRIGGERS },
       },
-      {
-        name: "wait",
-        about: "seconds, up to 30: answers when there is an event, or then",
-        schema: { type: "integer", minimum: 0 },
-      },
+      wait("there is an event"),
     ],
     handler: listEvents,
     waits: true,

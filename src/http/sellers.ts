@@ -14,22 +14,23 @@ import {
   sellerByName,
   type SellerRow,
 } from "../sellers/seller_rows.ts";
-import { readFields, readText } from "../xml/small_document.ts";
+import {
+  readFields,
+  readText,
+  SMALL_DOCUMENT_BYTES,
+} from "../xml/small_document.ts";
 import { parseTree } from "../xml/decode.ts";
 import { notFound, recordInvalid } from "../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
-import { QueryReader } from "./paging.ts";
+import { pageOf, QueryReader } from "./paging.ts";
 import type { SellerNode } from "../contracts/answers.ts";
-
-/** Bytes of a document with a name at most. */
-const DOCUMENT_LIMIT = 64 * 1_024;
 
 /** `POST /operator_api/sellers` */
 export const addSeller: Handler<"new_seller"> = async (
   { services, who, body },
 ) => {
-  const document = parseTree(await body(DOCUMENT_LIMIT));
+  const document = parseTree(await body(SMALL_DOCUMENT_BYTES));
   const name = readText(document, "seller", "name");
   const added = await createSeller(services, { who, name });
   return {
@@ -87,7 +88,7 @@ export const listSellerKeys: Handler<"keys"> = async ({ services, params }) => {
 export const addSellerKey: Handler<"new_key"> = async (
   { services, who, params, body },
 ) => {
-  const document = parseTree(await body(DOCUMENT_LIMIT));
+  const document = parseTree(await body(SMALL_DOCUMENT_BYTES));
   const { fields, details } = readFields(document, {
     root: "key",
     texts: ["label"],
@@ -124,11 +125,11 @@ export const listSellers: Handler<"sellers"> = async ({ services, query }) => {
   const found = await services.db.read((sql) =>
     pageOfSellers(sql, after ?? "", limit + 1)
   );
-  const page = found.slice(0, limit);
+  const { page, next } = pageOf(found, limit);
   return {
     xml: {
       sellers: { seller: page.map(sellerNode) },
-      next: found.length > limit ? page[limit - 1].id : undefined,
+      next,
     },
   };
 };

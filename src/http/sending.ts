@@ -10,6 +10,7 @@ import { joined, sizeOf } from "../lib/blocks.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { limitTime } from "../net/time_limit.ts";
 import type { EncodedBlocks } from "../xml/encode.ts";
+import { RETRY_SOON } from "./concurrency.ts";
 
 /** Smaller or equal bodies are not monitored. */
 export const SMALL = 16 * 1_024;
@@ -30,8 +31,6 @@ const STALLED_MS = 1_000;
 
 /** A body that is not streamed. */
 export type EncodedBody = string | Uint8Array<ArrayBuffer> | EncodedBlocks;
-
-const LATER = { headers: { "Retry-After": "1" } };
 
 export class BodySender {
   readonly #clock: Clock;
@@ -59,7 +58,7 @@ export class BodySender {
         "rate_limited",
         "Answers to earlier requests have not been read; read them, or close " +
           "their connections.",
-        LATER,
+        RETRY_SOON,
       );
     }
     this.#makeRoom(this.#sendings, () => this.#total < UNREAD_TOTAL);
@@ -76,7 +75,7 @@ export class BodySender {
     throw new ServiceError(
       "unavailable",
       "The service has too many answers to send. Send the request again.",
-      LATER,
+      RETRY_SOON,
     );
   }
 

@@ -34,7 +34,7 @@ import {
   refusedProductsPiece,
 } from "../catalogue/refused_product_rows.ts";
 import { ANSWER_LIMIT, boundedList, STEP_BYTES } from "./list.ts";
-import { QueryReader } from "./paging.ts";
+import { pageOf, QueryReader } from "./paging.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import { streamProgress, waitUntilFinal } from "./progress.ts";
 import { readWait } from "./waiting.ts";
@@ -283,11 +283,11 @@ export const listTransactions: Handler<"transactions"> = async (
   const found = await services.db.read((sql) =>
     transactionsOf(sql, seller.no, { before, limit: limit + 1 })
   );
-  const page = found.slice(0, limit);
+  const { page, next } = pageOf(found, limit);
   return {
     xml: {
       transactions: { transaction: page.map(progressRecord) },
-      next: found.length > limit ? page[limit - 1].id : undefined,
+      next,
     },
   };
 };

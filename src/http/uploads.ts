@@ -11,8 +11,10 @@ import { quote } from "../lib/values.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { detailList } from "./errors.ts";
 
-const VERSION = "1.1";
-const KEY_LENGTH = 255;
+/** The only version of the interface. */
+export const API_VERSION = "1.1";
+/** The most characters of an Idempotency-Key. */
+export const IDEMPOTENCY_KEY_LENGTH = 255;
 
 /** `POST /seller_api/bulk_products` */
 export async function bulkUpload(
@@ -22,7 +24,7 @@ export async function bulkUpload(
   const body = await context.blocks();
   checkVersion(query);
   const dryRun = readDryRun(query);
-  const acceptValid = readAccept(query);
+  const acceptValid = hasWord(query, "accept", "valid");
   const outcome = await uploadProducts(services, {
     seller,
     body,
@@ -73,11 +75,13 @@ export function productCountsNode(counts: ProductCounts): ProductCountsNode {
 }
 
 function checkVersion(query: URLSearchParams): void {
-  const version = query.get("v") ?? VERSION;
-  if (version === VERSION) return;
+  const version = query.get("v") ?? API_VERSION;
+  if (version === API_VERSION) return;
   throw new ServiceError(
     "unsupported_version",
-    `The version v=${version.slice(0, 40)} is not supported; ${VERSION} is.`,
+    `The version v=${
+      version.slice(0, 40)
+    } is not supported; ${API_VERSION} is.`,
   );
 }
 
@@ -87,30 +91,30 @@ function readDryRun(query: URLSearchParams): boolean {
   if (value === "true" || value === "false") return value === "true";
   throw new ServiceError(
     "malformed_request",
-    `dry_run is "${value.slice(0, 40)}"; it must be true or false.`,
+    `dry_run is ${quote(value)}; it must be true or false.`,
   );
 }
 
-/** Whether `accept=valid` was sent. */
-function readAccept(query: URLSearchParams): boolean {
-  const value = query.get("accept");
-  if (value === null || value === "valid") return value !== null;
+/** Whether a parameter was sent that can only be this word. */
+function hasWord(query: URLSearchParams, name: string, word: string): boolean {
+  const value = query.get(name);
+  if (value === null || value === word) return value !== null;
   throw new ServiceError(
     "malformed_request",
-    `accept is ${quote(value)}; it must be valid, or be left out.`,
+    `${name} is ${quote(value)}; it must be ${word}, or be left out.`,
   );
 }
 
 function readIdempotencyKey(request: Request): KeyedRequest | null {
   const key = request.headers.get("idempotency-key");
   if (key === null) return null;
-  if (key !== "" && key.length <= KEY_LENGTH) {
+  if (key !== "" && key.length <= IDEMPOTENCY_KEY_LENGTH) {
     return { key, target: `${request.method} ${targetOf(request.url)}` };
   }
   throw new ServiceError(
     "malformed_request",
     `The Idempotency-Key has ${key.length} characters; it must have from 1 ` +
-      `to ${KEY_LENGTH}.`,
+      `to ${IDEMPOTENCY_KEY_LENGTH}.`,
   );
 }
 
@@ -133,7 +137,7 @@ export async function undoUpload(
   const undo = {
     seller,
     transactionId: params.transaction_id,
-    keepChanged: readKeepChanged(query),
+    keepChanged: hasWord(query, "changed", "keep"),
     dryRun: readDryRun(query),
     idempotency: readIdempotencyKey(request),
   };
@@ -156,14 +160,4 @@ async function spendForUndo(
   if (transaction === null) throw notFound("transaction");
   const { created, updated, deleted } = transaction.products;
   spend(Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST));
-}
-
-/** Whether `changed=keep` was sent. */
-function readKeepChanged(query: URLSearchParams): boolean {
-  const value = query.get("changed");
-  if (value === null || value === "keep") return value !== null;
-  throw new ServiceError(
-    "malformed_request",
-    `changed is "${value.slice(0, 40)}"; it must be keep, or be left out.`,
-  );
 }

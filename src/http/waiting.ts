@@ -3,9 +3,11 @@ import { DbError } from "../database/db.ts";
 import type { Clock } from "../deps.ts";
 import type { Signal } from "../jobs/signals.ts";
 import { ServiceError } from "../lib/errors.ts";
+import { quote } from "../lib/values.ts";
 import type { RequestContext } from "./context.ts";
 
-const WAIT_LIMIT_S = 30;
+/** The longest `wait`, in seconds. */
+export const WAIT_LIMIT_S = 30;
 /**
  * A waiting request reads again after this long, because another process may do
  * the work.
@@ -23,7 +25,7 @@ export function readWait(query: URLSearchParams): number {
   }
   throw new ServiceError(
     "malformed_request",
-    `wait is "${text.slice(0, 40)}"; it must be a whole number of seconds.`,
+    `wait is ${quote(text)}; it must be a whole number of seconds.`,
   );
 }
 

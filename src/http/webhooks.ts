@@ -6,7 +6,7 @@ import type {
 } from "../contracts/answers.ts";
 import { notFound } from "../lib/errors.ts";
 import { DELIVERY_STATES, type Webhook } from "../webhooks/webhook.ts";
-import { isTrigger, TRIGGERS } from "../webhooks/trigger.ts";
+import { isTrigger, type Trigger, TRIGGERS } from "../webhooks/trigger.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { registerWebhook } from "../webhooks/registration.ts";
 import {
@@ -29,12 +29,11 @@ import { rotateOwnSecret } from "../webhooks/secrets.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import type { Sql } from "../database/db.ts";
 import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
+import { SMALL_DOCUMENT_BYTES } from "../xml/small_document.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import type { Handler, Reply, RequestContext } from "./context.ts";
 
-/** The most bytes of a webhook document. */
-const WEBHOOK_LIMIT = 64 * 1024;
 /** The most recent attempts that the list shows of a delivery. */
 const SHOWN_ATTEMPTS = 10;
 
@@ -42,7 +41,7 @@ const SHOWN_ATTEMPTS = 10;
 export const createWebhook: Handler<"success"> = async (
   { services, seller, body },
 ) => {
-  await registerWebhook(services, seller, await body(WEBHOOK_LIMIT));
+  await registerWebhook(services, seller, await body(SMALL_DOCUMENT_BYTES));
   return { xml: { success: true } };
 };
 
@@ -95,15 +94,19 @@ export const deleteWebhook: Handler<"success"> = async (
   return { xml: { success: true } };
 };
 
+/** The trigger of the path; throws 404 if there is none of this name. */
+function triggerOf({ trigger }: RequestContext["params"]): Trigger {
+  if (isTrigger(trigger)) return trigger;
+  throw notFound("webhook");
+}
+
 /** `POST /seller_api/webhooks/:trigger/test` */
 export const testWebhook: Handler<"delivery"> = async (
   { services, seller, params },
 ) => {
   const { db, deps, signals } = services;
-  const { trigger } = params;
-  const pinged = isTrigger(trigger)
-    ? await pingWebhook(db, deps, seller.no, trigger)
-    : null;
+  const trigger = triggerOf(params);
+  const pinged = await pingWebhook(db, deps, seller.no, trigger);
   if (pinged === null) throw notFound("webhook");
   const { eventId, deliveryId, state } = pinged;
   signals.deliveries.announce();
@@ -115,22 +118,18 @@ export const testWebhook: Handler<"delivery"> = async (
 /** `POST /seller_api/webhooks/:trigger/recover` */
 export const recoverWebhook: Handler<"recovery"> = (context) => {
   const { services, seller, params, query, heavyRead } = context;
-  const { trigger } = params;
-  const period = readPeriod(query, services.deps.clock.now());
+  const request = {
+    sellerId: seller.id,
+    sellerNo: seller.no,
+    period: readPeriod(query, services.deps.clock.now()),
+    trigger: triggerOf(params),
+  };
   return heavyRead(async (takeStep) => {
-    const request = {
-      sellerId: seller.id,
-      sellerNo: seller.no,
-      trigger,
-      period,
-    };
-    const queued = isTrigger(trigger)
-      ? await recoverDeliveries(
-        services,
-        { ...request, trigger },
-        (read) => takeStep(read, false),
-      )
-      : null;
+    const queued = await recoverDeliveries(
+      services,
+      request,
+      (read) => takeStep(read, false),
+    );
     if (queued === null) throw notFound("webhook");
     return { xml: { recovery: { queued } } };
   });
@@ -153,27 +152,24 @@ export const rotateSecret: Handler<"webhook_secret"> = async (
   { services, seller, params },
 ) => {
   const { db, deps } = services;
-  const { trigger } = params;
-  const rotated = isTrigger(trigger)
-    ? await db.write((tx) => rotateOwnSecret(tx, deps, seller.no, trigger))
-    : undefined;
+  const trigger = triggerOf(params);
+  const rotated = await db.write((tx) =>
+    rotateOwnSecret(tx, deps, seller.no, trigger)
+  );
   if (rotated === undefined) throw notFound("webhook");
   return { xml: { webhook_secret: rotated.secret } };
 };
 
 /** `GET /seller_api/webhooks/:trigger/deliveries` */
 export const listDeliveries: Handler<"deliveries"> = async (context) => {
-  const { services, seller, params: { trigger }, query } = context;
+  const { services, seller, params, query } = context;
   const place = new QueryReader(query).idPlace();
-  const webhook = isTrigger(trigger)
-    ? await services.db.read((sql) => findWebhook(sql, seller.no, trigger))
-    : undefined;
+  const trigger = triggerOf(params);
+  const webhook = await services.db.read((sql) =>
+    findWebhook(sql, seller.no, trigger)
+  );
   if (webhook === undefined) throw notFound("webhook");
-  const choice = {
-    sellerNo: seller.no,
-    trigger: webhook.trigger,
-    state: null,
-  };
+  const choice = { sellerNo: seller.no, trigger, state: null };
   return pageOfDeliveries(context, choice, place, deliveryXml);
 };
 

@@ -2,9 +2,10 @@
  * Changes that operators make to sellers, over HTTP and on the command line.
  * Each change and its audit entry are one write.
  */
+import { RATE_LIMIT_MAX } from "../config.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { recordInvalid, ServiceError } from "../lib/errors.ts";
+import { fieldDetail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import {
   integerReader,
   lineReader,
@@ -62,9 +63,6 @@ interface Column {
   column: "status" | "rate_limit" | "product_limit" | "image_quota";
   read: (text: string) => Read<string | number | null>;
 }
-
-/** The largest rate limit of a seller, in requests a minute. */
-const RATE_LIMIT_MAX = 1_000_000;
 
 const COLUMNS: Readonly<Record<string, Column>> = {
   status: { column: "status", read: wordReader(SELLER_STATUSES) },
@@ -135,12 +133,8 @@ async function setAttribute(
   const { column, read } = COLUMNS[attribute];
   const result = read(value);
   if ("problem" in result) {
-    const { code, message } = result.problem;
-    throw recordInvalid([{
-      field: attribute,
-      code,
-      message: `${attribute} ${message}`,
-    }]);
+    const problem = { field: attribute, ...result.problem };
+    throw recordInvalid([fieldDetail(problem, {})]);
   }
   await tx.run(`UPDATE sellers SET ${column} = ? WHERE id = ?`, [
     result.value,
@@ -179,7 +173,9 @@ export async function removeSeller(
   });
 }
 
-const readLabel = lineReader(64);
+/** The most characters of a key's label. */
+export const LABEL_LENGTH = 64;
+const readLabel = lineReader(LABEL_LENGTH);
 
 /**
  * Creates another key of a seller; the label may be empty. Throws 404 for an
@@ -194,12 +190,8 @@ export function createKey(
 ): Promise<NewKey> {
   const read = readLabel(label);
   if ("problem" in read) {
-    const { code, message } = read.problem;
-    throw recordInvalid([{
-      field: "label",
-      code,
-      message: `label ${message}`,
-    }]);
+    const problem = { field: "label", ...read.problem };
+    throw recordInvalid([fieldDetail(problem, {})]);
   }
   return db.write(async (tx) => {
     const { id, name } = await sellerByName(tx, nameOrId);

@@ -6,7 +6,8 @@ import {
   type ServiceError,
 } from "../lib/errors.ts";
 
-const NAME_LENGTH = 64;
+/** The most characters of a name. */
+export const NAME_LENGTH = 64;
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 /** What a name is, for messages. */
 export const NAME_RULE =

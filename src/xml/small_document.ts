@@ -5,6 +5,9 @@ import { trimSpace } from "../lib/values.ts";
 import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
 
+/** The most bytes of a small document. */
+export const SMALL_DOCUMENT_BYTES = 64 * 1_024;
+
 export interface DocumentShape {
   root: string;
   /** Fields that hold only text. */

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash a363c07ebdb2e5e87d746ffd8c8436a6.
+// Built by `deno task client` from sources with the hash c56fb8f7e6e69dae59a524a6624d9662.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -437,7 +437,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         transaction_id: string;
         /** seconds, up to 30: answers when the status is final, or then */
         wait?: number;
-        /** goes on behind the results of an earlier answer: what their <next> held */
+        /** continues after the results of an earlier answer: their <next> */
         after?: string;
     }, options?: CallOptions): Promise<{
         transaction: Transaction;
@@ -457,7 +457,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /seller_api/bulk_products`
      */
     listTransactions(input?: {
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -525,7 +525,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /seller_api/products`
      */
     listProducts(input?: {
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -644,7 +644,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
     listDeliveries(input: {
         /** which trigger */
         trigger: Trigger;
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -672,7 +672,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /seller_api/events`
      */
     listEvents(input?: {
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -692,7 +692,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /seller_api/refusals`
      */
     listRefusals(input?: {
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -736,7 +736,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /operator_api/products`
      */
     followProducts(input?: {
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -751,7 +751,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /operator_api/sellers`
      */
     listSellers(input?: {
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -860,7 +860,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         state?: DeliveryState;
         /** only deliveries of this trigger */
         trigger?: Trigger;
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -877,7 +877,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
     listAllRefusals(input?: {
         /** only those of this seller, by name or id */
         seller?: string;
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
@@ -892,7 +892,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      * `GET /operator_api/audit`
      */
     listAudit(input?: {
-        /** goes on behind an earlier page: what its <next> held */
+        /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;

@@ -258,7 +258,7 @@ export interface Payload {
   secrets: Secrets;
 }
 
-type ParcelRow = Omit<Payload, "secrets"> & SecretsRow;
+type PayloadRow = Omit<Payload, "secrets"> & SecretsRow;
 
 /** Returns the payloads of claimed deliveries, by delivery id. */
 export async function loadPayloads(
@@ -267,7 +267,7 @@ export async function loadPayloads(
 ): Promise<Map<string, Payload>> {
   const payloads = new Map<string, Payload>();
   for (const list of inLists(ids)) {
-    const rows = await sql.all<ParcelRow>(
+    const rows = await sql.all<PayloadRow>(
       `SELECT deliveries.id, events.id AS "eventId", events.body,
          events.created_at AS "createdAt", ${SECRETS}
        FROM deliveries
