@@ -1,5 +1,10 @@
 /** Thumbnails of stored product images. */
-import type { Client, Product, ProductImage } from "../client/mod.ts";
+import {
+  ApiError,
+  type Client,
+  type Product,
+  type ProductImage,
+} from "../client/mod.ts";
 import { useLoaded } from "./parts.tsx";
 
 /** The most images of a product that are shown. */
@@ -12,6 +17,16 @@ export async function loadProduct(
   signal?: AbortSignal,
 ): Promise<Product> {
   return (await client.getProduct({ sku_or_id }, { signal })).product;
+}
+
+/** Whether a stored product has the SKU. */
+export async function isTaken(client: Client, sku: string): Promise<boolean> {
+  try {
+    return (await loadProduct(client, sku)).sku === sku;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
 }
 
 /** Title and images of a product of which only the id is known. */

@@ -502,13 +502,22 @@ test("all fields of a product are changed in one form, and one is written", asyn
   await page.goBack();
   assertEquals(await page.getByLabel("SKU or title").inputValue(), "a/1");
   await page.getByRole("link", { name: "New product" }).click();
-  await page.getByLabel("SKU").first().fill("N-1");
+  await page.getByLabel("SKU").first().fill("A/1");
   await page.getByLabel("Title").fill("New");
   await price.fill("5");
   await page.getByLabel("Currency").fill("sek");
   await page.getByLabel("Quantity").fill("1");
-  await page.getByRole("button", { name: "Create the product" }).click();
+  // Another product is not replaced.
+  const create = page.getByRole("button", { name: "Create the product" });
+  await create.click();
+  await page.getByText("A product of yours has this SKU.").waitFor();
+  await page.getByLabel("SKU").first().fill("N-1");
+  await create.click();
   await page.getByRole("heading", { name: "New N-1" }).waitFor();
+  assertStringIncludes(
+    (await app.call("/seller_api/products/A%2F1")).text,
+    ">1.5</price>",
+  );
   assertEquals((await app.call("/seller_api/products/N-1")).status, 200);
   assertEquals(tab.faults, []);
 });

@@ -28,13 +28,20 @@ import {
 import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
 import { ErrorNote, useAction } from "../parts.tsx";
-import { loadProduct } from "../thumbnails.tsx";
+import { isTaken, loadProduct } from "../thumbnails.tsx";
 
 /** What a list's item and its note are called. */
 const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
   categories: { text: "Category" },
   attributes: { text: "Value", note: "Name" },
   images: { text: "Address", note: "Description" },
+};
+
+const TAKEN: Detail = {
+  field: "sku",
+  code: "sku_taken",
+  message: "A product of yours has this SKU. Choose another, or change that " +
+    "product: it is in the list of products.",
 };
 
 export function ProductForm({ client, product, onSaved }: {
@@ -77,11 +84,15 @@ export function ProductForm({ client, product, onSaved }: {
     setRefused([]);
     const current = product === null ? draft : await caughtUp(product);
     if (current === null) return;
+    const sku = current.scalars.sku.trim();
+    // The upload would change that product.
+    if (product === null && await isTaken(client, sku)) {
+      return setRefused([TAKEN]);
+    }
     try {
       const sent = productOf(product?.id ?? null, current, changed);
       const { transaction_id: id } = await client
         .uploadProducts({ products: [sent] });
-      const sku = current.scalars.sku.trim();
       nameUpload(id, `${product === null ? "New" : "Edit of"} ${sku}`);
       setFrom(current);
       onSaved(id, sku);
