@@ -3,6 +3,7 @@ import { readId } from "../lib/ids.ts";
 import {
   DELIVERY_STATES,
   type DeliveryState,
+  KEPT_ATTEMPTS,
   type SettledState,
 } from "../webhooks/webhook.ts";
 import { readTrigger } from "../webhooks/event.ts";
@@ -17,12 +18,11 @@ import {
   replayDelivery,
   settledDeliveries,
 } from "../webhooks/delivery_log.ts";
-import { KEPT_ATTEMPTS } from "../webhooks/webhook.ts";
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";
-import { dataFlag } from "./flags.ts";
+import { dataFlag, timeFlag } from "./flags.ts";
 
 const LIST_LIMIT = 100;
 const LIST_LIMIT_MAX = 10_000;
@@ -291,24 +291,6 @@ function limitFlag(text: string | undefined, mistakes: string[]): number {
     );
   }
   return limit;
-}
-
-/** A date or a time of ISO 8601, UTC unless it says otherwise, in Unix ms. */
-export function timeFlag(
-  name: string,
-  text: string | undefined,
-  mistakes: string[],
-): number | undefined {
-  if (text === undefined) return;
-  const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
-  const time = iso.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) {
-    mistakes.push(
-      `--${name} is ${JSON.stringify(text)}; it must be a date or a time, as ` +
-        "in 2026-11-20 or 2026-11-20T08:00:00Z.",
-    );
-  }
-  return time;
 }
 
 function time(milliseconds: number | null): string {

@@ -1,4 +1,4 @@
-/** The flags of settings, derived from the table of settings. */
+/** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
 import type { Flag } from "./command.ts";
 
@@ -16,3 +16,29 @@ export const [dataFlag] = settingFlags([SETTINGS.dataDir]);
 
 /** `--image-store PLACE`, for commands that look after the images. */
 export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);
+
+/** `--seller NAME`, for commands about one seller. */
+export const sellerFlag = {
+  name: "seller",
+  placeholder: "NAME",
+  meaning: "the seller's name",
+  required: true,
+};
+
+/** A date or a time of ISO 8601, UTC unless it says otherwise, in Unix ms. */
+export function timeFlag(
+  name: string,
+  text: string | undefined,
+  mistakes: string[],
+): number | undefined {
+  if (text === undefined) return;
+  const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+  const time = iso.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) {
+    mistakes.push(
+      `--${name} is ${JSON.stringify(text)}; it must be a date or a time, as ` +
+        "in 2026-11-20 or 2026-11-20T08:00:00Z.",
+    );
+  }
+  return time;
+}

@@ -1,0 +1,164 @@
+/** The commands for webhooks of sellers, and the secrets that sign for them. */
+import { sellerByName } from "../sellers/seller_rows.ts";
+import type { Seller } from "../sellers/seller.ts";
+import { rotateSellerSecret } from "../sellers/administration.ts";
+import type { Db } from "../database/db.ts";
+import { newSignals } from "../jobs/signals.ts";
+import { COMMAND_LINE, recordChange } from "../operations/audit.ts";
+import { readTrigger } from "../webhooks/event.ts";
+import { pingWebhook } from "../webhooks/ingest.ts";
+import { recoverDeliveries } from "../webhooks/recovery.ts";
+import { type RotatedSecret, rotateOwnSecret } from "../webhooks/secrets.ts";
+import type { Trigger } from "../webhooks/trigger.ts";
+import { isoTime } from "../xml/encode.ts";
+import { type Command, type CommandContext, UsageError } from "./command.ts";
+import { withDatabase } from "./database.ts";
+import { dataFlag, sellerFlag, timeFlag } from "./flags.ts";
+
+export const webhookCommands: readonly Command[] = [
+  {
+    name: "webhook test",
+    summary: 'send a registered webhook an <event test="true">',
+    arguments: [{ name: "TRIGGER" }],
+    flags: [sellerFlag, dataFlag],
+    run: testWebhook,
+  },
+  {
+    name: "webhook recover",
+    summary: "deliver again what a webhook missed: exhausted, cancelled, or " +
+      "never delivered",
+    arguments: [{ name: "TRIGGER" }],
+    flags: [
+      sellerFlag,
+      {
+        name: "since",
+        placeholder: "TIME",
+        meaning: "events of then and later, as in 2026-11-20 or " +
+          "2026-11-20T08:00:00Z",
+        required: true,
+      },
+      {
+        name: "until",
+        placeholder: "TIME",
+        meaning: "events of then and earlier (default: now)",
+      },
+      dataFlag,
+    ],
+    run: recover,
+  },
+  {
+    name: "webhook rotate-secret",
+    summary: "give a webhook a new secret of its own; prints it, once; the " +
+      "old one signs too for 24 hours",
+    arguments: [{ name: "TRIGGER" }],
+    flags: [sellerFlag, dataFlag],
+    run: rotateOwn,
+  },
+  {
+    name: "key rotate-secret",
+    summary: "give a seller a new webhook secret; prints it, once; the old " +
+      "one signs too for 24 hours",
+    arguments: [{ name: "SELLER" }],
+    flags: [dataFlag],
+    run: rotateSecret,
+  },
+];
+
+async function testWebhook(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], flags, print } = context;
+  const trigger = knownTrigger(name);
+  await withDatabase(config, async (db) => {
+    const seller = await sellerOf(db, flags);
+    const pinged = await pingWebhook(db, deps, seller.no, trigger);
+    if (pinged === null) {
+      throw noWebhook(seller, trigger);
+    }
+    print(`event_id: ${pinged.eventId}`);
+    print(`delivery_id: ${pinged.deliveryId}`);
+    print(`state: ${pinged.state}`);
+  });
+}
+
+async function recover(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], flags, print } = context;
+  const trigger = knownTrigger(name);
+  const mistakes: string[] = [];
+  const period = {
+    since: timeFlag("since", flags.since, mistakes) ?? 0,
+    until: timeFlag("until", flags.until, mistakes) ?? deps.clock.now(),
+  };
+  if (mistakes.length > 0) throw new UsageError(...mistakes);
+  await withDatabase(config, async (db) => {
+    const seller = await sellerOf(db, flags);
+    const queued = await recoverDeliveries(
+      { db, deps, signals: newSignals() },
+      { sellerId: seller.id, sellerNo: seller.no, trigger, period },
+    );
+    if (queued === null) throw noWebhook(seller, trigger);
+    await db.write((tx) =>
+      recordChange(tx, deps, {
+        who: COMMAND_LINE,
+        action: "webhook recover",
+        seller: seller.name,
+        detail: `${trigger} from ${isoTime(period.since)} to ` +
+          `${isoTime(period.until)}: ${queued} queued`,
+      })
+    );
+    print(`queued: ${queued}`);
+  });
+}
+
+function rotateOwn(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], flags, print } = context;
+  const trigger = knownTrigger(name);
+  return withDatabase(config, async (db) => {
+    const seller = await sellerOf(db, flags);
+    const rotated = await db.write(async (tx) => {
+      const rotated = await rotateOwnSecret(tx, deps, seller.no, trigger);
+      if (rotated === undefined) throw noWebhook(seller, trigger);
+      await recordChange(tx, deps, {
+        who: COMMAND_LINE,
+        action: "webhook rotate-secret",
+        seller: seller.name,
+        detail: `${trigger}: the former secret signs until ` +
+          isoTime(rotated.oldUntil),
+      });
+      return rotated;
+    });
+    printSecret(rotated, print);
+  });
+}
+
+function rotateSecret(context: CommandContext): Promise<void> {
+  const { config, deps, arguments: [name], print } = context;
+  return withDatabase(config, async (db) => {
+    const rotated = await rotateSellerSecret({ db, deps }, {
+      who: COMMAND_LINE,
+      seller: name,
+    });
+    printSecret(rotated, print);
+  });
+}
+
+/** The seller of the flag, which is required. */
+function sellerOf(db: Db, flags: CommandContext["flags"]): Promise<Seller> {
+  return db.read((sql) => sellerByName(sql, flags.seller!));
+}
+
+function knownTrigger(text: string): Trigger {
+  const read = readTrigger(text);
+  if ("value" in read) return read.value;
+  throw new UsageError(`TRIGGER ${read.problem.message}`);
+}
+
+function printSecret(
+  { secret, oldUntil }: RotatedSecret,
+  print: (line: string) => void,
+): void {
+  print(`webhook_secret: ${secret}`);
+  print(`old_secret_until: ${isoTime(oldUntil)}`);
+}
+
+function noWebhook({ name }: Seller, trigger: Trigger): UsageError {
+  return new UsageError(`${name} has no webhook registered for ${trigger}.`);
+}
