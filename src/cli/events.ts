@@ -1,7 +1,8 @@
 /** The command that emits events. */
 import { ServiceError } from "../lib/errors.ts";
 import { EVENT_LIMIT } from "../webhooks/event.ts";
-import { ingestEvent, readEventData } from "../webhooks/ingest.ts";
+import { readEventData } from "../webhooks/event_document.ts";
+import { ingestEvent } from "../webhooks/ingest.ts";
 import { newSignals } from "../jobs/signals.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { withDatabase } from "./database.ts";

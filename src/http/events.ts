@@ -15,10 +15,8 @@ import type { Handler, RequestContext } from "./context.ts";
 import { readPage } from "./list.ts";
 import { QueryReader } from "./paging.ts";
 import { lookUntil, readWait, waitAtMost } from "./waiting.ts";
-import {
-  ingestEvent as ingest,
-  readEventDocument,
-} from "../webhooks/ingest.ts";
+import { readEventDocument } from "../webhooks/event_document.ts";
+import { ingestEvent as ingest } from "../webhooks/ingest.ts";
 
 /** Every answer has a `<next>`, so that a client always has a cursor. */
 export const listEvents: Handler<"events"> = async (context) => {

@@ -1,5 +1,5 @@
 /** Which copies are stored, and which of them are still needed. */
-import type { ImageType, StoredFile } from "../image.ts";
+import type { StoredFile } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
 import { ASKED, type AskedImage, askFor, isSettled } from "./askers.ts";
 import {
@@ -99,7 +99,7 @@ async function copiesWhere(
   condition: string,
   params: readonly Param[] = [],
 ): Promise<StoredCopy[]> {
-  return await sql.all<{ sha256: string; type: ImageType; bytes: number }>(
+  return await sql.all<StoredCopy>(
     `SELECT DISTINCT sha256, type, bytes FROM images
      WHERE ${condition} AND ${UNDER}
      ORDER BY sha256`,

@@ -286,15 +286,12 @@ export async function recordCrashes(
   at: number,
 ): Promise<string[]> {
   const again: Param[][] = [];
-  const given: AttemptResult[] = [];
+  const failed: AttemptResult[] = [];
+  const outcome = { kind: "failed", ...UNPROCESSABLE } as const;
   for (const { id, lease, crashes } of jobs) {
     const state = afterCrash(crashes + 1);
     if (state !== "failed") again.push([state, crashes + 1, id, lease]);
-    else {given.push({
-        id,
-        lease,
-        outcome: { kind: "failed", ...UNPROCESSABLE },
-      });}
+    else failed.push({ id, lease, outcome });
   }
   await tx.runMany(
     `UPDATE images SET state = ?, crashes = ?, lease_id = NULL,
@@ -302,5 +299,5 @@ export async function recordCrashes(
     again,
   );
   const settle = { at, delay: () => null, imageQuota: 0 };
-  return await settleImages(tx, given, settle);
+  return await settleImages(tx, failed, settle);
 }

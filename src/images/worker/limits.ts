@@ -14,6 +14,7 @@
  * An origin that answers is handed three times as many in advance, so that it
  * need not wait for the database in between; they take no slot.
  */
+import { RecentValues } from "../../lib/recent_values.ts";
 import type { OwnerTimes } from "../../net/hold_times.ts";
 
 /** Most downloads in flight to one origin. */
@@ -25,7 +26,7 @@ const UNPROVEN_WITH_FIRST = 56;
 const PER_UNPROVEN_ORIGIN = 4;
 /** In flight and handed out in advance. */
 const PER_PROVEN_ORIGIN = 4 * PER_ORIGIN;
-/** Beyond this number of origins, the oldest is forgotten. */
+/** Origins whose latest answer is remembered. */
 const REMEMBERED = 10_000;
 
 /** The seller and the origin of a download. */
@@ -36,15 +37,11 @@ export interface DownloadSource {
 
 /** Whether each origin answered its latest request. */
 export class OriginHistory {
-  readonly #answered = new Map<string, boolean>();
+  readonly #answered = new RecentValues<boolean>(REMEMBERED);
 
   /** Records whether the origin answered its latest request, in any way. */
   note(origin: string, answered: boolean): void {
-    this.#answered.delete(origin);
     this.#answered.set(origin, answered);
-    if (this.#answered.size <= REMEMBERED) return;
-    const [first] = this.#answered.keys();
-    this.#answered.delete(first);
   }
 
   /** undefined: the origin was never requested, or was forgotten. */

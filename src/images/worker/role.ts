@@ -165,7 +165,7 @@ export class ImageRole implements BackgroundRole {
       heapMb: options.heapMb ?? 256,
       onResults: (results) => this.#reported(results),
       onReady: () => signals.images.notify(),
-      onDeath: (culprit) => this.#bereaved(culprit),
+      onDeath: (culprit) => this.#workerDied(culprit),
     });
   }
 
@@ -453,7 +453,7 @@ export class ImageRole implements BackgroundRole {
   }
 
   /** Only the job that the worker was inspecting is to blame, if any. */
-  #bereaved(culprit: string | null): void {
+  #workerDied(culprit: string | null): void {
     for (const job of this.#inFlight()) {
       giveBack(job);
       if (job.lease === culprit) job.end = "crashed";

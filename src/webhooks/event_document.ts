@@ -1,0 +1,106 @@
+/** Reads events as operators send them: a document, or the data alone. */
+import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
+import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
+import { XML_LIMITS } from "../xml/handlers.ts";
+import { namespaceProblem } from "../xml/namespaces.ts";
+import { readFields } from "../xml/small_document.ts";
+import { DATA_DEPTH, EVENT_LIMIT } from "./event.ts";
+
+/** An event as it was sent; not checked yet. */
+export interface EventDraft {
+  seller?: DraftField;
+  trigger?: DraftField;
+  reference?: DraftField;
+  /** What stands inside `<data>`, verbatim; well-formed by itself. */
+  data: string;
+  /** What is wrong already. */
+  details: Detail[];
+}
+
+export interface DraftField {
+  text: string;
+  /** Where it stands in a document. */
+  line?: number;
+}
+
+/**
+ * Reads an `<event>` document. Throws `malformed_xml`, also for a prefix that
+ * is not bound inside `<data>`, and 422 for another root.
+ */
+export function readEventDocument(bytes: Uint8Array): EventDraft {
+  // The root and <data> itself stand around what may be nested.
+  const root = parseTree(bytes, { ...XML_LIMITS, depth: DATA_DEPTH + 2 });
+  const { fields, details } = readFields(root, {
+    root: "event",
+    texts: ["seller", "trigger", "reference"],
+    fragments: ["data"],
+  });
+  return {
+    seller: fields.get("seller"),
+    trigger: fields.get("trigger"),
+    reference: fields.get("reference"),
+    data: fragment(bytes, fields.get("data")),
+    details,
+  };
+}
+
+/**
+ * Reads the content of `<data>` from a file. Throws 422 if it is too long, and
+ * `malformed_xml` with a position in the file.
+ */
+export function readEventData(bytes: Uint8Array): string {
+  if (bytes.length > EVENT_LIMIT) throw dataTooLong(bytes.length);
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const data = bytes.subarray(hasMark ? 3 : 0);
+  if (new TextDecoder().decode(data.subarray(0, 5)) === "<?xml") {
+    throw declared();
+  }
+  const open = new TextEncoder().encode("<data>");
+  const close = new TextEncoder().encode("</data>");
+  const document = new Uint8Array([...open, ...data, ...close]);
+  const limits = { ...XML_LIMITS, depth: DATA_DEPTH + 1 };
+  try {
+    return fragment(document, parseTree(document, limits));
+  } catch (error) {
+    throw error instanceof ServiceError ? shifted(error, open.length) : error;
+  }
+}
+
+function declared() {
+  return new ServiceError("malformed_xml", "The data is not usable XML.", {
+    details: [{
+      line: 1,
+      column: 1,
+      code: "syntax",
+      message:
+        "An XML declaration stands here; leave it out, as this is what " +
+        "stands inside <data>.",
+    }],
+  });
+}
+
+/** The error with its position relative to the end of the prefix. */
+function shifted(error: ServiceError, characters: number): ServiceError {
+  const details = error.details.map((detail) =>
+    detail.line === 1 && detail.column !== undefined
+      ? { ...detail, column: Math.max(1, detail.column - characters) }
+      : detail
+  );
+  return new ServiceError(error.code, error.message, { details });
+}
+
+function dataTooLong(length: number) {
+  return recordInvalid([{
+    field: "data",
+    code: "too_long",
+    message: `data has ${length} bytes; at most ${EVENT_LIMIT} are allowed.`,
+  }]);
+}
+
+/** An element's content, which has to keep its meaning in another document. */
+function fragment(bytes: Uint8Array, element?: XmlElement): string {
+  if (element === undefined) return "";
+  const problem = namespaceProblem(element);
+  if (problem === null) return element.source;
+  throw malformedElement(bytes, problem.element, problem.message);
+}
