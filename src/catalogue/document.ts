@@ -14,6 +14,7 @@ import {
   fieldCalled,
   LIST_NAMES,
   type ListField,
+  type ListRule,
   LISTS,
   PRODUCTS_LIMIT,
   SCALAR_NAMES,
@@ -76,8 +77,8 @@ export interface DecodedProduct {
   patch: ProductPatch;
   /** Fields that were sent but could not be read. */
   unread: Set<string>;
-  /** Line of each field that was sent. */
-  lines: Map<string, number>;
+  /** Line of each field by its `place`; 0: it was not sent. */
+  lines: number[];
   /** The images whose URLs are well formed. */
   images: ImageUse[];
   problems: Tally;
@@ -98,13 +99,28 @@ export interface ProductsDocument {
   moreProblems: number;
 }
 
-/**
- * Names that `SCALAR_RULES` and `LISTS` have as keys, by what was sent: V8 finds
- * a key faster by the same string than by an equal one.
- */
-const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
-  ["id", ...SCALAR_NAMES, ...LIST_NAMES].map((name) => [name, name]),
+/** An element that may stand in a product. */
+interface FieldElement {
+  name: ScalarField | ListField | "id";
+  /** Which one it is, from 0. */
+  place: number;
+  /** null: it holds a text. */
+  list: ListRule | null;
+}
+
+const FIELD_NAMES = ["id", ...SCALAR_NAMES, ...LIST_NAMES] as const;
+const FIELDS: ReadonlyMap<string, FieldElement> = new Map(
+  FIELD_NAMES.map((name, place) => [
+    name,
+    { name, place, list: isList(name) ? LISTS[name] : null },
+  ]),
 );
+const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
+
+/** The line of a field; of a field that was not sent, that of its product. */
+export function lineOf(row: DecodedProduct, field: string): number {
+  return row.lines[FIELDS.get(field)?.place ?? -1] || row.line;
+}
 
 /** XML attributes that a seller gives an element. */
 const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
@@ -191,7 +207,7 @@ class Decoder {
   #skipping = 0;
   #row!: DecodedProduct;
   #seen = new Set<string>();
-  #field = "";
+  #field!: FieldElement;
   #fieldLine = 0;
   #item = 0;
   #itemLine = 0;
@@ -323,7 +339,7 @@ class Decoder {
       sku: null,
       patch: {},
       unread: new Set(),
-      lines: new Map(),
+      lines: NO_LINES.slice(),
       images: [],
       problems: { told: 0, untold: 0 },
       span: this.#tagSpan(),
@@ -338,43 +354,43 @@ class Decoder {
   }
 
   #openField(sent: string, attributes: XmlAttributes, line: number): void {
-    const name = FIELD_NAMES.get(sent);
-    if (name === undefined) {
-      return this.#unknownElement(sent, line, "", [...FIELD_NAMES.keys()]);
+    const field = FIELDS.get(sent);
+    if (field === undefined) {
+      return this.#unknownElement(sent, line, "", FIELD_NAMES);
     }
+    const { name, place, list } = field;
+    const { lines } = this.#row;
     this.#refuseText(this.#row.line, "product");
-    if (this.#row.lines.has(name)) {
+    if (lines[place] > 0) {
       this.#fieldProblem(name, line, {
         code: "repeated_element",
-        message: `is repeated; the first is on line ${
-          this.#row.lines.get(name)
-        }.`,
+        message: `is repeated; the first is on line ${lines[place]}.`,
       });
       this.#skipping = 1;
       return;
     }
-    this.#row.lines.set(name, line);
+    lines[place] = line;
     this.#checkAttributes(name, attributes, line, name);
-    this.#field = name;
+    this.#field = field;
     this.#fieldLine = line;
     this.#attributes = attributes;
     this.#text.clear();
     this.#level = Level.Field;
-    if (!isList(name)) return;
+    if (list === null) return;
     this.#item = 0;
     this.#seen.clear();
-    this.#row.patch[name] = [];
+    this.#row.patch[name as ListField] = [];
   }
 
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
-    const field = this.#field;
-    if (!isList(field)) return this.#markup(name, line, field);
-    if (name !== LISTS[field].item) {
-      return this.#unknownElement(name, line, field, [LISTS[field].item]);
+    const { name: field, list } = this.#field;
+    if (list === null) return this.#markup(name, line, field);
+    if (name !== list.item) {
+      return this.#unknownElement(name, line, field, [list.item]);
     }
     this.#refuseText(this.#fieldLine, field);
     this.#item++;
-    if (this.#item > LISTS[field].max) return this.#overLimit(field, line);
+    if (this.#item > list.max) return this.#overLimit(field, list.max, line);
     this.#itemLine = line;
     this.#attributes = attributes;
     this.#checkAttributes(name, attributes, line, this.#itemPath());
@@ -383,12 +399,12 @@ class Decoder {
   }
 
   /** Reports the first entry beyond the limit; ignores the others. */
-  #overLimit(field: ListField, line: number): void {
+  #overLimit(field: string, max: number, line: number): void {
     this.#skipping = 1;
-    if (this.#item > LISTS[field].max + 1) return;
+    if (this.#item > max + 1) return;
     this.#problem(
       "too_many",
-      `${field} holds more than the ${LISTS[field].max} entries allowed.`,
+      `${field} holds more than the ${max} entries allowed.`,
       { line, field: this.#itemPath() },
     );
   }
@@ -405,10 +421,10 @@ class Decoder {
   }
 
   #closeField(): void {
-    const field = this.#field;
-    if (isList(field)) return this.#refuseText(this.#fieldLine, field);
-    if (field === "id") return this.#closeId();
-    this.#closeScalar(field as ScalarField);
+    const { name, list } = this.#field;
+    if (list !== null) return this.#refuseText(this.#fieldLine, name);
+    if (name === "id") return this.#closeId();
+    this.#closeScalar(name as ScalarField);
   }
 
   #closeId(): void {
@@ -462,7 +478,7 @@ class Decoder {
   }
 
   #closeItem(): void {
-    switch (this.#field as ListField) {
+    switch (this.#field.name as ListField) {
       case "categories":
         return this.#closeCategory();
       case "attributes":
@@ -547,8 +563,8 @@ class Decoder {
   }
 
   #itemPath(): string {
-    const field = this.#field as ListField;
-    return `${field}/${LISTS[field].item}[${this.#item}]`;
+    const { name, list } = this.#field;
+    return `${name}/${list!.item}[${this.#item}]`;
   }
 
   #checkAttributes(
@@ -611,7 +627,7 @@ class Decoder {
 
   #itemProblem(problem: Problem, attribute = ""): void {
     const field = this.#itemPath() + attribute;
-    this.#row.unread.add(this.#field);
+    this.#row.unread.add(this.#field.name);
     this.#fieldProblem(field, this.#itemLine, problem);
   }
 

@@ -306,7 +306,7 @@ interface ListItems {
 
 export type ListField = keyof ListItems;
 
-interface ListRule {
+export interface ListRule {
   /** The element of an entry. */
   item: string;
   /** Entries at most. */

@@ -19,7 +19,11 @@ import type { PlannedResult } from "./transaction.ts";
 import { quote } from "../lib/values.ts";
 import type { Sql } from "../database/db.ts";
 import { lockProducts } from "./product_rows.ts";
-import type { DecodedProduct, ProductsDocument } from "./document.ts";
+import {
+  type DecodedProduct,
+  lineOf,
+  type ProductsDocument,
+} from "./document.ts";
 
 /** The stored products that a document speaks of. */
 interface Stored {
@@ -146,7 +150,7 @@ function detailsOf(
   problems: readonly FieldProblem[],
 ): Detail[] {
   return problems.map((problem) => {
-    const line = row.lines.get(problem.field) ?? row.line;
+    const line = lineOf(row, problem.field);
     return fieldDetail(problem, { product: row.product, ...place, line });
   });
 }
@@ -155,7 +159,7 @@ function unknownId(row: DecodedProduct): Detail {
   return {
     product: row.product,
     ...(row.sku !== null && { sku: row.sku }),
-    line: row.lines.get("id") ?? row.line,
+    line: lineOf(row, "id"),
     field: "id",
     code: "unknown_id",
     message:
@@ -201,7 +205,7 @@ class Claims {
   ): { clash: Clash } | { takesSkuOf: string | null } {
     const sku = row.sku ?? current!.sku;
     const field = row.sku === null ? "id" : "sku";
-    const line = row.lines.get(field) ?? row.line;
+    const line = lineOf(row, field);
     const namesake = this.#skus.get(sku);
     const twin = current === null ? undefined : this.#targets.get(current.id);
     if (namesake === undefined) this.#skus.set(sku, row);

@@ -3,6 +3,7 @@
  * only be stored together.
  */
 import type { Detail } from "../lib/errors.ts";
+import { lineOf } from "./document.ts";
 import { type PlannedProduct, skuTaken } from "./upload_plan.ts";
 
 /** A plan without the refused products, and why others had to go with them. */
@@ -48,7 +49,7 @@ function namesakes(products: readonly PlannedProduct[]): Detail[] {
     takesSkuOf === null || leaving.has(takesSkuOf) ? [] : [{
       product: row.product,
       sku,
-      line: row.lines.get("sku") ?? row.line,
+      line: lineOf(row, "sku"),
       field: "sku",
       ...skuTaken(sku, takesSkuOf),
     }]
