@@ -81,7 +81,7 @@ export class XmlSource {
       this.#fault = `The body is ${wide}; save it as UTF-8.`;
       return "";
     }
-    const text = utf8.decode(withLineFeeds(this.#sound(bytes)));
+    const text = decoded(this.#sound(bytes));
     if (!isFirst || !text.startsWith(BYTE_ORDER_MARK)) return text;
     if (!text.startsWith(BYTE_ORDER_MARK, 1)) return text.slice(1);
     this.#fault = "The body begins with more than one byte order mark.";
@@ -144,12 +144,17 @@ export class XmlSource {
   }
 }
 
+/** The characters, each line end as one line feed. */
+function decoded(bytes: Uint8Array): string {
+  const text = utf8.decode(bytes);
+  return text.includes("\r") ? utf8.decode(withLineFeeds(bytes)) : text;
+}
+
 /**
  * Replaces each line end by a line feed, in place; in bytes, because a string
  * would need an object for each.
  */
 function withLineFeeds(bytes: Uint8Array): Uint8Array {
-  if (!bytes.includes(CARRIAGE_RETURN)) return bytes;
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
     const isReturn = bytes[at] === CARRIAGE_RETURN;

@@ -8,34 +8,29 @@ const JOINED = 1_024;
  */
 export class TextBuilder {
   /** Most texts come in one piece. */
-  #first = "";
+  #text = "";
   #pieces: string[] = [];
-  #joined: string[] = [];
 
   append(piece: string): void {
-    if (this.#first === "") this.#first = piece;
+    if (this.#text === "") this.#text = piece;
     else if (this.#pieces.push(piece) === JOINED) this.#join();
   }
 
   /** Returns the whole text and empties the builder. */
   take(): string {
     if (this.#pieces.length > 0) this.#join();
-    const text = this.#joined.length === 0
-      ? this.#first
-      : this.#joined.join("");
-    this.clear();
+    const text = this.#text;
+    this.#text = "";
     return text;
   }
 
   clear(): void {
-    this.#first = "";
+    this.#text = "";
     if (this.#pieces.length > 0) this.#pieces = [];
-    if (this.#joined.length > 0) this.#joined = [];
   }
 
   #join(): void {
-    if (this.#joined.length === 0) this.#joined.push(this.#first);
-    this.#joined.push(this.#pieces.join(""));
+    this.#text += this.#pieces.join("");
     this.#pieces = [];
   }
 }
