@@ -95,15 +95,27 @@ export const toProduct = new Function(
   } });`,
 )(parseList) as (row: ProductRow) => Product;
 
-/** Values in the order of `COLUMNS`. */
-const valuesOf = new Function(
+/** All but its times, which are those of the write. */
+const CONTENT_COLUMNS = COLUMNS.slice(0, -2) as (keyof ProductContent)[];
+
+const INSERT = `INSERT INTO products (
+  seller_no, change_no, created_at, updated_at, ${CONTENT_COLUMNS.join(", ")}
+) VALUES (${marks(4 + CONTENT_COLUMNS.length)})`;
+
+/** The values of `INSERT`. */
+const newRow = new Function(
   "listJson",
-  `return (product) => [${
-    COLUMNS.map((name) =>
+  `return (sellerNo, changeNo, at, product) => [sellerNo, changeNo, at, at, ${
+    CONTENT_COLUMNS.map((name) =>
       isList(name) ? `listJson(product.${name})` : `product.${name}`
     ).join(", ")
   }];`,
-)(listJson) as (product: Product) => Param[];
+)(listJson) as (
+  sellerNo: number,
+  changeNo: number,
+  at: number,
+  product: ProductContent,
+) => Param[];
 
 /** The seller's products that have one of these SKUs, by SKU. */
 export async function findBySkus(
@@ -312,12 +324,8 @@ async function insertProducts(
 ): Promise<void> {
   if (created.length === 0) return;
   await tx.runMany(
-    `INSERT INTO products (seller_no, change_no, ${COLUMNS.join(", ")}) ` +
-      `VALUES (${marks(COLUMNS.length + 2)})`,
-    created.map(({ place, after }) => {
-      const product = { ...after, created_at: at, updated_at: at };
-      return [no, number + place, ...valuesOf(product)];
-    }),
+    INSERT,
+    created.map(({ place, after }) => newRow(no, number + place, at, after)),
   );
 }
 

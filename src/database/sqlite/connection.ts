@@ -57,6 +57,8 @@ const ALL_PAGES = 2 ** 30;
 const ROWS_AT_ONCE = 64;
 /** Rows of one INSERT: products take a quarter less time; more saves nothing. */
 const ROWS_OF_INSERT = 8;
+/** Is joined with rows: `flat` takes many times as long. */
+const NO_VALUES: readonly Param[] = [];
 /** A write lets other work run after so many milliseconds. */
 const YIELD_AFTER_MS = 10;
 
@@ -219,7 +221,8 @@ export class SqliteConnection implements Sql {
       ? 0
       : rows.length - rows.length % ROWS_OF_INSERT;
     for (let at = 0; at < together; at += ROWS_OF_INSERT) {
-      const several = rows.slice(at, at + ROWS_OF_INSERT).flat();
+      // bounded: `ROWS_OF_INSERT`
+      const several = NO_VALUES.concat(...rows.slice(at, at + ROWS_OF_INSERT));
       this.runManyNow(insertMany!, [several]);
     }
     guarded(() => {
