@@ -10,6 +10,7 @@ import { sandbox } from "./sandbox.ts";
 import { type Role, type Session, session, signOut } from "./session.ts";
 import { useStore } from "./store.ts";
 import { ThemeButton } from "./theme.tsx";
+import { dropAllUnsaved, hasUnsaved } from "./unsaved.ts";
 import { isAtWork, keepFile } from "./upload.ts";
 import { AuditView } from "./views/audit.tsx";
 import { DeliveriesView } from "./views/deliveries.tsx";
@@ -229,7 +230,7 @@ function useTitle(label: string): void {
 function useLeaving(): void {
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
-      if (isAtWork()) event.preventDefault();
+      if (isAtWork() || hasUnsaved()) event.preventDefault();
     };
     addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
@@ -313,6 +314,7 @@ function Header({ current, view }: {
 /** Signs out; whoever comes next sees nothing of this user's work. */
 function leave(): void {
   dropAll();
+  dropAllUnsaved();
   ended.set(null);
   signOut();
 }

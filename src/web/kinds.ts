@@ -84,15 +84,19 @@ export function kindOf(name: string, bytes: ArrayBuffer): Kind {
   const text = textOfTable(bytes);
   if (text.trimStart().startsWith("<")) return { name: "xml" };
   if (text.includes("\0")) return refused("a file of another kind", AS_TEXT);
-  return isTable(text)
+  return hasColumns(text)
     ? { name: "table", text }
     : refused("text without columns", AS_TEXT);
 }
 
 /** Whether the text has a line with several columns, and one more line. */
 export function isTable(text: string): boolean {
-  const [first = "", second = ""] = text.trim().split(/\r\n|\r|\n/, 2);
-  return /[,;\t]/.test(first) && second !== "";
+  return hasColumns(text) && /[\r\n]/.test(text.trim());
+}
+
+function hasColumns(text: string): boolean {
+  const [first = ""] = text.trim().split(/[\r\n]/, 1);
+  return /[,;\t]/.test(first);
 }
 
 function latin1(bytes: ArrayBuffer): string {

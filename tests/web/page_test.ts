@@ -680,6 +680,64 @@ test("a key that is revoked in the middle loses no file", async () => {
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
+test("what was typed into the form of a product is kept until it is saved or discarded", async () => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("A"));
+  await signIn(tab, app.url, app.key);
+  const title = page.locator("#field-title");
+  const list = page.getByRole("link", { name: "Products", exact: true });
+  const open = async () => {
+    await list.click();
+    await page.getByRole("link", { name: "A", exact: true }).click();
+    await title.waitFor();
+  };
+  await open();
+  await title.fill("Typed");
+  await list.click();
+  await page.getByRole("link", { name: "New product" }).click();
+  await title.fill("Another");
+  await app.call("/seller_api/products/A/attribute/brand/y", {
+    method: "PUT",
+  });
+  await open();
+  assertEquals(await title.inputValue(), "Typed");
+  assertEquals(await page.locator("#field-brand").inputValue(), "y");
+  let asked = 0;
+  page.on("dialog", async (dialog) => {
+    asked++;
+    await dialog.dismiss();
+  });
+  const reload = "location.reload()";
+  await page.evaluate(reload);
+  await until(() => asked === 1, "that the browser asks");
+
+  await page.getByRole("button", { name: "Discard the changes" }).click();
+  assert(await title.inputValue() !== "Typed");
+  const deps = { clock: systemClock, ids: systemIds };
+  const { apiKey } = await app.app.db.write(async (tx) => {
+    for (const { id } of await listKeys(tx, app.sellerId)) {
+      await revokeKey(tx, deps, id);
+    }
+    return addKey(tx, deps, app.sellerId);
+  });
+  await until(async () =>
+    (await app.call("/seller_api/webhooks")).status === 401
+  );
+  await list.click();
+  await page.getByLabel("API key").fill(apiKey);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("link", { name: "New product" }).click();
+  assertEquals(await title.inputValue(), "Another");
+  await page.getByRole("button", { name: "Discard the changes" }).click();
+  await page.evaluate(reload);
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  assertEquals(asked, 1);
+  page.removeAllListeners("dialog");
+  assertEquals(tab.faults, []);
+});
+
 test("the browser asks before corrections are lost", async () => {
   await using app = await bootPage();
   await using tab = await openTab();

@@ -176,6 +176,7 @@ const KINDS: readonly (readonly [string, string])[] = [
   ["%PDF-1.7", "a PDF"],
   ['[{"sku": 1}]', "JSON"],
   ["<!DOCTYPE HTML><p>", "a web page"],
+  ["sku,price\n", "table"],
   ["hello", "text without columns"],
 ];
 

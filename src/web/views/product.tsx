@@ -14,6 +14,7 @@ import {
 } from "../parts.tsx";
 import { goTo, linkTo } from "../route.ts";
 import { loadProduct, Thumbnail } from "../thumbnails.tsx";
+import { dropUnsaved } from "../unsaved.ts";
 import { ProductForm } from "./product_form.tsx";
 
 export function ProductView({ client, id }: { client: Client; id: string }) {
@@ -78,6 +79,7 @@ function Deletion({ client, product }: { client: Client; product: Product }) {
   const { busy, error, run } = useAction();
   const remove = async () => {
     await client.deleteProduct({ sku_or_id: product.id });
+    dropUnsaved(product.id);
     goTo("products");
   };
   return (

@@ -29,6 +29,7 @@ import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
 import { ErrorNote, useAction } from "../parts.tsx";
 import { isTaken, loadProduct } from "../thumbnails.tsx";
+import { dropUnsaved, keepUnsaved, unsavedOf } from "../unsaved.ts";
 
 /** What a list's item and its note are called. */
 const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
@@ -51,8 +52,11 @@ export function ProductForm({ client, product, onSaved }: {
   /** With the id of the upload that saved it. */
   onSaved: (transaction: string, sku: string) => void;
 }) {
-  const [from, setFrom] = useState(() => draftOf(product));
-  const [draft, setDraft] = useState<Draft>(from);
+  const id = product?.id ?? null;
+  const [from, setFrom] = useState(() =>
+    unsavedOf(id)?.from ?? draftOf(product)
+  );
+  const [draft, setDraft] = useState<Draft>(() => unsavedOf(id)?.draft ?? from);
   const [refused, setRefused] = useState<readonly Detail[]>([]);
   /** Fields that somebody else has changed as well. */
   const [met, setMet] = useState<readonly string[]>([]);
@@ -71,6 +75,10 @@ export function ProductForm({ client, product, onSaved }: {
     if (product !== null) catchUp(draftOf(product));
   }, [product]);
   const changed = changedIn(draft, from);
+  useLayoutEffect(() => {
+    if (changed.length > 0) keepUnsaved(id, { from, draft });
+    else dropUnsaved(id);
+  }, [from, draft]);
   const wrong = changed.filter((name) =>
     name in SCALAR_RULES &&
     problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
@@ -91,11 +99,15 @@ export function ProductForm({ client, product, onSaved }: {
     }
     try {
       const sent = productOf(product?.id ?? null, current, changed);
-      const { transaction_id: id } = await client
+      const { transaction_id } = await client
         .uploadProducts({ products: [sent] });
-      nameUpload(id, `${product === null ? "New" : "Edit of"} ${sku}`);
+      nameUpload(
+        transaction_id,
+        `${product === null ? "New" : "Edit of"} ${sku}`,
+      );
       setFrom(current);
-      onSaved(id, sku);
+      dropUnsaved(id);
+      onSaved(transaction_id, sku);
     } catch (failure) {
       if (failure instanceof ApiError) setRefused(failure.details);
       throw failure;
