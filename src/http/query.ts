@@ -12,7 +12,8 @@ export function parseQuery(query: string): URLSearchParams {
     } catch {
       throw new ServiceError(
         "malformed_request",
-        "The query is not percent-encoded UTF-8.",
+        "The query is not percent-encoded UTF-8; the character " +
+          '"%" is written as "%25".',
       );
     }
   }

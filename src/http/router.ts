@@ -12,6 +12,7 @@ import {
 } from "../contracts/endpoint.ts";
 import type { AnswerName } from "../contracts/answers.ts";
 import type { Handler } from "./context.ts";
+import { quote } from "../lib/values.ts";
 
 /** A handler and the documentation of its answers, of the same kinds. */
 type Documented<A extends AnswerName> = {
@@ -76,9 +77,14 @@ export function parseTarget(url: string): Target {
       "The Host header or the request target is invalid.",
     );
   }
-  const rest = pathStart === -1 ? "/" : url.slice(pathStart);
-  const fragment = rest.indexOf("#");
-  const sent = fragment === -1 ? rest : rest.slice(0, fragment);
+  const sent = pathStart === -1 ? "/" : url.slice(pathStart);
+  // What follows is no part of a target: without it, "A#1" would be product A.
+  if (sent.includes("#")) {
+    throw new ServiceError(
+      "malformed_request",
+      'The request target has a "#", which must be written as "%23".',
+    );
+  }
   const mark = sent.indexOf("?");
   const path = mark === -1 ? sent : sent.slice(0, mark);
   return {
@@ -95,7 +101,8 @@ function decodeSegment(segment: string): string {
   } catch {
     throw new ServiceError(
       "malformed_request",
-      "The path is not percent-encoded UTF-8.",
+      `The path has ${quote(segment)}, which is not percent-encoded UTF-8; ` +
+        'the character "%" is written as "%25".',
     );
   }
 }

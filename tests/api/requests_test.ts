@@ -275,11 +275,16 @@ Deno.test("bad percent-encoding, Hosts and targets are 400, never 500", async ()
       "/seller_api/products/%zz/attribute/brand/x",
       "/seller_api/products/%ff/attribute/brand/x",
       "/seller_api/products/a/attribute/brand/%C0%80",
+      "/seller_api/products/a/attribute/brand/50%",
+      // Some clients send it as it is; it does not name product a.
+      "/seller_api/products/a#b/attribute/brand/x",
+      "/seller_api/products/a/attribute/brand/x#y",
     ]
   ) {
     const answer = await ask(`PUT ${target}`);
     assertEquals(statusOf(answer), 400, target);
     assertStringIncludes(answer, "malformed_request");
+    assertMatch(answer, /&quot;%2[35]&quot;/);
   }
   const query = await ask("GET /seller_api/webhooks?a=%zz");
   assertEquals(statusOf(query), 400);
