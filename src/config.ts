@@ -213,7 +213,8 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     flag: "allow-private",
     placeholder: "CIDR,…",
     fallback: "",
-    meaning: "private addresses that outbound requests may reach",
+    meaning:
+      "private networks that outbound requests may reach, such as 10.0.0.0/8, separated by commas",
     parse: (text) => list(text).map(cidr),
   },
   rateLimit: {
