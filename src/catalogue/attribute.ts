@@ -1,4 +1,4 @@
-/** The second use case: one attribute of one product gets a new value. */
+/** Updates one attribute of one product. */
 import {
   fieldDetail,
   type FieldProblem,

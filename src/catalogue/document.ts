@@ -17,6 +17,7 @@ import {
   type ListRule,
   LISTS,
   PRODUCTS_LIMIT,
+  READ_ONLY_ATTRIBUTES,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -132,15 +133,6 @@ const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
   ),
   attribute: ["name"],
   image: ["alt"],
-};
-
-/**
- * XML attributes of a read-out that only the service sets: accepted and
- * ignored, so that what was read can be uploaded again.
- */
-const READ_ATTRIBUTES: Record<string, readonly string[]> = {
-  product: ["created_at", "updated_at"],
-  image: ["status", "href", "type", "width", "height", "code", "message"],
 };
 
 /**
@@ -576,7 +568,7 @@ class Decoder {
     for (const attribute in attributes) {
       const sent = SENT_ATTRIBUTES[element] ?? [];
       if (sent.includes(attribute)) continue;
-      if (READ_ATTRIBUTES[element]?.includes(attribute)) continue;
+      if (READ_ONLY_ATTRIBUTES[element]?.includes(attribute)) continue;
       const field = path === "" ? `@${attribute}` : `${path}/@${attribute}`;
       this.#unknownAttribute(attribute, sent, line, field);
     }

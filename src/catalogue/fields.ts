@@ -355,6 +355,18 @@ export function fieldCalled(name: string): string | null {
   return BY_SYNONYM.get(name.toLowerCase().replace(/[-_]/g, "")) ?? null;
 }
 
+/**
+ * XML attributes of a read-out that only the service sets, by element. An
+ * upload may hold them and they are ignored, so that what was read can be
+ * uploaded again.
+ */
+export const READ_ONLY_ATTRIBUTES: Readonly<
+  Record<string, readonly string[]>
+> = {
+  product: ["created_at", "updated_at"],
+  image: ["status", "href", "type", "width", "height", "code", "message"],
+};
+
 /** Characters that the texts of the lists may have. */
 export const TEXT_LIMITS = {
   category: 255,

@@ -1,14 +1,14 @@
 /**
- * The main use case: one upload of up to 250 products, all or nothing; or, if
- * the seller says so, those of them that have no problem.
+ * An upload of up to 250 products: all or nothing or, if the seller says so,
+ * those without a problem.
  *
  *   decode → HEAD of every distinct image URL → plan against what is stored →
  *   one write → answer
  *
- * Every problem of the request is collected and told at once. The plan is made
+ * Every problem of the request is collected and reported at once. The plan is made
  * inside the write, so that nothing can change between the decision and the
- * deed; only when the outcome is known beforehand (a problem was found, or it
- * is a dry run) is it made on a read.
+ * write. If the outcome is known beforehand (a problem was found, or it is a dry
+ * run), the plan is made in a read.
  */
 import { recordInvalid, ServiceError, serviceStopping } from "../lib/errors.ts";
 import { free, sizeOf } from "../lib/blocks.ts";

@@ -2,9 +2,9 @@
 import type { Clock } from "../deps.ts";
 import { pause, within } from "../lib/waits.ts";
 
-/** Lines that wait take this much at most. */
+/** The most bytes of lines that wait. */
 const LIMIT_BYTES = 1_024 * 1_024;
-/** Lines of this long are written together: a write costs more than a line. */
+/** Lines are gathered for this long, as a write costs more than a line. */
 const GATHER_MS = 10;
 /** A write that failed (a closed pipe, a full disk) is tried again after this. */
 const RETRY_MS = 100;
@@ -12,15 +12,15 @@ const RETRY_MS = 100;
 const encoder = new TextEncoder();
 
 export interface LineOutputOptions {
-  /** Writes some of the bytes; answers how many. */
+  /** Writes some of the bytes; returns how many. */
   write(bytes: Uint8Array): Promise<number>;
   clock: Clock;
-  /** Told how many lines were lost since when, as soon as there is room again. */
+  /** Called with how many lines were lost since when, once there is room again. */
   onLost?(lines: number, since: Date): void;
 }
 
 /**
- * Writes lines in order, in the background: who writes one never waits. Lines
+ * Writes lines in order, in the background: `write` never waits. Lines
  * beyond a bound in bytes are lost, and counted, until all that waits has been
  * written.
  */
@@ -31,7 +31,7 @@ export class LineOutput {
   #waiting: string[] = [];
   /** Of lines that wait or are being written. */
   #bytes = 0;
-  /** Lines that are lost and not told of yet. */
+  /** Lines that are lost and not reported yet. */
   #gap: { lines: number; since: Date } | null = null;
   #writing: Promise<void> | null = null;
   #ending = false;

@@ -13,11 +13,11 @@ import { ServiceError } from "../lib/errors.ts";
 import { traceFields } from "../lib/tracing.ts";
 
 const OK = 0;
-/** It was asked for rightly, and failed. */
+/** A valid command failed. */
 const FAILED = 1;
 /** A mistake in the settings or arguments; nothing was started. */
 const MISTAKE = 2;
-/** So long a service that ends waits for a reader of its last lines. */
+/** How long an ending service waits for a reader of its last lines. */
 const LAST_LINES_MS = 1_000;
 
 /**

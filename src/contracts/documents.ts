@@ -4,6 +4,7 @@ import {
   type ListField,
   LISTS,
   PRODUCTS_LIMIT,
+  READ_ONLY_ATTRIBUTES,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -52,8 +53,9 @@ function line(max: number): TextForm {
 /** The description of XML attributes that only the service sets. */
 export const READ_ONLY = "only in what is read out; ignored in what is sent";
 
-function told(): Attribute {
-  return { form: { kind: "string" }, about: READ_ONLY };
+function readOnly(names: readonly string[]): Record<string, Attribute> {
+  const attribute: Attribute = { form: { kind: "string" }, about: READ_ONLY };
+  return Object.fromEntries(names.map((name) => [name, attribute]));
 }
 
 const IMAGE: Shape = {
@@ -62,13 +64,7 @@ const IMAGE: Shape = {
   content: line(MAX_URL_LENGTH),
   attributes: {
     alt: { form: { ...line(TEXT_LIMITS.alt), empty: true } },
-    status: told(),
-    href: told(),
-    type: told(),
-    width: told(),
-    height: told(),
-    code: told(),
-    message: told(),
+    ...readOnly(READ_ONLY_ATTRIBUTES.image),
   },
 };
 
@@ -94,7 +90,7 @@ function product(
   return {
     type,
     anyOrder: true,
-    attributes: { created_at: told(), updated_at: told(), ...attributes },
+    attributes: { ...readOnly(READ_ONLY_ATTRIBUTES.product), ...attributes },
     content: [
       id,
       ...SCALAR_NAMES.map(scalar),
@@ -113,10 +109,11 @@ export const SENT_PRODUCT = product(
 /**
  * The operator's feed names the seller of a product, and when it was deleted.
  */
-export const READ_PRODUCT = product("read_product", {
-  seller: told(),
-  deleted_at: told(),
-}, one("id", UUID));
+export const READ_PRODUCT = product(
+  "read_product",
+  readOnly(["seller", "deleted_at"]),
+  one("id", UUID),
+);
 
 /** Documents that clients send, by root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {

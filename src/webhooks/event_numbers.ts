@@ -4,7 +4,7 @@
  * Where others write at the same time, an event gets its number when its seller
  * asks for events, not when it is stored: a number taken then needs a lock on the
  * seller until the commit, and all writes of events of one seller would wait for
- * each other. Whoever numbers locks the seller. So a reader that sees a number
+ * each other. Numbering locks the seller. So a reader that sees a number
  * also sees all smaller ones, and an event that is committed later gets a greater
  * one. Those that get their numbers together get them in the order of their
  * times.

@@ -1,4 +1,4 @@
-/** The use case: a webhook gets the deliveries that it missed in a period. */
+/** Delivers again what a webhook missed in a period. */
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {

@@ -1,4 +1,4 @@
-/** The use case: a seller registers a URL for a trigger. */
+/** Registers the URL of a seller's webhook for a trigger. */
 import {
   type Detail,
   fieldDetail,

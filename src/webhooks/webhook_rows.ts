@@ -73,7 +73,7 @@ export function lockWebhook(
   );
 }
 
-/** Who hears of an event. */
+/** The seller of an event and its webhook. */
 export interface Recipient {
   seller: Pick<Seller, "id" | "no">;
   /** null: none is registered. */
