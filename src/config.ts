@@ -28,7 +28,7 @@ export interface Config {
   readonly databasePool: number;
   /** Where images are kept; null for `images/` in the data folder. */
   readonly imageStore: ImagePlace | null;
-  /** Of the object storage, without a trailing slash; null for Amazon's own. */
+  /** URL of the object storage without a trailing slash; null: Amazon's own. */
   readonly s3Endpoint: string | null;
   readonly s3Region: string;
   readonly s3AccessKey: string | null;
@@ -84,7 +84,7 @@ export interface Setting<T> {
   /** The default; an empty value counts as missing. */
   fallback: string;
   meaning: string;
-  /** A value that nothing may print. */
+  /** A value that must not be printed. */
   secret?: boolean;
   /** Throws a `SettingError` with a valid form. */
   parse(text: string): T;
@@ -92,7 +92,7 @@ export interface Setting<T> {
 
 /** The highest rate limit, in requests a minute and seller. */
 export const RATE_LIMIT_MAX = 1_000_000;
-/** Of the body budget, what one seller may take. */
+/** The part of the body budget that one seller may take. */
 export const SELLER_BODY_SHARE = 1 / 4;
 /**
  * What a byte of a body takes of it: two are for what is read from it, as a

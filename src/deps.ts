@@ -37,7 +37,7 @@ export interface Deps {
   clock: Clock;
   ids: Ids;
   log: Log;
-  /** How many lines of the log were lost because nobody read them. */
+  /** How many lines of the log were lost because its reader stalled. */
   lostLogLines?: () => number;
   /**
    * Called before every commit of the database; if it throws, the commit fails.

@@ -136,7 +136,7 @@ function isProblem(
   return typeof head === "object" && "code" in head;
 }
 
-/** What the HEAD told about the version; null when nothing. */
+/** The version that the HEAD saw; null if unknown. */
 export function validatorFrom(head: ProbedImage | undefined): string | null {
   return typeof head === "object" && "validator" in head
     ? head.validator

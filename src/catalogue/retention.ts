@@ -16,7 +16,7 @@ type RetentionServices = Pick<Services, "config" | "deps" | "db">;
  */
 const SWEEP_TRANSACTIONS = 32;
 const SWEEP_IMAGES = 500;
-/** Of 64 KiB each. */
+/** Pieces have 64 KiB. */
 const SWEEP_PIECES = 64;
 
 /** Deletes transactions that have been final for SELLER_KEEP_UPLOADS_DAYS. */

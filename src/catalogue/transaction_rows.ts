@@ -34,7 +34,7 @@ export async function insertTransaction(
   );
 }
 
-/** Sets what the registration of its images came to, with the results anew. */
+/** Stores the counts of requested images, and the results again. */
 export async function setImageCounts(
   tx: Tx,
   sellerNo: number,

@@ -55,7 +55,7 @@ export type UndoStep =
 /** Values of more characters are stored as a checksum where that will do. */
 const SHORT = 64;
 
-/** Of 32 bits and the length: it costs an upload next to nothing. */
+/** 32 bits and the length: it costs an upload next to nothing. */
 function checksum(text: string): string {
   return `${text.length.toString(36)} ${crc32(text).toString(36)}`;
 }
@@ -126,7 +126,7 @@ function changedFields(
   return fields;
 }
 
-/** Of all that a product says; what is as in a new one is left out. */
+/** The checksum of a product, without the fields that are as in a new one. */
 function contentSum(product: ProductFields): string {
   const content: unknown[] = [];
   for (const column of unlikeColumns(INITIAL, product)) {

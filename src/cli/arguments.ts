@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { nearestName } from "../lib/nearest_name.ts";
 import type { Command, Flag } from "./command.ts";
 
-/** What somebody asked for. */
+/** What a command line asks for. */
 export type Request =
   | { kind: "version" }
   /** The help of one command, of a group's commands, or of all. */

@@ -8,7 +8,7 @@ function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
   );
 }
 
-/** Of every setting that has a flag. */
+/** The flags of all settings that have one. */
 export const allSettingFlags = settingFlags(Object.values(SETTINGS));
 
 /** `--data FOLDER`, for commands that only need the database. */

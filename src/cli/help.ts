@@ -18,7 +18,7 @@ function usage(command: Command): string {
   return [PROGRAM, words(command), ...required, "[flags]"].join(" ");
 }
 
-/** Of one command its flags; of several a list. */
+/** The flags of one command, or a list of several. */
 export function help(commands: readonly Command[]): string {
   return commands.length === 1
     ? commandHelp(commands[0])

@@ -12,7 +12,7 @@ export type Encoded = string | Blob;
 export interface ClientOptions extends Partial<Platform> {
   /** As in `https://market.example`; left out: that of the page. */
   url?: string;
-  /** Of a seller or an operator. */
+  /** The key of a seller or an operator. */
   key: string;
   /** As in `CallOptions`, for every call; 60,000 unless given. */
   retryFor?: number;
@@ -28,7 +28,7 @@ export interface CallOptions {
    * as long as the service says, up to ten times, whatever stands here.
    */
   retryFor?: number;
-  /** Is told why, before each wait. */
+  /** Called with the reason before each wait. */
   onRetry?: (error: ApiError | Unreachable) => void;
   /** Instead of a new one for each call; for operations that take one. */
   idempotencyKey?: string;

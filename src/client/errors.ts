@@ -14,7 +14,7 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   /** The message without that of the first problem. */
   readonly title: string;
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status: number;
   /** `http_502`, for example, where the answer is not one of the service. */
   readonly code: ErrorCode | `http_${number}`;

@@ -14,7 +14,7 @@ export interface ConcurrencyQuotaOptions extends SharedBudgetOptions {
   what: string;
 }
 
-/** 429 if the seller has no slot left, 503 if nobody has. */
+/** 429 if the seller has no slot left, 503 if no seller has. */
 export function tooManyInProgress(
   whose: "seller" | "all",
   { perSeller, what }: ConcurrencyQuotaOptions,
@@ -46,7 +46,7 @@ export class ConcurrencyQuota {
 
   /**
    * Takes a slot; call the returned function once to release it. Throws 429 if
-   * the seller has no slot left, 503 if nobody has.
+   * the seller has no slot left, 503 if no seller has.
    */
   take(seller: string): () => void {
     const refusal = this.#slots.take(seller, 1);
@@ -91,7 +91,7 @@ export class ReadQuota {
   readonly #answers = new ConcurrencyLimit(ANSWERS);
   readonly #long = new ConcurrencyLimit(LONG);
   readonly #steps: FairQueue;
-  /** Of steps, since other requests could run. */
+  /** Milliseconds of steps since other requests could run. */
   #workedMs = 0;
 
   constructor(clock: Clock) {
@@ -163,7 +163,7 @@ async function takeTurn(
   }
 }
 
-/** Nobody reads the answer. */
+/** 408 for a client that has disconnected; only the log shows it. */
 export function connectionClosed(): ServiceError {
   return new ServiceError(
     "request_timeout",

@@ -85,8 +85,8 @@ export class QueryReader {
   }
 
   /**
-   * Where a page of a list whose cursors are ids begins (null: at its start), and
-   * its most entries; throws 422 if there was any error.
+   * The cursor (null: from the start) and the most entries of a page of a list
+   * whose cursors are ids; throws 422 if there was any error.
    */
   idPlace(): { after: string | null; limit: number } {
     const place = { after: this.idCursor(), limit: this.limit() };

@@ -28,7 +28,7 @@ export interface Rate {
   burst: number;
 }
 
-/** So many requests a minute, a tenth of them at once. */
+/** The rate of `perMinute` requests a minute, a tenth of them at once. */
 export function rateOf(perMinute: number): Rate {
   return { perMinute, burst: Math.max(1, Math.floor(perMinute / 10)) };
 }

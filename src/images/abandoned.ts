@@ -1,6 +1,6 @@
 /**
- * Images whose seller was removed. Those that nobody else needs go with their
- * files: a job of `operations/maintenance.ts`. `unneeded_since` is 0 in the row
+ * Images whose seller was removed. Those that no other seller needs are deleted
+ * with their files: a job of `operations/maintenance.ts`. `unneeded_since` is 0 in the row
  * of an image that is still to be looked at.
  */
 import { MAINTENANCE, marks, type Sql, type Tx } from "../database/db.ts";
@@ -32,7 +32,7 @@ const ASKED = `EXISTS (SELECT 1 FROM image_askers a
 const NAMED = `EXISTS (SELECT 1 FROM transaction_images t
   WHERE t.image_id = images.id)`;
 
-/** Removes the abandoned images that nobody needs. */
+/** Removes the abandoned images that are not needed. */
 export async function* sweepAbandoned(
   services: Pick<Services, "db" | "deps" | "images">,
 ): AsyncGenerator<number, void> {

@@ -61,7 +61,7 @@ export class Blocks {
     }
   }
 
-  /** As `append`, but a large chunk is not copied: nobody may change it. */
+  /** As `append`, but a large chunk is not copied; it must not change. */
   share(chunk: Uint8Array): void {
     if (chunk.length < LARGE) return this.append(chunk);
     this.#size += chunk.length;

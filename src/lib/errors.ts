@@ -4,7 +4,7 @@
  * place where a code becomes a status and an XML body.
  */
 
-/** What a code tells the client. In Markdown, for the handbook. */
+/** The documentation of a code, in Markdown. */
 export interface CodeEntry {
   /** What is wrong. */
   meaning: string;

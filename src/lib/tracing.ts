@@ -28,7 +28,7 @@ function keepUrlsOut(tracer: Tracer): void {
 interface SpanOptions<T> {
   /** It belongs to no request. */
   root?: boolean;
-  /** What the result tells. */
+  /** Attributes of the span that follow from the result. */
   attributes?: (result: T) => Attributes;
 }
 

@@ -195,7 +195,7 @@ declare module "pg" {
     execute(options: { portal: string }): void;
     sync(): void;
   }
-  /** Of its methods only those of an extended query; not documented. */
+  /** Only its methods for an extended query, which are not documented. */
   export class Query {
     constructor(config: QueryConfig);
     callback: (error: Error | null) => void;

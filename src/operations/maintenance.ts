@@ -2,9 +2,8 @@
  * The table of all maintenance jobs. A sweep deletes rows and files whose
  * retention (`retention.ts` of a feature) has ended; other jobs finish what a
  * write left undone. The log and the metrics call them upkeep. Each job belongs
- * to a role. Of the processes that
- * share a data folder, one runs the jobs of a role; processes on PostgreSQL all
- * run them, and their writes take turns.
+ * to a role. One of the processes that share a data folder runs the jobs of a
+ * role; on PostgreSQL all processes run them, and their writes take turns.
  */
 import type { Role } from "../config.ts";
 import type { Services } from "../services.ts";
@@ -48,8 +47,8 @@ export interface MaintenanceJob {
 }
 
 /**
- * Of jobs whose work any process may leave. Without work a run is one look at an
- * index; a signal could be lost.
+ * The interval of jobs that finish what a write of any process left undone. A
+ * run without work is one look at an index; a signal could be lost.
  */
 const OFTEN = SECOND_MS;
 

@@ -70,7 +70,7 @@ export class Snapshot {
       await this.#takeDisk();
       this.#takenAt = deps.clock.monotonic();
     } catch (error) {
-      // The age of the figures tells.
+      // `seller_snapshot_age_seconds` shows it.
       deps.log.debug("snapshot_failed", { error: String(error) });
     }
     return EVERY_MS;

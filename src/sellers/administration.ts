@@ -36,8 +36,9 @@ import {
 /** A service has signals; a command has none. */
 type Changing = Pick<Services, "db" | "deps"> & Partial<Services>;
 
-/** Who makes the change, as in the audit log. */
+/** The author of a change. */
 export interface ByOperator {
+  /** As in the audit log. */
   who: string;
 }
 

@@ -43,7 +43,7 @@ const PORTIONS: readonly Portion[] = [
   giveUpCopies,
   (tx, { id }) => tx.run("DELETE FROM api_keys WHERE seller_id = ?", [id]),
   (tx, { id }) => tx.run("DELETE FROM seller_usage WHERE seller_id = ?", [id]),
-  // Refused while another row refers to it: the job then begins anew.
+  // Refused while another row refers to it; the job then starts again.
   (tx, { id }) => tx.run("DELETE FROM sellers WHERE id = ?", [id]),
 ];
 
@@ -135,7 +135,7 @@ async function deleteDeliveries(tx: Tx, seller: SellerKeys): Promise<number> {
   return ids.length;
 }
 
-/** What other sellers show counts for nobody from now on. */
+/** Copies that other sellers show count against no quota from now on. */
 async function giveUpCopies(tx: Tx, { id }: SellerKeys): Promise<number> {
   const images = await tx.all<{ url: string }>(
     `SELECT url FROM images WHERE payer_id = ? LIMIT ${ROWS}`,

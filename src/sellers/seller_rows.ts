@@ -80,7 +80,7 @@ export async function addSeller(
  * that one may still be in progress. The row is locked until the commit.
  */
 async function takeSellerNo(tx: Tx): Promise<number> {
-  // A copied or an older database has sellers, but numbers that begin anew.
+  // A copied or an older database has sellers, but its counter starts at 0.
   const row = await tx.get<{ last: number }>(
     `UPDATE seller_numbers SET last = 1 + CASE
        WHEN last < (SELECT COALESCE(MAX(seller_no), 0) FROM sellers)
@@ -112,7 +112,7 @@ export const OWNER_NAME = "COALESCE(sellers.former_name, sellers.name)";
 
 /**
  * Marks a seller as removed, which frees its name; `sweepRemovedSellers` deletes
- * its rows. False if somebody else has done so.
+ * its rows. False if it was removed already.
  */
 export async function markRemoved(tx: Tx, sellerId: string): Promise<boolean> {
   const changed = await tx.run(

@@ -149,7 +149,7 @@ function letterOf(name: string, role: Role): string {
   return [...LETTERS[name] ?? name].find((one) => !taken.includes(one)) ?? "";
 }
 
-/** Where the label's first letter is another one than the name's. */
+/** Names whose labels begin with another letter. */
 const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
 
 /** Keys that work outside of fields; `?` lists them. */

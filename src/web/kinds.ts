@@ -1,4 +1,4 @@
-/** What a file is, told by its content: XML, a table of text, or neither. */
+/** Recognizes a file by its content: XML, a table of text, or neither. */
 
 /** What a file that cannot be taken is, and what to do instead. */
 export interface Refused {
@@ -67,7 +67,7 @@ const OTHERS: readonly Other[] = [
 /** Bytes that are looked at. */
 const LOOKED_AT = 16_384;
 
-/** Tells what a file is. `name` is that of the file. */
+/** The kind of a file, by its content and its name. */
 export function kindOf(name: string, bytes: ArrayBuffer): Kind {
   const refused = (what: string, remedy: string): Kind => ({
     name: "refused",

@@ -44,7 +44,7 @@ export const TARGETS: readonly { target: Target; label: string }[] = [
 export interface Mapping {
   /** For each column. */
   targets: readonly Target[];
-  /** Of prices without a column for it. */
+  /** The currency of prices without a column for it. */
   currency: string;
 }
 

@@ -400,7 +400,7 @@ function change(index: number, changes: Partial<Part>): void {
   upload.set({ ...current, parts });
 }
 
-/** Of the parts that have not been sent. */
+/** Sets the step of the parts that have not been sent. */
 function setSteps(step: Step): void {
   const current = upload.value;
   if (current === null) return;

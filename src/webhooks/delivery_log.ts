@@ -32,7 +32,7 @@ export interface LoggedDelivery {
   createdAt: number;
   /** When it is tried next; null unless it waits. */
   dueAt: number | null;
-  /** When it came to the state in which it stays. */
+  /** When it reached a final state. */
   settledAt: number | null;
 }
 

@@ -13,13 +13,13 @@ export interface EventDraft {
   reference?: DraftField;
   /** What stands inside `<data>`, verbatim; well-formed by itself. */
   data: string;
-  /** What is wrong already. */
+  /** Problems that are known already. */
   details: Detail[];
 }
 
 export interface DraftField {
   text: string;
-  /** Where it stands in a document. */
+  /** Its line in the document, from 1. */
   line?: number;
 }
 

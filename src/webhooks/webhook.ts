@@ -25,7 +25,7 @@ export interface Webhook {
 export type WebhookState = Pick<Webhook, "id" | "disabledAt">;
 
 export type DeliveryState =
-  | "pending" // never tried, or to be tried anew
+  | "pending" // never tried, or to be tried again
   | "sending" // a process holds it under a lease
   | "retrying" // tried without success, due again
   | "delivered" // a 2xx was seen
@@ -74,7 +74,7 @@ export const TRANSITIONS = {
     from: ["pending", "retrying", "delivered", "exhausted", "cancelled"],
     to: "pending",
   },
-  /** Its seller wants what was not delivered sent anew. */
+  /** Its seller recovers deliveries that were missed. */
   recover: { from: ["exhausted", "cancelled"], to: "pending" },
 } as const satisfies Record<string, Transition>;
 
@@ -143,7 +143,7 @@ export function isGivenUp(
 export type SettledState = "delivered" | "exhausted" | "held" | "cancelled";
 
 /**
- * How long a delivery is kept in the state in which it stays, as a multiple of
+ * How long a delivery is kept in a final state, as a multiple of
  * SELLER_KEEP_EVENTS_DAYS.
  */
 export const RETENTION: Readonly<Record<SettledState, number>> = {

@@ -1,4 +1,4 @@
-/** Bodies that are no XML at all, told by how they begin. */
+/** Recognizes bodies that are not XML by how they begin. */
 
 /** Characters of a body that are looked at. */
 const LOOKED_AT = 1_000;

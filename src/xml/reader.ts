@@ -106,7 +106,7 @@ export class XmlReader implements TagPosition {
   #inside: Inside = "content";
   #isBlank = true;
   #elements = 0;
-  /** Of the last start tag. */
+  /** The attributes of the last start tag. */
   #attributes: XmlAttributes = NO_ATTRIBUTES;
   /**
    * The line that ends at index `#nextLineEnd` of the window, if there is one.

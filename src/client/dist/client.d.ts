@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash c56fb8f7e6e69dae59a524a6624d9662.
+// Built by `deno task client` from sources with the hash 61c39a423de2426686f1874215fc6800.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -40,7 +40,7 @@ export declare function createClient(options: ClientOptions): Client;
 export type Encoded = string | Blob;
 export interface ClientOptions extends Partial<Platform> { /** As in `https://market.example`; left out: that of the page. */
     url?: string;
-    /** Of a seller or an operator. */
+    /** The key of a seller or an operator. */
     key: string;
     /** As in `CallOptions`, for every call; 60,000 unless given. */
     retryFor?: number;
@@ -53,7 +53,7 @@ export interface CallOptions { /** Ends the call with an AbortError. */ signal?:
      * as long as the service says, up to ten times, whatever stands here.
      */
     retryFor?: number;
-    /** Is told why, before each wait. */
+    /** Called with the reason before each wait. */
     onRetry?: (error: ApiError | Unreachable) => void;
     /** Instead of a new one for each call; for operations that take one. */
     idempotencyKey?: string;
@@ -65,7 +65,7 @@ export declare function productsDocument(products: readonly SentProduct[]): stri
 export declare class ApiError extends Error { readonly name = "ApiError";
     /** The message without that of the first problem. */
     readonly title: string;
-    /** Of HTTP. */
+    /** The HTTP status. */
     readonly status: number;
     /** `http_502`, for example, where the answer is not one of the service. */
     readonly code: ErrorCode | `http_${number}`;

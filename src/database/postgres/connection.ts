@@ -398,7 +398,7 @@ export class PostgresTx extends PostgresSql implements Tx {
   readonly afterCommit: (() => void)[] = [];
   /** The time of its changes, in Unix milliseconds; null: it took none. */
   changedAt: number | null = null;
-  /** Of the first statement that failed. */
+  /** The error of the first statement that failed. */
   failure: unknown = null;
   /** Whether it may have changed something. */
   hasWritten = false;

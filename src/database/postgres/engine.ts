@@ -66,8 +66,8 @@ const SHARE_LIMIT = 64;
  */
 const SHARE_WAIT_MS = 5;
 /**
- * Of those with one key, which make a round trip each, one after the other, for
- * which all others of the transaction wait.
+ * The most shared writes with one key in a transaction. They make a round trip
+ * each, one after the other, and all others of the transaction wait for them.
  */
 const SAME_KEY_LIMIT = 8;
 /** How often a write is tried while deadlocks undo it. */
@@ -134,7 +134,7 @@ interface WaitingWrite {
 /** Writes that wait: of one order, of one kind of shared ones, or all others. */
 interface WriteQueue {
   name: string;
-  /** Of the advisory lock; null: without one. */
+  /** The key of the advisory lock; null: without one. */
   order: string | null;
   waiting: WaitingWrite[];
   readonly isShared: boolean;

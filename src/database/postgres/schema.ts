@@ -13,7 +13,7 @@ import {
 import { send, toDbError } from "./connection.ts";
 import { type Server, Servers } from "./servers.ts";
 
-/** Of the advisory lock under which one process migrates: "SELL". */
+/** The key of the advisory lock under which one process migrates: "SELL". */
 const LOCK = 0x53454c4c;
 
 /**

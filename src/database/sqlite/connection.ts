@@ -40,8 +40,8 @@ export const CHECKPOINT_BYTES = Math.ceil(
   1.1 * CHECKPOINT_PAGES * (4_096 + 24),
 );
 /**
- * Of each connection; beyond that the operating system's cache serves. No more,
- * because SQLite goes through the whole of it at the end of nearly every
+ * The page cache of each connection; beyond it the operating system's cache
+ * serves. It is not larger, because SQLite goes through the whole of it at the end of nearly every
  * transaction: where the balancing of a tree exchanges two pages, one of them
  * passes by a number beyond the end of the file, and the commit looks for pages
  * there (`balance_nonroot`, `pcache1Truncate`). With 16,000 that was a sixth of
@@ -152,8 +152,8 @@ export class SqliteConnection implements Sql {
   }
 
   /**
-   * Of a transaction. Some failures (a full disk) roll it back; a later
-   * statement would then commit on its own.
+   * The statement, for a transaction. Some failures (a full disk) roll it back;
+   * a later statement would then commit on its own.
    */
   #query(sql: string): Prepared {
     const prepared = this.#prepared(sql);

@@ -1,4 +1,4 @@
-/** The files of an open database, which somebody may remove by mistake. */
+/** Notices that the files of an open database were removed or replaced. */
 import type { Clock } from "../../deps.ts";
 import { DbError } from "../db.ts";
 import { identityOf } from "./file.ts";

@@ -30,7 +30,7 @@ export class ResultBatch {
     this.#send = send;
   }
 
-  /** So many jobs begin, each of which ends with a result. */
+  /** Counts jobs that begin; each ends with a result. */
   expect(jobs: number): void {
     this.#open += jobs;
   }

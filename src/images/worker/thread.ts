@@ -41,7 +41,7 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 /** A worker that has lived for so many beats counts as sound again. */
 const SOUND_BEATS = 3;
-/** After so many deaths in a row the operator is told. */
+/** After this many deaths in a row the role has trouble. */
 const MANY_DEATHS = 3;
 /**
  * A phase with a time limit of its own counts as lost after this long, which

@@ -5,9 +5,9 @@
 import { Buffer } from "node:buffer";
 import type { ImageType } from "../../image.ts";
 
-/** So many first bytes identify an accepted type … */
+/** How many of the first bytes identify an accepted type … */
 const SIGNATURE_BYTES = 96;
-/** … and so many, any other type. */
+/** … and how many, any other type. */
 export const HEAD_BYTES = 512;
 
 export type Sniffed =
