@@ -4,10 +4,11 @@ import { DbError } from "../db.ts";
 import { identityOf } from "./file.ts";
 
 /**
- * How often the log and its index are looked for: each look takes some
- * microseconds, which every commit would spend.
+ * How old a look at the files may be: a look before each commit would be a
+ * twentieth of a small write. What is acknowledged in between goes where all that
+ * was acknowledged before went: it is lost with the file, or comes back with it.
  */
-const COMPANIONS_MS = 100;
+const LOOK_MS = 10;
 
 /**
  * What is written to a file that was unlinked is lost. A database file may come
@@ -22,7 +23,7 @@ export class OpenFiles {
   readonly #index: string;
   readonly #clock: Clock;
   readonly #identities: ReadonlyMap<string, string | null>;
-  /** Monotonic time until which the log and its index count as in place. */
+  /** Monotonic time until which the files count as in place. */
   #checkedUntil = -Infinity;
   #unusable: DbError | null = null;
 
@@ -42,15 +43,18 @@ export class OpenFiles {
     return this.#unusable;
   }
 
-  /** Throws a `DbError` (`removed`) if a file was removed or replaced. */
+  /**
+   * Throws a `DbError` (`removed`) if a file was removed or replaced, unless all
+   * of them were in place less than `LOOK_MS` ago.
+   */
   check(): void {
     if (this.#unusable !== null) throw this.#unusable;
-    if (this.#isGone(this.database)) throw removed(this.database);
     const now = this.#clock.monotonic();
     if (now < this.#checkedUntil) return;
+    if (this.#isGone(this.database)) throw removed(this.database);
     const gone = [this.log, this.#index].find((path) => this.#isGone(path));
     if (gone !== undefined) throw this.#unusable = removed(gone);
-    this.#checkedUntil = now + COMPANIONS_MS;
+    this.#checkedUntil = now + LOOK_MS;
   }
 
   #isGone(path: string): boolean {
