@@ -14,12 +14,18 @@ import {
   sameFields,
 } from "./product.ts";
 import { readId } from "../lib/ids.ts";
-import { ATTRIBUTE_NAMES, fieldCalled, type ScalarField } from "./fields.ts";
+import {
+  ATTRIBUTE_NAMES,
+  fieldCalled,
+  SCALAR_RULES,
+  type ScalarField,
+  type UpdateGroup,
+} from "./fields.ts";
 import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { findBySkus, lockShort, writeProducts } from "./product_rows.ts";
+import { findBySkus, lockGroup, writeProducts } from "./product_rows.ts";
 
 export interface AttributeUpdate {
   seller: Seller;
@@ -38,6 +44,7 @@ export async function updateAttribute(
   { seller, skuOrId, attribute, value }: AttributeUpdate,
 ): Promise<void> {
   const read = readPatch(attribute, value);
+  const group = "patch" in read ? read.group : "sku";
   // One SKU is one product; an id, or a SKU that changes, can be another's key.
   const isAlone = readId(skuOrId) !== null || attribute === "sku";
   const shared = isAlone ? undefined : {
@@ -45,7 +52,7 @@ export async function updateAttribute(
     key: `${String(seller.no).padStart(16, "0")} ${skuOrId}`,
   };
   await db.write(async (tx) => {
-    const current = await lockShort(tx, seller.no, skuOrId);
+    const current = await lockGroup(tx, seller.no, skuOrId, group);
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     const { fields, problems } = applyPatch(current, read.patch);
@@ -62,7 +69,7 @@ export async function updateAttribute(
 function readPatch(
   attribute: string,
   value: string,
-): { patch: ProductPatch } | { problem: FieldProblem } {
+): { patch: ProductPatch; group: UpdateGroup } | { problem: FieldProblem } {
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
     const called = fieldCalled(attribute);
     const hint = called === null ? "" : ` It is called ${called}.`;
@@ -75,10 +82,11 @@ function readPatch(
       },
     };
   }
-  const read = readScalar(attribute as ScalarField, value);
+  const field = attribute as ScalarField;
+  const read = readScalar(field, value);
   return "problem" in read
-    ? { problem: { field: attribute, ...read.problem } }
-    : { patch: { [attribute]: read.value } };
+    ? { problem: { field, ...read.problem } }
+    : { patch: { [field]: read.value }, group: SCALAR_RULES[field].group };
 }
 
 async function refuseTakenSku(

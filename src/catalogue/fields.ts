@@ -84,8 +84,6 @@ export interface FieldRule<V extends string | number | null>
   group: UpdateGroup;
   /** Kept as sent, not trimmed. */
   verbatim?: true;
-  /** Only read where it is needed. */
-  long?: true;
   unit?: UnitRule;
   /** For people. */
   label: string;
@@ -100,7 +98,6 @@ interface Place {
   /** True unless given. */
   attribute?: boolean;
   verbatim?: true;
-  long?: true;
   unit?: UnitRule;
 }
 
@@ -204,7 +201,6 @@ export const SCALARS = {
     label: "Description",
     attribute: false,
     verbatim: true,
-    long: true,
     synonyms: ["body", "text", "longdescription"],
   }),
   price: mandatory(PRICE, "", {

@@ -7,7 +7,13 @@ import {
   STORED_UNITS,
   type UpdateGroup,
 } from "./fields.ts";
-import type { Product, ProductChange, ProductContent } from "./product.ts";
+import {
+  INITIAL,
+  type Product,
+  type ProductChange,
+  type ProductContent,
+  TIED_FIELDS,
+} from "./product.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
@@ -35,35 +41,6 @@ type Column = keyof Product;
 
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
 
-/** The statements that look up one product of a seller. */
-interface Lookup {
-  bySku: string;
-  byId: string;
-}
-
-function lookup(select: string): Lookup {
-  return {
-    bySku: `${select} WHERE seller_no = ? AND sku = ? /* FOR UPDATE */`,
-    byId: `${select} WHERE seller_no = ? AND id = ? /* FOR UPDATE */`,
-  };
-}
-
-/** Stands for what is long and no attribute update changes. */
-const LEFT_OUT: Partial<Record<Column, string>> = Object.fromEntries([
-  ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].long)
-    .map((name) => [name, "NULL"]),
-  ...LIST_NAMES.map((name) => [name, "'[]'"]),
-]);
-
-const WHOLE = lookup(SELECT);
-const SHORT = lookup(
-  `SELECT ${
-    COLUMNS.map((column) =>
-      column in LEFT_OUT ? `${LEFT_OUT[column]} AS ${column}` : column
-    ).join(", ")
-  } FROM products`,
-);
-
 /** A row with these columns; the lists are JSON. */
 export type ProductRow =
   & Omit<Product, ListField>
@@ -83,17 +60,26 @@ function isList(column: Column): column is ListField {
 }
 
 /**
- * Generated as an object literal: the driver's row objects are slow to read and
- * to copy, and a loop over the names takes twice as long.
+ * The product of a row that has some of the columns; the others are as if they
+ * had never been sent. Generated as an object literal: the driver's row objects
+ * are slow to read and to copy, and a loop over the names takes twice as long.
  */
-export const toProduct = new Function(
-  "parseList",
-  `return (row) => ({ ${
-    COLUMNS.map((name) =>
-      `${name}: ${isList(name) ? `parseList(row.${name})` : `row.${name}`}`
-    ).join(", ")
-  } });`,
-)(parseList) as (row: ProductRow) => Product;
+function readerOf(columns: readonly Column[]): (row: ProductRow) => Product {
+  const valueOf = (name: Column) =>
+    !columns.includes(name)
+      ? `initial.${name}`
+      : isList(name)
+      ? `parseList(row.${name})`
+      : `row.${name}`;
+  const fields = COLUMNS.map((name) => `${name}: ${valueOf(name)}`).join(", ");
+  return new Function(
+    "parseList",
+    "initial",
+    `return (row) => ({ ${fields} });`,
+  )(parseList, INITIAL);
+}
+
+export const toProduct = readerOf(COLUMNS);
 
 /** All but its times, which are those of the write. */
 const CONTENT_COLUMNS = COLUMNS.slice(0, -2) as (keyof ProductContent)[];
@@ -208,6 +194,24 @@ export async function lockProducts(
   return rows.map(toProduct);
 }
 
+/** How one product of a seller is looked up. */
+interface Lookup {
+  bySku: string;
+  byId: string;
+  toProduct: (row: ProductRow) => Product;
+}
+
+function lookup(columns: readonly Column[]): Lookup {
+  const select = `SELECT ${columns.join(", ")} FROM products`;
+  return {
+    bySku: `${select} WHERE seller_no = ? AND sku = ? /* FOR UPDATE */`,
+    byId: `${select} WHERE seller_no = ? AND id = ? /* FOR UPDATE */`,
+    toProduct: readerOf(columns),
+  };
+}
+
+const WHOLE = lookup(COLUMNS);
+
 /** The product with this SKU, else the one with this id; null when none. */
 export function findBySkuOrId(
   sql: Sql,
@@ -227,31 +231,32 @@ export function lockBySkuOrId(
 }
 
 /**
- * As `lockBySkuOrId`, without description and lists: only good for changing
- * something else.
+ * As `lockBySkuOrId`, with the columns of one group and what is tied to them, and
+ * good for changing those alone.
  */
-export function lockShort(
+export function lockGroup(
   tx: Tx,
   sellerNo: number,
   skuOrId: string,
+  group: UpdateGroup,
 ): Promise<Product | null> {
-  return lockOne(tx, SHORT, sellerNo, skuOrId);
+  return lockOne(tx, OF_GROUP[group], sellerNo, skuOrId);
 }
 
 /** Looks twice, as its SKU may have come from another product meanwhile. */
 async function lockOne(
   tx: Tx,
-  statements: Lookup,
+  by: Lookup,
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  return await findOne(tx, statements, sellerNo, skuOrId) ??
-    await findOne(tx, statements, sellerNo, skuOrId);
+  return await findOne(tx, by, sellerNo, skuOrId) ??
+    await findOne(tx, by, sellerNo, skuOrId);
 }
 
 async function findOne(
   sql: Sql,
-  { bySku, byId }: Lookup,
+  { bySku, byId, toProduct }: Lookup,
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
@@ -402,15 +407,30 @@ const GROUPS: readonly UpdateGroup[] = [
   "texts",
 ];
 
-/** Columns that are written together when one of them changed. */
-const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
-  ...GROUPS.map((group) => [
+function columnsOf(group: UpdateGroup): Column[] {
+  return [
     ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].group === group)
       .flatMap((name) => [name, SCALAR_RULES[name].unit?.column ?? []].flat()),
     ...(group === "texts" ? LIST_NAMES : []),
-  ]),
+  ];
+}
+
+/** Columns that are written together when one of them changed. */
+const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
+  ...GROUPS.map(columnsOf),
   ["updated_at"],
 ];
+
+/** By group, the look-up of a product as far as a change of the group needs it. */
+const OF_GROUP = Object.fromEntries(GROUPS.map((group) => {
+  const own: readonly string[] = columnsOf(group);
+  const tied = TIED_FIELDS.filter((fields) =>
+    fields.some((field) => own.includes(field))
+  ).flat();
+  const always = ["id", "sku", "created_at", "updated_at"];
+  const needed = new Set([...always, ...own, ...tied]);
+  return [group, lookup(COLUMNS.filter((column) => needed.has(column)))];
+})) as Record<UpdateGroup, Lookup>;
 
 /** The statement that writes some of these groups. */
 interface Update {

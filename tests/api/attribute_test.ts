@@ -1,5 +1,6 @@
 /** `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
 import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
 import {
   boot,
@@ -63,6 +64,58 @@ bothEngines.test("a quantity moves the availability with it", async () => {
   assertEquals((await stored(app, "A")).availability, "out_of_stock");
   await put(app, "A", "quantity", "1");
   assertEquals((await stored(app, "A")).availability, "in_stock");
+});
+
+const FULL = `<product><sku>A</sku><title>T</title><description>D</description>
+  <price currency="SEK">199</price><compare_at_price>249</compare_at_price>
+  <vat_rate>25</vat_rate><quantity>12</quantity>
+  <availability>preorder</availability><available_at>2030-01-31</available_at>
+  <gtin>4006381333931</gtin><brand>B</brand><mpn>M</mpn><weight unit="g">340</weight>
+  <condition>used</condition><status>paused</status><parent_sku>P</parent_sku>
+  <categories><category>c</category></categories>
+  <attributes><attribute name="n">v</attribute></attributes></product>`;
+
+/** Another value for each attribute of it; the SKU comes last. */
+const OTHER = {
+  title: "U",
+  price: "200",
+  compare_at_price: "250",
+  vat_rate: "12",
+  quantity: 13,
+  availability: "backorder",
+  available_at: "2030-02-28",
+  gtin: "96385074",
+  brand: "C",
+  mpn: "N",
+  weight: 341,
+  condition: "new",
+  status: "active",
+  sku: "B",
+};
+
+bothEngines.test("an update changes its attribute alone, and obeys the rules that tie it to others", async () => {
+  await using app = await boot();
+  await app.upload(FULL);
+  assertEquals(Object.keys(OTHER).sort(), ATTRIBUTE_NAMES.toSorted());
+  for (
+    const [attribute, value, code] of [
+      ["price", "250", "out_of_range"],
+      ["compare_at_price", "198", "out_of_range"],
+      ["available_at", "", "required"],
+      ["sku", "P", "not_allowed"],
+    ]
+  ) {
+    const refused = await put(app, "A", attribute, value);
+    assertEquals(detailsOf(refused)[0]?.code, code, attribute);
+  }
+  for (const [attribute, value] of Object.entries(OTHER)) {
+    const before = await stored(app, "A");
+    const answer = await put(app, "A", attribute, String(value));
+    assertEquals(answer.status, 204, `${attribute}: ${answer.text}`);
+    const after = await stored(app, attribute === "sku" ? "B" : "A");
+    const { updated_at } = after;
+    assertEquals(after, { ...before, [attribute]: value, updated_at });
+  }
 });
 
 bothEngines.test("sku renames; the old SKU is free, a taken one refused", async () => {
