@@ -340,6 +340,7 @@ export class SqliteTx implements Tx {
 
   /** Lets other work run between pieces: only other writes need to wait. */
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
+    if (rows.length === 1) return this.exec(sql, rows[0]);
     const run = this.#inOrder(() => this.#runInPieces(sql, rows));
     this.#holdBack(run);
     return run;

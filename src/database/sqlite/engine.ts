@@ -116,6 +116,15 @@ function openConnections(
   }
 }
 
+/** A statement must not go on in the next transaction. */
+async function resultOf({ fn }: WaitingWrite, tx: SqliteTx): Promise<unknown> {
+  try {
+    return await fn(tx);
+  } finally {
+    await tx.idle();
+  }
+}
+
 /** Rejected if the lock is not free at once. */
 const NO_WAIT = -Infinity;
 
@@ -405,8 +414,7 @@ class SqliteDb implements Db {
     const tx = new SqliteTx(this.#writer, shared, this.#deps.clock);
     const before = this.#writer.writes;
     try {
-      // A statement must not go on in the next transaction.
-      const value = await write.fn(tx).finally(() => tx.idle());
+      const value = await resultOf(write, tx);
       this.#writer.checkTransaction();
       const { afterCommit } = tx;
       return { write, value, failed: false, spoilt: false, afterCommit };
