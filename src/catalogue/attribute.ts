@@ -25,7 +25,7 @@ import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { findBySkus, lockGroup, writeProducts } from "./product_rows.ts";
+import { findBySkus, lockGroup, writeProduct } from "./product_rows.ts";
 
 export interface AttributeUpdate {
   seller: Seller;
@@ -61,8 +61,7 @@ export async function updateAttribute(
     if (fields.sku !== current.sku) {
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
-    const after = { ...current, ...fields };
-    await writeProducts(tx, seller, [{ before: current, after }]);
+    await writeProduct(tx, seller, current, { ...fields, id: current.id });
   }, { owner: seller.id, shared, changes: true });
 }
 

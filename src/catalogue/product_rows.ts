@@ -305,6 +305,19 @@ export async function writeProducts(
   if (more !== 0) await addUsage(tx, "products", new Map([[seller.id, more]]));
 }
 
+/** As `writeProducts`, for one product that is there and stays. */
+export async function writeProduct(
+  tx: Tx,
+  { no }: SellerKeys,
+  before: Product,
+  after: ProductContent,
+): Promise<void> {
+  const { number, at } = await takeChange(tx);
+  const product = storedAs(before, after, at);
+  const update = UPDATES[groupsChanged(before, product)];
+  await tx.exec(update.sql, updateValues(update, no, product, number));
+}
+
 function bySku({ after: one }: Created, { after: other }: Created): number {
   return one.sku < other.sku ? -1 : one.sku > other.sku ? 1 : 0;
 }
@@ -367,15 +380,12 @@ async function updateProducts(
   { number, at }: Change,
 ): Promise<void> {
   await freeSkus(tx, no, updated);
-  for (const [{ columns, sql }, rows] of byUpdate(updated, at)) {
+  for (const [update, rows] of byUpdate(updated, at)) {
     await tx.runMany(
-      sql,
-      rows.map(({ place, product }) => [
-        number + place,
-        ...columns.map((column) => columnValue(product, column)),
-        no,
-        product.id,
-      ]),
+      update.sql,
+      rows.map(({ place, product }) =>
+        updateValues(update, no, product, number + place)
+      ),
     );
   }
 }
@@ -457,6 +467,41 @@ interface Row extends Placed {
   product: Product;
 }
 
+/** The groups that differ, as in `UPDATES`; generated as `readerOf` is. */
+const groupsChanged = new Function(
+  "before",
+  "after",
+  `return ${
+    WRITTEN_TOGETHER.map((columns, i) => {
+      const differ = columns.map((name) => `before.${name} !== after.${name}`);
+      return `(${differ.join(" || ")} ? ${1 << i} : 0)`;
+    }).join(" | ")
+  };`,
+) as (before: Product, after: Product) => number;
+
+/** The product as it is to be stored. */
+function storedAs(
+  before: Product,
+  after: ProductContent,
+  at: number,
+): Product {
+  // No product's time goes back, even if the clocks of processes differ.
+  const updated_at = Math.max(at, before.updated_at);
+  return { ...after, created_at: before.created_at, updated_at };
+}
+
+function updateValues(
+  { columns }: Update,
+  sellerNo: number,
+  product: Product,
+  number: number,
+): Param[] {
+  const values: Param[] = [number];
+  for (const column of columns) values.push(columnValue(product, column));
+  values.push(sellerNo, product.id);
+  return values;
+}
+
 /** Products that change the same columns share a statement. */
 function byUpdate(
   changes: readonly Updated[],
@@ -464,15 +509,8 @@ function byUpdate(
 ): ReadonlyMap<Update, Row[]> {
   const rows = new Map<Update, Row[]>();
   for (const { place, before, after } of changes) {
-    // No product's time goes back, even if the clocks of processes differ.
-    const updated_at = Math.max(at, before.updated_at);
-    const product = { ...after, created_at: before.created_at, updated_at };
-    const changed = (column: Column) => before[column] !== product[column];
-    let groups = 0;
-    for (let i = 0; i < WRITTEN_TOGETHER.length; i++) {
-      if (WRITTEN_TOGETHER[i].some(changed)) groups |= 1 << i;
-    }
-    const update = UPDATES[groups];
+    const product = storedAs(before, after, at);
+    const update = UPDATES[groupsChanged(before, product)];
     const row = { place, product };
     const same = rows.get(update);
     if (same === undefined) rows.set(update, [row]);
