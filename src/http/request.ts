@@ -27,9 +27,8 @@ export interface Origin {
   remoteAddr: { hostname: string };
 }
 
-export interface ExchangeOptions {
-  request: Request;
-  origin: Origin;
+/** What all requests of a server share. */
+export interface ServerState {
   /** Ends requests that wait or stream. */
   stopping: AbortSignal;
   /** Bodies being read. */
@@ -46,7 +45,7 @@ export interface ExchangeOptions {
   sender: BodySender;
   finalResults: RecentValues<FinalResults>;
   /** Throws 429 if the seller's rate does not allow so many requests. */
-  spend: (seller: KeyOwner, requests: number) => void;
+  spend: (exchange: Exchange, seller: KeyOwner, requests: number) => void;
 }
 
 /** One request and its answer: the context of the handler. */
@@ -55,7 +54,8 @@ export class Exchange implements RequestContext, Disposable {
   readonly request: Request;
   readonly requestId: string;
   readonly startedAt: number;
-  readonly #options: ExchangeOptions;
+  readonly #origin: Origin;
+  readonly #server: ServerState;
   /** Released when the answer is created, and when it is sent. */
   readonly held = {
     untilMade: new DisposableStack(),
@@ -80,18 +80,24 @@ export class Exchange implements RequestContext, Disposable {
   /** The body of the answer, unless it is streamed. */
   sent: EncodedBody | undefined;
 
-  constructor(services: Services, options: ExchangeOptions) {
+  constructor(
+    services: Services,
+    server: ServerState,
+    request: Request,
+    origin: Origin,
+  ) {
     this.services = services;
-    this.request = options.request;
+    this.request = request;
     this.requestId = services.deps.ids.uuid();
     this.startedAt = services.deps.clock.monotonic();
-    this.#options = options;
+    this.#server = server;
+    this.#origin = origin;
   }
 
   readonly body = async (limit?: number) => joined(await this.blocks(limit));
 
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
-    const { bodies, budget, uploads, stopping } = this.#options;
+    const { bodies, budget, uploads, stopping } = this.#server;
     const { deps: { clock }, heavy } = this.services;
     using reading = new DisposableStack();
     const share = this.owner === null
@@ -127,7 +133,7 @@ export class Exchange implements RequestContext, Disposable {
   };
 
   readonly startWaiting = (): Waiting => {
-    const { waits, keys } = this.#options;
+    const { waits, keys } = this.#server;
     const leave = waits.take(this.seller.id);
     this.isWaiting = true;
     const key = keys.watch(this.request.headers.get(KEY_HEADER)!);
@@ -144,17 +150,17 @@ export class Exchange implements RequestContext, Disposable {
   };
 
   get finalResults(): RecentValues<FinalResults> {
-    return this.#options.finalResults;
+    return this.#server.finalResults;
   }
 
   readonly spend = (requests: number): void => {
-    if (this.owner !== null) this.#options.spend(this.owner, requests);
+    if (this.owner !== null) this.#server.spend(this, this.owner, requests);
   };
 
   readonly heavyRead = async <T>(
     read: (takeStep: TakeStep) => Promise<T>,
   ): Promise<T> => {
-    const { reads, sender } = this.#options;
+    const { reads, sender } = this.#server;
     const owner = this.reader ?? "";
     const takeStep = await reads.begin(owner, () => this.abort, this.held);
     sender.checkRoom(owner);
@@ -164,7 +170,7 @@ export class Exchange implements RequestContext, Disposable {
   readonly isOperator = async (): Promise<boolean> => {
     const key = this.request.headers.get(KEY_HEADER) ?? "";
     if (key === "") return false;
-    this.operator = await this.#options.operatorKeys.authenticate(key);
+    this.operator = await this.#server.operatorKeys.authenticate(key);
     return this.operator !== null;
   };
 
@@ -175,7 +181,7 @@ export class Exchange implements RequestContext, Disposable {
 
   /** The address of the client, as far as it is known. */
   get client(): string {
-    const { hostname } = this.#options.origin.remoteAddr;
+    const { hostname } = this.#origin.remoteAddr;
     const { trustProxy } = this.services.config;
     return clientAddress(this.request, hostname, trustProxy);
   }
@@ -199,6 +205,6 @@ export class Exchange implements RequestContext, Disposable {
   }
 
   get abort(): AbortSignal {
-    return AbortSignal.any([this.request.signal, this.#options.stopping]);
+    return AbortSignal.any([this.request.signal, this.#server.stopping]);
   }
 }

@@ -17,7 +17,7 @@ import type { Operator } from "../sellers/operator_keys.ts";
 import type { KeyOwner } from "../sellers/seller_rows.ts";
 import type { Services } from "../services.ts";
 import { type EncodedBlocks, serviceDocument } from "../xml/encode.ts";
-import { Exchange, type Origin } from "./request.ts";
+import { Exchange, type Origin, type ServerState } from "./request.ts";
 import type { FinalResults, Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./errors.ts";
 import {
@@ -86,12 +86,10 @@ export class RequestHandler {
   readonly #authFailures: AuthFailureLimiter;
   readonly #uploads: UploadQuota;
   readonly #bodies = new ConcurrencyQuota(BODIES);
-  readonly #budget: BodyBudget;
   readonly #waits = new ConcurrencyQuota(WAITS);
   readonly #reads: ReadQuota;
   readonly #sender: BodySender;
-  readonly #finalResults = new RecentValues<FinalResults>(FINAL_RESULTS_BYTES);
-  readonly #stopping: AbortSignal;
+  readonly #state: ServerState;
   #handling = 0;
 
   /** `stopping` ends requests that wait or stream. */
@@ -112,8 +110,20 @@ export class RequestHandler {
     this.#reads = new ReadQuota(deps.clock);
     this.#sender = new BodySender(deps);
     this.#uploads = new UploadQuota(deps.clock);
-    this.#budget = new BodyBudget(config.bodyBudget);
-    this.#stopping = stopping;
+    this.#state = {
+      stopping,
+      bodies: this.#bodies,
+      budget: new BodyBudget(config.bodyBudget),
+      uploads: this.#uploads,
+      waits: this.#waits,
+      reads: this.#reads,
+      keys: this.#keys,
+      operatorKeys: this.#operatorKeys,
+      sender: this.#sender,
+      finalResults: new RecentValues<FinalResults>(FINAL_RESULTS_BYTES),
+      spend: (exchange, seller, requests) =>
+        this.#spend(exchange, seller, requests),
+    };
   }
 
   /** Writes pending changes. */
@@ -134,21 +144,12 @@ export class RequestHandler {
 
   /** Answers a request; never rejects. */
   async handle(request: Request, origin: Origin): Promise<Response> {
-    using exchange: Exchange = new Exchange(this.#services, {
+    using exchange = new Exchange(
+      this.#services,
+      this.#state,
       request,
       origin,
-      stopping: this.#stopping,
-      bodies: this.#bodies,
-      budget: this.#budget,
-      uploads: this.#uploads,
-      waits: this.#waits,
-      reads: this.#reads,
-      keys: this.#keys,
-      operatorKeys: this.#operatorKeys,
-      sender: this.#sender,
-      finalResults: this.#finalResults,
-      spend: (seller, requests) => this.#spend(exchange, seller, requests),
-    });
+    );
     this.#handling++;
     const response = await this.#respond(exchange);
     this.#handling--;
