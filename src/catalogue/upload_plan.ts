@@ -76,9 +76,11 @@ export async function makePlan(
   uuid: () => string,
 ): Promise<Plan> {
   const stored = await loadStored(sql, sellerNo, document);
-  const claims = new Claims(stored, document.rows);
+  const reservations = new SkuReservations(stored, document.rows);
   const plan: Plan = { problems: [], products: [] };
-  for (const row of document.rows) planRow(plan, row, stored, claims, uuid);
+  for (const row of document.rows) {
+    planRow(plan, row, stored, reservations, uuid);
+  }
   return plan;
 }
 
@@ -86,30 +88,30 @@ function planRow(
   plan: Plan,
   row: DecodedProduct,
   stored: Stored,
-  claims: Claims,
+  reservations: SkuReservations,
   uuid: () => string,
 ): void {
   const target = findTarget(row, stored);
   if ("problems" in target) {
-    claims.claimSku(row);
+    reservations.reserveSku(row);
     for (const problem of target.problems) plan.problems.push(problem);
     return;
   }
   const { current } = target;
   const place = { product: row.product, sku: row.sku ?? current?.sku };
-  const claim = claims.claim(row, current);
+  const reservation = reservations.reserve(row, current);
   const { fields, problems } = applyPatch(current, row.patch, row.unread);
   // What a new product lacks may stand in the one that it clashes with.
-  const told = "clash" in claim
+  const told = "clash" in reservation
     ? problems.filter(({ code }) => code !== "required")
     : problems;
   for (const detail of detailsOf(row, place, told)) plan.problems.push(detail);
-  if ("clash" in claim) {
-    plan.problems.push({ ...place, ...claim.clash });
+  if ("clash" in reservation) {
+    plan.problems.push({ ...place, ...reservation.clash });
     return;
   }
   const planned = planProduct(row, current, fields, uuid);
-  plan.products.push({ ...planned, takesSkuOf: claim.takesSkuOf });
+  plan.products.push({ ...planned, takesSkuOf: reservation.takesSkuOf });
 }
 
 /**
@@ -170,8 +172,8 @@ function unknownId(row: DecodedProduct): Detail {
 
 type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
 
-/** Who takes which SKU, and which stored product, in this document. */
-class Claims {
+/** Which row of this document uses which SKU, and which stored product. */
+class SkuReservations {
   readonly #stored: Stored;
   readonly #skus = new Map<string, DecodedProduct>();
   readonly #targets = new Map<string, DecodedProduct>();
@@ -188,18 +190,18 @@ class Claims {
     }
   }
 
-  /** Notes the SKU of a row that addresses no product. */
-  claimSku(row: DecodedProduct): void {
+  /** Reserves the SKU of a row that addresses no product. */
+  reserveSku(row: DecodedProduct): void {
     if (row.sku !== null && !this.#skus.has(row.sku)) {
       this.#skus.set(row.sku, row);
     }
   }
 
   /**
-   * Records a row's claims; reports an earlier claim that they conflict with,
-   * and a taken SKU. The claims of a refused row count, too.
+   * Reserves a row's SKU and product; returns a conflict with an earlier row
+   * or with a stored product's SKU. What a refused row reserves counts, too.
    */
-  claim(
+  reserve(
     row: DecodedProduct,
     current: Product | null,
   ): { clash: Clash } | { takesSkuOf: string | null } {
