@@ -48,16 +48,16 @@ export const webhookCommands: readonly Command[] = [
   },
   {
     name: "webhook rotate-secret",
-    summary: "give a webhook a new secret of its own; prints it, once; the " +
-      "old one signs too for 24 hours",
+    summary: "give a webhook a new secret of its own; prints it once; for " +
+      "24 hours the former one signs as well",
     arguments: [{ name: "TRIGGER" }],
     flags: [sellerFlag, dataFlag],
     run: rotateOwn,
   },
   {
     name: "key rotate-secret",
-    summary: "give a seller a new webhook secret; prints it, once; the old " +
-      "one signs too for 24 hours",
+    summary: "give a seller a new webhook secret; prints it once; for 24 " +
+      "hours the former one signs as well",
     arguments: [{ name: "SELLER" }],
     flags: [dataFlag],
     run: rotateSecret,

@@ -207,7 +207,7 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "retryImages",
       title: "Try failed images again",
-      about: "Answers how many references that are.",
+      about: "Answers how many image references are tried again.",
       answers: ["images_retry"],
       errors: ["not_found"],
     },
@@ -219,8 +219,9 @@ export const ROUTES: readonly Route[] = [
     parameters: [
       {
         name: "changed",
-        about: "keep: leaves what was changed since, and undoes the rest; " +
-          "without it, that refuses all of it",
+        about:
+          "keep: leaves fields that were changed since and undoes the rest; " +
+          "when left out, the undo is refused if there are any",
         schema: { type: "string", enum: ["keep"] },
       },
       DRY_RUN,
@@ -231,10 +232,10 @@ export const ROUTES: readonly Route[] = [
       operation: "undoUpload",
       title: "Take an upload back",
       about:
-        "Gives every field that the upload changed its former value, and " +
-        "deletes the products that it created: a transaction of its own, all " +
-        "or nothing, which can be undone, too. A dry run answers the counts, " +
-        "as with changed=keep, and what was changed since.",
+        "Restores the former value of every field that the upload changed, " +
+        "and deletes the products that it created, all or nothing. The undo " +
+        "is a transaction, which can be undone as well. A dry run answers the " +
+        "counts, as with changed=keep, and what was changed since.",
       answers: ["upload", "undo_dry_run"],
       errors: ["not_found", "conflict", "record_invalid"],
     },
@@ -402,8 +403,8 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "rotateWebhookSecret",
       title: "Give a webhook a new secret",
-      about: "The webhook has a secret of its own from then on. The former " +
-        "one signs too for 24 h.",
+      about: "The webhook has a secret of its own from then on. For 24 h " +
+        "deliveries are signed with the former secret as well.",
       answers: ["webhook_secret"],
       errors: ["not_found"],
     },
@@ -430,7 +431,8 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "replayDelivery",
       title: "Send a delivery anew",
-      about: "Answers its state then; one that is on its way stays as it is.",
+      about: "Answers the delivery's new state. A delivery that is under way " +
+        "stays as it is.",
       answers: ["delivery"],
       errors: ["not_found"],
     },
@@ -497,9 +499,9 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "ingestEvent",
       title: "Hand an event in",
-      about:
-        "It is on disk when the answer arrives. The same seller, trigger and " +
-        "reference again return the first id and deliver nothing twice.",
+      about: "The event is on disk when the answer arrives. The same seller, " +
+        "trigger and reference again return the first id and deliver nothing " +
+        "twice.",
       sends: { root: "event", example: EVENT_EXAMPLE },
       answers: ["event"],
     },
@@ -616,7 +618,7 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "revokeKey",
       title: "Revoke a key",
-      about: "Within a second every process refuses it.",
+      about: "Every process refuses the key within a second.",
       answers: ["success"],
       errors: ["not_found"],
     },
@@ -629,9 +631,8 @@ export const ROUTES: readonly Route[] = [
     documentation: {
       operation: "rotateSellerSecret",
       title: "Give a seller a new webhook secret",
-      about:
-        "The former one signs too for 24 hours. Webhooks with a secret of " +
-        "their own keep it.",
+      about: "For 24 h deliveries are signed with the former secret as well. " +
+        "Webhooks with a secret of their own keep it.",
       answers: ["webhook_secret"],
       errors: ["not_found", "rate_limited"],
     },
@@ -760,8 +761,8 @@ export const ROUTES: readonly Route[] = [
       operation: "getImage",
       title: "A stored image",
       about:
-        "At the path that a product's href says. It never changes; a range " +
-        "of its bytes can be had.",
+        "At the path in a product's href. The file never changes. Ranges of " +
+        "bytes can be requested.",
       answers: { type: "image/*" },
       errors: ["not_found"],
     },

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 61c39a423de2426686f1874215fc6800.
+// Built by `deno task client` from sources with the hash d28efc9332549aca4661d52909047456.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -467,7 +467,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         next?: string;
     }>;
     /**
-     * Try failed images again. Answers how many references that are.
+     * Try failed images again. Answers how many image references are tried again.
      *
      * `POST /seller_api/bulk_products/:transaction_id/images/retry`
      */
@@ -481,14 +481,14 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         };
     }>;
     /**
-     * Take an upload back. Gives every field that the upload changed its former value, and deletes the products that it created: a transaction of its own, all or nothing, which can be undone, too. A dry run answers the counts, as with changed=keep, and what was changed since.
+     * Take an upload back. Restores the former value of every field that the upload changed, and deletes the products that it created, all or nothing. The undo is a transaction, which can be undone as well. A dry run answers the counts, as with changed=keep, and what was changed since.
      *
      * `POST /seller_api/bulk_products/:transaction_id/undo`
      */
     undoUpload(input: {
         /** the answer of the upload */
         transaction_id: string;
-        /** keep: leaves what was changed since, and undoes the rest; without it, that refuses all of it */
+        /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
         changed?: "keep";
         dry_run?: false;
     }, options?: CallOptions): Promise<{
@@ -499,7 +499,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
     undoUpload(input: {
         /** the answer of the upload */
         transaction_id: string;
-        /** keep: leaves what was changed since, and undoes the rest; without it, that refuses all of it */
+        /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
         changed?: "keep";
         /** does everything but the write */
         dry_run: true;
@@ -625,7 +625,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         };
     }>;
     /**
-     * Give a webhook a new secret. The webhook has a secret of its own from then on. The former one signs too for 24 h.
+     * Give a webhook a new secret. The webhook has a secret of its own from then on. For 24 h deliveries are signed with the former secret as well.
      *
      * `POST /seller_api/webhooks/:trigger/rotate_secret`
      */
@@ -654,7 +654,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         next?: string;
     }>;
     /**
-     * Send a delivery anew. Answers its state then; one that is on its way stays as it is.
+     * Send a delivery anew. Answers the delivery's new state. A delivery that is under way stays as it is.
      *
      * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`
      */
@@ -710,7 +710,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         account: Seller;
     }>;
     /**
-     * Hand an event in. It is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
+     * Hand an event in. The event is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice.
      *
      * `POST /operator_api/events`
      */
@@ -826,7 +826,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         key: NewKey;
     }>;
     /**
-     * Revoke a key. Within a second every process refuses it.
+     * Revoke a key. Every process refuses the key within a second.
      *
      * `DELETE /operator_api/keys/:key_id`
      */
@@ -837,7 +837,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         success: boolean;
     }>;
     /**
-     * Give a seller a new webhook secret. The former one signs too for 24 hours. Webhooks with a secret of their own keep it.
+     * Give a seller a new webhook secret. For 24 h deliveries are signed with the former secret as well. Webhooks with a secret of their own keep it.
      *
      * `POST /operator_api/sellers/:seller/rotate_secret`
      */
@@ -948,7 +948,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         backlog?: Backlog;
     }>;
     /**
-     * A stored image. At the path that a product's href says. It never changes; a range of its bytes can be had.
+     * A stored image. At the path in a product's href. The file never changes. Ranges of bytes can be requested.
      *
      * `GET /images/:folder/:file`
      */
