@@ -87,7 +87,7 @@ export function applyPatch(
   unread: ReadonlySet<string> = NONE,
 ): { fields: ProductFields; problems: FieldProblem[] } {
   const missing = current === null ? missingFields(patch, unread) : [];
-  const fields = merge(current, patch);
+  const fields = merge(current ?? INITIAL, patch);
   if (patch.availability === undefined) followQuantity(fields, patch);
   const unsure = missing.length === 0
     ? unread
@@ -127,19 +127,16 @@ export const INITIAL = Object.fromEntries([
   ...LIST_NAMES.map((list) => [list, Object.freeze([])]),
 ]) as ProductFields;
 
-function merge(
-  current: ProductFields | null,
-  patch: ProductPatch,
-): ProductFields {
-  const fields: ProductFields = { ...(current ?? INITIAL) };
-  const values = fields as unknown as Record<string, unknown>;
-  for (const name in patch) {
-    const field = name as keyof ProductFields;
-    const value = patch[field];
-    if (value !== undefined) values[field] = value ?? INITIAL[field];
-  }
-  return fields;
-}
+/** Generated, as a loop over the names takes several times as long. */
+const merge = new Function(
+  "initial",
+  `return (current, patch) => ({ ${
+    Object.keys(INITIAL).map((name) =>
+      `${name}: patch.${name} === undefined ? current.${name} : ` +
+      `patch.${name} ?? initial.${name}`
+    ).join(", ")
+  } });`,
+)(INITIAL) as (current: ProductFields, patch: ProductPatch) => ProductFields;
 
 /** A quantity without availability moves `in_stock`/`out_of_stock` with it. */
 function followQuantity(fields: ProductFields, patch: ProductPatch): void {
