@@ -65,22 +65,15 @@ export function mappingFor({ header }: Table): Mapping {
 }
 
 /** Whether several columns may hold it. */
-function isRepeatable(target: Target): boolean {
+export function isRepeatable(target: Target): boolean {
   return target === "" || target === "attribute" || target in LISTS;
 }
 
-/** Labels of the fields that several columns hold, though only one may. */
-export function repeated({ targets }: Mapping): string[] {
-  return TARGETS.filter(({ target }) =>
-    !isRepeatable(target) &&
-    targets.filter((one) => one === target).length > 1
-  ).map(({ label }) => label);
-}
-
-/** Remembers the columns by name. */
+/** Remembers the columns by name; of several of one name, one that is sent. */
 export function rememberMapping({ header }: Table, mapping: Mapping): void {
-  const targets = remembered().targets;
-  header.forEach((name, i) => targets[name] = mapping.targets[i]);
+  const chosen: Record<string, Target> = {};
+  header.forEach((name, i) => chosen[name] ||= mapping.targets[i]);
+  const targets = { ...remembered().targets, ...chosen };
   kept.set(JSON.stringify({ targets, currency: mapping.currency }));
 }
 
@@ -108,32 +101,6 @@ function withoutNumber(name: string): string {
   let end = name.length;
   while (end > 0 && " 0123456789".includes(name[end - 1])) end--;
   return name.slice(0, end).trim();
-}
-
-/** Fields that a new product needs and no column holds. */
-export function missing({ targets, currency }: Mapping): string[] {
-  const has = (target: Target) => targets.includes(target);
-  return [
-    ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].required && !has(name))
-      .map((name) => SCALAR_RULES[name].label),
-    ...(has("quantity") || has("availability")
-      ? []
-      : [SCALAR_RULES.quantity.label]),
-    ...(has("price") && !has("currency") && currency === ""
-      ? ["Currency"]
-      : []),
-  ];
-}
-
-/** An example of a long number that a spreadsheet program has rounded. */
-export function rounded({ rows }: Table, { targets }: Mapping): string | null {
-  for (const row of rows) {
-    for (const [i, target] of targets.entries()) {
-      const isCode = target === "sku" || target === "gtin";
-      if (isCode && /^\d[.,]\d+E\+\d+$/i.test(row[i])) return row[i];
-    }
-  }
-  return null;
 }
 
 /** Documents of as many products as one may hold. */
@@ -227,7 +194,8 @@ function converted(target: Target, text: string, currency: string): string {
     case "decimal":
       return decimalOf(text, [currency, ...CURRENCY_MARKS[currency] ?? []]);
     case "integer":
-      return decimalOf(text, PIECES).replace(/\.0+$/, "");
+      // "1.000" may be a thousand.
+      return decimalOf(text, PIECES).replace(/\.00?$/, "");
     case "digits":
       return text.replace(/[\s-]/g, "");
     case "word": {

@@ -232,10 +232,23 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
   await page.getByRole("button", { name: "Another file" }).click();
 
   const rows = Array.from({ length: 251 }, (_, i) => `S-${i};Mug;9,50;${i}`);
+  const header = "SKU;Namn;Price;Stock";
+  await choose(
+    page,
+    [header, ...rows, "S-0;Mug;1.299;1"].join("\n"),
+    "stock.csv",
+  );
+  await page.getByRole("alert")
+    .getByText("Rows 2 and 253 have the same SKU, S-0.").waitFor();
+  await page.getByText("A price such as 1.299 is sent as it is").waitFor();
+  const all = page.getByRole("button", { name: "Check 252 products" });
+  assert(await all.isDisabled());
+  await page.getByRole("button", { name: "Another file" }).click();
+
   const flawed = "S-251;Mug;cheap;1";
   await choose(
     page,
-    ["SKU;Namn;Price;Stock", ...rows, flawed].join("\n"),
+    [`${header};Stock`, ...rows, flawed].join("\n"),
     "stock.csv",
   );
   await page.getByText("No column holds: Title, Currency.").waitFor();
@@ -243,7 +256,7 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
   await page.getByLabel("Currency of all prices").fill("sek");
   await page.getByText("Every field that a new product needs").waitFor();
   await page.getByRole("cell", { name: "9.50" }).first().waitFor();
-  await page.getByRole("button", { name: "Check 252 products" }).click();
+  await all.click();
   await page.getByText("1 problem in 1 product.").waitFor();
   await page.getByRole("button", { name: "row 253" }).click();
   assertEquals(await selected(page), "cheap");

@@ -6,12 +6,16 @@ import {
   documentsOf,
   type Mapping,
   mappingFor,
-  missing,
-  repeated,
-  rounded,
   templateCsv,
   valuesOf,
 } from "../../src/web/spreadsheet.ts";
+import {
+  missing,
+  repeated,
+  repeatedSku,
+  rounded,
+  thousands,
+} from "../../src/web/table_checks.ts";
 import { boot } from "../support/app.ts";
 
 function mapped(csv: string, changes: Partial<Mapping> = {}) {
@@ -48,6 +52,29 @@ Deno.test("long numbers that were rounded are found before anything is sent", ()
   assertEquals(rounded(table, mapping), "4,00638E+12");
   const { table: sound, mapping: same } = mapped("sku;EAN\nA-1;40063813\n");
   assertEquals(rounded(sound, same), null);
+});
+
+Deno.test("prices that may be of thousands are told", () => {
+  const of = (price: string) => {
+    const { table, mapping } = mapped(`sku;price\nA-1;5.5\nA-2;${price}\n`);
+    return thousands(table, mapping);
+  };
+  assertEquals(of("1.299"), "1.299");
+  for (const clear of ["1.29", "1299", "0.125", "1.299,50", "1.2999"]) {
+    assertEquals(of(clear), null, clear);
+  }
+});
+
+Deno.test("a SKU in two documents of a table is told", () => {
+  const of = (...skus: string[]) => {
+    const { table, mapping } = mapped(`title,sku\n,${skus.join("\n,")}\n`);
+    return repeatedSku(table, mapping);
+  };
+  const skus = Array.from({ length: 250 }, (_, i) => `S-${i}`);
+  assertEquals(of(...skus, "S-250"), null);
+  const expected = { sku: "S-7", first: 9, second: 253 };
+  assertEquals(of(...skus, "S-250", "S-7"), expected);
+  assertEquals(of("A", "A"), null, "the service tells");
 });
 
 Deno.test("columns may have the names of what every object has", () => {
@@ -98,6 +125,7 @@ const VALUES: readonly (readonly [string, string, string])[] = [
   ["quantity", "10 st", "10"],
   ["available_at", "2026-12-24 00:00:00", "2026-12-24"],
   ["quantity", "12.0", "12"],
+  ["quantity", "1.000", "1.000"],
   ["gtin", "4006381 333931", "4006381333931"],
   ["availability", "In stock", "in_stock"],
   ["availability", "soon", "soon"],

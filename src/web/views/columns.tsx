@@ -7,15 +7,19 @@ import {
   documentsOf,
   type Mapping,
   mappingFor,
-  missing,
   rememberMapping,
-  repeated,
-  rounded,
   type Target,
   TARGETS,
   valuesOf,
 } from "../spreadsheet.ts";
 import { type Column, Table } from "../table.tsx";
+import {
+  missing,
+  repeated,
+  repeatedSku,
+  rounded,
+  thousands,
+} from "../table_checks.ts";
 import { takeDocuments } from "../upload.ts";
 
 /** Rows of the preview, and examples of a column. */
@@ -30,6 +34,8 @@ export function ColumnsView({ client, spreadsheet }: {
   const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
   const lacking = missing(mapping);
   const spoiled = rounded(table, mapping);
+  const large = thousands(table, mapping);
+  const apart = useMemo(() => repeatedSku(table, mapping), [table, mapping]);
   const twice = repeated(mapping);
   const { targets, currency } = mapping;
   const hasNoCurrency = targets.includes("price") &&
@@ -53,7 +59,7 @@ export function ColumnsView({ client, spreadsheet }: {
           type="button"
           class="main"
           disabled={!targets.includes("sku") || hasNoCurrency ||
-            table.flaw !== null || twice.length > 0}
+            table.flaw !== null || twice.length > 0 || apart !== null}
           onClick={check}
         >
           Check {plural(table.rows.length, "product")}
@@ -80,6 +86,21 @@ export function ColumnsView({ client, spreadsheet }: {
         <p class="note bad" role="alert">
           Several columns are the same field, which can have one value:{" "}
           {twice.join(", ")}. Leave out all but one.
+        </p>
+      )}
+      {apart !== null && (
+        <p class="note bad" role="alert">
+          Rows {apart.first} and {apart.second} have the same SKU, {apart.sku}.
+          {" "}
+          Leave one of them: the later one would replace what the earlier one
+          stores.
+        </p>
+      )}
+      {large !== null && (
+        <p class="note warn">
+          A price such as {large}{" "}
+          is sent as it is, with decimals behind the point. If it is of
+          thousands, write it without a point.
         </p>
       )}
       {spoiled !== null && (
