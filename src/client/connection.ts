@@ -142,7 +142,8 @@ export class Connection {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     try {
-      const url = (this.#options.url ?? "") + path;
+      const { url: base = "" } = this.#options;
+      const url = (base.endsWith("/") ? base.slice(0, -1) : base) + path;
       const response = await this.platform.fetch(url, { ...init, signal });
       if (response.ok) return await read(response);
       throw this.#failure(response, await response.text());

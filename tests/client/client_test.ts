@@ -122,6 +122,9 @@ Deno.test("a refusal is an error with code, place and message of each problem", 
   const unknown = createClient({ url: app.url, key: "nobody" });
   const refusal = await assertRejects(() => unknown.listProducts(), ApiError);
   assertEquals(refusal.code, "unauthorized");
+
+  const slash = createClient({ url: `${app.url}/`, key: app.key });
+  assertEquals((await slash.listProducts()).products.length, 1);
 });
 
 Deno.test("lists are read to their end, page by page or entry by entry", async () => {

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash d28efc9332549aca4661d52909047456.
+// Built by `deno task client` from sources with the hash 5be5b33b36ec392769ab11f00eb500c2.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
