@@ -1,4 +1,5 @@
 /** Runs the real program as a process of its own. */
+import { inTime } from "./clock.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Without an address when it does not serve the API. */
@@ -133,12 +134,12 @@ export class Program implements AsyncDisposable {
 
   /** Resolves at the first line of standard output that matches. */
   line(pattern: RegExp): Promise<string> {
-    return this.#output.line(pattern);
+    return inTime(this.#output.line(pattern), `a line ${pattern}`);
   }
 
   /** The same for standard error. */
   errorLine(pattern: RegExp): Promise<string> {
-    return this.#errors.line(pattern);
+    return inTime(this.#errors.line(pattern), `a line ${pattern}`);
   }
 
   /** The exit code, whether its output has been read or not. */
