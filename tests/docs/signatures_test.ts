@@ -45,6 +45,7 @@ for line in sys.stdin:
     secret, id, timestamp, signature, body = line.rstrip("\\n").split("\\t")
     headers = {"webhook-id": id, "webhook-timestamp": timestamp,
                "webhook-signature": signature}
+    headers = {name: value for name, value in headers.items() if value}
     print(str(verify(secret, headers, base64.b64decode(body))).lower())
 `,
     },
@@ -60,6 +61,7 @@ for (const line of readFileSync(0, "utf8").trim().split("\\n")) {
   const [secret, id, timestamp, signature, body] = line.split("\\t");
   const headers = { "webhook-id": id, "webhook-timestamp": timestamp,
     "webhook-signature": signature };
+  for (const name in headers) if (headers[name] === "") delete headers[name];
   console.log(verify(secret, headers, Buffer.from(body, "base64")));
 }
 `,
@@ -74,8 +76,8 @@ for (const line of readFileSync(0, "utf8").trim().split("\\n")) {
 ${snippet("php")}
 while (($line = fgets(STDIN)) !== false) {
     [$secret, $id, $timestamp, $signature, $body] = explode("\\t", trim($line));
-    $headers = ['webhook-id' => $id, 'webhook-timestamp' => $timestamp,
-                'webhook-signature' => $signature];
+    $headers = array_filter(['webhook-id' => $id,
+        'webhook-timestamp' => $timestamp, 'webhook-signature' => $signature]);
     echo verify($secret, $headers, base64_decode($body)) ? "true\\n" : "false\\n";
 }
 `,
@@ -98,7 +100,9 @@ while (($line = fgets(STDIN)) !== false) {
       var headers = java.util.Map.of("webhook-id", part[1],
           "webhook-timestamp", part[2], "webhook-signature", part[3]);
       byte[] body = Base64.getDecoder().decode(part[4]);
-      System.out.println(Webhooks.verify(part[0], headers::get, body));
+      java.util.function.Function<String, String> header = (name) ->
+          headers.get(name).isEmpty() ? null : headers.get(name);
+      System.out.println(Webhooks.verify(part[0], header, body));
     }
   }
 }
@@ -256,6 +260,13 @@ function casesOf(
       timestamp: String(Number(sent.timestamp) - 1),
     }],
     ["with a time that is no number", false, { ...sent, timestamp: "now" }],
+    ["with a time of 5,000 digits", false, {
+      ...sent,
+      timestamp: "9".repeat(5_000),
+    }],
+    ["without an id", false, { ...sent, id: "" }],
+    ["without a time", false, { ...sent, timestamp: "" }],
+    ["without a signature", false, { ...sent, signature: "" }],
     ["with a signature of another version", false, {
       ...sent,
       signature: `v2,${mac}`,
