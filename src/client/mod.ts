@@ -16,5 +16,5 @@ export {
   type SignedDelivery,
   signWebhook,
   type Verification,
-  verifyWebhook,
 } from "./signature.ts";
+export { verifyWebhook } from "./webhook.ts";

@@ -1,5 +1,5 @@
 /** Receives webhooks as a seller would: verifies, prints and keeps them. */
-import { SignatureError, verifyWebhook } from "../client/mod.ts";
+import { SignatureError, verifySignature } from "../client/signature.ts";
 import type { Clock } from "../deps.ts";
 import { EVENT_LIMIT } from "../webhooks/event.ts";
 
@@ -60,7 +60,7 @@ async function verify(
   let reason = "There is no secret.";
   for (const secret of secrets) {
     try {
-      await verifyWebhook({ secret, ...delivery }, { now });
+      await verifySignature({ secret, ...delivery }, { now });
       return "signature right";
     } catch (error) {
       if (!(error instanceof SignatureError)) throw error;

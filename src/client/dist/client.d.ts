@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 5be5b33b36ec392769ab11f00eb500c2.
+// Built by `deno task client` from sources with the hash 20abb504bf986a8bb12ed61684141581.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -1018,6 +1018,7 @@ export interface Platform { fetch: (url: string, init: RequestInit) => Promise<R
  * https and localhost.
  */
 export declare function newIdempotencyKey(): string;
+/** The signature of a delivery, as Standard Webhooks defines it. */
 /** The delivery was not signed with this secret, or not lately. */
 export declare class SignatureError extends Error { readonly name = "SignatureError";
 }
@@ -1031,10 +1032,10 @@ export interface Verification { /** Seconds that the time of the signature may b
     /** Unix time in milliseconds. */
     now?: () => number;
 }
+/** The headers of a delivery of `body`; `timestamp` in Unix seconds. */
+export declare function signWebhook(secret: string, id: string, timestamp: number, body: string): Promise<Record<string, string>>;
 /**
  * The event of a delivery that the service signed. Throws `SignatureError`
  * otherwise.
  */
-export declare function verifyWebhook({ secret, headers, body }: SignedDelivery, { tolerance, now }?: Verification): Promise<DeliveredEvent>;
-/** The headers of a delivery of `body`; `timestamp` in Unix seconds. */
-export declare function signWebhook(secret: string, id: string, timestamp: number, body: string): Promise<Record<string, string>>;
+export declare function verifyWebhook(delivery: SignedDelivery, verification?: Verification): Promise<DeliveredEvent>;
