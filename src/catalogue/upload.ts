@@ -10,7 +10,12 @@
  * write. If the outcome is known beforehand (a problem was found, or it is a dry
  * run), the plan is made in a read.
  */
-import { recordInvalid, ServiceError, serviceStopping } from "../lib/errors.ts";
+import {
+  type Detail,
+  recordInvalid,
+  ServiceError,
+  serviceStopping,
+} from "../lib/errors.ts";
 import { free, sizeOf } from "../lib/blocks.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 import { inSpan } from "../lib/tracing.ts";
@@ -47,7 +52,11 @@ import {
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
-import { decodeProductsInPieces, LIGHT } from "./document.ts";
+import {
+  decodeProductsInPieces,
+  LIGHT,
+  type ProductsDocument,
+} from "./document.ts";
 import { waitForSkus } from "./product_rows.ts";
 
 export interface Upload {
@@ -105,102 +114,134 @@ function firstAnswer({ transaction_id, refused }: FoundKey): UploadOutcome {
   return { transactionId: transaction_id, refused, repeated: true };
 }
 
+/** A document that was decoded and whose image URLs were asked. */
+interface CheckedDocument {
+  document: ProductsDocument;
+  /** The bytes of the products as they were sent; null if none is handed back. */
+  source: SentDocument | null;
+  heads: ReadonlyMap<string, ProbedImage>;
+  /** What is wrong, whatever is stored. */
+  known: readonly Detail[];
+}
+
 async function carryThrough(
   services: Services,
   upload: Upload,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { db, deps } = services;
-  const { seller, dryRun, acceptValid } = upload;
-  const size = sizeOf(upload.body);
-  const sent = acceptValid ? [...upload.body] : null;
-  const document = await inPhase(
-    services,
-    "decode",
-    () =>
-      inSpan("upload.decode", () => {
-        // The budget of bodies limits how many are read at once.
-        const take = (piece: () => Promise<void>) =>
-          services.heavy.take(piece, seller.id);
-        const done = sent === null ? free : undefined;
-        return decodeProductsInPieces(upload.body, take, done);
-      }),
-  );
-  const source = sent &&
-    await SentDocument.locate(sent, document, yieldToIo);
-  const heads = await inPhase(
-    services,
-    "heads",
-    () =>
-      inSpan(
-        "upload.heads",
-        () =>
-          beforeEnd(
-            services.ending,
-            probeImages(services, document, seller.id),
-          ),
-      ),
-  );
-  countHeads(services, heads.values());
-  const known = [...document.problems, ...imageProblems(document, heads)];
-  const judge = async (sql: Sql, tx: Tx | null) => {
-    const { problems, products } = await inSpan(
-      "upload.plan",
-      () => judgeProducts(sql, services, upload, document, known, tx),
-    );
-    const hasOthers = products.some(({ result }) => result !== "refused");
-    if (refusesAll(problems, { acceptValid, hasOthers })) {
-      // Only some are told: those that refuse the valid products, too, come first.
-      const told = acceptValid ? outsideFirst(problems) : problems;
-      throw recordInvalid(told, document.moreProblems);
-    }
-    return products;
-  };
-
+  const { db } = services;
+  const { seller, acceptValid } = upload;
+  const heavy = sizeOf(upload.body) > LIGHT;
+  const checked = await check(services, upload);
+  const { document, heads, known } = checked;
   const isHopeless = refusesAll(known, {
     acceptValid,
     hasOthers: hasOthers(document, known),
   });
   if (!isHopeless) requireAllAsked(heads);
-  if (dryRun || isHopeless) {
+  if (upload.dryRun || isHopeless) {
     const [, products] = await db.read((sql) =>
-      together(requireActive(sql, seller), judge(sql, null))
+      together(
+        requireActive(sql, seller),
+        judge(sql, null, services, upload, checked),
+      )
     );
     return { dryRun: countsOf(products) };
   }
-  const skus = document.rows.flatMap(({ sku }) => sku ?? []);
-  const write = async (tx: Tx): Promise<UploadOutcome> => {
-    await waitForSkus(tx, seller.no, skus);
-    const [active, taken, used, judged] = await Promise.allSettled([
-      requireActive(tx, seller),
-      takeImages(tx, heads.keys(), deps.ids.uuid),
-      usedBefore(tx, seller, use),
-      judge(tx, tx),
-    ]);
-    if (taken.status === "rejected") throw taken.reason;
-    if (used.status === "rejected") throw used.reason;
-    if (used.value !== null) {
-      await dropUnasked(tx, taken.value, []);
-      return firstAnswer(used.value);
-    }
-    if (active.status === "rejected") throw active.reason;
-    if (judged.status === "rejected") throw judged.reason;
-    const products = judged.value;
-    return await writeTransaction(services, tx, {
-      seller,
-      products: products.map(toOutcome),
-      refused: source && source.refused(
-        products.filter((product) => product.result === "refused"),
-      ),
-      taken: taken.value,
-      versionOf: (url) => ({ validator: validatorFrom(heads.get(url)) }),
-      undoes: null,
-      use,
-    });
-  };
-  const heavy = size > LIGHT;
+  const write = (tx: Tx) => store(tx, services, upload, checked, use);
   const options = { owner: seller.id, heavy, changes: true };
   return await inPhase(services, "write", () => db.write(write, options));
+}
+
+/** Decodes the document, which empties the body, and asks its image URLs. */
+async function check(
+  services: Services,
+  { seller, body, acceptValid }: Upload,
+): Promise<CheckedDocument> {
+  const sent = acceptValid ? [...body] : null;
+  // The budget of bodies limits how many are read at once.
+  const take = (piece: () => Promise<void>) =>
+    services.heavy.take(piece, seller.id);
+  const done = sent === null ? free : undefined;
+  const decode = () => decodeProductsInPieces(body, take, done);
+  const document = await inPhase(
+    services,
+    "decode",
+    () => inSpan("upload.decode", decode),
+  );
+  const source = sent && await SentDocument.locate(sent, document, yieldToIo);
+  const probe = () =>
+    beforeEnd(services.ending, probeImages(services, document, seller.id));
+  const heads = await inPhase(
+    services,
+    "heads",
+    () => inSpan("upload.heads", probe),
+  );
+  countHeads(services, heads.values());
+  const known = [...document.problems, ...imageProblems(document, heads)];
+  return { document, source, heads, known };
+}
+
+/** The products, judged by what is stored; throws 422 if none can be stored. */
+async function judge(
+  sql: Sql,
+  tx: Tx | null,
+  services: Services,
+  upload: Upload,
+  { document, known }: CheckedDocument,
+): Promise<readonly JudgedProduct[]> {
+  const { acceptValid } = upload;
+  const { problems, products } = await inSpan(
+    "upload.plan",
+    () => judgeProducts(sql, services, upload, document, known, tx),
+  );
+  const hasOthers = products.some(({ result }) => result !== "refused");
+  if (refusesAll(problems, { acceptValid, hasOthers })) {
+    // Only some are told: those that refuse the valid products, too, come first.
+    const told = acceptValid ? outsideFirst(problems) : problems;
+    throw recordInvalid(told, document.moreProblems);
+  }
+  return products;
+}
+
+/** Stores what can be stored, unless a request with the same key did before. */
+async function store(
+  tx: Tx,
+  services: Services,
+  upload: Upload,
+  checked: CheckedDocument,
+  use: KeyUse | null,
+): Promise<UploadOutcome> {
+  const { seller } = upload;
+  const { document, source, heads } = checked;
+  const skus = document.rows.flatMap(({ sku }) => sku ?? []);
+  await waitForSkus(tx, seller.no, skus);
+  const [active, taken, used, judged] = await Promise.allSettled([
+    requireActive(tx, seller),
+    takeImages(tx, heads.keys(), services.deps.ids.uuid),
+    usedBefore(tx, seller, use),
+    judge(tx, tx, services, upload, checked),
+  ]);
+  if (taken.status === "rejected") throw taken.reason;
+  if (used.status === "rejected") throw used.reason;
+  if (used.value !== null) {
+    await dropUnasked(tx, taken.value, []);
+    return firstAnswer(used.value);
+  }
+  if (active.status === "rejected") throw active.reason;
+  if (judged.status === "rejected") throw judged.reason;
+  const products = judged.value;
+  return await writeTransaction(services, tx, {
+    seller,
+    products: products.map(toOutcome),
+    refused: source && source.refused(
+      products.filter((product) => product.result === "refused"),
+    ),
+    taken: taken.value,
+    versionOf: (url) => ({ validator: validatorFrom(heads.get(url)) }),
+    undoes: null,
+    use,
+  });
 }
 
 /** Measures a phase of an upload. */
