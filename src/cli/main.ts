@@ -17,16 +17,28 @@ const OK = 0;
 const FAILED = 1;
 /** A mistake in the settings or arguments; nothing was started. */
 const MISTAKE = 2;
+/** The reader of the output has gone, as in `… | head`: 128 + SIGPIPE. */
+const READER_GONE = 141;
 /** How long an ending service waits for a reader of its last lines. */
 const LAST_LINES_MS = 1_000;
 
 /**
  * Runs a command. Returns the exit code: 0; 1 after one line on standard error
- * that says what failed; 2 after one line for each mistake.
+ * that says what failed; 2 after one line for each mistake; 141 if the reader
+ * of the output has gone.
  */
 export async function runCommandLine(
   words: readonly string[],
 ): Promise<number> {
+  try {
+    return await runWords(words);
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return READER_GONE;
+    throw error;
+  }
+}
+
+async function runWords(words: readonly string[]): Promise<number> {
   const request = parseCommandLine(words, COMMANDS);
   switch (request.kind) {
     case "version":
@@ -68,6 +80,7 @@ async function run(
     await command.run({ ...context, print, printError });
     return OK;
   } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) throw error;
     if (error instanceof UsageError) {
       return refuse(error.mistakes, [command], output.printError);
     }

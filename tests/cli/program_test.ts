@@ -12,6 +12,7 @@ import { Host } from "../support/host.ts";
 import {
   type Program,
   runProgram,
+  startCommand,
   startProgram,
   temporaryFolder,
 } from "../support/process.ts";
@@ -325,6 +326,18 @@ Deno.test("--version and --help answer without reading settings", async () => {
   const help = await runProgram(["key", "revoke", "--help"], { env });
   assertStringIncludes(help.stdout, "key revoke KEY_ID");
   assertEquals([version.code, help.code], [0, 0]);
+});
+
+Deno.test("a command whose reader has gone ends without a message", async () => {
+  await using folder = await temporaryFolder();
+  const data = `--data=${folder.path}`;
+  await addSeller("acme", data);
+  for (const words of [["--help"], ["seller", "list", data]]) {
+    const child = await startCommand(words);
+    await child.stdout.cancel();
+    const errors = await new Response(child.stderr).text();
+    assertEquals([(await child.status).code, errors], [141, ""]);
+  }
 });
 
 Deno.test("an upload whose image hosts hang is answered before the service stops", async () => {
