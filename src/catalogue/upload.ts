@@ -197,7 +197,7 @@ async function judge(
   );
   const hasOthers = products.some(({ result }) => result !== "refused");
   if (refusesAll(problems, { acceptValid, hasOthers })) {
-    // Only some are told: those that refuse the valid products, too, come first.
+    // Only some are listed: those that refuse the valid products, too, come first.
     const told = acceptValid ? outsideFirst(problems) : problems;
     throw recordInvalid(told, document.moreProblems);
   }

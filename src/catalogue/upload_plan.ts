@@ -128,7 +128,7 @@ function findTarget(row: DecodedProduct, { byId, bySku }: Stored): Target {
   if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
   if (row.unread.has("id")) return { problems: [] };
   const problems = withoutAddress(row);
-  // A SKU that cannot be is that of a new product, and told of already.
+  // An invalid SKU can only be that of a new product, and is reported already.
   return row.unread.has("sku")
     ? { problems: problems.filter(({ field }) => field !== "sku") }
     : { problems };
