@@ -75,7 +75,7 @@ class SlowPosts implements AsyncDisposable {
   }
 }
 
-Deno.test("bodies that come slowly take nobody else's place", async () => {
+Deno.test("slow bodies do not take the slots of other sellers", async () => {
   await using app = await boot();
   const keys = await Promise.all(
     ["b", "c", "d"].map((name) => app.addSeller(name)),
@@ -299,7 +299,7 @@ Deno.test("a seller at its limits does not slow another one", async () => {
   assertLess(times[5], 1_000, `${times}`);
 });
 
-Deno.test("an address that tries keys is told 429, and a good key goes on", async () => {
+Deno.test("an address that tries keys is answered 429, and a good key still works", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({
@@ -359,7 +359,7 @@ Deno.test("behind declared proxies, clients are told apart by what those say", a
   ]);
 });
 
-Deno.test("without a declared proxy nobody's word is taken for an address", async () => {
+Deno.test("without a declared proxy X-Forwarded-For does not count", async () => {
   await using app = await boot({ deps: { clock: STOPPED } });
   let status = 0;
   for (let n = 0; n <= 300; n++) {

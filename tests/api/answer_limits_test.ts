@@ -206,7 +206,7 @@ class StuckReaders implements Disposable {
   }
 }
 
-bothEngines.test("a seller whose readers do not read waits for them, and nobody else does", async () => {
+bothEngines.test("only the seller whose readers do not read waits for them", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await uploadLarge(app, 30);

@@ -383,7 +383,7 @@ Deno.test("past 1,000 details the rest is counted", async () => {
   assertEquals(textAt(answer.xml, "error/details/more"), "1250");
 });
 
-Deno.test("a document of nothing but mistakes is counted, not collected", async () => {
+Deno.test("mistakes beyond the listed ones are counted, not collected", async () => {
   await using app = await boot();
   const many = Array.from({ length: 64 }, (_, i) => `a${i}=""`).join(" ");
   const answer = await app.upload(

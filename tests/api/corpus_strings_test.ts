@@ -127,7 +127,7 @@ Deno.test("naughty strings read out through an answer are the same", async () =>
   }));
 });
 
-Deno.test("what XML cannot carry is malformed, and its line is told", async () => {
+Deno.test("characters that XML cannot carry are malformed, with their line", async () => {
   await using app = await boot();
   const forbidden = strings.filter((text) => FORBIDDEN.test(text));
   if (strings.length > 0) assertEquals(forbidden.length, 6);

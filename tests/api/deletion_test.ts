@@ -60,7 +60,7 @@ bothEngines.test("a deleted product is gone, and its SKU free at once", async ()
   assertEquals((await app.upload(product("D"))).status, 200);
 });
 
-bothEngines.test("nobody deletes a product of another seller", async () => {
+bothEngines.test("a product of another seller cannot be deleted", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await app.upload(product("A"));

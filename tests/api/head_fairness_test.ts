@@ -56,7 +56,7 @@ function urlsOf(
   );
 }
 
-Deno.test("ten sellers with silent origins leave another one's 500 images alone", async () => {
+Deno.test("ten sellers with silent origins do not delay another one's 500 images", async () => {
   await using host = new SilentHost();
   await using app = await boot();
   const upload = (key: string, body: string) =>

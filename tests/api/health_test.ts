@@ -11,7 +11,7 @@ function statusIn(answer: Answer): [number, string] {
   return [answer.status, textAt(answer.xml, "status")];
 }
 
-Deno.test("whoever asks is told whether it lives and is ready, and no more", async () => {
+Deno.test("without a key health and readiness are told, and nothing more", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   for (
     const [path, status] of [["/healthz", "alive"], ["/readyz", "ready"]]
@@ -122,7 +122,7 @@ Deno.test("beside a lock it says within a second that it is not ready", async ()
   );
 });
 
-Deno.test("however many strangers ask, the database is looked at once a second", async () => {
+Deno.test("any number of requests without a key look at the database once a second", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, now: () => now, monotonic: () => now };
   await using app = await boot({ deps: { clock } });

@@ -53,7 +53,7 @@ Deno.test("an image is served without a key, to be kept for ever", async () => {
   }
 });
 
-Deno.test("who has the image already is answered 304", async () => {
+Deno.test("a client that has the image already is answered 304", async () => {
   await using app = await withImage();
   for (const has of [`"${SHA256}"`, `W/"${SHA256}"`, `"x", "${SHA256}"`, "*"]) {
     const { response, bytes } = await get(app, { "if-none-match": has });

@@ -49,7 +49,7 @@ Deno.test("object storage: an image is served as it is from a folder", async () 
   assertEquals(beyond.response.status, 416);
 });
 
-Deno.test("object storage: an image that is not there is 404, whatever is asked of it", async () => {
+Deno.test("object storage: an image that is not there is 404, also for ranges and conditions", async () => {
   await using server = new S3Server();
   await using app = await bootOn(server);
   server.objects.clear();

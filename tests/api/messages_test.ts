@@ -22,7 +22,7 @@ function latin1(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-Deno.test("a body that is no XML, or not UTF-8, is told what to send", async () => {
+Deno.test("a body that is not XML, or not UTF-8, is refused with what to send", async () => {
   await using app = await boot();
   const bodies: [string | Uint8Array<ArrayBuffer>, string][] = [
     ['{"products": []}', "400 1:1 The body is JSON; send XML."],

@@ -57,7 +57,7 @@ const METRICS: Record<string, string[]> = {
   process_start_time_seconds: [],
 };
 
-Deno.test("metrics: 404 while nobody has a key, 401 without a good one", async () => {
+Deno.test("metrics: 404 while there is no key, 401 without a good one", async () => {
   await using app = await boot();
   assertEquals((await ask(app)).status, 404);
   assertEquals((await ask(app, {})).status, 404);

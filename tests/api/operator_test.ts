@@ -173,7 +173,7 @@ bothEngines.test("operator: what will not do is refused, and leaves no entry", a
   assertEquals(await audit(app), []);
 });
 
-bothEngines.test("operator keys: a named one alone opens the API, and tells who it was", async () => {
+bothEngines.test("operator keys: a named key alone opens the API, and the audit log has its name", async () => {
   await using app = await boot();
   const services = { db: app.app.db, deps };
   const make = (name: string, readOnly: boolean) =>

@@ -114,7 +114,7 @@ Deno.test("no spelling of a local address is reached, as an image or a webhook",
   await until(() => counter.connections === 1, "that it counts");
 });
 
-Deno.test("a redirect to a blocked address is followed by nobody", async () => {
+Deno.test("a redirect to a blocked address is not followed", async () => {
   await using counter = new Counter("127.0.0.2");
   await using images = new ImageHost();
   await using sink = new WebhookSink();

@@ -50,7 +50,7 @@ bothEngines.test("a seller tests a webhook and has the event sent again", async 
   assertEquals(ids, [eventId, eventId]);
 });
 
-bothEngines.test("nobody tests or replays what is not theirs", async () => {
+bothEngines.test("webhooks and deliveries of another seller cannot be tested or replayed", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);

@@ -75,7 +75,7 @@ class Sink {
   }
 }
 
-/** POSTs a second through the door, with nothing before or behind them. */
+/** POSTs a second through the outbound client, with nothing before or behind them. */
 async function barePosts(): Promise<number> {
   const outbound = new Outbound({
     allowPrivate: ["127.0.0.0/8"],

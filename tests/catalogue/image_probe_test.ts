@@ -10,12 +10,12 @@ import { ServiceError } from "../../src/lib/errors.ts";
 import type { OutboundOptions } from "../../src/net/outbound.ts";
 import { product } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
-import { EMPTY_200, Host, openDoor } from "../net/support.ts";
+import { EMPTY_200, Host, openOutbound } from "../net/support.ts";
 
 /** Ten images at a host that is asked for one at a time. */
 function probing(host: Host, options: Partial<OutboundOptions> = {}) {
   const clock = new TestClock();
-  const outbound = openDoor({ total: 1, clock, ...options });
+  const outbound = openOutbound({ total: 1, clock, ...options });
   const images = Array.from(
     { length: 10 },
     (_, n) => `<image>${host.url(`/${n}.png`)}</image>`,

@@ -136,7 +136,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-Deno.test("a body that is still arriving when the service stops is told to come again", async () => {
+Deno.test("a body that is still arriving when the service stops is 503 with Retry-After", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   const key = value("api_key", await addSeller("acme", data));

@@ -47,7 +47,7 @@ Deno.test("restore: a sound backup goes into an empty folder, nothing else does"
   assertEquals((await app.call("/seller_api/products/A-199")).status, 200);
 });
 
-Deno.test("backup: a copy that cannot be written is told of its own place, and leaves no part", async () => {
+Deno.test("backup: a copy that cannot be written names its place, and leaves no part", async () => {
   await using folder = await temporaryFolder();
   await using app = await boot({ config: { databaseUrl: null } });
   const { dataDir } = app.config;

@@ -71,7 +71,7 @@ Deno.test("an upload is repeated with one Idempotency-Key, as late as the servic
   assertEquals(told, ["Unreachable", "ApiError", "ApiError"]);
 });
 
-Deno.test("each call has a key of its own, or the one that is given", async () => {
+Deno.test("each call has an Idempotency-Key of its own, or the one that is given", async () => {
   const service = new Scripted(done(), done(), done());
   await upload(service);
   await upload(service);
@@ -126,7 +126,7 @@ Deno.test("a refusal is not repeated", async () => {
   assertEquals(service.waits, []);
 });
 
-Deno.test("an answer of something else is told as such", async () => {
+Deno.test("an answer of another program is named as such", async () => {
   const proxy = new Scripted(
     new Response("<h1>Bad gateway</h1><br>", { status: 502 }),
   );

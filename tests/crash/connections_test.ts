@@ -22,7 +22,7 @@ const BEGINNINGS = [
   "Content-Type: text/xml\r\nContent-Length: 1000\r\n\r\n<prod",
 ];
 
-Deno.test("a thousand silent connections keep nobody else waiting", async () => {
+Deno.test("a thousand silent connections do not delay others", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   const { stdout } = await runProgram(["seller", "add", "acme", data]);
@@ -56,7 +56,7 @@ Deno.test("a thousand silent connections keep nobody else waiting", async () => 
   assert(code === 0, "it stops as ever");
 });
 
-Deno.test("more connections than descriptors end nothing but themselves", async () => {
+Deno.test("more connections than descriptors do not end other connections", async () => {
   await using folder = await temporaryFolder();
   await using program = await startProgram(
     ["serve", "--port=0", `--data=${folder.path}`],

@@ -55,7 +55,7 @@ function upload(program: Program, key: string, products: string) {
   return ask(program, "/seller_api/bulk_products?v=1.1", key, body);
 }
 
-Deno.test("a real full disk: 503, nothing half stored, and on it goes when there is room", async () => {
+Deno.test("a real full disk: writes are 503 and store nothing, and succeed when there is space", async () => {
   await using folder = await temporaryFolder();
   const data = `${folder.path}/data`;
   await using disk = await mountSmall(data, "6m");

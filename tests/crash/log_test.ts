@@ -51,7 +51,7 @@ async function sendUntilLost(program: Program): Promise<number> {
   return sent;
 }
 
-Deno.test("while nobody reads its log the service answers, and says afterwards what was lost", async () => {
+Deno.test("while its log is not read the service answers, and logs afterwards what was lost", async () => {
   await using folder = await temporaryFolder();
   const reading = Promise.withResolvers<void>();
   await using service = await startUnread(folder.path, reading.promise);
@@ -74,7 +74,7 @@ Deno.test("while nobody reads its log the service answers, and says afterwards w
   assertEquals(lines.at(-1).event, "stopped");
 });
 
-Deno.test("a signal ends a service whose log nobody reads", async () => {
+Deno.test("a signal ends a service whose log is not read", async () => {
   await using folder = await temporaryFolder();
   const reading = Promise.withResolvers<void>();
   await using service = await startUnread(folder.path, reading.promise);

@@ -21,7 +21,7 @@ Deno.test("a seller has a quarter of the budget, and it comes back", () => {
   again.take(100);
 });
 
-Deno.test("however many take all they can, the next one has as much", () => {
+Deno.test("an owner has as much room as any number of others that take all they can", () => {
   const total = 200;
   for (let sellers = 1; sellers < 20; sellers++) {
     const budget = new BodyBudget(BODY_COST * total);

@@ -172,7 +172,7 @@ class Readers {
   }
 }
 
-Deno.test("without a key: however many clients read, the next one has room", () => {
+Deno.test("without a key: beside any number of clients that read, the next one has room", () => {
   const readers = new Readers();
   assertEquals(readers.sendAll("a"), PUBLIC / 2);
   assertEquals(readers.sendAll("b"), PUBLIC / 4);

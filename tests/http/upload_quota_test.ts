@@ -63,7 +63,7 @@ class Bench {
   }
 }
 
-Deno.test("a seller without an upload in progress waits for a slot, which is given back however the wait ends", async () => {
+Deno.test("a seller without an upload in progress waits for a slot, which is given back at any end of the wait", async () => {
   const bench = new Bench();
   const sellers = await bench.fill();
   const taken = bench.quota.taken;

@@ -116,7 +116,7 @@ const counts = (
   failed: number,
 ) => ({ pending, stored, reused, failed, finished: pending === 0 });
 
-bothEngines.test("images: one job for a URL, whoever asks; all of them are told", async () => {
+bothEngines.test("images: one job for a URL of several sellers; all of them are told", async () => {
   await using hand = new Hand();
   const one = await hand.upload([{ url: A, refs: 3 }, B]);
   const two = await hand.upload([A], "other");
@@ -236,7 +236,7 @@ bothEngines.test("images: a copy lost while it was asked about is fetched again"
   assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
 });
 
-bothEngines.test("images: who saw a newer version than the one under way waits for it", async () => {
+bothEngines.test("images: an upload that saw a newer version than the one under way waits for it", async () => {
   await using hand = new Hand();
   const before = await hand.upload([{ url: A, validator: 'etag "1"' }]);
   const job = await hand.claimOne();
@@ -329,7 +329,7 @@ bothEngines.test("images: sellers and origins are found one after the other", as
   );
 });
 
-bothEngines.test("images: a pending job stays in the queue of whoever asked first", async () => {
+bothEngines.test("images: a pending job stays in the queue of the seller that asked first", async () => {
   await using hand = new Hand();
   await hand.upload([A, B], "first");
   await hand.upload([A, B, `${HOST}/c.png`], "second");
@@ -404,7 +404,7 @@ async function failOnce(hand: Hand, seller = "acme"): Promise<void> {
   hand.clock.advance(1_000);
 }
 
-bothEngines.test("images: whoever joins a nearly exhausted job has five attempts, the first at once", async () => {
+bothEngines.test("images: an upload that joins a nearly exhausted job has five attempts, the first at once", async () => {
   await using hand = new Hand();
   const old = await hand.upload([A]);
   for (let attempt = 1; attempt < 4; attempt++) await failOnce(hand);
@@ -435,7 +435,7 @@ bothEngines.test("images: whoever joins a nearly exhausted job has five attempts
   assertEquals([image.status, image.attempts], ["failed", 5]);
 });
 
-bothEngines.test("images: nobody can use up another one's attempts", async () => {
+bothEngines.test("images: no upload can use up the attempts of another one", async () => {
   await using hand = new Hand();
   const old = await hand.upload([A]);
   for (let n = 0; n < 12; n++) {
@@ -475,7 +475,7 @@ async function crowd(hand: Hand, size: number): Promise<void> {
   });
 }
 
-bothEngines.test("images: of very many who wait each write tells a portion, and all are told", async () => {
+bothEngines.test("images: one write tells a bounded number of waiting uploads, and all are told", async () => {
   await using hand = new Hand();
   const size = 2_250;
   await crowd(hand, size);
@@ -507,7 +507,7 @@ bothEngines.test("images: of very many who wait each write tells a portion, and 
   assertEquals(await left(), 0);
 });
 
-bothEngines.test("images: however requests, attempts and crashes mix, all are answered and counted", async () => {
+bothEngines.test("images: in any mix of requests, attempts and crashes all are answered and counted", async () => {
   for (let seed = 1; seed <= 12; seed++) await mix(seed);
 });
 
@@ -635,7 +635,7 @@ bothEngines.test("images: what is beyond the quota of all who wait for it fails"
   ]);
 });
 
-bothEngines.test("images: who has room pays for what others wait for too", async () => {
+bothEngines.test("images: an image that several sellers wait for counts for one that has room", async () => {
   await using hand = new Hand();
   const setQuota = async (seller: string, quota: number) => {
     const sellerId = await hand.sellerId(seller);

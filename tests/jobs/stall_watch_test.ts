@@ -14,7 +14,7 @@ Deno.test("stall watch: time that goes by tick by tick is no stall", () => {
   assertEquals(clock.waiting, 0);
 });
 
-Deno.test("stall watch: a stall is told of before its tick, and only to those that it kept waiting", () => {
+Deno.test("stall watch: a stall is reported before its tick, and only to those that waited during it", () => {
   let now = 0;
   const watch = new StallWatch({
     ...systemClock,

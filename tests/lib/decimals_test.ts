@@ -8,7 +8,7 @@ function meant(text: string): string | null {
   return /write "(.*?)":/.exec(read.problem.message)?.[1] ?? null;
 }
 
-Deno.test("a price as people write it is told as it is to be written", () => {
+Deno.test("a price in a national form is refused with the form to write", () => {
   const prices: [string, string | null][] = [
     ["12,50", "12.50"],
     ["12,5", "12.5"],

@@ -82,7 +82,7 @@ Deno.test("two at once are of different owners, and the one that has used less i
   assertEquals(queue.isBusy, false);
 });
 
-Deno.test("who has used little does not wait for the end of a pause", async () => {
+Deno.test("an owner that has used little does not wait for the end of a pause", async () => {
   let time = 0;
   const pauses: (() => void)[] = [];
   const pause = () => new Promise<void>((resolve) => pauses.push(resolve));

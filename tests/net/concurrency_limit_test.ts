@@ -177,7 +177,7 @@ Deno.test("ConcurrencyLimit: a burst ends where one waits, and is for prompt own
   assertEquals(slots.held("good"), 2);
 });
 
-Deno.test("ConcurrencyLimit: bursts are bounded, and take no slot of those who wait", async () => {
+Deno.test("ConcurrencyLimit: bursts are bounded, and take no slot from owners that wait", async () => {
   const slots = new Slots(100, 2, 1);
   for (const owner of "abcde") await slots.prompt(owner, 100);
   for (const owner of "abcde") slots.ask(`host/${owner}`);

@@ -10,7 +10,7 @@ import {
   bytesOf,
   EMPTY_200,
   Host,
-  openDoor,
+  openOutbound,
   textOf,
 } from "./support.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -58,9 +58,9 @@ for (const [name, answer] of NOT_HTTP) {
       await caller.send(answer);
       await caller.gone();
     });
-    using door = openDoor();
+    using outbound = openOutbound();
     const options = { timeoutMs, maxBytes: 100 };
-    await assertFails(door.get(host.url(), options), "protocol");
+    await assertFails(outbound.get(host.url(), options), "protocol");
     // That was an answer of a kind, and an answer is final.
     assertEquals(host.connections, 1);
   });
@@ -81,8 +81,8 @@ for (const [name, body] of BAD_CHUNKS) {
     await using host = new Host(
       answeringOnce(`${OK}Transfer-Encoding: chunked\r\n\r\n${body}`),
     );
-    using door = openDoor();
-    const answer = await door.get(host.url(), { timeoutMs, maxBytes: 100 });
+    using outbound = openOutbound();
+    const answer = await outbound.get(host.url(), { timeoutMs, maxBytes: 100 });
     await assertFails(textOf(answer.body), "protocol");
   });
 }
@@ -96,8 +96,8 @@ const CUT_BODIES: [name: string, answer: string][] = [
 for (const [name, answer] of CUT_BODIES) {
   Deno.test(`a body that ends before ${name} does fails with "reset"`, async () => {
     await using host = new Host(answeringOnce(answer));
-    using door = openDoor();
-    const got = await door.get(host.url(), { timeoutMs, maxBytes: 100 });
+    using outbound = openOutbound();
+    const got = await outbound.get(host.url(), { timeoutMs, maxBytes: 100 });
     await assertFails(textOf(got.body), "reset", "in the middle of the body");
     assertEquals(host.connections, 1);
   });
@@ -116,18 +116,18 @@ Deno.test("a connection that breaks without an answer is tried once more", async
         : answering(EMPTY_200)(caller, number)
     );
     await using always = new Host(broken);
-    using door = openDoor();
-    assertEquals((await door.head(twice.url(), { timeoutMs })).status, 200);
+    using outbound = openOutbound();
+    assertEquals((await outbound.head(twice.url(), { timeoutMs })).status, 200);
     assertEquals(twice.connections, 2);
-    await assertFails(door.head(always.url(), { timeoutMs }), "reset");
+    await assertFails(outbound.head(always.url(), { timeoutMs }), "reset");
     assertEquals(always.connections, 2);
   }
 });
 
 Deno.test("post() is not tried again", async () => {
   await using host = new Host((caller) => caller.request());
-  using door = openDoor();
-  const posted = door.post(host.url(), {
+  using outbound = openOutbound();
+  const posted = outbound.post(host.url(), {
     headers: {},
     body: new Uint8Array(10),
     timeoutMs,
@@ -144,17 +144,17 @@ Deno.test("a host that half-closes after its answer has answered", async () => {
     await caller.halfClose();
     await caller.gone();
   });
-  using door = openDoor();
-  const got = await door.get(host.url(), { timeoutMs, maxBytes: 5 });
+  using outbound = openOutbound();
+  const got = await outbound.get(host.url(), { timeoutMs, maxBytes: 5 });
   assertEquals(await textOf(got.body), "hello");
 });
 
-Deno.test("a port where nobody listens fails with refused", async () => {
+Deno.test("a port without a listener fails with refused", async () => {
   const host = new Host(answering(EMPTY_200));
   await host[Symbol.asyncDispose]();
-  using door = openDoor();
+  using outbound = openOutbound();
   const error = await assertFails(
-    door.head(host.url(), { timeoutMs }),
+    outbound.head(host.url(), { timeoutMs }),
     "refused",
     `127.0.0.1:${host.port} refused the connection.`,
   );
@@ -170,9 +170,9 @@ Deno.test("a host that accepts no connection times out", async () => {
     );
   };
   const clock = new TestClock();
-  using door = openDoor({ dial, clock });
+  using outbound = openOutbound({ dial, clock });
   const failed = assertFails(
-    door.head("http://slow.example/", { timeoutMs: 9_000 }),
+    outbound.head("http://slow.example/", { timeoutMs: 9_000 }),
     "timeout",
     "slow.example did not accept a connection within 5 s.",
   );
@@ -188,9 +188,9 @@ Deno.test("a host that never answers times out, and is not asked again", async (
     await caller.gone();
   });
   const clock = new TestClock();
-  using door = openDoor({ clock });
+  using outbound = openOutbound({ clock });
   const failed = assertFails(
-    door.head(host.url(), { timeoutMs }),
+    outbound.head(host.url(), { timeoutMs }),
     "timeout",
     "did not answer within 5 s.",
   );
@@ -212,12 +212,12 @@ Deno.test("a host that drips its header or body times out", async () => {
     }
   };
   const clock = new TestClock();
-  using door = openDoor({ clock });
+  using outbound = openOutbound({ clock });
   const options = { timeoutMs, maxBytes: 99 };
 
   await using head = new Host(drip(`${OK}A: `));
   const unanswered = assertFails(
-    door.get(head.url(), options),
+    outbound.get(head.url(), options),
     "timeout",
     "did not answer within 5 s.",
   );
@@ -226,7 +226,7 @@ Deno.test("a host that drips its header or body times out", async () => {
   await unanswered;
 
   await using body = new Host(drip(`${OK}Content-Length: 99\r\n\r\n`));
-  const got = await door.get(body.url(), options);
+  const got = await outbound.get(body.url(), options);
   drops = 0;
   const unfinished = assertFails(
     textOf(got.body),
@@ -241,8 +241,8 @@ Deno.test("a host that drips its header or body times out", async () => {
 Deno.test("a reader that dawdles is timed out as well", async () => {
   await using host = new Host(answeringOnce(`${OK}\r\nhello`));
   const clock = new TestClock();
-  using door = openDoor({ clock });
-  const got = await door.get(host.url(), { timeoutMs, maxBytes: 9 });
+  using outbound = openOutbound({ clock });
+  const got = await outbound.get(host.url(), { timeoutMs, maxBytes: 9 });
   const dawdle = async () => {
     for await (const _ of got.body) clock.advance(timeoutMs);
   };
@@ -252,9 +252,9 @@ Deno.test("a reader that dawdles is timed out as well", async () => {
 Deno.test("post() that has a status has an answer, whatever the body does", async () => {
   const post = { headers: {}, body: new Uint8Array(3), maxAnswerBytes: 100 };
   const answer = `${OK}Content-Length: 100\r\n\r\nhello`;
-  using door = openDoor();
+  using outbound = openOutbound();
   await using broken = new Host(answeringOnce(answer));
-  const cut = await door.post(broken.url(), { ...post, timeoutMs });
+  const cut = await outbound.post(broken.url(), { ...post, timeoutMs });
   assertEquals([cut.status, cut.truncated, cut.body.length], [200, true, 5]);
   await using stalled = new Host(async (caller) => {
     await caller.request();
@@ -273,7 +273,7 @@ Deno.test("post() that has a status has an answer, whatever the body does", asyn
     };
     return conn;
   };
-  using patient = openDoor({ clock, dial });
+  using patient = openOutbound({ clock, dial });
   const stalling = patient.post(stalled.url(), { ...post, timeoutMs });
   await until(() => received === answer.length);
   clock.advance(timeoutMs);
@@ -285,9 +285,9 @@ Deno.test("a body that is too large is refused when declared", async () => {
   await using host = new Host(
     answeringOnce(`${OK}Content-Length: 101\r\n\r\n`),
   );
-  using door = openDoor();
+  using outbound = openOutbound();
   await assertFails(
-    door.get(host.url(), { timeoutMs, maxBytes: 100 }),
+    outbound.get(host.url(), { timeoutMs, maxBytes: 100 }),
     "too_large",
     "a body of 101 bytes; 100 is the most",
   );
@@ -300,29 +300,29 @@ Deno.test("a body that is too large is cut off while it streams", async () => {
       `${OK}Transfer-Encoding: chunked\r\n\r\n${hello.repeat(3)}0\r\n\r\n`,
     ),
   );
-  using door = openDoor();
-  const got = await door.get(host.url(), { timeoutMs, maxBytes: 14 });
+  using outbound = openOutbound();
+  const got = await outbound.get(host.url(), { timeoutMs, maxBytes: 14 });
   await assertFails(bytesOf(got.body), "too_large", "more than 14 bytes");
 });
 
 Deno.test("a compressed body is refused, unless the status says it all", async () => {
   const packed = (status: string) =>
     `HTTP/1.1 ${status}\r\nContent-Encoding: GZip\r\nContent-Length: 2\r\n\r\nab`;
-  using door = openDoor();
+  using outbound = openOutbound();
   const options = { timeoutMs, maxBytes: 100 };
   await using good = new Host(answering(packed("200 OK")));
   await assertFails(
-    door.get(good.url(), options),
+    outbound.get(good.url(), options),
     "protocol",
     "content coding gzip",
   );
   await using missing = new Host(answering(packed("404 Not Found")));
-  const answer = await door.get(missing.url(), options);
+  const answer = await outbound.get(missing.url(), options);
   assertEquals([answer.status, await textOf(answer.body)], [404, "ab"]);
   await using plain = new Host(
     answering(`${OK}Content-Encoding: identity\r\nContent-Length: 0\r\n\r\n`),
   );
-  assertEquals((await door.get(plain.url(), options)).status, 200);
+  assertEquals((await outbound.get(plain.url(), options)).status, 200);
 });
 
 Deno.test("names that do not resolve, or not in time, have their own errors", async () => {
@@ -334,16 +334,19 @@ Deno.test("names that do not resolve, or not in time, have their own errors", as
     },
   ];
   for (const resolve of nowhere) {
-    using door = openDoor({ resolve });
+    using outbound = openOutbound({ resolve });
     const message = "The host name no.example does not resolve to an address.";
     const url = "https://no.example/";
-    await assertFails(door.check(url), "unresolved", message);
-    await assertFails(door.head(url, { timeoutMs }), "unresolved", message);
+    await assertFails(outbound.check(url), "unresolved", message);
+    await assertFails(outbound.head(url, { timeoutMs }), "unresolved", message);
   }
   const clock = new TestClock();
-  using door = openDoor({ resolve: () => new Promise(() => {}), clock });
+  using outbound = openOutbound({
+    resolve: () => new Promise(() => {}),
+    clock,
+  });
   const failed = assertFails(
-    door.check("https://slow.example/"),
+    outbound.check("https://slow.example/"),
     "timeout",
     "slow.example did not resolve within 5 s.",
   );
@@ -353,25 +356,29 @@ Deno.test("names that do not resolve, or not in time, have their own errors", as
 
 Deno.test("check() judges without connecting", async () => {
   await using host = new Host(answering(EMPTY_200));
-  using door = openDoor();
-  await door.check(host.url("/", "a.example"));
-  await door.check(host.url());
-  await assertFails(door.check("http://10.0.0.1/"), "blocked", "10.0.0.1 is");
-  await assertFails(door.check("ftp://a.example/"), "blocked", "scheme");
+  using outbound = openOutbound();
+  await outbound.check(host.url("/", "a.example"));
+  await outbound.check(host.url());
+  await assertFails(
+    outbound.check("http://10.0.0.1/"),
+    "blocked",
+    "10.0.0.1 is",
+  );
+  await assertFails(outbound.check("ftp://a.example/"), "blocked", "scheme");
   assertEquals(host.connections, 0);
 });
 
 Deno.test("a host with a dead address is reached at another one", async () => {
   await using host = new Host(answering(EMPTY_200));
   const dialled: string[] = [];
-  using door = openDoor({
+  using outbound = openOutbound({
     resolve: () => Promise.resolve(["127.0.0.9", "127.0.0.1", "127.0.0.2"]),
     dial: (hostname, port, signal) => {
       dialled.push(hostname);
       return Deno.connect({ hostname, port, signal });
     },
   });
-  const answer = await door.head(host.url("/", "a.example"), { timeoutMs });
+  const answer = await outbound.head(host.url("/", "a.example"), { timeoutMs });
   assertEquals([answer.status, answer.address], [200, "127.0.0.1"]);
   assertEquals(dialled, ["127.0.0.9", "127.0.0.1"]);
 });
@@ -381,7 +388,7 @@ Deno.test("a host with a silent address is reached at another one", async () => 
   let silent = false;
   let given = false;
   const clock = new TestClock();
-  using door = openDoor({
+  using outbound = openOutbound({
     resolve: () => Promise.resolve(["127.0.0.9", "127.0.0.1"]),
     dial: (hostname, port, signal) => {
       if (hostname === "127.0.0.1") {
@@ -397,7 +404,7 @@ Deno.test("a host with a silent address is reached at another one", async () => 
     },
     clock,
   });
-  const head = door.head(host.url("/", "a.example"), { timeoutMs });
+  const head = outbound.head(host.url("/", "a.example"), { timeoutMs });
   await until(() => silent);
   assertEquals(host.connections, 0);
   clock.advance(250);

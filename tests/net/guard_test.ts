@@ -14,7 +14,7 @@ import {
 import { Outbound } from "../../src/net/outbound.ts";
 import { runProgram, temporaryFolder } from "../support/process.ts";
 
-Deno.test("the guard holds, whatever the operator allows", async () => {
+Deno.test("the guard refuses special addresses, also beside what the operator allows", async () => {
   await tryGuard([]);
   await tryGuard(["127.0.0.0/8"]);
   await tryGuard(["10.0.0.0/8", "fd00::/8", "::1/128"]);
@@ -29,7 +29,7 @@ async function holesOf(
   return error.holes.join("\n");
 }
 
-Deno.test("a door that allows more than the operator did is found out", async () => {
+Deno.test("the guard's self-test finds that more is allowed than the operator allows", async () => {
   const open = (cidr: string): OpenOutbound => (options) =>
     new Outbound({ ...options, allowPrivate: [cidr] });
   assertStringIncludes(await holesOf(open("127.0.0.0/8")), "//2130706433/");
@@ -37,7 +37,7 @@ Deno.test("a door that allows more than the operator did is found out", async ()
   assertStringIncludes(await holesOf(open("::/0")), "//[::1]/");
 });
 
-Deno.test("a door that judges only the first answer is found out", async () => {
+Deno.test("the guard's self-test finds that only the first address is checked", async () => {
   const holes = await holesOf((options) =>
     new Outbound({
       ...options,
@@ -48,7 +48,7 @@ Deno.test("a door that judges only the first answer is found out", async () => {
   assert(!holes.includes("one.example.com"), holes);
 });
 
-Deno.test("a door that remembers for ever is found out", async () => {
+Deno.test("the guard's self-test finds that an address is kept for ever", async () => {
   const holes = await holesOf((options) =>
     new Outbound({
       ...options,
@@ -61,7 +61,7 @@ Deno.test("a door that remembers for ever is found out", async () => {
   );
 });
 
-Deno.test("a door that refuses everything proves nothing", async () => {
+Deno.test("the guard's self-test finds that everything is refused", async () => {
   const holes = await holesOf((options) =>
     new Outbound({ ...options, resolve: () => Promise.resolve(["10.0.0.1"]) })
   );

@@ -78,7 +78,7 @@ Deno.test("one look-up serves all who ask at the same time", async () => {
   assertEquals(asked, ["a.example"]);
 });
 
-Deno.test("whoever waited for a turn takes what another one has found meanwhile", async () => {
+Deno.test("a look-up that waited for its turn uses the answer found meanwhile", async () => {
   const found = Promise.withResolvers<string[]>();
   const asked: string[] = [];
   const names = new Names({

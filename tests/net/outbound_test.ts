@@ -1,4 +1,4 @@
-/** What the door does with hosts that behave, and when several ask. */
+/** What the outbound client does with hosts that behave, and when several ask. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Outbound } from "../../src/net/outbound.ts";
@@ -9,7 +9,7 @@ import {
   type Caller,
   EMPTY_200,
   Host,
-  openDoor,
+  openOutbound,
   textOf,
 } from "./support.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -40,12 +40,12 @@ Deno.test("head() dials the checked address and asks for the name", async () => 
     return 'HTTP/1.1 200 OK\r\nETag: "1"\r\nX-A: 1\r\nx-a: 2\r\n' +
       "Content-Length: 123456\r\n\r\n";
   }));
-  using door = openDoor({ userAgent: "seller-interface/1.2.3" });
+  using outbound = openOutbound({ userAgent: "seller-interface/1.2.3" });
   const url = host.url(
     "/ä b.png?q=%20&ü#part".replace(" ", "%20"),
     "a.example",
   );
-  const answer = await door.head(url, { timeoutMs });
+  const answer = await outbound.head(url, { timeoutMs });
   assertEquals(answer.status, 200);
   assertEquals(answer.address, "127.0.0.1");
   assertEquals(answer.headers("etag"), '"1"');
@@ -67,9 +67,9 @@ Deno.test("head() gives any status as an answer", async () => {
     const status = /\/(\d+)/.exec(request)?.[1];
     return `HTTP/1.1 ${status} \r\nContent-Length: 5\r\n\r\n`;
   }));
-  using door = openDoor();
+  using outbound = openOutbound();
   for (const status of [200, 204, 301, 304, 404, 418, 500, 503, 999]) {
-    const answer = await door.head(host.url(`/${status}`), { timeoutMs });
+    const answer = await outbound.head(host.url(`/${status}`), { timeoutMs });
     assertEquals(answer.status, status);
   }
   assertEquals(host.connections, 1);
@@ -82,15 +82,15 @@ Deno.test("head() passes over interim answers", async () => {
         EMPTY_200,
     ),
   );
-  using door = openDoor();
-  const answer = await door.head(host.url(), { timeoutMs });
+  using outbound = openOutbound();
+  const answer = await outbound.head(host.url(), { timeoutMs });
   assertEquals([answer.status, answer.headers("link")], [200, null]);
 });
 
 Deno.test("head() asks many times on few connections, with one look-up", async () => {
   await using host = new Host(answering(EMPTY_200));
   let lookups = 0;
-  using door = openDoor({
+  using outbound = openOutbound({
     perOrigin: 8,
     resolve: () => {
       lookups++;
@@ -99,7 +99,7 @@ Deno.test("head() asks many times on few connections, with one look-up", async (
   });
   const heads = Array.from(
     { length: 250 },
-    (_, n) => door.head(host.url(`/${n}`, "cdn.example"), { timeoutMs }),
+    (_, n) => outbound.head(host.url(`/${n}`, "cdn.example"), { timeoutMs }),
   );
   for (const answer of await Promise.all(heads)) {
     assertEquals(answer.status, 200);
@@ -116,9 +116,9 @@ Deno.test("head() opens a new connection when the host closes them", async () =>
     ]
   ) {
     await using host = new Host(answering(answer));
-    using door = openDoor();
-    await door.head(host.url(), { timeoutMs });
-    await door.head(host.url(), { timeoutMs });
+    using outbound = openOutbound();
+    await outbound.head(host.url(), { timeoutMs });
+    await outbound.head(host.url(), { timeoutMs });
     assertEquals(host.connections, 2);
   }
 });
@@ -127,18 +127,18 @@ Deno.test("a kept connection on which more was said is not asked again", async (
   await using host = new Host(
     answering(EMPTY_200 + "HTTP/1.1 500 Too Early\r\n\r\n"),
   );
-  using door = openDoor();
+  using outbound = openOutbound();
   for (let n = 0; n < 3; n++) {
-    assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+    assertEquals((await outbound.head(host.url(), { timeoutMs })).status, 200);
   }
   assertEquals(host.connections, 3);
 });
 
 Deno.test("a kept connection that the host closed is not an error", async () => {
   await using host = new Host(answeringOnce(EMPTY_200));
-  using door = openDoor();
+  using outbound = openOutbound();
   for (let n = 0; n < 10; n++) {
-    assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+    assertEquals((await outbound.head(host.url(), { timeoutMs })).status, 200);
   }
   assertEquals(host.connections, 10);
 });
@@ -148,7 +148,7 @@ Deno.test("a kept connection that the host closed is noticed while it is idle", 
     number === 2 ? Promise.resolve() : answeringOnce(EMPTY_200)(caller, number)
   );
   let ended = false;
-  using door = openDoor({
+  using outbound = openOutbound({
     dial: async (hostname, port) => {
       const conn = await Deno.connect({ hostname, port });
       const read = conn.read.bind(conn);
@@ -160,10 +160,10 @@ Deno.test("a kept connection that the host closed is noticed while it is idle", 
       return conn;
     },
   });
-  await door.head(host.url(), { timeoutMs });
+  await outbound.head(host.url(), { timeoutMs });
   await until(() => ended);
   // The second connection breaks, and that is the one that may.
-  assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+  assertEquals((await outbound.head(host.url(), { timeoutMs })).status, 200);
   assertEquals(host.connections, 3);
 });
 
@@ -179,8 +179,8 @@ Deno.test("get() streams a body of each framing", async () => {
   ];
   for (const answer of answers) {
     await using host = new Host(answeringOnce(answer));
-    using door = openDoor();
-    const got = await door.get(host.url(), { timeoutMs, maxBytes: 11 });
+    using outbound = openOutbound();
+    const got = await outbound.get(host.url(), { timeoutMs, maxBytes: 11 });
     assertEquals(await textOf(got.body), "hello world");
   }
 });
@@ -212,11 +212,11 @@ Deno.test("a header in pieces of four bytes is read in few reads", async () => {
   const PIECES_A_MS = 100;
   let lastRead = performance.now();
   await using host = new Host((caller) => caller.gone());
-  using door = openDoor({
+  using outbound = openOutbound({
     dial: async (hostname, port, signal) =>
       inPieces(await Deno.connect({ hostname, port, signal })),
   });
-  const { headers } = await door.head(host.url(), { timeoutMs });
+  const { headers } = await outbound.head(host.url(), { timeoutMs });
   assertEquals(headers("etag"), '"1"');
   assert(reads < 400, `${reads} reads of ${answer.length / 4} pieces`);
 });
@@ -226,8 +226,8 @@ Deno.test("a body in chunks of a byte is refused", async () => {
   await using host = new Host(answeringOnce(
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
   ));
-  using door = openDoor();
-  const got = await door.get(host.url(), { timeoutMs, maxBytes: 9_999 });
+  using outbound = openOutbound();
+  const got = await outbound.get(host.url(), { timeoutMs, maxBytes: 9_999 });
   await assertFails(textOf(got.body), "protocol", "chunks of a few bytes");
 });
 
@@ -242,9 +242,9 @@ Deno.test("get() streams a body however it is cut up", async () => {
       }
     }
   });
-  using door = openDoor();
+  using outbound = openOutbound();
   for (let n = 0; n < 3; n++) {
-    const got = await door.get(host.url(), { timeoutMs, maxBytes: 11 });
+    const got = await outbound.get(host.url(), { timeoutMs, maxBytes: 11 });
     assertEquals(await textOf(got.body), "hello world");
   }
   assertEquals(host.connections, 1);
@@ -259,9 +259,9 @@ Deno.test("get() hands out 4 MiB as they were sent", async () => {
     );
     await caller.send(image);
   });
-  using door = openDoor();
+  using outbound = openOutbound();
   const options = { timeoutMs, maxBytes: image.length };
-  const got = await door.get(host.url(), options);
+  const got = await outbound.get(host.url(), options);
   let at = 0;
   let same = true;
   for await (const piece of got.body) {
@@ -279,9 +279,9 @@ Deno.test("get() sends headers of the caller, and refuses to be split", async ()
         : EMPTY_200
     ),
   );
-  using door = openDoor();
+  using outbound = openOutbound();
   const ask = (value: string) =>
-    door.get(host.url(), {
+    outbound.get(host.url(), {
       timeoutMs,
       maxBytes: 1,
       headers: { "if-none-match": value },
@@ -298,8 +298,8 @@ Deno.test("get() keeps the connection after a whole body, and only then", async 
   await using host = new Host(
     answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
   );
-  using door = openDoor({ perOrigin: 1 });
-  const get = () => door.get(host.url(), { timeoutMs, maxBytes: 5 });
+  using outbound = openOutbound({ perOrigin: 1 });
+  const get = () => outbound.get(host.url(), { timeoutMs, maxBytes: 5 });
   await textOf((await get()).body);
   await textOf((await get()).body);
   assertEquals(host.connections, 1);
@@ -315,9 +315,9 @@ Deno.test("post() sends the body once and gives the beginning of the answer", as
     seen = request;
     return "HTTP/1.1 202 Accepted\r\nRetry-After: 7\r\nContent-Length: 11\r\n\r\nhello world";
   }));
-  using door = openDoor();
+  using outbound = openOutbound();
   const post = (maxAnswerBytes: number) =>
-    door.post(host.url("/hook"), {
+    outbound.post(host.url("/hook"), {
       headers: { "Content-Type": "text/xml", "webhook-id": "1" },
       body: new TextEncoder().encode("<event/>"),
       timeoutMs,
@@ -342,8 +342,8 @@ Deno.test("post() takes an answer that comes before it has sent everything", asy
     await caller.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
     await caller.gone();
   });
-  using door = openDoor();
-  const answer = await door.post(host.url(), {
+  using outbound = openOutbound();
+  const answer = await outbound.post(host.url(), {
     headers: {},
     body: new Uint8Array(8 << 20),
     timeoutMs,
@@ -352,7 +352,7 @@ Deno.test("post() takes an answer that comes before it has sent everything", asy
   assertEquals(answer.status, 413);
 });
 
-Deno.test("the door holds no more at once than it was told, a host or in all", async () => {
+Deno.test("the outbound client sends no more at once than its limits, for each host and in all", async () => {
   let now = 0;
   let most = 0;
   const slow = async (caller: Caller) => {
@@ -365,16 +365,16 @@ Deno.test("the door holds no more at once than it was told, a host or in all", a
   };
   await using one = new Host(slow);
   await using two = new Host(slow);
-  const heads = (door: Outbound, urls: string[]) =>
-    Promise.all(urls.map((url) => door.head(url, { timeoutMs })));
+  const heads = (outbound: Outbound, urls: string[]) =>
+    Promise.all(urls.map((url) => outbound.head(url, { timeoutMs })));
   {
-    using door = openDoor({ perOrigin: 3 });
-    await heads(door, Array(20).fill(one.url()));
+    using outbound = openOutbound({ perOrigin: 3 });
+    await heads(outbound, Array(20).fill(one.url()));
     assertEquals(most, 3);
   }
   most = 0;
-  using door = openDoor({ perOrigin: 3, total: 4 });
-  await heads(door, [
+  using outbound = openOutbound({ perOrigin: 3, total: 4 });
+  await heads(outbound, [
     ...Array(20).fill(one.url()),
     ...Array(20).fill(two.url()),
   ]);
@@ -391,9 +391,9 @@ Deno.test("a time-out counts from the request's turn", async () => {
     }
   });
   const clock = new TestClock();
-  using door = openDoor({ perOrigin: 1, clock });
-  const first = door.head(host.url(), { timeoutMs: 100 });
-  const second = door.head(host.url(), { timeoutMs: 50 });
+  using outbound = openOutbound({ perOrigin: 1, clock });
+  const first = outbound.head(host.url(), { timeoutMs: 100 });
+  const second = outbound.head(host.url(), { timeoutMs: 50 });
   await until(() => asked === 1);
   clock.advance(99);
   release.resolve();
@@ -401,28 +401,28 @@ Deno.test("a time-out counts from the request's turn", async () => {
   assertEquals((await second).elapsedMs, 0);
 });
 
-Deno.test("a body that nobody reads gives its slot back", async () => {
+Deno.test("a body that is not read gives its slot back", async () => {
   await using host = new Host(
     answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
   );
   const clock = new TestClock();
-  using door = openDoor({ perOrigin: 1, clock });
-  const left = await door.get(host.url(), { timeoutMs: 30, maxBytes: 5 });
-  const next = door.head(host.url(), { timeoutMs });
+  using outbound = openOutbound({ perOrigin: 1, clock });
+  const left = await outbound.get(host.url(), { timeoutMs: 30, maxBytes: 5 });
+  const next = outbound.head(host.url(), { timeoutMs });
   clock.advance(30);
   assertEquals((await next).status, 200);
   await assertFails(textOf(left.body), "timeout", "within 30 ms");
 });
 
-Deno.test("a connection that nobody asks on is closed, and no timer is left", async () => {
+Deno.test("an idle connection is closed, and no timer is left", async () => {
   let gone = false;
   await using host = new Host(async (caller, number) => {
     await answering(EMPTY_200)(caller, number);
     gone = true;
   });
   const clock = new TestClock();
-  using door = openDoor({ clock });
-  await door.head(host.url(), { timeoutMs });
+  using outbound = openOutbound({ clock });
+  await outbound.head(host.url(), { timeoutMs });
   assertEquals(clock.waiting, 1);
   clock.advance(15_000);
   await until(() => gone);
@@ -438,23 +438,23 @@ Deno.test("a kept connection that the host gave up with 408 is not an answer", a
       number === 1 ? "HTTP/1.1 408 Request Timeout\r\n\r\n" : EMPTY_200,
     );
   });
-  using door = openDoor();
-  await door.head(host.url(), { timeoutMs });
-  assertEquals((await door.head(host.url(), { timeoutMs })).status, 200);
+  using outbound = openOutbound();
+  await outbound.head(host.url(), { timeoutMs });
+  assertEquals((await outbound.head(host.url(), { timeoutMs })).status, 200);
 });
 
 Deno.test("a signal aborts a waiting request and a running one", async () => {
   await using host = new Host((caller) => caller.gone());
-  using door = openDoor({ perOrigin: 1 });
+  using outbound = openOutbound({ perOrigin: 1 });
   const abort = new AbortController();
   const options = { timeoutMs, signal: abort.signal };
-  const running = assertFails(door.head(host.url(), options), "aborted");
-  const waiting = assertFails(door.head(host.url(), options), "aborted");
+  const running = assertFails(outbound.head(host.url(), options), "aborted");
+  const waiting = assertFails(outbound.head(host.url(), options), "aborted");
   await until(() => host.connections === 1);
   abort.abort();
   await running;
   await waiting;
-  await assertFails(door.head(host.url(), options), "aborted");
+  await assertFails(outbound.head(host.url(), options), "aborted");
   assertEquals(host.connections, 1);
 });
 
@@ -465,15 +465,15 @@ Deno.test("what never had its turn fails as queued, what runs goes on", async ()
     await answer.promise;
     await caller.send(EMPTY_200);
   });
-  using door = openDoor({ perOrigin: 1 });
+  using outbound = openOutbound({ perOrigin: 1 });
   const lastTurn = new AbortController();
   const options = { timeoutMs, waitSignal: lastTurn.signal };
-  const running = door.head(host.url(), options);
-  const waiting = assertFails(door.head(host.url(), options), "queued");
+  const running = outbound.head(host.url(), options);
+  const waiting = assertFails(outbound.head(host.url(), options), "queued");
   await until(() => host.connections === 1);
   lastTurn.abort();
   await waiting;
-  await assertFails(door.head(host.url(), options), "queued");
+  await assertFails(outbound.head(host.url(), options), "queued");
   answer.resolve();
   assertEquals((await running).status, 200);
   assertEquals(host.connections, 1);
@@ -483,9 +483,9 @@ Deno.test("the time of a request counts from its turn, not from its look-up", as
   await using host = new Host(answering(EMPTY_200));
   const clock = new TestClock();
   const looked = Promise.withResolvers<string[]>();
-  using door = openDoor({ clock, resolve: () => looked.promise });
+  using outbound = openOutbound({ clock, resolve: () => looked.promise });
   const turns: number[] = [];
-  const head = door.head(host.url("/", "a.example"), {
+  const head = outbound.head(host.url("/", "a.example"), {
     timeoutMs: 1_000,
     onTurn: () => turns.push(clock.monotonic()),
   });
@@ -502,16 +502,16 @@ Deno.test("requests of one signal share a listener, not their end", async () => 
     if (request?.includes("/kept")) await caller.send(EMPTY_200);
     else await caller.gone();
   });
-  using door = openDoor({ perOrigin: 3 });
+  using outbound = openOutbound({ perOrigin: 3 });
   const abort = new AbortController();
   const { signal } = abort;
   const listeners = countListeners(signal);
   const options = { timeoutMs, signal };
   const never = [
-    assertFails(door.head(host.url("/never"), options), "aborted"),
-    assertFails(door.head(host.url("/never"), options), "aborted"),
+    assertFails(outbound.head(host.url("/never"), options), "aborted"),
+    assertFails(outbound.head(host.url("/never"), options), "aborted"),
   ];
-  assertEquals((await door.head(host.url("/kept"), options)).status, 200);
+  assertEquals((await outbound.head(host.url("/kept"), options)).status, 200);
   assertEquals(listeners, { added: 1, removed: 0 });
   abort.abort();
   await Promise.all(never);
@@ -520,11 +520,11 @@ Deno.test("requests of one signal share a listener, not their end", async () => 
 
 Deno.test("a signal is listened to for as long as there are requests", async () => {
   await using host = new Host(answering(EMPTY_200));
-  using door = openDoor();
+  using outbound = openOutbound();
   const { signal } = new AbortController();
   const listeners = countListeners(signal);
   for (const round of [1, 2]) {
-    const head = () => door.head(host.url(), { timeoutMs, signal });
+    const head = () => outbound.head(host.url(), { timeoutMs, signal });
     await Promise.all([head(), head()]);
     assertEquals(listeners, { added: round, removed: round });
   }
@@ -541,37 +541,40 @@ Deno.test("close() ends what runs, waits, streams or is kept", async () => {
       }
     }
   });
-  const door = openDoor({ perOrigin: 3 });
-  await door.head(host.url("/kept"), { timeoutMs });
-  const body = await door.get(host.url("/body"), { timeoutMs, maxBytes: 9 });
+  const outbound = openOutbound({ perOrigin: 3 });
+  await outbound.head(host.url("/kept"), { timeoutMs });
+  const body = await outbound.get(host.url("/body"), {
+    timeoutMs,
+    maxBytes: 9,
+  });
   const pending = [
     textOf(body.body),
-    door.head(host.url("/never"), { timeoutMs }),
-    door.post(host.url("/never"), {
+    outbound.head(host.url("/never"), { timeoutMs }),
+    outbound.post(host.url("/never"), {
       headers: {},
       body: new Uint8Array(),
       timeoutMs,
       maxAnswerBytes: 1,
     }),
-    door.head(host.url("/waits"), { timeoutMs }),
+    outbound.head(host.url("/waits"), { timeoutMs }),
   ];
   const all = pending.map((promise) => assertFails(promise, "aborted"));
   await until(() => host.connections === 3);
-  door.close();
+  outbound.close();
   await Promise.all(all);
-  await assertFails(door.head(host.url(), { timeoutMs }), "aborted");
-  door.close();
+  await assertFails(outbound.head(host.url(), { timeoutMs }), "aborted");
+  outbound.close();
 });
 
-Deno.test("the door works inside a Web Worker", async () => {
+Deno.test("the outbound client works inside a Web Worker", async () => {
   await using host = new Host(answering(EMPTY_200));
-  const door = new URL("../../src/net/outbound.ts", import.meta.url);
+  const module = new URL("../../src/net/outbound.ts", import.meta.url);
   const source = `
-    import { Outbound } from "${door}";
+    import { Outbound } from "${module}";
     self.onmessage = async ({ data: { url, options } }) => {
-      const door = new Outbound(options);
-      const { status } = await door.head(url, { timeoutMs: 5000 });
-      door.close();
+      const outbound = new Outbound(options);
+      const { status } = await outbound.head(url, { timeoutMs: 5000 });
+      outbound.close();
       self.postMessage(status);
     };`;
   const url = URL.createObjectURL(

@@ -7,7 +7,7 @@ import {
   assertFails,
   EMPTY_200,
   Host,
-  openDoor,
+  openOutbound,
 } from "./support.ts";
 import { TestClock } from "../support/clock.ts";
 
@@ -21,7 +21,7 @@ interface Row {
 
 const PUBLIC = "93.184.216.34";
 
-Deno.test("the door opens to no URL of the corpus that it must refuse", async () => {
+Deno.test("the outbound client connects to no blocked URL of the corpus", async () => {
   const text = await Deno.readTextFile(CORPUS).catch(() => null);
   if (text === null) {
     console.log(`(skipped: there is no ${CORPUS.pathname})`);
@@ -33,7 +33,7 @@ Deno.test("the door opens to no URL of the corpus that it must refuse", async ()
       .map((row) => row.host),
   );
   const dialled: string[] = [];
-  using door = openDoor({
+  using outbound = openOutbound({
     allowPrivate: [],
     resolve: (name) =>
       Promise.resolve([privateHosts.has(name) ? "10.0.0.1" : PUBLIC]),
@@ -46,7 +46,7 @@ Deno.test("the door opens to no URL of the corpus that it must refuse", async ()
   const wrong: string[] = [];
   for (const { url, host, expect } of rows) {
     dialled.length = 0;
-    const error: unknown = await door.head(url, { timeoutMs: 1000 })
+    const error: unknown = await outbound.head(url, { timeoutMs: 1000 })
       .then(() => null, (error) => error);
     assert(error instanceof OutboundError);
     const refused = error.kind === "blocked" && dialled.length === 0;
@@ -84,11 +84,11 @@ const LOOPBACK_SPELLINGS = [
 
 Deno.test("no spelling of the loopback address connects", async () => {
   await using host = new Host(answering(EMPTY_200));
-  using door = openDoor({ allowPrivate: [], resolve: undefined });
+  using outbound = openOutbound({ allowPrivate: [], resolve: undefined });
   for (const name of LOOPBACK_SPELLINGS) {
     const url = host.url("/", name);
-    await assertFails(door.check(url), "blocked");
-    await assertFails(door.head(url, { timeoutMs: 1000 }), "blocked");
+    await assertFails(outbound.check(url), "blocked");
+    await assertFails(outbound.head(url, { timeoutMs: 1000 }), "blocked");
   }
   assertEquals(host.connections, 0);
 });
@@ -97,9 +97,11 @@ Deno.test("one private address among several public ones is enough to refuse", a
   await using host = new Host(answering(EMPTY_200));
   for (const blocked of ["10.0.0.1", "::1", "169.254.169.254", "nonsense"]) {
     const addresses = [PUBLIC, "127.0.0.1", blocked, "2606:2800:220:1::1"];
-    using door = openDoor({ resolve: () => Promise.resolve(addresses) });
+    using outbound = openOutbound({
+      resolve: () => Promise.resolve(addresses),
+    });
     const error = await assertFails(
-      door.head(host.url("/", "two.example"), { timeoutMs: 1000 }),
+      outbound.head(host.url("/", "two.example"), { timeoutMs: 1000 }),
       "blocked",
       "two.example leads to an address that is not on the public internet",
     );
@@ -113,19 +115,19 @@ Deno.test("a name that changes its address is judged anew", async () => {
   const clock = new TestClock();
   const answers = [["127.0.0.1"], ["10.0.0.1"]];
   let lookups = 0;
-  using door = openDoor({
+  using outbound = openOutbound({
     resolve: () => Promise.resolve(answers[lookups++]),
     clock,
   });
   const url = host.url("/", "rebind.example");
-  const first = await door.head(url, { timeoutMs: 1000 });
+  const first = await outbound.head(url, { timeoutMs: 1000 });
   assertEquals([first.status, first.address], [200, "127.0.0.1"]);
   // Within the same seconds the checked address serves, kept connection or not.
-  await door.head(url, { timeoutMs: 1000 });
+  await outbound.head(url, { timeoutMs: 1000 });
   assertEquals([lookups, host.connections], [1, 1]);
   clock.advance(5_001);
   // There is a kept connection, but to an address that is not allowed now.
-  await assertFails(door.head(url, { timeoutMs: 1000 }), "blocked");
+  await assertFails(outbound.head(url, { timeoutMs: 1000 }), "blocked");
   assertEquals([lookups, host.connections], [2, 1]);
 });
 
@@ -134,7 +136,7 @@ Deno.test("a kept connection serves only while its address is one of the name's"
   const clock = new TestClock();
   const answers = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2", "127.0.0.1"]];
   const dialled: string[] = [];
-  using door = openDoor({
+  using outbound = openOutbound({
     resolve: () => Promise.resolve(answers.shift() ?? []),
     dial: (hostname, port, signal) => {
       dialled.push(hostname);
@@ -145,7 +147,7 @@ Deno.test("a kept connection serves only while its address is one of the name's"
     clock,
   });
   const head = () =>
-    door.head(host.url("/", "moving.example"), { timeoutMs: 1000 });
+    outbound.head(host.url("/", "moving.example"), { timeoutMs: 1000 });
   await head();
   clock.advance(5_001);
   await assertFails(head(), "refused");
@@ -154,7 +156,7 @@ Deno.test("a kept connection serves only while its address is one of the name's"
   assertEquals(dialled, ["127.0.0.1", "127.0.0.2"]);
 });
 
-Deno.test("a redirect is an answer, and nobody follows it", async () => {
+Deno.test("a redirect is an answer and is not followed", async () => {
   await using inside = new Host(answering(EMPTY_200));
   const location = inside.url("/latest/meta-data/");
   await using host = new Host(
@@ -162,8 +164,11 @@ Deno.test("a redirect is an answer, and nobody follows it", async () => {
       `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`,
     ),
   );
-  using door = openDoor();
-  const answer = await door.get(host.url(), { timeoutMs: 1000, maxBytes: 10 });
+  using outbound = openOutbound();
+  const answer = await outbound.get(host.url(), {
+    timeoutMs: 1000,
+    maxBytes: 10,
+  });
   answer.cancel();
   assertEquals(answer.status, 302);
   assertEquals(answer.headers("Location"), location);

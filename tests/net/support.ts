@@ -1,4 +1,4 @@
-/** Hosts that answer byte for byte what a test wants, and doors to reach them. */
+/** Hosts that answer byte for byte what a test wants, and clients to reach them. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -145,18 +145,18 @@ export function answeringOnce(answer: string | Uint8Array): Behaviour {
 
 export const EMPTY_200 = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/** A door that may reach 127.0.0.0/8 and looks every name up there. */
-export function openDoor(
+/** A client that may reach 127.0.0.0/8 and looks every name up there. */
+export function openOutbound(
   options: Partial<OutboundOptions> = {},
 ): Outbound & Disposable {
-  const door = new Outbound({
+  const outbound = new Outbound({
     allowPrivate: ["127.0.0.0/8"],
     perOrigin: 128,
     total: 256,
     resolve: () => Promise.resolve(["127.0.0.1"]),
     ...options,
   });
-  return Object.assign(door, { [Symbol.dispose]: () => door.close() });
+  return Object.assign(outbound, { [Symbol.dispose]: () => outbound.close() });
 }
 
 /** Expects an `OutboundError` of this kind; its message must be a sentence. */

@@ -38,7 +38,7 @@ Deno.test("limitTime() counts what is a little late", () => {
   assertEquals(calls, [false]);
 });
 
-Deno.test("limitTime() blames nobody when this thread hardly listens", () => {
+Deno.test("limitTime() does not count time in which this thread hardly listens", () => {
   const { clock, calls } = limited(5_000);
   for (let n = 0; n < 20; n++) clock.leap(1_000);
   assertEquals(calls, []);

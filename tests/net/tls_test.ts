@@ -8,7 +8,7 @@ import {
   assertFails,
   EMPTY_200,
   Host,
-  openDoor,
+  openOutbound,
   textOf,
 } from "./support.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -26,33 +26,33 @@ Deno.test("https keeps the name while the checked address is dialled", async () 
     }),
     TLS,
   );
-  using door = openDoor({ ca });
+  using outbound = openOutbound({ ca });
   const url = host.url("/", "images.test", "https");
   for (let n = 0; n < 3; n++) {
-    const answer = await door.head(url, { timeoutMs });
+    const answer = await outbound.head(url, { timeoutMs });
     assertEquals([answer.status, answer.address], [200, "127.0.0.1"]);
   }
   assertEquals(seen, Array(3).fill(`images.test:${host.port}`));
   assertEquals(host.connections, 1);
   // The certificate names the address as well, and a name may end in a dot.
-  await door.head(host.url("/", "127.0.0.1", "https"), { timeoutMs });
-  await door.head(host.url("/", "images.test.", "https"), { timeoutMs });
+  await outbound.head(host.url("/", "127.0.0.1", "https"), { timeoutMs });
+  await outbound.head(host.url("/", "images.test.", "https"), { timeoutMs });
 });
 
 Deno.test("https streams a body", async () => {
   const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
   await using host = new Host(answering(hello), TLS);
-  using door = openDoor({ ca });
+  using outbound = openOutbound({ ca });
   const url = host.url("/", "images.test", "https");
-  const got = await door.get(url, { timeoutMs, maxBytes: 5 });
+  const got = await outbound.get(url, { timeoutMs, maxBytes: 5 });
   assertEquals(await textOf(got.body), "hello");
 });
 
 Deno.test("a certificate for another name is refused", async () => {
   await using host = new Host(answering(EMPTY_200), TLS);
-  using door = openDoor({ ca });
+  using outbound = openOutbound({ ca });
   await assertFails(
-    door.head(host.url("/", "other.test", "https"), { timeoutMs }),
+    outbound.head(host.url("/", "other.test", "https"), { timeoutMs }),
     "tls",
     "The TLS certificate of other.test",
   );
@@ -60,9 +60,9 @@ Deno.test("a certificate for another name is refused", async () => {
 
 Deno.test("a certificate of an unknown authority is refused", async () => {
   await using host = new Host(answering(EMPTY_200), TLS);
-  using door = openDoor();
+  using outbound = openOutbound();
   await assertFails(
-    door.head(host.url("/", "images.test", "https"), { timeoutMs }),
+    outbound.head(host.url("/", "images.test", "https"), { timeoutMs }),
     "tls",
     "not issued by a trusted authority",
   );
@@ -97,9 +97,9 @@ for (
       await caller.send(answer);
       await caller.gone();
     });
-    using door = openDoor({ ca });
+    using outbound = openOutbound({ ca });
     await assertFails(
-      door.head(host.url("/", "images.test", "https"), { timeoutMs }),
+      outbound.head(host.url("/", "images.test", "https"), { timeoutMs }),
       "tls",
       message,
     );
@@ -130,22 +130,24 @@ for (
 
 Deno.test("a name that no certificate can have is refused", async () => {
   await using host = new Host(answering(EMPTY_200), TLS);
-  using door = openDoor({ ca });
+  using outbound = openOutbound({ ca });
   await assertFails(
-    door.head(host.url("/", "-a.example", "https"), { timeoutMs }),
+    outbound.head(host.url("/", "-a.example", "https"), { timeoutMs }),
     "tls",
   );
 });
 
-Deno.test("a handshake that nobody answers times out as a connection", async () => {
+Deno.test("a handshake without an answer times out as a connection", async () => {
   let greeted = false;
   await using host = new Host(async (caller) => {
     greeted = await caller.receive();
     await caller.gone();
   });
   const clock = new TestClock();
-  using door = openDoor({ ca, clock });
-  const head = door.head(host.url("/", "images.test", "https"), { timeoutMs });
+  using outbound = openOutbound({ ca, clock });
+  const head = outbound.head(host.url("/", "images.test", "https"), {
+    timeoutMs,
+  });
   const failed = assertFails(
     head,
     "timeout",
@@ -158,9 +160,9 @@ Deno.test("a handshake that nobody answers times out as a connection", async () 
 
 Deno.test("a handshake that breaks off is tried once more", async () => {
   await using host = new Host(() => Promise.resolve());
-  using door = openDoor({ ca });
+  using outbound = openOutbound({ ca });
   await assertFails(
-    door.head(host.url("/", "images.test", "https"), { timeoutMs }),
+    outbound.head(host.url("/", "images.test", "https"), { timeoutMs }),
     "reset",
   );
   assertEquals(host.connections, 2);

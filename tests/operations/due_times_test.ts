@@ -11,7 +11,7 @@ const OPERATOR = "operator-key";
 const HOUR = 3_600_000;
 const AHEAD = 240 * HOUR;
 
-bothEngines.test("what a clock that was ahead put off goes on at the next start", async () => {
+bothEngines.test("work that a clock ahead of time put off continues at the next start", async () => {
   await using images = new ImageHost();
   await using sink = new WebhookSink();
   const early = await boot({

@@ -19,7 +19,7 @@ import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { browserPath, openTab } from "./browser.ts";
-import { Door } from "./door.ts";
+import { TcpProxy } from "./tcp_proxy.ts";
 import { catalogue, choose, pictured, signIn } from "./page.ts";
 
 if (browserPath === null) {
@@ -780,7 +780,7 @@ test("the browser asks before corrections are lost", async () => {
   page.removeAllListeners("dialog");
 });
 
-test("who signs out leaves nothing to the next", async () => {
+test("signing out leaves nothing to the next user", async () => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -824,10 +824,10 @@ test("a file that was checked is checked anew after the key has ended", async ()
 test("an upload whose answer is lost is not done twice", async () => {
   await using host = new ImageHost();
   await using first = await bootWithImages();
-  await using door = new Door(first.url);
+  await using proxy = new TcpProxy(first.url);
   await using tab = await openTab();
   const { page } = tab;
-  await signIn(tab, door.url, first.key);
+  await signIn(tab, proxy.url, first.key);
   await choose(page, catalogue(pictured("A-1", `${host.url}/hang/a.png`)));
   const send = page.getByRole("button", { name: "Upload 1 product" });
   await send.waitFor();
@@ -843,7 +843,7 @@ test("an upload whose answer is lost is not done twice", async () => {
   });
   await send.click();
   await checked.promise;
-  door.shut();
+  proxy.shut();
   await page.getByText("The upload is tried again by itself.").waitFor();
   head.resolve();
   const transactions = async () =>
@@ -856,7 +856,7 @@ test("an upload whose answer is lost is not done twice", async () => {
     config: { dataDir: first.config.dataDir },
     seller: { id: first.sellerId, key: first.key },
   });
-  door.lead(second.url);
+  proxy.lead(second.url);
   await page.getByText("fetching images").waitFor();
   const stored = await second.app.db.read((sql) =>
     sql.all("SELECT id FROM transactions")
@@ -864,10 +864,10 @@ test("an upload whose answer is lost is not done twice", async () => {
   assertEquals(stored.length, 1);
 
   // The stream of the progress breaks, too.
-  door.shut();
+  proxy.shut();
   await page.getByText("the connection was lost").waitFor();
   host.release();
-  door.lead(second.url);
+  proxy.lead(second.url);
   await page.getByText("complete", { exact: true }).waitFor();
 });
 

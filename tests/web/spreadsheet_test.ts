@@ -65,7 +65,7 @@ Deno.test("prices that may be of thousands are told", () => {
   }
 });
 
-Deno.test("a SKU in two documents of a table is told", () => {
+Deno.test("a SKU in two documents of a table is a problem", () => {
   const of = (...skus: string[]) => {
     const { table, mapping } = mapped(`title,sku\n,${skus.join("\n,")}\n`);
     return repeatedSku(table, mapping);
@@ -88,7 +88,7 @@ Deno.test("columns may have the names of what every object has", () => {
   );
 });
 
-Deno.test("a field that two columns hold is told", () => {
+Deno.test("a field that two columns hold is a problem", () => {
   const { mapping } = mapped("sku,title,Namn,a,b,image 1,image 2\n1,2,3,4,5\n");
   assertEquals(repeated(mapping), []);
   const targets = mapping.targets.with(2, "title");

@@ -69,7 +69,7 @@ async function list(
   };
 }
 
-bothEngines.test("a follower sees each event once, in an order that never changes, whatever the clock does", async () => {
+bothEngines.test("a follower sees each event once, in an order that never changes, also when the clock jumps", async () => {
   const seed = seedFrom(Deno.env.get("SEED"));
   const random = new Random(seed);
   await using bench = await WebhookBench.open();
@@ -101,7 +101,7 @@ bothEngines.test("a follower sees each event once, in an order that never change
   });
 });
 
-bothEngines.test("events that nobody asked for yet are listed as they came, or in the order of their times", async () => {
+bothEngines.test("events without a number yet are listed as they came, or in the order of their times", async () => {
   await using bench = await WebhookBench.open();
   for (const createdAt of [3, 1, 2]) {
     await store(bench, `at ${createdAt}`, { createdAt });
@@ -176,7 +176,7 @@ bothEngines.test("events without a number of a copied database are listed behind
   assertEquals([references, last], [["1", "2", "3", "4"], 4]);
 });
 
-bothEngines.test("a list that takes long to number says when to ask again, and goes on then", async () => {
+bothEngines.test("a list that takes long to number is 503 with Retry-After, and continues at the next request", async () => {
   await using bench = await WebhookBench.open();
   const { clock, db } = bench;
   const slow: Db = Object.assign(Object.create(db), {

@@ -94,7 +94,7 @@ Deno.test("a change that commits late is not passed over", async () => {
   assertEquals([...before, ...after], ["A", "late"]);
 });
 
-Deno.test("who follows while many write at once misses no change and no tombstone", async () => {
+Deno.test("a follower beside many writers misses no change and no tombstone", async () => {
   const random = new Random(1);
   const pause = () =>
     new Promise<void>((resolve) => setTimeout(resolve, random.below(5)));

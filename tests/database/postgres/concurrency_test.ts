@@ -387,7 +387,7 @@ Deno.test("two processes give different events different numbers", async () => {
   assertEquals((await pullEvents(first, "1")).ids, [two]);
 });
 
-Deno.test("who pulls events while many processes hand them in misses none", async () => {
+Deno.test("a seller that pulls events while many processes hand them in misses none", async () => {
   const random = new Random(1);
   const pause = () =>
     new Promise<void>((resolve) => setTimeout(resolve, random.below(5)));

@@ -221,7 +221,7 @@ Deno.test("an image asked for while it settles is not waited for in vain", async
   assertEquals(await both.rows(PENDING), []);
 });
 
-Deno.test("an image is settled once, however late its first holder reports", async () => {
+Deno.test("an image is settled once, also when its first holder reports late", async () => {
   await using both = await Two.open();
   await both.one.write((tx) => both.upload(tx));
   const job = await both.claim(both.one);
@@ -417,7 +417,7 @@ async function rowsRead(tx: Tx, table: string): Promise<number> {
   return read!.rows;
 }
 
-Deno.test("an upload reads the products that it names, however many the seller has got since statistics were made", async () => {
+Deno.test("an upload reads only the products that it names, also with old statistics", async () => {
   await using both = await Two.open();
   const { no } =
     (await both.one.read((sql) =>
@@ -521,7 +521,7 @@ Deno.test("no event waits for a webhook that is deleted meanwhile", async () => 
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
 });
 
-Deno.test("who numbers events reads as many as it numbers, however many have come since statistics were made", async () => {
+Deno.test("numbering events reads only the events that it numbers, also with old statistics", async () => {
   await using both = await Two.open();
   const { one, seller: { no } } = both;
   await one.write((tx) =>
@@ -600,7 +600,7 @@ Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
 });
 
-Deno.test("who claims takes what nobody else is claiming, and does not wait", async () => {
+Deno.test("a claim skips rows that another one is claiming, and does not wait", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
   await one.write((tx) => putWebhook(tx, deps, seller.no, TRIGGER, HOOK));

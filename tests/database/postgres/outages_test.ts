@@ -316,7 +316,7 @@ Deno.test("writes behind a lock of another process do not wait for it in turn", 
   }
 });
 
-Deno.test("a row that another process keeps locked costs only the write that needs it", async () => {
+Deno.test("a row that another process keeps locked delays only the write that needs it", async () => {
   const url = await server.database();
   const [holder, db] = await Promise.all([
     openPostgres({ url, connections: 2 }),

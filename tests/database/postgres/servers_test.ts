@@ -75,7 +75,7 @@ Deno.test("the host that accepts writes is used, in any order, and none if there
   assertEquals(error.message, `127.0.0.1:${port}: it refuses writes`);
 });
 
-Deno.test("when writes are refused, connections that stay open are left for the host that accepts them", async () => {
+Deno.test("when writes are refused, open connections are left for the host that accepts writes", async () => {
   await using two = await Two.start();
   const db = await openPostgres({ url: two.url(0, 1), connections: 4 });
   try {

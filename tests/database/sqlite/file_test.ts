@@ -51,7 +51,7 @@ async function elsewhere(
 
 const PRIVATE = ["seller.db 600", "seller.db-shm 600", "seller.db-wal 600"];
 
-Deno.test("nobody but its owner reads a database, old or new", async () => {
+Deno.test("only its owner can read a database, old or new", async () => {
   await using folder = await temporaryFolder();
   const file = `${folder.path}/seller.db`;
   const made = await open(file);

@@ -78,7 +78,7 @@ class Outcome {
 }
 
 for (const lock of ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"]) {
-  Deno.test(`beside ${lock} reads go on, and writes wait on the clock`, async () => {
+  Deno.test(`beside ${lock} reads continue, and writes wait until their time limit`, async () => {
     await using shared = await Shared.open();
     const { db, clock } = shared;
     shared.lock(lock);
@@ -97,7 +97,7 @@ for (const lock of ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"]) {
   });
 }
 
-Deno.test("a write is refused 5 s after it was asked for, whoever waits before it", async () => {
+Deno.test("a write is refused 5 s after its request, also behind other writes", async () => {
   await using shared = await Shared.open();
   const { db, clock } = shared;
   shared.lock("BEGIN IMMEDIATE");
@@ -210,7 +210,7 @@ Deno.test("what has its schema is opened beside a lock", async () => {
   await second.close();
 });
 
-Deno.test("the opening waits for a lock, says so, and gives up when told", async () => {
+Deno.test("opening a database waits for a lock, logs that, and ends at its signal", async () => {
   await using shared = new Shared();
   shared.lock("BEGIN IMMEDIATE", "CREATE TABLE theirs (x)");
   const patient = shared.openDb({ openWaitMs: Infinity });

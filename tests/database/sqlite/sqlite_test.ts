@@ -260,7 +260,7 @@ Deno.test("inLists() gives every value, in nine lengths", () => {
   }
 });
 
-Deno.test("SQLite: a write that fails before it wrote costs the others nothing", async () => {
+Deno.test("SQLite: a write that fails before it wrote does not repeat the others", async () => {
   await using store = await Store.open();
   let calls = 0;
   const good = () => {

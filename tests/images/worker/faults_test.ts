@@ -257,7 +257,7 @@ Deno.test("image worker: one that forgets a job is replaced", async () => {
   assertEquals((await bench.finished(id)).stored, urls.length);
 });
 
-Deno.test("image worker: one that waits for a slow store is no hang, and says so", async () => {
+Deno.test("image worker: one that waits for a slow store does not count as hung", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   const released = Promise.withResolvers<null>();

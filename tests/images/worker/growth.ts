@@ -12,7 +12,7 @@ import {
 import type { ImageStore } from "../../../src/images/storage/blob_store.ts";
 import { ImageFetcher } from "../../../src/images/worker/download.ts";
 import { newJobMark } from "../../../src/images/worker/job_mark.ts";
-import { openDoor } from "../../net/support.ts";
+import { openOutbound } from "../../net/support.ts";
 import { testConfig } from "../../support/config.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { temporaryFolder } from "../../support/process.ts";
@@ -39,8 +39,8 @@ async function heapBytes(): Promise<number> {
 
 async function growth(store: ImageStore): Promise<number> {
   store.prepare();
-  using door = openDoor();
-  const fetcher = new ImageFetcher(door, store, systemClock, {
+  using outbound = openOutbound();
+  const fetcher = new ImageFetcher(outbound, store, systemClock, {
     imageLimit: 1_000_000,
     answerMs: 10_000,
     jobMark: newJobMark(),

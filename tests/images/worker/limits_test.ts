@@ -108,7 +108,7 @@ Deno.test("slots: within an origin, too, a seller leaves room to others", () => 
   assert(slots.room({ sellerId: "new", origin: shared }) > 0);
 });
 
-Deno.test("slots: origins that hang leave room for those never asked, for good ones, and for who has none", () => {
+Deno.test("slots: origins that hang leave room for new ones, for good ones, and for sellers without a slot", () => {
   const { slots, history } = empty();
   history.note(origin(0), true);
   for (let n = 1; n <= 20; n++) {

@@ -226,7 +226,7 @@ bothEngines.test("images: the same bytes are stored once", async () => {
   assertEquals(bench.files().length, 1);
 });
 
-bothEngines.test("images: one download of a URL, whoever asks and how often", async () => {
+bothEngines.test("images: one download of a URL for any number of sellers and requests", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const url = `${host.url}/good/a.png`;
@@ -515,7 +515,7 @@ bothEngines.test("images: a write that fails takes no slot and loses no image", 
   assertEquals(await bench.finished(id), all(200));
 });
 
-bothEngines.test("images: a claim whose commit is unsure is given back, and blames nobody", async () => {
+bothEngines.test("images: a claim whose commit is unsure is given back without counting an attempt", async () => {
   await using host = new ImageHost();
   const { bench } = frozen();
   await using _ = bench;
@@ -663,7 +663,7 @@ bothEngines.test("images: while the database refuses writes the role is unready 
   await until(() => role.trouble() === null, "readiness");
 });
 
-bothEngines.test("images: of those whom one write does not tell the next process tells the rest", async () => {
+bothEngines.test("images: uploads that one write did not reach are told by the next process", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const url = `${host.url}/good/a.png`;

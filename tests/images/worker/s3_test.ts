@@ -158,7 +158,7 @@ Deno.test("object storage: slow writes hold no slot of downloads, up to a bound"
   assertEquals((await bench.finished(id)).stored, urls.length);
 });
 
-Deno.test("object storage: full is told apart", async () => {
+Deno.test("object storage: a full store has a kind of its own", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);

@@ -41,7 +41,7 @@ class Endpoints {
   }
 }
 
-Deno.test("sellers whose endpoints answer late leave room to the others, however long theirs are due", () => {
+Deno.test("sellers whose endpoints answer late leave room to the others, also when theirs are due longest", () => {
   const endpoints = new Endpoints();
   const slow = Array.from({ length: 10 }, (_, n) => headsOf(`slow${n}`, 13))
     .flat();

@@ -1,6 +1,6 @@
 /** A fixed address in front of a service that comes and goes. */
 
-export class Door implements AsyncDisposable {
+export class TcpProxy implements AsyncDisposable {
   readonly url: string;
   readonly #listener: Deno.TcpListener;
   readonly #open = new Set<Deno.Conn>();
@@ -35,7 +35,7 @@ export class Door implements AsyncDisposable {
     try {
       for await (const outer of this.#listener) this.#join(outer);
     } catch {
-      // The door is gone.
+      // The proxy is closed.
     }
   }
 
