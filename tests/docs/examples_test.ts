@@ -98,5 +98,7 @@ Deno.test({
         written.forEach((id, i) => ids.set(id, printed.match(UUID)![i]));
       }
     }
+    // What is killed leaves its temporary folder behind.
+    assertEquals((await sandbox.stop()).code, 0);
   },
 });
