@@ -26,6 +26,14 @@ const ms = Number(seconds) * 1_000;
 const ALL = "all at once";
 const kinds = Object.keys(ATTACKS);
 const chosen = names.length > 0 ? names : [...kinds, ALL];
+const unknown = chosen.filter((name) => name !== ALL && !kinds.includes(name));
+if (unknown.length > 0 || !(ms > 0)) {
+  console.error(
+    `deno task abuse [SECONDS] [NAME…]; the names are "${ALL}" and`,
+  );
+  for (const name of kinds) console.error(`  "${name}"`);
+  Deno.exit(2);
+}
 
 function problemsOf(trial: Trial, alone: Trial): string[] {
   const { fare, peakMiB, grown, sent, readyMs, alive } = trial;
