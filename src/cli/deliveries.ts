@@ -154,12 +154,12 @@ function listCells(delivery: LoggedDelivery): string[] {
 }
 
 async function show(context: CommandContext): Promise<void> {
-  const { config, arguments: [id], print } = context;
+  const { config, arguments: [sent], print } = context;
   await withDatabase(config, (db) =>
     db.read(async (sql) => {
-      const delivery = await findDelivery(sql, id);
-      if (delivery === undefined) throw unknownDelivery(id);
-      const attempts = await listAttempts(sql, [id], KEPT_ATTEMPTS);
+      const delivery = await findDelivery(sql, sent);
+      if (delivery === undefined) throw unknownDelivery(sent);
+      const attempts = await listAttempts(sql, [delivery.id], KEPT_ATTEMPTS);
       const cells = listCells(delivery);
       for (const [i, name] of HEADER.entries()) print(`${name}: ${cells[i]}`);
       print(`created_at: ${time(delivery.createdAt)}`);
@@ -209,13 +209,13 @@ async function replay(context: CommandContext): Promise<void> {
 
 async function replayOne(
   db: Db,
-  id: string,
+  sent: string,
   now: number,
   print: (line: string) => void,
 ): Promise<void> {
-  const delivery = await db.read((sql) => findDelivery(sql, id));
-  if (delivery === undefined) throw unknownDelivery(id);
-  const { seller, trigger, state } = delivery;
+  const delivery = await db.read((sql) => findDelivery(sql, sent));
+  if (delivery === undefined) throw unknownDelivery(sent);
+  const { id, seller, trigger, state } = delivery;
   switch (await db.write((tx) => replayDelivery(tx, id, now))) {
     case "due":
       return print(`replayed: ${id}`);

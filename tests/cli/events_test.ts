@@ -185,6 +185,8 @@ Deno.test("delivery show has every attempt; what an endpoint sent is quoted", as
   assert(lines.includes(`event_id: ${event.eventId}`));
   assertMatch(lines.join("\n"), /attempt 1: 2026-.*Z {2}500 after \d+ ms/);
   assert(lines.includes('  answer: "no\\u001b[2J\\n"'));
+  const upperCase = id.toUpperCase();
+  assertEquals(await run(bench, "delivery", "show", upperCase), lines);
   await assertRejects(
     () => run(bench, "delivery", "show", "none"),
     UsageError,
@@ -198,7 +200,10 @@ Deno.test("delivery replay sends one again, or all that came to a state", async 
   bench.start();
   const first = await bench.emit("order-1");
   const { id } = await bench.delivery(first, "delivered");
-  assertEquals(await run(bench, "delivery", "replay", id), [`replayed: ${id}`]);
+  assertEquals(
+    await run(bench, "delivery", "replay", id.toUpperCase()),
+    [`replayed: ${id}`],
+  );
   bench.signals.deliveries.notify();
   assertEquals((await bench.delivery(first, "delivered")).id, id);
   bench.clock.advance(60_000);
