@@ -332,8 +332,9 @@ Deno.test("a command whose reader has gone ends without a message", async () => 
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   await addSeller("acme", data);
+  const preload = new URL("wait_for_reader_to_go.ts", import.meta.url).href;
   for (const words of [["--help"], ["seller", "list", data]]) {
-    const child = await startCommand(words);
+    const child = await startCommand(words, { preload });
     await child.stdout.cancel();
     const errors = await new Response(child.stderr).text();
     assertEquals([(await child.status).code, errors], [141, ""]);
