@@ -33,6 +33,12 @@ Deno.test("restore: a sound backup goes into an empty folder, nothing else does"
   await assertRejects(() => restore(damaged), Error, "no backup that can be");
   await Deno.writeFile(damaged, new Uint8Array());
   await assertRejects(() => restore(damaged), Error, "it is empty");
+  await Deno.writeFile(damaged, bytes.subarray(0, -1));
+  await assertRejects(() => restore(damaged), Error, "it is cut short");
+  // The version of the schema, in the header.
+  await Deno.writeFile(damaged, bytes.with(60, 99));
+  const { message } = await assertRejects(() => restore(damaged), Error);
+  assertMatch(message, /has schema version .* as old as this one\.$/);
   assertEquals(await names(), [], "nothing stays behind");
 
   assertEquals(await restore(file), [`restored: ${dataDir}/seller.db`]);

@@ -135,6 +135,13 @@ export function checkSqlite(
     if (schemaVersion(connection, name, migrations) === 0) {
       throw new Error("it is empty");
     }
+    // SQLite reads the missing end of the last page as zeros.
+    const whole = pragma(connection, "page_count") *
+      pragma(connection, "page_size");
+    const { size } = Deno.statSync(file);
+    if (size < whole) {
+      throw new Error(`it is cut short, at ${size} of ${whole} bytes`);
+    }
     const [first] = connection.prepare("PRAGMA integrity_check(1)").all();
     if (first.integrity_check !== "ok") {
       throw new Error(String(first.integrity_check));
@@ -143,8 +150,8 @@ export function checkSqlite(
       throw new Error("rows refer to rows that are missing");
     }
   } catch (error) {
-    const { message } = error as Error;
-    throw new Error(`${name} is no backup that can be used: ${message}.`);
+    const reason = (error as Error).message.replace(/\.$/, "");
+    throw new Error(`${name} is no backup that can be used: ${reason}.`);
   } finally {
     connection.close();
   }
