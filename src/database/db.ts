@@ -214,7 +214,7 @@ export interface WakeUps {
 export type DbErrorKind =
   | "unique" // a UNIQUE or PRIMARY KEY constraint refused the row
   | "constraint" // any other constraint did
-  | "full" // no room on the disk
+  | "full" // no room on the disk, or it fails
   | "busy" // another process holds the lock
   | "away" // the server cannot be reached, or turns us away
   | "removed" // a file of it was removed or replaced
@@ -239,7 +239,7 @@ export class DbError extends Error {
 
 /** Kinds of errors that the statement did not cause and that pass. */
 const OUTAGES: Partial<Record<DbErrorKind, string>> = {
-  full: "the disk of the database is full",
+  full: "the disk of the database is full or failing",
   busy: "another process holds the database's lock",
   away: "the database cannot be reached",
   removed:

@@ -226,7 +226,10 @@ export const UNPROCESSABLE: ImageFailure = {
   transient: false,
 };
 
-/** What an answer's status (other than 200 and 304) means. */
+/**
+ * What an answer's status means, other than 200, and than 304 to a request that
+ * allowed it.
+ */
 export function statusFailure(
   status: number,
   header: (name: string) => string | null,
@@ -250,7 +253,7 @@ export function statusFailure(
   if (status === 408 || status === 425 || status >= 500) {
     return transient("image_host_error");
   }
-  if (status >= 300 && status < 400) {
+  if (status >= 300 && status < 400 && status !== 304) {
     const location = header("location");
     const to = location === null ? "" : ` (to ${location.slice(0, 300)})`;
     return final("image_redirected", to);

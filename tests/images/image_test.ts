@@ -49,6 +49,11 @@ Deno.test("statusFailure() says what was seen and what would be right", () => {
       transient: false,
     },
   );
+  assertEquals(statusFailure(304, headers({})), {
+    code: "image_unavailable",
+    message: "GET answered 304; an image URL must answer 200.",
+    transient: false,
+  });
   assertEquals(statusFailure(429, headers({ "retry-after": "7" })), {
     code: "image_rate_limited",
     message: "GET answered 429; an image URL must answer 200.",

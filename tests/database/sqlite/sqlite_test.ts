@@ -6,10 +6,12 @@ import {
   type Db,
   DbError,
   inLists,
+  outageOf,
   type Tx,
 } from "../../../src/database/db.ts";
 import { systemClock } from "../../../src/deps.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
+import { toDbError } from "../../../src/database/sqlite/errors.ts";
 import type { Migration } from "../../../src/database/migrations.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { TestClock, until } from "../../support/clock.ts";
@@ -41,6 +43,18 @@ class Store implements AsyncDisposable {
     await Deno.remove(this.folder, { recursive: true });
   }
 }
+
+Deno.test("a disk that fails is not called full alone", () => {
+  for (const message of ["disk I/O error", "database or disk is full"]) {
+    const error = Object.assign(new Error(message), {
+      code: "ERR_SQLITE_ERROR",
+    });
+    assertEquals(
+      outageOf(toDbError(error)),
+      "the disk of the database is full or failing",
+    );
+  }
+});
 
 Deno.test("a write is on disk when it resolves", async () => {
   await using store = await Store.open();
