@@ -5,6 +5,7 @@ import type {
   WebhookNode,
 } from "../contracts/answers.ts";
 import { notFound } from "../lib/errors.ts";
+import type { OutboundErrorKind } from "../net/errors.ts";
 import { DELIVERY_STATES, type Webhook } from "../webhooks/webhook.ts";
 import { isTrigger, type Trigger, TRIGGERS } from "../webhooks/trigger.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
@@ -75,11 +76,22 @@ function optionalTime(milliseconds: number | null): string | undefined {
   return milliseconds === null ? undefined : isoTime(milliseconds);
 }
 
+/** Why there was no answer that counts, by the kind of the error. */
+const NO_ANSWER: Readonly<Partial<Record<string, string>>> = {
+  blocked: "The URL leads to an address that is not allowed.",
+  unresolved: "The name of the host has no address.",
+  timeout: "There was no complete answer in time.",
+  refused: "The host refused the connection, or there is no route to it.",
+  reset: "The connection broke before the answer was complete.",
+  tls: "There is no TLS connection; check the certificate of the host.",
+  protocol: "The answer is not valid HTTP/1.1.",
+} satisfies Partial<Record<OutboundErrorKind, string>>;
+
 /** An endpoint's result: the status of its answer, or why there was none. */
-function inWords(answer: string): string {
-  return /^\d/.test(answer)
-    ? `The answer was ${answer}; only 2xx is a success.`
-    : `There was no answer: ${answer}.`;
+function inWords(result: string): string {
+  return /^\d/.test(result)
+    ? `The answer was ${result}; only 2xx is a success.`
+    : NO_ANSWER[result] ?? `There was no answer: ${result}.`;
 }
 
 /** `DELETE /seller_api/webhooks/:trigger` */

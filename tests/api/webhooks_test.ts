@@ -283,4 +283,16 @@ bothEngines.test("the list shows since when a webhook fails, and why", async () 
     shown[0][4],
     "last_error=The answer was 503; only 2xx is a success.",
   );
+  const url = sink.url();
+  await sink[Symbol.asyncDispose]();
+  await post(app, "order_paid", url);
+  await app.call(`${WEBHOOKS}/order_paid/test`, { method: "POST" });
+  await until(async () => {
+    shown = await listed(app);
+    return shown[1].length > 3;
+  }, "one whose host is gone");
+  assertEquals(
+    shown[1][4],
+    "last_error=The host refused the connection, or there is no route to it.",
+  );
 });
