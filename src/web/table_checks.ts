@@ -36,28 +36,30 @@ export function missing({ targets, currency }: Mapping): string[] {
 }
 
 /** An example of a long number that a spreadsheet program has rounded. */
-export function rounded({ rows }: Table, { targets }: Mapping): string | null {
-  for (const row of rows) {
-    for (const [i, target] of targets.entries()) {
-      const isCode = target === "sku" || target === "gtin";
-      if (isCode && /^\d[.,]\d+E\+\d+$/i.test(row[i])) return row[i];
-    }
-  }
-  return null;
+export function rounded(table: Table, mapping: Mapping): string | null {
+  const codes: Target[] = ["sku", "gtin"];
+  return firstLike(/^\d[.,]\d+E\+\d+$/i, codes, table, mapping);
 }
 
 /**
  * An example of a price that may be of thousands, as in `1.299`: the point is
  * sent as that of decimals.
  */
-export function thousands(
+export function thousands(table: Table, mapping: Mapping): string | null {
+  const prices: Target[] = ["price", "compare_at_price"];
+  return firstLike(/^[1-9]\d{0,2}\.\d{3}$/, prices, table, mapping);
+}
+
+/** The first value like this in a column that is sent as one of these fields. */
+function firstLike(
+  pattern: RegExp,
+  fields: readonly Target[],
   { rows }: Table,
   { targets }: Mapping,
 ): string | null {
   for (const row of rows) {
     for (const [i, target] of targets.entries()) {
-      const isPrice = target === "price" || target === "compare_at_price";
-      if (isPrice && /^[1-9]\d{0,2}\.\d{3}$/.test(row[i])) return row[i];
+      if (fields.includes(target) && pattern.test(row[i])) return row[i];
     }
   }
   return null;
