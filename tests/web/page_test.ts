@@ -660,15 +660,8 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   assertEquals(await button.count(), 0);
 });
 
-test("a key that is revoked in the middle loses no file", async () => {
-  await using app = await bootPage();
-  await using tab = await openTab();
-  const { page } = tab;
-  await signIn(tab, app.url, app.key);
-  await choose(page, catalogue(product("A-1")));
-  const send = page.getByRole("button", { name: "Upload 1 product" });
-  await send.waitFor();
-
+/** Revokes the seller's keys, until they are refused; returns a new one. */
+async function replaceKeys(app: TestApp): Promise<string> {
   const deps = { clock: systemClock, ids: systemIds };
   const { apiKey } = await app.app.db.write(async (tx) => {
     for (const { id } of await listKeys(tx, app.sellerId)) {
@@ -679,6 +672,19 @@ test("a key that is revoked in the middle loses no file", async () => {
   await until(async () =>
     (await app.call("/seller_api/webhooks")).status === 401
   );
+  return apiKey;
+}
+
+test("a key that is revoked in the middle loses no file", async () => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(page, catalogue(product("A-1")));
+  const send = page.getByRole("button", { name: "Upload 1 product" });
+  await send.waitFor();
+
+  const apiKey = await replaceKeys(app);
   await send.click();
   assertStringIncludes(
     await page.getByRole("alert").innerText(),
@@ -728,16 +734,7 @@ test("what was typed into the form of a product is kept until it is saved or dis
 
   await page.getByRole("button", { name: "Discard the changes" }).click();
   assert(await title.inputValue() !== "Typed");
-  const deps = { clock: systemClock, ids: systemIds };
-  const { apiKey } = await app.app.db.write(async (tx) => {
-    for (const { id } of await listKeys(tx, app.sellerId)) {
-      await revokeKey(tx, deps, id);
-    }
-    return addKey(tx, deps, app.sellerId);
-  });
-  await until(async () =>
-    (await app.call("/seller_api/webhooks")).status === 401
-  );
+  const apiKey = await replaceKeys(app);
   await list.click();
   await page.getByLabel("API key").fill(apiKey);
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -805,15 +802,7 @@ test("a file that was checked is checked anew after the key has ended", async ()
   await choose(page, catalogue(product("A-1")));
   const figure = page.locator(".figure", { hasText: "unchanged" });
   await figure.getByText("1").waitFor();
-  const deps = { clock: systemClock, ids: systemIds };
-  await app.app.db.write(async (tx) => {
-    for (const { id } of await listKeys(tx, app.sellerId)) {
-      await revokeKey(tx, deps, id);
-    }
-  });
-  await until(async () =>
-    (await app.call("/seller_api/webhooks")).status === 401
-  );
+  await replaceKeys(app);
   await page.getByRole("link", { name: "Webhooks" }).click();
   await page.getByLabel("API key").fill(other);
   await page.getByRole("button", { name: "Sign in" }).click();
