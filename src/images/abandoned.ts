@@ -1,7 +1,7 @@
 /**
  * Images whose seller was removed. Those that no other seller needs are deleted
- * with their files: a job of `operations/maintenance.ts`. `unneeded_since` is 0 in the row
- * of an image that is still to be looked at.
+ * with their files: a job of `operations/maintenance.ts`. `unneeded_since` is 0
+ * in the row of an image that is still to be looked at.
  */
 import { MAINTENANCE, marks, type Sql, type Tx } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";

@@ -41,11 +41,11 @@ export const CHECKPOINT_BYTES = Math.ceil(
 );
 /**
  * The page cache of each connection; beyond it the operating system's cache
- * serves. It is not larger, because SQLite goes through the whole of it at the end of nearly every
- * transaction: where the balancing of a tree exchanges two pages, one of them
- * passes by a number beyond the end of the file, and the commit looks for pages
- * there (`balance_nonroot`, `pcache1Truncate`). With 16,000 that was a sixth of
- * all that an upload takes.
+ * serves. It is not larger, because SQLite goes through the whole of it at the
+ * end of nearly every transaction: where the balancing of a tree exchanges two
+ * pages, one of them passes by a number beyond the end of the file, and the
+ * commit looks for pages there (`balance_nonroot`, `pcache1Truncate`). With
+ * 16,000 that was a sixth of all that an upload takes.
  */
 const CACHE_KIB = 4_000;
 /**
