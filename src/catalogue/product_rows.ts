@@ -262,9 +262,9 @@ async function findOne(
 ): Promise<Product | null> {
   const found = (query: string, key: string) =>
     sql.get<ProductRow>(query, [sellerNo, key]);
-  const id = readId(skuOrId);
-  const row = await found(bySku, skuOrId) ??
-    (id === null ? undefined : await found(byId, id));
+  let row = await found(bySku, skuOrId);
+  const id = row === undefined ? readId(skuOrId) : null;
+  if (id !== null) row = await found(byId, id);
   return row === undefined ? null : toProduct(row);
 }
 
