@@ -4,6 +4,8 @@
  * replace them and never sleep.
  */
 
+import type { DatabaseSync, DatabaseSyncOptions } from "node:sqlite";
+
 export interface Clock {
   /** Unix time in milliseconds. */
   now(): number;
@@ -33,6 +35,12 @@ export interface Log {
   enabled(level: LogLevel): boolean;
 }
 
+/** As the constructor of the driver's `DatabaseSync`. */
+export type ConnectSqlite = (
+  file: string,
+  options: DatabaseSyncOptions,
+) => DatabaseSync;
+
 export interface Deps {
   clock: Clock;
   ids: Ids;
@@ -44,6 +52,8 @@ export interface Deps {
    * Tests make commits fail or slow with it.
    */
   beforeCommit?: () => void | Promise<void>;
+  /** Opens a connection to a SQLite file; `new DatabaseSync` unless given. */
+  connectSqlite?: ConnectSqlite;
 }
 
 export const systemClock: Clock = {

@@ -3,7 +3,7 @@
  * (`node:sqlite`, built into Deno).
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Clock } from "../../deps.ts";
+import type { Clock, ConnectSqlite } from "../../deps.ts";
 import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
 import { insertOf } from "../dialect.ts";
 import {
@@ -66,9 +66,13 @@ const YIELD_AFTER_MS = 10;
  * Opens the file; creates it unless read-only. Does not wait for locks. Throws
  * a `DbError`.
  */
-export function openFile(file: string, readOnly: boolean): DatabaseSync {
+export function openFile(
+  file: string,
+  readOnly: boolean,
+  connect: ConnectSqlite = (...args) => new DatabaseSync(...args),
+): DatabaseSync {
   return guarded(() => {
-    const connection = new DatabaseSync(file, {
+    const connection = connect(file, {
       readOnly,
       enableForeignKeyConstraints: true,
     });

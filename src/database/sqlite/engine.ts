@@ -106,10 +106,11 @@ function openConnections(
   migrations: readonly Migration[],
   deps: Deps,
 ): Connections {
-  const writer = openFile(file, false);
+  const { connectSqlite } = deps;
+  const writer = openFile(file, false, connectSqlite);
   try {
     migrateSqlite(writer, file, migrations, deps);
-    return { writer, reader: openFile(file, true) };
+    return { writer, reader: openFile(file, true, connectSqlite) };
   } catch (error) {
     writer.close();
     throw error;
