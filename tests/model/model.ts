@@ -12,8 +12,12 @@ export interface Fields {
   quantity: number | null;
   availability: string;
   brand: string | null;
+  mpn: string | null;
   description: string | null;
+  /** With commas between. */
   categories: string;
+  /** URLs, with spaces between. */
+  images: string;
 }
 
 export const FIELDS: readonly (keyof Fields)[] = [
@@ -25,7 +29,9 @@ export const FIELDS: readonly (keyof Fields)[] = [
   "quantity",
   "availability",
   "brand",
+  "mpn",
   "categories",
+  "images",
 ];
 
 export interface Product {
@@ -300,8 +306,10 @@ const NEW: Omit<Fields, "sku" | "title" | "price"> = {
   quantity: null,
   availability: "in_stock",
   brand: null,
+  mpn: null,
   description: null,
   categories: "",
+  images: "",
 };
 
 function patched(before: Fields | null, patch: Partial<Fields>): Fields {

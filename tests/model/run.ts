@@ -9,7 +9,7 @@ import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { child, textAt } from "../support/app.ts";
 import { nextOf, valueOf } from "../support/read_out.ts";
 import type { Random } from "../support/random.ts";
-import { escapeXml } from "../support/xml.ts";
+import { documentOf, toProduct } from "./documents.ts";
 import {
   type Expected,
   FIELDS,
@@ -186,7 +186,7 @@ export class Run {
 
   /** Some fields; all that a new product needs. */
   #patch(isNew: boolean): Partial<Fields> {
-    const values: Omit<Fields, "sku"> = {
+    const values: Omit<Fields, "sku" | "mpn" | "images"> = {
       title: `T ${this.#random.below(3)}`,
       price: this.#pick(PRICES),
       quantity: this.#pick([0, 5, isNew ? 7 : null]),
@@ -336,49 +336,4 @@ export class Run {
 
 function toEntry({ id, fields }: Product): [string, string] {
   return [id, JSON.stringify(FIELDS.map((name) => fields[name]))];
-}
-
-/** A product as it is read out. */
-function toProduct(element: XmlElement): Product {
-  const text = (name: string) => valueOf(element, name);
-  const number = (name: string) => {
-    const value = text(name);
-    return value === null ? null : Number(value);
-  };
-  const categories = element.children.find(({ name }) => name === "categories");
-  return {
-    id: textAt(element, "id"),
-    fields: {
-      sku: textAt(element, "sku"),
-      title: textAt(element, "title"),
-      price: number("price")!,
-      compare_at_price: number("compare_at_price"),
-      quantity: number("quantity"),
-      availability: textAt(element, "availability"),
-      brand: text("brand"),
-      description: text("description"),
-      categories: (categories?.children ?? []).map(({ text }) => text).join(),
-    },
-  };
-}
-
-function documentOf(rows: readonly Row[]): string {
-  const products = rows.map(({ id, patch }) => {
-    const fields = Object.entries(patch).map(([name, value]) =>
-      elementOf(name, value ?? "")
-    );
-    const address = id === null ? "" : `<id>${id}</id>`;
-    return `<product>${address}${fields.join("")}</product>`;
-  });
-  return `<products>${products.join("\n")}</products>`;
-}
-
-function elementOf(name: string, value: string | number): string {
-  if (name === "categories") {
-    const names = `${value}`.split(",").filter((text) => text !== "");
-    const items = names.map((text) => `<category>${text}</category>`);
-    return `<categories>${items.join("")}</categories>`;
-  }
-  const unit = name === "price" ? ' currency="SEK"' : "";
-  return `<${name}${unit}>${escapeXml(`${value}`)}</${name}>`;
 }
