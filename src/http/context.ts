@@ -31,10 +31,10 @@ export interface RequestContext {
    */
   isOperator(): Promise<boolean>;
   /**
-   * Counts as so many requests more; throws 429 if the seller's rate does not
-   * allow them now.
+   * Counts as so many requests more, for which the seller's next ones wait: what
+   * the request costs is known only once it was let in.
    */
-  spend(requests: number): void;
+  countMore(requests: number): void;
   /**
    * Takes a slot for a request that waits or streams, until it is disposed of;
    * throws 429 or 503 if there is none.

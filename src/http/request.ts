@@ -44,8 +44,8 @@ export interface ServerState {
   operatorKeys: OperatorKeys;
   sender: BodySender;
   finalResults: RecentValues<FinalResults>;
-  /** Throws 429 if the seller's rate does not allow so many requests. */
-  spend: (exchange: Exchange, seller: KeyOwner, requests: number) => void;
+  /** Counts as so many requests of the seller more. */
+  countMore: (exchange: Exchange, seller: KeyOwner, requests: number) => void;
 }
 
 /** One request and its answer: the context of the handler. */
@@ -153,8 +153,8 @@ export class Exchange implements RequestContext, Disposable {
     return this.#server.finalResults;
   }
 
-  readonly spend = (requests: number): void => {
-    if (this.owner !== null) this.#server.spend(this, this.owner, requests);
+  readonly countMore = (requests: number): void => {
+    if (this.owner !== null) this.#server.countMore(this, this.owner, requests);
   };
 
   readonly heavyRead = async <T>(

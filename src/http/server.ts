@@ -121,8 +121,8 @@ export class RequestHandler {
       operatorKeys: this.#operatorKeys,
       sender: this.#sender,
       finalResults: new RecentValues<FinalResults>(FINAL_RESULTS_BYTES),
-      spend: (exchange, seller, requests) =>
-        this.#spend(exchange, seller, requests),
+      countMore: (exchange, seller, requests) =>
+        this.#countMore(exchange, seller, requests),
     };
   }
 
@@ -215,7 +215,7 @@ export class RequestHandler {
     if (exchange.reader !== null && route.method === "GET") {
       this.#sender.checkRoom(exchange.reader);
     }
-    if (exchange.owner !== null) this.#spend(exchange, exchange.owner);
+    if (exchange.owner !== null) this.#countRequest(exchange, exchange.owner);
     exchange.params = params();
     if (target.query !== "") {
       exchange.query = parseQuery(target.query);
@@ -253,12 +253,11 @@ export class RequestHandler {
     }
   }
 
-  /** Counts as so many requests of the seller, or of all at once allowed. */
-  #spend(exchange: Exchange, seller: KeyOwner, requests = 1): void {
+  /** Counts as a request of the seller; throws 429 for one too many. */
+  #countRequest(exchange: Exchange, seller: KeyOwner): void {
     const rate = this.#rateOf(seller);
     if (rate === null) return;
-    const cost = Math.min(requests, rate.burst);
-    const quota = this.#limiter.take(seller.id, cost, rate);
+    const quota = this.#limiter.take(seller.id, 1, rate);
     exchange.quota = quota;
     if (quota.allowed) return;
     throw new ServiceError(
@@ -267,6 +266,14 @@ export class RequestHandler {
         `${rate.perMinute} a minute. Send the next one in ` +
         `${quota.retryAfter} s.`,
     );
+  }
+
+  /** Counts as so many more, altogether at most as all at once allowed. */
+  #countMore(exchange: Exchange, seller: KeyOwner, requests: number): void {
+    const rate = this.#rateOf(seller);
+    if (rate === null) return;
+    const cost = Math.min(requests, rate.burst - 1);
+    exchange.quota = this.#limiter.charge(seller.id, cost, rate);
   }
 
   /** Null: unlimited. */

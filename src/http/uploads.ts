@@ -141,7 +141,7 @@ export async function undoUpload(
     dryRun: readDryRun(query),
     idempotency: readIdempotencyKey(request),
   };
-  if (!undo.dryRun) await spendForUndo(context);
+  if (!undo.dryRun) await countProducts(context);
   const outcome = await undoTransaction(services, undo);
   if ("counts" in outcome) logDone(context, "upload_undone", outcome);
   if ("transactionId" in outcome) {
@@ -151,13 +151,13 @@ export async function undoUpload(
   return { xml: { dry_run: { products, details: detailList(outcome) } } };
 }
 
-async function spendForUndo(
-  { services, seller, params, spend }: RequestContext,
+async function countProducts(
+  { services, seller, params, countMore }: RequestContext,
 ): Promise<void> {
   const transaction = await services.db.read((sql) =>
     findTransaction(sql, seller.no, params.transaction_id)
   );
   if (transaction === null) throw notFound("transaction");
   const { created, updated, deleted } = transaction.products;
-  spend(Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST));
+  countMore(Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST));
 }

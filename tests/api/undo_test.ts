@@ -449,9 +449,31 @@ Deno.test("an undo counts as more requests, by the products that it changes", as
   assertEquals(left(await undo(app, upload, "?dry_run=true")), "4");
   const undone = await undo(app, upload);
   assertEquals([undone.status, left(undone)], [200, "1"]);
-  const refused = await undo(app, undone);
+  const redone = await undo(app, undone);
+  assertEquals([redone.status, left(redone)], [200, "0"]);
+  const refused = await undo(app, redone);
   assertEquals([refused.status, codeOf(refused)], [429, "rate_limited"]);
-  assertEquals(refused.headers.get("retry-after"), "2");
+  assertEquals(refused.headers.get("retry-after"), "3");
   now += 3_000;
-  assertEquals((await undo(app, undone)).status, 200);
+  assertEquals((await undo(app, redone)).status, 200);
+});
+
+Deno.test("at every rate an undo of 250 products succeeds after exactly Retry-After", async () => {
+  const products = Array.from({ length: 250 }, (_, n) => product(`P-${n}`));
+  for (const rateLimit of [1, 19, 60, 109, 110]) {
+    let now = 0;
+    const clock = { ...systemClock, monotonic: () => now };
+    await using app = await boot({ deps: { clock }, config: { rateLimit } });
+    let last = await app.upload(products.join(""));
+    for (let times = 0; times < 3; times++) {
+      let answer = await undo(app, last);
+      while (answer.status !== 429) {
+        last = answer;
+        answer = await undo(app, last);
+      }
+      now += 1_000 * Number(answer.headers.get("retry-after"));
+      last = await undo(app, last);
+      assertEquals(last.status, 200, `at ${rateLimit} a minute`);
+    }
+  }
 });
