@@ -127,7 +127,7 @@ export class ReadQuota {
         held.untilMade.use(await takeTurn(this.#long, owner, abort));
       }
       // A signal is created only for a request that has to wait.
-      const gone = this.#steps.isBusy ? abort() : null;
+      const gone = this.#steps.mustWait(owner) ? abort() : null;
       return await this.#steps.take(async () => {
         if (gone?.aborted) throw connectionClosed();
         const begun = this.#clock.monotonic();

@@ -1,13 +1,18 @@
-/** Work of one owner, in order. */
-type Queue = (() => Promise<void>)[];
-
 export interface FairQueueOptions {
   /** Milliseconds of a monotonic clock. */
   now: () => number;
-  /** Runs between two tasks; nothing unless given. */
+  /** Runs between two tasks, and never fails; nothing unless given. */
   pause?: () => Promise<void> | void;
   /** How many tasks of different owners run at the same time; 1 by default. */
   atOnce?: number;
+}
+
+interface Task {
+  work: () => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  /** Monotonic milliseconds. */
+  askedAt: number;
 }
 
 /**
@@ -22,11 +27,17 @@ const LITTLE_MS = 5;
  * which some wait for a database. The owner that has used the least time is
  * next; the tasks of one owner run in order. So an owner with many or long
  * tasks delays others by one task at a time.
+ *
+ * A place is taken by a task, then by the pause after it. A waiting task starts
+ * as soon as a place is free and none of its owner runs; the queue looks for
+ * one whenever either may have changed. A task that ran in a pause has none of
+ * its own unless it outlasted that one.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
+  readonly #atOnce: number;
   /** By owner; the owner that has waited longest comes first. */
-  readonly #waiting = new Map<string, Queue>();
+  readonly #waiting = new Map<string, Task[]>();
   /** Milliseconds used by each owner since the queue was last empty. */
   readonly #used = new Map<string, number>();
   /**
@@ -36,56 +47,96 @@ export class FairQueue {
   #floor = 0;
   /** Owners of the tasks that run. */
   readonly #running = new Set<string>();
-  #lanes = 0;
+  /** Pauses in progress. */
+  #pausing = 0;
+  /** When the last task ended; monotonic milliseconds. */
+  #endedAt = 0;
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
+    this.#atOnce = options.atOnce ?? 1;
   }
 
   /** Runs `work`; returns or throws what it does. */
   take<T>(work: () => Promise<T>, owner = ""): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const queue = this.#waiting.get(owner) ?? [];
-      this.#waiting.set(owner, queue);
-      queue.push(() => Promise.try(work).then(resolve, reject));
-      if (!this.isBusy) void this.#run();
-      else if (this.#mayRunInPause(owner, queue)) void this.#runFirst(owner);
+      const askedAt = this.#options.now();
+      const task = { work, resolve, reject, askedAt } as Task;
+      if (!this.mustWait(owner)) void this.#run(task, owner);
+      else if (this.#waiting.has(owner)) this.#waiting.get(owner)!.push(task);
+      else this.#waiting.set(owner, [task]);
     });
   }
 
-  /** Whether a task would have to wait. */
-  get isBusy(): boolean {
-    return this.#lanes >= (this.#options.atOnce ?? 1);
-  }
-
-  /** Runs one task after the other. */
-  async #run(): Promise<void> {
-    this.#lanes++;
-    for (let owner; (owner = this.#next()) !== undefined;) {
-      this.#floor = this.#usedBy(owner);
-      await this.#runFirst(owner);
-      await this.#options.pause?.();
-    }
-    if (--this.#lanes > 0) return;
-    this.#used.clear();
-    this.#floor = 0;
-  }
-
-  #mayRunInPause(owner: string, { length }: Queue): boolean {
-    return this.#running.size < (this.#options.atOnce ?? 1) &&
-      !this.#running.has(owner) && length === 1 &&
+  /** Whether a task of this owner would have to wait. */
+  mustWait(owner = ""): boolean {
+    if (this.#running.has(owner) || this.#waiting.has(owner)) return true;
+    if (this.#places < this.#atOnce) return false;
+    const inPause = this.#running.size < this.#atOnce &&
       this.#usedBy(owner) <= this.#floor + LITTLE_MS;
+    return !inPause;
   }
 
-  /** Runs the owner's next task. */
-  async #runFirst(owner: string): Promise<void> {
+  /** What it holds; all zero when nothing is to be done. */
+  held(): { running: number; pausing: number; waiting: number } {
+    let waiting = 0;
+    for (const { length } of this.#waiting.values()) waiting += length;
+    const { size: running } = this.#running;
+    return { running, pausing: this.#pausing, waiting };
+  }
+
+  /**
+   * How long the oldest task that may run stands beside a free place, in
+   * milliseconds; a pause leaves its place free.
+   */
+  oldestWaitMs(): number {
+    if (this.#running.size >= this.#atOnce) return 0;
+    let askedAt = Infinity;
+    for (const [owner, [first]] of this.#waiting) {
+      if (this.#running.has(owner)) continue;
+      askedAt = Math.min(askedAt, first.askedAt);
+    }
+    if (askedAt === Infinity) return 0;
+    return this.#options.now() - Math.max(askedAt, this.#endedAt);
+  }
+
+  get #places(): number {
+    return this.#running.size + this.#pausing;
+  }
+
+  async #run({ work, resolve, reject }: Task, owner: string): Promise<void> {
     const { now } = this.#options;
     const used = this.#usedBy(owner);
-    const startedAt = now();
+    if (this.#places < this.#atOnce) this.#floor = used;
     this.#running.add(owner);
-    await this.#takeFirst(owner)();
+    const startedAt = now();
+    await Promise.try(work).then(resolve, reject);
+    this.#endedAt = now();
+    this.#used.set(owner, used + this.#endedAt - startedAt);
     this.#running.delete(owner);
-    this.#used.set(owner, used + now() - startedAt);
+    if (this.#places < this.#atOnce) void this.#pause();
+    this.#startWaiting();
+  }
+
+  async #pause(): Promise<void> {
+    const { pause } = this.#options;
+    if (pause === undefined) return;
+    this.#pausing++;
+    await pause();
+    this.#pausing--;
+    this.#startWaiting();
+  }
+
+  /** Starts every task that may run; called after every task and pause. */
+  #startWaiting(): void {
+    while (this.#places < this.#atOnce) {
+      const owner = this.#next();
+      if (owner === undefined) break;
+      void this.#run(this.#takeFirst(owner), owner);
+    }
+    if (this.#places > 0) return;
+    this.#used.clear();
+    this.#floor = 0;
   }
 
   #usedBy(owner: string): number {
@@ -106,11 +157,11 @@ export class FairQueue {
   /**
    * Takes the owner's next task and moves the owner to the end of the queue.
    */
-  #takeFirst(owner: string): () => Promise<void> {
-    const queue = this.#waiting.get(owner)!;
-    const work = queue.shift()!;
+  #takeFirst(owner: string): Task {
+    const tasks = this.#waiting.get(owner)!;
+    const task = tasks.shift()!;
     this.#waiting.delete(owner);
-    if (queue.length > 0) this.#waiting.set(owner, queue);
-    return work;
+    if (tasks.length > 0) this.#waiting.set(owner, tasks);
+    return task;
   }
 }

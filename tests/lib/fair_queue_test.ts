@@ -1,6 +1,8 @@
-import { assertEquals, assertLess, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { FairQueue } from "../../src/lib/fair_queue.ts";
 import { yieldToIo } from "../../src/lib/yield_to_io.ts";
+import { Random } from "../support/random.ts";
+import { settle } from "../support/settle.ts";
 
 /** A queue on a clock that only work moves on; `done` names what was done. */
 function working() {
@@ -64,11 +66,11 @@ Deno.test("two at once are of different owners, and the one that has used less i
     }, name[0]);
   const all = ["a1", "a2", "b1", "b2", "c1"].map(take);
   assertEquals(begun, ["a1", "b1"]);
-  assertEquals(queue.isBusy, true);
+  assertEquals(queue.mustWait("c"), true);
   const end = async (name: string, after: number) => {
     time += after;
     ends.get(name)!();
-    for (let turns = 0; turns < 10; turns++) await Promise.resolve();
+    await settle();
   };
   await end("b1", 10);
   assertEquals(begun, ["a1", "b1", "c1"]);
@@ -79,7 +81,8 @@ Deno.test("two at once are of different owners, and the one that has used less i
   await end("a2", 10);
   await Promise.all(all);
   assertEquals(begun, ["a1", "b1", "c1", "b2", "a2"]);
-  assertEquals(queue.isBusy, false);
+  assertEquals(queue.mustWait("c"), false);
+  assertEquals(queue.held(), { running: 0, pausing: 0, waiting: 0 });
 });
 
 Deno.test("an owner that has used little does not wait for the end of a pause", async () => {
@@ -94,9 +97,6 @@ Deno.test("an owner that has used little does not wait for the end of a pause", 
       done.push(name);
       return Promise.resolve();
     }, name[0]);
-  const settle = async () => {
-    for (let turns = 0; turns < 10; turns++) await Promise.resolve();
-  };
   await work("a1", 100);
   await settle();
   const more = [work("a2", 100), work("a3", 100)];
@@ -141,4 +141,215 @@ Deno.test("what has come on a socket is read between calls, with a pause alone",
   const paused = await callsBeforeRead(pausing, calls);
   assertLess(paused, 5);
   assertEquals(await callsBeforeRead(new FairQueue({ now }), calls), calls);
+});
+
+const NOTHING = { running: 0, pausing: 0, waiting: 0 };
+
+/** A queue whose tasks and pauses end when a test says so. */
+class ManualQueue {
+  time = 0;
+  readonly atOnce: number;
+  readonly queue: FairQueue;
+  /** Of the pauses in progress. */
+  readonly pauses: (() => void)[] = [];
+  /** Of the tasks that run, by name. */
+  readonly running = new Map<string, (fails: boolean) => void>();
+  /** In the order of their starts. */
+  readonly started: string[] = [];
+  readonly #taken: string[] = [];
+  /** Tasks that were answered, in any way. */
+  ended = 0;
+
+  constructor(atOnce = 1) {
+    this.atOnce = atOnce;
+    const pause = () => new Promise<void>((end) => this.pauses.push(end));
+    this.queue = new FairQueue({ now: () => this.time, atOnce, pause });
+  }
+
+  get taken(): number {
+    return this.#taken.length;
+  }
+
+  /** The first letter of a name is the owner. */
+  take(name: string, throws = false): void {
+    this.#taken.push(name);
+    const end = () => void this.ended++;
+    this.queue.take(() => {
+      this.started.push(name);
+      if (throws) throw new Error("on purpose");
+      return new Promise<void>((resolve, reject) => {
+        this.running.set(name, (fails) => {
+          this.running.delete(name);
+          if (fails) reject(new Error("on purpose"));
+          else resolve();
+        });
+      });
+    }, name[0]).then(end, end);
+  }
+
+  end(name: string, fails = false): void {
+    this.running.get(name)!(fails);
+  }
+
+  endPause(which = 0): void {
+    this.pauses.splice(which, 1)[0]();
+  }
+
+  /** Tasks that have not begun. */
+  waiting(): string[] {
+    return this.#taken.filter((name) => !this.started.includes(name));
+  }
+
+  /** Throws if a rule does not hold between two events. */
+  check(): void {
+    const owners = [...this.running.keys()].map((name) => name[0]);
+    const waiting = this.waiting();
+    assert(owners.length <= this.atOnce, "too many run");
+    assert(new Set(owners).size === owners.length, "two of one owner run");
+    const held = this.queue.held();
+    assert(held.running === owners.length && held.waiting === waiting.length);
+    if (owners.length + this.pauses.length >= this.atOnce) return;
+    const able = waiting.filter((name) => !owners.includes(name[0]));
+    assert(able.length === 0, `${able} wait beside a free place`);
+    assert(this.queue.oldestWaitMs() === 0, "none waits, so none is old");
+  }
+}
+
+Deno.test("what an owner asks for while its task outlasts a pause runs after it", async () => {
+  const manual = new ManualQueue();
+  const { queue } = manual;
+  manual.take("a1");
+  manual.end("a1");
+  await settle();
+  assertEquals(queue.held(), { running: 0, pausing: 1, waiting: 0 });
+  manual.take("a2");
+  manual.endPause();
+  await settle();
+  manual.take("a3");
+  manual.end("a2");
+  await settle();
+  assertEquals(manual.pauses.length, 1);
+  manual.endPause();
+  await settle();
+  assertEquals(manual.started, ["a1", "a2", "a3"]);
+  manual.end("a3");
+  await settle();
+  manual.endPause();
+  await settle();
+  assertEquals(queue.held(), NOTHING);
+});
+
+Deno.test("nothing runs in a pause beside as many tasks as may run", async () => {
+  const manual = new ManualQueue();
+  manual.take("a1");
+  manual.end("a1");
+  await settle();
+  manual.take("b1");
+  manual.take("c1");
+  manual.endPause();
+  await settle();
+  assertEquals([...manual.running.keys()], ["b1"]);
+});
+
+Deno.test("a task that throws at once gives its place back", async () => {
+  const manual = new ManualQueue();
+  manual.take("a1", true);
+  manual.take("b1");
+  await settle();
+  manual.endPause();
+  await settle();
+  manual.end("b1");
+  await settle();
+  manual.endPause();
+  await settle();
+  assertEquals(manual.ended, 2);
+  assertEquals(manual.queue.held(), NOTHING);
+});
+
+Deno.test("a queue tells how long a task has stood beside a free place", async () => {
+  const manual = new ManualQueue();
+  manual.take("a1");
+  manual.take("a2");
+  manual.take("b1");
+  manual.time = 5_000;
+  assertEquals(manual.queue.oldestWaitMs(), 0);
+  manual.end("a1");
+  await settle();
+  manual.time = 6_500;
+  assertEquals(manual.queue.oldestWaitMs(), 1_500);
+  manual.endPause();
+  await settle();
+  assertEquals(manual.queue.oldestWaitMs(), 0);
+});
+
+/** Takes, ends and pauses in an order that follows from the seed. */
+async function interleave(seed: number): Promise<void> {
+  const random = new Random(seed);
+  const manual = new ManualQueue(1 + random.below(3));
+  const any = <T>(list: T[]): T => list[random.below(list.length)];
+  const steps = 4 + random.below(20);
+  for (let n = 0; n < steps; n++) {
+    const owner = "abcd"[random.below(4)];
+    const running = [...manual.running.keys()];
+    const what = random.next();
+    if (what < 0.4) manual.take(owner + n, random.next() < 0.1);
+    else if (what < 0.65 && running.length > 0) {
+      manual.end(any(running), random.next() < 0.2);
+    } else if (what < 0.9 && manual.pauses.length > 0) {
+      manual.endPause(random.below(manual.pauses.length));
+    } else manual.time += random.below(10);
+    // Some things happen in the same turn.
+    if (random.next() < 0.2) continue;
+    await settle();
+    manual.check();
+  }
+  await settle();
+  while (manual.running.size + manual.pauses.length > 0) {
+    const [first] = manual.running.keys();
+    if (first !== undefined) manual.end(first);
+    else manual.endPause();
+    await settle();
+    manual.check();
+  }
+  assertEquals(manual.ended, manual.taken, "a task did not end");
+  assertEquals(manual.queue.held(), NOTHING);
+  for (const owner of "abcd") {
+    const numbers = manual.started.filter((name) => name[0] === owner)
+      .map((name) => Number(name.slice(1)));
+    assertEquals(numbers, numbers.toSorted((a, b) => a - b), "out of order");
+  }
+}
+
+Deno.test("whatever the order of events, every task runs, and none waits beside a free place", async () => {
+  for (let seed = 0; seed < 2_000; seed++) {
+    try {
+      await interleave(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}`, { cause: error });
+    }
+  }
+});
+
+Deno.test("owners that always wait have used as much as each other, but for a task", async () => {
+  const longest = 20;
+  for (let seed = 0; seed < 100; seed++) {
+    const random = new Random(seed);
+    const manual = new ManualQueue();
+    const used = new Map([["a", 0], ["b", 0], ["c", 0]]);
+    for (const owner of used.keys()) {
+      for (let n = 0; n < 60; n++) manual.take(owner + n);
+    }
+    for (let n = 0; n < 60; n++) {
+      const [name] = manual.running.keys();
+      const ms = random.below(longest);
+      manual.time += ms;
+      manual.end(name);
+      used.set(name[0], used.get(name[0])! + ms);
+      await settle();
+      manual.endPause();
+      await settle();
+      const each = [...used.values()];
+      assert(Math.max(...each) - Math.min(...each) <= longest, `seed ${seed}`);
+    }
+  }
 });
