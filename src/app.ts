@@ -30,6 +30,8 @@ import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
 import { RoleLocks } from "./jobs/role_lock.ts";
 import { maintenanceOf } from "./operations/maintenance.ts";
 import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
+import type { HangingWorkers } from "./images/worker/thread.ts";
+import type { ImageStore } from "./images/storage/blob_store.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 import { within } from "./lib/waits.ts";
 
@@ -65,6 +67,8 @@ export interface AppOptions {
   sandbox?: SandboxPage;
   /** What tests replace. */
   imageRole?: ImageRoleOptions;
+  /** The image store; the one that the settings name by default. */
+  images?: ImageStore;
   /** False: no maintenance jobs run. */
   maintain?: boolean;
   /** False: the outbound client is not tested first. */
@@ -78,7 +82,8 @@ export interface AppOptions {
 export async function openApp(
   config: Config,
   deps: Deps,
-  { sandbox, imageRole, maintain = true, testGuard = true }: AppOptions = {},
+  { sandbox, imageRole, images, maintain = true, testGuard = true }:
+    AppOptions = {},
 ): Promise<App> {
   if (testGuard) await tryGuard(config.allowPrivate);
   const least = leastBodyBudget(config);
@@ -129,7 +134,8 @@ export async function openApp(
     metrics,
     health: new Health(db, deps),
     outbound,
-    images: openImageStore(imageStoreSettings(config), deps.clock),
+    images: images ??
+      openImageStore(imageStoreSettings(config), deps.clock),
     ending: ending.signal,
     sandbox,
   };
@@ -175,7 +181,13 @@ function startImages(
   options?: ImageRoleOptions,
 ): void {
   services.images.prepare();
-  keepRole("images", services, stack, () => new ImageRole(services, options));
+  const hanging: HangingWorkers = new Set();
+  keepRole(
+    "images",
+    services,
+    stack,
+    () => new ImageRole(services, { hanging, ...options }),
+  );
   if (isAlone) watchClock(services, bringImagesForward, stack);
 }
 

@@ -7,7 +7,6 @@ import { imageFile } from "./image.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { inParallel } from "../lib/in_parallel.ts";
-import { leasesOfParts, lookAtPart, removePart } from "./storage/part_file.ts";
 import {
   type ImageFile,
   type ImageStore,
@@ -41,9 +40,8 @@ const WAIT_MS = 2 * 60_000;
 export async function* sweepParts(
   { db, images }: Pick<Services, "db" | "images">,
 ): AsyncGenerator<number, void> {
-  const folder = images.partFolder;
-  for (const lease of await unclaimedParts(db, folder)) {
-    await removePart(folder, lease);
+  for (const lease of await unclaimedParts(db, images)) {
+    await images.parts.remove(lease);
     yield 1;
   }
 }
@@ -80,11 +78,10 @@ export async function pruneImages(
     report.files.push(name);
     report.bytes += bytes;
   };
-  const { partFolder } = store;
-  for (const lease of await unclaimedParts(db, partFolder)) {
+  for (const lease of await unclaimedParts(db, store)) {
     const part = dryRun
-      ? await lookAtPart(partFolder, lease)
-      : await removePart(partFolder, lease);
+      ? await store.parts.look(lease)
+      : await store.parts.remove(lease);
     if (part !== null) note(part);
   }
   for (const prefix of PREFIXES) {
@@ -278,8 +275,8 @@ function isYoung({ written }: ImageFile, now: number): boolean {
   return written > now - YOUNG_MS;
 }
 
-async function unclaimedParts(db: Db, folder: string): Promise<string[]> {
-  const leases = await leasesOfParts(folder);
+async function unclaimedParts(db: Db, store: ImageStore): Promise<string[]> {
+  const leases = await store.parts.leases();
   if (leases.length === 0) return [];
   // Read after the files were listed, so later downloads are not among them.
   const held = await db.read((sql) => heldLeases(sql));

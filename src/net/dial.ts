@@ -10,6 +10,9 @@ export type Dial = (
   signal: AbortSignal,
 ) => Promise<Deno.Conn>;
 
+/** Starts TLS on a connection; see `secure`. */
+export type Secure = typeof secure;
+
 /** An open connection and its remote address. */
 export interface Dialled {
   conn: Deno.Conn;

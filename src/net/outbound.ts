@@ -13,7 +13,14 @@ import { parseSellerUrl } from "../lib/url.ts";
 import { allowList } from "./addresses.ts";
 import { OutboundRequest } from "./request.ts";
 import { RequestsBySignal } from "./requests_by_signal.ts";
-import { connectError, type Dial, dialFirst, dialTcp, secure } from "./dial.ts";
+import {
+  connectError,
+  type Dial,
+  dialFirst,
+  dialTcp,
+  type Secure,
+  secure as startTls,
+} from "./dial.ts";
 import { OutboundError } from "./errors.ts";
 import { Names, type Resolver, systemResolver } from "./names.ts";
 import { Pool } from "./pool.ts";
@@ -27,9 +34,9 @@ import {
 } from "./http_connection.ts";
 
 export { OutboundError, type OutboundErrorKind } from "./errors.ts";
-export type { Dial, Resolver };
+export type { Dial, Resolver, Secure };
 
-/** Plain data except for the last three, which tests replace. */
+/** Plain data except for the last four, which tests replace. */
 export interface OutboundOptions {
   /** CIDRs of private addresses that may be reached. */
   allowPrivate: readonly string[];
@@ -49,6 +56,7 @@ export interface OutboundOptions {
   ca?: string[];
   resolve?: Resolver;
   dial?: Dial;
+  secure?: Secure;
   clock?: Clock;
 }
 
@@ -337,7 +345,8 @@ export class Outbound {
 
   async #connect(call: OutboundRequest): Promise<HttpConnection> {
     const { url, signal } = call;
-    const { dial = dialTcp, ca, connectTimeoutMs } = this.#options;
+    const { ca, connectTimeoutMs } = this.#options;
+    const { dial = dialTcp, secure = startTls } = this.#options;
     call.phase = "connect";
     const takeBack = call.limit(connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
     try {

@@ -54,7 +54,7 @@ Deno.test("images verify: sound, missing and damaged files are told apart", asyn
 Deno.test("images prune: finds what nothing refers to, removes it when told to", async () => {
   await using bench = new ImageBench();
   const files = await stock(bench);
-  const folder = bench.images.partFolder;
+  const folder = `${bench.dataDir}/images`;
   Deno.writeTextFileSync(`${folder}/${STRAY}`, "stray");
   Deno.writeTextFileSync(`${folder}/left-over.part`, "part");
   Deno.writeTextFileSync(`${folder}/notes.txt`, "not ours");
@@ -74,7 +74,7 @@ Deno.test("images prune: leaves alone what a running download may just have writ
   bench.startRole();
   await bench.upload([`${host.url}/hang/a.png`]);
   await until(() => host.count("/hang/a.png") === 1, "the GET");
-  const folder = bench.images.partFolder;
+  const folder = `${bench.dataDir}/images`;
   Deno.writeTextFileSync(`${folder}/${STRAY}`, "young");
   const prune = (now: number) =>
     pruneImages(bench.db, bench.images, { dryRun: true, clock: at(now) });
@@ -89,7 +89,7 @@ Deno.test("images: half-written files are swept, but not those being written", a
   await bench.db.write((tx) =>
     tx.run("UPDATE images SET lease_id = 'held' WHERE state = 'pending'")
   );
-  const folder = bench.images.partFolder;
+  const folder = `${bench.dataDir}/images`;
   Deno.writeTextFileSync(`${folder}/held.part`, "");
   Deno.writeTextFileSync(`${folder}/dead.part`, "");
   assertEquals(await Array.fromAsync(sweepParts(bench)), [1]);
@@ -102,7 +102,7 @@ Deno.test("images: half-written files are swept, but not those being written", a
 Deno.test("images: the sweep happens at the start", async () => {
   await using bench = new ImageBench();
   await stock(bench);
-  Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
+  Deno.writeTextFileSync(`${bench.dataDir}/images/dead.part`, "");
   bench.startMaintenance();
   await until(() => !bench.files().includes("dead.part"), "the sweep");
 });

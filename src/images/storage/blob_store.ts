@@ -5,8 +5,8 @@
  */
 
 export interface ImageStore {
-  /** The local folder of partial downloads. */
-  readonly partFolder: string;
+  /** The partial downloads, which are on this machine. */
+  readonly parts: PartialDownloads;
   /**
    * Whether `remove` can check a file again after it has taken it out of use. A
    * store that cannot may remove a file that was rewritten in that moment.
@@ -42,6 +42,15 @@ export interface ImageStore {
   ): Promise<ImageFile[]>;
   /** Completes what a killed `remove` left half done. */
   mend(prefix: string): Promise<void>;
+}
+
+/** Downloads in progress, and those that a killed process left behind. */
+export interface PartialDownloads {
+  leases(): Promise<string[]>;
+  /** Metadata of a partial download; null if it does not exist. */
+  look(lease: string): Promise<ImageFile | null>;
+  /** Removes a partial download; null if it does not exist. */
+  remove(lease: string): Promise<ImageFile | null>;
 }
 
 /** An image being received. Call `discard` at the end in every case. */

@@ -5,6 +5,7 @@
  * threads can read.
  */
 
+import { systemClock } from "../../deps.ts";
 import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
 
 /** A thread's flag; can be sent to it. */
@@ -43,7 +44,11 @@ export function diskCall<T>(call: () => T): T {
  * look-ups use the others (`net/names.ts`).
  */
 const THREADS = 8;
-const threads = new ConcurrencyLimit({ perKey: THREADS, total: THREADS });
+const threads = new ConcurrencyLimit({
+  perKey: THREADS,
+  total: THREADS,
+  clock: systemClock,
+});
 
 /**
  * Calls `call`, which makes another thread wait for the disk. A stalled disk

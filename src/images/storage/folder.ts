@@ -4,7 +4,7 @@
  */
 import { diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
-import { probeFolder, receivePart } from "./part_file.ts";
+import { PartFolder, probeFolder, receivePart } from "./part_file.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -12,6 +12,7 @@ import {
   type ImageStore,
   type IncomingImage,
   isStoredName,
+  type PartialDownloads,
   PREFIXES,
 } from "./blob_store.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
@@ -26,13 +27,13 @@ const CHUNK = 64 * 1024;
 
 /** Throws `Deno.errors.*` if the folder cannot be read or written. */
 export class FolderStore implements ImageStore {
-  readonly partFolder: string;
+  readonly parts: PartialDownloads;
   readonly removesSafely = true;
   readonly #folder: string;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.partFolder = folder;
+    this.parts = new PartFolder(folder);
   }
 
   /** Creates all folders now, so that downloads need not. */
@@ -60,7 +61,7 @@ export class FolderStore implements ImageStore {
 
   receive(lease: string): IncomingImage {
     return receivePart(
-      this.partFolder,
+      this.#folder,
       lease,
       (part, file) => part.keep(`${this.#folder}/${file}`),
     );

@@ -5,7 +5,11 @@
  */
 import { diskCall, diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
-import type { ImageFile, IncomingImage } from "./blob_store.ts";
+import type {
+  ImageFile,
+  IncomingImage,
+  PartialDownloads,
+} from "./blob_store.ts";
 
 /** Suffix of a partial download: `<lease>.part`. */
 const PART = ".part";
@@ -19,29 +23,29 @@ function partFile(folder: string, lease: string): string {
   return `${folder}/${lease}${PART}`;
 }
 
-/** The leases of the partial downloads in a folder. */
-export async function leasesOfParts(folder: string): Promise<string[]> {
-  return (await filesIn(folder))
-    .filter((name) => name.endsWith(PART))
-    .map((name) => name.slice(0, -PART.length));
-}
+/** The partial downloads in a folder. */
+export class PartFolder implements PartialDownloads {
+  readonly #folder: string;
 
-/** Removes a partial download; null if it does not exist. */
-export async function removePart(
-  folder: string,
-  lease: string,
-): Promise<ImageFile | null> {
-  const part = await lookAtPart(folder, lease);
-  await unlessGone(() => Deno.remove(partFile(folder, lease)));
-  return part;
-}
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
 
-/** Metadata of a partial download; null if it does not exist. */
-export function lookAtPart(
-  folder: string,
-  lease: string,
-): Promise<ImageFile | null> {
-  return lookAt(folder, lease + PART);
+  async leases(): Promise<string[]> {
+    return (await filesIn(this.#folder))
+      .filter((name) => name.endsWith(PART))
+      .map((name) => name.slice(0, -PART.length));
+  }
+
+  look(lease: string): Promise<ImageFile | null> {
+    return lookAt(this.#folder, lease + PART);
+  }
+
+  async remove(lease: string): Promise<ImageFile | null> {
+    const part = await this.look(lease);
+    await unlessGone(() => Deno.remove(partFile(this.#folder, lease)));
+    return part;
+  }
 }
 
 /** The file of a probe; the next probe overwrites what a crash left. */

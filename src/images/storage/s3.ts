@@ -6,7 +6,7 @@
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
 import { StoreError } from "../../lib/store_error.ts";
-import { probeFolder, receivePart } from "./part_file.ts";
+import { PartFolder, probeFolder, receivePart } from "./part_file.ts";
 import type { S3Answer, S3Client } from "../../object_storage/client.ts";
 import {
   type ByteRange,
@@ -15,6 +15,7 @@ import {
   type ImageStore,
   type IncomingImage,
   isStoredName,
+  type PartialDownloads,
   sha256Of,
 } from "./blob_store.ts";
 
@@ -25,8 +26,9 @@ const AT_ONCE = 8;
 
 /** Throws a `StoreError` if the storage does not do what it is asked. */
 export class S3Store implements ImageStore {
-  readonly partFolder: string;
+  readonly parts: PartialDownloads;
   readonly removesSafely = false;
+  readonly #partFolder: string;
   readonly #client: S3Client;
   readonly #pageKeys: number;
 
@@ -34,22 +36,23 @@ export class S3Store implements ImageStore {
   constructor(client: S3Client, partFolder: string, pageKeys = 1_000) {
     this.#client = client;
     this.#pageKeys = pageKeys;
-    this.partFolder = partFolder;
+    this.#partFolder = partFolder;
+    this.parts = new PartFolder(partFolder);
   }
 
   prepare(): void {
-    Deno.mkdirSync(this.partFolder, { recursive: true, mode: 0o700 });
+    Deno.mkdirSync(this.#partFolder, { recursive: true, mode: 0o700 });
   }
 
   /** A download needs space on this machine, too. */
   async probe(): Promise<void> {
-    await probeFolder(this.partFolder);
+    await probeFolder(this.#partFolder);
     await this.#client.putProbe();
   }
 
   receive(lease: string): IncomingImage {
     return receivePart(
-      this.partFolder,
+      this.#partFolder,
       lease,
       (part, file, abort) =>
         this.#client.put(file, sha256Of(file), () => part.content(), abort),

@@ -60,7 +60,7 @@ export class ImageFetcher {
   readonly #store: ImageStore;
   readonly #clock: Clock;
   readonly #options: ImageFetcherOptions;
-  readonly #slots = new ConcurrencyLimit({ perKey: PER_ORIGIN, total: TOTAL });
+  readonly #slots: ConcurrencyLimit;
   /**
    * Only one image at a time is in memory as a whole; the seller whose images
    * have taken the least time is next.
@@ -81,6 +81,11 @@ export class ImageFetcher {
     this.#store = store;
     this.#clock = clock;
     this.#options = options;
+    this.#slots = new ConcurrencyLimit({
+      perKey: PER_ORIGIN,
+      total: TOTAL,
+      clock,
+    });
     this.#inspections = new FairQueue({ now: () => clock.monotonic() });
   }
 

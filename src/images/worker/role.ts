@@ -43,7 +43,8 @@ import {
 } from "./scheduler.ts";
 import { OriginHistory } from "./limits.ts";
 import { StoreWatch } from "./store_watch.ts";
-import { ImageThread } from "./thread.ts";
+import { type HangingWorkers, ImageThread } from "./thread.ts";
+import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
@@ -69,7 +70,9 @@ const GAP_MS = LEASE_MS - RENEW_MS;
 const GRACE_MS = 2 * RENEW_MS;
 /** What tests replace. */
 export interface ImageRoleOptions {
-  /** The worker's module. */
+  /** Starts a worker; a thread by default. */
+  spawn?: SpawnWorker;
+  /** The module of the worker's thread. */
   module?: URL;
   /** How often the worker is pinged; 1,000 by default. */
   beatMs?: number;
@@ -79,6 +82,8 @@ export interface ImageRoleOptions {
   answerMs?: number;
   /** MiB of the worker's heap; 256 by default. */
   heapMb?: number;
+  /** Shared by the roles of a process, which follow each other. */
+  hanging?: HangingWorkers;
 }
 
 interface HeldImage extends ClaimedImage {
@@ -154,7 +159,6 @@ export class ImageRole implements BackgroundRole {
     });
     this.#thread = new ImageThread({
       deps,
-      module: options.module ?? new URL("./worker.ts", import.meta.url),
       settings: {
         store: imageStoreSettings(config),
         imageLimit: config.imageLimit,
@@ -162,7 +166,8 @@ export class ImageRole implements BackgroundRole {
         answerMs: options.answerMs ?? 10_000,
       },
       beatMs: options.beatMs ?? 1_000,
-      heapMb: options.heapMb ?? 256,
+      spawn: options.spawn ?? threadSpawner(options),
+      hanging: options.hanging ?? new Set(),
       onResults: (results) => this.#reported(results),
       onReady: () => signals.images.notify(),
       onDeath: (culprit) => this.#workerDied(culprit),
@@ -460,6 +465,13 @@ export class ImageRole implements BackgroundRole {
     }
     this.#services.signals.images.notify();
   }
+}
+
+function threadSpawner(
+  { module, heapMb = 256 }: ImageRoleOptions,
+): SpawnWorker {
+  const url = module ?? new URL("./worker.ts", import.meta.url);
+  return (events) => spawnThread(url, heapMb, events);
 }
 
 async function claimAll(

@@ -2,14 +2,9 @@
  * Runs the image worker and restarts it. It notices whatever ends the worker
  * (an error, `Deno.exit`, its memory limit, a hang), at the latest by missed
  * beats. The jobs that it has not reported are then released, and another
- * worker starts after a pause.
- *
- * On Deno 2.9.6 `terminate()` does not stop running JavaScript: the worker's
- * `exit` event comes at once, and the thread goes on. The thread has really
- * ended when a message channel that it holds is closed. Hanging threads are
- * counted, and their number is limited.
+ * worker starts after a pause. Hanging threads are counted, and their number is
+ * limited.
  */
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Deps } from "../../deps.ts";
 import { isAtDisk, newDiskMark } from "../storage/disk_call.ts";
 import type { FetchedImage } from "../rows/outcomes.ts";
@@ -22,6 +17,7 @@ import type {
   ImageWorkerSettings,
   ToImageWorker,
 } from "./messages.ts";
+import type { SpawnedWorker, SpawnWorker } from "./spawn.ts";
 import { within } from "../../lib/waits.ts";
 
 /**
@@ -60,10 +56,8 @@ export interface ImageThreadOptions {
   settings: Omit<ImageWorkerSettings, "diskMark" | "jobMark">;
   /** How often it is pinged. */
   beatMs: number;
-  /** The worker's module. */
-  module: URL;
-  /** MiB of its heap, which does not contain the images themselves. */
-  heapMb: number;
+  spawn: SpawnWorker;
+  hanging: HangingWorkers;
   onResults: (results: FetchedImage[]) => void;
   /** It has started and accepts jobs. */
   onReady: () => void;
@@ -75,17 +69,15 @@ export interface ImageThreadOptions {
   onDeath: (culprit: string | null) => void;
 }
 
+/** Terminated workers of this process whose threads still run. */
+export type HangingWorkers = Set<SpawnedWorker>;
+
 /** One worker, as long as its thread runs. */
 interface Life {
-  worker: Worker;
+  worker: SpawnedWorker;
   diskMark: ReturnType<typeof newDiskMark>;
   jobMark: ReturnType<typeof newJobMark>;
-  /** Resolves when its thread has ended. */
-  ended: Promise<void>;
 }
-
-/** Terminated workers of this process whose threads still run. */
-const hanging = new Set<Life>();
 
 interface Job {
   phase: ImagePhase;
@@ -126,6 +118,7 @@ export class ImageThread {
 
   /** Why it does not work, or may soon fail; null if all is well. */
   get trouble(): string | null {
+    const { hanging } = this.#options;
     if (this.#life === null && hanging.size >= MOST_HANGING) {
       return "too many image workers hang and cannot be ended: " +
         "restart the process";
@@ -152,22 +145,13 @@ export class ImageThread {
 
   start(): void {
     const life = this.#newLife();
-    const { worker, diskMark, jobMark } = life;
+    const { diskMark, jobMark } = life;
     this.#life = life;
     this.#missed = 0;
     this.#beats = 0;
     this.#pings = 0;
     this.#deafTicks = 0;
     this.#hasWorked = false;
-    const died = (why: string) => {
-      if (this.#life === life) this.#died(why);
-    };
-    worker.on("message", (message: FromImageWorker) => {
-      if (this.#life === life) this.#heard(message);
-    });
-    worker.on("error", (error: unknown) => died(String(error)));
-    worker.on("messageerror", (error: unknown) => died(String(error)));
-    worker.on("exit", (code: number) => died(`it ended with code ${code}`));
     const { settings } = this.#options;
     this.#post({ type: "start", settings: { ...settings, diskMark, jobMark } });
     this.#watch();
@@ -201,33 +185,27 @@ export class ImageThread {
     // It may have died meanwhile. From here on its end is no death.
     const life = this.#life;
     this.#life = null;
-    if (life !== null) end(life);
-    const ends = [...hanging].map(({ ended }) => ended);
+    if (life !== null) this.#end(life);
+    const ends = [...this.#options.hanging].map(({ ended }) => ended);
     await within(this.#options.deps.clock, STOP_MS, Promise.all(ends));
   }
 
   #newLife(): Life {
-    const { module, heapMb } = this.#options;
-    const { port1, port2 } = new MessageChannel();
-    // Not the web's `Worker`, because only this one can have a memory limit: if
-    // the other runs out of memory, the whole process ends.
-    const worker = new Worker(module, {
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      // Carries no messages; it closes when the thread has ended.
-      workerData: { life: port2 },
-      transferList: [port2],
+    const isPresent = () => this.#life === life;
+    const worker = this.#options.spawn({
+      message: (message) => {
+        if (isPresent()) this.#heard(message);
+      },
+      died: (why) => {
+        if (isPresent()) this.#died(why);
+      },
     });
-    const life = {
-      worker,
-      diskMark: newDiskMark(),
-      jobMark: newJobMark(),
-      ended: closed(port1),
-    };
+    const life = { worker, diskMark: newDiskMark(), jobMark: newJobMark() };
     return life;
   }
 
   #post(message: ToImageWorker): void {
-    this.#life?.worker.postMessage(message);
+    this.#life?.worker.post(message);
   }
 
   #heard(message: FromImageWorker): void {
@@ -306,7 +284,7 @@ export class ImageThread {
     this.#ready = false;
     this.#given.clear();
     this.#jobs = new Map();
-    end(life);
+    this.#end(life);
     this.#stopped?.();
     // A job's fault does not count against the worker.
     const pause = culprit === null
@@ -326,27 +304,19 @@ export class ImageThread {
 
   /** Starts another worker, unless too many threads hang. */
   #startAgain(): void {
+    const { deps, hanging } = this.#options;
     if (hanging.size < MOST_HANGING) return this.start();
-    const { log } = this.#options.deps;
-    log.error("image_workers_hang", { threads: hanging.size });
+    deps.log.error("image_workers_hang", { threads: hanging.size });
     Promise.race([...hanging].map(({ ended }) => ended)).then(() => {
       if (this.#stopped === null) this.#startAgain();
     });
   }
-}
 
-/** Terminates a worker; it ends unless it hangs. */
-function end(life: Life): void {
-  hanging.add(life);
-  life.ended.then(() => hanging.delete(life));
-  life.worker.terminate().catch(() => {});
-}
-
-/** Resolves when the other end of a port is closed. */
-function closed(port: MessagePort): Promise<void> {
-  return new Promise((resolve) => {
-    port.on("close", () => resolve());
-    port.start();
-    port.ref();
-  });
+  /** Terminates a worker; it ends unless it hangs. */
+  #end({ worker }: Life): void {
+    const { hanging } = this.#options;
+    hanging.add(worker);
+    worker.ended.then(() => hanging.delete(worker));
+    worker.terminate();
+  }
 }

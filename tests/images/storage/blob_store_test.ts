@@ -54,11 +54,6 @@ async function bytesOf(
   return bytes;
 }
 
-function parts(store: ImageStore): string[] {
-  return [...Deno.readDirSync(store.partFolder)].map(({ name }) => name)
-    .filter((name) => name.endsWith(".part"));
-}
-
 function onEach(
   rule: string,
   check: (store: ImageStore) => Promise<void>,
@@ -109,7 +104,7 @@ onEach("what is kept can be read, whole and in part", async (store) => {
     assert(found!.written >= before - 1_000, "written now");
     assert(found!.written <= Date.now() + 1_000, "written now");
   }
-  assertEquals(parts(store), []);
+  assertEquals(await store.parts.leases(), []);
 });
 
 onEach("the same image twice is one file", async (store) => {
@@ -144,7 +139,7 @@ onEach("images that come at once do not run into each other", async (store) => {
   for (const [file, bytes] of kept) {
     assertEquals(fileOf((await bytesOf(store, file))!), fileOf(bytes));
   }
-  assertEquals(parts(store), []);
+  assertEquals(await store.parts.leases(), []);
 });
 
 onEach("what is not there is not there", async (store) => {
@@ -158,9 +153,9 @@ onEach("what is not there is not there", async (store) => {
 onEach("what is discarded leaves nothing", async (store) => {
   const incoming = store.receive("lease");
   incoming.append(LARGE);
-  assertEquals(parts(store), ["lease.part"]);
+  assertEquals(await store.parts.leases(), ["lease"]);
   await incoming.discard();
-  assertEquals(parts(store), []);
+  assertEquals(await store.parts.leases(), []);
   assertEquals(await store.look(fileOf(LARGE)), null);
 });
 

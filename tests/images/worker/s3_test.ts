@@ -225,8 +225,8 @@ Deno.test("object storage: what an outage hides is not taken for missing", async
 Deno.test("object storage: a half-written download is swept from here", async () => {
   await using server = new S3Server();
   await using bench = benchOn(server);
-  Deno.mkdirSync(bench.images.partFolder);
-  Deno.writeTextFileSync(`${bench.images.partFolder}/dead.part`, "");
+  Deno.mkdirSync(`${bench.dataDir}/images`);
+  Deno.writeTextFileSync(`${bench.dataDir}/images/dead.part`, "");
   bench.startMaintenance();
   await until(() => bench.files().length === 0, "the sweep");
 });

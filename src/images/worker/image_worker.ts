@@ -1,0 +1,166 @@
+/**
+ * The image worker: downloads images and reports the results, without a
+ * database. `thread.ts` sends it jobs, and starts another one whenever it dies.
+ */
+import type { Clock } from "../../deps.ts";
+import { StallWatch } from "../../jobs/stall_watch.ts";
+import { Outbound, type OutboundOptions } from "../../net/outbound.ts";
+import { USER_AGENT } from "../../version.ts";
+import type { ImageOutcome } from "../image.ts";
+import type { ImageStore } from "../storage/blob_store.ts";
+import { ImageFetcher } from "./download.ts";
+import { TOTAL } from "./limits.ts";
+import type {
+  FromImageWorker,
+  ImageTask,
+  ImageWorkerSettings,
+  ToImageWorker,
+} from "./messages.ts";
+import { ResultBatch } from "./result_batch.ts";
+
+/** Interval of ticks. */
+const TICK_MS = 250;
+
+const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
+
+export interface ImageWorkerOptions {
+  clock: Clock;
+  /** How it reaches hosts; the system's network by default. */
+  network?: Pick<OutboundOptions, "dial" | "resolve" | "secure">;
+  /** Opens the store that the settings name. */
+  openStore: (settings: ImageWorkerSettings) => ImageStore;
+  /** Sends a message to the main thread. */
+  post: (message: FromImageWorker) => void;
+}
+
+export class ImageWorker {
+  readonly #options: ImageWorkerOptions;
+  readonly #stopping = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  readonly #results: ResultBatch;
+  readonly #stalls: StallWatch;
+  #fetcher: ImageFetcher | null = null;
+  #outbound: Outbound | null = null;
+  /** The number of the latest ping. */
+  #heard = 0;
+  #cancelTick = () => {};
+
+  /** Ticks from now on. */
+  constructor(options: ImageWorkerOptions) {
+    const { clock, post } = options;
+    this.#options = options;
+    this.#results = new ResultBatch(
+      clock,
+      (results) => post({ type: "done", results }),
+    );
+    this.#stalls = new StallWatch(clock);
+    this.#stalls.start();
+    this.#keepTicking();
+  }
+
+  /** Does what the main thread asks. */
+  receive(message: ToImageWorker): void {
+    switch (message.type) {
+      case "start":
+        return this.#start(message.settings);
+      case "fetch":
+        return this.#fetchAll(message.tasks);
+      case "ping":
+        this.#heard = message.number;
+        return this.#beat(this.#heard);
+      case "stop":
+        return void this.#stop();
+    }
+  }
+
+  /** Reports an uncaught error; no image is being inspected when one arrives. */
+  breakDown(error: unknown): void {
+    this.#post({ type: "broken", error: String(error), culprit: null });
+  }
+
+  #keepTicking(): void {
+    this.#cancelTick = this.#options.clock.after(TICK_MS, () => {
+      this.#tick();
+      this.#keepTicking();
+    });
+  }
+
+  #start(settings: ImageWorkerSettings): void {
+    const { clock, network, openStore } = this.#options;
+    this.#outbound = new Outbound({
+      allowPrivate: settings.allowPrivate,
+      // The fetcher limits downloads. The client has more slots than that, so
+      // it shares look-ups among sellers, and downloads only of a slow seller.
+      perOrigin: 4 * TOTAL,
+      total: 4 * TOTAL,
+      userAgent: USER_AGENT,
+      ...network,
+      clock,
+    });
+    const store = openStore(settings);
+    store.prepare();
+    this.#fetcher = new ImageFetcher(this.#outbound, store, clock, {
+      ...settings,
+      onFault: (error) => this.#post({ type: "fault", error: String(error) }),
+    });
+    this.#beat(0);
+  }
+
+  /** Results first: a job neither among them nor in progress counts as lost. */
+  #beat(number: number): void {
+    this.#results.flush();
+    this.#post({ type: "beat", number, jobs: this.#fetcher?.jobs ?? [] });
+  }
+
+  /** Out of memory, a thread may skip its `finally` blocks and live on. */
+  #tick(): void {
+    const culprit = this.#fetcher?.judging ?? null;
+    if (culprit !== null) {
+      const error = "it stopped amid an image";
+      return this.#post({ type: "broken", error, culprit });
+    }
+    this.#post({ type: "tick", heard: this.#heard });
+  }
+
+  #fetchAll(tasks: readonly ImageTask[]): void {
+    this.#results.expect(tasks.length);
+    for (const task of tasks) {
+      const run = this.#fetchOne(task);
+      this.#running.add(run);
+      run.catch((error) => this.breakDown(error))
+        .finally(() => this.#running.delete(run));
+    }
+  }
+
+  async #fetchOne(task: ImageTask): Promise<void> {
+    if (this.#fetcher === null) return;
+    const began = this.#options.clock.monotonic();
+    try {
+      const fetched = await this.#fetcher.fetch(task, this.#stopping.signal);
+      const { outcome } = fetched;
+      const mayPass = outcome.kind === "failed" && outcome.transient;
+      const interrupted = mayPass && this.#stalls.since(began);
+      this.#results.add({
+        ...fetched,
+        outcome: interrupted ? INTERRUPTED : outcome,
+      });
+    } catch (error) {
+      // Aborted by `stop`: the main thread releases the job.
+      if (!this.#stopping.signal.aborted) throw error;
+    }
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#stalls.stop();
+    this.#cancelTick();
+    await Promise.allSettled(this.#running);
+    this.#outbound?.close();
+    this.#results.flush();
+    this.#post({ type: "stopped" });
+  }
+
+  #post(message: FromImageWorker): void {
+    this.#options.post(message);
+  }
+}

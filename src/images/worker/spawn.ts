@@ -1,0 +1,62 @@
+/**
+ * Starts the thread of an image worker.
+ *
+ * On Deno 2.9.6 `terminate()` does not stop running JavaScript: the worker's
+ * `exit` event comes at once, and the thread goes on. The thread has really
+ * ended when a message channel that it holds is closed.
+ */
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import type { FromImageWorker, ToImageWorker } from "./messages.ts";
+
+/** A worker, as the main thread sees it. */
+export interface SpawnedWorker {
+  post(message: ToImageWorker): void;
+  /** Ends it, unless it hangs. */
+  terminate(): void;
+  /** Resolves when its thread has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** Called from the next turn of the event loop on. */
+export interface WorkerEvents {
+  message(message: FromImageWorker): void;
+  died(why: string): void;
+}
+
+/** Starts a worker that does not work yet; see `ToImageWorker`. */
+export type SpawnWorker = (events: WorkerEvents) => SpawnedWorker;
+
+/** `heapMb`: MiB of its heap, which does not contain the images themselves. */
+export function spawnThread(
+  module: URL,
+  heapMb: number,
+  { message, died }: WorkerEvents,
+): SpawnedWorker {
+  const { port1, port2 } = new MessageChannel();
+  // Not the web's `Worker`, because only this one can have a memory limit: if
+  // the other runs out of memory, the whole process ends.
+  const worker = new Worker(module, {
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    // Carries no messages; it closes when the thread has ended.
+    workerData: { life: port2 },
+    transferList: [port2],
+  });
+  worker.on("message", message);
+  worker.on("error", (error: unknown) => died(String(error)));
+  worker.on("messageerror", (error: unknown) => died(String(error)));
+  worker.on("exit", (code: number) => died(`it ended with code ${code}`));
+  return {
+    post: (message) => worker.postMessage(message),
+    terminate: () => void worker.terminate().catch(() => {}),
+    ended: closed(port1),
+  };
+}
+
+/** Resolves when the other end of a port is closed. */
+function closed(port: MessagePort): Promise<void> {
+  return new Promise((resolve) => {
+    port.on("close", () => resolve());
+    port.start();
+    port.ref();
+  });
+}
