@@ -1,7 +1,6 @@
 /** Creates all services, starts the roles, and closes them in reverse order. */
 import { type Config, leastBodyBudget, type Role } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import { yieldToIo } from "./lib/yield_to_io.ts";
 import { Metrics } from "./operations/metrics.ts";
 import { tracedDb } from "./operations/traced_db.ts";
 import { Snapshot } from "./operations/snapshot.ts";
@@ -97,7 +96,7 @@ export async function openApp(
   await using stack = new AsyncDisposableStack();
   const heavy = new FairQueue({
     now: () => deps.clock.monotonic(),
-    pause: yieldToIo,
+    pause: deps.yieldToIo,
   });
   const metrics = new Metrics(
     config.databaseUrl === null ? "sqlite" : "postgres",

@@ -5,6 +5,8 @@
  */
 
 import type { DatabaseSync, DatabaseSyncOptions } from "node:sqlite";
+import { setImmediate } from "node:timers";
+import { yieldToIo } from "./lib/yield_to_io.ts";
 
 export interface Clock {
   /** Unix time in milliseconds. */
@@ -45,6 +47,14 @@ export interface Deps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** Lets small requests that have arrived meanwhile be read and answered. */
+  yieldToIo: () => Promise<void>;
+  /** Resolves in the next turn of the event loop. */
+  nextTurn: () => Promise<void>;
+  /**
+   * Called at named places where the order of events matters; tests wait there.
+   */
+  maybe?: (place: string) => Promise<void>;
   /** How many lines of the log were lost because its reader stalled. */
   lostLogLines?: () => number;
   /**
@@ -69,6 +79,9 @@ export const systemIds: Ids = {
   uuid: uuidV7,
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
 };
+
+/** Resolves in the next turn of the event loop. */
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** How many ids of one millisecond keep their order. */
 const IDS_PER_MS = 4_096;
@@ -146,5 +159,5 @@ export function systemDeps(
   write?: (line: string) => void,
 ): Deps {
   const log = jsonLog(level, write, undefined, more);
-  return { clock: systemClock, ids: systemIds, log };
+  return { clock: systemClock, ids: systemIds, log, yieldToIo, nextTurn };
 }

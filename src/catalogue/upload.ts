@@ -17,7 +17,6 @@ import {
   serviceStopping,
 } from "../lib/errors.ts";
 import { free, sizeOf } from "../lib/blocks.ts";
-import { yieldToIo } from "../lib/yield_to_io.ts";
 import { inSpan } from "../lib/tracing.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
@@ -169,6 +168,7 @@ async function check(
     "decode",
     () => inSpan("upload.decode", decode),
   );
+  const { yieldToIo } = services.deps;
   const source = sent && await SentDocument.locate(sent, document, yieldToIo);
   const probe = () =>
     beforeEnd(services.ending, probeImages(services, document, seller.id));

@@ -3,9 +3,8 @@
  * real size, deadline.
  */
 import { createGunzip } from "node:zlib";
-import type { Clock } from "../deps.ts";
+import type { Deps } from "../deps.ts";
 import { ServiceError, serviceStopping } from "../lib/errors.ts";
-import { yieldToIo } from "../lib/yield_to_io.ts";
 import { limitTime } from "../net/time_limit.ts";
 import { Blocks, free } from "../lib/blocks.ts";
 import type { BodyShare } from "./body_budget.ts";
@@ -27,7 +26,7 @@ export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
 export interface BodyLimits {
   /** Bytes, after inflating. */
   limit: number;
-  clock: Clock;
+  deps: Pick<Deps, "clock" | "yieldToIo">;
   /** Fires when the service stops, which aborts bodies. */
   stopping: AbortSignal;
   /** The request's part of the memory for all bodies. */
@@ -42,16 +41,16 @@ export interface BodyLimits {
  */
 export async function readXmlBody(
   request: Request,
-  { limit, clock, stopping, share, takeTurn }: BodyLimits,
+  { limit, deps, stopping, share, takeTurn }: BodyLimits,
 ): Promise<Uint8Array[]> {
   checkMediaType(request.headers.get("content-type"));
   const gzip = isGzip(request.headers.get("content-encoding"));
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
   if (request.body === null) return [];
-  const arriving = new Arriving(request.body, limit);
+  const arriving = new Arriving(request.body, limit, deps.yieldToIo);
   let late = false;
-  const cancelDeadline = limitTime(clock, BODY_TIMEOUT_MS, () => {
+  const cancelDeadline = limitTime(deps.clock, BODY_TIMEOUT_MS, () => {
     late = true;
     arriving.cancel();
   });
@@ -89,6 +88,7 @@ class Arriving {
     | ReadableStreamBYOBReader
     | ReadableStreamDefaultReader<Uint8Array>;
   readonly #limit: number;
+  readonly #yieldToIo: () => Promise<void>;
   #buffer = new ArrayBuffer(READ_AT_ONCE);
   #isBroken = false;
 
@@ -98,9 +98,11 @@ class Arriving {
   constructor(
     body: ReadableStream<Uint8Array>,
     limit: number,
+    yieldToIo: () => Promise<void>,
   ) {
     this.#reader = readerOf(body);
     this.#limit = limit;
+    this.#yieldToIo = yieldToIo;
   }
 
   /** Whether the body ended before it was complete. */
@@ -118,7 +120,7 @@ class Arriving {
       if (size > this.#limit) throw tooLarge(this.#limit);
       yield value;
       // Small chunks that have arrived are read without a pause for other work.
-      if (count % CHUNKS_AT_ONCE === 0) await yieldToIo();
+      if (count % CHUNKS_AT_ONCE === 0) await this.#yieldToIo();
     }
   }
 

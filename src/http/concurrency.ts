@@ -1,8 +1,7 @@
 /** Limits how much is in progress at once, for each seller and in total. */
-import type { Clock } from "../deps.ts";
+import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
-import { yieldToIo } from "../lib/yield_to_io.ts";
 import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
 import { SharedBudget, type SharedBudgetOptions } from "./shared_budget.ts";
 
@@ -86,7 +85,7 @@ export type TakeStep = <T>(
  * its owner.
  */
 export class ReadQuota {
-  readonly #clock: Clock;
+  readonly #deps: Pick<Deps, "clock" | "yieldToIo">;
   readonly #admitted = new ConcurrencyQuota(READS);
   readonly #answers = new ConcurrencyLimit(ANSWERS);
   readonly #long = new ConcurrencyLimit(LONG);
@@ -94,10 +93,10 @@ export class ReadQuota {
   /** Milliseconds of steps since other requests could run. */
   #workedMs = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(deps: Pick<Deps, "clock" | "yieldToIo">) {
+    this.#deps = deps;
     this.#steps = new FairQueue({
-      now: () => clock.monotonic(),
+      now: () => deps.clock.monotonic(),
       atOnce: STEPS,
       pause: () => this.#yieldSometimes(),
     });
@@ -130,11 +129,11 @@ export class ReadQuota {
       const gone = this.#steps.mustWait(owner) ? abort() : null;
       return await this.#steps.take(async () => {
         if (gone?.aborted) throw connectionClosed();
-        const begun = this.#clock.monotonic();
+        const begun = this.#deps.clock.monotonic();
         try {
           return await step();
         } finally {
-          this.#workedMs += this.#clock.monotonic() - begun;
+          this.#workedMs += this.#deps.clock.monotonic() - begun;
         }
       }, owner);
     };
@@ -143,7 +142,7 @@ export class ReadQuota {
   #yieldSometimes(): Promise<void> | void {
     if (this.#workedMs < YIELD_AFTER_MS) return;
     this.#workedMs = 0;
-    return yieldToIo();
+    return this.#deps.yieldToIo();
   }
 }
 

@@ -98,7 +98,8 @@ export class Exchange implements RequestContext, Disposable {
 
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
     const { bodies, budget, uploads, stopping } = this.#server;
-    const { deps: { clock }, heavy } = this.services;
+    const { deps, heavy } = this.services;
+    const { clock } = deps;
     using reading = new DisposableStack();
     const share = this.owner === null
       ? { take: () => {} }
@@ -107,7 +108,7 @@ export class Exchange implements RequestContext, Disposable {
     const startedAt = clock.monotonic();
     const blocks = await readXmlBody(this.request, {
       limit,
-      clock,
+      deps,
       stopping,
       share,
       takeTurn: (work) => heavy.take(work, this.owner?.id),

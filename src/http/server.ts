@@ -107,7 +107,7 @@ export class RequestHandler {
     this.#metricsKeys = new MetricsKeys(this.#operatorKeys, config.metricsKey);
     this.#limiter = new RateLimiter(deps.clock);
     this.#authFailures = new AuthFailureLimiter(deps.clock);
-    this.#reads = new ReadQuota(deps.clock);
+    this.#reads = new ReadQuota(deps);
     this.#sender = new BodySender(deps);
     this.#uploads = new UploadQuota(deps.clock);
     this.#state = {

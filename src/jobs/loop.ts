@@ -4,13 +4,14 @@
  */
 import type { Deps } from "../deps.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
-import { yieldToIo } from "../lib/yield_to_io.ts";
 import type { Signal } from "./signals.ts";
+
+export type LoopDeps = Pick<Deps, "clock" | "log" | "yieldToIo">;
 
 export interface LoopOptions {
   /** For the log. */
   name: string;
-  deps: Pick<Deps, "clock" | "log">;
+  deps: LoopDeps;
   /** Wakes the loop before its time. */
   signal: Signal;
   /**
@@ -55,7 +56,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     const { deps, signal, idleMs, name, step } = this.#options;
-    const { clock, log } = deps;
+    const { clock, log, yieldToIo } = deps;
     const abort = this.#stopping.signal;
     const failures = new OngoingFailure(clock);
     while (!abort.aborted) {

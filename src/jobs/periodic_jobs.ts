@@ -2,9 +2,8 @@
  * Runs periodic jobs, one small portion of one job at a time, so that no job
  * delays a request.
  */
-import type { Deps } from "../deps.ts";
 import { SECOND_MS } from "../lib/durations.ts";
-import { Loop } from "./loop.ts";
+import { Loop, type LoopDeps } from "./loop.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
 import { Signal } from "./signals.ts";
 
@@ -50,7 +49,7 @@ interface Scheduled {
 }
 
 export class PeriodicJobs {
-  readonly #deps: Pick<Deps, "clock" | "log">;
+  readonly #deps: LoopDeps;
   readonly #jobs: readonly Scheduled[];
   readonly #loop: Loop;
 
@@ -58,7 +57,7 @@ export class PeriodicJobs {
   constructor(
     name: string,
     jobs: readonly PeriodicJob[],
-    deps: Pick<Deps, "clock" | "log">,
+    deps: LoopDeps,
   ) {
     this.#deps = deps;
     const dueAt = deps.clock.monotonic();

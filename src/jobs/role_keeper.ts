@@ -3,8 +3,8 @@
  * keeper compares that count every second and restarts the role from its rows
  * when it has not changed for a minute although the role could work.
  */
-import type { Deps, LogFields } from "../deps.ts";
-import { Loop } from "./loop.ts";
+import type { LogFields } from "../deps.ts";
+import { Loop, type LoopDeps } from "./loop.ts";
 import { Signal } from "./signals.ts";
 
 /** A background role, as its keeper sees it. */
@@ -30,7 +30,7 @@ export interface BackgroundRole {
 
 export interface RoleKeeperOptions {
   name: string;
-  deps: Pick<Deps, "clock" | "log">;
+  deps: LoopDeps;
   /** Creates the role with empty memory. */
   make: () => BackgroundRole;
 }

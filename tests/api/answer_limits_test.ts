@@ -1,6 +1,6 @@
 /** An answer has at most 4 MiB, and readers that do not read keep no one waiting. */
 import { assert, assertEquals } from "@std/assert";
-import { systemClock } from "../../src/deps.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { errorDocument } from "../../src/http/errors.ts";
 import { joined } from "../../src/lib/blocks.ts";
@@ -228,7 +228,7 @@ bothEngines.test("only the seller whose readers do not read waits for them", asy
 });
 
 Deno.test("a short read does not wait for the long ones of others", async () => {
-  const quota = new ReadQuota(systemClock);
+  const quota = new ReadQuota(systemDeps("error"));
   const never = new AbortController();
   const begin = async (owner: string) => {
     const held = {
@@ -254,7 +254,7 @@ Deno.test("a short read does not wait for the long ones of others", async () => 
 });
 
 bothEngines.test("reads take turns by owner; too many of one are refused", async () => {
-  const quota = new ReadQuota(systemClock);
+  const quota = new ReadQuota(systemDeps("error"));
   const never = new AbortController();
   const stacks: DisposableStack[] = [];
   const begin = async (owner: string, abort = never.signal) => {

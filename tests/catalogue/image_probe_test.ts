@@ -5,7 +5,7 @@ import {
   requireAllAsked,
 } from "../../src/catalogue/image_probe.ts";
 import { decodeProducts } from "../../src/catalogue/document.ts";
-import { jsonLog, systemIds } from "../../src/deps.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import type { OutboundOptions } from "../../src/net/outbound.ts";
 import { product } from "../support/app.ts";
@@ -27,7 +27,7 @@ function probing(host: Host, options: Partial<OutboundOptions> = {}) {
       }</products>`,
     ),
   ]);
-  const deps = { clock, ids: systemIds, log: jsonLog("error", () => {}) };
+  const deps = { ...systemDeps("error", undefined, () => {}), clock };
   const heads = probeImages({ outbound, deps }, document, "seller");
   return { clock, document, heads, [Symbol.dispose]: () => outbound.close() };
 }

@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UsageError } from "../../src/cli/command.ts";
 import type { Config } from "../../src/config.ts";
-import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { runCommand } from "../support/command.ts";
@@ -16,7 +16,7 @@ import {
 } from "../support/process.ts";
 import { configOf, S3Server } from "../support/s3_server.ts";
 
-const deps = { clock: systemClock, ids: systemIds, log: jsonLog("error") };
+const deps = systemDeps("error");
 
 function commandsIn(config: Parameters<typeof testConfig>[0]) {
   return (...words: string[]) =>

@@ -1,12 +1,12 @@
 /** The commands with which an operator steers sellers and keys. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { UsageError } from "../../src/cli/command.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
 
-const deps = { clock: systemClock, ids: systemIds, log: jsonLog("error") };
+const deps = systemDeps("error");
 
 const run = ({ config }: TestApp, ...words: string[]) =>
   runCommand({ config, deps }, ...words);

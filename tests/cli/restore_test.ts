@@ -1,13 +1,13 @@
 /** `backup` and `restore`, and `health` beside a running service. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UsageError } from "../../src/cli/command.ts";
-import { jsonLog, systemClock, systemIds } from "../../src/deps.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { boot, product } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
 import { testConfig } from "../support/config.ts";
 import { temporaryFolder } from "../support/process.ts";
 
-const deps = { clock: systemClock, ids: systemIds, log: jsonLog("error") };
+const deps = systemDeps("error");
 
 Deno.test("restore: a sound backup goes into an empty folder, nothing else does", async () => {
   await using folder = await temporaryFolder();

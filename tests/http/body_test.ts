@@ -7,6 +7,7 @@ import {
 import { gzipSync } from "node:zlib";
 import { readXmlBody } from "../../src/http/body.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
+import { systemDeps } from "../../src/deps.ts";
 import { TestClock } from "../support/clock.ts";
 
 /** A body of which half has come, and how it is read. */
@@ -21,7 +22,7 @@ function halfSent() {
   const clock = new TestClock();
   const read = readXmlBody(new Request("http://x/", init), {
     limit: 1_000_000,
-    clock,
+    deps: { ...systemDeps("error"), clock },
     stopping: new AbortController().signal,
     share: { take: () => {} },
     takeTurn: (work) => work(),
@@ -93,7 +94,7 @@ for (
       });
       const read = readXmlBody(request, {
         limit: 1_000_000,
-        clock: new TestClock(),
+        deps: systemDeps("error"),
         stopping: new AbortController().signal,
         share: { take: () => {} },
         takeTurn: (work) => work(),
@@ -122,7 +123,7 @@ Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
     }),
     {
       limit: size,
-      clock: new TestClock(),
+      deps: systemDeps("error"),
       stopping: new AbortController().signal,
       share: { take: () => {} },
       takeTurn: (work) => {

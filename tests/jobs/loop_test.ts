@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { jsonLog, systemClock } from "../../src/deps.ts";
+import { jsonLog, systemDeps } from "../../src/deps.ts";
 import { Signal } from "../../src/jobs/signals.ts";
 import { Loop } from "../../src/jobs/loop.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -10,7 +10,7 @@ function looping(answers: readonly (number | Error)[], tookMs = 0) {
   const began: number[] = [];
   const loop = new Loop({
     name: "test",
-    deps: { clock, log: jsonLog("debug", () => {}) },
+    deps: { ...systemDeps("debug", undefined, () => {}), clock },
     signal: new Signal(),
     idleMs: 1_000,
     step: () => {
@@ -50,7 +50,7 @@ Deno.test("a loop that is always late lets others in", async () => {
   let steps = 0;
   const loop = new Loop({
     name: "test",
-    deps: { clock: systemClock, log: jsonLog("debug", () => {}) },
+    deps: systemDeps("debug", undefined, () => {}),
     signal: new Signal(),
     idleMs: 1_000,
     step: () => {
@@ -77,6 +77,7 @@ Deno.test("a failure that goes on is logged when it begins, changes, and once a 
   const loop = new Loop({
     name: "test",
     deps: {
+      ...systemDeps("debug"),
       clock,
       log: jsonLog("debug", (line) => {
         const { event, error } = JSON.parse(line);

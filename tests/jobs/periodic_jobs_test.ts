@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { jsonLog } from "../../src/deps.ts";
+import { jsonLog, systemDeps } from "../../src/deps.ts";
 import {
   type PeriodicJob,
   PeriodicJobs,
@@ -13,6 +13,7 @@ class Bench {
   readonly did: string[] = [];
   readonly log: Record<string, unknown>[] = [];
   readonly #deps = {
+    ...systemDeps("debug"),
     clock: this.clock,
     log: jsonLog("debug", (line) => this.log.push(JSON.parse(line))),
   };

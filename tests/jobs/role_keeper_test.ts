@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers";
-import { jsonLog, type LogFields } from "../../src/deps.ts";
+import { jsonLog, type LogFields, systemDeps } from "../../src/deps.ts";
 import { type BackgroundRole, RoleKeeper } from "../../src/jobs/role_keeper.ts";
 import { TestClock } from "../support/clock.ts";
 
@@ -36,6 +36,7 @@ async function kept() {
   const keeper = new RoleKeeper({
     name: "images",
     deps: {
+      ...systemDeps("debug"),
       clock,
       log: jsonLog("debug", (line) => log.push(JSON.parse(line))),
     },

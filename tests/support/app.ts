@@ -10,8 +10,7 @@ import {
   type Deps,
   jsonLog,
   type LogFields,
-  systemClock,
-  systemIds,
+  systemDeps,
 } from "../../src/deps.ts";
 import type { Db } from "../../src/database/db.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
@@ -152,8 +151,7 @@ export interface BootOptions {
 export async function boot(options: BootOptions = {}): Promise<TestApp> {
   const log: LogFields[] = [];
   const deps: Deps = {
-    clock: systemClock,
-    ids: systemIds,
+    ...systemDeps("debug"),
     log: jsonLog("debug", (line) => log.push(JSON.parse(line))),
     ...options.deps,
   };

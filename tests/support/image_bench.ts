@@ -4,8 +4,7 @@ import {
   type Deps,
   jsonLog,
   type LogFields,
-  systemClock,
-  systemIds,
+  systemDeps,
 } from "../../src/deps.ts";
 import { countsOf, type ImageCounts } from "../../src/catalogue/transaction.ts";
 import {
@@ -84,8 +83,7 @@ export class ImageBench implements AsyncDisposable {
     this.#options = options;
     this.dataDir = options.config?.dataDir ?? makeDataDir();
     this.deps = {
-      clock: systemClock,
-      ids: systemIds,
+      ...systemDeps("debug"),
       log: jsonLog("debug", (line) => this.log.push(JSON.parse(line))),
       ...options.deps,
     };

@@ -1,5 +1,5 @@
 /** A database, a clock, a sink and the delivery role, without the HTTP side. */
-import { type Deps, jsonLog, systemIds } from "../../src/deps.ts";
+import { type Deps, jsonLog, systemDeps, systemIds } from "../../src/deps.ts";
 import type { Trigger } from "../../src/webhooks/trigger.ts";
 import { type Ingested, ingestEvent } from "../../src/webhooks/ingest.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
@@ -27,8 +27,8 @@ export class WebhookBench implements AsyncDisposable {
   readonly metrics = new Metrics("sqlite");
   readonly sink = new WebhookSink();
   readonly deps: Deps = {
+    ...systemDeps("debug"),
     clock: this.clock,
-    ids: systemIds,
     log: jsonLog("debug", (line) => this.log.push(line)),
   };
   readonly log: string[] = [];

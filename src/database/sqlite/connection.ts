@@ -3,7 +3,7 @@
  * (`node:sqlite`, built into Deno).
  */
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Clock, ConnectSqlite } from "../../deps.ts";
+import type { ConnectSqlite, Deps } from "../../deps.ts";
 import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
 import { insertOf } from "../dialect.ts";
 import {
@@ -17,7 +17,6 @@ import {
   type Tx,
 } from "../db.ts";
 import type { SharedValues } from "../shared_values.ts";
-import { yieldToIo } from "../../lib/yield_to_io.ts";
 import { guarded, toDbError } from "./errors.ts";
 
 declare module "node:sqlite" {
@@ -279,12 +278,14 @@ function bindable(params: readonly Param[]): Param[] {
   return params as Param[];
 }
 
+type TxDeps = Pick<Deps, "clock" | "yieldToIo">;
+
 /** The queries of a write transaction. */
 export class SqliteTx implements Tx {
   readonly isOnlyWriter = true;
   readonly #connection: SqliteConnection;
   readonly #shared: SharedValues;
-  readonly #clock: Clock;
+  readonly #deps: TxDeps;
   /** Monotonic milliseconds. */
   #yieldedAt: number;
   /** The end of what later statements wait for. */
@@ -294,16 +295,16 @@ export class SqliteTx implements Tx {
   constructor(
     connection: SqliteConnection,
     shared: SharedValues,
-    clock: Clock,
+    deps: TxDeps,
   ) {
     this.#connection = connection;
     this.#shared = shared;
-    this.#clock = clock;
-    this.#yieldedAt = clock.monotonic();
+    this.#deps = deps;
+    this.#yieldedAt = deps.clock.monotonic();
   }
 
   now(): number {
-    return this.#clock.now();
+    return this.#deps.clock.now();
   }
 
   all<T>(sql: string, params?: readonly Param[]): Promise<T[]> {
@@ -354,10 +355,11 @@ export class SqliteTx implements Tx {
     sql: string,
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
+    const { clock, yieldToIo } = this.#deps;
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-      if (this.#clock.monotonic() - this.#yieldedAt >= YIELD_AFTER_MS) {
+      if (clock.monotonic() - this.#yieldedAt >= YIELD_AFTER_MS) {
         await yieldToIo();
-        this.#yieldedAt = this.#clock.monotonic();
+        this.#yieldedAt = clock.monotonic();
       }
       this.#connection.runManyNow(sql, rows.slice(at, at + ROWS_AT_ONCE));
     }

@@ -13,9 +13,7 @@
  * the clock, for 5 s from when they were asked for.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate } from "node:timers";
 import { type Deps, systemDeps } from "../../deps.ts";
-import { yieldToIo } from "../../lib/yield_to_io.ts";
 import { FairQueue } from "../../lib/fair_queue.ts";
 import {
   closed,
@@ -81,7 +79,7 @@ export async function openSqlite(
   const { meter = NO_METER } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
   const now = () => deps.clock.monotonic();
-  const { heavy = new FairQueue({ now, pause: yieldToIo }) } = options;
+  const { heavy = new FairQueue({ now, pause: deps.yieldToIo }) } = options;
   const until = deps.clock.monotonic() + openWaitMs;
   const sayNothing = deps.clock.after(SAY_WAITING_MS, () => {
     deps.log.warn("database_locked", { file });
@@ -280,7 +278,7 @@ class SqliteDb implements Db {
     let before = 0;
     while (before < this.#waiting.length && before < GROUP_LIMIT) {
       before = this.#waiting.length;
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await this.#deps.nextTurn();
     }
   }
 
@@ -412,7 +410,7 @@ class SqliteDb implements Db {
     write: WaitingWrite,
     shared: SharedValues,
   ): Promise<FinishedWrite> {
-    const tx = new SqliteTx(this.#writer, shared, this.#deps.clock);
+    const tx = new SqliteTx(this.#writer, shared, this.#deps);
     const before = this.#writer.writes;
     try {
       const value = await resultOf(write, tx);

@@ -4,10 +4,9 @@
  * they can continue. So ten thousand jobs do not each try a full store, and a
  * job that waits for it loses no attempt.
  */
-import type { Deps } from "../../deps.ts";
 import type { ImageStore } from "../storage/blob_store.ts";
 import { storeFailureOf } from "../storage/failure.ts";
-import { Loop } from "../../jobs/loop.ts";
+import { Loop, type LoopDeps } from "../../jobs/loop.ts";
 import { Signal } from "../../jobs/signals.ts";
 import type { StoreFailure } from "../image.ts";
 
@@ -20,7 +19,7 @@ const QUIET_MS = 15_000;
 const PROBE_MS = 10_000;
 
 export interface StoreWatchOptions {
-  deps: Pick<Deps, "clock" | "log">;
+  deps: LoopDeps;
   store: ImageStore;
   /** Called when downloads may start again. */
   onRecovery: () => void;

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { readConfig } from "../../../src/config.ts";
-import { jsonLog, systemClock, systemIds } from "../../../src/deps.ts";
+import { systemClock, systemDeps, systemIds } from "../../../src/deps.ts";
 import {
   imageStoreSettings,
   openImageStore,
@@ -188,7 +188,7 @@ Deno.test("images: the image role may run in a process of its own", async () => 
   images.prepare();
   const role = new ImageRole({
     config,
-    deps: { clock: systemClock, ids: systemIds, log: jsonLog("error") },
+    deps: systemDeps("error"),
     db,
     signals: newSignals(),
     images,
