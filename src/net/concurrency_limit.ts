@@ -35,6 +35,8 @@ export interface Slot extends Disposable {
 
 interface Waiter {
   start(slot: Slot): void;
+  /** Monotonic milliseconds. */
+  askedAt: number;
 }
 
 /** Waiters in order of arrival, by key. */
@@ -50,6 +52,7 @@ type Owner = string | undefined;
  */
 export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits;
+  readonly #clock: Clock;
   readonly #times: OwnerTimes;
   readonly #usedByKey = new Map<string, number>();
   /** By owner, then by key. */
@@ -58,10 +61,13 @@ export class ConcurrencyLimit {
   /** Slots in use: shared ones, and those of bursts. */
   readonly #shared = { used: 0 };
   readonly #bursts = { used: 0 };
+  /** When the last slot was released; monotonic milliseconds. */
+  #releasedAt = 0;
 
   constructor(limits: ConcurrencyLimits) {
     this.#limits = limits;
-    this.#times = new OwnerTimes(limits.clock ?? systemClock);
+    this.#clock = limits.clock ?? systemClock;
+    this.#times = new OwnerTimes(this.#clock);
   }
 
   /**
@@ -87,6 +93,7 @@ export class ConcurrencyLimit {
           signal?.removeEventListener("abort", leave);
           resolve(slot);
         },
+        askedAt: this.#clock.monotonic(),
       };
       const leave = () => {
         queue.splice(queue.indexOf(waiter), 1);
@@ -101,9 +108,46 @@ export class ConcurrencyLimit {
 
   /** Takes a slot if one is free now. */
   tryAcquire(key: string, owner?: string): Slot | undefined {
+    const slots = this.#slotsFor(key, owner);
+    if (slots === undefined) return;
+    const slot = this.#take(key, owner, slots);
+    // One more request lowers the mean time of the owner's requests in
+    // progress, so another one of them may begin now.
+    while (this.#startNext());
+    return slot;
+  }
+
+  #slotsFor(key: string, owner: Owner): { used: number } | undefined {
     if (!this.#mayUse(key, owner)) return;
-    if (this.#mayHoldMore(owner)) return this.#take(key, owner, this.#shared);
-    if (this.#mayBurst(owner)) return this.#take(key, owner, this.#bursts);
+    if (this.#mayHoldMore(owner)) return this.#shared;
+    if (this.#mayBurst(owner)) return this.#bursts;
+  }
+
+  /** What it holds; all zero when nothing is in progress. */
+  held(): { used: number; waiting: number } {
+    let waiting = 0;
+    for (const queues of this.#waiting.values()) {
+      for (const { length } of queues.values()) waiting += length;
+    }
+    return { used: this.#shared.used + this.#bursts.used, waiting };
+  }
+
+  /**
+   * How long the oldest waiter that may have a slot stands beside a free one,
+   * in milliseconds.
+   */
+  oldestWaitMs(): number {
+    let askedAt = Infinity;
+    for (const [owner, queues] of this.#waiting) {
+      if (!this.#mayHoldMore(owner)) continue;
+      for (const [key, [first]] of queues) {
+        if (this.#mayUse(key, owner)) {
+          askedAt = Math.min(askedAt, first.askedAt);
+        }
+      }
+    }
+    if (askedAt === Infinity) return 0;
+    return this.#clock.monotonic() - Math.max(askedAt, this.#releasedAt);
   }
 
   #mayBurst(owner: Owner): boolean {
@@ -137,6 +181,7 @@ export class ConcurrencyLimit {
       slots.used--;
       countDown(this.#usedByKey, key);
       end();
+      this.#releasedAt = this.#clock.monotonic();
       while (this.#startNext());
     };
     return {
