@@ -191,9 +191,12 @@ class SqliteDb implements Db {
     if (this.#closed) return Promise.reject(closed());
     const { unusable } = this.#files;
     if (unusable !== null) return Promise.reject(unusable);
-    const result = this.#reading.then(() =>
-      single ? fn(new SingleStatement(this.#reader)) : this.#snapshot(fn)
-    );
+    const result = this.#reading.then(() => {
+      this.#endSnapshot();
+      return single
+        ? fn(new SingleStatement(this.#reader))
+        : this.#snapshot(fn);
+    });
     this.#reading = result.catch(() => {});
     return result;
   }
@@ -203,8 +206,16 @@ class SqliteDb implements Db {
     try {
       return await fn(this.#reader);
     } finally {
-      if (this.#reader.inTransaction) this.#reader.exec("COMMIT");
+      try {
+        this.#endSnapshot();
+      } catch {
+        // What was read is right. The next read ends it, or fails.
+      }
     }
+  }
+
+  #endSnapshot(): void {
+    if (this.#reader.inTransaction) this.#reader.exec("COMMIT");
   }
 
   write<T>(
