@@ -137,6 +137,8 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
 export class SqliteConnection implements Sql {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
+  /** The failure at which SQLite undid the transaction by itself. */
+  #undoneBy: unknown = null;
   /** How many statements that may change something were run. */
   writes = 0;
 
@@ -148,7 +150,7 @@ export class SqliteConnection implements Sql {
   #prepared(sql: string): Prepared {
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
-      prepared = guarded(() => prepare(this.#database, sql));
+      prepared = this.#run(() => prepare(this.#database, sql));
       this.#statements.set(sql, prepared);
     }
     return prepared;
@@ -166,10 +168,20 @@ export class SqliteConnection implements Sql {
     return prepared;
   }
 
-  /** Throws if there is no open transaction. */
+  /** Throws if there is no open transaction, for the reason that ended it. */
   checkTransaction(): void {
     if (this.inTransaction) return;
-    throw new DbError("other", "The transaction was undone.");
+    throw this.#undoneBy ?? new DbError("other", "The transaction was undone.");
+  }
+
+  /** Runs a statement, and remembers if it ends the transaction by failing. */
+  #run<T>(run: () => T): T {
+    try {
+      return guarded(run);
+    } catch (error) {
+      if (!this.inTransaction) this.#undoneBy ??= error;
+      throw error;
+    }
   }
 
   /**
@@ -179,6 +191,7 @@ export class SqliteConnection implements Sql {
   exec(sql: string): void {
     const { statement } = this.#prepared(sql);
     guarded(() => execute(statement));
+    this.#undoneBy = null;
   }
 
   get inTransaction(): boolean {
@@ -188,7 +201,7 @@ export class SqliteConnection implements Sql {
   // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
   async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
     const { statement, toRow } = this.#query(sql);
-    const rows = guarded(() => statement.all(...bindable(params)));
+    const rows = this.#run(() => statement.all(...bindable(params)));
     return rows.map((values) => toRow(values) as T);
   }
 
@@ -198,7 +211,7 @@ export class SqliteConnection implements Sql {
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
     const { statement, toRow } = this.#query(sql);
-    const values = guarded(() => statement.get(...bindable(params)));
+    const values = this.#run(() => statement.get(...bindable(params)));
     return values === undefined ? undefined : toRow(values) as T;
   }
 
@@ -210,12 +223,12 @@ export class SqliteConnection implements Sql {
 
   runNow(sql: string, params: readonly Param[]): number {
     const { statement } = this.#query(sql);
-    return guarded(() => Number(statement.run(...bindable(params)).changes));
+    return this.#run(() => Number(statement.run(...bindable(params)).changes));
   }
 
   execNow(sql: string, params: readonly Param[]): void {
     const { statement } = this.#query(sql);
-    guarded(() => execute(statement, params));
+    this.#run(() => execute(statement, params));
   }
 
   runManyNow(sql: string, rows: readonly (readonly Param[])[]): void {
@@ -228,7 +241,7 @@ export class SqliteConnection implements Sql {
       const several = NO_VALUES.concat(...rows.slice(at, at + ROWS_OF_INSERT));
       this.runManyNow(insertMany!, [several]);
     }
-    guarded(() => {
+    this.#run(() => {
       for (const row of rows.slice(together)) execute(statement, row);
     });
   }

@@ -1,8 +1,8 @@
 /** Single calls of SQLite that fail, and what follows them. */
-import { assertEquals } from "@std/assert";
-import type { Db } from "../../../src/database/db.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import { type Db, DbError } from "../../../src/database/db.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
-import { COUNTERS, valueOf } from "../../support/counters.ts";
+import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 import {
   failingSqlite,
   type SqliteCall,
@@ -55,5 +55,19 @@ Deno.test("reads go on after one of which the end failed, and see what is new", 
     { single: true },
   );
   assertEquals(single?.n, 1);
+  assertEquals(await valueOf(db), 1);
+});
+
+Deno.test("after a failure at which SQLite undoes a transaction, the rest of its write fails for the same reason", async () => {
+  await using store = await Store.open();
+  const { db } = store;
+  store.failNext("SQLITE_IOERR", ({ sql }) => sql.startsWith("SELECT"));
+  const write = db.write(async (tx) => {
+    await tx.get("SELECT n FROM counters").catch(() => {});
+    await add()(tx);
+  });
+  const error = await assertRejects(() => write, DbError);
+  assertEquals([error.kind, error.message], ["full", "disk I/O error"]);
+  await db.write(add());
   assertEquals(await valueOf(db), 1);
 });
