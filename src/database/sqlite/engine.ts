@@ -321,7 +321,7 @@ class SqliteDb implements Db {
     } catch {
       // Another process writes, or there is no room: each commit extends it.
     } finally {
-      this.#rollBack();
+      this.#tryRollBack();
     }
   }
 
@@ -336,6 +336,7 @@ class SqliteDb implements Db {
     while (writes.length > 0) {
       try {
         this.#checkFiles();
+        this.#rollBack();
         this.#writer.exec("BEGIN IMMEDIATE");
         break;
       } catch (error) {
@@ -405,7 +406,7 @@ class SqliteDb implements Db {
     } catch (error) {
       // Nothing of the group is on disk (the disk is full, for example).
       for (const write of group) write.reject(error);
-      this.#rollBack();
+      this.#tryRollBack();
       return;
     }
     for (const { write, value, error, failed, afterCommit } of finished) {
@@ -445,7 +446,7 @@ class SqliteDb implements Db {
     group: readonly WaitingWrite[],
     { write, error }: FinishedWrite,
   ): Promise<void> {
-    this.#rollBack();
+    this.#tryRollBack();
     if (group.length === 1) return write.reject(error);
     this.#meter.retried("undone");
     const at = group.indexOf(write);
@@ -455,10 +456,14 @@ class SqliteDb implements Db {
   }
 
   #rollBack(): void {
+    if (this.#writer.inTransaction) this.#writer.exec("ROLLBACK");
+  }
+
+  #tryRollBack(): void {
     try {
-      if (this.#writer.inTransaction) this.#writer.exec("ROLLBACK");
+      this.#rollBack();
     } catch {
-      // The next BEGIN reports what is wrong with the connection.
+      // The next write begins with it, or fails.
     }
   }
 

@@ -5,16 +5,17 @@ import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 import {
   failingSqlite,
+  type FailSqlite,
   type SqliteCall,
   type SqliteErrorName,
 } from "../../support/failing_sqlite.ts";
 import { temporaryFolder } from "../../support/process.ts";
 
-/** A database of which the next call that fits fails. */
+/** A database of which calls fail. */
 class Store implements AsyncDisposable {
   db!: Db;
-  #next: ((call: SqliteCall) => boolean) | null = null;
-  #error: SqliteErrorName = "SQLITE_IOERR";
+  /** Whether a call fails. */
+  fail: FailSqlite = () => null;
   readonly #stack = new AsyncDisposableStack();
 
   static async open(): Promise<Store> {
@@ -22,21 +23,18 @@ class Store implements AsyncDisposable {
     const folder = store.#stack.use(await temporaryFolder());
     store.db = await openSqlite(`${folder.path}/seller.db`, {
       migrations: COUNTERS,
-      deps: { connectSqlite: failingSqlite((call) => store.#take(call)) },
+      deps: { connectSqlite: failingSqlite((call) => store.fail(call)) },
     });
     store.#stack.defer(() => store.db.close());
     return store;
   }
 
   failNext(error: SqliteErrorName, fits: (call: SqliteCall) => boolean): void {
-    this.#next = fits;
-    this.#error = error;
-  }
-
-  #take(call: SqliteCall): SqliteErrorName | null {
-    if (this.#next === null || !this.#next(call)) return null;
-    this.#next = null;
-    return this.#error;
+    this.fail = (call) => {
+      if (!fits(call)) return null;
+      this.fail = () => null;
+      return error;
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,6 +66,20 @@ Deno.test("after a failure at which SQLite undoes a transaction, the rest of its
   });
   const error = await assertRejects(() => write, DbError);
   assertEquals([error.kind, error.message], ["full", "disk I/O error"]);
+  await db.write(add());
+  assertEquals(await valueOf(db), 1);
+});
+
+Deno.test("writes go on after one that could not be rolled back, and nothing of it is stored", async () => {
+  await using store = await Store.open();
+  const { db } = store;
+  store.fail = ({ sql }) =>
+    sql === "COMMIT" || sql === "ROLLBACK" ? "SQLITE_READONLY" : null;
+  for (let n = 0; n < 2; n++) {
+    const error = await assertRejects(() => db.write(add()), DbError);
+    assertEquals(error.kind, "readonly");
+  }
+  store.fail = () => null;
   await db.write(add());
   assertEquals(await valueOf(db), 1);
 });
