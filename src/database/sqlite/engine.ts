@@ -497,7 +497,10 @@ class SqliteDb implements Db {
     await this.#reading;
     // Closing would copy a log that is not the one of other processes.
     if (this.#files.unusable !== null) return;
-    this.#reader.close();
-    this.#writer.close();
+    try {
+      this.#reader.close();
+    } finally {
+      this.#writer.close();
+    }
   }
 }

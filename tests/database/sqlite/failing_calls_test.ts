@@ -2,6 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError } from "../../../src/database/db.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
+import { isSqliteInUse } from "../../../src/database/sqlite/schema.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 import {
   failingSqlite,
@@ -13,6 +14,7 @@ import { temporaryFolder } from "../../support/process.ts";
 
 /** A database of which calls fail. */
 class Store implements AsyncDisposable {
+  file = "";
   db!: Db;
   /** Whether a call fails. */
   fail: FailSqlite = () => null;
@@ -21,7 +23,8 @@ class Store implements AsyncDisposable {
   static async open(): Promise<Store> {
     const store = new Store();
     const folder = store.#stack.use(await temporaryFolder());
-    store.db = await openSqlite(`${folder.path}/seller.db`, {
+    store.file = `${folder.path}/seller.db`;
+    store.db = await openSqlite(store.file, {
       migrations: COUNTERS,
       deps: { connectSqlite: failingSqlite((call) => store.fail(call)) },
     });
@@ -82,4 +85,11 @@ Deno.test("writes go on after one that could not be rolled back, and nothing of 
   store.fail = () => null;
   await db.write(add());
   assertEquals(await valueOf(db), 1);
+});
+
+Deno.test("close() closes both connections, also where one fails", async () => {
+  await using store = await Store.open();
+  store.failNext("SQLITE_BUSY", ({ method }) => method === "close");
+  await assertRejects(() => store.db.close());
+  assertEquals(isSqliteInUse(store.file), false);
 });
