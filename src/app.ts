@@ -5,13 +5,18 @@ import { Metrics } from "./operations/metrics.ts";
 import { tracedDb } from "./operations/traced_db.ts";
 import { Snapshot } from "./operations/snapshot.ts";
 import { Health } from "./operations/health.ts";
-import { Listener, type ListenerOptions } from "./http/listener.ts";
+import {
+  Listener,
+  type ListenerOptions,
+  type Listening,
+} from "./http/listener.ts";
 import { RequestHandler } from "./http/server.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/router.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { tryGuard } from "./net/guard.ts";
-import { Outbound } from "./net/outbound.ts";
+import { type Network, Outbound } from "./net/outbound.ts";
+import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { SandboxPage, Services } from "./services.ts";
 import { RefusalLog } from "./sellers/refusals.ts";
 import { newSignals } from "./jobs/signals.ts";
@@ -30,7 +35,6 @@ import { RoleLocks } from "./jobs/role_lock.ts";
 import { maintenanceOf } from "./operations/maintenance.ts";
 import { ImageRole, type ImageRoleOptions } from "./images/worker/role.ts";
 import type { HangingWorkers } from "./images/worker/thread.ts";
-import type { ImageStore } from "./images/storage/blob_store.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 import { within } from "./lib/waits.ts";
 
@@ -52,6 +56,9 @@ const WORK = {
   webhooks: { queue: "deliveries", kind: "delivery" },
 };
 
+/** Begins to accept requests. */
+type Listen = (options: ListenerOptions) => Listening;
+
 export interface App {
   /** The URL of the API; null if this process does not serve it. */
   url: string | null;
@@ -66,8 +73,12 @@ export interface AppOptions {
   sandbox?: SandboxPage;
   /** What tests replace. */
   imageRole?: ImageRoleOptions;
-  /** The image store; the one that the settings name by default. */
+  /** Where the bytes of images are kept; by default where the settings say. */
   images?: ImageStore;
+  network?: Partial<Network>;
+  /** Accepts requests; a server of the runtime by default. */
+  listen?: Listen;
+  locks?: RoleLocks;
   /** False: no maintenance jobs run. */
   maintain?: boolean;
   /** False: the outbound client is not tested first. */
@@ -81,9 +92,10 @@ export interface AppOptions {
 export async function openApp(
   config: Config,
   deps: Deps,
-  { sandbox, imageRole, images, maintain = true, testGuard = true }:
-    AppOptions = {},
+  options: AppOptions = {},
 ): Promise<App> {
+  const { sandbox, maintain = true, testGuard = true } = options;
+  const { images, network = {}, listen = newListener } = options;
   if (testGuard) await tryGuard(config.allowPrivate);
   const least = leastBodyBudget(config);
   if (config.bodyBudget < least) {
@@ -119,6 +131,7 @@ export async function openApp(
     burst: HEADS_OF_A_BURST,
     userAgent: USER_AGENT,
     clock: deps.clock,
+    ...network,
   });
   stack.defer(() => outbound.close());
   const ending = new AbortController();
@@ -132,25 +145,25 @@ export async function openApp(
     heavy,
     metrics,
     health: new Health(db, deps),
+    network,
     outbound,
-    images: images ??
-      openImageStore(imageStoreSettings(config), deps.clock),
+    images: images ?? openImageStore(imageStoreSettings(config), deps.clock),
     ending: ending.signal,
     sandbox,
   };
   stack.defer(() => services.refusals.flush());
   const metricsUrl = config.metricsPort === null
     ? null
-    : listenForMonitoring(services, stack, config.metricsPort);
+    : listenForMonitoring(services, stack, listen, config.metricsPort);
   const locks = stack.adopt(
-    new RoleLocks(config.dataDir),
+    options.locks ?? new RoleLocks(config.dataDir),
     (locks) => locks.close(),
   );
   // On PostgreSQL another machine may have the role, too.
   const isAlone = (role: Role) =>
     config.databaseUrl === null && locks.take(role);
   if (config.roles.includes("images")) {
-    startImages(services, stack, isAlone("images"), imageRole);
+    startImages(services, stack, isAlone("images"), options.imageRole);
   }
   if (config.roles.includes("webhooks")) {
     startWebhooks(services, stack, isAlone("webhooks"));
@@ -163,7 +176,7 @@ export async function openApp(
   if (maintain) maintenance.start();
   stack.defer(() => maintenance.stop());
   const url = config.roles.includes("api")
-    ? listenForAll(services, stack, ending)
+    ? listenForAll(services, stack, listen, ending)
     : null;
   const snapshot = new Snapshot(services);
   snapshot.start();
@@ -237,12 +250,18 @@ function watchClock(
 function listenForAll(
   services: Services,
   stack: AsyncDisposableStack,
+  listen: Listen,
   ending: AbortController,
 ): string {
   const { config: { host, port }, deps, metrics } = services;
   let cancel = () => {};
   stack.defer(() => cancel());
-  const { url, handler } = listen(services, stack, { host, port }, ROUTES);
+  const { url, handler } = serve(
+    services,
+    stack,
+    ROUTES,
+    (handler) => listen({ hostname: host, port, handler, deps }),
+  );
   for (const kind of Object.keys(handler.inProgress())) {
     metrics.inProgress.watch(() => handler.inProgress()[kind], kind);
   }
@@ -255,10 +274,17 @@ function listenForAll(
 function listenForMonitoring(
   services: Services,
   stack: AsyncDisposableStack,
+  listen: Listen,
   port: number,
 ): string {
   try {
-    return listen(services, stack, { host: LOOPBACK, port }, MONITORING).url;
+    const { deps } = services;
+    return serve(
+      services,
+      stack,
+      MONITORING,
+      (handler) => listen({ hostname: LOOPBACK, port, handler, deps }),
+    ).url;
   } catch (error) {
     if (!(error instanceof Deno.errors.AddrInUse)) throw error;
     throw new Error(
@@ -269,7 +295,7 @@ function listenForMonitoring(
 }
 
 /** Throws an error that names the host where the runtime's does not. */
-function newListener(options: ListenerOptions): Listener {
+function newListener(options: ListenerOptions): Listening {
   try {
     return new Listener(options);
   } catch (error) {
@@ -286,22 +312,18 @@ function newListener(options: ListenerOptions): Listener {
 }
 
 /** Serves these routes until the stack is disposed of. */
-function listen(
+function serve(
   services: Services,
   stack: AsyncDisposableStack,
-  { host, port }: Pick<Config, "host" | "port">,
   routes: readonly Route[],
+  listen: (handler: Deno.ServeHandler) => Listening,
 ): { url: string; handler: RequestHandler } {
   const { deps } = services;
   const stopping = new AbortController();
   const handler = new RequestHandler(services, routes, stopping.signal);
-  const listener = newListener({
-    hostname: host,
-    port,
-    handler: (request, origin) =>
-      handler.handle(request, origin as Deno.ServeHandlerInfo<Deno.NetAddr>),
-    deps,
-  });
+  const listener = listen((request, origin) =>
+    handler.handle(request, origin as Deno.ServeHandlerInfo<Deno.NetAddr>)
+  );
   stack.defer(async () => {
     stopping.abort();
     // Requests still in progress end with the process.
@@ -311,7 +333,7 @@ function listen(
   return { url: urlOf(listener.address), handler };
 }
 
-function urlOf({ hostname, port }: Deno.NetAddr): string {
+function urlOf({ hostname, port }: Listening["address"]): string {
   return `http://${
     hostname.includes(":") ? `[${hostname}]` : hostname
   }:${port}`;

@@ -4,7 +4,7 @@ import type { Deps } from "./deps.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import type { Health } from "./operations/health.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
-import type { Outbound } from "./net/outbound.ts";
+import type { Network, Outbound } from "./net/outbound.ts";
 import type { RefusalLog } from "./sellers/refusals.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
@@ -29,6 +29,8 @@ export interface Services {
   health: Health;
   /** The outbound client for HEADs and for the check of a webhook's URL. */
   outbound: Outbound;
+  /** How outbound clients reach the network. */
+  network: Partial<Network>;
   /** Where the bytes of images are kept. */
   images: ImageStore;
   /**

@@ -87,16 +87,19 @@ export type TakeStep = <T>(
 export class ReadQuota {
   readonly #deps: Pick<Deps, "clock" | "yieldToIo">;
   readonly #admitted = new ConcurrencyQuota(READS);
-  readonly #answers = new ConcurrencyLimit(ANSWERS);
-  readonly #long = new ConcurrencyLimit(LONG);
+  readonly #answers: ConcurrencyLimit;
+  readonly #long: ConcurrencyLimit;
   readonly #steps: FairQueue;
   /** Milliseconds of steps since other requests could run. */
   #workedMs = 0;
 
   constructor(deps: Pick<Deps, "clock" | "yieldToIo">) {
     this.#deps = deps;
+    const { clock } = deps;
+    this.#answers = new ConcurrencyLimit({ ...ANSWERS, clock });
+    this.#long = new ConcurrencyLimit({ ...LONG, clock });
     this.#steps = new FairQueue({
-      now: () => deps.clock.monotonic(),
+      now: () => clock.monotonic(),
       atOnce: STEPS,
       pause: () => this.#yieldSometimes(),
     });

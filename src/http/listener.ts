@@ -16,7 +16,14 @@ export interface ListenerOptions {
   deps: Pick<Deps, "clock" | "log">;
 }
 
-export class Listener {
+/** Accepts requests until it is closed. */
+export interface Listening {
+  readonly address: Pick<Deno.NetAddr, "hostname" | "port">;
+  /** Accepts nothing more; resolves when everything is answered. */
+  close(): Promise<void>;
+}
+
+export class Listener implements Listening {
   readonly address: Deno.NetAddr;
   readonly #options: ListenerOptions;
   #server: Deno.HttpServer<Deno.NetAddr>;
@@ -53,7 +60,6 @@ export class Listener {
     }
   }
 
-  /** Accepts nothing more; resolves when everything is answered. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel();

@@ -12,7 +12,7 @@
  * own: an owner that keeps none waiting has some at once.
  */
 
-import { type Clock, systemClock } from "../deps.ts";
+import type { Clock } from "../deps.ts";
 import { type Hold, OwnerTimes } from "./hold_times.ts";
 
 export interface ConcurrencyLimits {
@@ -24,7 +24,7 @@ export interface ConcurrencyLimits {
    * many slots as `total`, besides those.
    */
   burst?: number;
-  clock?: Clock;
+  clock: Clock;
 }
 
 /** A slot that is held; releasing it twice has no effect. */
@@ -66,8 +66,8 @@ export class ConcurrencyLimit {
 
   constructor(limits: ConcurrencyLimits) {
     this.#limits = limits;
-    this.#clock = limits.clock ?? systemClock;
-    this.#times = new OwnerTimes(this.#clock);
+    this.#clock = limits.clock;
+    this.#times = new OwnerTimes(limits.clock);
   }
 
   /**

@@ -10,9 +10,6 @@ export type Dial = (
   signal: AbortSignal,
 ) => Promise<Deno.Conn>;
 
-/** Starts TLS on a connection; see `secure`. */
-export type Secure = typeof secure;
-
 /** An open connection and its remote address. */
 export interface Dialled {
   conn: Deno.Conn;
@@ -93,12 +90,15 @@ export function dialFirst(
  * `hostname`; `ca` holds PEM certificates trusted besides the usual roots. The
  * connection must not be used afterwards, even on failure.
  */
-export async function secure(
+export type Secure = (
   conn: Deno.Conn,
   hostname: string,
   ca: string[] | undefined,
   signal: AbortSignal,
-): Promise<Deno.Conn> {
+) => Promise<Deno.Conn>;
+
+/** Uses the runtime's TLS. */
+export const secureTls: Secure = async (conn, hostname, ca, signal) => {
   const tls = await startTls(conn, hostname, ca);
   const stop = () => tls.close();
   if (signal.aborted) stop();
@@ -112,7 +112,7 @@ export async function secure(
   } finally {
     signal.removeEventListener("abort", stop);
   }
-}
+};
 
 async function startTls(
   conn: Deno.Conn,

@@ -8,7 +8,7 @@
  * does, errors are thrown only from the method called.
  */
 
-import { type Clock, systemClock } from "../deps.ts";
+import type { Clock } from "../deps.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { allowList } from "./addresses.ts";
 import { OutboundRequest } from "./request.ts";
@@ -19,7 +19,7 @@ import {
   dialFirst,
   dialTcp,
   type Secure,
-  secure as startTls,
+  secureTls,
 } from "./dial.ts";
 import { OutboundError } from "./errors.ts";
 import { Names, type Resolver, systemResolver } from "./names.ts";
@@ -36,8 +36,15 @@ import {
 export { OutboundError, type OutboundErrorKind } from "./errors.ts";
 export type { Dial, Resolver, Secure };
 
-/** Plain data except for the last four, which tests replace. */
-export interface OutboundOptions {
+/** How names are looked up and connections made; tests replace it. */
+export interface Network {
+  resolve: Resolver;
+  dial: Dial;
+  secure: Secure;
+}
+
+/** Plain data but for the network and the clock. */
+export interface OutboundOptions extends Partial<Network> {
   /** CIDRs of private addresses that may be reached. */
   allowPrivate: readonly string[];
   /** Most requests in flight to one origin (scheme, host, port). */
@@ -54,10 +61,7 @@ export interface OutboundOptions {
   userAgent?: string;
   /** PEM certificates trusted besides the usual roots. */
   ca?: string[];
-  resolve?: Resolver;
-  dial?: Dial;
-  secure?: Secure;
-  clock?: Clock;
+  clock: Clock;
 }
 
 export interface RequestOptions {
@@ -148,7 +152,7 @@ export class Outbound {
   /** @throws {TypeError} if `allowPrivate` holds anything but CIDRs. */
   constructor(options: OutboundOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock;
     this.#names = new Names({
       resolve: options.resolve ?? systemResolver,
       allow: allowList(options.allowPrivate),
@@ -345,8 +349,8 @@ export class Outbound {
 
   async #connect(call: OutboundRequest): Promise<HttpConnection> {
     const { url, signal } = call;
+    const { dial = dialTcp, secure = secureTls } = this.#options;
     const { ca, connectTimeoutMs } = this.#options;
-    const { dial = dialTcp, secure = startTls } = this.#options;
     call.phase = "connect";
     const takeBack = call.limit(connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
     try {

@@ -68,12 +68,16 @@ export class S3Client {
   readonly #clock: Clock;
   /** Signing keys by day, in the form the library caches them. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
-  readonly #slots = new ConcurrencyLimit({ perKey: IN_ALL, total: IN_ALL });
-  readonly #sending = new ConcurrencyLimit({ perKey: SENDING, total: SENDING });
+  readonly #slots: ConcurrencyLimit;
+  readonly #sending: ConcurrencyLimit;
 
   constructor(settings: S3Settings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
+    const limit = (total: number) =>
+      new ConcurrencyLimit({ perKey: total, total, clock });
+    this.#slots = limit(IN_ALL);
+    this.#sending = limit(SENDING);
   }
 
   /** What the names of files start with in the bucket. */

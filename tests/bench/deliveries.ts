@@ -78,6 +78,7 @@ class Sink {
 /** POSTs a second through the outbound client, with nothing before or behind them. */
 async function barePosts(): Promise<number> {
   const outbound = new Outbound({
+    clock: systemClock,
     allowPrivate: ["127.0.0.0/8"],
     perOrigin: 64,
     total: 64,

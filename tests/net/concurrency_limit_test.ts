@@ -76,7 +76,7 @@ Deno.test("ConcurrencyLimit bounds the total, and the keys take turns", async ()
 });
 
 Deno.test("ConcurrencyLimit forgets a waiter that was aborted", async () => {
-  const limit = new ConcurrencyLimit({ perKey: 1, total: 1 });
+  const { limit } = new Slots(1, 1);
   const abort = new AbortController();
   const first = await limit.acquire("a");
   const waiting = limit.acquire("a", abort.signal);
@@ -92,7 +92,7 @@ Deno.test("ConcurrencyLimit forgets a waiter that was aborted", async () => {
 });
 
 Deno.test("ConcurrencyLimit: a slot that is given back twice is given back once", async () => {
-  const limit = new ConcurrencyLimit({ perKey: 9, total: 1 });
+  const { limit } = new Slots(9, 1);
   const slot = await limit.acquire("a", undefined, "owner");
   slot[Symbol.dispose]();
   slot.cancel();

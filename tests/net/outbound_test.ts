@@ -569,10 +569,12 @@ Deno.test("close() ends what runs, waits, streams or is kept", async () => {
 Deno.test("the outbound client works inside a Web Worker", async () => {
   await using host = new Host(answering(EMPTY_200));
   const module = new URL("../../src/net/outbound.ts", import.meta.url);
+  const deps = new URL("../../src/deps.ts", import.meta.url);
   const source = `
     import { Outbound } from "${module}";
+    import { systemClock } from "${deps}";
     self.onmessage = async ({ data: { url, options } }) => {
-      const outbound = new Outbound(options);
+      const outbound = new Outbound({ ...options, clock: systemClock });
       const { status } = await outbound.head(url, { timeoutMs: 5000 });
       outbound.close();
       self.postMessage(status);

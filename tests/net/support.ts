@@ -1,5 +1,6 @@
 /** Hosts that answer byte for byte what a test wants, and clients to reach them. */
 
+import { systemClock } from "../../src/deps.ts";
 import { assert, assertEquals } from "@std/assert";
 import {
   Outbound,
@@ -153,6 +154,7 @@ export function openOutbound(
     allowPrivate: ["127.0.0.0/8"],
     perOrigin: 128,
     total: 256,
+    clock: systemClock,
     resolve: () => Promise.resolve(["127.0.0.1"]),
     ...options,
   });

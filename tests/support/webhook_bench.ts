@@ -62,9 +62,8 @@ export class WebhookBench implements AsyncDisposable {
   role(shared = false): WebhookRole {
     const { dataDir, deps, db, signals, metrics } = this;
     const config = testConfig({ dataDir });
-    const role = new WebhookRole({ config, deps, db, signals, metrics }, {
-      shared,
-    });
+    const services = { config, deps, db, signals, metrics, network: {} };
+    const role = new WebhookRole(services, { shared });
     this.#roles.push(role);
     return role;
   }

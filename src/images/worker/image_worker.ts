@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../deps.ts";
 import { StallWatch } from "../../jobs/stall_watch.ts";
-import { Outbound, type OutboundOptions } from "../../net/outbound.ts";
+import { type Network, Outbound } from "../../net/outbound.ts";
 import { USER_AGENT } from "../../version.ts";
 import type { ImageOutcome } from "../image.ts";
 import type { ImageStore } from "../storage/blob_store.ts";
@@ -26,7 +26,7 @@ const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
 export interface ImageWorkerOptions {
   clock: Clock;
   /** How it reaches hosts; the system's network by default. */
-  network?: Pick<OutboundOptions, "dial" | "resolve" | "secure">;
+  network?: Partial<Network>;
   /** Opens the store that the settings name. */
   openStore: (settings: ImageWorkerSettings) => ImageStore;
   /** Sends a message to the main thread. */

@@ -48,7 +48,7 @@ const RECORD_AGAIN_MS = 1_000;
 
 type RoleServices = Pick<
   Services,
-  "config" | "deps" | "db" | "signals" | "metrics"
+  "config" | "deps" | "db" | "signals" | "metrics" | "network"
 >;
 
 export interface WebhookRoleOptions {
@@ -72,7 +72,7 @@ export class WebhookRole implements BackgroundRole {
     services: RoleServices,
     { shared = false }: WebhookRoleOptions = {},
   ) {
-    const { config, deps, signals } = services;
+    const { config, deps, signals, network } = services;
     this.#services = services;
     this.#leasesLeft = !shared;
     this.#stalls = new StallWatch(deps.clock);
@@ -86,6 +86,8 @@ export class WebhookRole implements BackgroundRole {
       total: 4 * IN_ALL,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       userAgent: USER_AGENT,
+      clock: deps.clock,
+      ...network,
     });
     this.#loop = new Loop({
       name: "webhooks",
