@@ -6,6 +6,7 @@
 
 import type { DatabaseSync, DatabaseSyncOptions } from "node:sqlite";
 import { setImmediate } from "node:timers";
+import { type Disk, systemDisk } from "./lib/disk.ts";
 import { yieldToIo } from "./lib/yield_to_io.ts";
 
 export interface Clock {
@@ -47,6 +48,7 @@ export interface Deps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  disk: Disk;
   /** Lets small requests that have arrived meanwhile be read and answered. */
   yieldToIo: () => Promise<void>;
   /** Resolves in the next turn of the event loop. */
@@ -159,5 +161,12 @@ export function systemDeps(
   write?: (line: string) => void,
 ): Deps {
   const log = jsonLog(level, write, undefined, more);
-  return { clock: systemClock, ids: systemIds, log, yieldToIo, nextTurn };
+  return {
+    clock: systemClock,
+    ids: systemIds,
+    log,
+    disk: systemDisk,
+    yieldToIo,
+    nextTurn,
+  };
 }

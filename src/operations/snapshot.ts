@@ -2,7 +2,6 @@
  * Metrics that are expensive to compute. They are computed at intervals, so
  * that frequent scrapes cause no work for the database.
  */
-import { statfs } from "node:fs/promises";
 import type { Services } from "../services.ts";
 import { Loop } from "../jobs/loop.ts";
 import { Signal } from "../jobs/signals.ts";
@@ -107,13 +106,12 @@ export class Snapshot {
   }
 
   async #takeDisk(): Promise<void> {
-    const { config, db, metrics } = this.#services;
+    const { config, db, deps, metrics } = this.#services;
     const sizes = await db.sizes();
     for (const [file, bytes] of Object.entries(sizes)) {
       metrics.dbBytes.set(bytes, file);
     }
-    const { bavail, bsize } = await statfs(config.dataDir);
-    metrics.diskFree.set(bavail * bsize);
+    metrics.diskFree.set(await deps.disk.free(config.dataDir));
   }
 }
 

@@ -37,7 +37,7 @@ import {
   SqliteConnection,
   SqliteTx,
 } from "./connection.ts";
-import { extendFile, makePrivate, sizeOf } from "./file.ts";
+import { makePrivate, sizeOf } from "./file.ts";
 import { OpenFiles } from "./open_files.ts";
 import { Backoff, isBusy, whenUnlocked } from "./lock_wait.ts";
 import { migrateSqlite } from "./schema.ts";
@@ -317,7 +317,7 @@ class SqliteDb implements Db {
       this.#checkFiles();
       this.#writer.exec("BEGIN IMMEDIATE");
       this.#logExtended = true;
-      await extendFile(this.#files.log, CHECKPOINT_BYTES);
+      await this.#deps.disk.extend(this.#files.log, CHECKPOINT_BYTES);
     } catch {
       // Another process writes, or there is no room: each commit extends it.
     } finally {
@@ -482,7 +482,7 @@ class SqliteDb implements Db {
   async backup(file: string): Promise<void> {
     // Created first with restricted permissions, because it holds secrets.
     const options = { write: true, createNew: true, mode: 0o600 };
-    (await Deno.open(file, options)).close();
+    Deno.openSync(file, options).close();
     await this.#reader.copyTo(file);
   }
 

@@ -46,22 +46,3 @@ export function sizeOf(path: string): number {
     return 0;
   }
 }
-
-/** Zeros written at a time. */
-const ZEROS = new Uint8Array(256 * 1_024);
-
-/**
- * Extends an existing file with zeros to at least this many bytes, on disk. If
- * that fails, it leaves the file as it was and throws.
- */
-export async function extendFile(path: string, bytes: number): Promise<void> {
-  using file = await Deno.open(path, { write: true });
-  const before = await file.seek(0, Deno.SeekMode.End);
-  try {
-    for (let size = before; size < bytes;) size += await file.write(ZEROS);
-    await file.syncData();
-  } catch (error) {
-    await file.truncate(before);
-    throw error;
-  }
-}
