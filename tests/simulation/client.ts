@@ -1,0 +1,188 @@
+/** A client of the service: its connection carries one request. */
+import type { Random } from "../support/random.ts";
+import type {
+  Scheduler,
+  SimulatedAnswer,
+  SimulatedRequest,
+} from "./scheduler.ts";
+
+/** Accepts the connections of one process. */
+export interface Server {
+  /** False once it has ended. */
+  readonly accepts: boolean;
+  /** Calls `fn` in the process: now, when it can run again, or never. */
+  enter(fn: () => void): void;
+  handle(request: Request, info: Deno.ServeHandlerInfo): Promise<Response>;
+}
+
+/** The longest way between a client and the service, one way. */
+const LATENCY_MS = 2;
+/** A reader that has stopped leaves after so long. */
+const STOPPED_MS = 90_000;
+const ADDRESS = "10.1.1.1";
+
+export class ClientConnection {
+  readonly #server: Server;
+  readonly #scheduler: Scheduler;
+  readonly #request: SimulatedRequest;
+  readonly #random: Random;
+  readonly #abort = new AbortController();
+  readonly #chunks: Uint8Array[] = [];
+  readonly #end: (answer: SimulatedAnswer | null) => void;
+  #body: ReadableByteStreamController | null = null;
+  #sent = 0;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #cancelLeave = () => {};
+  #isOver = false;
+
+  /** `end` is called once, with null where the client got no whole answer. */
+  constructor(
+    server: Server,
+    scheduler: Scheduler,
+    request: SimulatedRequest,
+    random: Random,
+    end: (answer: SimulatedAnswer | null) => void,
+  ) {
+    this.#server = server;
+    this.#scheduler = scheduler;
+    this.#request = request;
+    this.#random = random;
+    this.#end = end;
+  }
+
+  begin(): void {
+    const { reader } = this.#request;
+    const leavesAfterMs = reader === "stops"
+      ? STOPPED_MS
+      : typeof reader === "object" && "leavesAfterMs" in reader
+      ? reader.leavesAfterMs
+      : null;
+    if (leavesAfterMs !== null) {
+      const leave = () => this.#leave();
+      this.#cancelLeave = this.#scheduler.after(leavesAfterMs, leave);
+    }
+    this.#later(this.#latency(), () => void this.#ask());
+  }
+
+  /** The process has ended: nothing more reaches the client. */
+  cut(): void {
+    this.#finish(null);
+  }
+
+  #latency(): number {
+    return this.#random.next() * LATENCY_MS;
+  }
+
+  /** Calls `fn` in the process after `ms`, unless the client has left. */
+  #later(ms: number, fn: () => void): void {
+    this.#scheduler.after(ms, () =>
+      this.#server.enter(() => {
+        if (!this.#isOver) fn();
+      }));
+  }
+
+  async #ask(): Promise<void> {
+    if (!this.#server.accepts) return this.#finish(null);
+    const { method, path, headers, reader } = this.#request;
+    const request = new Request(`http://service${path}`, {
+      method,
+      headers: {
+        ...headers,
+        ...(this.#request.body !== undefined &&
+          { "content-length": `${this.#request.body.length}` }),
+      },
+      body: this.#bodyOf(),
+      signal: this.#abort.signal,
+    });
+    const remoteAddr = {
+      transport: "tcp" as const,
+      hostname: ADDRESS,
+      port: 1,
+    };
+    const response = await this.#server.handle(request, {
+      remoteAddr,
+      completed: Promise.resolve(),
+    });
+    if (this.#isOver) return void response.body?.cancel().catch(() => {});
+    this.#reader = response.body?.getReader() ?? null;
+    this.#read(response, reader === "stops" ? 1 : Infinity);
+  }
+
+  #bodyOf(): ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | undefined {
+    const { body, pieces } = this.#request;
+    if (body === undefined || pieces === undefined) return body;
+    return new ReadableStream({
+      type: "bytes",
+      start: (controller) => {
+        this.#body = controller;
+        this.#send(body, pieces.bytes, pieces.everyMs);
+      },
+      cancel: () => void (this.#body = null),
+    });
+  }
+
+  /** Sends the next piece of the body, and the others after it. */
+  #send(body: Uint8Array<ArrayBuffer>, bytes: number, everyMs: number): void {
+    const stream = this.#body;
+    if (stream === null) return;
+    if (this.#sent >= body.length) {
+      stream.close();
+      return stream.byobRequest?.respond(0);
+    }
+    stream.enqueue(body.slice(this.#sent, this.#sent + bytes));
+    this.#sent += bytes;
+    this.#later(everyMs, () => this.#send(body, bytes, everyMs));
+  }
+
+  /** Reads the answer, at most so many chunks of it. */
+  async #read(response: Response, most: number): Promise<void> {
+    const { reader } = this.#request;
+    const slowMs = typeof reader === "object" && "slowMs" in reader
+      ? reader.slowMs
+      : null;
+    for (let count = 0; this.#reader !== null; count++) {
+      if (count === most) return;
+      const chunk = await this.#reader.read();
+      if (chunk.done) break;
+      this.#chunks.push(chunk.value);
+      const ms = slowMs ?? this.#latency();
+      await new Promise<void>((resolve) => this.#later(ms, resolve));
+    }
+    const body = joined(this.#chunks);
+    const declared = response.headers.get("content-length");
+    const isWhole = this.#request.method === "HEAD" || declared === null ||
+      Number(declared) === body.length;
+    const { status, headers } = response;
+    const answer = isWhole ? { status, headers, body } : null;
+    this.#scheduler.after(this.#latency(), () => this.#finish(answer));
+  }
+
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#finish(null);
+    this.#server.enter(() => {
+      this.#abort.abort();
+      const broken = new Error("the connection was closed");
+      this.#body?.error(broken);
+      this.#reader?.cancel(broken).catch(() => {});
+    });
+  }
+
+  #finish(answer: SimulatedAnswer | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelLeave();
+    this.#end(answer);
+  }
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}

@@ -1,0 +1,386 @@
+/** A process of the service: the real application on a simulated machine. */
+import { DatabaseSync } from "node:sqlite";
+import { type App, type AppOptions, openApp } from "../../src/app.ts";
+import type { Config } from "../../src/config.ts";
+import type { Clock, Deps, Log, LogFields } from "../../src/deps.ts";
+import type { ListenerOptions, Listening } from "../../src/http/listener.ts";
+import { RoleLocks } from "../../src/jobs/role_lock.ts";
+import type { Random } from "../support/random.ts";
+import { ClientConnection, type Server } from "./client.ts";
+import { seededIds } from "./ids.ts";
+import type { Machine } from "./machine.ts";
+import type {
+  SimulatedAnswer,
+  SimulatedProcess,
+  SimulatedRequest,
+} from "./scheduler.ts";
+
+/** As in `src/cli/serve.ts`. */
+const CLOSE_LIMIT_MS = 9_000;
+
+export interface ProcessOptions {
+  name: string;
+  machine: Machine;
+  /** Its settings, on this data folder. */
+  config: (dataDir: string) => Config;
+  /** What else of it is simulated; called at each start. */
+  app?: (life: Life) => AppOptions;
+}
+
+export class Process implements SimulatedProcess {
+  readonly name: string;
+  readonly #options: ProcessOptions;
+  #life: Life | null = null;
+  #lives = 0;
+  #requests = 0;
+
+  constructor(options: ProcessOptions) {
+    this.name = options.name;
+    this.#options = options;
+    options.machine.processes.push(this);
+  }
+
+  get running(): boolean {
+    return this.#life?.isOpen ?? false;
+  }
+
+  async start(): Promise<void> {
+    if (this.#life !== null) throw new Error(`${this.name} runs already`);
+    const life = new Life(this.#options, `${this.name} ${++this.#lives}`);
+    this.#life = life;
+    try {
+      await life.open();
+    } catch (error) {
+      if (this.#life === life) this.#life = null;
+      life.end();
+      throw error;
+    }
+  }
+
+  request(request: SimulatedRequest): Promise<SimulatedAnswer | null> {
+    const { kernel } = this.#options.machine;
+    const life = this.#life;
+    return new Promise((resolve) => {
+      if (life === null) return void kernel.after(1, () => resolve(null));
+      const random = kernel.random(`${this.name} client ${++this.#requests}`);
+      life.connect(request, random, resolve);
+    });
+  }
+
+  kill(): void {
+    const life = this.#life;
+    this.#life = null;
+    life?.kill();
+  }
+
+  async stop(): Promise<void> {
+    const life = this.#life;
+    if (life === null) return;
+    await life.close();
+    if (this.#life === life) this.#life = null;
+  }
+
+  /** It stands still for so long, as when the machine has no time for it. */
+  stall(ms: number): void {
+    this.#life?.stall(ms);
+  }
+}
+
+/** One life of a process, from its start to its end. */
+export class Life implements Server {
+  readonly name: string;
+  readonly #machine: Machine;
+  readonly #options: ProcessOptions;
+  readonly #random: Random;
+  readonly #ended = Promise.withResolvers<never>();
+  readonly #clients = new Set<ClientConnection>();
+  readonly #connections = new Set<DatabaseSync>();
+  /** What waits until it can run again. */
+  readonly #held: (() => void)[] = [];
+  readonly #places = new Map<string, Delays>();
+  readonly #cpu: number;
+  #busyUntil = 0;
+  #isAlive = true;
+  #app: App | null = null;
+  #locks: RoleLocks | null = null;
+  #handler: Deno.ServeHandler | null = null;
+  #handling = 0;
+  #idle: (() => void) | null = null;
+
+  constructor(options: ProcessOptions, name: string) {
+    this.name = name;
+    this.#options = options;
+    this.#machine = options.machine;
+    this.#random = this.#machine.kernel.random(`life of ${name}`);
+    // In one world of three the processor takes a while for everything.
+    const world = this.#machine.kernel.random("processor");
+    this.#cpu = world.below(3) > 0 ? 0 : 10 ** (world.next() * 2);
+    this.#ended.promise.catch(() => {});
+  }
+
+  get isOpen(): boolean {
+    return this.#isAlive && this.#app !== null;
+  }
+
+  get accepts(): boolean {
+    return this.#isAlive && this.#handler !== null;
+  }
+
+  async open(): Promise<void> {
+    const { app = () => ({}) } = this.#options;
+    const { dataDir } = this.#machine;
+    this.#locks = new RoleLocks(dataDir);
+    const opening = openApp(this.#options.config(dataDir), this.deps, {
+      testGuard: false,
+      locks: this.#locks,
+      listen: (options) => this.#listen(options),
+      ...app(this),
+    });
+    this.#app = await Promise.race([opening, this.#ended.promise]);
+  }
+
+  /** Opens a client's connection. */
+  connect(
+    request: SimulatedRequest,
+    random: Random,
+    resolve: (answer: SimulatedAnswer | null) => void,
+  ): void {
+    const { kernel } = this.#machine;
+    const client = new ClientConnection(
+      this,
+      kernel,
+      request,
+      random,
+      (answer) => {
+        this.#clients.delete(client);
+        resolve(answer);
+      },
+    );
+    this.#clients.add(client);
+    client.begin();
+  }
+
+  /** SIGTERM. */
+  async close(): Promise<void> {
+    const { kernel } = this.#machine;
+    this.#log("info", "stopping");
+    const cancel = kernel.after(CLOSE_LIMIT_MS, () => {
+      const error = new Error(`${this.name} did not close in time`);
+      if (this.#isAlive) this.#machine.fail(error);
+    });
+    const closing = this.#app === null ? Promise.resolve() : this.#app.close();
+    await Promise.race([closing, this.#ended.promise]).catch((error) => {
+      if (this.#isAlive) throw error;
+    });
+    cancel();
+    if (!this.#isAlive) return;
+    this.#log("info", "stopped");
+    this.end();
+  }
+
+  /** SIGKILL. */
+  kill(): void {
+    this.#isAlive = false;
+    this.#machine.crashed(() => this.end());
+  }
+
+  /** Nothing of it happens any more. */
+  end(): void {
+    this.#isAlive = false;
+    this.#held.length = 0;
+    this.#locks?.close();
+    for (const connection of this.#connections) this.#disconnect(connection);
+    for (const client of [...this.#clients]) client.cut();
+    this.#ended.reject(new Error(`${this.name} has ended`));
+  }
+
+  stall(ms: number): void {
+    const { time } = this.#machine.kernel;
+    this.#busyUntil = Math.max(this.#busyUntil, time + ms);
+  }
+
+  /** Calls `fn` in this process: now, when it can run again, or never. */
+  readonly enter = (fn: () => void): void => {
+    const { time } = this.#machine.kernel;
+    if (!this.#isAlive) return;
+    if (this.#held.length === 0 && time >= this.#busyUntil) return fn();
+    this.#held.push(fn);
+    if (this.#held.length === 1) this.#goOn();
+  };
+
+  /** Calls what was held, in its order, one in each event. */
+  #goOn(): void {
+    const { kernel } = this.#machine;
+    kernel.after(this.#busyUntil - kernel.time, () => {
+      if (!this.#isAlive) return;
+      if (kernel.time >= this.#busyUntil) {
+        const next = this.#held[0];
+        next();
+        this.#held.shift();
+      }
+      if (this.#held.length > 0) this.#goOn();
+    });
+  }
+
+  async handle(
+    request: Request,
+    info: Deno.ServeHandlerInfo,
+  ): Promise<Response> {
+    this.#handling++;
+    try {
+      return await this.#handler!(request, info);
+    } finally {
+      this.#handling--;
+      if (this.#handling === 0) this.#idle?.();
+    }
+  }
+
+  #listen({ handler, hostname, port }: ListenerOptions): Listening {
+    this.#handler = handler;
+    return {
+      address: { hostname, port },
+      close: () =>
+        new Promise((resolve) => {
+          this.#handler = null;
+          this.#idle = resolve;
+          if (this.#handling === 0) resolve();
+        }),
+    };
+  }
+
+  /** Its clock; its timers fire a little late, as timers do. */
+  readonly clock: Clock = {
+    now: () => this.#machine.now(),
+    monotonic: () => this.#monotonic(),
+    after: (ms, fn) => this.#after(ms + this.#lateness(), fn),
+  };
+
+  #monotonic(): number {
+    const { time } = this.#machine.kernel;
+    if (this.#cpu > 0 && this.#random.below(8) === 0) {
+      const ms = this.#cpu * this.#random.next() ** 4;
+      this.#busyUntil = Math.max(this.#busyUntil, time) + ms;
+    }
+    return Math.max(time, this.#busyUntil);
+  }
+
+  #after(ms: number, fn: () => void): () => void {
+    let isCancelled = false;
+    const run = () => {
+      if (!isCancelled) fn();
+    };
+    const cancel = this.#machine.kernel.after(ms, () => this.enter(run));
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
+  }
+
+  #lateness(): number {
+    return this.#random.below(16) === 0
+      ? this.#random.next() * 12
+      : this.#random.next();
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#after(ms, resolve));
+  }
+
+  /** The places of a world where things take longer differ. */
+  #maybe(place: string): Promise<void> {
+    const delays = this.#places.get(place) ?? this.#delaysAt(place);
+    this.#places.set(place, delays);
+    const isDelayed = this.#random.next() < delays.share &&
+      this.#machine.kernel.faulty;
+    return isDelayed
+      ? this.#pause(delays.mostMs * this.#random.next() ** 2)
+      : Promise.resolve();
+  }
+
+  #delaysAt(place: string): Delays {
+    const random = this.#machine.kernel.random(`place ${place}`);
+    return random.below(2) === 0
+      ? { share: 0, mostMs: 0 }
+      : { share: random.next() ** 2, mostMs: 10 ** (random.next() * 3.3) };
+  }
+
+  get deps(): Deps {
+    const { clock } = this;
+    const random = this.#machine.kernel.random(`ids of ${this.name}`);
+    return {
+      clock,
+      ids: seededIds(random, clock),
+      log: this.#newLog(),
+      disk: {
+        extend: (file, bytes) => {
+          if (Deno.statSync(file).size < bytes) Deno.truncateSync(file, bytes);
+          return Promise.resolve();
+        },
+        free: () => Promise.resolve(1e12),
+      },
+      yieldToIo: () => this.#pause(this.#random.next() ** 4 * 8),
+      nextTurn: () => this.#pause(this.#random.next() * 0.2),
+      maybe: (place) => this.#maybe(place),
+      beforeCommit: () => this.#beforeCommit(),
+      connectSqlite: (...args) => this.#connectTo(...args),
+    };
+  }
+
+  async #beforeCommit(): Promise<void> {
+    for (const hook of this.#machine.committing) {
+      const waiting = hook();
+      if (waiting === undefined) continue;
+      await new Promise<void>((resolve, reject) =>
+        waiting.then(
+          () => this.enter(resolve),
+          (error) => this.enter(() => reject(error)),
+        )
+      );
+    }
+  }
+
+  #connectTo(
+    ...args: ConstructorParameters<typeof DatabaseSync>
+  ): DatabaseSync {
+    const connection = new DatabaseSync(...args);
+    this.#connections.add(connection);
+    this.#machine.connections.add(connection);
+    for (const hook of this.#machine.connected) hook(connection);
+    return connection;
+  }
+
+  #disconnect(connection: DatabaseSync): void {
+    this.#machine.connections.delete(connection);
+    if (connection.isOpen) connection.close();
+  }
+
+  #newLog(): Log {
+    const at = (level: "error" | "warn" | "info") =>
+    (
+      event: string,
+      fields: LogFields = {},
+    ) => this.#log(level, event, fields);
+    return {
+      error: at("error"),
+      warn: at("warn"),
+      info: at("info"),
+      debug: () => {},
+      enabled: (level) => level !== "debug",
+    };
+  }
+
+  #log(level: string, event: string, fields: LogFields = {}): void {
+    const { kernel, errors, dataDir } = this.#machine;
+    kernel.trace(() => {
+      const text = JSON.stringify(fields).replaceAll(dataDir, "<data>");
+      return `${this.name} logs ${level} ${event} ${text}`;
+    });
+    if (level !== "error") return;
+    errors.push({ process: this.name, event, fields, at: kernel.time });
+  }
+}
+
+interface Delays {
+  share: number;
+  mostMs: number;
+}
