@@ -54,10 +54,15 @@ export interface ImageFetcherOptions
   onFault: (error: unknown) => void;
 }
 
+/** What it needs of the outbound client. */
+export type ImageSource = Pick<Outbound, "get">;
+/** What it needs of the store. */
+export type ImageTarget = Pick<ImageStore, "receive" | "look">;
+
 /** Downloads images, within the limits of one process (`limits.ts`). */
 export class ImageFetcher {
-  readonly #outbound: Outbound;
-  readonly #store: ImageStore;
+  readonly #outbound: ImageSource;
+  readonly #store: ImageTarget;
   readonly #clock: Clock;
   readonly #options: ImageFetcherOptions;
   readonly #slots: ConcurrencyLimit;
@@ -72,8 +77,8 @@ export class ImageFetcher {
   readonly #begun = new Map<string, number>();
 
   constructor(
-    outbound: Outbound,
-    store: ImageStore,
+    outbound: ImageSource,
+    store: ImageTarget,
     clock: Clock,
     options: ImageFetcherOptions,
   ) {
@@ -89,6 +94,19 @@ export class ImageFetcher {
     this.#inspections = new FairQueue({ now: () => clock.monotonic() });
   }
 
+  /** What it holds; all zero when it has no job. */
+  held() {
+    const slots = this.#slots.held();
+    const inspections = this.#inspections.held();
+    return {
+      jobs: this.#phases.size,
+      downloading: slots.used,
+      to_download: slots.waiting,
+      judging: inspections.running,
+      to_judge: inspections.waiting,
+    };
+  }
+
   /** The current jobs. */
   get jobs(): ImageProgress[] {
     return Array.from(this.#phases, ([lease, phase]) => ({ lease, phase }));
@@ -102,8 +120,8 @@ export class ImageFetcher {
   /** Throws only when `abort` fires; removes its partial file in every case. */
   async fetch(task: ImageTask, abort: AbortSignal): Promise<FetchedImage> {
     const { id, lease } = task;
-    this.#phases.set(lease, "waiting");
     const part = this.#store.receive(lease);
+    this.#phases.set(lease, "waiting");
     try {
       const outcome = await this.#fetch(task, part, abort);
       const begunAt = this.#begun.get(lease);

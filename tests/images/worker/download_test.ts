@@ -1,0 +1,188 @@
+/** The fetcher of the image worker, with hosts and a disk that a test holds. */
+import { assert, assertEquals } from "@std/assert";
+import { ImageFetcher } from "../../../src/images/worker/download.ts";
+import { PER_ORIGIN } from "../../../src/images/worker/limits.ts";
+import { newJobMark } from "../../../src/images/worker/job_mark.ts";
+import type { IncomingImage } from "../../../src/images/storage/blob_store.ts";
+import { TestClock } from "../../support/clock.ts";
+import { Random } from "../../support/random.ts";
+import { settle } from "../../support/settle.ts";
+
+/** One pixel. */
+const GIF = Uint8Array.from(
+  atob("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw=="),
+  (letter) => letter.charCodeAt(0),
+);
+
+type Step = "answer" | "body" | "content" | "keep" | "discard";
+
+/** Every answer, read and write waits until the test lets it go on. */
+class Fetching {
+  readonly clock = new TestClock();
+  readonly abort = new AbortController();
+  readonly fetcher: ImageFetcher;
+  /** What waits, and how to let it go on or fail. */
+  readonly waiting: { step: Step; end: (fails: boolean) => void }[] = [];
+  asked = 0;
+  /** Of the jobs that ended, by what they came to. */
+  readonly ended: string[] = [];
+
+  constructor() {
+    this.fetcher = new ImageFetcher(
+      { get: () => this.#answer() },
+      { receive: () => this.#part(), look: () => Promise.resolve(null) },
+      this.clock,
+      {
+        imageLimit: 1_000,
+        answerMs: 10_000,
+        jobMark: newJobMark(),
+        onFault: () => {},
+      },
+    );
+  }
+
+  fetch(sellerId: string, origin: string): void {
+    const lease = `lease${this.asked++}`;
+    const url = `https://${origin}.example/a.gif`;
+    const task = { id: lease, lease, url, copy: null, sellerId };
+    this.fetcher.fetch(task, this.abort.signal).then(
+      ({ outcome }) => this.ended.push(outcome.kind),
+      () => this.ended.push("aborted"),
+    );
+  }
+
+  count(step: Step): number {
+    return this.waiting.filter((one) => one.step === step).length;
+  }
+
+  goOn(which: number, fails = false): void {
+    this.waiting.splice(which, 1)[0].end(fails);
+  }
+
+  /** Lets everything go on until all jobs have ended, or nothing moves. */
+  async finish(check = () => {}): Promise<void> {
+    await settle(100);
+    while (this.waiting.length > 0) {
+      this.goOn(0);
+      await settle(100);
+      check();
+    }
+  }
+
+  #wait(step: Step): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (fails: boolean) => {
+        if (fails) reject(new Error("on purpose"));
+        else resolve();
+      };
+      this.waiting.push({ step, end });
+    });
+  }
+
+  async #answer() {
+    await this.#wait("answer");
+    return {
+      status: 200,
+      headers: () => null,
+      address: "192.0.2.1",
+      elapsedMs: 1,
+      isEndMarked: true,
+      cancel: () => {},
+      body: this.#body(),
+    };
+  }
+
+  async *#body() {
+    await this.#wait("body");
+    yield GIF;
+  }
+
+  #part(): IncomingImage {
+    return {
+      bytes: GIF.length,
+      append: () => {},
+      content: async () => {
+        await this.#wait("content");
+        return GIF;
+      },
+      keep: () => this.#wait("keep"),
+      discard: () => this.#wait("discard").catch(() => {}),
+    };
+  }
+}
+
+const NOTHING = {
+  jobs: 0,
+  downloading: 0,
+  to_download: 0,
+  judging: 0,
+  to_judge: 0,
+};
+
+Deno.test("an image that arrives as the inspection of another one ends is not forgotten", async () => {
+  // In one of these turns the queue had none at work, and none next.
+  for (let turns = 0; turns < 10; turns++) {
+    const fetching = new Fetching();
+    for (const seller of ["a", "b", "b"]) fetching.fetch(seller, "host");
+    await settle();
+    for (let n = 0; n < 3; n++) fetching.goOn(0);
+    await settle();
+    const next = (step: Step) => {
+      fetching.goOn(fetching.waiting.findIndex((one) => one.step === step));
+    };
+    next("body");
+    await settle();
+    next("body");
+    for (let turn = 0; turn < turns; turn++) await null;
+    next("content");
+    await settle();
+    next("body");
+    await fetching.finish();
+    assertEquals(fetching.ended, Array(3).fill("stored"), `${turns} turns`);
+    assertEquals(fetching.fetcher.held(), NOTHING);
+  }
+});
+
+/** Downloads, failures and aborts in an order that follows from the seed. */
+async function interleave(seed: number): Promise<void> {
+  const random = new Random(seed);
+  const fetching = new Fetching();
+  const { fetcher, waiting } = fetching;
+  const check = () => {
+    assert(fetching.count("content") <= 1, "two images are in memory");
+    const { jobs, downloading, to_judge } = fetcher.held();
+    assertEquals(jobs, fetching.asked - fetching.ended.length);
+    assert(downloading <= 3 * PER_ORIGIN);
+    const isBusy = fetching.count("content") === 1;
+    assert(isBusy || to_judge === 0, "one waits, and none is inspected");
+  };
+  const steps = 10 + random.below(60);
+  for (let n = 0; n < steps; n++) {
+    const what = random.next();
+    if (what < 0.35) {
+      fetching.fetch("abc"[random.below(3)], "xyz"[random.below(3)]);
+    } else if (what < 0.98 && waiting.length > 0) {
+      fetching.goOn(random.below(waiting.length), random.next() < 0.1);
+    } else if (what > 0.995) fetching.abort.abort();
+    else fetching.clock.advance(random.below(10));
+    if (random.next() < 0.6) {
+      for (let turns = random.below(6); turns > 0; turns--) await null;
+      continue;
+    }
+    await settle(100);
+    check();
+  }
+  await fetching.finish(check);
+  assertEquals(fetching.ended.length, fetching.asked, "a job did not end");
+  assertEquals(fetcher.held(), NOTHING);
+}
+
+Deno.test("whatever the order of events, every image is judged, one at a time", async () => {
+  for (let seed = 0; seed < 300; seed++) {
+    try {
+      await interleave(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}`, { cause: error });
+    }
+  }
+});
