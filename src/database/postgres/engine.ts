@@ -76,6 +76,8 @@ const DEADLOCK_TRIES = 6;
 const TAKEN_TRIES = 6;
 /** How often it is tried if the connection breaks before the commit. */
 const TRIES = 2;
+/** How often other writes may undo one before it is run by itself. */
+const UNDONE_LIMIT = 4;
 
 /** How far the times of changes may differ between processes. */
 const TIME_STEP_MS = 1_000;
@@ -124,7 +126,10 @@ interface WaitingWrite {
   /** To be run by itself, because a transaction that it shared failed. */
   alone: boolean;
   changes: boolean;
+  /** How often it was run, without those that another write undid. */
   tries: number;
+  /** How often another write of its transaction undid it. */
+  undone: number;
   /** Monotonic time. */
   askedAt: number;
   /** Monotonic time after which it is not retried. */
@@ -234,6 +239,7 @@ class PostgresDb implements Db {
         alone: false,
         changes,
         tries: 0,
+        undone: 0,
         askedAt,
         until: askedAt + this.#lockWaitMs,
       });
@@ -557,31 +563,34 @@ function causeOf(error: unknown, { failure }: PostgresTx): unknown {
   return isAborted(error) ? failure ?? error : error;
 }
 
-/** Throws if the transaction cannot be committed because of one of its writes. */
+/**
+ * Throws if the transaction cannot be committed because of some of its writes,
+ * which run by themselves the next time.
+ */
 function refuseSpoilt(called: readonly Called[]): void {
-  const spoilt = called.filter((one) =>
-    !one.ok && (one.error instanceof PostgresError || one.tx.hasWritten)
-  );
-  const [first] = spoilt;
-  if (first === undefined || first.ok) return;
-  const cause = spoilt.find((one) => !one.ok && !isAborted(one.error));
-  if (cause === undefined || cause.ok) throw first.error;
-  cause.write.alone = true;
-  throw cause.error;
+  const errors = called.map(spoiltBy);
+  const first = errors.find((error) => error !== null);
+  if (first === undefined) return;
+  const isCause = (error: unknown) => error !== null && !isAborted(error);
+  for (const [n, { write }] of called.entries()) {
+    // A lost connection is no write's fault.
+    write.alone ||= isCause(errors[n]) && !isLost(errors[n]);
+  }
+  throw errors.find(isLost) ?? errors.find(isCause) ?? first;
+}
+
+/** Why this write keeps the transaction from being committed; null: it does not. */
+function spoiltBy(one: Called): unknown {
+  const { failure, hasWritten } = one.tx;
+  if (one.ok) return failure;
+  const isHarmless = failure === null && !hasWritten &&
+    !(one.error instanceof PostgresError);
+  return isHarmless ? null : one.error;
 }
 
 /** Whether an error only follows from another one of the transaction. */
 function isAborted(error: unknown): boolean {
   return error instanceof PostgresError && error.aborted;
-}
-
-/** Throws if a statement has failed whose result no write awaits. */
-function refuseFailed(called: readonly Called[]): void {
-  const failed = called.filter(({ tx }) => tx.failure !== null);
-  if (failed.length === 0) return;
-  const cause = failed.find(({ tx }) => !isAborted(tx.failure)) ?? failed[0];
-  cause.write.alone = true;
-  throw cause.tx.failure;
 }
 
 /**
@@ -597,7 +606,6 @@ async function commit(
   { clock }: Deps,
 ): Promise<number> {
   // Whatever breaks from here on, the server may have committed.
-  refuseFailed(called);
   const warnings: pg.Notice[] = [];
   const listen = (notice: pg.Notice) => void warnings.push(notice);
   client.on("notice", listen);
@@ -608,7 +616,7 @@ async function commit(
     const { command } = await committed;
     if (command !== "COMMIT") {
       await opened;
-      refuseFailed(called);
+      refuseSpoilt(called);
       throw new DbError("other", "A failed statement was passed over.");
     }
     if (warnings.length > 0) {
@@ -641,6 +649,8 @@ function undone(
 ): RetryReason[] {
   const again: WaitingWrite[] = [];
   const reasons: RetryReason[] = [];
+  // Where nobody knows whose fault it was, each shows it by itself.
+  const isKnown = writes.some(({ alone }) => alone);
   for (const write of writes) {
     const isLate = isLost(error) && now > write.until;
     const reason = isLate ? null : whyAgain(write, error, writes.length);
@@ -648,7 +658,11 @@ function undone(
       write.reject(error);
       continue;
     }
-    if (reason === "undone") write.tries--;
+    if (reason === "undone") {
+      write.tries--;
+      write.undone++;
+      write.alone ||= !isKnown || write.undone === UNDONE_LIMIT;
+    }
     again.push(write);
     reasons.push(reason);
   }
@@ -678,7 +692,7 @@ function whyAgain(
   if (writes > 1 && known?.kind === "busy" && !write.alone) {
     return write.tries < TRIES ? "locked" : null;
   }
-  // The one that failed is alone, the others are together again.
+  // Those that failed are alone, the others are together again.
   if (writes > 1 && outageOf(error) === null) return "undone";
   // Another process inserted the key between our look and our insert; the next
   // look sees it.
