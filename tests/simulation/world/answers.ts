@@ -1,0 +1,111 @@
+/** What every answer has to be, whatever was asked. */
+import { parseTree, type XmlElement } from "../../../src/xml/decode.ts";
+import { DETAIL_CODES, ERRORS } from "../../../src/lib/errors.ts";
+import { child, textAt } from "../../support/app.ts";
+import { validateResponse } from "../../support/schemas.ts";
+import type { SimulatedAnswer } from "../scheduler.ts";
+import { hold } from "./broken_rule.ts";
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  /** The body as text; empty for none. */
+  text: string;
+  /** The root `<service>`; null if the body is no such document. */
+  xml: XmlElement | null;
+  /** Of an error; null for none. */
+  code: keyof typeof ERRORS | null;
+}
+
+export interface Expectations {
+  /** Whose key was sent, so the rate limit is told. */
+  limited: boolean;
+  /** Compares the answer with the published schema, too. */
+  thorough: boolean;
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
+const XML = "text/xml; charset=utf-8";
+
+/** Reads an answer; throws a `BrokenRule` if it breaks the contracts. */
+export function readAnswer(
+  { status, headers, body }: SimulatedAnswer,
+  { limited, thorough }: Expectations,
+): Reply {
+  const text = new TextDecoder().decode(body);
+  const seen = `${status} ${text.slice(0, 2_000)}`;
+  const rule = (holds: boolean, words: string) =>
+    hold(holds, "contract", words, seen);
+  const id = headers.get("x-request-id");
+  rule(id !== null && UUID.test(id), "an answer has an X-Request-Id");
+  rule(status !== 500, "nothing is answered 500");
+  rule(status < 500 || status === 503, "503 is the only outage");
+  const isHealth = text.includes("<status>unavailable</status>");
+  if (status === 429 || (status === 503 && !isHealth)) {
+    const after = headers.get("retry-after");
+    rule(/^\d+$/.test(after ?? ""), `${status} has a Retry-After in seconds`);
+  }
+  if (limited && status !== 401 && status !== 408) {
+    for (const name of ["limit", "remaining", "reset"]) {
+      const value = headers.get(`ratelimit-${name}`);
+      rule(/^\d+$/.test(value ?? ""), `a seller is told RateLimit-${name}`);
+    }
+  }
+  if (status === 204) rule(text === "", "204 has no body");
+  const isXml = headers.get("content-type") === XML && text !== "";
+  if (!isXml) {
+    rule(status < 400, "an error is a document");
+    return { status, headers, text, xml: null, code: null };
+  }
+  const root = parse(body, seen);
+  const xml = root.name === "service" ? root : null;
+  rule(xml !== null || root.name === "products", "the root is <service>");
+  if (thorough && xml !== null) {
+    const problem = validateResponse(text);
+    rule(problem === null, `an answer is as its schema says: ${problem}`);
+  }
+  const code = status < 400 || isHealth ? null : codeOf(xml!, status, rule);
+  return { status, headers, text, xml, code };
+}
+
+function parse(body: Uint8Array, seen: string): XmlElement {
+  try {
+    return parseTree(body);
+  } catch (error) {
+    hold(false, "contract", `an answer is well-formed: ${error}`, seen);
+  }
+}
+
+function codeOf(
+  xml: XmlElement,
+  status: number,
+  rule: (holds: boolean, words: string) => void,
+): keyof typeof ERRORS {
+  const code = textAt(xml, "error/code") as keyof typeof ERRORS;
+  rule(code in ERRORS, `the code ${code} is documented`);
+  rule(ERRORS[code].status === status, `${code} is ${ERRORS[code].status}`);
+  for (const detail of detailsOf(xml)) {
+    rule(
+      detail.code in DETAIL_CODES,
+      `the detail ${detail.code} is documented`,
+    );
+  }
+  return code;
+}
+
+/** The details of an error or of a refused product, as plain objects. */
+export function detailsOf(
+  xml: XmlElement | null,
+): Record<string, string>[] {
+  const error = xml?.name === "service" ? xml.children[0] : xml;
+  const details = error?.children.find(({ name }) => name === "details");
+  return (details?.children ?? []).filter(({ name }) => name === "detail")
+    .map((detail) =>
+      Object.fromEntries(detail.children.map(({ name, text }) => [name, text]))
+    );
+}
+
+/** Whether a 503 says that the request may have been stored all the same. */
+export function isUnsure({ status, text }: Reply): boolean {
+  return status === 503 && text.includes("may or may not");
+}

@@ -1,0 +1,175 @@
+/**
+ * Products that are always uploaded together, with one mark in all of them: who
+ * reads them sees one mark, never parts of two uploads. And a number that
+ * several clients set at the same time.
+ */
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import { valueOf } from "../../support/read_out.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import { BULK } from "./catalogue_client.ts";
+import type { Call } from "./caller.ts";
+import { Register } from "./register.ts";
+import type { Seller } from "./seller.ts";
+
+const PRODUCTS = "/seller_api/products";
+
+/** Shared by the clients of one seller. */
+export class Bundle {
+  readonly seller: Seller;
+  /** How many products it has. */
+  readonly size: number;
+  /** The mark of its products; "" before the first upload. */
+  readonly mark = new Register("");
+  /** What the quantity of the first of them was set to. */
+  readonly stock = new Register("");
+  marks = 0;
+
+  constructor(seller: Seller, size: number) {
+    this.seller = seller;
+    this.size = size;
+  }
+
+  get prefix(): string {
+    return `${this.seller.plan.name}bundle-`;
+  }
+}
+
+export type BundleStep = "write" | "take back" | "count" | "read";
+
+export class BundleClient implements Actor {
+  readonly #scene: Scene;
+  readonly #bundle: Bundle;
+  readonly #name: string;
+  /** The last upload, if it can be taken back. */
+  #last: { id: string; before: string } | null = null;
+
+  constructor(scene: Scene, bundle: Bundle, name: string) {
+    this.#scene = scene;
+    this.#bundle = bundle;
+    this.#name = name;
+  }
+
+  async do(kind: BundleStep, random: Random): Promise<void> {
+    if (this.#bundle.seller.removed) return;
+    this.#scene.stage.scheduler.trace(() => `${this.#name}: ${kind} a bundle`);
+    switch (kind) {
+      case "write":
+        return await this.#write(random);
+      case "take back":
+        return await this.#takeBack(random);
+      case "count":
+        return await this.#count(random);
+      case "read":
+        return await this.read(random);
+    }
+  }
+
+  #send(
+    call: Partial<Call> & { method: string; path: string },
+    random: Random,
+  ) {
+    const { seller } = this.#bundle;
+    const { caller } = this.#scene;
+    const whole = { key: seller, limited: seller.limited, ...call };
+    return caller.send(this.#name, whole, random, true);
+  }
+
+  async #write(random: Random): Promise<void> {
+    const { mark, prefix, size, seller } = this.#bundle;
+    const before = mark.values;
+    const value = `m${++this.#bundle.marks}`;
+    const products = Array.from(
+      { length: size },
+      (_, i) =>
+        `<product><sku>${prefix}${i}</sku><title>Part ${i}</title>` +
+        `<price currency="SEK">5</price><availability>in_stock</availability>` +
+        `<mpn>${value}</mpn></product>`,
+    );
+    const written = mark.write(value);
+    const { reply } = await this.#send({
+      method: "POST",
+      path: BULK,
+      body: `<products>${products.join("")}</products>`,
+      headers: { "Idempotency-Key": `${this.#name} ${value}` },
+    }, random);
+    if (seller.removed) return;
+    hold(reply!.status === 200, "true", "a bundle is stored", reply!.text);
+    written.done();
+    const id = textAt(reply!.xml!, "transaction_id");
+    this.#last = before.length === 1 ? { id, before: before[0] } : null;
+  }
+
+  async #takeBack(random: Random): Promise<void> {
+    const last = this.#last;
+    const { mark, seller } = this.#bundle;
+    if (last === null || last.before === "") return;
+    this.#last = null;
+    const written = mark.write(last.before);
+    const { reply } = await this.#send({
+      method: "POST",
+      path: `${BULK}/${last.id}/undo`,
+      headers: { "Idempotency-Key": `${this.#name} undo ${last.id}` },
+    }, random);
+    if (seller.removed) return;
+    if (reply!.status === 200) return written.done();
+    written.refused();
+    const { settings, jumps } = this.#scene.world;
+    const isOld = settings.undoDays === 0 || jumps;
+    hold(isOld, "true", "the last upload can be taken back", reply!.text);
+  }
+
+  /** Sets a quantity; several clients do, at the same time. */
+  async #count(random: Random): Promise<void> {
+    const { stock, prefix, seller, mark } = this.#bundle;
+    if (mark.values.includes("")) return;
+    const value = `${1_000 + this.#bundle.marks++}`;
+    const written = stock.write(value);
+    const { reply } = await this.#send({
+      method: "PUT",
+      path: `${PRODUCTS}/${prefix}0/attribute/quantity/${value}`,
+    }, random);
+    if (seller.removed) return;
+    hold(reply!.status === 204, "true", "a quantity is set", reply!.text);
+    written.done();
+  }
+
+  /** All show one mark, which may be read now. */
+  async read(random: Random): Promise<void> {
+    const { prefix, size, mark, stock, seller } = this.#bundle;
+    const begun = mark.now();
+    const begunStock = stock.now();
+    const { reply } = await this.#send({
+      method: "GET",
+      path: `${PRODUCTS}?q=${prefix}&limit=250`,
+    }, random);
+    if (seller.removed) return;
+    hold(reply!.status === 200, "true", "a list is answered", reply!.text);
+    const { children } = child(reply!.xml!, "products");
+    const marks = new Set(children.map((one) => valueOf(one, "mpn") ?? "none"));
+    const shown = [...marks];
+    hold(
+      children.length === 0 || (children.length === size && shown.length === 1),
+      "atomic",
+      `${this.#name} sees all of an upload or nothing`,
+      reply!.text,
+    );
+    const possible = mark.possible(begun);
+    hold(
+      possible.includes(shown[0] ?? ""),
+      "true",
+      `${this.#name} sees what was stored last`,
+      { shown, possible },
+    );
+    if (children.length === 0) return;
+    const quantity = valueOf(children[0], "quantity") ?? "";
+    const counts = stock.possible(begunStock);
+    hold(
+      counts.includes(quantity),
+      "true",
+      `${this.#name} sees the quantity that was set last`,
+      { quantity, counts },
+    );
+  }
+}

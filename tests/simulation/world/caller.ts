@@ -1,0 +1,197 @@
+/** Sends requests as the clients of a world do, and checks every answer. */
+import type { Random } from "../../support/random.ts";
+import type { SimulatedProcess, SimulatedRequest } from "../scheduler.ts";
+import { isUnsure, readAnswer, type Reply } from "./answers.ts";
+import { BrokenRule, hold } from "./broken_rule.ts";
+import { chance, pick } from "./choice.ts";
+import type { Stage } from "./stage.ts";
+
+export interface Call {
+  method: string;
+  path: string;
+  /** null sends none. */
+  key: Keyring | string | null;
+  body?: string | Uint8Array<ArrayBuffer>;
+  headers?: Readonly<Record<string, string>>;
+  pieces?: SimulatedRequest["pieces"];
+  reader?: SimulatedRequest["reader"];
+  /** Whether the rate limit of a seller applies to it. */
+  limited?: boolean;
+}
+
+/** A key that may be exchanged for another one. */
+export interface Keyring {
+  readonly key: string;
+}
+
+/** What came of a request that was sent until it was answered. */
+export interface Sent {
+  /** Null: it had no answer, or says that it may have been done. */
+  reply: Reply | null;
+  /** An earlier try may have been done. */
+  repeated: boolean;
+}
+
+/** Why there is no answer. */
+export type Silence =
+  /** No process was there. */
+  | "unsent"
+  /** The process ended, and the request with it. */
+  | "ended"
+  /** The process may still work on it. */
+  | "lost";
+
+/** A client that is slow on purpose is no case of a hang. */
+const HANG_MS = 240_000;
+/** While no process serves the API, a client looks again so often. */
+const NOBODY_MS = 500;
+/** After so many refusals in a row something does not end. */
+const REFUSALS = 400;
+/** One answer in so many is compared with the schema. */
+const THOROUGH = 1 / 8;
+/** What an abandoned request may still take to be stored. */
+const SETTLED_MS = 60_000;
+
+export interface CallerOptions {
+  stage: Stage;
+  /** The processes that serve the API. */
+  apis: readonly SimulatedProcess[];
+  /** Told of a request that hangs, which ends the world. */
+  fail: (error: unknown) => void;
+}
+
+export class Caller {
+  readonly #options: CallerOptions;
+  /** Requests that were sent and have no answer yet, in plain words. */
+  readonly outstanding = new Set<string>();
+  /** How often each kind of request was answered how. */
+  readonly answers = new Map<string, number>();
+  #requests = 0;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+  }
+
+  get #scheduler() {
+    return this.#options.stage.scheduler;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((done) => void this.#scheduler.after(ms, done));
+  }
+
+  /** Sends it once, to any process. */
+  async once(
+    who: string,
+    call: Call,
+    random: Random,
+  ): Promise<Reply | Silence> {
+    const up = this.#options.apis.filter(({ running }) => running);
+    if (up.length === 0) {
+      await this.sleep(NOBODY_MS);
+      return "unsent";
+    }
+    return await this.at(pick(random, up), who, call, random);
+  }
+
+  /** Sends it once to this process. */
+  async at(
+    process: SimulatedProcess,
+    who: string,
+    call: Call,
+    random: Random,
+  ): Promise<Reply | Silence> {
+    const scheduler = this.#scheduler;
+    const what = `#${++this.#requests} ${who}: ${call.method} ${call.path}`;
+    const thorough = chance(random, THOROUGH);
+    const begun = scheduler.time;
+    scheduler.trace(() => `${what} to ${process.name}`);
+    this.outstanding.add(what);
+    const cancel = scheduler.after(HANG_MS, () =>
+      this.#options.fail(
+        new BrokenRule("alive", `no answer for ${HANG_MS / 1_000} s: ${what}`),
+      ));
+    try {
+      const answer = await process.request(toRequest(call));
+      scheduler.trace(() =>
+        `${what}: ${answer?.status ?? "no answer"} after ${
+          Math.round(scheduler.time - begun)
+        } ms`
+      );
+      if (answer === null) return process.running ? "lost" : "ended";
+      const limited = call.limited ?? false;
+      const reply = readAnswer(answer, { limited, thorough });
+      this.#count(call, reply);
+      return reply;
+    } finally {
+      cancel();
+      this.outstanding.delete(what);
+    }
+  }
+
+  /**
+   * Sends it until it is answered with something else than "come back later".
+   * Gives up after an answer that was lost unless `repeatable`.
+   */
+  async send(
+    who: string,
+    call: Call,
+    random: Random,
+    repeatable: boolean,
+  ): Promise<Sent> {
+    let repeated = false;
+    for (let tries = 0;; tries++) {
+      hold(tries < REFUSALS, "alive", `refused for ever: ${call.path}`, call);
+      const reply = await this.once(who, call, random);
+      if (reply === "unsent") continue;
+      if (typeof reply !== "string" && !isUnsure(reply)) {
+        const wait = pauseOf(reply);
+        if (wait === null) return { reply, repeated };
+        await this.sleep(wait);
+        continue;
+      }
+      if (reply === "lost") await this.settle();
+      repeated = true;
+      if (!repeatable) return { reply: null, repeated };
+    }
+  }
+
+  /** Until a request without an answer is stored, or never will be. */
+  async settle(): Promise<void> {
+    await this.sleep(SETTLED_MS);
+  }
+
+  #count({ method, path }: Call, { status }: Reply): void {
+    const route = path.split("?")[0].split("/").slice(0, 3).join("/");
+    const name = `${method} ${route} ${status}`;
+    this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
+  }
+}
+
+/** How long an answer asks to wait; null if it is final. */
+export function pauseOf({ status, code, headers }: Reply): number | null {
+  const after = headers.get("retry-after");
+  if (status === 429 || status === 503) return Number(after) * 1_000;
+  if (status === 409 && after !== null) return Number(after) * 1_000;
+  if (code === "suspended") return 2_000;
+  if (code === "request_timeout") return 1_000;
+  return null;
+}
+
+function toRequest(
+  { method, path, key, body, headers, pieces, reader }: Call,
+): SimulatedRequest {
+  const sent = key !== null && typeof key === "object" ? key.key : key;
+  return {
+    method,
+    path,
+    headers: {
+      ...(sent !== null && { "X-Service-Auth": sent }),
+      ...(body !== undefined && { "Content-Type": "text/xml" }),
+      ...headers,
+    },
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
+    pieces,
+    reader,
+  };
+}

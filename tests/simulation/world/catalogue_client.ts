@@ -1,0 +1,694 @@
+/**
+ * A seller's integration with products of its own, which nobody else changes:
+ * it does one thing after the other, so a model tells what each comes to.
+ */
+import type { XmlElement } from "../../../src/xml/decode.ts";
+import { productElement, toProduct } from "../../model/documents.ts";
+import {
+  type Expected,
+  FIELDS,
+  Model,
+  type Outcome,
+  type Product,
+} from "../../model/model.ts";
+import { child, textAt } from "../../support/app.ts";
+import { nextOf } from "../../support/read_out.ts";
+import type { Random } from "../../support/random.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { detailsOf, type Reply } from "./answers.ts";
+import { hold } from "./broken_rule.ts";
+import type { Call, Sent } from "./caller.ts";
+import { chance, pick } from "./choice.ts";
+import { type DrawnRow, drawRows } from "./rows.ts";
+import type { Seller } from "./seller.ts";
+import { checkStatus, checkStream } from "./statuses.ts";
+
+export const BULK = "/seller_api/bulk_products";
+const PRODUCTS = "/seller_api/products";
+
+export type CatalogueStep =
+  | "upload"
+  | "large upload"
+  | "upload of what is valid"
+  | "upload with mistakes"
+  | "dry run"
+  | "upload sent twice"
+  | "upload with a used key"
+  | "attribute"
+  | "delete"
+  | "undo"
+  | "read"
+  | "list"
+  | "status"
+  | "wait"
+  | "stream"
+  | "refused products"
+  | "retry images"
+  | "upload and leave"
+  | "small reads";
+
+/** An upload as it is going to be sent. */
+interface Upload {
+  rows: DrawnRow[];
+  query: string;
+  headers: Record<string, string>;
+}
+
+export class CatalogueClient implements Actor {
+  readonly model = new Model();
+  readonly seller: Seller;
+  /** Begins each of its SKUs, and no other. */
+  readonly prefix: string;
+  /** Its uploads, the last ones, with the sources of refused products. */
+  readonly #uploads: { id: string; refused: string[] }[] = [];
+  readonly #scene: Scene;
+  readonly #name: string;
+  #requests = 0;
+
+  constructor(scene: Scene, seller: Seller, name: string) {
+    this.#scene = scene;
+    this.seller = seller;
+    this.#name = name;
+    this.prefix = `${name.replace("/", "")}-`;
+  }
+
+  async do(kind: CatalogueStep, random: Random): Promise<void> {
+    if (this.seller.removed) return;
+    const upload = (more: Partial<Upload> = {}) =>
+      this.#upload(random, { ...this.#drawn(random, {}), ...more });
+    switch (kind) {
+      case "upload":
+        return await upload();
+      case "large upload":
+        return await upload(this.#drawn(random, { large: true }));
+      case "upload of what is valid":
+        return await upload({
+          ...this.#drawn(random, { flawed: true, apart: true }),
+          query: "&accept=valid",
+        });
+      case "upload with mistakes":
+        return await upload(this.#drawn(random, { flawed: true }));
+      case "dry run":
+        return await upload({ query: "&dry_run=true" });
+      case "upload sent twice":
+        return await this.#sendTwice(random);
+      case "upload with a used key":
+        return await this.#reuseKey(random);
+      case "upload and leave":
+        return await this.#leave(random);
+      case "attribute":
+        return await this.#put(random);
+      case "delete":
+        return await this.#remove(random);
+      case "undo":
+        return await this.#undo(random);
+      case "read":
+        return await this.#read(random);
+      case "list":
+        return await this.list(random);
+      case "status":
+      case "wait":
+      case "stream":
+      case "refused products":
+      case "retry images":
+        return await this.#look(kind, random);
+      case "small reads":
+        return await this.#readSmall(random);
+    }
+  }
+
+  /** Reads all its products and compares them with the model. */
+  async list(random: Random): Promise<void> {
+    const shown: XmlElement[] = [];
+    const limit = pick(random, [2, 50, 250]);
+    for (let after = "";;) {
+      const path = `${PRODUCTS}?q=${this.prefix}&limit=${limit}${after}`;
+      const { xml } = await this.#get(path, random);
+      if (xml === null) return;
+      shown.push(...child(xml, "products").children);
+      const next = nextOf(xml);
+      if (next === null) break;
+      after = `&after=${next}`;
+    }
+    const ids = shown.map((one) => textAt(one, "id"));
+    hold(
+      ids.every((id, i) => i === 0 || ids[i - 1] < id),
+      "true",
+      "a list is in the order of creation",
+      ids,
+    );
+    const expected = byId(this.model.products);
+    this.#compare(byId(shown.map(toProduct)), expected, "the list");
+  }
+
+  #drawn(
+    random: Random,
+    kind: { flawed?: boolean; large?: boolean; apart?: boolean },
+  ): Upload {
+    const headers: Record<string, string> = {};
+    if (chance(random, 0.7)) headers["Idempotency-Key"] = this.#nextKey();
+    const rows = drawRows(random, this.model, this.prefix, kind);
+    return { rows, query: "", headers };
+  }
+
+  #nextKey(): string {
+    return `${this.#name} ${this.#requests++}`;
+  }
+
+  #call(method: string, path: string, more: Partial<Call> = {}): Call {
+    const { seller } = this;
+    return { method, path, key: seller, limited: seller.limited, ...more };
+  }
+
+  #uploadCall(
+    { rows, query, headers }: Upload,
+    more: Partial<Call> = {},
+  ): Call {
+    const products = rows.map(({ row, flaw }) =>
+      productElement(row, flaw?.xml ?? "")
+    );
+    return this.#call("POST", `${BULK}?v=1.1${query}`, {
+      body: `<products>${products.join("\n")}</products>`,
+      headers,
+      ...more,
+    });
+  }
+
+  #words(upload: Upload): string {
+    const { rows, query, headers } = upload;
+    const images = rows.flatMap(({ urls }) => urls);
+    const hosts = new Set(images.map((url) => new URL(url).hostname));
+    const keyed = "Idempotency-Key" in headers ? " with a key" : "";
+    return `${this.#name} uploads ${rows.length} products${keyed}${query}` +
+      (images.length === 0
+        ? ""
+        : ` with ${images.length} images at ${[...hosts].join(", ")}`);
+  }
+
+  async #upload(random: Random, upload: Upload): Promise<void> {
+    this.#scene.stage.scheduler.trace(() => this.#words(upload));
+    const begun = this.#scene.stage.scheduler.time;
+    const keyed = "Idempotency-Key" in upload.headers;
+    const isDry = upload.query.includes("dry_run");
+    const call = this.#uploadCall(upload, drawnPieces(random, upload));
+    const sent = await this.#send(call, random, keyed || isDry);
+    await this.#conclude(random, upload, sent, begun);
+  }
+
+  /** Compares an answer to an upload with the model, and follows it. */
+  async #conclude(
+    random: Random,
+    upload: Upload,
+    { reply }: Sent,
+    begun: number,
+  ): Promise<void> {
+    const { rows, query } = upload;
+    const partly = query.includes("accept=valid");
+    if (this.seller.removed) return;
+    const expected = this.#expect(rows, partly);
+    if (reply === null) {
+      if (expected.status === 200) await this.#resolve(random, expected);
+      return;
+    }
+    if (reply.status === 422 && this.#isExcused(reply, rows, begun)) return;
+    if (this.#isTooLarge(reply, upload)) return;
+    hold(
+      reply.status === expected.status,
+      "true",
+      `${this.#words(upload)}: ${expected.status} is expected`,
+      reply.text,
+    );
+    if (reply.status !== 200) return this.#checkFlaws(reply, rows);
+    if (query.includes("dry_run")) return this.#checkCounts(reply, expected);
+    await this.#follow(random, reply, rows, partly, null);
+  }
+
+  #expect(rows: readonly DrawnRow[], partly: boolean): Expected {
+    const good = rows.filter(({ isBad }) => !isBad);
+    const isRefused = partly ? good.length === 0 : good.length < rows.length;
+    if (isRefused) return { status: 422, conflicts: [] };
+    return this.model.upload(good.map(({ row }) => row));
+  }
+
+  /** Refused for what the model does not know: the network, or a quota. */
+  #isExcused(reply: Reply, rows: readonly DrawnRow[], begun: number): boolean {
+    const details = detailsOf(reply.xml);
+    const { trouble, world } = this.#scene;
+    const ofNetwork = trouble.since("network", begun) &&
+      rows.some(({ urls }) => urls.length > 0);
+    const limit = this.seller.plan.productLimit ?? world.settings.productLimit;
+    return details.some(({ code }) =>
+      (ofNetwork && code.startsWith("image_")) ||
+      (code === "quota_exceeded" && limit < 1_000)
+    );
+  }
+
+  #isTooLarge({ status }: Reply, upload: Upload): boolean {
+    if (status !== 413) return false;
+    const { body } = this.#uploadCall(upload);
+    return (body as string).length > this.#scene.world.settings.bodyLimit;
+  }
+
+  /** Every mistake that was sent is told. */
+  #checkFlaws(reply: Reply, rows: readonly DrawnRow[]): void {
+    const told = detailsOf(reply.xml);
+    for (const [i, { flaw }] of rows.entries()) {
+      if (flaw === null) continue;
+      hold(
+        told.some(({ product, code }) =>
+          product === `${i + 1}` && code === flaw.code
+        ),
+        "contract",
+        `${flaw.code} of product ${i + 1} is told`,
+        reply.text,
+      );
+    }
+  }
+
+  #checkCounts(reply: Reply, expected: Expected): void {
+    if (expected.status !== 200) return;
+    const counts = child(child(reply.xml!, "dry_run"), "products");
+    for (const result of ["created", "updated", "unchanged"] as const) {
+      const n = expected.outcomes.filter((one) => one.result === result).length;
+      hold(
+        textAt(counts, result) === `${n}`,
+        "true",
+        `a dry run tells what an upload would do: ${n} ${result}`,
+        reply.text,
+      );
+    }
+  }
+
+  /**
+   * The results of a transaction are as the model expects; from then on the
+   * model has them. A row may be refused for what the network did.
+   */
+  async #follow(
+    random: Random,
+    reply: Reply,
+    rows: readonly DrawnRow[] | null,
+    partly: boolean,
+    undo: { id: string; outcomes: Outcome[] } | null,
+  ): Promise<void> {
+    const id = textAt(reply.xml!, "transaction_id");
+    const status = await this.#get(`${BULK}/${id}`, random);
+    if (status.xml === null) return;
+    const transaction = child(status.xml, "transaction");
+    checkStatus(transaction);
+    const results = child(transaction, "results").children
+      .filter(({ name }) => name === "product");
+    const isRefused = (i: number) =>
+      partly && textAt(results[i], "result") === "refused";
+    const stored = rows?.filter((_, i) => !isRefused(i)) ?? [];
+    for (const [i, { isBad, urls }] of rows?.entries() ?? []) {
+      hold(
+        isRefused(i) ? isBad || urls.length > 0 : !isBad,
+        "true",
+        `product ${i + 1} is stored if it is valid`,
+        status.text,
+      );
+    }
+    const expected = undo === null
+      ? this.model.upload(stored.map(({ row }) => row))
+      : { status: 200 as const, outcomes: undo.outcomes };
+    hold(expected.status === 200, "true", "it can be stored", status.text);
+    const done = results.filter((_, i) => !isRefused(i));
+    const told = done.map((one) => [textAt(one, "sku"), textAt(one, "result")]);
+    const wanted = expected.outcomes.map(({ sku, result }) => [sku, result]);
+    hold(same(told, wanted), "true", "the results are the model's", {
+      told,
+      wanted,
+    });
+    const ids = done.map((one) => textAt(one, "id"));
+    this.model.apply(expected.outcomes, ids);
+    this.model.note(id, expected.outcomes, ids, undo?.id ?? null);
+    const refused = rows?.filter((_, i) => isRefused(i)) ?? [];
+    this.#uploads.push({
+      id,
+      refused: refused.map(({ row, flaw }) => productElement(row, flaw?.xml)),
+    });
+  }
+
+  /** Finds out whether a change without an answer was stored. */
+  async #resolve(
+    random: Random,
+    { outcomes }: { outcomes: readonly Outcome[] },
+  ): Promise<void> {
+    const ids: string[] = [];
+    const verdicts = new Set<boolean>();
+    for (const { id, sku, before, after } of outcomes) {
+      const found = await this.#find(id === "" ? sku : id, random);
+      if (this.seller.removed) return;
+      ids.push(found?.id ?? id);
+      const now = found?.fields ?? null;
+      if (same(before, after)) continue;
+      const isDone = same(now, after);
+      hold(
+        isDone || same(now, before),
+        "atomic",
+        `what had no answer is stored wholly or not at all: ${sku}`,
+        { now, before, after },
+      );
+      verdicts.add(isDone);
+    }
+    hold(
+      verdicts.size < 2,
+      "atomic",
+      `${this.#name}: a part of a change without an answer is stored`,
+      outcomes,
+    );
+    if (verdicts.has(true)) this.model.apply(outcomes, ids);
+  }
+
+  async #find(skuOrId: string, random: Random): Promise<Product | null> {
+    const path = `${PRODUCTS}/${encodeURIComponent(skuOrId)}`;
+    const { reply } = await this.#send(this.#call("GET", path), random, true);
+    if (this.seller.removed || reply!.status === 404) return null;
+    hold(reply!.status === 200, "true", `${path} is answered`, reply!.text);
+    return toProduct(child(reply!.xml!, "product"));
+  }
+
+  async #sendTwice(random: Random): Promise<void> {
+    const upload = this.#drawn(random, {});
+    upload.headers = { "Idempotency-Key": this.#nextKey() };
+    this.#scene.stage.scheduler.trace(() => `twice: ${this.#words(upload)}`);
+    const begun = this.#scene.stage.scheduler.time;
+    const call = this.#uploadCall(upload);
+    const sent = await Promise.all([
+      this.#send(call, random, true),
+      this.#send(call, random, true),
+    ]);
+    const done = sent.filter(({ reply }) => reply!.status === 200);
+    if (done.length === 2 && !this.#scene.world.jumps) {
+      const [a, b] = done.map(({ reply }) =>
+        textAt(reply!.xml!, "transaction_id")
+      );
+      hold(a === b, "true", "a key is used for one upload", { a, b });
+    }
+    // The network may have failed for one of them alone.
+    await this.#conclude(random, upload, done[0] ?? sent[0], begun);
+  }
+
+  /** A key that was used is refused with another body, and changes nothing. */
+  async #reuseKey(random: Random): Promise<void> {
+    const upload = this.#drawn(random, {});
+    upload.headers = { "Idempotency-Key": this.#nextKey() };
+    const before = this.#uploads.length;
+    await this.#upload(random, upload);
+    if (this.#uploads.length === before || this.#scene.world.jumps) return;
+    const call = this.#uploadCall(upload);
+    const again = await this.#send(call, random, true);
+    if (this.seller.removed) return;
+    hold(
+      again.reply!.status === 200 &&
+        textAt(again.reply!.xml!, "transaction_id") ===
+          this.#uploads[this.#uploads.length - 1].id,
+      "true",
+      "the same request with a used key has the first answer",
+      again.reply!.text,
+    );
+    const other = { ...call, body: `${call.body} ` };
+    const refused = await this.#send(other, random, true);
+    if (this.seller.removed) return;
+    hold(
+      refused.reply!.code === "conflict",
+      "true",
+      "another request with a used key is refused",
+      refused.reply!.text,
+    );
+  }
+
+  /** Goes away before the answer, and looks later what became of it. */
+  async #leave(random: Random): Promise<void> {
+    const upload = this.#drawn(random, {});
+    const leavesAfterMs = pick(random, [0, 1, 20, 500, 3_000]);
+    const words = `${
+      this.#words(upload)
+    }, and leaves after ${leavesAfterMs} ms`;
+    this.#scene.stage.scheduler.trace(() => words);
+    const { stage: { scheduler }, caller } = this.#scene;
+    const begun = scheduler.time;
+    const call = this.#uploadCall(upload, { reader: { leavesAfterMs } });
+    const reply = await caller.once(this.#name, call, random);
+    if (reply === "lost") await caller.settle();
+    const isKeyed = "Idempotency-Key" in upload.headers;
+    if (reply === "unsent") return;
+    if (typeof reply === "string" && isKeyed) {
+      const sent = await this.#send(this.#uploadCall(upload), random, true);
+      return await this.#conclude(random, upload, sent, begun);
+    }
+    if (typeof reply !== "string" && isPassing(reply)) return;
+    const last = typeof reply === "string" ? null : reply;
+    const sent = { reply: last, repeated: false };
+    await this.#conclude(random, upload, sent, begun);
+  }
+
+  async #put(random: Random): Promise<void> {
+    const product = this.#one(random);
+    if (product === null) return;
+    const [attribute, value] = pick<[keyof Product["fields"], unknown]>(
+      random,
+      [
+        ["quantity", pick(random, [0, 5, 9])],
+        ["price", pick(random, [10, 20, 30])],
+        ["compare_at_price", pick(random, [null, 20, 30])],
+        ["brand", pick(random, [null, "b", "d"])],
+        ["mpn", pick(random, [null, "m"])],
+        ["title", `T ${random.below(3)}`],
+        ["availability", pick(random, ["in_stock", "out_of_stock"])],
+        ["sku", `${this.prefix}${random.below(8)}`],
+      ],
+    );
+    const address = chance(random, 0.5) ? product.id : product.fields.sku;
+    const text = encodeURIComponent(`${value ?? ""}`);
+    const path = `${PRODUCTS}/${encodeURIComponent(address)}` +
+      `/attribute/${attribute}/${text}`;
+    this.#scene.stage.scheduler.trace(() =>
+      `${this.#name} sets ${attribute} of ${product.fields.sku} to ${value}`
+    );
+    const expected = this.model.put(product.id, { [attribute]: value });
+    await this.#single("PUT", path, expected, random);
+  }
+
+  async #remove(random: Random): Promise<void> {
+    const product = this.#one(random);
+    if (product === null) return;
+    const { id, fields: { sku } } = product;
+    this.#scene.stage.scheduler.trace(() => `${this.#name} deletes ${sku}`);
+    const address = encodeURIComponent(chance(random, 0.5) ? id : sku);
+    const path = `${PRODUCTS}/${address}`;
+    await this.#single("DELETE", path, this.model.remove(id), random);
+  }
+
+  async #single(
+    method: string,
+    path: string,
+    expected: Expected,
+    random: Random,
+  ): Promise<void> {
+    const { reply } = await this.#send(this.#call(method, path), random, false);
+    if (this.seller.removed) return;
+    if (reply === null) {
+      if (expected.status === 200) await this.#resolve(random, expected);
+      return;
+    }
+    const status = reply.status === 204 ? 200 : reply.status;
+    hold(
+      status === expected.status,
+      "true",
+      `${method} ${path}: ${expected.status} is expected`,
+      reply.text,
+    );
+    if (expected.status === 200) this.model.apply(expected.outcomes, []);
+  }
+
+  async #undo(random: Random): Promise<void> {
+    const { transactions } = this.model;
+    if (transactions.length === 0) return;
+    const late = transactions.slice(random.below(2) * -3);
+    const { id } = pick(random, late);
+    const keep = chance(random, 0.5);
+    const isDry = chance(random, 0.2);
+    const query = [keep && "changed=keep", isDry && "dry_run=true"]
+      .filter(Boolean).join("&");
+    const path = `${BULK}/${id}/undo${query && `?${query}`}`;
+    this.#scene.stage.scheduler.trace(() => `${this.#name} undoes: ${path}`);
+    const headers = { "Idempotency-Key": this.#nextKey() };
+    const keyed = isDry || chance(random, 0.5);
+    const call = this.#call("POST", path, keyed ? { headers } : {});
+    const expected = this.model.undo(id, keep || isDry);
+    const { reply } = await this.#send(call, random, keyed);
+    if (this.seller.removed) return;
+    if (reply === null) {
+      if (expected.status === 200) await this.#resolve(random, expected);
+      return await this.#forget(random, id);
+    }
+    if (this.#isTooOld(reply)) return;
+    hold(
+      reply.status === expected.status,
+      "true",
+      `${path}: ${expected.status} is expected`,
+      reply.text,
+    );
+    if (expected.status === 422) {
+      const told = detailsOf(reply.xml).map(({ product, sku, field }) =>
+        `${product} ${sku} ${field}`
+      );
+      hold(same(told.sort(), expected.conflicts), "true", "the conflicts", {
+        told,
+        wanted: expected.conflicts,
+      });
+    }
+    if (expected.status !== 200 || isDry) return;
+    const { outcomes } = expected;
+    await this.#follow(random, reply, null, false, { id, outcomes });
+  }
+
+  /** Whether an undo that had no answer was done is in its status. */
+  async #forget(random: Random, id: string): Promise<void> {
+    const { xml } = await this.#get(`${BULK}/${id}`, random);
+    if (xml === null) return;
+    const isUndone = child(xml, "transaction").children
+      .some(({ name }) => name === "undone_by");
+    for (const one of this.model.transactions) {
+      if (one.id === id) one.isUndone = isUndone;
+    }
+  }
+
+  #isTooOld(reply: Reply): boolean {
+    const { jumps, settings } = this.#scene.world;
+    if (reply.status === 404) return jumps;
+    return detailsOf(reply.xml).some(({ code }) =>
+      (code === "too_old" && (jumps || settings.undoDays === 0)) ||
+      code === "quota_exceeded"
+    );
+  }
+
+  async #read(random: Random): Promise<void> {
+    const product = this.#one(random);
+    if (product === null) return;
+    const { id, fields } = product;
+    const shown = await this.#find(pick(random, [id, fields.sku]), random);
+    if (this.seller.removed) return;
+    this.#compare(shown, product, "a product");
+  }
+
+  async #look(kind: CatalogueStep, random: Random): Promise<void> {
+    if (this.#uploads.length === 0) return;
+    const { id, refused } = pick(random, this.#uploads.slice(-4));
+    const path = `${BULK}/${id}`;
+    if (kind === "refused products") {
+      return await this.#readRefused(`${path}/refused`, refused, random);
+    }
+    if (kind === "retry images") {
+      const call = this.#call("POST", `${path}/images/retry`);
+      await this.#send(call, random, true);
+      return;
+    }
+    if (kind === "stream") {
+      return await checkStream(this.#scene, this.#name, {
+        ...this.#call("GET", path),
+        headers: { Accept: "text/event-stream" },
+      }, random);
+    }
+    const seconds = kind === "wait" ? pick(random, [0, 1, 10, 30]) : 0;
+    const query = kind === "wait" ? `?wait=${seconds}` : "";
+    const { xml } = await this.#get(path + query, random);
+    if (xml !== null) checkStatus(child(xml, "transaction"));
+  }
+
+  async #readRefused(
+    path: string,
+    refused: readonly string[],
+    random: Random,
+  ): Promise<void> {
+    const { reply } = await this.#send(this.#call("GET", path), random, true);
+    if (this.seller.removed || this.#isTooOld(reply!)) return;
+    const status = refused.length === 0 ? 404 : 200;
+    hold(reply!.status === status, "true", path, reply!.text);
+    for (const product of refused) {
+      hold(
+        reply!.text.includes(product),
+        "true",
+        "a refused product is handed back byte for byte",
+        { product, answer: reply!.text },
+      );
+    }
+  }
+
+  async #readSmall(random: Random): Promise<void> {
+    await this.#get(
+      pick(random, [
+        BULK,
+        `${PRODUCTS}?limit=1`,
+        "/seller_api/account",
+        "/seller_api/refusals",
+        "/seller_api/webhooks",
+        "/seller_api/events?limit=2",
+      ]),
+      random,
+    );
+  }
+
+  #one(random: Random): Product | null {
+    const { products } = this.model;
+    return products.length === 0 ? null : pick(random, products);
+  }
+
+  async #send(call: Call, random: Random, repeatable: boolean): Promise<Sent> {
+    const { caller } = this.#scene;
+    const sent = await caller.send(this.#name, call, random, repeatable);
+    return sent;
+  }
+
+  /** Reads something that is there; null for a seller that is removed. */
+  async #get(
+    path: string,
+    random: Random,
+  ): Promise<{ xml: XmlElement | null; text: string }> {
+    const { reply } = await this.#send(this.#call("GET", path), random, true);
+    const { status, xml, text } = reply!;
+    if (this.seller.removed) return { xml: null, text };
+    const isGone = status === 404 && this.#scene.world.jumps;
+    hold(status === 200 || isGone, "true", `GET ${path} is answered`, text);
+    return { xml: isGone ? null : xml, text };
+  }
+
+  #compare(shown: unknown, expected: unknown, what: string): void {
+    hold(same(shown, expected), "true", `${this.#name}: ${what} is as stored`, {
+      shown,
+      expected,
+    });
+  }
+}
+
+/** A body may arrive slowly. */
+function drawnPieces(random: Random, { rows }: Upload): Partial<Call> {
+  if (!chance(random, 0.15)) return {};
+  const bytes = 200 * (1 + rows.length);
+  return { pieces: { bytes, everyMs: pick(random, [1, 50, 1_000]) } };
+}
+
+function isPassing({ status }: Reply): boolean {
+  return [401, 403, 408, 409, 429, 503].includes(status);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
+}
+
+/** Fields in their order, so that they compare as text. */
+function ordered(value: unknown): unknown {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(ordered);
+  if ("fields" in value) {
+    const { id, fields } = value as Product;
+    return [id, ordered(fields)];
+  }
+  const fields = value as Record<string, unknown>;
+  return FIELDS.map((name) => fields[name]);
+}
+
+function byId(products: readonly Product[]): Product[] {
+  return [...products].sort((a, b) => a.id < b.id ? -1 : 1);
+}

@@ -1,0 +1,45 @@
+/** Counters are what a count of the rows says. */
+import type { Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+
+/** Each finds rows that do not agree with a count. */
+const DISAGREEMENTS = {
+  "the images of an upload": `
+    SELECT t.id, t.images_pending, t.images_stored, t.images_reused,
+      t.images_failed, i.status, SUM(i.refs) AS refs
+    FROM transactions t JOIN transaction_images i ON i.transaction_id = t.id
+    GROUP BY t.id, i.status
+    HAVING SUM(i.refs) <> CASE i.status
+      WHEN 'pending' THEN t.images_pending WHEN 'stored' THEN t.images_stored
+      WHEN 'reused' THEN t.images_reused ELSE t.images_failed END`,
+  "all images of an upload": `
+    SELECT t.id FROM transactions t WHERE
+      images_pending + images_stored + images_reused + images_failed <>
+      (SELECT COALESCE(SUM(refs), 0) FROM transaction_images
+       WHERE transaction_id = t.id)`,
+  "the products of a seller": `
+    SELECT s.id, (SELECT COUNT(*) FROM products p
+                  WHERE p.seller_no = s.seller_no) AS n,
+      (SELECT COALESCE(SUM(used), 0) FROM seller_usage u
+       WHERE u.seller_id = s.id AND resource = 'products') AS used
+    FROM sellers s WHERE n <> used`,
+  "the bytes of a seller's images": `
+    SELECT s.id, (SELECT COALESCE(SUM(bytes), 0) FROM images
+                  WHERE payer_id = s.id) AS n,
+      (SELECT COALESCE(SUM(used), 0) FROM seller_usage u
+       WHERE u.seller_id = s.id AND resource = 'image_bytes') AS used
+    FROM sellers s WHERE n <> used`,
+  "what an image is needed for": `
+    SELECT image_id FROM transaction_images
+    WHERE status = 'pending' AND image_id NOT IN
+      (SELECT id FROM images WHERE state = 'pending')`,
+} as const;
+
+export function checkCounters({ stage }: Scene): void {
+  for (const [what, sql] of Object.entries(DISAGREEMENTS)) {
+    const found = stage.rows(sql);
+    hold(found.length === 0, "true", `${what}: counted as they are`, found);
+  }
+  const broken = stage.rows("PRAGMA foreign_key_check");
+  hold(broken.length === 0, "true", "no row refers to nothing", broken);
+}

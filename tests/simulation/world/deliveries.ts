@@ -1,0 +1,117 @@
+/** What became of events, as endpoints saw it. */
+import { createHmac } from "node:crypto";
+import type { Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import { endpointOf } from "./hosts.ts";
+import type { KnownEvent, Seller } from "./seller.ts";
+import type { Receipt } from "./stage.ts";
+
+interface DeliveryRow {
+  event_id: string;
+  state: string;
+  attempts: number;
+  failures: number;
+  trigger_name: string;
+  url: string | null;
+}
+
+/** Each event was delivered at least once, as it is, and to nobody else. */
+export function checkDeliveries(
+  scene: Scene,
+  sellers: readonly Seller[],
+): void {
+  const receipts = scene.stage.receipts();
+  for (const receipt of receipts) checkReceipt(receipt, sellers);
+  const accepted = new Set(
+    receipts.filter(({ status }) => status !== null && isSuccess(status))
+      .map(({ headers }) => headers["webhook-id"]),
+  );
+  for (const seller of sellers) {
+    if (seller.removed) continue;
+    const rows = scene.stage.rows<DeliveryRow>(
+      `SELECT d.event_id, d.state, d.attempts, d.failures, d.trigger_name,
+         w.url
+       FROM deliveries d
+       JOIN sellers s ON s.seller_no = d.seller_no
+       LEFT JOIN webhooks w ON w.id = d.webhook_id
+       WHERE s.id = ?`,
+      seller.id,
+    );
+    const byEvent = new Map(rows.map((row) => [row.event_id, row]));
+    for (const event of seller.events) {
+      if (!event.delivered) continue;
+      const row = byEvent.get(event.id);
+      if (row === undefined && scene.world.jumps) continue;
+      hold(row !== undefined, "true", "an event has its delivery", event);
+      checkState(row, accepted.has(event.id), seller);
+    }
+  }
+}
+
+function checkState(
+  row: DeliveryRow,
+  isAccepted: boolean,
+  seller: Seller,
+): void {
+  const rule = (holds: boolean, words: string) =>
+    hold(holds, "true", words, row);
+  const endpoint = row.url === null ? null : endpointOf(row.url);
+  switch (row.state) {
+    case "delivered":
+      return rule(isAccepted, "what is delivered was received");
+    case "cancelled":
+      return rule(
+        seller.cancelled.has(row.trigger_name),
+        "a delivery is cancelled with its webhook alone",
+      );
+    case "held":
+      return rule(endpoint === "gone", "a delivery is held after 410 alone");
+    case "exhausted":
+      return rule(row.failures >= 10, "a delivery is tried ten times");
+    default:
+      rule(row.failures > 1, "a delivery waits only for its schedule");
+  }
+}
+
+function checkReceipt(receipt: Receipt, sellers: readonly Seller[]): void {
+  const { url, headers, body } = receipt;
+  const text = new TextDecoder().decode(body);
+  const rule = (holds: boolean, words: string) =>
+    hold(holds, "true", words, { url, headers, text });
+  const [, owner, trigger] = new URL(url).pathname.split("/");
+  const seller = sellers.find(({ plan }) => plan.name === owner);
+  rule(seller !== undefined, "an endpoint is a seller's");
+  if (seller === undefined) return;
+  const id = headers["webhook-id"];
+  rule(text.startsWith(`<event`), "a delivery is an event");
+  rule(text.includes(`<id>${id}</id>`), "a delivery names its event");
+  rule(text.includes(`<trigger>${trigger}</trigger>`), "it is of this trigger");
+  rule(isSigned(receipt, seller), "a delivery is signed");
+  if (text.startsWith('<event test="true">')) return;
+  const event = seller.events.find((event) => event.id === id);
+  rule(event !== undefined || seller.removed, "the event was handed in");
+  if (event !== undefined) checkData(event, text, rule);
+}
+
+function checkData(
+  { data }: KnownEvent,
+  text: string,
+  rule: (holds: boolean, words: string) => void,
+): void {
+  rule(text.includes(`<data>${data}</data>`), "its data are as handed in");
+}
+
+function isSigned({ headers, body }: Receipt, seller: Seller): boolean {
+  const signatures = headers["webhook-signature"].split(" ");
+  const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`;
+  return [...seller.secrets].some((secret) => {
+    const key = secret.slice("whsec_".length);
+    const mac = createHmac("sha256", Uint8Array.fromBase64(key))
+      .update(signed).update(body).digest("base64");
+    return signatures.includes(`v1,${mac}`);
+  });
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

@@ -1,0 +1,252 @@
+/** What has to hold when all faults are over. */
+import { child, textAt } from "../../support/app.ts";
+import type { XmlElement } from "../../../src/xml/decode.ts";
+import type { Random } from "../../support/random.ts";
+import { nextOf, valueOf } from "../../support/read_out.ts";
+import type { Scene } from "./actor.ts";
+import { BrokenRule, hold } from "./broken_rule.ts";
+import type { BundleClient } from "./bundle.ts";
+import type { CatalogueClient } from "./catalogue_client.ts";
+import { checkCounters } from "./counters.ts";
+import { checkDeliveries } from "./deliveries.ts";
+import type { HookClient } from "./hook_client.ts";
+import { fateOf } from "./hosts.ts";
+import { Mirror, type Shown } from "./mirror.ts";
+import type { Seller } from "./seller.ts";
+
+/** Everybody who knows what should be there. */
+export interface Witnesses {
+  sellers: readonly Seller[];
+  mirrors: readonly Mirror[];
+  clients: readonly CatalogueClient[];
+  bundles: readonly BundleClient[];
+  hooks: readonly HookClient[];
+}
+
+/**
+ * Two minutes, and the schedule of an image that is always tried again: 1, 5,
+ * 30 and 120 s between tries, each of which may take as long as a time-out.
+ */
+const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
+const LOOK_MS = 1_000;
+/** Deliveries beyond this many failures wait for minutes and hours. */
+const SOON = 1;
+
+export class Ending {
+  readonly #scene: Scene;
+  readonly #witnesses: Witnesses;
+  readonly #random: Random;
+
+  constructor(scene: Scene, witnesses: Witnesses) {
+    this.#scene = scene;
+    this.#witnesses = witnesses;
+    this.#random = scene.stage.scheduler.random("ending");
+  }
+
+  /** Waits until nothing more has to happen. */
+  async settle(): Promise<void> {
+    const { stage: { scheduler }, caller } = this.#scene;
+    const until = scheduler.time + SETTLED_MS;
+    for (;;) {
+      const left = this.#left();
+      if (left === null) return;
+      if (scheduler.time > until) {
+        throw new BrokenRule(
+          "alive",
+          `${left.what} after ${SETTLED_MS / 1_000} s`,
+          left.seen,
+        );
+      }
+      await caller.sleep(LOOK_MS);
+    }
+  }
+
+  async check(): Promise<void> {
+    const { scheduler } = this.#scene.stage;
+    scheduler.trace(() => "everything has settled; what is there is compared");
+    await this.#checkReady();
+    this.#checkEmpty();
+    const { clients, bundles, hooks } = this.#witnesses;
+    for (const client of clients) await client.list(this.#random);
+    for (const client of bundles) await client.read(this.#random);
+    for (const client of hooks) await client.list(this.#random);
+    await this.#checkMirrors();
+    await this.#checkEvents();
+    checkDeliveries(this.#scene, this.#witnesses.sellers);
+    checkCounters(this.#scene);
+    // Reading may have left something behind, too.
+    await this.#scene.caller.sleep(5_000);
+    this.#checkEmpty();
+  }
+
+  /** What has not ended yet; null for nothing. */
+  #left(): { what: string; seen: unknown } | null {
+    const { stage, caller } = this.#scene;
+    if (caller.outstanding.size > 0) {
+      const seen = [...caller.outstanding];
+      return { what: "a request has no answer", seen };
+    }
+    const images = stage.rows(
+      `SELECT url, attempts, lease_until FROM images WHERE state = 'pending'`,
+    );
+    if (images.length > 0) return { what: "an image is pending", seen: images };
+    const deliveries = stage.rows(
+      `SELECT id, state, attempts, failures, due_at, lease_until
+       FROM deliveries WHERE (due_at IS NOT NULL OR lease_id IS NOT NULL)
+         AND (failures <= ? OR due_at <= ?)`,
+      SOON,
+      stage.now(),
+    );
+    if (deliveries.length > 0) {
+      return { what: "a delivery is pending", seen: deliveries };
+    }
+    return null;
+  }
+
+  async #checkReady(): Promise<void> {
+    const { stage, caller, world } = this.#scene;
+    for (const [i, process] of stage.processes.entries()) {
+      if (!world.processes[i].roles.includes("api")) continue;
+      const call = {
+        method: "GET",
+        path: "/readyz",
+        key: world.operatorKey,
+      };
+      const reply = await caller.at(process, "ending", call, this.#random);
+      hold(
+        typeof reply !== "string" && reply.status === 200,
+        "ready",
+        `/readyz of ${process.name} is 200 when all is over`,
+        typeof reply === "string" ? reply : reply.text,
+      );
+    }
+  }
+
+  #checkEmpty(): void {
+    const held = this.#scene.stage.held();
+    hold(
+      Object.keys(held).length === 0,
+      "empty",
+      "nothing is held when all is over",
+      held,
+    );
+    const leases = this.#scene.stage.rows(
+      `SELECT 'image' AS what, id FROM images WHERE lease_id IS NOT NULL
+       UNION ALL SELECT 'delivery', id FROM deliveries
+         WHERE lease_id IS NOT NULL`,
+    );
+    hold(leases.length === 0, "empty", "no lease is held", leases);
+  }
+
+  /** The mirrors, and one that begins now, show what sellers read. */
+  async #checkMirrors(): Promise<void> {
+    const scene = this.#scene;
+    const fresh = new Mirror(scene, "a new mirror");
+    const read = new Map<string, Shown>();
+    for (const seller of this.#witnesses.sellers) {
+      for (const product of await this.#readOut(seller)) {
+        const { source } = product;
+        read.set(textAt(product, "id"), { seller: seller.name, source });
+        this.#checkImages(product, seller);
+      }
+    }
+    for (const mirror of [fresh, ...this.#witnesses.mirrors]) {
+      await mirror.catchUp(this.#random);
+      this.#compareMirror(mirror, read, mirror === fresh);
+    }
+  }
+
+  #compareMirror(
+    mirror: Mirror,
+    read: ReadonlyMap<string, Shown>,
+    isFresh: boolean,
+  ): void {
+    const { products } = mirror;
+    const which = isFresh ? "a new follower" : "a follower";
+    const missing = [...read.keys()].filter((id) => !products.has(id));
+    const extra = [...products.keys()].filter((id) => !read.has(id));
+    hold(
+      missing.length + extra.length === 0,
+      "true",
+      `${which} of the feed has the products that are there`,
+      { missing, extra },
+    );
+    for (const [id, { source }] of read) {
+      hold(
+        products.get(id)!.source === source,
+        "true",
+        `${which} of the feed shows a product as it is`,
+        { mirror: products.get(id)!.source, read: source },
+      );
+    }
+  }
+
+  async #readOut(seller: Seller): Promise<XmlElement[]> {
+    const list: XmlElement[] = [];
+    for (let after = "";;) {
+      const path = `/seller_api/products?limit=250${after}`;
+      const xml = await this.#get(seller, path);
+      list.push(...child(xml, "products").children);
+      const next = nextOf(xml);
+      if (next === null) return list;
+      after = `&after=${next}`;
+    }
+  }
+
+  async #get(seller: Seller, path: string): Promise<XmlElement> {
+    const { caller } = this.#scene;
+    const call = { method: "GET", path, key: seller, limited: seller.limited };
+    const { reply } = await caller.send(
+      "ending",
+      call,
+      this.#random,
+      true,
+    );
+    hold(reply!.status === 200, "true", `${path} is answered`, reply!.text);
+    return reply!.xml!;
+  }
+
+  /** What became of each image is what its host did. */
+  #checkImages(product: XmlElement, seller: Seller): void {
+    const images = product.children.find(({ name }) => name === "images");
+    if (seller.plan.hostile) return;
+    const { settings } = this.#scene.world;
+    const isTight = settings.imageQuota < 1_000_000 ||
+      settings.imageLimit < 1_000_000;
+    for (const image of images?.children ?? []) {
+      const status = valueOf(image, "@status");
+      const fate = fateOf(image.text);
+      hold(
+        status === fate || (isTight && status === "failed") ||
+          (this.#scene.trouble.since("network", 0) && status !== "pending"),
+        "true",
+        `the image ${image.text} is ${fate} when all is over`,
+        product.source,
+      );
+    }
+  }
+
+  /** Who pulls events has each that was handed in, in order, once. */
+  async #checkEvents(): Promise<void> {
+    for (const seller of this.#witnesses.sellers) {
+      if (seller.events.length === 0) continue;
+      const pulled: string[] = [];
+      for (let after = "0";;) {
+        const path = `/seller_api/events?limit=100&after=${after}`;
+        const xml = await this.#get(seller, path);
+        const { children } = child(xml, "events");
+        pulled.push(...children.map((one) => textAt(one, "id")));
+        const next = nextOf(xml)!;
+        if (children.length === 0) break;
+        after = next;
+      }
+      const sent = seller.events.map(({ id }) => id);
+      hold(
+        this.#scene.world.jumps || pulled.join() === sent.join(),
+        "true",
+        `${seller.plan.name} pulls each event once, in order`,
+        { pulled, sent },
+      );
+    }
+  }
+}

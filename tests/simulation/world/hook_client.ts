@@ -1,0 +1,227 @@
+/** Whoever of a seller looks after its webhooks, one thing after the other. */
+import { TRIGGERS } from "../../../src/webhooks/trigger.ts";
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import { valueOf } from "../../support/read_out.ts";
+import type { Actor, Scene } from "./actor.ts";
+import type { Reply } from "./answers.ts";
+import { hold } from "./broken_rule.ts";
+import type { Call } from "./caller.ts";
+import { pick, weighted } from "./choice.ts";
+import { type Endpoint, endpointOf, hookUrl } from "./hosts.ts";
+import { Register } from "./register.ts";
+import type { Registration, Seller } from "./seller.ts";
+
+const WEBHOOKS = "/seller_api/webhooks";
+/** The triggers that a world uses; more would dilute it. */
+export const USED_TRIGGERS = TRIGGERS.slice(0, 3);
+
+export type HookStep =
+  | "register"
+  | "delete"
+  | "list"
+  | "rotate"
+  | "recover"
+  | "test"
+  | "replay";
+
+export class HookClient implements Actor {
+  readonly #scene: Scene;
+  readonly #seller: Seller;
+  readonly #name: string;
+  #urls = 0;
+
+  constructor(scene: Scene, seller: Seller, name: string) {
+    this.#scene = scene;
+    this.#seller = seller;
+    this.#name = name;
+    for (const trigger of USED_TRIGGERS) {
+      seller.webhooks.set(trigger, new Register<Registration>(null));
+    }
+  }
+
+  async do(kind: HookStep, random: Random): Promise<void> {
+    const trigger = pick(random, USED_TRIGGERS);
+    const words = () => `${this.#name}: ${kind} ${trigger}`;
+    this.#scene.stage.scheduler.trace(words);
+    switch (kind) {
+      case "register":
+        return await this.#register(trigger, random);
+      case "delete":
+        return await this.#remove(trigger, random);
+      case "list":
+        return await this.list(random);
+      case "rotate":
+        return await this.#rotate(trigger, random);
+      case "recover":
+        return await this.#recover(trigger, random);
+      case "test":
+        return await this.#test(trigger, random);
+      case "replay":
+        return await this.#replay(trigger, random);
+    }
+  }
+
+  #current(trigger: string): Registration {
+    const { values } = this.#seller.webhooks.get(trigger)!;
+    hold(values.length === 1, "true", "a client knows its webhooks", values);
+    return values[0];
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    random: Random,
+    more: Partial<Call> = {},
+  ): Promise<Reply | null> {
+    const key = this.#seller;
+    const call = { method, path, key, limited: key.limited, ...more };
+    const { caller } = this.#scene;
+    const { reply } = await caller.send(this.#name, call, random, true);
+    return key.removed ? null : reply;
+  }
+
+  async #register(trigger: string, random: Random): Promise<void> {
+    const endpoint = weighted<Endpoint>(random, {
+      good: 6,
+      slow: 1,
+      flaky: 2,
+      busy: 1,
+      broken: 1,
+      down: 0.5,
+      gone: 0.5,
+      silent: 0.3,
+    });
+    const { name } = this.#seller.plan;
+    const url = hookUrl(endpoint, `${name}/${trigger}/${this.#urls++}`);
+    const written = this.#seller.webhooks.get(trigger)!.write({ url });
+    const begun = this.#scene.stage.scheduler.time;
+    const reply = await this.#send("POST", WEBHOOKS, random, {
+      body: `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
+    });
+    if (reply === null) return;
+    if (reply.status === 422 && this.#scene.trouble.since("network", begun)) {
+      return written.refused();
+    }
+    hold(reply.status === 200, "true", "a webhook is registered", reply.text);
+    written.done();
+  }
+
+  async #remove(trigger: string, random: Random): Promise<void> {
+    const former = this.#current(trigger);
+    const written = this.#seller.webhooks.get(trigger)!.write(null);
+    this.#seller.cancelled.add(trigger);
+    const path = `${WEBHOOKS}/${trigger}`;
+    const { caller } = this.#scene;
+    const key = this.#seller;
+    const call = { method: "DELETE", path, key, limited: key.limited };
+    const { reply, repeated } = await caller.send(
+      this.#name,
+      call,
+      random,
+      true,
+    );
+    if (key.removed) return;
+    const expected = former === null ? 404 : 200;
+    hold(
+      reply!.status === expected || (repeated && reply!.status === 404),
+      "true",
+      `DELETE ${path}: ${expected} is expected`,
+      reply!.text,
+    );
+    written.done();
+  }
+
+  /** Lists the webhooks and compares them with what was registered. */
+  async list(random: Random): Promise<void> {
+    const reply = await this.#send("GET", WEBHOOKS, random);
+    if (reply === null) return;
+    const shown = reply.xml!.children.map((one) =>
+      `${textAt(one, "trigger")} ${textAt(one, "url")}`
+    );
+    const expected = USED_TRIGGERS.flatMap((trigger) => {
+      const current = this.#current(trigger);
+      return current === null ? [] : [`${trigger} ${current.url}`];
+    });
+    hold(
+      shown.sort().join() === expected.sort().join(),
+      "true",
+      `${this.#name}: the webhooks are those that were registered`,
+      { shown, expected },
+    );
+    for (const one of reply.xml!.children) {
+      const isDisabled = valueOf(one, "disabled_at") !== null;
+      hold(
+        !isDisabled || endpointOf(textAt(one, "url")) === "gone",
+        "true",
+        "a webhook is disabled by 410 alone",
+        reply.text,
+      );
+    }
+  }
+
+  async #rotate(trigger: string, random: Random): Promise<void> {
+    const isThere = this.#current(trigger) !== null;
+    const { caller } = this.#scene;
+    const key = this.#seller;
+    const path = `${WEBHOOKS}/${trigger}/rotate_secret`;
+    const call = { method: "POST", path, key, limited: key.limited };
+    const reply = await caller.once(this.#name, call, random);
+    if (typeof reply === "string") {
+      if (reply === "lost") await caller.settle();
+      return;
+    }
+    if (reply.status === 200 && isThere) {
+      key.secrets.add(textAt(reply.xml!, "webhook_secret"));
+    } else {
+      const others = isThere ? [429, 503, 401, 403] : [404, 429, 503, 401, 403];
+      hold(others.includes(reply.status), "true", path, reply.text);
+    }
+  }
+
+  async #recover(trigger: string, random: Random): Promise<void> {
+    const isThere = this.#current(trigger) !== null;
+    const since = new Date(this.#scene.stage.now() - 3_600_000).toISOString();
+    const path = `${WEBHOOKS}/${trigger}/recover?since=${since}`;
+    const reply = await this.#send("POST", path, random);
+    if (reply === null) return;
+    const expected = isThere ? 200 : 404;
+    hold(reply.status === expected, "true", path, reply.text);
+  }
+
+  async #test(trigger: string, random: Random): Promise<void> {
+    const isThere = this.#current(trigger) !== null;
+    const path = `${WEBHOOKS}/${trigger}/test`;
+    const reply = await this.#send("POST", path, random);
+    if (reply === null) return;
+    const expected = isThere ? 200 : 404;
+    hold(reply.status === expected, "true", path, reply.text);
+  }
+
+  async #replay(trigger: string, random: Random): Promise<void> {
+    const path = `${WEBHOOKS}/${trigger}/deliveries`;
+    const reply = await this.#send("GET", `${path}?limit=3`, random);
+    if (reply === null) return;
+    const isThere = this.#current(trigger) !== null;
+    hold(
+      reply.status === 200 || (!isThere && reply.status === 404),
+      "true",
+      path,
+      reply.text,
+    );
+    if (reply.status !== 200) return;
+    const { children } = child(reply.xml!, "deliveries");
+    if (children.length === 0) return;
+    const id = textAt(pick(random, children), "id");
+    const replayed = await this.#send("POST", `${path}/${id}/replay`, random);
+    if (replayed === null) return;
+    hold(
+      replayed.status === 200 ||
+        ([404, 422].includes(replayed.status) && !isThere) ||
+        (replayed.status === 404 && this.#scene.world.jumps),
+      "true",
+      "a delivery is sent anew",
+      replayed.text,
+    );
+  }
+}

@@ -1,0 +1,69 @@
+/** What fails: whole processes, and whatever the stage lets fail. */
+import type { Random } from "../../support/random.ts";
+import type { SimulatedProcess } from "../scheduler.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { pick } from "./choice.ts";
+
+export type OutageStep = "kill" | "stop" | "fault" | "faults";
+
+/** How long something fails. */
+const TIMES = [10, 400, 3_000, 12_000, 30_000];
+
+export class Outages implements Actor {
+  readonly #scene: Scene;
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  async do(kind: OutageStep, random: Random): Promise<void> {
+    const { stage, caller } = this.#scene;
+    if (!stage.scheduler.faulty) return;
+    const process = pick(random, stage.processes);
+    switch (kind) {
+      case "kill":
+        if (!process.running) return;
+        stage.scheduler.trace(() => `${process.name} is killed`);
+        process.kill();
+        this.#scene.trouble.shake();
+        await caller.sleep(pick(random, TIMES.slice(0, 4)));
+        return await this.start(process);
+      case "stop":
+        if (!process.running) return;
+        stage.scheduler.trace(() => `${process.name} is stopped`);
+        this.#scene.trouble.shake();
+        await process.stop();
+        await caller.sleep(pick(random, TIMES.slice(0, 4)));
+        return await this.start(process);
+      case "fault":
+        return await this.#fail(1, random);
+      case "faults":
+        return await this.#fail(2, random);
+    }
+  }
+
+  /** Starts a process; while it cannot, again and again. */
+  async start(process: SimulatedProcess): Promise<void> {
+    const { stage, caller, trouble } = this.#scene;
+    while (!process.running) {
+      stage.scheduler.trace(() => `${process.name} is started`);
+      try {
+        await process.start();
+      } catch (error) {
+        stage.scheduler.trace(() => `${process.name} does not start: ${error}`);
+        if (!trouble.since("ours", stage.scheduler.time)) throw error;
+        await caller.sleep(1_000);
+      }
+    }
+    trouble.shake();
+  }
+
+  async #fail(count: number, random: Random): Promise<void> {
+    const { stage: { faults }, caller, trouble } = this.#scene;
+    if (faults.length === 0) return;
+    const chosen = Array.from({ length: count }, () => pick(random, faults));
+    for (const fault of chosen) trouble.begin(fault);
+    await caller.sleep(pick(random, TIMES));
+    for (const fault of chosen) trouble.end(fault);
+  }
+}

@@ -1,0 +1,161 @@
+/** The rows of uploads: new, changed, swapped, flawed, with images. */
+import type { Fields, Model, Product, Row } from "../../model/model.ts";
+import type { Random } from "../../support/random.ts";
+import { chance, pick, weighted } from "./choice.ts";
+import { fateOf, type ImageHost, imageUrl } from "./hosts.ts";
+
+/** A mistake that is sent, and the code of the detail that tells it. */
+export interface Flaw {
+  xml: string;
+  code: string;
+}
+
+export interface DrawnRow {
+  row: Row;
+  flaw: Flaw | null;
+  /** Of its images. */
+  urls: string[];
+  /** It cannot be stored, whatever the rest is. */
+  isBad: boolean;
+}
+
+const FLAWS: readonly Flaw[] = [
+  { xml: "<gtin>4006381333932</gtin>", code: "bad_check_digit" },
+  { xml: "<stock>1</stock>", code: "unknown_element" },
+  { xml: "<vat_rate>12,5</vat_rate>", code: "not_a_number" },
+  { xml: "<condition>fresh</condition>", code: "not_in_list" },
+  { xml: `<parent_sku>${"x".repeat(65)}</parent_sku>`, code: "too_long" },
+];
+
+const PRICES = [10, 20, 30];
+const LONG = "A text that is too long to be kept as it is. ".repeat(3);
+
+export interface RowKind {
+  /** Some have mistakes. */
+  flawed?: boolean;
+  /** As many as a document may have. */
+  large?: boolean;
+  /** No row needs another one. */
+  apart?: boolean;
+}
+
+/** Rows of products whose SKUs begin with `prefix`. */
+export function drawRows(
+  random: Random,
+  model: Model,
+  prefix: string,
+  { flawed = false, large = false, apart = false }: RowKind,
+): DrawnRow[] {
+  const rows: Row[] = [];
+  const addressed = new Set<Product>();
+  const named = new Set<string>();
+  const add = (id: string | null, patch: Partial<Fields>) => {
+    const product = id === null ? model.bySku(patch.sku!) : model.byId(id);
+    if (product !== undefined && addressed.has(product)) return;
+    if (named.has(patch.sku!)) return;
+    if (product !== undefined) addressed.add(product);
+    named.add(patch.sku!);
+    rows.push({ id, patch });
+  };
+  const hosts = drawHosts(random, flawed);
+  const most = large ? 250 : 8;
+  const count = large ? 30 + random.below(220) : 1 + random.below(5);
+  for (let n = 0; n < count; n++) {
+    const sku = `${prefix}${large ? n : random.below(most)}`;
+    const isNew = model.bySku(sku) === undefined;
+    add(null, { ...drawPatch(random, isNew, apart, large ? [] : hosts), sku });
+  }
+  if (!apart) addMoves(random, model, prefix, { add, addressed, named });
+  return rows.map((row) => {
+    const flaw = flawed && chance(random, 0.4) ? pick(random, FLAWS) : null;
+    const urls = (row.patch.images ?? "").split(" ").filter((url) =>
+      url !== ""
+    );
+    const isBad = flaw !== null ||
+      urls.some((url) => fateOf(url) === "refused");
+    return { row, flaw, urls, isBad };
+  });
+}
+
+interface Adding {
+  add: (id: string | null, patch: Partial<Fields>) => void;
+  addressed: ReadonlySet<Product>;
+  named: ReadonlySet<string>;
+}
+
+/** Products that swap their SKUs, or get another one. */
+function addMoves(
+  random: Random,
+  model: Model,
+  prefix: string,
+  { add, addressed, named }: Adding,
+): void {
+  const others = model.products.filter((one) =>
+    !addressed.has(one) && !named.has(one.fields.sku)
+  );
+  if (others.length >= 2 && chance(random, 0.3)) {
+    const [a, b] = others;
+    add(a.id, { sku: b.fields.sku });
+    add(b.id, { sku: a.fields.sku });
+  } else if (others.length > 0 && chance(random, 0.3)) {
+    const sku = `${prefix}R${random.below(8)}`;
+    if (model.bySku(sku) === undefined) add(others[0].id, { sku });
+  }
+}
+
+function drawPatch(
+  random: Random,
+  isNew: boolean,
+  apart: boolean,
+  hosts: readonly ImageHost[],
+): Partial<Fields> {
+  const values: Omit<Fields, "sku"> = {
+    title: `T ${random.below(3)}`,
+    price: pick(random, PRICES),
+    compare_at_price: pick(random, apart ? [null, 30] : [null, null, 20, 30]),
+    quantity: pick(random, [0, 3, 7, null]),
+    availability: pick(random, ["in_stock", "out_of_stock"]),
+    brand: pick(random, [null, "b", "c"]),
+    mpn: pick(random, [null, "m", "n"]),
+    description: pick(random, [null, LONG, `${LONG}.`]),
+    categories: pick(random, ["", "x", "x,y"]),
+    images: drawImages(random, hosts),
+  };
+  if (isNew && values.quantity === null) values.quantity = 1;
+  const needed = ["title", "price", "quantity"];
+  const share = chance(random, 0.2) ? 0.9 : 0.3;
+  return Object.fromEntries(
+    Object.entries(values).filter(([name]) => {
+      if (isNew && needed.includes(name)) return true;
+      const isApart = ["price", "compare_at_price"].includes(name) && apart;
+      return (!isApart || isNew) && chance(random, share);
+    }),
+  );
+}
+
+/** The hosts of one upload's images; mostly good ones. */
+function drawHosts(random: Random, flawed: boolean): ImageHost[] {
+  if (chance(random, 0.3)) return [];
+  const draw = () =>
+    weighted<ImageHost>(random, {
+      good: 8,
+      plain: 2,
+      slow: 1,
+      flaky: 2,
+      broken: 1,
+      vanished: 1,
+      page: 1,
+      down: 0.5,
+      ...(flawed && { missing: 3, moved: 1, silent: 0.5 }),
+    });
+  return [draw(), draw()];
+}
+
+function drawImages(random: Random, hosts: readonly ImageHost[]): string {
+  if (hosts.length === 0) return "";
+  const urls = Array.from(
+    { length: random.below(4) },
+    () => imageUrl(pick(random, hosts), `p${random.below(12)}`),
+  );
+  return [...new Set(urls)].join(" ");
+}

@@ -1,0 +1,72 @@
+/** What the status of a transaction has to be at any moment. */
+import type { XmlElement } from "../../../src/xml/decode.ts";
+import { parseTree } from "../../../src/xml/decode.ts";
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import type { Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import type { Call } from "./caller.ts";
+
+/** Counters add up, and the status follows from them. */
+export function checkStatus(transaction: XmlElement): void {
+  const n = (path: string) => Number(textAt(transaction, path));
+  const rule = (holds: boolean, words: string) =>
+    hold(holds, "true", words, transaction.source);
+  const settled = n("images/stored") + n("images/reused") + n("images/failed");
+  const pending = n("images/pending");
+  const total = n("images/total");
+  rule(settled + pending === total, "the counts of images add up");
+  const progress = total === 0 ? 100 : Math.floor(settled * 100 / total);
+  rule(n("progress") === progress, `the progress is ${progress}`);
+  const status = pending > 0
+    ? "processing"
+    : n("images/failed") > 0
+    ? "completed_with_errors"
+    : "completed";
+  rule(textAt(transaction, "status") === status, `the status is ${status}`);
+  const isFinished = textAt(transaction, "finished_at") !== "";
+  rule(
+    isFinished === (pending === 0),
+    "it is finished when nothing is pending",
+  );
+  const products = child(transaction, "products").children;
+  const sum = products.filter(({ name }) => name !== "total")
+    .reduce((sum, { text }) => sum + Number(text), 0);
+  rule(sum === n("products/total"), "the counts of products add up");
+}
+
+/** Follows a stream to its end; each event is a status that adds up. */
+export async function checkStream(
+  { caller, world }: Scene,
+  who: string,
+  call: Call,
+  random: Random,
+): Promise<void> {
+  const leavesAfterMs = 200 + random.below(40_000);
+  const reply = await caller.once(
+    who,
+    { ...call, reader: { leavesAfterMs } },
+    random,
+  );
+  if (typeof reply === "string" || reply.status !== 200) return;
+  const events = reply.text.split("\n\n").filter((text) => text !== "");
+  let isFinal = false;
+  for (const event of events) {
+    if (event.startsWith(":")) continue;
+    hold(!isFinal, "contract", "final is the last event", reply.text);
+    const [name, data] = event.split("\n");
+    isFinal = name === "event: final";
+    hold(
+      isFinal || name === "event: progress",
+      "contract",
+      "an event is progress or final",
+      reply.text,
+    );
+    const bytes = new TextEncoder().encode(data.slice("data: ".length));
+    const transaction = parseTree(bytes);
+    checkStatus(transaction);
+    const isFinished = textAt(transaction, "status") !== "processing";
+    hold(isFinished === isFinal, "contract", "final is final", reply.text);
+  }
+  hold(events.length > 0 || world.jumps, "contract", "a stream begins at once");
+}

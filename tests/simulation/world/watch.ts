@@ -1,0 +1,91 @@
+/** Whoever asks `/readyz`, and looks whether it tells the truth. */
+import type { Random } from "../../support/random.ts";
+import type { SimulatedProcess } from "../scheduler.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+
+/** After so long without a move, due work stands still. */
+const STILL_MS = 75_000;
+
+/** A queue as its rows show it. */
+interface Look {
+  /** Changes with every move. */
+  state: string;
+  /** Rows that may go on now. */
+  due: number;
+}
+
+const QUEUES = {
+  images: {
+    role: "images",
+    sql: `SELECT COUNT(*) AS n, COALESCE(SUM(attempts), 0) AS moves,
+        COUNT(lease_id) AS leased,
+        (SELECT COUNT(*) FROM image_askers a
+         JOIN sellers ON sellers.id = a.seller_id
+         WHERE sellers.status = 'active' AND a.due_at <= ?) AS due
+      FROM images WHERE state = 'pending'`,
+  },
+  deliveries: {
+    role: "webhooks",
+    sql: `SELECT COUNT(*) AS n, COALESCE(SUM(attempts), 0) AS moves,
+        COUNT(lease_id) AS leased,
+        COALESCE(SUM(due_at <= ? AND sellers.status = 'active'), 0) AS due
+      FROM deliveries
+      JOIN sellers ON sellers.seller_no = deliveries.seller_no
+      WHERE settled_at IS NULL`,
+  },
+} as const;
+
+export class Watch implements Actor {
+  readonly #scene: Scene;
+  readonly #process: SimulatedProcess;
+  readonly #roles: readonly string[];
+  /** Since when each queue has stood still beside a 200. */
+  readonly #still = new Map<string, { state: string; since: number }>();
+
+  constructor(
+    scene: Scene,
+    process: SimulatedProcess,
+    roles: readonly string[],
+  ) {
+    this.#scene = scene;
+    this.#process = process;
+    this.#roles = roles;
+  }
+
+  async do(_kind: "look", random: Random): Promise<void> {
+    const { caller, stage, trouble } = this.#scene;
+    const call = { method: "GET", path: "/readyz", key: null };
+    const begun = stage.scheduler.time;
+    const reply = this.#process.running
+      ? await caller.at(this.#process, "watch", call, random)
+      : "unsent";
+    const isReady = typeof reply !== "string" && reply.status === 200;
+    for (const [name, { role, sql }] of Object.entries(QUEUES)) {
+      const isOurs = isReady && this.#roles.includes(role);
+      const look = isOurs ? this.#look(sql) : null;
+      if (look === null || look.due === 0 || trouble.anySince(begun)) {
+        this.#still.delete(name);
+        continue;
+      }
+      const former = this.#still.get(name);
+      if (former === undefined || former.state !== look.state) {
+        this.#still.set(name, { state: look.state, since: begun });
+        continue;
+      }
+      hold(
+        begun - former.since < STILL_MS,
+        "ready",
+        `/readyz is 200 beside ${name} that are due and do not move`,
+        look,
+      );
+    }
+  }
+
+  #look(sql: string): Look {
+    const { stage } = this.#scene;
+    // Due for some time: what is due now may be about to go.
+    const [row] = stage.rows<Record<string, number>>(sql, stage.now() - 10_000);
+    return { state: JSON.stringify(row), due: row.due };
+  }
+}
