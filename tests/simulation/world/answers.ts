@@ -1,7 +1,7 @@
 /** What every answer has to be, whatever was asked. */
 import { parseTree, type XmlElement } from "../../../src/xml/decode.ts";
 import { DETAIL_CODES, ERRORS } from "../../../src/lib/errors.ts";
-import { child, textAt } from "../../support/app.ts";
+import { textAt } from "../../support/app.ts";
 import { validateResponse } from "../../support/schemas.ts";
 import type { SimulatedAnswer } from "../scheduler.ts";
 import { hold } from "./broken_rule.ts";

@@ -5,6 +5,7 @@ import { isUnsure, readAnswer, type Reply } from "./answers.ts";
 import { BrokenRule, hold } from "./broken_rule.ts";
 import { chance, pick } from "./choice.ts";
 import type { Stage } from "./stage.ts";
+import type { Trouble } from "./trouble.ts";
 
 export interface Call {
   method: string;
@@ -17,6 +18,10 @@ export interface Call {
   reader?: SimulatedRequest["reader"];
   /** Whether the rate limit of a seller applies to it. */
   limited?: boolean;
+  /** Nobody else sends with this key, and it sends one after the other. */
+  alone?: boolean;
+  /** How long it may take while nothing fails; virtual milliseconds. */
+  fairMs?: number;
 }
 
 /** A key that may be exchanged for another one. */
@@ -52,8 +57,12 @@ const THOROUGH = 1 / 8;
 /** What an abandoned request may still take to be stored. */
 const SETTLED_MS = 60_000;
 
+/** What failed up to so long ago may still delay an answer. */
+const AFTERMATH_MS = 30_000;
+
 export interface CallerOptions {
   stage: Stage;
+  trouble: Trouble;
   /** The processes that serve the API. */
   apis: readonly SimulatedProcess[];
   /** Told of a request that hangs, which ends the world. */
@@ -86,12 +95,21 @@ export class Caller {
     call: Call,
     random: Random,
   ): Promise<Reply | Silence> {
+    const process = this.#pick(random);
+    return process === null
+      ? await this.#nobody()
+      : await this.at(process, who, call, random);
+  }
+
+  /** A process that serves the API; null while there is none. */
+  #pick(random: Random): SimulatedProcess | null {
     const up = this.#options.apis.filter(({ running }) => running);
-    if (up.length === 0) {
-      await this.sleep(NOBODY_MS);
-      return "unsent";
-    }
-    return await this.at(pick(random, up), who, call, random);
+    return up.length === 0 ? null : pick(random, up);
+  }
+
+  async #nobody(): Promise<Silence> {
+    await this.sleep(NOBODY_MS);
+    return "unsent";
   }
 
   /** Sends it once to this process. */
@@ -121,6 +139,7 @@ export class Caller {
       if (answer === null) return process.running ? "lost" : "ended";
       const limited = call.limited ?? false;
       const reply = readAnswer(answer, { limited, thorough });
+      this.#checkFair(call, what, reply, begun);
       this.#count(call, reply);
       return reply;
     } finally {
@@ -140,16 +159,36 @@ export class Caller {
     repeatable: boolean,
   ): Promise<Sent> {
     let repeated = false;
+    // Where it was refused for its rate, until it is sent there again.
+    let waited: SimulatedProcess | null = null;
     for (let tries = 0;; tries++) {
       hold(tries < REFUSALS, "alive", `refused for ever: ${call.path}`, call);
-      const reply = await this.once(who, call, random);
+      const key = keyOf(call);
+      const process: SimulatedProcess | null = waited?.running
+        ? waited
+        : this.#pick(random);
+      const reply = process === null
+        ? await this.#nobody()
+        : await this.at(process, who, call, random);
       if (reply === "unsent") continue;
       if (typeof reply !== "string" && !isUnsure(reply)) {
+        if (reply.status === 401 && key !== keyOf(call)) continue;
         const wait = pauseOf(reply);
         if (wait === null) return { reply, repeated };
+        if (isRate(reply)) {
+          const isAgain = call.alone === true && waited === process;
+          hold(
+            !isAgain,
+            "true",
+            `${call.path} goes on after Retry-After`,
+            reply,
+          );
+          waited = process;
+        } else waited = null;
         await this.sleep(wait);
         continue;
       }
+      waited = null;
       if (reply === "lost") await this.settle();
       repeated = true;
       if (!repeatable) return { reply: null, repeated };
@@ -159,6 +198,16 @@ export class Caller {
   /** Until a request without an answer is stored, or never will be. */
   async settle(): Promise<void> {
     await this.sleep(SETTLED_MS);
+  }
+
+  /** Who sends little is served in time, whatever others send. */
+  #checkFair(call: Call, what: string, reply: Reply, begun: number): void {
+    const { fairMs } = call;
+    if (fairMs === undefined) return;
+    if (this.#options.trouble.anySince(begun - AFTERMATH_MS)) return;
+    const took = Math.round(this.#scheduler.time - begun);
+    hold(took <= fairMs, "fair", `${what} took ${took} ms`);
+    hold(reply.status !== 503, "fair", `${what} is not refused`, reply.text);
   }
 
   #count({ method, path }: Call, { status }: Reply): void {
@@ -178,10 +227,20 @@ export function pauseOf({ status, code, headers }: Reply): number | null {
   return null;
 }
 
+function keyOf({ key }: Call): string | null {
+  return key !== null && typeof key === "object" ? key.key : key;
+}
+
+/** Refused for the rate of requests, not for what is in progress. */
+function isRate({ status, text }: Reply): boolean {
+  return status === 429 && text.includes("Too many requests");
+}
+
 function toRequest(
-  { method, path, key, body, headers, pieces, reader }: Call,
+  call: Call,
 ): SimulatedRequest {
-  const sent = key !== null && typeof key === "object" ? key.key : key;
+  const { method, path, body, headers, pieces, reader } = call;
+  const sent = keyOf(call);
   return {
     method,
     path,

@@ -2,6 +2,7 @@
  * A seller's integration with products of its own, which nobody else changes:
  * it does one thing after the other, so a model tells what each comes to.
  */
+import { gzipSync } from "node:zlib";
 import type { XmlElement } from "../../../src/xml/decode.ts";
 import { productElement, toProduct } from "../../model/documents.ts";
 import {
@@ -25,6 +26,13 @@ import { checkStatus, checkStream } from "./statuses.ts";
 
 export const BULK = "/seller_api/bulk_products";
 const PRODUCTS = "/seller_api/products";
+
+const GZIP = { "Content-Encoding": "gzip" };
+/** How long requests may take while nothing fails. */
+const READ_MS = 5_000;
+const WRITE_MS = 10_000;
+/** With images whose hosts take seconds. */
+const PROBE_MS = 30_000;
 
 export type CatalogueStep =
   | "upload"
@@ -157,7 +165,15 @@ export class CatalogueClient implements Actor {
 
   #call(method: string, path: string, more: Partial<Call> = {}): Call {
     const { seller } = this;
-    return { method, path, key: seller, limited: seller.limited, ...more };
+    return {
+      method,
+      path,
+      key: seller,
+      limited: seller.limited,
+      alone: seller.plan.rateLimit !== null && seller.limited,
+      fairMs: method === "GET" ? READ_MS : undefined,
+      ...more,
+    };
   }
 
   #uploadCall(
@@ -167,9 +183,13 @@ export class CatalogueClient implements Actor {
     const products = rows.map(({ row, flaw }) =>
       productElement(row, flaw?.xml ?? "")
     );
+    const isSlow = rows.some(({ urls }) => urls.length > 0);
     return this.#call("POST", `${BULK}?v=1.1${query}`, {
       body: `<products>${products.join("\n")}</products>`,
       headers,
+      fairMs: more.pieces === undefined
+        ? isSlow ? PROBE_MS : WRITE_MS
+        : undefined,
       ...more,
     });
   }
@@ -190,7 +210,8 @@ export class CatalogueClient implements Actor {
     const begun = this.#scene.stage.scheduler.time;
     const keyed = "Idempotency-Key" in upload.headers;
     const isDry = upload.query.includes("dry_run");
-    const call = this.#uploadCall(upload, drawnPieces(random, upload));
+    const plain = this.#uploadCall(upload, drawnPieces(random, upload));
+    const call = chance(random, 0.2) ? zipped(plain) : plain;
     const sent = await this.#send(call, random, keyed || isDry);
     await this.#conclude(random, upload, sent, begun);
   }
@@ -373,7 +394,7 @@ export class CatalogueClient implements Actor {
     upload.headers = { "Idempotency-Key": this.#nextKey() };
     this.#scene.stage.scheduler.trace(() => `twice: ${this.#words(upload)}`);
     const begun = this.#scene.stage.scheduler.time;
-    const call = this.#uploadCall(upload);
+    const call = this.#uploadCall(upload, { alone: false });
     const sent = await Promise.all([
       this.#send(call, random, true),
       this.#send(call, random, true),
@@ -593,7 +614,7 @@ export class CatalogueClient implements Actor {
     }
     const seconds = kind === "wait" ? pick(random, [0, 1, 10, 30]) : 0;
     const query = kind === "wait" ? `?wait=${seconds}` : "";
-    const { xml } = await this.#get(path + query, random);
+    const { xml } = await this.#get(path + query, random, seconds * 1_000);
     if (xml !== null) checkStatus(child(xml, "transaction"));
   }
 
@@ -602,7 +623,8 @@ export class CatalogueClient implements Actor {
     refused: readonly string[],
     random: Random,
   ): Promise<void> {
-    const { reply } = await this.#send(this.#call("GET", path), random, true);
+    const call = this.#call("GET", path);
+    const { reply } = await this.#send(call, random, true);
     if (this.seller.removed || this.#isTooOld(reply!)) return;
     const status = refused.length === 0 ? 404 : 200;
     hold(reply!.status === status, "true", path, reply!.text);
@@ -645,8 +667,10 @@ export class CatalogueClient implements Actor {
   async #get(
     path: string,
     random: Random,
+    waitMs = 0,
   ): Promise<{ xml: XmlElement | null; text: string }> {
-    const { reply } = await this.#send(this.#call("GET", path), random, true);
+    const call = this.#call("GET", path, { fairMs: waitMs + READ_MS });
+    const { reply } = await this.#send(call, random, true);
     const { status, xml, text } = reply!;
     if (this.seller.removed) return { xml: null, text };
     const isGone = status === 404 && this.#scene.world.jumps;
@@ -667,6 +691,11 @@ function drawnPieces(random: Random, { rows }: Upload): Partial<Call> {
   if (!chance(random, 0.15)) return {};
   const bytes = 200 * (1 + rows.length);
   return { pieces: { bytes, everyMs: pick(random, [1, 50, 1_000]) } };
+}
+
+function zipped(call: Call): Call {
+  const body = new Uint8Array(gzipSync(call.body as string));
+  return { ...call, body, headers: { ...call.headers, ...GZIP } };
 }
 
 function isPassing({ status }: Reply): boolean {

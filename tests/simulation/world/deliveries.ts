@@ -44,6 +44,11 @@ export function checkDeliveries(
       if (row === undefined && scene.world.jumps) continue;
       hold(row !== undefined, "true", "an event has its delivery", event);
       checkState(row, accepted.has(event.id), seller);
+      if (
+        seller.isReliable(event.trigger) && !scene.trouble.since("network", 0)
+      ) {
+        hold(row.failures === 0, "true", "no fault of ours is charged", row);
+      }
     }
   }
 }

@@ -43,6 +43,11 @@ export class Ending {
     this.#random = scene.stage.scheduler.random("ending");
   }
 
+  /** The sellers that were not removed. */
+  get #here(): Seller[] {
+    return this.#witnesses.sellers.filter(({ removed }) => !removed);
+  }
+
   /** Waits until nothing more has to happen. */
   async settle(): Promise<void> {
     const { stage: { scheduler }, caller } = this.#scene;
@@ -100,6 +105,12 @@ export class Ending {
     if (deliveries.length > 0) {
       return { what: "a delivery is pending", seen: deliveries };
     }
+    const removed = stage.rows(
+      "SELECT id, name FROM sellers WHERE status = 'removed'",
+    );
+    if (removed.length > 0) {
+      return { what: "a removed seller is there", seen: removed };
+    }
     return null;
   }
 
@@ -143,7 +154,7 @@ export class Ending {
     const scene = this.#scene;
     const fresh = new Mirror(scene, "a new mirror");
     const read = new Map<string, Shown>();
-    for (const seller of this.#witnesses.sellers) {
+    for (const seller of this.#here) {
       for (const product of await this.#readOut(seller)) {
         const { source } = product;
         read.set(textAt(product, "id"), { seller: seller.name, source });
@@ -228,7 +239,7 @@ export class Ending {
 
   /** Who pulls events has each that was handed in, in order, once. */
   async #checkEvents(): Promise<void> {
-    for (const seller of this.#witnesses.sellers) {
+    for (const seller of this.#here) {
       if (seller.events.length === 0) continue;
       const pulled: string[] = [];
       for (let after = "0";;) {

@@ -16,6 +16,9 @@ const WEBHOOKS = "/seller_api/webhooks";
 /** The triggers that a world uses; more would dilute it. */
 export const USED_TRIGGERS = TRIGGERS.slice(0, 3);
 
+/** They take everything at the first try. */
+const RELIABLE: ReadonlySet<Endpoint> = new Set(["good", "slow"]);
+
 export type HookStep =
   | "register"
   | "delete"
@@ -95,6 +98,7 @@ export class HookClient implements Actor {
     const { name } = this.#seller.plan;
     const url = hookUrl(endpoint, `${name}/${trigger}/${this.#urls++}`);
     const written = this.#seller.webhooks.get(trigger)!.write({ url });
+    if (!RELIABLE.has(endpoint)) this.#seller.unreliable.add(trigger);
     const begun = this.#scene.stage.scheduler.time;
     const reply = await this.#send("POST", WEBHOOKS, random, {
       body: `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,

@@ -12,6 +12,7 @@ const SELLERS = "/operator_api/sellers";
 export type OperatorStep =
   | "rename"
   | "suspend"
+  | "remove"
   | "limit"
   | "exchange a key"
   | "rotate a secret"
@@ -49,6 +50,8 @@ export class Operator implements Actor {
         return await this.#rename(seller, random);
       case "suspend":
         return await this.#suspend(seller, random);
+      case "remove":
+        return await this.#remove(seller, random);
       case "limit":
         return await this.#limit(seller, random);
       case "exchange a key":
@@ -78,6 +81,8 @@ export class Operator implements Actor {
   ): Promise<void> {
     const path = `${SELLERS}/${seller.id}/attribute/${attribute}/${value}`;
     const { status, text } = await this.#send("PUT", path, random);
+    // Another operator may have removed it.
+    if (seller.removed) return;
     hold(status === 204, "true", `PUT ${path}: 204 is expected`, text);
   }
 
@@ -89,9 +94,34 @@ export class Operator implements Actor {
 
   /** For a while; clients wait until it is over. */
   async #suspend(seller: Seller, random: Random): Promise<void> {
+    const { caller, trouble } = this.#scene;
+    const { end } = trouble.shakeOn();
     await this.#set(seller, "status", "suspended", random);
-    await this.#scene.caller.sleep(pick(random, [100, 3_000, 20_000]));
+    await caller.sleep(pick(random, [100, 3_000, 20_000]));
     await this.#set(seller, "status", "active", random);
+    end();
+  }
+
+  /** For good, unless it is the only one. */
+  async #remove(seller: Seller, random: Random): Promise<void> {
+    const others = this.#sellers.filter((one) => one !== seller);
+    if (others.every(({ removed }) => removed)) return;
+    seller.removed = true;
+    const path = `${SELLERS}/${seller.id}`;
+    const { caller, world: { operatorKey: key } } = this.#scene;
+    const call = { method: "DELETE", path, key };
+    const { reply, repeated } = await caller.send(
+      "operator",
+      call,
+      random,
+      true,
+    );
+    hold(
+      reply!.status === 200 || (repeated && reply!.status === 404),
+      "true",
+      "a seller is removed",
+      reply!.text,
+    );
   }
 
   async #limit(seller: Seller, random: Random): Promise<void> {
@@ -113,6 +143,7 @@ export class Operator implements Actor {
       random,
       "<key><label>ERP</label></key>",
     );
+    if (seller.removed) return;
     hold(made.status === 200, "true", "a key is made", made.text);
     const key = child(made.xml!, "key");
     const former = seller.keyId;
@@ -134,6 +165,7 @@ export class Operator implements Actor {
       `${SELLERS}/${seller.id}/keys`,
       random,
     );
+    if (seller.removed) return;
     const inForce = child(xml!, "keys").children
       .filter((one) => valueOf(one, "revoked_at") === "")
       .map((one) => textAt(one, "key_id"));

@@ -17,7 +17,7 @@ export class Outages implements Actor {
   }
 
   async do(kind: OutageStep, random: Random): Promise<void> {
-    const { stage, caller } = this.#scene;
+    const { stage } = this.#scene;
     if (!stage.scheduler.faulty) return;
     const process = pick(random, stage.processes);
     switch (kind) {
@@ -25,21 +25,30 @@ export class Outages implements Actor {
         if (!process.running) return;
         stage.scheduler.trace(() => `${process.name} is killed`);
         process.kill();
-        this.#scene.trouble.shake();
-        await caller.sleep(pick(random, TIMES.slice(0, 4)));
-        return await this.start(process);
+        return await this.#restart(process, random);
       case "stop":
         if (!process.running) return;
         stage.scheduler.trace(() => `${process.name} is stopped`);
-        this.#scene.trouble.shake();
-        await process.stop();
-        await caller.sleep(pick(random, TIMES.slice(0, 4)));
-        return await this.start(process);
+        await this.#shaken(() => process.stop());
+        return await this.#restart(process, random);
       case "fault":
         return await this.#fail(1, random);
       case "faults":
         return await this.#fail(2, random);
     }
+  }
+
+  async #restart(process: SimulatedProcess, random: Random): Promise<void> {
+    await this.#shaken(async () => {
+      await this.#scene.caller.sleep(pick(random, TIMES.slice(0, 4)));
+      await this.start(process);
+    });
+  }
+
+  async #shaken(work: () => Promise<void>): Promise<void> {
+    const { end } = this.#scene.trouble.shakeOn();
+    await work();
+    end();
   }
 
   /** Starts a process; while it cannot, again and again. */

@@ -64,8 +64,8 @@ class Troupe {
     const apis = stage.processes.filter((_, i) =>
       world.processes[i].roles.includes("api")
     );
-    const caller = new Caller({ stage, apis, fail });
     const trouble = new Trouble(stage);
+    const caller = new Caller({ stage, trouble, apis, fail });
     this.#scene = { world, stage, caller, trouble };
     this.#outages = new Outages(this.#scene);
     this.#fail = fail;

@@ -41,6 +41,8 @@ export class Seller implements Keyring {
   readonly webhooks = new Map<string, Register<Registration>>();
   /** Triggers of which deliveries were cancelled, or may have been. */
   readonly cancelled = new Set<string>();
+  /** Triggers of which an endpoint failed, or may have. */
+  readonly unreliable = new Set<string>();
   /** In the order in which they were handed in. */
   readonly events: KnownEvent[] = [];
   /** What its rate limit is may have changed. */
@@ -57,5 +59,10 @@ export class Seller implements Keyring {
     this.key = made.key;
     this.keyId = made.keyId;
     this.limited = limited;
+  }
+
+  /** Whether all endpoints of a trigger took everything at once. */
+  isReliable(trigger: string): boolean {
+    return !this.unreliable.has(trigger);
   }
 }

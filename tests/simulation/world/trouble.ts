@@ -9,6 +9,8 @@ export class Trouble {
   readonly #ended = { ours: -Infinity, network: -Infinity };
   /** When a process was last stopped or killed or stood still. */
   #shakenAt = -Infinity;
+  /** What shakes at the moment. */
+  #shaking = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -37,11 +39,22 @@ export class Trouble {
     this.#shakenAt = this.#stage.scheduler.time;
   }
 
+  /** Something is shaken until `end` is called. */
+  shakeOn(): { end: () => void } {
+    this.#shaking++;
+    return {
+      end: () => {
+        this.#shaking--;
+        this.shake();
+      },
+    };
+  }
+
   /** Whether something of this kind failed at `time` or later. */
   since(of: Fault["of"], time: number): boolean {
     return this.#ended[of] >= time ||
       [...this.#active].some((fault) => fault.of === of) ||
-      (of === "ours" && this.#shakenAt >= time);
+      (of === "ours" && (this.#shakenAt >= time || this.#shaking > 0));
   }
 
   /** Whether anything failed at `time` or later. */

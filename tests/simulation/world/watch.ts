@@ -42,6 +42,7 @@ export class Watch implements Actor {
   readonly #roles: readonly string[];
   /** Since when each queue has stood still beside a 200. */
   readonly #still = new Map<string, { state: string; since: number }>();
+  #lookedAt = 0;
 
   constructor(
     scene: Scene,
@@ -57,6 +58,8 @@ export class Watch implements Actor {
     const { caller, stage, trouble } = this.#scene;
     const call = { method: "GET", path: "/readyz", key: null };
     const begun = stage.scheduler.time;
+    const wasCalm = !trouble.anySince(this.#lookedAt);
+    this.#lookedAt = begun;
     const reply = this.#process.running
       ? await caller.at(this.#process, "watch", call, random)
       : "unsent";
@@ -64,7 +67,7 @@ export class Watch implements Actor {
     for (const [name, { role, sql }] of Object.entries(QUEUES)) {
       const isOurs = isReady && this.#roles.includes(role);
       const look = isOurs ? this.#look(sql) : null;
-      if (look === null || look.due === 0 || trouble.anySince(begun)) {
+      if (look === null || look.due === 0 || !wasCalm) {
         this.#still.delete(name);
         continue;
       }

@@ -95,6 +95,7 @@ const OPERATOR: Readonly<Record<OperatorStep, number>> = {
   "scrape": 1,
   "rename": 1,
   "suspend": 1,
+  "remove": 0.4,
   "limit": 1,
   "exchange a key": 1,
   "rotate a secret": 1,
