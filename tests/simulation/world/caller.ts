@@ -160,13 +160,11 @@ export class Caller {
   ): Promise<Sent> {
     let repeated = false;
     // Where it was refused for its rate, until it is sent there again.
-    let waited: SimulatedProcess | null = null;
+    let waited = null as SimulatedProcess | null;
     for (let tries = 0;; tries++) {
       hold(tries < REFUSALS, "alive", `refused for ever: ${call.path}`, call);
       const key = keyOf(call);
-      const process: SimulatedProcess | null = waited?.running
-        ? waited
-        : this.#pick(random);
+      const process = waited?.running ? waited : this.#pick(random);
       const reply = process === null
         ? await this.#nobody()
         : await this.at(process, who, call, random);

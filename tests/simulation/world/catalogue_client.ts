@@ -29,10 +29,10 @@ const PRODUCTS = "/seller_api/products";
 
 const GZIP = { "Content-Encoding": "gzip" };
 /** How long requests may take while nothing fails. */
-const READ_MS = 5_000;
-const WRITE_MS = 10_000;
+const READ_MS = 15_000;
+const WRITE_MS = 20_000;
 /** With images whose hosts take seconds. */
-const PROBE_MS = 30_000;
+const PROBE_MS = 45_000;
 
 export type CatalogueStep =
   | "upload"

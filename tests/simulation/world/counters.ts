@@ -4,19 +4,16 @@ import { hold } from "./broken_rule.ts";
 
 /** Each finds rows that do not agree with a count. */
 const DISAGREEMENTS = {
+  // What is stored already when an upload comes has no row.
   "the images of an upload": `
-    SELECT t.id, t.images_pending, t.images_stored, t.images_reused,
-      t.images_failed, i.status, SUM(i.refs) AS refs
-    FROM transactions t JOIN transaction_images i ON i.transaction_id = t.id
-    GROUP BY t.id, i.status
-    HAVING SUM(i.refs) <> CASE i.status
-      WHEN 'pending' THEN t.images_pending WHEN 'stored' THEN t.images_stored
-      WHEN 'reused' THEN t.images_reused ELSE t.images_failed END`,
-  "all images of an upload": `
-    SELECT t.id FROM transactions t WHERE
-      images_pending + images_stored + images_reused + images_failed <>
-      (SELECT COALESCE(SUM(refs), 0) FROM transaction_images
-       WHERE transaction_id = t.id)`,
+    SELECT t.id, t.images_pending, t.images_stored, t.images_failed,
+      COALESCE(SUM(i.refs) FILTER (WHERE i.status = 'pending'), 0) AS pending,
+      COALESCE(SUM(i.refs) FILTER (WHERE i.status = 'stored'), 0) AS stored,
+      COALESCE(SUM(i.refs) FILTER (WHERE i.status = 'failed'), 0) AS failed
+    FROM transactions t
+    LEFT JOIN transaction_images i ON i.transaction_id = t.id
+    GROUP BY t.id HAVING pending <> images_pending OR stored <> images_stored
+      OR failed <> images_failed`,
   "the products of a seller": `
     SELECT s.id, (SELECT COUNT(*) FROM products p
                   WHERE p.seller_no = s.seller_no) AS n,

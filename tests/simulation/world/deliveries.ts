@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
-import { endpointOf } from "./hosts.ts";
+import { mannerOf } from "./hosts.ts";
 import type { KnownEvent, Seller } from "./seller.ts";
 import type { Receipt } from "./stage.ts";
 
@@ -60,7 +60,7 @@ function checkState(
 ): void {
   const rule = (holds: boolean, words: string) =>
     hold(holds, "true", words, row);
-  const endpoint = row.url === null ? null : endpointOf(row.url);
+  const manner = row.url === null ? null : mannerOf(row.url);
   switch (row.state) {
     case "delivered":
       return rule(isAccepted, "what is delivered was received");
@@ -70,7 +70,7 @@ function checkState(
         "a delivery is cancelled with its webhook alone",
       );
     case "held":
-      return rule(endpoint === "gone", "a delivery is held after 410 alone");
+      return rule(manner === "leaves", "a delivery is held after 410 alone");
     case "exhausted":
       return rule(row.failures >= 10, "a delivery is tried ten times");
     default:

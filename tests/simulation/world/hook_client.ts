@@ -8,16 +8,13 @@ import type { Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import type { Call } from "./caller.ts";
 import { pick, weighted } from "./choice.ts";
-import { type Endpoint, endpointOf, hookUrl } from "./hosts.ts";
+import { type Endpoint, ENDPOINT_LOTS, hookUrl, mannerOf } from "./hosts.ts";
 import { Register } from "./register.ts";
 import type { Registration, Seller } from "./seller.ts";
 
 const WEBHOOKS = "/seller_api/webhooks";
 /** The triggers that a world uses; more would dilute it. */
 export const USED_TRIGGERS = TRIGGERS.slice(0, 3);
-
-/** They take everything at the first try. */
-const RELIABLE: ReadonlySet<Endpoint> = new Set(["good", "slow"]);
 
 export type HookStep =
   | "register"
@@ -85,20 +82,11 @@ export class HookClient implements Actor {
   }
 
   async #register(trigger: string, random: Random): Promise<void> {
-    const endpoint = weighted<Endpoint>(random, {
-      good: 6,
-      slow: 1,
-      flaky: 2,
-      busy: 1,
-      broken: 1,
-      down: 0.5,
-      gone: 0.5,
-      silent: 0.3,
-    });
+    const endpoint = weighted<Endpoint>(random, ENDPOINT_LOTS);
     const { name } = this.#seller.plan;
     const url = hookUrl(endpoint, `${name}/${trigger}/${this.#urls++}`);
     const written = this.#seller.webhooks.get(trigger)!.write({ url });
-    if (!RELIABLE.has(endpoint)) this.#seller.unreliable.add(trigger);
+    if (mannerOf(url) !== "takes") this.#seller.unreliable.add(trigger);
     const begun = this.#scene.stage.scheduler.time;
     const reply = await this.#send("POST", WEBHOOKS, random, {
       body: `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
@@ -156,7 +144,7 @@ export class HookClient implements Actor {
     for (const one of reply.xml!.children) {
       const isDisabled = valueOf(one, "disabled_at") !== null;
       hold(
-        !isDisabled || endpointOf(textAt(one, "url")) === "gone",
+        !isDisabled || mannerOf(textAt(one, "url")) === "leaves",
         "true",
         "a webhook is disabled by 410 alone",
         reply.text,

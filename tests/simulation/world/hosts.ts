@@ -1,78 +1,128 @@
 /**
- * The hosts of a world: what image hosts and webhook endpoints answer, by
- * name. The simulated network answers so; the models expect it.
+ * The hosts that a world uses, by the first label of their names, and what
+ * becomes of an image or a delivery there while the network does not fail.
  */
 
-/** What an image host does, by the first label of its name. */
-export const IMAGE_HOSTS = {
-  /** Answers at once, with an ETag. */
-  good: "stored",
-  /** Answers at once, without any validator. */
-  plain: "stored",
-  /** Answers after some seconds. */
-  slow: "stored",
-  /** HEAD 200; the first GET of a path 503, then good. */
-  flaky: "stored",
-  /** HEAD 200; the first GET of a path breaks off, then good. */
-  broken: "stored",
-  /** 404 to HEAD and GET. */
-  missing: "refused",
-  /** 302 to HEAD and GET. */
-  moved: "refused",
-  /** HEAD 200; every GET 404. */
-  vanished: "failed",
-  /** HEAD 200; the bytes are a page. */
-  page: "failed",
-  /** HEAD 200; every GET 503. */
-  down: "failed",
-  /** Takes the connection, and never answers. */
-  silent: "refused",
-} as const;
+/** `refused` at the HEAD, the others after it. */
+export type Fate = "stored" | "refused" | "failed";
+
+/** Each with its share of the images. */
+const IMAGE_HOSTS = {
+  good: ["stored", 16],
+  plain: ["stored", 3],
+  dated: ["stored", 1],
+  changing: ["stored", 1],
+  slow: ["stored", 1],
+  drip: ["stored", 1],
+  chunked: ["stored", 1],
+  unmarked: ["stored", 1],
+  mislabelled: ["stored", 1],
+  slowname: ["stored", 1],
+  twoway: ["stored", 1],
+  flaky: ["stored", 2],
+  hesitant: ["stored", 1],
+  busy: ["stored", 1],
+  broken: ["stored", 2],
+  cut: ["stored", 1],
+  stuck: ["stored", 0.3],
+  missing: ["refused", 3],
+  gone: ["refused", 1],
+  forbidden: ["refused", 1],
+  moved: ["refused", 1],
+  error: ["refused", 1],
+  garbled: ["refused", 1],
+  silent: ["refused", 0.5],
+  resetting: ["refused", 1],
+  closing: ["refused", 1],
+  refusing: ["refused", 1],
+  unreachable: ["refused", 1],
+  deaf: ["refused", 0.5],
+  private: ["refused", 1],
+  mixed: ["refused", 1],
+  bare: ["refused", 1],
+  lostname: ["refused", 0.3],
+  vanished: ["failed", 1],
+  page: ["failed", 1],
+  down: ["failed", 0.5],
+  short: ["failed", 0.3],
+  half: ["failed", 0.3],
+  large: ["failed", 0.5],
+  pixels: ["failed", 0.5],
+  corrupt: ["failed", 0.5],
+  bitmap: ["failed", 0.5],
+  empty: ["failed", 0.3],
+  compressed: ["failed", 0.5],
+  mute: ["failed", 0.1],
+} as const satisfies Record<string, readonly [Fate, number]>;
 
 export type ImageHost = keyof typeof IMAGE_HOSTS;
 
-/** What becomes of an image: `refused` at the HEAD, the others after it. */
-export type Fate = "stored" | "refused" | "failed";
+export const IMAGE_HOST_NAMES = Object.keys(IMAGE_HOSTS) as ImageHost[];
 
-/** What a webhook endpoint answers, by the first label of its name. */
-export const ENDPOINTS = {
-  /** 200 at once. */
-  good: "delivered",
-  /** 204 after three seconds. */
-  slow: "delivered",
-  /** 503 to the first try of each event, then 200. */
-  flaky: "delivered",
-  /** 429 with `Retry-After: 30` to the first try of each event, then 200. */
-  busy: "delivered",
-  /** The connection breaks at the first try of each event, then 200. */
-  broken: "delivered",
-  /** Always 500. */
-  down: "failing",
-  /** 410: whoever asks again is disabled. */
-  gone: "disabled",
-  /** Takes the request, and never answers. */
-  silent: "failing",
-} as const;
+/** Lots of the image hosts with one of these fates. */
+export function imageHostLots(
+  ...fates: readonly Fate[]
+): Partial<Record<ImageHost, number>> {
+  return Object.fromEntries(
+    Object.entries(IMAGE_HOSTS)
+      .filter(([, [fate]]) => fates.includes(fate))
+      .map(([name, [, share]]) => [name, share]),
+  );
+}
+
+/** What an endpoint does with a delivery. */
+export type Manner =
+  /** Takes it at the first try. */
+  | "takes"
+  /** Takes it at the second try. */
+  | "hesitates"
+  /** Never takes it. */
+  | "fails"
+  /** Answers 410. */
+  | "leaves";
+
+const ENDPOINTS = {
+  good: ["takes", 16],
+  accepting: ["takes", 1],
+  slow: ["takes", 2],
+  talkative: ["takes", 1],
+  flaky: ["hesitates", 3],
+  busy: ["hesitates", 2],
+  broken: ["hesitates", 2],
+  closing: ["hesitates", 1],
+  forgetful: ["hesitates", 1],
+  down: ["fails", 1],
+  moved: ["fails", 0.5],
+  garbled: ["fails", 0.5],
+  silent: ["fails", 0.5],
+  late: ["fails", 0.5],
+  refusing: ["fails", 0.5],
+  deaf: ["fails", 0.3],
+  gone: ["leaves", 1],
+} as const satisfies Record<string, readonly [Manner, number]>;
 
 export type Endpoint = keyof typeof ENDPOINTS;
 
-const IMAGE_DOMAIN = "images.example";
-const HOOK_DOMAIN = "hooks.example";
+export const ENDPOINT_NAMES = Object.keys(ENDPOINTS) as Endpoint[];
+
+export const ENDPOINT_LOTS = Object.fromEntries(
+  Object.entries(ENDPOINTS).map(([name, [, share]]) => [name, share]),
+) as Record<Endpoint, number>;
 
 export function imageUrl(host: ImageHost, name: string): string {
-  return `http://${host}.${IMAGE_DOMAIN}/${name}.png`;
+  return `http://${host}.images.example/${name}.png`;
 }
 
 export function fateOf(url: string): Fate {
-  return IMAGE_HOSTS[hostOf(url) as ImageHost];
+  return IMAGE_HOSTS[hostOf(url) as ImageHost][0];
 }
 
 export function hookUrl(endpoint: Endpoint, path: string): string {
-  return `http://${endpoint}.${HOOK_DOMAIN}/${path}`;
+  return `http://${endpoint}.hooks.example/${path}`;
 }
 
-export function endpointOf(url: string): Endpoint {
-  return hostOf(url) as Endpoint;
+export function mannerOf(url: string): Manner {
+  return ENDPOINTS[hostOf(url) as Endpoint][0];
 }
 
 function hostOf(url: string): string {

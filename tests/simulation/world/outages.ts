@@ -4,7 +4,7 @@ import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
 import { pick } from "./choice.ts";
 
-export type OutageStep = "kill" | "stop" | "fault" | "faults";
+export type OutageStep = "kill" | "stop" | "fault" | "faults" | "clock";
 
 /** How long something fails. */
 const TIMES = [10, 400, 3_000, 12_000, 30_000];
@@ -31,11 +31,22 @@ export class Outages implements Actor {
         stage.scheduler.trace(() => `${process.name} is stopped`);
         await this.#shaken(() => process.stop());
         return await this.#restart(process, random);
+      case "clock":
+        return this.#moveClock(random);
       case "fault":
         return await this.#fail(1, random);
       case "faults":
         return await this.#fail(2, random);
     }
+  }
+
+  #moveClock(random: Random): void {
+    const { stage, world, trouble } = this.#scene;
+    if (!world.jumps) return;
+    const hours = pick(random, [-30, -1, -0.01, 0.01, 1, 25, 24 * 8]);
+    stage.scheduler.trace(() => `the clock moves by ${hours} h`);
+    stage.moveClock(hours * 3_600_000);
+    trouble.shake();
   }
 
   async #restart(process: SimulatedProcess, random: Random): Promise<void> {

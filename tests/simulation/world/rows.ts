@@ -2,7 +2,7 @@
 import type { Fields, Model, Product, Row } from "../../model/model.ts";
 import type { Random } from "../../support/random.ts";
 import { chance, pick, weighted } from "./choice.ts";
-import { fateOf, type ImageHost, imageUrl } from "./hosts.ts";
+import { fateOf, type ImageHost, imageHostLots, imageUrl } from "./hosts.ts";
 
 /** A mistake that is sent, and the code of the detail that tells it. */
 export interface Flaw {
@@ -136,18 +136,11 @@ function drawPatch(
 /** The hosts of one upload's images; mostly good ones. */
 function drawHosts(random: Random, flawed: boolean): ImageHost[] {
   if (chance(random, 0.3)) return [];
-  const draw = () =>
-    weighted<ImageHost>(random, {
-      good: 8,
-      plain: 2,
-      slow: 1,
-      flaky: 2,
-      broken: 1,
-      vanished: 1,
-      page: 1,
-      down: 0.5,
-      ...(flawed && { missing: 3, moved: 1, silent: 0.5 }),
-    });
+  const lots = {
+    ...imageHostLots("stored", "failed"),
+    ...(flawed && imageHostLots("refused")),
+  };
+  const draw = () => weighted<ImageHost>(random, lots);
   return [draw(), draw()];
 }
 

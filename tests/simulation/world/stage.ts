@@ -9,6 +9,8 @@ export interface Stage {
   readonly faults: readonly Fault[];
   /** Unix milliseconds of the wall clock. */
   now(): number;
+  /** Moves the wall clock, forward or back. */
+  moveClock(ms: number): void;
   /** What the endpoints of webhooks were sent, in order. */
   receipts(): readonly Receipt[];
   /** Reads the database with a connection of its own. */

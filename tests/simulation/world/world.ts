@@ -118,16 +118,11 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   stop: 2,
   fault: 4,
   faults: 1,
+  clock: 1,
 };
-
-export interface WorldOptions {
-  /** Wall clocks may jump, as far as the stage can. */
-  jumps?: boolean;
-}
 
 export function drawWorld(
   scheduler: Pick<Scheduler, "random">,
-  { jumps = false }: WorldOptions = {},
 ): World {
   const random = scheduler.random("world");
   const sellers = drawSellers(random);
@@ -183,7 +178,7 @@ export function drawWorld(
     operatorKey: OPERATOR_KEY,
     processes,
     sellers,
-    jumps: jumps && chance(random, 0.2),
+    jumps: chance(random, 0.1),
     steps,
   };
 }
