@@ -1,0 +1,335 @@
+/**
+ * The image workers of one simulated process: the real code, in this thread,
+ * behind a channel with delays. A worker may die, hang, stall at the disk, go
+ * deaf, or run out of memory amid an image.
+ */
+import type { Clock } from "../../src/deps.ts";
+import type { ImageStore } from "../../src/images/storage/blob_store.ts";
+import { ImageWorker } from "../../src/images/worker/image_worker.ts";
+import { marked } from "../../src/images/worker/job_mark.ts";
+import type {
+  FromImageWorker,
+  ImageWorkerSettings,
+  ToImageWorker,
+} from "../../src/images/worker/messages.ts";
+import type {
+  SpawnedWorker,
+  WorkerEvents,
+} from "../../src/images/worker/spawn.ts";
+import type { Random } from "../support/random.ts";
+import type { Fault } from "./fault.ts";
+import { Gate } from "./gate.ts";
+import type { SimulatedStore } from "./image_store.ts";
+import type { Network } from "./network.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+export interface ImageWorkersOptions {
+  scheduler: Scheduler;
+  /** The process, as the network knows it. */
+  name: string;
+  /** That of the process. */
+  clock: Clock;
+  network: Network;
+  store: SimulatedStore;
+}
+
+/** What may befall a worker. */
+const AILMENTS = {
+  die: "the image worker dies",
+  hang: "the image worker hangs",
+  disk: "the image worker waits for the disk",
+  deaf: "the image worker hears nothing",
+  memory: "the image worker runs out of memory amid an image",
+  slow: "the channel to the image worker is slow",
+};
+type Ailment = keyof typeof AILMENTS;
+
+/** A message takes less than this, unless the channel is slow. */
+const CHANNEL_MS = 4;
+const SLOW_MS = 800;
+const START_MS = 300;
+
+export class ImageWorkers {
+  readonly faults: readonly Fault[];
+  readonly options: ImageWorkersOptions;
+  readonly random: Random;
+  /**
+   * Images at which a worker has run out of memory. It does so once at each:
+   * the second time is taken for the image's fault.
+   */
+  readonly fatal = new Set<string>();
+  readonly #workers = new Set<SimulatedWorker>();
+  readonly #ailing = new Set<Ailment>();
+  #spawned = 0;
+
+  constructor(options: ImageWorkersOptions) {
+    const { scheduler, name } = options;
+    this.options = options;
+    this.random = scheduler.random(`image workers of ${name}`);
+    this.faults = Object.entries(AILMENTS).map(([ailment, words]) => ({
+      name: `${words} (${name})`,
+      of: "ours",
+      begin: () => this.#begin(ailment as Ailment),
+    }));
+  }
+
+  /** As `SpawnWorker`. */
+  readonly spawn = (events: WorkerEvents): SpawnedWorker => {
+    const number = ++this.#spawned;
+    const worker = new SimulatedWorker(this, number, events);
+    this.#workers.add(worker);
+    worker.ended.then(() => this.#workers.delete(worker));
+    return worker;
+  };
+
+  /** The process is killed, and its threads with it. */
+  kill(): void {
+    for (const worker of this.#workers) worker.kill();
+    this.#workers.clear();
+  }
+
+  /** How many threads run. */
+  get running(): number {
+    return this.#workers.size;
+  }
+
+  has(ailment: Ailment): boolean {
+    return this.options.scheduler.faulty && this.#ailing.has(ailment);
+  }
+
+  #begin(ailment: Ailment): () => void {
+    this.#ailing.add(ailment);
+    if (this.has(ailment)) {
+      for (const worker of this.#workers) worker.suffer(ailment);
+    }
+    return () => {
+      this.#ailing.delete(ailment);
+      for (const worker of this.#workers) worker.recover(ailment);
+    };
+  }
+}
+
+class SimulatedWorker implements SpawnedWorker {
+  readonly ended: Promise<void>;
+  readonly #end: () => void;
+  readonly #workers: ImageWorkers;
+  readonly #name: string;
+  /** To the worker's thread. */
+  readonly #gate = new Gate();
+  readonly #events: WorkerEvents;
+  readonly #toWorker: Channel<ToImageWorker>;
+  readonly #toMain: Channel<FromImageWorker | { died: string }>;
+  readonly #worker: ImageWorker;
+  /** The image of each job, by lease. */
+  readonly #images = new Map<string, string>();
+  #settings: ImageWorkerSettings | null = null;
+  /** Why it hangs; null if it does not. */
+  #hangs: "hang" | "disk" | null = null;
+  #isDeaf = false;
+  #isTerminated = false;
+
+  constructor(workers: ImageWorkers, number: number, events: WorkerEvents) {
+    const { scheduler, name, clock, network } = workers.options;
+    const ended = Promise.withResolvers<void>();
+    this.ended = ended.promise;
+    this.#end = ended.resolve;
+    this.#workers = workers;
+    this.#events = events;
+    this.#name = `${name}/worker-${number}`;
+    const delay = (most: number) => () =>
+      1 + workers.random.below(workers.has("slow") ? SLOW_MS : most);
+    this.#toWorker = new Channel(
+      scheduler,
+      delay(CHANNEL_MS),
+      (message) => this.#gate.enter(() => this.#receive(message)),
+    );
+    this.#toMain = new Channel(
+      scheduler,
+      delay(CHANNEL_MS),
+      (message) => this.#tell(message),
+    );
+    const starting = workers.random.below(START_MS);
+    this.#toWorker.holdFor(starting);
+    const inThread = this.#gate.clock(clock);
+    this.#worker = new ImageWorker({
+      clock: inThread,
+      network: network.client(this.#name, this.#gate.enter),
+      openStore: (settings) => this.#open(settings, inThread),
+      post: (message) => this.#toMain.send(copied(message)),
+    });
+  }
+
+  post(message: ToImageWorker): void {
+    this.#toWorker.send(copied(message));
+  }
+
+  /** A thread that hangs goes on hanging. */
+  terminate(): void {
+    if (this.#isTerminated) return;
+    this.#isTerminated = true;
+    this.#toMain.close();
+    if (this.#hangs !== "hang") this.#finish();
+  }
+
+  /** Its process is dead: nobody is told anything. */
+  kill(): void {
+    this.#toMain.close();
+    this.#gate.close();
+    this.#workers.options.network.cut(this.#name);
+  }
+
+  suffer(ailment: Ailment): void {
+    if (this.#gate.isClosed) return;
+    this.#trace(() => AILMENTS[ailment]);
+    switch (ailment) {
+      case "die":
+        return this.#die();
+      case "hang":
+      case "disk":
+        this.#hangs = ailment;
+        this.#gate.hold();
+        return this.#markDisk(ailment === "disk" ? 1 : 0);
+      case "deaf":
+        this.#isDeaf = true;
+    }
+  }
+
+  /** A deaf one, and one that ran out of memory, does not recover. */
+  recover(ailment: Ailment): void {
+    if (this.#hangs !== ailment) return;
+    this.#hangs = null;
+    this.#markDisk(0);
+    if (this.#isTerminated) return this.#finish();
+    this.#gate.release();
+  }
+
+  #receive(message: ToImageWorker): void {
+    if (this.#isDeaf) return;
+    if (message.type === "start") this.#settings = message.settings;
+    if (message.type === "fetch") {
+      for (const { lease, id } of message.tasks) this.#images.set(lease, id);
+    }
+    this.#worker.receive(message);
+  }
+
+  #tell(message: FromImageWorker | { died: string }): void {
+    if ("died" in message) this.#events.died(message.died);
+    else this.#events.message(message);
+  }
+
+  /** What it has sent before may still arrive. */
+  #die(): void {
+    const { random } = this.#workers;
+    const died = random.below(2) === 0
+      ? `it ended with code ${1 + random.below(9)}`
+      : "Error: on purpose";
+    if (random.below(2) === 0) this.#toMain.drop();
+    this.#toMain.send({ died });
+    this.#gate.close();
+    this.#workers.options.network.cut(this.#name);
+  }
+
+  #finish(): void {
+    this.#gate.close();
+    this.#workers.options.network.cut(this.#name);
+    const { scheduler } = this.#workers.options;
+    scheduler.after(1 + this.#workers.random.below(CHANNEL_MS), this.#end);
+  }
+
+  #markDisk(flag: 0 | 1): void {
+    if (this.#settings === null) return;
+    Atomics.store(new Int32Array(this.#settings.diskMark), 0, flag);
+  }
+
+  #open(settings: ImageWorkerSettings, clock: Clock): ImageStore {
+    const store = this.#workers.options.store.open(clock, this.#gate.enter);
+    const receive = store.receive.bind(store);
+    store.receive = (lease) => {
+      const incoming = receive(lease);
+      const content = incoming.content.bind(incoming);
+      incoming.content = async () => {
+        const bytes = await content();
+        if (this.#runsOut(lease)) await this.#stopAmid(settings, lease);
+        return bytes;
+      };
+      return incoming;
+    };
+    return store;
+  }
+
+  #runsOut(lease: string): boolean {
+    const id = this.#images.get(lease);
+    const { fatal } = this.#workers;
+    if (id === undefined || fatal.has(id)) return false;
+    if (!this.#workers.has("memory")) return false;
+    fatal.add(id);
+    return true;
+  }
+
+  /**
+   * Out of memory, a thread stops in the midst of an image and skips its
+   * `finally` blocks. It dies then, or lives on and tells, or hears nothing.
+   */
+  #stopAmid({ jobMark }: ImageWorkerSettings, lease: string): Promise<never> {
+    this.#trace(() => "out of memory");
+    const mark = marked(jobMark, lease, () => new Uint8Array(jobMark).slice());
+    new Uint8Array(jobMark).set(mark);
+    const { random } = this.#workers;
+    if (random.below(2) === 0) this.#die();
+    else this.#isDeaf = random.below(2) === 0;
+    return new Promise(() => {});
+  }
+
+  #trace(words: () => string): void {
+    this.#workers.options.scheduler.trace(() => `${this.#name}: ${words()}`);
+  }
+}
+
+/** Messages in their order, each a while after it was sent. */
+class Channel<Message> {
+  readonly #scheduler: Scheduler;
+  readonly #delay: () => number;
+  readonly #deliver: (message: Message) => void;
+  #sent: Message[] = [];
+  #isClosed = false;
+  /** Nothing is delivered before. */
+  #from = 0;
+
+  constructor(
+    scheduler: Scheduler,
+    delay: () => number,
+    deliver: (message: Message) => void,
+  ) {
+    this.#scheduler = scheduler;
+    this.#delay = delay;
+    this.#deliver = deliver;
+  }
+
+  send(message: Message): void {
+    if (this.#isClosed) return;
+    this.#sent.push(message);
+    const hold = Math.max(0, this.#from - this.#scheduler.time);
+    this.#scheduler.after(hold + this.#delay(), () => {
+      const [first] = this.#sent.splice(0, 1);
+      if (first !== undefined && !this.#isClosed) this.#deliver(first);
+    });
+  }
+
+  holdFor(ms: number): void {
+    this.#from = this.#scheduler.time + ms;
+  }
+
+  /** What is on its way is lost. */
+  drop(): void {
+    this.#sent = [];
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+}
+
+/** As a message to another thread is; shared memory stays shared. */
+function copied<Message extends { type: string }>(message: Message): Message {
+  return message.type === "start" ? message : structuredClone(message);
+}

@@ -1,0 +1,127 @@
+/**
+ * Endpoints of webhooks. What one does is in its name: `good.hooks.example` is
+ * good, and so are `good-2.hooks.example` and all others of that kind.
+ */
+import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
+import type { HostDefinition, Reaction, ReceivedRequest } from "./network.ts";
+import { statusOf } from "./image_hosts.ts";
+
+/** A request that an endpoint was sent. */
+export interface Receipt {
+  url: string;
+  client: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array<ArrayBuffer>;
+  /** 1 for the first request with this `webhook-id` at this URL. */
+  attempt: number;
+  /** What it would answer; null for nothing. */
+  status: number | null;
+  /** Virtual milliseconds. */
+  at: number;
+}
+
+type Behaviour = (attempt: number) => Reaction;
+
+const atFirst = (reaction: Reaction): Behaviour => (attempt) =>
+  attempt === 1 ? reaction : { status: 200 };
+
+const BEHAVIOURS = {
+  good: () => ({ status: 200 }),
+  accepting: () => ({ status: 202, body: new Uint8Array(40) }),
+  slow: () => ({ status: 204, afterMs: 3_000 }),
+  /** The most that it may take is 20 s. */
+  late: () => ({ status: 200, afterMs: 25_000 }),
+  flaky: atFirst({ status: 503 }),
+  busy: atFirst({ status: 429, headers: { "Retry-After": "30" } }),
+  broken: atFirst("reset"),
+  closing: atFirst("close"),
+  /** Has taken it, but its answer does not come. */
+  forgetful: atFirst("silence"),
+  /** Its answer has a body that does not end. */
+  talkative: () => ({ status: 200, framing: "close", endless: true }),
+  /** Its answer ends in the middle of the body. */
+  half: () => ({
+    status: 200,
+    body: new Uint8Array(4_000),
+    breaks: { share: 0.5, how: "close" },
+  }),
+  down: () => ({ status: 500 }),
+  refused: () => ({ status: 400 }),
+  moved: () => ({
+    status: 302,
+    headers: { Location: "http://good.hooks.example/" },
+  }),
+  gone: () => ({ status: 410 }),
+  garbled: () => new TextEncoder().encode("no HTTP\r\n"),
+  silent: () => "silence",
+} as const satisfies Record<string, Behaviour>;
+
+const REACHED = {
+  refusing: { connects: "refused" },
+  deaf: { connects: "silence" },
+  untrusted: { tls: "untrusted" },
+  /** Public until it was registered. */
+  rebound: {
+    addresses: (lookup, own) => [lookup === 0 ? own : "169.254.169.254"],
+  },
+} as const satisfies Record<string, Omit<HostDefinition, "answer">>;
+
+export type EndpointKind = keyof typeof BEHAVIOURS | keyof typeof REACHED;
+
+export const ENDPOINT_KINDS = [
+  ...Object.keys(BEHAVIOURS),
+  ...Object.keys(REACHED),
+] as EndpointKind[];
+
+/** The last labels of every endpoint's name. */
+export const HOOK_DOMAIN = "hooks.example";
+
+export class WebhookEndpoints {
+  /** What all endpoints were sent, in order. */
+  readonly receipts: Receipt[] = [];
+  readonly #attempts = new Map<string, number>();
+
+  /** What a name stands for; null for one of another domain or kind. */
+  find(name: string): HostDefinition | null {
+    if (!name.endsWith(`.${HOOK_DOMAIN}`)) return null;
+    const kind = name.split(/[.-]/)[0];
+    const behaviour = Object.entries<Behaviour>(BEHAVIOURS)
+      .find(([known]) => known === kind)?.[1];
+    const reached = Object.entries(REACHED)
+      .find(([known]) => known === kind)?.[1];
+    if (behaviour === undefined && reached === undefined) return null;
+    return {
+      ...reached,
+      answer: (request) => this.#answer(request, behaviour ?? BEHAVIOURS.good),
+    };
+  }
+
+  #answer(request: ReceivedRequest, behaviour: Behaviour): Reaction {
+    const { method, url, client, headers, body, at } = request;
+    if (method !== "POST") return { status: 405 };
+    const delivery = `${url} ${headers["webhook-id"]}`;
+    const attempt = (this.#attempts.get(delivery) ?? 0) + 1;
+    this.#attempts.set(delivery, attempt);
+    const reaction = behaviour(attempt);
+    const status = statusOf(reaction);
+    this.receipts.push({ url, client, headers, body, attempt, status, at });
+    return reaction;
+  }
+}
+
+/**
+ * Whether the request was signed with this secret (`whsec_…`), as Standard
+ * Webhooks defines it. Unlike the client's function, it does not wait.
+ */
+export function isSigned(
+  { headers, body }: Pick<Receipt, "headers" | "body">,
+  secret: string,
+): boolean {
+  const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  const mac = createHmac("sha256", key)
+    .update(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`)
+    .update(body).digest("base64");
+  return (headers["webhook-signature"] ?? "").split(" ").includes(`v1,${mac}`);
+}
