@@ -1,6 +1,6 @@
 /** What the processes of a world share: a machine with a clock and a disk. */
 import type { DatabaseSync } from "node:sqlite";
-import { DataFolders } from "./data_folders.ts";
+import type { DataFolders } from "./data_folders.ts";
 import type { Kernel } from "./kernel.ts";
 import type { SimulatedProcess } from "./scheduler.ts";
 
