@@ -1,8 +1,8 @@
 /** What the processes of a world share: a machine with a clock and a disk. */
 import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../../src/deps.ts";
 import type { DataFolders } from "./data_folders.ts";
 import type { Kernel } from "./kernel.ts";
-import type { SimulatedProcess } from "./scheduler.ts";
 
 /** A line of a log that says that something is wrong. */
 export interface LoggedError {
@@ -19,24 +19,30 @@ const BEGIN = Date.UTC(2026, 10, 20, 8);
 export class Machine implements Disposable {
   readonly kernel: Kernel;
   readonly folders: DataFolders;
-  readonly processes: SimulatedProcess[] = [];
   readonly errors: LoggedError[] = [];
   /** Connections to the database of processes that run. */
   readonly connections = new Set<DatabaseSync>();
   /** Called with each new one of them. */
-  readonly connected: ((connection: DatabaseSync) => void)[] = [];
+  readonly connected = new Set<(connection: DatabaseSync) => void>();
   /** Called before each commit. */
-  readonly committing: (() => void | Promise<void>)[] = [];
+  readonly committing = new Set<() => void | Promise<void>>();
   #dataDir: string;
   #wallClockMs = BEGIN;
-  /** Called at what ends the world. */
-  fail: (error: unknown) => void = () => {};
+  readonly #failure = Promise.withResolvers<never>();
 
   constructor(kernel: Kernel, folders: DataFolders) {
     this.kernel = kernel;
     this.folders = folders;
     this.#dataDir = folders.make();
+    this.failed.catch(() => {});
   }
+
+  /** Rejects with what ends the world. */
+  get failed(): Promise<never> {
+    return this.#failure.promise;
+  }
+
+  readonly fail = (error: unknown): void => this.#failure.reject(error);
 
   get dataDir(): string {
     return this.#dataDir;
@@ -47,17 +53,28 @@ export class Machine implements Disposable {
     return Math.floor(this.#wallClockMs + this.kernel.time);
   }
 
+  /** What threads go by that share nothing with their process. */
+  readonly clock: Clock = {
+    now: () => this.now(),
+    monotonic: () => this.kernel.time,
+    after: (ms, fn) => this.kernel.after(ms, fn),
+  };
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.kernel.after(ms, resolve));
+  }
+
   /** Sets the wall clock forward, or back. */
   moveWallClock(ms: number): void {
     this.#wallClockMs += ms;
   }
 
   /**
-   * A process was killed: where no other one runs, what follows finds the
-   * files as they were on disk.
+   * A process was killed that had these connections: where no other one has
+   * any, who comes next finds the files as they were on disk.
    */
-  crashed(close: () => void): void {
-    if (this.processes.some(({ running }) => running)) return close();
+  crashed(own: ReadonlySet<DatabaseSync>, close: () => void): void {
+    if ([...this.connections].some((one) => !own.has(one))) return close();
     const before = this.#dataDir;
     this.#dataDir = this.folders.copy(before);
     close();

@@ -37,7 +37,6 @@ export class Process implements SimulatedProcess {
   constructor(options: ProcessOptions) {
     this.name = options.name;
     this.#options = options;
-    options.machine.processes.push(this);
   }
 
   get running(): boolean {
@@ -80,9 +79,13 @@ export class Process implements SimulatedProcess {
     if (this.#life === life) this.#life = null;
   }
 
-  /** It stands still for so long, as when the machine has no time for it. */
-  stall(ms: number): void {
-    this.#life?.stall(ms);
+  /** It stands still until it goes on, as with SIGSTOP and SIGCONT. */
+  stand(): void {
+    this.#life?.stand();
+  }
+
+  goOn(): void {
+    this.#life?.goOn();
   }
 }
 
@@ -100,6 +103,9 @@ export class Life implements Server {
   readonly #places = new Map<string, Delays>();
   readonly #cpu: number;
   #busyUntil = 0;
+  #stands = false;
+  readonly #ending: (() => void)[] = [];
+  #cancelLetIn = () => {};
   #isAlive = true;
   #app: App | null = null;
   #locks: RoleLocks | null = null;
@@ -181,7 +187,7 @@ export class Life implements Server {
   /** SIGKILL. */
   kill(): void {
     this.#isAlive = false;
-    this.#machine.crashed(() => this.end());
+    this.#machine.crashed(this.#connections, () => this.end());
   }
 
   /** Nothing of it happens any more. */
@@ -189,36 +195,47 @@ export class Life implements Server {
     this.#isAlive = false;
     this.#held.length = 0;
     this.#locks?.close();
+    for (const fn of this.#ending) fn();
     for (const connection of this.#connections) this.#disconnect(connection);
     for (const client of [...this.#clients]) client.cut();
     this.#ended.reject(new Error(`${this.name} has ended`));
   }
 
-  stall(ms: number): void {
-    const { time } = this.#machine.kernel;
-    this.#busyUntil = Math.max(this.#busyUntil, time + ms);
+  /** Calls `fn` when it has ended, however that was. */
+  onEnd(fn: () => void): void {
+    this.#ending.push(fn);
+  }
+
+  stand(): void {
+    this.#stands = true;
+  }
+
+  goOn(): void {
+    this.#stands = false;
+    if (this.#held.length > 0) this.#letIn();
   }
 
   /** Calls `fn` in this process: now, when it can run again, or never. */
   readonly enter = (fn: () => void): void => {
     const { time } = this.#machine.kernel;
     if (!this.#isAlive) return;
-    if (this.#held.length === 0 && time >= this.#busyUntil) return fn();
+    const isFree = !this.#stands && time >= this.#busyUntil;
+    if (this.#held.length === 0 && isFree) return fn();
     this.#held.push(fn);
-    if (this.#held.length === 1) this.#goOn();
+    if (this.#held.length === 1) this.#letIn();
   };
 
   /** Calls what was held, in its order, one in each event. */
-  #goOn(): void {
+  #letIn(): void {
     const { kernel } = this.#machine;
-    kernel.after(this.#busyUntil - kernel.time, () => {
-      if (!this.#isAlive) return;
+    this.#cancelLetIn();
+    this.#cancelLetIn = kernel.after(this.#busyUntil - kernel.time, () => {
+      if (!this.#isAlive || this.#stands) return;
       if (kernel.time >= this.#busyUntil) {
-        const next = this.#held[0];
-        next();
+        this.#held[0]();
         this.#held.shift();
       }
-      if (this.#held.length > 0) this.#goOn();
+      if (this.#held.length > 0) this.#letIn();
     });
   }
 

@@ -1,0 +1,88 @@
+/** What may go wrong with the database file, by the real engine's own means. */
+import { DatabaseSync } from "node:sqlite";
+import { DbError } from "../../src/database/db.ts";
+import { databaseFile } from "../../src/database/open.ts";
+import type { Fault } from "./fault.ts";
+import type { Machine } from "./machine.ts";
+
+/** How often another program tries to get the lock. */
+const LOCK_AGAIN_MS = 3;
+/** The longest commit on a slow disk. */
+const SLOW_MS = 3_000;
+
+export function databaseFaults(machine: Machine): Fault[] {
+  const ours = (name: string, begin: () => () => void): Fault => ({
+    name,
+    of: "ours",
+    begin,
+  });
+  const random = machine.kernel.random("database faults");
+  const committing = (hook: () => void | Promise<void>) => () => {
+    machine.committing.add(hook);
+    return () => void machine.committing.delete(hook);
+  };
+  return [
+    ours("another program writes to the database", () => lock(machine)),
+    ours(
+      "the disk of the database is full",
+      () => setting(machine, fill, (one) => one.exec(NO_LIMIT)),
+    ),
+    ours("the database is read-only", () =>
+      setting(
+        machine,
+        (one) => one.exec("PRAGMA query_only = ON"),
+        (one) => one.exec("PRAGMA query_only = OFF"),
+      )),
+    ours(
+      "commits fail",
+      committing(() => {
+        if (random.below(2) > 0) return;
+        throw new DbError("other", "The commit failed, on purpose.");
+      }),
+    ),
+    ours(
+      "commits are slow",
+      committing(() => machine.pause(random.next() ** 2 * SLOW_MS)),
+    ),
+  ];
+}
+
+const NO_LIMIT = "PRAGMA max_page_count = 4294967294";
+
+/** The file has no room for another page. */
+function fill(connection: DatabaseSync): void {
+  const pages = connection.prepare("PRAGMA page_count").get()!.page_count;
+  connection.exec(`PRAGMA max_page_count = ${pages}`);
+}
+
+/** Sets something of all connections, and of those that are made meanwhile. */
+function setting(
+  machine: Machine,
+  begin: (connection: DatabaseSync) => void,
+  end: (connection: DatabaseSync) => void,
+): () => void {
+  for (const connection of machine.connections) begin(connection);
+  machine.connected.add(begin);
+  return () => {
+    machine.connected.delete(begin);
+    for (const connection of machine.connections) end(connection);
+  };
+}
+
+/** Another program holds the lock, as soon as it gets it. */
+function lock(machine: Machine): () => void {
+  const other = new DatabaseSync(databaseFile(machine.dataDir));
+  let cancel = () => {};
+  const tryIt = () => {
+    try {
+      other.exec("BEGIN IMMEDIATE");
+    } catch {
+      cancel = machine.kernel.after(LOCK_AGAIN_MS, tryIt);
+    }
+  };
+  tryIt();
+  return () => {
+    cancel();
+    other.close();
+  };
+}

@@ -1,0 +1,76 @@
+/** Plays the world of a seed, and tells what became of it. */
+import type { DataFolders } from "./data_folders.ts";
+import { Kernel } from "./kernel.ts";
+import { SimulatedStage } from "./stage.ts";
+import { play } from "./world/play.ts";
+import { drawWorld, type World } from "./world/world.ts";
+
+export interface RunOptions {
+  folders: DataFolders;
+  /** Takes each line of the trace. */
+  write?: (line: string) => void;
+  /** Ids of steps that are left out. */
+  without?: ReadonlySet<string>;
+}
+
+/** What became of a world. */
+export interface Outcome {
+  seed: number;
+  /** What it was, as it was played. */
+  world: World;
+  /** Null: everything held. */
+  failure: Error | null;
+  virtualMs: number;
+  /** The same for two runs of a seed. */
+  digest: number;
+  lastLines: readonly string[];
+}
+
+export async function simulate(
+  seed: number,
+  { folders, write, without }: RunOptions,
+): Promise<Outcome> {
+  const kernel = new Kernel({ seed, write });
+  const world = drawWorld(kernel);
+  using stage = new SimulatedStage(kernel, folders, world);
+  let failure: Error | null = null;
+  using _rejections = onRejection(stage.machine.fail);
+  try {
+    const played = perform(stage, world, without);
+    await kernel.run(Promise.race([played, stage.machine.failed]));
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+  }
+  return {
+    seed,
+    world,
+    failure,
+    virtualMs: kernel.time,
+    digest: kernel.digest,
+    lastLines: [...kernel.lastLines],
+  };
+}
+
+async function perform(
+  stage: SimulatedStage,
+  world: World,
+  without?: ReadonlySet<string>,
+): Promise<void> {
+  await stage.begin();
+  const calm = () => void (stage.scheduler.faulty = false);
+  await play(stage, world, { without, calm });
+  await stage.end();
+}
+
+/** What nobody catches ends the world. */
+function onRejection(fail: (error: unknown) => void): Disposable {
+  const listener = (event: PromiseRejectionEvent) => {
+    event.preventDefault();
+    fail(event.reason);
+  };
+  addEventListener("unhandledrejection", listener);
+  return {
+    [Symbol.dispose]: () =>
+      removeEventListener("unhandledrejection", listener),
+  };
+}

@@ -1,0 +1,138 @@
+/** Sets the stage for a world: a machine, a network, processes, and faults. */
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { databaseFile } from "../../src/database/open.ts";
+import { testConfig } from "../support/config.ts";
+import type { DataFolders } from "./data_folders.ts";
+import { databaseFaults } from "./database_faults.ts";
+import type { Fault } from "./fault.ts";
+import { ImageHosts } from "./image_hosts.ts";
+import { SimulatedStore } from "./image_store.ts";
+import { ImageWorkers } from "./image_workers.ts";
+import type { Kernel } from "./kernel.ts";
+import { Machine } from "./machine.ts";
+import { Network } from "./network.ts";
+import { type Life, Process } from "./process.ts";
+import { WebhookEndpoints } from "./webhook_endpoints.ts";
+import type { Receipt, Stage } from "./world/stage.ts";
+import type { ProcessPlan, World } from "./world/world.ts";
+
+export class SimulatedStage implements Stage, Disposable {
+  readonly scheduler: Kernel;
+  readonly machine: Machine;
+  readonly processes: readonly Process[];
+  readonly faults: readonly Fault[];
+  readonly #world: World;
+  readonly #network: Network;
+  readonly #store: SimulatedStore;
+  readonly #endpoints = new WebhookEndpoints();
+
+  constructor(kernel: Kernel, folders: DataFolders, world: World) {
+    this.scheduler = kernel;
+    this.machine = new Machine(kernel, folders);
+    this.#world = world;
+    const hosts = new ImageHosts();
+    this.#network = new Network(
+      kernel,
+      (name) => hosts.find(name) ?? this.#endpoints.find(name),
+    );
+    const isBucket = kernel.random("kind of store").below(3) === 0;
+    this.#store = new SimulatedStore(kernel, isBucket ? "bucket" : "folder");
+    const faults: Fault[] = [
+      ...this.#network.faults,
+      ...this.#store.faults,
+      ...databaseFaults(this.machine),
+    ];
+    this.processes = world.processes.map((plan) => this.#process(plan, faults));
+    this.faults = faults;
+  }
+
+  /** Starts every process. */
+  async begin(): Promise<void> {
+    for (const process of this.processes) await process.start();
+  }
+
+  /** Ends every process by SIGTERM. */
+  async end(): Promise<void> {
+    for (const process of this.processes) await process.stop();
+  }
+
+  now(): number {
+    return this.machine.now();
+  }
+
+  receipts(): readonly Receipt[] {
+    return this.#endpoints.receipts;
+  }
+
+  rows<T = Record<string, unknown>>(
+    sql: string,
+    ...params: (string | number)[]
+  ): T[] {
+    using connection = new DatabaseSync(databaseFile(this.machine.dataDir));
+    const values: SQLInputValue[] = params;
+    return connection.prepare(sql).all(...values) as T[];
+  }
+
+  held(): Readonly<Record<string, number>> {
+    return {};
+  }
+
+  #process({ name, roles }: ProcessPlan, faults: Fault[]): Process {
+    const { machine } = this;
+    const { settings, operatorKey } = this.#world;
+    const workers = new ImageWorkers({
+      scheduler: this.scheduler,
+      name,
+      clock: machine.clock,
+      network: this.#network,
+      store: this.#store,
+    });
+    const process = new Process({
+      name,
+      machine,
+      config: (dataDir) =>
+        testConfig({
+          ...settings,
+          dataDir,
+          operatorKey,
+          roles: [...roles],
+          allowPrivate: [],
+        }),
+      app: (life) => this.#options(life, workers),
+    });
+    if (roles.includes("images")) faults.push(...workers.faults);
+    faults.push({
+      name: `${name} stands still`,
+      of: "ours",
+      begin: () => {
+        process.stand();
+        return () => process.goOn();
+      },
+    });
+    return process;
+  }
+
+  #options(life: Life, workers: ImageWorkers) {
+    const { clock, enter, name } = life;
+    life.onEnd(() => {
+      this.#network.cut(name);
+      workers.kill();
+    });
+    return {
+      network: this.#network.client(name, enter),
+      images: this.#store.open(clock, enter),
+      imageRole: {
+        spawn: (events: Parameters<typeof workers.spawn>[0]) =>
+          workers.spawn({
+            message: (message) => enter(() => events.message(message)),
+            died: (why) => enter(() => events.died(why)),
+          }),
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    for (const process of this.processes) process.kill();
+    this.machine[Symbol.dispose]();
+  }
+}
