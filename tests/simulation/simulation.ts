@@ -70,7 +70,6 @@ function onRejection(fail: (error: unknown) => void): Disposable {
   };
   addEventListener("unhandledrejection", listener);
   return {
-    [Symbol.dispose]: () =>
-      removeEventListener("unhandledrejection", listener),
+    [Symbol.dispose]: () => removeEventListener("unhandledrejection", listener),
   };
 }
