@@ -18,7 +18,7 @@ import type {
 } from "../../src/images/worker/spawn.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
-import { Gate } from "./gate.ts";
+import { type Enter, Gate } from "./gate.ts";
 import type { SimulatedStore } from "./image_store.ts";
 import type { Network } from "./network.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -31,6 +31,8 @@ export interface ImageWorkersOptions {
   clock: Clock;
   network: Network;
   store: SimulatedStore;
+  /** Through which messages reach the process. */
+  enter?: Enter;
 }
 
 /** What may befall a worker. */
@@ -213,8 +215,11 @@ class SimulatedWorker implements SpawnedWorker {
   }
 
   #tell(message: FromImageWorker | { died: string }): void {
-    if ("died" in message) this.#events.died(message.died);
-    else this.#events.message(message);
+    const { enter = (fn) => fn() } = this.#workers.options;
+    enter(() => {
+      if ("died" in message) this.#events.died(message.died);
+      else this.#events.message(message);
+    });
   }
 
   /** What it has sent before may still arrive. */

@@ -9,7 +9,7 @@ export { picture };
 /** A PNG that says it has more pixels than are accepted. */
 export function tooManyPixels(): Bytes {
   const bytes = picture("huge.png")!;
-  new DataView(bytes.buffer).setUint32(16, 1_000_000);
+  new DataView(bytes.buffer).setUint32(16, 2_000_000);
   return bytes;
 }
 

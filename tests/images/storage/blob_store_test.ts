@@ -1,9 +1,11 @@
 /**
- * What every store of images does, a folder or object storage; and real object
- * storage, too, where SELLER_IMAGE_STORE and SELLER_S3_… name one.
+ * What every store of images does: a folder, object storage, those of the
+ * simulation; and real object storage where SELLER_IMAGE_STORE and SELLER_S3_…
+ * name one.
  */
 import { assert, assertEquals } from "@std/assert";
 import { createHash } from "node:crypto";
+import { clearImmediate, setImmediate } from "node:timers";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/deps.ts";
 import { imageFile } from "../../../src/images/image.ts";
@@ -21,6 +23,8 @@ import { testConfig } from "../../support/config.ts";
 import { Random } from "../../support/random.ts";
 import { hasMinio, minioSettings } from "../../support/minio.ts";
 import { configOf, S3Server } from "../../support/s3_server.ts";
+import { SimulatedStore } from "../../simulation/image_store.ts";
+import type { Scheduler } from "../../simulation/scheduler.ts";
 
 /** More than is kept in memory, and no whole number of pieces. */
 const LARGE = Uint8Array.from({ length: 600_001 }, (_, n) => n % 251);
@@ -54,6 +58,18 @@ async function bytesOf(
   return bytes;
 }
 
+/** Real time, of which nothing is waited for. */
+const HURRIED: Scheduler = {
+  time: 0,
+  faulty: false,
+  after(_ms, fn) {
+    const timer = setImmediate(fn);
+    return () => clearImmediate(timer);
+  },
+  random: () => new Random(1),
+  trace: () => {},
+};
+
 function onEach(
   rule: string,
   check: (store: ImageStore) => Promise<void>,
@@ -76,6 +92,13 @@ function onEach(
     await run(server.config());
     assertEquals(server.refused, []);
   });
+  for (const kind of ["folder", "bucket"] as const) {
+    Deno.test(`a simulated ${kind}: ${rule}`, async () => {
+      const store = new SimulatedStore(HURRIED, kind).open(systemClock);
+      store.prepare();
+      await check(store);
+    });
+  }
   Deno.test({
     name: `MinIO: ${rule}`,
     ignore: !hasMinio,

@@ -1,0 +1,139 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { createHash } from "node:crypto";
+import { imageFile } from "../../src/images/image.ts";
+import type { ImageStore } from "../../src/images/storage/blob_store.ts";
+import {
+  isStorageError,
+  storeFailureOf,
+} from "../../src/images/storage/failure.ts";
+import { SimulatedStore } from "./image_store.ts";
+import { SmallKernel } from "./small_kernel.ts";
+
+const NEVER = new AbortController().signal;
+const LARGE = new Uint8Array(300_000).fill(7);
+const SMALL = new Uint8Array(30).fill(7);
+
+class Bench {
+  readonly kernel: SmallKernel;
+  readonly simulated: SimulatedStore;
+  readonly store: ImageStore;
+
+  constructor(kind: "folder" | "bucket", seed: number) {
+    this.kernel = new SmallKernel(seed);
+    this.simulated = new SimulatedStore(this.kernel, kind);
+    this.store = this.simulated.open(this.kernel.clock);
+  }
+
+  fail(name: string): () => void {
+    return this.simulated.faults.find((fault) => fault.name === name)!.begin();
+  }
+
+  async keep(bytes: Uint8Array, abort = NEVER): Promise<string> {
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const file = imageFile({ sha256, type: "png" });
+    const incoming = this.store.receive("lease");
+    try {
+      incoming.append(bytes);
+      await incoming.content();
+      await incoming.keep(file, abort);
+      return file;
+    } finally {
+      await incoming.discard();
+    }
+  }
+}
+
+function onBoth(rule: string, check: (bench: Bench) => Promise<void>): void {
+  for (const kind of ["folder", "bucket"] as const) {
+    Deno.test(`simulated ${kind}: ${rule}`, async () => {
+      for (let seed = 1; seed <= 10; seed++) {
+        const bench = new Bench(kind, seed);
+        await bench.kernel.run(check(bench));
+      }
+    });
+  }
+}
+
+onBoth(
+  "what goes wrong is an error of the store, until it ends",
+  async (bench) => {
+    for (const trouble of ["is full", "is away", "refuses"]) {
+      const end = bench.fail(`the image store ${trouble}`);
+      const error = await assertRejects(() => bench.keep(SMALL), Error);
+      assertEquals(isStorageError(error), true, String(error));
+      assertEquals(storeFailureOf(error).full, trouble === "is full");
+      assertThrows(() => bench.store.prepare());
+      await assertRejects(() => bench.store.probe());
+      bench.kernel.faulty = false;
+      await bench.store.look(await bench.keep(SMALL));
+      bench.kernel.faulty = true;
+      end();
+      await bench.store.probe();
+    }
+  },
+);
+
+onBoth("a full one can still be read", async (bench) => {
+  const file = await bench.keep(SMALL);
+  bench.fail("the image store is full");
+  assertEquals((await bench.store.look(file))?.bytes, SMALL.length);
+});
+
+onBoth("a stall ends, or is an outage", async (bench) => {
+  const end = bench.fail("the image store does not answer");
+  const kept = bench.keep(LARGE).then(() => true, (error) => {
+    assertEquals(isStorageError(error), true);
+    return false;
+  });
+  await bench.kernel.sleep(60_000);
+  end();
+  await kept;
+  await bench.keep(LARGE);
+});
+
+onBoth("an abort ends what waits for a bucket", async (bench) => {
+  if (bench.store.removesSafely) return;
+  bench.fail("the image store is slow");
+  const abort = new AbortController();
+  bench.kernel.after(20, () => abort.abort(new Error("on purpose")));
+  const begun = bench.kernel.time;
+  const file = await bench.keep(SMALL, abort.signal).catch(() => null);
+  if (file === null) assertEquals(bench.kernel.time - begun, 20);
+});
+
+onBoth(
+  "a crash keeps what was kept, and nothing that was not flushed",
+  async (bench) => {
+    const file = await bench.keep(LARGE);
+    bench.store.receive("other").append(LARGE);
+    assertEquals(await bench.store.parts.leases(), ["other"]);
+    bench.simulated.crash();
+    assertEquals((await bench.store.look(file))?.bytes, LARGE.length);
+    const part = await bench.store.parts.look("other");
+    assertEquals((part?.bytes ?? 0) <= LARGE.length, true);
+    await bench.store.parts.remove("other");
+    assertEquals([...bench.simulated.files.keys()], [file]);
+  },
+);
+
+Deno.test("simulated folder: a removal that was cut short is mended", async () => {
+  const bench = new Bench("folder", 1);
+  await bench.kernel.run((async () => {
+    const file = await bench.keep(SMALL);
+    const seen = [{ name: file, bytes: 0, written: 0 }];
+    void bench.store.remove(seen, () => new Promise(() => {}));
+    await bench.kernel.sleep(100);
+    assertEquals(await bench.store.look(file), null);
+    await bench.store.mend(file.slice(0, 2));
+    assertEquals((await bench.store.look(file))?.bytes, SMALL.length);
+  })());
+});
+
+Deno.test("simulated folder: nothing reaches a process that has died", async () => {
+  const { kernel, simulated } = new Bench("folder", 1);
+  const store = simulated.open(kernel.clock, () => {});
+  let isSettled = false;
+  store.probe().finally(() => isSettled = true);
+  await kernel.run(kernel.sleep(1_000));
+  assertEquals(isSettled, false);
+});
