@@ -7,19 +7,19 @@ import {
   storeFailureOf,
 } from "../../src/images/storage/failure.ts";
 import { SimulatedStore } from "./image_store.ts";
-import { SmallKernel } from "./small_kernel.ts";
+import { TestKernel } from "./test_kernel.ts";
 
 const NEVER = new AbortController().signal;
 const LARGE = new Uint8Array(300_000).fill(7);
 const SMALL = new Uint8Array(30).fill(7);
 
 class Bench {
-  readonly kernel: SmallKernel;
+  readonly kernel: TestKernel;
   readonly simulated: SimulatedStore;
   readonly store: ImageStore;
 
   constructor(kind: "folder" | "bucket", seed: number) {
-    this.kernel = new SmallKernel(seed);
+    this.kernel = new TestKernel(seed);
     this.simulated = new SimulatedStore(this.kernel, kind);
     this.store = this.simulated.open(this.kernel.clock);
   }

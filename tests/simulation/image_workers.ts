@@ -51,15 +51,16 @@ const CHANNEL_MS = 4;
 const SLOW_MS = 800;
 const START_MS = 300;
 
+/**
+ * The images of a world at which a worker has run out of memory. It does so
+ * once at each: the second time is taken for the image's fault.
+ */
+const exhausting = new WeakMap<Scheduler, Set<string>>();
+
 export class ImageWorkers {
   readonly faults: readonly Fault[];
   readonly options: ImageWorkersOptions;
   readonly random: Random;
-  /**
-   * Images at which a worker has run out of memory. It does so once at each:
-   * the second time is taken for the image's fault.
-   */
-  readonly fatal = new Set<string>();
   readonly #workers = new Set<SimulatedWorker>();
   readonly #ailing = new Set<Ailment>();
   #spawned = 0;
@@ -264,10 +265,11 @@ class SimulatedWorker implements SpawnedWorker {
 
   #runsOut(lease: string): boolean {
     const id = this.#images.get(lease);
-    const { fatal } = this.#workers;
-    if (id === undefined || fatal.has(id)) return false;
-    if (!this.#workers.has("memory")) return false;
-    fatal.add(id);
+    if (id === undefined || !this.#workers.has("memory")) return false;
+    const { scheduler } = this.#workers.options;
+    const images = exhausting.get(scheduler) ?? new Set();
+    if (images.has(id)) return false;
+    exhausting.set(scheduler, images.add(id));
     return true;
   }
 

@@ -13,10 +13,10 @@ import {
 import { SimulatedStore } from "./image_store.ts";
 import { ImageWorkers } from "./image_workers.ts";
 import { Network } from "./network.ts";
-import { SmallKernel } from "./small_kernel.ts";
+import { TestKernel } from "./test_kernel.ts";
 
 class Bench {
-  readonly kernel: SmallKernel;
+  readonly kernel: TestKernel;
   readonly hosts = new ImageHosts();
   readonly network: Network;
   readonly store: SimulatedStore;
@@ -33,7 +33,7 @@ class Bench {
   #leases = 0;
 
   constructor(seed: number) {
-    const kernel = this.kernel = new SmallKernel(seed);
+    const kernel = this.kernel = new TestKernel(seed);
     this.network = new Network(kernel, (name) => this.hosts.find(name));
     this.store = new SimulatedStore(
       kernel,

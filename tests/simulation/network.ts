@@ -2,7 +2,7 @@
  * A network in memory: names, connections with latency, hosts that speak real
  * HTTP/1.1, and what goes wrong with them. All of it follows from the seed.
  */
-import type { Dial, Resolver, Secure } from "../../src/net/outbound.ts";
+import type { Network as NetworkClient } from "../../src/net/outbound.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
 import type { Enter } from "./gate.ts";
@@ -48,13 +48,6 @@ export interface HostDefinition {
   /** What becomes of a connection, unless it is accepted. */
   connects?: "refused" | "silence" | "unreachable";
   tls?: keyof typeof TLS_FAILURES | "silence" | "reset";
-}
-
-/** What reaches hosts from one process or thread. */
-export interface NetworkClient {
-  dial: Dial;
-  resolve: Resolver;
-  secure: Secure;
 }
 
 interface Host {

@@ -7,19 +7,19 @@ import {
 import { ImageHosts } from "./image_hosts.ts";
 import { Network } from "./network.ts";
 import { picture } from "./pictures.ts";
-import { SmallKernel } from "./small_kernel.ts";
+import { TestKernel } from "./test_kernel.ts";
 import { isSigned, WebhookEndpoints } from "./webhook_endpoints.ts";
 
 /** A process with the real outbound client, and hosts. */
 class Bench {
-  readonly kernel: SmallKernel;
+  readonly kernel: TestKernel;
   readonly images = new ImageHosts();
   readonly endpoints = new WebhookEndpoints();
   readonly network: Network;
   readonly outbound: Outbound;
 
   constructor(seed = 1) {
-    this.kernel = new SmallKernel(seed);
+    this.kernel = new TestKernel(seed);
     this.network = new Network(
       this.kernel,
       (name) => this.images.find(name) ?? this.endpoints.find(name),
