@@ -203,13 +203,26 @@ export class WebhookRole implements BackgroundRole {
     const { db, deps } = this.#services;
     const lease = { leaseId: deps.ids.uuid(), leaseUntil: now + LEASE_MS };
     const flights = await db.write((tx) => claimShares(tx, shares, lease, now));
-    const ids = flights.map(({ claim }) => claim.id);
-    const payloads = await db.read((sql) => loadPayloads(sql, ids));
+    const claims = flights.map(({ claim }) => claim);
+    const payloads = await this.#loadPayloads(claims);
     for (const flight of flights) {
       const payload = payloads.get(flight.claim.id);
       if (payload !== undefined) this.#launch(flight, payload);
     }
     return flights.length;
+  }
+
+  /** Where they cannot be read, nobody would send them before their lease ends. */
+  async #loadPayloads(
+    claims: readonly Claim[],
+  ): Promise<Map<string, Payload>> {
+    const ids = claims.map(({ id }) => id);
+    try {
+      return await this.#services.db.read((sql) => loadPayloads(sql, ids));
+    } catch (error) {
+      await this.#release(claims);
+      throw error;
+    }
   }
 
   #launch(flight: Flight, payload: Payload): void {

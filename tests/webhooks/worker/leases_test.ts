@@ -8,7 +8,7 @@ import {
   INTERRUPTED,
   settleDelivery,
 } from "../../../src/webhooks/rows/outcomes.ts";
-import { DbError } from "../../../src/database/db.ts";
+import { DbError, type Sql } from "../../../src/database/db.ts";
 import { until } from "../../support/clock.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
 import { gate } from "../../support/webhook_sink.ts";
@@ -182,6 +182,29 @@ bothEngines.test("after a stall of this process what it is sending is not sent a
   open();
   assertEquals((await bench.delivery(event, "delivered")).attempts, 1);
   assertEquals(bench.sink.received.length, 1);
+});
+
+bothEngines.test("deliveries of which the payloads cannot be read are free again at once", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const event = await bench.emit("order-1");
+  const { db } = bench;
+  const read = db.read.bind(db);
+  db.read = ((fn, options) =>
+    read(async (sql) => {
+      const all: Sql["all"] = (text, params) => {
+        if (!text.includes("events.body")) return sql.all(text, params);
+        db.read = read;
+        throw new DbError("full", "broken on purpose");
+      };
+      return await fn({ ...sql, all, get: sql.get.bind(sql) });
+    }, options)) as typeof db.read;
+  bench.start();
+  const { attempts } = await bench.delivery(event, "retrying");
+  assertEquals(attempts, 1);
+  // As after any failure of a step.
+  bench.clock.advance(SECOND);
+  await bench.delivery(event, "delivered");
 });
 
 bothEngines.test("an outcome that the database does not take is recorded when it does, and sent once", async () => {
