@@ -13,6 +13,7 @@ import {
 import { RequestHandler } from "./http/server.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/router.ts";
+import { hasCopies } from "./images/rows/copies.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { tryGuard } from "./net/guard.ts";
 import { type Network, Outbound } from "./net/outbound.ts";
@@ -163,7 +164,7 @@ export async function openApp(
   const isAlone = (role: Role) =>
     config.databaseUrl === null && locks.take(role);
   if (config.roles.includes("images")) {
-    startImages(services, stack, isAlone("images"), options.imageRole);
+    await startImages(services, stack, isAlone("images"), options.imageRole);
   }
   if (config.roles.includes("webhooks")) {
     startWebhooks(services, stack, isAlone("webhooks"));
@@ -186,13 +187,13 @@ export async function openApp(
   return { url, metricsUrl, db, close: () => opened.disposeAsync() };
 }
 
-function startImages(
+async function startImages(
   services: Services,
   stack: AsyncDisposableStack,
   isAlone: boolean,
   options?: ImageRoleOptions,
-): void {
-  services.images.prepare();
+): Promise<void> {
+  services.images.prepare(!await services.db.read(hasCopies));
   const hanging: HangingWorkers = new Set();
   keepRole(
     "images",

@@ -73,7 +73,7 @@ async function fill(products: number): Promise<Place> {
 
 /** Makes an image file of each name. */
 function linkAll(folder: string, images: number): void {
-  new FolderStore(folder).prepare();
+  new FolderStore(folder).prepare(true);
   const names = Array.from({ length: images }, (_, n) => sha256Of(n)).sort();
   for (const [n, name] of names.entries()) {
     const original = `${folder}/original-${Math.floor(n / LINKS)}`;

@@ -15,6 +15,7 @@ import {
   startProgram,
   temporaryFolder,
 } from "../support/process.ts";
+import { ImageHost } from "../support/image_host.ts";
 import { addSellers, OPERATOR } from "../support/service.ts";
 import { mountSmall } from "../support/small_disk.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -218,6 +219,86 @@ Deno.test("a disk that is read-only stops the start, with one clear line", async
   assert((await remount("rw")).success);
   await using program = await serve(data);
   assertEquals((await upload(program, key, product("A"))).status, 200);
+});
+
+/** Asks until the upload is final; answers its status record. */
+async function finalStatus(
+  program: Program,
+  key: string,
+  uploaded: { status: number; text: string },
+): Promise<string> {
+  assertEquals(uploaded.status, 200, uploaded.text);
+  const id = /<transaction_id>(.*?)</.exec(uploaded.text)![1];
+  let text = "";
+  await until(async () => {
+    const path = `/seller_api/bulk_products/${id}`;
+    ({ text } = await ask(program, path, key));
+    return text.includes("<status>completed</status>");
+  }, "the end of the upload");
+  return text;
+}
+
+Deno.test("an image folder that comes back empty is used again once it is marked, without a restart", async () => {
+  await using folder = await temporaryFolder();
+  await using host = new ImageHost();
+  const key = await prepare(folder.path);
+  const images = `${folder.path}/images`;
+  const empty = async () => {
+    await Deno.remove(images, { recursive: true });
+    await Deno.mkdir(images);
+  };
+  const uploadImage = (program: Program, name: string) =>
+    upload(
+      program,
+      key,
+      product(
+        name,
+        `<images><image>${host.url}/good/${name}.png</image></images>`,
+      ),
+    );
+  {
+    await using program = await serve(folder.path);
+    const first = await uploadImage(program, "first");
+    assertStringIncludes(
+      await finalStatus(program, key, first),
+      "<stored>1</stored>",
+    );
+    await empty();
+    const second = await uploadImage(program, "second");
+    const told = await program.errorLine(/image_store_failed.*store\.marker/);
+    const remedy = /run: (.*?)"/.exec(told)![1];
+    assertEquals(remedy, `mkdir -p ${images} && touch ${images}/store.marker`);
+    assertEquals((await ask(program, "/readyz", "")).status, 503);
+    await new Deno.Command("sh", { args: ["-c", remedy] }).output();
+    assertStringIncludes(
+      await finalStatus(program, key, second),
+      "<stored>1</stored>",
+    );
+    // Of the marked folder nothing is left but the marker.
+    for (const { name } of [...Deno.readDirSync(images)]) {
+      if (name === "store.marker") continue;
+      await Deno.remove(`${images}/${name}`, { recursive: true });
+    }
+    assertStringIncludes(
+      await finalStatus(program, key, await uploadImage(program, "third")),
+      "<stored>1</stored>",
+    );
+    await empty();
+    const { stderr } = await program.stop();
+    const failures = stderr.match(/image_store_failed/g) ?? [];
+    const recoveries = stderr.match(/image_store_works_again/g) ?? [];
+    assertEquals(recoveries.length, 2);
+    assert(failures.length <= 6, stderr);
+  }
+  await using program = await serve(folder.path);
+  const last = await uploadImage(program, "last");
+  await program.errorLine(/image_store_failed.*store\.marker/);
+  assertEquals([...Deno.readDirSync(images)].map(({ name }) => name), []);
+  await Deno.writeTextFile(`${images}/store.marker`, "");
+  assertStringIncludes(
+    await finalStatus(program, key, last),
+    "<stored>1</stored>",
+  );
 });
 
 Deno.test("two processes serve one data folder", async () => {

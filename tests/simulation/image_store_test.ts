@@ -62,7 +62,7 @@ onBoth(
       const error = await assertRejects(() => bench.keep(SMALL), Error);
       assertEquals(isStorageError(error), true, String(error));
       assertEquals(storeFailureOf(error).full, trouble === "is full");
-      assertThrows(() => bench.store.prepare());
+      assertThrows(() => bench.store.prepare(true));
       await assertRejects(() => bench.store.probe());
       bench.kernel.faulty = false;
       await bench.store.look(await bench.keep(SMALL));

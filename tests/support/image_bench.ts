@@ -101,7 +101,7 @@ export class ImageBench implements AsyncDisposable {
 
   /** Starts an image role, as another process would. */
   startRole(options: ImageRoleOptions = {}): ImageRole {
-    this.images.prepare();
+    this.images.prepare(true);
     const role = new ImageRole(this, { ...this.#options.role, ...options });
     role.start();
     this.#roles.push(role);
@@ -212,7 +212,7 @@ export class ImageBench implements AsyncDisposable {
     const walk = (folder: string) => {
       for (const entry of Deno.readDirSync(`${this.dataDir}/images${folder}`)) {
         if (entry.isDirectory) walk(`${folder}/${entry.name}`);
-        else if (!entry.name.endsWith(".probe")) {
+        else if (!/^store\.(marker|probe)$/.test(entry.name)) {
           names.push(`${folder}/${entry.name}`.slice(1));
         }
       }

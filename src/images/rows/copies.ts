@@ -51,6 +51,11 @@ export async function copiesAfter(
   );
 }
 
+/** Whether any copy is stored. */
+export async function hasCopies(sql: Sql): Promise<boolean> {
+  return (await copiesAfter(sql, "", 1)).length > 0;
+}
+
 /**
  * Those of `copiesUnder` that a product shows, that an unfinished upload may
  * show, or that `markUnneeded` found unneeded later than `since` (Unix

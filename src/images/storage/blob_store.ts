@@ -13,13 +13,16 @@ export interface ImageStore {
    */
   readonly removesSafely: boolean;
   /**
-   * Creates the local folders; does not contact a remote store. Throws a
-   * `StoreError` for a folder, otherwise `Deno.errors.*`.
+   * Creates the local folders; does not contact a remote store. `isNew`: no
+   * image was ever stored. If one was, an empty folder without a marker may be
+   * a mount point without its mount, and is left as it is. Throws a `StoreError`
+   * for a folder, otherwise `Deno.errors.*`.
    */
-  prepare(): void;
+  prepare(isNew: boolean): void;
   /**
    * Writes and removes a small file, to test whether the store accepts files.
-   * Does not block the thread. Throws what `IncomingImage.keep` throws.
+   * Creates local folders that are missing. Does not block the thread. Throws
+   * what `IncomingImage.keep` throws.
    */
   probe(): Promise<void>;
   /** Starts to receive a download; `lease` names its partial file. */

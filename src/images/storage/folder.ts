@@ -24,27 +24,38 @@ const ASIDE = ".unneeded";
 const AT_ONCE = 8;
 /** Bytes read at a time. */
 const CHUNK = 64 * 1024;
+/** The file that tells a store from a mount point without its mount. */
+const MARKER = "store.marker";
+const MARKER_TEXT =
+  "Images of the Seller Interface are kept in this folder. Leave this file in it.\n";
 
 /** Throws `Deno.errors.*` if the folder cannot be read or written. */
 export class FolderStore implements ImageStore {
   readonly parts: PartialDownloads;
   readonly removesSafely = true;
   readonly #folder: string;
+  #probes = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
     this.parts = new PartFolder(folder);
   }
 
-  /** Creates all folders now, so that downloads need not. */
-  prepare(): void {
+  /** Creates all subfolders now, so that downloads need not. */
+  prepare(isNew: boolean): void {
     try {
+      const names = namesIn(this.#folder);
+      if (names !== null && !isNew && !isStore(names)) return;
       for (const prefix of PREFIXES) {
         Deno.mkdirSync(`${this.#folder}/${prefix}`, {
           recursive: true,
           mode: 0o700,
         });
       }
+      if (names?.has(MARKER)) return;
+      Deno.writeTextFileSync(`${this.#folder}/${MARKER}`, MARKER_TEXT, {
+        mode: 0o600,
+      });
     } catch (error) {
       throw new StoreError(
         "unusable",
@@ -55,8 +66,25 @@ export class FolderStore implements ImageStore {
     }
   }
 
-  probe(): Promise<void> {
-    return probeFolder(this.#folder);
+  /**
+   * Does what keeping an image does, each time in another subfolder, and
+   * creates missing subfolders. Throws a `StoreError` for a folder that may be
+   * a mount point without its mount.
+   */
+  async probe(): Promise<void> {
+    const folder = this.#folder;
+    const found = await unlessGone(() => Array.fromAsync(Deno.readDir(folder)));
+    const names = new Set(found?.map(({ name }) => name));
+    if (!isStore(names)) throw unknownFolder(folder);
+    const missing = PREFIXES.filter((prefix) => !names.has(prefix));
+    const options = { recursive: true, mode: 0o700 };
+    await inParallel(
+      AT_ONCE,
+      missing,
+      (prefix) => diskTurn(() => Deno.mkdir(`${folder}/${prefix}`, options)),
+    );
+    const tried = PREFIXES[this.#probes++ % PREFIXES.length];
+    await probeFolder(folder, `${folder}/${tried}`);
   }
 
   receive(lease: string): IncomingImage {
@@ -136,6 +164,35 @@ export class FolderStore implements ImageStore {
   async #removeAside(name: string): Promise<void> {
     await unlessGone(() => Deno.remove(`${this.#folder}/${name}${ASIDE}`));
   }
+}
+
+/** Names of the entries of a folder; null if it does not exist. */
+function namesIn(folder: string): Set<string> | null {
+  try {
+    return new Set(Deno.readDirSync(folder).map(({ name }) => name));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+/**
+ * Whether a folder with these entries is a store. Earlier versions made one
+ * without the marker.
+ */
+function isStore(names: ReadonlySet<string>): boolean {
+  return names.has(MARKER) || PREFIXES.some((prefix) => names.has(prefix));
+}
+
+/** Tells the operator what to do. */
+function unknownFolder(folder: string): StoreError {
+  const marker = `${folder}/${MARKER}`;
+  return new StoreError(
+    "unusable",
+    `${marker} is missing, so this may be a mount point whose store is not ` +
+      "mounted. Mount the store; or, to keep images in this folder from now " +
+      `on, run: mkdir -p ${folder} && touch ${marker}`,
+  );
 }
 
 /** The next `length` bytes of a file, which is closed after them. */

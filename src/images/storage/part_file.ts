@@ -52,13 +52,22 @@ export class PartFolder implements PartialDownloads {
 const PROBE = "store.probe";
 const PROBE_BYTES = 64 * 1024;
 
-/** Writes and removes a file in the folder; see `ImageStore.probe`. */
-export async function probeFolder(folder: string): Promise<void> {
-  const path = `${folder}/${PROBE}`;
+/**
+ * Writes a file in the folder, moves it to the folder `into` as an image is
+ * moved to its place, and removes it; see `ImageStore.probe`.
+ */
+export async function probeFolder(
+  folder: string,
+  into = folder,
+): Promise<void> {
+  const [path, moved] = [`${folder}/${PROBE}`, `${into}/${PROBE}`];
   try {
     await diskTurn(() => writeAndFlush(path, new Uint8Array(PROBE_BYTES)));
+    // Another process that probes at the same time may have moved it.
+    await unlessGone(() => Deno.rename(path, moved));
   } finally {
     await unlessGone(() => Deno.remove(path));
+    await unlessGone(() => Deno.remove(moved));
   }
 }
 

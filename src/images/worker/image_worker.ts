@@ -98,7 +98,6 @@ export class ImageWorker {
       clock,
     });
     const store = openStore(settings);
-    store.prepare();
     this.#fetcher = new ImageFetcher(this.#outbound, store, clock, {
       ...settings,
       onFault: (error) => this.#post({ type: "fault", error: String(error) }),

@@ -7,6 +7,7 @@
 import type { ImageStore } from "../storage/blob_store.ts";
 import { storeFailureOf } from "../storage/failure.ts";
 import { Loop, type LoopDeps } from "../../jobs/loop.ts";
+import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
 import { Signal } from "../../jobs/signals.ts";
 import type { StoreFailure } from "../image.ts";
 
@@ -29,6 +30,7 @@ export class StoreWatch {
   readonly #options: StoreWatchOptions;
   readonly #failed = new Signal();
   readonly #loop: Loop;
+  readonly #failures: OngoingFailure;
   #trouble: string | null = null;
   /** Monotonic milliseconds of the next probe. */
   #probeAt: number;
@@ -37,6 +39,7 @@ export class StoreWatch {
   constructor(options: StoreWatchOptions) {
     const { deps } = options;
     this.#options = options;
+    this.#failures = new OngoingFailure(deps.clock);
     this.#probeAt = deps.clock.monotonic() + QUIET_MS;
     this.#loop = new Loop({
       name: "image_store",
@@ -74,7 +77,7 @@ export class StoreWatch {
 
   #note({ full, cause }: StoreFailure): void {
     const { clock, log } = this.#options.deps;
-    if (this.#trouble === null) {
+    if (this.#failures.isNews(cause)) {
       log.error("image_store_failed", { full, error: cause });
     }
     this.#trouble = full
@@ -90,6 +93,7 @@ export class StoreWatch {
     this.#probeAt = clock.monotonic() + QUIET_MS;
     if (this.#trouble === null) return;
     this.#trouble = null;
+    this.#failures.ended();
     log.info("image_store_works_again");
     this.#options.onRecovery();
   }

@@ -3,7 +3,12 @@
  * simulation; and real object storage where SELLER_IMAGE_STORE and SELLER_S3_…
  * name one.
  */
-import { assert, assertEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { createHash } from "node:crypto";
 import { clearImmediate, setImmediate } from "node:timers";
 import { type Config, readConfig } from "../../../src/config.ts";
@@ -13,10 +18,12 @@ import {
   imageStoreSettings,
   openImageStore,
 } from "../../../src/images/storage/open.ts";
-import type {
-  ImageFile,
-  ImageStore,
+import {
+  type ImageFile,
+  type ImageStore,
+  PREFIXES,
 } from "../../../src/images/storage/blob_store.ts";
+import { StoreError } from "../../../src/lib/store_error.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { until } from "../../support/clock.ts";
 import { testConfig } from "../../support/config.ts";
@@ -41,10 +48,13 @@ async function keep(store: ImageStore, bytes: Uint8Array): Promise<string> {
   for (let at = 0; at < bytes.length; at += 100_000) {
     incoming.append(bytes.subarray(at, at + 100_000));
   }
-  assertEquals(await incoming.content(), bytes);
-  await incoming.keep(fileOf(bytes), NEVER);
-  await incoming.discard();
-  return fileOf(bytes);
+  try {
+    assertEquals(await incoming.content(), bytes);
+    await incoming.keep(fileOf(bytes), NEVER);
+    return fileOf(bytes);
+  } finally {
+    await incoming.discard();
+  }
 }
 
 async function bytesOf(
@@ -79,7 +89,7 @@ function onEach(
     const config = testConfig({ ...place, dataDir });
     const store = openImageStore(imageStoreSettings(config), systemClock);
     try {
-      store.prepare();
+      store.prepare(true);
       await check(store);
     } finally {
       await Deno.remove(dataDir, { recursive: true });
@@ -95,7 +105,7 @@ function onEach(
   for (const kind of ["folder", "bucket"] as const) {
     Deno.test(`a simulated ${kind}: ${rule}`, async () => {
       const store = new SimulatedStore(HURRIED, kind).open(systemClock);
-      store.prepare();
+      store.prepare(true);
       await check(store);
     });
   }
@@ -233,11 +243,127 @@ onEach("a reader that goes away leaves nothing open", async (store) => {
   assertEquals(await bytesOf(store, file), LARGE);
 });
 
+/** Calls `check` with a folder, which exists and is empty, and its store. */
+function onFolder(
+  rule: string,
+  check: (folder: string, store: ImageStore) => Promise<void>,
+): void {
+  Deno.test(`a folder: ${rule}`, async () => {
+    const folder = await Deno.makeTempDir({ dir: fastParent });
+    const settings = { folder, s3: null };
+    try {
+      await check(folder, openImageStore(settings, systemClock));
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+function entries(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+}
+
+async function empty(folder: string): Promise<void> {
+  await Deno.remove(folder, { recursive: true });
+  await Deno.mkdir(folder);
+}
+
+/** The marker, which sorts last, and the subfolders of images. */
+const PREPARED = [...PREFIXES, "store.marker"];
+
+onFolder("a new one is marked and can be used", async (folder, store) => {
+  store.prepare(true);
+  assertEquals(entries(folder), PREPARED);
+  await store.probe();
+  await keep(store, SMALL);
+});
+
+onFolder("one that is gone is made again at a start", async (folder, store) => {
+  await Deno.remove(folder);
+  store.prepare(false);
+  assertEquals(entries(folder), PREPARED);
+  await store.probe();
+});
+
+onFolder(
+  "subfolders that are gone are made again by a probe",
+  async (folder, store) => {
+    store.prepare(true);
+    const file = await keep(store, SMALL);
+    for (const prefix of PREFIXES) {
+      await Deno.remove(`${folder}/${prefix}`, { recursive: true });
+    }
+    await assertRejects(() => keep(store, SMALL), Deno.errors.NotFound);
+    await store.probe();
+    assertEquals(entries(folder), PREPARED);
+    assertEquals(await keep(store, SMALL), file);
+  },
+);
+
+onFolder(
+  "an empty one is not taken for that of stored images until it is marked",
+  async (folder, store) => {
+    store.prepare(true);
+    await empty(folder);
+    store.prepare(false);
+    const refused = await assertRejects(() => store.probe(), StoreError);
+    const remedy = `mkdir -p ${folder} && touch ${folder}/store.marker`;
+    assertStringIncludes(refused.message, remedy);
+    assertEquals(entries(folder), [], "it may be a mount point");
+    await Deno.writeTextFile(`${folder}/store.marker`, "");
+    await store.probe();
+    assertEquals(entries(folder), PREPARED);
+    await keep(store, SMALL);
+  },
+);
+
+onFolder(
+  "that of an earlier version, without a marker, is marked at a start",
+  async (folder, store) => {
+    await Deno.mkdir(`${folder}/7f`);
+    await store.probe();
+    await keep(store, SMALL);
+    store.prepare(false);
+    assertEquals(entries(folder), PREPARED);
+  },
+);
+
+onFolder(
+  "a probe tries every subfolder in turn, and leaves nothing",
+  async (folder, store) => {
+    store.prepare(true);
+    await Deno.remove(`${folder}/05`);
+    await Deno.writeTextFile(`${folder}/05`, "no folder");
+    const failed: number[] = [];
+    for (let n = 0; n < PREFIXES.length; n++) {
+      await store.probe().catch(() => failed.push(n));
+    }
+    assertEquals(failed, [5]);
+    assertEquals(entries(folder), PREPARED);
+    assertEquals(entries(`${folder}/06`), []);
+  },
+);
+
+onFolder(
+  "probes of several processes do not disturb each other",
+  async (folder, store) => {
+    store.prepare(true);
+    const others = Array.from(
+      { length: 8 },
+      () => openImageStore({ folder, s3: null }, systemClock),
+    );
+    for (let n = 0; n < 10; n++) {
+      await Promise.all(others.map((other) => other.probe()));
+    }
+    assertEquals(entries(folder), PREPARED);
+  },
+);
+
 Deno.test("a disk that hangs keeps eight threads, and no more", async () => {
   const folder = await Deno.makeTempDir({ dir: fastParent });
   const config = testConfig({ dataDir: folder });
   const store = openImageStore(imageStoreSettings(config), systemClock);
-  store.prepare();
+  store.prepare(true);
   const { sync } = Deno.FsFile.prototype;
   const over = Promise.withResolvers<void>();
   let waiting = 0;

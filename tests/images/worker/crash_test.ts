@@ -185,7 +185,7 @@ Deno.test("images: the image role may run in a process of its own", async () => 
   });
   if (config === null) throw new Error("the settings are wrong");
   const images = openImageStore(imageStoreSettings(config), systemClock);
-  images.prepare();
+  images.prepare(true);
   const role = new ImageRole({
     config,
     deps: systemDeps("error"),

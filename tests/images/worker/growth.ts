@@ -38,7 +38,7 @@ async function heapBytes(): Promise<number> {
 }
 
 async function growth(store: ImageStore): Promise<number> {
-  store.prepare();
+  store.prepare(true);
   using outbound = openOutbound();
   const fetcher = new ImageFetcher(outbound, store, systemClock, {
     imageLimit: 1_000_000,

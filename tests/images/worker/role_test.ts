@@ -613,7 +613,7 @@ bothEngines.test("images: a role whose step never ends is started anew from its 
   await using _ = bench;
   const { db, deps, log } = bench;
   const url = `${host.url}/hang/a.png`;
-  bench.images.prepare();
+  bench.images.prepare(true);
   const read = db.read;
   const make = () => {
     db.read = read;
