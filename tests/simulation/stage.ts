@@ -60,6 +60,10 @@ export class SimulatedStage implements Stage, Disposable {
     return this.machine.now();
   }
 
+  moveClock(ms: number): void {
+    this.machine.moveWallClock(ms);
+  }
+
   receipts(): readonly Receipt[] {
     return this.#endpoints.receipts;
   }
