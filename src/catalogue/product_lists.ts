@@ -117,10 +117,16 @@ function holds(text: string) {
     sku.toLowerCase().includes(part) || title.toLowerCase().includes(part);
 }
 
-/** A product, and the name of the seller whose it is. */
+/** The seller of a product; another seller may get the name later. */
+export interface Owner {
+  id: string;
+  name: string;
+}
+
+/** A product, and whose it is. */
 export interface OwnedProduct {
   product: Product;
-  seller: string;
+  owner: Owner;
 }
 
 /** A place in the order of change; behind it comes what changed later. */
@@ -141,8 +147,7 @@ export interface Tombstone {
   sku: string;
   /** Unix milliseconds. */
   deletedAt: number;
-  /** The name of the seller whose it was. */
-  seller: string;
+  owner: Owner;
 }
 
 /** A product that changed or was deleted. */
@@ -203,12 +208,19 @@ function byPlace(a: ChangeCursor, b: ChangeCursor): number {
 /** Behind the first of two places, up to the second. */
 const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
 
+interface OwnedRow {
+  change: number;
+  ownerId: string;
+  ownerName: string;
+}
+
 async function productsWithin(
   sql: Sql,
   span: readonly Param[],
 ): Promise<ProductEvent[]> {
-  const rows = await sql.all<ProductRow & { change: number; seller: string }>(
-    `SELECT p.change_no AS change, ${OWNER_NAME} AS seller, ${
+  const rows = await sql.all<ProductRow & OwnedRow>(
+    `SELECT p.change_no AS change, sellers.id AS "ownerId",
+       ${OWNER_NAME} AS "ownerName", ${
       COLUMNS.map((column) => `p.${column}`).join(", ")
     } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
      WHERE ${WITHIN}`,
@@ -216,7 +228,7 @@ async function productsWithin(
   );
   return rows.map((row) => ({
     product: toProduct(row),
-    seller: row.seller,
+    owner: ownerOf(row),
     cursor: { change: row.change, productId: row.id },
   }));
 }
@@ -225,17 +237,27 @@ async function tombstonesWithin(
   sql: Sql,
   span: readonly Param[],
 ): Promise<ProductEvent[]> {
-  const rows = await sql.all<Tombstone & { change: number }>(
+  const rows = await sql.all<Omit<Tombstone, "owner"> & OwnedRow>(
     `SELECT p.change_no AS change, p.id, p.sku, p.deleted_at AS "deletedAt",
-       COALESCE(${OWNER_NAME}, p.seller_name) AS seller
+       p.seller_id AS "ownerId",
+       COALESCE(${OWNER_NAME}, p.seller_name) AS "ownerName"
      FROM deleted_products p LEFT JOIN sellers ON sellers.id = p.seller_id
      WHERE ${WITHIN}`,
     span,
   );
-  return rows.map(({ change, ...tombstone }) => ({
-    tombstone,
-    cursor: { change, productId: tombstone.id },
+  return rows.map((row) => ({
+    tombstone: {
+      id: row.id,
+      sku: row.sku,
+      deletedAt: row.deletedAt,
+      owner: ownerOf(row),
+    },
+    cursor: { change: row.change, productId: row.id },
   }));
+}
+
+function ownerOf({ ownerId, ownerName }: OwnedRow): Owner {
+  return { id: ownerId, name: ownerName };
 }
 
 interface ImageRow {

@@ -5,7 +5,7 @@
 import { imageFile, type ShownImage } from "../images/image.ts";
 import { type ProductImage, SCALAR_NAMES, SCALAR_RULES } from "./fields.ts";
 import type { Product } from "./product.ts";
-import type { Tombstone } from "./product_lists.ts";
+import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
 /** The fields that have a unit. */
@@ -16,15 +16,16 @@ const UNITS = SCALAR_NAMES.flatMap((field) => {
 
 /**
  * A `<product>` without the fields that have no value. `images` has the state of
- * each image by URL; `seller`, if given, is the name of the product's seller.
+ * each image by URL; the product names its
+ * `owner`, if given.
  */
 export function productNode(
   product: Product,
   images: ReadonlyMap<string, ShownImage>,
-  seller?: string,
+  owner?: Owner,
 ): XmlNode {
   const node: XmlNode = {
-    "@seller": seller,
+    ...ownerAttributes(owner),
     "@created_at": isoTime(product.created_at),
     "@updated_at": isoTime(product.updated_at),
     id: product.id,
@@ -53,8 +54,17 @@ export function productNode(
 
 /** The `<product>` element of a deleted product. */
 export function tombstoneNode(tombstone: Tombstone): XmlNode {
-  const { seller, deletedAt, id, sku } = tombstone;
-  return { "@seller": seller, "@deleted_at": isoTime(deletedAt), id, sku };
+  const { owner, deletedAt, id, sku } = tombstone;
+  return {
+    ...ownerAttributes(owner),
+    "@deleted_at": isoTime(deletedAt),
+    id,
+    sku,
+  };
+}
+
+function ownerAttributes(owner?: Owner): XmlNode {
+  return { "@seller": owner?.name, "@seller_id": owner?.id };
 }
 
 function list(name: string, items: (string | XmlNode)[]): XmlNode | undefined {

@@ -415,6 +415,8 @@ export interface Product {
   /** only in what is read out; ignored in what is sent */
   seller?: string;
   /** only in what is read out; ignored in what is sent */
+  seller_id?: string;
+  /** only in what is read out; ignored in what is sent */
   deleted_at?: string;
   id: string;
   sku?: string;
@@ -478,6 +480,7 @@ export const PRODUCT: Shape = {
     created_at: TEXT,
     updated_at: TEXT,
     seller: TEXT,
+    seller_id: TEXT,
     deleted_at: TEXT,
   },
 };
@@ -1186,7 +1189,7 @@ export interface Operations {
   }>;
 
   /**
-   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again.
+   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. seller_id never changes; a rename moves no product. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again.
    *
    * `GET /operator_api/products`
    */

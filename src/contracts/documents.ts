@@ -107,11 +107,11 @@ export const SENT_PRODUCT = product(
   maybe("id", STRING, "addresses a stored product"),
 );
 /**
- * The operator's feed names the seller of a product, and when it was deleted.
+ * The operator's feed tells whose a product is, and when it was deleted.
  */
 export const READ_PRODUCT = product(
   "read_product",
-  readOnly(["seller", "deleted_at"]),
+  readOnly(["seller", "seller_id", "deleted_at"]),
   one("id", UUID),
 );
 

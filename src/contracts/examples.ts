@@ -123,10 +123,12 @@ const SELLER = `<id>${ID}</id>
 <last_upload_at>${AT}</last_upload_at>
 <last_used_at>2026-11-20T11:13:00.000Z</last_used_at>`;
 
+const OWNER = `seller="acme" seller_id="${ID}"`;
+
 export const FEED_EXAMPLE = service(
   `<products>
-${indented(product(' seller="acme"'))}
-  <product seller="acme" deleted_at="${AT}">
+${indented(product(` ${OWNER}`))}
+  <product ${OWNER} deleted_at="${AT}">
     <id>${DELETED_ID}</id>
     <sku>MUG-9</sku>
   </product>

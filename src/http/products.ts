@@ -141,7 +141,7 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   const images = await shownImages(sql, products);
   const entries = changes.map((change) => ({
     node: "product" in change
-      ? productNode(change.product, images, change.seller)
+      ? productNode(change.product, images, change.owner)
       : tombstoneNode(change.tombstone),
     cursor: change.cursor,
   }));

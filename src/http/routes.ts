@@ -518,9 +518,9 @@ export const ROUTES: readonly Route[] = [
       about:
         "The latest state of each changed product of all sellers, in the " +
         "order of change; what becomes of its images is a change too. A deleted " +
-        "product has deleted_at, and only its id and SKU. Every page but an " +
-        "empty one has a <next>, which stays good for ever: keep the last one " +
-        "and ask again.",
+        "product has deleted_at, and only its id and SKU. seller_id never " +
+        "changes; a rename moves no product. Every page but an empty one has " +
+        "a <next>, which stays good for ever: keep the last one and ask again.",
       answers: ["products"],
       example: FEED_EXAMPLE,
       errors: ["record_invalid"],

@@ -91,6 +91,38 @@ bothEngines.test("the feed shows every product of every seller, then what change
   assertEquals(await follower.changes(), ["C"]);
 });
 
+bothEngines.test("a rename moves no product; every entry says by id whose it is", async () => {
+  await using app = await boot(OPERATOR);
+  const rename = async (name: string) => {
+    const path = `/operator_api/sellers/${app.sellerId}/attribute/name/${name}`;
+    const answer = await app.call(path, { method: "PUT", key: "op" });
+    assertEquals(answer.status, 204);
+  };
+  const follower = new Follower(app);
+  const owners = async () =>
+    (await follower.entries()).map((one) => [
+      textAt(one, "sku"),
+      valueOf(one, "@seller"),
+      valueOf(one, "@seller_id"),
+    ]);
+  const id = app.sellerId;
+  await upload(app, product("A"), product("B"));
+  assertEquals(await owners(), [["A", "acme", id], ["B", "acme", id]]);
+  await rename("renamed");
+  assertEquals(await owners(), []);
+  // The former name of one seller is now that of another.
+  await app.call("/seller_api/bulk_products", {
+    method: "POST",
+    key: await app.addSeller("acme"),
+    body: `<products>${product("A")}</products>`,
+  });
+  const [[sku, name, other]] = await owners();
+  assertEquals([sku, name], ["A", "acme"]);
+  assert(other !== id);
+  await app.call("/seller_api/products/B", { method: "DELETE" });
+  assertEquals(await owners(), [["B", "renamed", id]]);
+});
+
 bothEngines.test("what changes moves to the end, and old cursors stay good", async () => {
   await using app = await boot(OPERATOR);
   for (const sku of ["A", "B", "C"]) await upload(app, product(sku));

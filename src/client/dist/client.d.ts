@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 20abb504bf986a8bb12ed61684141581.
+// Built by `deno task client` from sources with the hash 83bef58262d14b3806a91111b1d917f6.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -225,6 +225,8 @@ export interface Product { /** only in what is read out; ignored in what is sent
     updated_at?: string;
     /** only in what is read out; ignored in what is sent */
     seller?: string;
+    /** only in what is read out; ignored in what is sent */
+    seller_id?: string;
     /** only in what is read out; ignored in what is sent */
     deleted_at?: string;
     id: string;
@@ -731,7 +733,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         delivery?: Delivery;
     }>;
     /**
-     * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again.
+     * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. seller_id never changes; a rename moves no product. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again.
      *
      * `GET /operator_api/products`
      */
