@@ -3,6 +3,7 @@
  * every label has a short list of values.
  */
 import type { DbMeter } from "../database/db.ts";
+import { systemClock } from "../deps.ts";
 import { Counter, Gauge, Histogram, type Metric } from "../lib/metric.ts";
 import { VERSION } from "../version.ts";
 
@@ -232,7 +233,7 @@ export class Metrics {
 
 /** Under the names that Prometheus' own libraries use. */
 function processMetrics(): Metric[] {
-  const startedAt = Date.now() / 1_000 - performance.now() / 1_000;
+  const startedAt = (systemClock.now() - systemClock.monotonic()) / 1_000;
   const read = (
     name: string,
     help: string,

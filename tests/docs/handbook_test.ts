@@ -135,7 +135,7 @@ Deno.test("the chapter on webhooks lists the triggers", () => {
 const PINS = [
   "deno.json",
   "tests/xml/suite/deno.json",
-  "tests/regular_expressions/deno.json",
+  "tests/lint/regular_expressions/deno.json",
   "tests/support/postgres_server/deno.json",
 ];
 

@@ -5,14 +5,14 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { createHmac } from "node:crypto";
-import { systemClock } from "../src/deps.ts";
-import { imageHost } from "../src/sandbox/image_host.ts";
-import { webhookSink } from "../src/sandbox/webhook_sink.ts";
+import { systemClock } from "../../src/deps.ts";
+import { imageHost } from "../../src/sandbox/image_host.ts";
+import { webhookSink } from "../../src/sandbox/webhook_sink.ts";
 import {
   runProgram,
   startProgram,
   temporaryFolder,
-} from "./support/process.ts";
+} from "../support/process.ts";
 
 async function shell(script: string): Promise<string> {
   const { stdout } = await new Deno.Command("sh", {

@@ -1,0 +1,28 @@
+/// <reference lib="deno.unstable" />
+import type { SourceRule } from "./source_rule.ts";
+
+/** Modules that build one from constants, all of whose parts are known. */
+const BUILT: Readonly<Record<string, string>> = {
+  "http/images.ts": "digits of a fixed number and a closed list of types",
+  "xml/reader.ts": "one class of characters, then another one repeated",
+};
+
+/**
+ * A regular expression is written as a literal: `regular_expressions_test.ts`
+ * finds those, and proves that they take linear time.
+ */
+export const builtRegularExpressions: SourceRule = (module, context) => {
+  if (module in BUILT) return {};
+  const visit = (
+    node: Deno.lint.CallExpression | Deno.lint.NewExpression,
+  ) => {
+    const { callee } = node;
+    if (callee.type !== "Identifier" || callee.name !== "RegExp") return;
+    context.report({
+      node,
+      message: "a regular expression that is built cannot be checked",
+      hint: "write it as a literal",
+    });
+  };
+  return { NewExpression: visit, CallExpression: visit };
+};

@@ -1,0 +1,68 @@
+/** Holds the source to what one module alone cannot show. */
+import { assertEquals } from "@std/assert";
+
+const ROOT = new URL("../../", import.meta.url);
+/** What is loaded by itself. */
+const ENTRIES = [
+  "main.ts",
+  "src/images/worker/worker.ts",
+  "src/web/main.tsx",
+  "src/client/mod.ts",
+];
+
+interface Graph {
+  modules: {
+    specifier: string;
+    /** `code` is what is loaded at run time; types alone have none. */
+    dependencies?: { code?: { specifier: string } }[];
+  }[];
+}
+
+/** What each module imports at run time, as `deno info` finds it. */
+async function importsOf(entry: string): Promise<[string, string[]][]> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", entry],
+    cwd: ROOT,
+  }).output();
+  const { modules }: Graph = JSON.parse(new TextDecoder().decode(stdout));
+  return modules.map(({ specifier, dependencies = [] }) => [
+    specifier,
+    dependencies.flatMap(({ code }) => code?.specifier ?? []),
+  ]);
+}
+
+/** Each circle as a line of modules. */
+function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (module: string, path: readonly string[]): void => {
+    if (path.includes(module)) {
+      circles.push([...path.slice(path.indexOf(module)), module].join(" → "));
+      return;
+    }
+    if (done.has(module)) return;
+    for (const next of graph.get(module) ?? []) visit(next, [...path, module]);
+    done.add(module);
+  };
+  for (const module of graph.keys()) visit(module, []);
+  return circles;
+}
+
+Deno.test("no circle of modules", async () => {
+  const graphs = await Promise.all(ENTRIES.map(importsOf));
+  const graph = new Map(
+    graphs.flat().filter(([module]) => module.startsWith(`${ROOT}src/`)),
+  );
+  assertEquals(graph.size > 300, true);
+  assertEquals(circlesOf(graph), []);
+});
+
+Deno.test("a circle is found wherever the search begins", () => {
+  const graph = new Map([
+    ["a", ["b"]],
+    ["b", ["c", "d"]],
+    ["c", ["b"]],
+    ["d", []],
+  ]);
+  assertEquals(circlesOf(graph), ["b → c → b"]);
+});

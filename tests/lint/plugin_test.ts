@@ -1,0 +1,113 @@
+/// <reference lib="deno.unstable" />
+import { assertEquals } from "@std/assert";
+import plugin from "./plugin.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Runs all rules on a module; answers which of them reported what. */
+function lint(module: string, text: string): string[] {
+  return Deno.lint.runPlugin(plugin, `${ROOT}${module}`, text)
+    .map(({ id, range: [from, to] }) => `${id}: ${text.slice(from, to)}`);
+}
+
+Deno.test("an array of unknown length is not spread into a call", () => {
+  const cases: [string, boolean][] = [
+    ["a.push(...rows);", false],
+    ["a.push(\n  ...rows.map((b) => [...b]),\n);", false],
+    ["Math.max(0, ...xs);", false],
+    ["String.fromCharCode(...codes);", false],
+    ["a.splice(0, 1, ...xs);", false],
+    ["a.b\n  .push(...rows);", false],
+    ["a.push({ ...row, n: 1 }, [...b]);", true],
+    ['a.push("...", `...`);', true],
+    ["// bounded: two at most\na.push(...rows);", true],
+    ["a\n  .push(...rows); // bounded: two at most", true],
+    ["a.push(b); c(...d);", true],
+  ];
+  for (const [text, right] of cases) {
+    const found = lint("src/http/list.ts", text).length === 0;
+    assertEquals(found, right, text);
+  }
+});
+
+Deno.test("a module imports from its own folder and from layers below", () => {
+  const cases: [string, string, boolean][] = [
+    ["http/list.ts", "./query.ts", true],
+    ["http/list.ts", "../catalogue/product.ts", true],
+    ["http/list.ts", "../cli/main.ts", false],
+    ["lib/url.ts", "../deps.ts", false],
+    ["deps.ts", "./lib/url.ts", true],
+    ["xml/decode.ts", "../net/dial.ts", false],
+    ["catalogue/upload.ts", "../images/image.ts", true],
+    ["catalogue/upload.ts", "../http/list.ts", false],
+    ["catalogue/upload.ts", "../unknown/list.ts", false],
+    ["unknown/list.ts", "../lib/url.ts", false],
+  ];
+  for (const [module, path, right] of cases) {
+    for (
+      const text of [
+        `import { a } from "${path}";`,
+        `import type { A } from "${path}";`,
+        `export * from "${path}";`,
+        `export { a } from "${path}";`,
+        `await import("${path}");`,
+      ]
+    ) {
+      assertEquals(
+        lint(`src/${module}`, text),
+        right ? [] : [`seller/imports-by-layer: "${path}"`],
+        `${module}: ${text}`,
+      );
+    }
+  }
+});
+
+Deno.test("a feature is entered by its top modules", () => {
+  const imports = (module: string, path: string) =>
+    lint(`src/${module}`, `import "${path}";`).length === 0;
+  const worker = "../images/worker/role.ts";
+  assertEquals(imports("http/images.ts", worker), false);
+  assertEquals(imports("webhooks/ingest.ts", worker), false);
+  assertEquals(imports("images/verify.ts", "./worker/role.ts"), true);
+  assertEquals(imports("app.ts", "./images/worker/role.ts"), true);
+  assertEquals(imports("http/images.ts", "../images/storage/open.ts"), true);
+});
+
+Deno.test("time, randomness and the console are used in few modules", () => {
+  const uses = [
+    "Date.now()",
+    "new Date()",
+    "Date()",
+    "performance.now()",
+    "Math.random()",
+    "crypto.randomUUID()",
+    "crypto.getRandomValues(bytes)",
+    "setTimeout(fn, 1)",
+    "setInterval(fn, 1)",
+    "setImmediate(fn)",
+    "AbortSignal.timeout(1)",
+    "console.error(1)",
+    "now(Date.now)",
+  ];
+  for (const use of uses) {
+    assertEquals(lint("src/http/list.ts", use).length, 1, use);
+    assertEquals(lint("src/deps.ts", use), [], use);
+  }
+  for (const text of ["new Date(0)", "clock.now()", "Date.UTC(1970)"]) {
+    assertEquals(lint("src/http/list.ts", text), [], text);
+  }
+});
+
+Deno.test("a regular expression is a literal, which can be checked", () => {
+  assertEquals(lint("src/http/list.ts", "const a = /b/;"), []);
+  assertEquals(lint("src/http/list.ts", "RegExp(a); new RegExp(a);"), [
+    "seller/built-regular-expressions: RegExp(a)",
+    "seller/built-regular-expressions: new RegExp(a)",
+  ]);
+});
+
+Deno.test("nothing is reported outside of src", () => {
+  const text = "import '../cli/main.ts'; a.push(...b, Date.now(), RegExp(c));";
+  assertEquals(lint("src/http/list.ts", text).length, 4);
+  assertEquals(lint("tests/http/list_test.ts", text), []);
+});

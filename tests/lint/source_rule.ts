@@ -1,0 +1,34 @@
+/// <reference lib="deno.unstable" />
+/** What the rules of the plugin have in common. */
+
+const SOURCE = new URL("../../src/", import.meta.url).pathname;
+
+/** A rule for one module, whose path begins in `src/`. */
+export type SourceRule = (
+  module: string,
+  context: Deno.lint.RuleContext,
+) => Deno.lint.LintVisitor;
+
+/** The rule as `deno lint` takes it. */
+export function sourceRule(rule: SourceRule): Deno.lint.Rule {
+  return {
+    create: (context) => {
+      const { filename } = context;
+      if (!filename.startsWith(SOURCE)) return {};
+      return rule(filename.slice(SOURCE.length), context);
+    },
+  };
+}
+
+/** `object.property`, without computed names; null for another expression. */
+export function memberName(
+  node: Deno.lint.Node,
+): { object: string | null; property: string } | null {
+  if (node.type !== "MemberExpression") return null;
+  const { object, property } = node;
+  if (property.type !== "Identifier" || node.computed) return null;
+  return {
+    object: object.type === "Identifier" ? object.name : null,
+    property: property.name,
+  };
+}
