@@ -1,43 +1,39 @@
 /**
  * A test file that is given to `deno test` has an isolate of its own, which
- * loads the whole service, compiles it and runs it slowly at first: most files
- * take less than that. So `deno task test` is given a few shards, and each
- * imports its share of them.
+ * loads the whole service and compiles it: with one for each file all tests
+ * take a seventh more CPU time. So `deno task test` is given a few shards, and
+ * each imports the test files of its folders.
  */
-import { statSync } from "node:fs";
 
 const TESTS = new URL("../", import.meta.url);
 
-/** The folders of shards that wait much; those of `web` share a browser. */
+/** The folders of each shard; those of `web` share a browser. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  images: ["images/worker/"],
-  faults: ["faults/"],
-  crash: ["crash/", "abuse/"],
-  database: ["database/"],
-  web: ["web/"],
+  catalogue: ["catalogue"],
+  cli: ["cli", "binary", "sandbox"],
+  crash: ["crash", "abuse"],
+  database: ["database"],
+  faults: ["faults"],
+  http: ["http"],
+  images: ["images"],
+  simulation: ["simulation"],
+  web: ["web"],
+  webhooks: ["webhooks", "sellers", "operations"],
 };
-/**
- * What the other files are dealt out to; enough of them that the last ones end
- * at about the same time.
- */
-const NUMBERED = ["0", "1", "2", "3", "4", "5"];
-export const SHARDS: readonly string[] = [...Object.keys(FOLDERS), ...NUMBERED];
+/** Has all other folders. */
+const OTHERS = "others";
+export const SHARDS: readonly string[] = [...Object.keys(FOLDERS), OTHERS];
 
 /** The files of a shard, as paths from `tests/`. */
 export function filesOf(shard: string): string[] {
-  const files = testFiles();
-  if (shard in FOLDERS) return files.filter((path) => isIn(shard, path));
-  const size = (path: string) => statSync(new URL(path, TESTS)).size;
-  return files
-    .filter((path) => !Object.keys(FOLDERS).some((name) => isIn(name, path)))
-    .map((path) => ({ path, bytes: size(path) }))
-    .sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1))
-    .filter((_, n) => NUMBERED[n % NUMBERED.length] === shard)
-    .map(({ path }) => path);
+  return testFiles().filter((path) => shardOf(path) === shard);
 }
 
-function isIn(shard: string, path: string): boolean {
-  return FOLDERS[shard].some((folder) => path.startsWith(folder));
+/** Follows from the folder alone, so a new file moves no other one. */
+function shardOf(path: string): string {
+  const [folder] = path.split("/");
+  return Object.keys(FOLDERS).find((name) => FOLDERS[name].includes(folder)) ??
+    OTHERS;
 }
 
 /** All test files, as paths from `tests/`. */

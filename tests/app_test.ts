@@ -1,7 +1,7 @@
 /** Who can read what the service keeps. */
 import { assertEquals } from "@std/assert";
-import { boot, product, textAt } from "../support/app.ts";
-import { ImageHost } from "../support/image_host.ts";
+import { boot, product, textAt } from "./support/app.ts";
+import { ImageHost } from "./support/image_host.ts";
 
 /** Paths below a folder that not only their owner can use. */
 function sharedPaths(folder: string): string[] {

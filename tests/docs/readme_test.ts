@@ -13,9 +13,9 @@ import {
   chapters,
   links,
   readme,
-} from "./support/handbook.ts";
+} from "../support/handbook.ts";
 
-const ROOT = new URL("../", import.meta.url);
+const ROOT = new URL("../../", import.meta.url);
 const README = readme().text;
 
 function exists(path: string): boolean {

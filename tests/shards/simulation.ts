@@ -1,3 +1,3 @@
 import { importShard } from "./shard.ts";
 
-await importShard("0");
+await importShard("simulation");

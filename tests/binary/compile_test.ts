@@ -8,10 +8,10 @@ import {
   compileArguments,
   taskFlags,
   temporaryFolder,
-} from "./support/process.ts";
-import { chapters } from "./support/handbook.ts";
+} from "../support/process.ts";
+import { chapters } from "../support/handbook.ts";
 
-const ROOT = new URL("../", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
 /** The packed files and their description stand at the end, after the runtime. */
 const TAIL_BYTES = 32 * 1024 * 1024;
 
