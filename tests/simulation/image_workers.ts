@@ -212,7 +212,12 @@ class SimulatedWorker implements SpawnedWorker {
     if (message.type === "fetch") {
       for (const { lease, id } of message.tasks) this.#images.set(lease, id);
     }
-    this.#worker.receive(message);
+    try {
+      this.#worker.receive(message);
+    } catch (error) {
+      // As for an uncaught error in the thread.
+      this.#worker.breakDown(error);
+    }
   }
 
   #tell(message: FromImageWorker | { died: string }): void {
