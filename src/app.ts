@@ -164,10 +164,10 @@ export async function openApp(
   const isAlone = (role: Role) =>
     config.databaseUrl === null && locks.take(role);
   if (config.roles.includes("images")) {
-    await startImages(services, stack, isAlone("images"), options.imageRole);
+    await startImages(services, stack, isAlone, options.imageRole);
   }
   if (config.roles.includes("webhooks")) {
-    startWebhooks(services, stack, isAlone("webhooks"));
+    startWebhooks(services, stack, isAlone);
   }
   const maintenance = maintenanceOf(
     services,
@@ -190,7 +190,7 @@ export async function openApp(
 async function startImages(
   services: Services,
   stack: AsyncDisposableStack,
-  isAlone: boolean,
+  isAlone: (role: Role) => boolean,
   options?: ImageRoleOptions,
 ): Promise<void> {
   services.images.prepare(!await services.db.read(hasCopies));
@@ -201,22 +201,24 @@ async function startImages(
     stack,
     () => new ImageRole(services, { hanging, ...options }),
   );
-  if (isAlone) watchClock(services, bringImagesForward, stack);
+  const isMine = () => isAlone("images");
+  watchClock(services, bringImagesForward, isMine, stack);
 }
 
 function startWebhooks(
   services: Services,
   stack: AsyncDisposableStack,
-  isAlone: boolean,
+  isAlone: (role: Role) => boolean,
 ): void {
-  const options = { shared: !isAlone };
+  const isMine = () => isAlone("webhooks");
+  const options = { shared: !isMine() };
   keepRole(
     "webhooks",
     services,
     stack,
     () => new WebhookRole(services, options),
   );
-  if (isAlone) watchClock(services, bringDeliveriesForward, stack);
+  watchClock(services, bringDeliveriesForward, isMine, stack);
 }
 
 function keepRole(
@@ -240,9 +242,10 @@ function keepRole(
 function watchClock(
   services: Services,
   bringForward: BringForward,
+  isMine: () => boolean,
   stack: AsyncDisposableStack,
 ): void {
-  const watch = new ClockWatch(services, bringForward);
+  const watch = new ClockWatch(services, bringForward, isMine);
   watch.start();
   stack.defer(() => watch.stop());
 }

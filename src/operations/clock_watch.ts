@@ -17,17 +17,24 @@ export class ClockWatch {
   readonly #services: Pick<Services, "deps" | "db" | "signals">;
   readonly #bringForward: BringForward;
   readonly #loop: Loop;
+  readonly #isMine: () => boolean;
   /** Difference between the system's clock and the monotonic clock. */
   #offset: number;
 
-  /** Only one process of a role may watch; two would move the times twice. */
+  /**
+   * Only one process of a role may move the times; two would move them twice.
+   * `isMine` tells at each look whether it is this one, because another one may
+   * have ended since.
+   */
   constructor(
     services: Pick<Services, "deps" | "db" | "signals">,
     bringForward: BringForward,
+    isMine: () => boolean,
   ) {
     const { deps } = services;
     this.#services = services;
     this.#bringForward = bringForward;
+    this.#isMine = isMine;
     this.#offset = this.#currentOffset();
     this.#loop = new Loop({
       name: "clock",
@@ -55,7 +62,7 @@ export class ClockWatch {
     const { db, deps, signals } = this.#services;
     const offset = this.#currentOffset();
     const ms = Math.round(this.#offset - offset);
-    if (ms > WORTH_MS) {
+    if (ms > WORTH_MS && this.#isMine()) {
       deps.log.warn("clock_went_back", { ms });
       await db.write((tx) => this.#bringForward(tx, deps.clock.now(), ms));
       signals.images.announce();

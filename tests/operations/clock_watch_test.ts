@@ -1,0 +1,78 @@
+/** A clock that is set back while processes run. */
+import { assertEquals } from "@std/assert";
+import type { Db } from "../../src/database/db.ts";
+import { newSignals } from "../../src/jobs/signals.ts";
+import { ClockWatch } from "../../src/operations/clock_watch.ts";
+import { TestClock } from "../support/clock.ts";
+
+const HOUR = 3_600_000;
+const LOOK_MS = 1_000;
+
+/** Two watches of a role that the first has; tells which moved the times. */
+async function watching(
+  clock: { setBack: number } & TestClock,
+  run: (end: () => void) => Promise<void>,
+): Promise<string[]> {
+  const moved: string[] = [];
+  let hasFirst = true;
+  const newWatch = (name: string, isMine: () => boolean) => {
+    const log = { error() {}, warn() {}, info() {}, debug() {} };
+    const deps = {
+      clock,
+      log: { ...log, enabled: () => true },
+      yieldToIo: () => Promise.resolve(),
+    };
+    const db = { write: (fn: (tx: unknown) => unknown) => fn(null) };
+    const services = { deps, db: db as unknown as Db, signals: newSignals() };
+    const move = (_tx: unknown, _now: number, ms: number) => {
+      moved.push(`${name} by ${ms}`);
+      return Promise.resolve();
+    };
+    return new ClockWatch(services as never, move, isMine);
+  };
+  const watches = [
+    newWatch("first", () => hasFirst),
+    newWatch("second", () => !hasFirst),
+  ];
+  for (const watch of watches) watch.start();
+  await run(() => void (hasFirst = false));
+  const stopped = Promise.all(watches.map((watch) => watch.stop()));
+  clock.advance(LOOK_MS);
+  await stopped;
+  return moved;
+}
+
+class MovableClock extends TestClock {
+  setBack = 0;
+
+  override now(): number {
+    return super.now() - this.setBack;
+  }
+}
+
+async function look(clock: TestClock): Promise<void> {
+  clock.advance(LOOK_MS);
+  await new Promise((resolve) => setTimeout(resolve));
+}
+
+Deno.test("the times are moved by the process that has the role alone", async () => {
+  const clock = new MovableClock();
+  const moved = await watching(clock, async () => {
+    await look(clock);
+    clock.setBack = HOUR;
+    await look(clock);
+    await look(clock);
+  });
+  assertEquals(moved, [`first by ${HOUR}`]);
+});
+
+Deno.test("the times are moved by who has the role after another process", async () => {
+  const clock = new MovableClock();
+  const moved = await watching(clock, async (end) => {
+    await look(clock);
+    end();
+    clock.setBack = HOUR;
+    await look(clock);
+  });
+  assertEquals(moved, [`second by ${HOUR}`]);
+});
