@@ -168,17 +168,21 @@ export class Model {
     }
   }
 
-  /** Notes a transaction, and what it undid. */
+  /**
+   * Notes a transaction, and what it undid. `places` are those of the outcomes
+   * among all results, where some were refused.
+   */
   note(
     id: string,
     outcomes: readonly Outcome[],
     ids: readonly string[],
     undid: string | null,
+    places: readonly number[] = outcomes.map((_, i) => i),
   ): void {
     const touched = outcomes
-      .map((outcome, place) => ({
-        place,
-        outcome: { ...outcome, id: ids[place] },
+      .map((outcome, i) => ({
+        place: places[i],
+        outcome: { ...outcome, id: ids[i] },
       }))
       .filter(({ outcome }) => outcome.result !== "unchanged");
     this.transactions.push({ id, touched, isUndone: false });

@@ -12,8 +12,8 @@ import type { Kernel } from "./kernel.ts";
 import { Machine } from "./machine.ts";
 import { Network } from "./network.ts";
 import { type Life, Process } from "./process.ts";
-import { WebhookEndpoints } from "./webhook_endpoints.ts";
-import type { Receipt, Stage } from "./world/stage.ts";
+import { type Receipt, WebhookEndpoints } from "./webhook_endpoints.ts";
+import type { Stage } from "./world/stage.ts";
 import type { ProcessPlan, World } from "./world/world.ts";
 
 export class SimulatedStage implements Stage, Disposable {

@@ -342,7 +342,8 @@ export class CatalogueClient implements Actor {
     });
     const ids = done.map((one) => textAt(one, "id"));
     this.model.apply(expected.outcomes, ids);
-    this.model.note(id, expected.outcomes, ids, undo?.id ?? null);
+    const places = results.map((_, i) => i).filter((i) => !isRefused(i));
+    this.model.note(id, expected.outcomes, ids, undo?.id ?? null, places);
     const refused = rows?.filter((_, i) => isRefused(i)) ?? [];
     this.#uploads.push({
       id,
@@ -608,7 +609,7 @@ export class CatalogueClient implements Actor {
     }
     if (kind === "stream") {
       return await checkStream(this.#scene, this.#name, {
-        ...this.#call("GET", path),
+        ...this.#call("GET", path, { fairMs: undefined }),
         headers: { Accept: "text/event-stream" },
       }, random);
     }

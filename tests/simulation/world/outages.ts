@@ -40,13 +40,15 @@ export class Outages implements Actor {
     }
   }
 
-  #moveClock(random: Random): void {
-    const { stage, world, trouble } = this.#scene;
+  async #moveClock(random: Random): Promise<void> {
+    const { stage, world, trouble, caller } = this.#scene;
     if (!world.jumps) return;
     const hours = pick(random, [-30, -1, -0.01, 0.01, 1, 25, 24 * 8]);
     stage.scheduler.trace(() => `the clock moves by ${hours} h`);
     stage.moveClock(hours * 3_600_000);
     trouble.shake();
+    // Until every process has noticed.
+    await caller.sleep(2_500);
   }
 
   async #restart(process: SimulatedProcess, random: Random): Promise<void> {

@@ -1,4 +1,6 @@
 /** What a world is played on: processes, a network, faults, and the rows. */
+import type { Fault } from "../fault.ts";
+import type { Receipt } from "../webhook_endpoints.ts";
 import type { Scheduler, SimulatedProcess } from "../scheduler.ts";
 
 export interface Stage {
@@ -20,26 +22,4 @@ export interface Stage {
   ): T[];
   /** What running processes hold, by name; nothing at zero. */
   held(): Readonly<Record<string, number>>;
-}
-
-/** Something that may fail for a while. */
-export interface Fault {
-  /** As in "the database is busy". */
-  readonly name: string;
-  /** Whom it may hit; a fault of ours must not be charged to a seller. */
-  readonly of: "ours" | "network";
-  /** Begins; the returned function ends it. */
-  begin(): () => void;
-}
-
-/** A request that an endpoint was sent. */
-export interface Receipt {
-  url: string;
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string>>;
-  body: Uint8Array;
-  /** What it answered; null for nothing. */
-  status: number | null;
-  /** Virtual milliseconds. */
-  at: number;
 }

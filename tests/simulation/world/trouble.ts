@@ -1,5 +1,6 @@
 /** What fails at the moment, or did while something was under way. */
-import type { Fault, Stage } from "./stage.ts";
+import type { Fault } from "../fault.ts";
+import type { Stage } from "./stage.ts";
 
 export class Trouble {
   readonly #stage: Stage;
