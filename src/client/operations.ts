@@ -1411,11 +1411,11 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone */
+      /** to the operator alone; `ok`, or `failed: ` and why */
       checks?: {
-        database?: "ok" | "failed";
-        images?: "ok" | "failed";
-        webhooks?: "ok" | "failed";
+        database?: string;
+        images?: string;
+        webhooks?: string;
       };
       backlog?: Backlog;
     }
@@ -1432,11 +1432,11 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone */
+      /** to the operator alone; `ok`, or `failed: ` and why */
       checks?: {
-        database?: "ok" | "failed";
-        images?: "ok" | "failed";
-        webhooks?: "ok" | "failed";
+        database?: string;
+        images?: string;
+        webhooks?: string;
       };
       backlog?: Backlog;
     }

@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { type Answer, boot, child, textAt } from "../support/app.ts";
 import { passing, TestClock, until } from "../support/clock.ts";
+import { validateResponse } from "../support/schemas.ts";
 
 const OPERATOR = "operator-key";
 
@@ -66,6 +67,7 @@ Deno.test("a database that cannot be written makes it unavailable, not dead", as
     textAt(detailed.xml, "checks/database"),
     "failed: the database refuses a write",
   );
+  assertEquals(validateResponse(detailed.text), null);
   assertEquals((await app.call("/healthz", { key: null })).status, 200);
   await rename("gone", "health");
   now += 1_000;

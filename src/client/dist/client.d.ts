@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 83bef58262d14b3806a91111b1d917f6.
+// Built by `deno task client` from sources with the hash 429cbc6e4353d49a2f0f41ff31cc53ba.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -926,11 +926,11 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      */
     getHealth(input?: Record<string, never>, options?: CallOptions): Promise<{
         status: "alive" | "ready" | "unavailable";
-        /** to the operator alone */
+        /** to the operator alone; `ok`, or `failed: ` and why */
         checks?: {
-            database?: "ok" | "failed";
-            images?: "ok" | "failed";
-            webhooks?: "ok" | "failed";
+            database?: string;
+            images?: string;
+            webhooks?: string;
         };
         backlog?: Backlog;
     }>;
@@ -941,11 +941,11 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
      */
     getReadiness(input?: Record<string, never>, options?: CallOptions): Promise<{
         status: "alive" | "ready" | "unavailable";
-        /** to the operator alone */
+        /** to the operator alone; `ok`, or `failed: ` and why */
         checks?: {
-            database?: "ok" | "failed";
-            images?: "ok" | "failed";
-            webhooks?: "ok" | "failed";
+            database?: string;
+            images?: string;
+            webhooks?: string;
         };
         backlog?: Backlog;
     }>;
