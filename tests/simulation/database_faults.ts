@@ -37,7 +37,7 @@ export function databaseFaults(machine: Machine): Fault[] {
       "commits fail",
       committing(() => {
         if (random.below(2) > 0) return;
-        throw new DbError("other", "The commit failed, on purpose.");
+        throw new DbError("full", "disk I/O error, on purpose");
       }),
     ),
     ours(
