@@ -1,5 +1,9 @@
 /** Sets the stage for a world: a machine, a network, processes, and faults. */
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import {
+  DatabaseSync,
+  type SQLInputValue,
+  type StatementSync,
+} from "node:sqlite";
 import { databaseFile } from "../../src/database/open.ts";
 import { testConfig } from "../support/config.ts";
 import type { DataFolders } from "./data_folders.ts";
@@ -24,6 +28,7 @@ export class SimulatedStage implements Stage, Disposable {
   readonly #world: World;
   readonly #network: Network;
   readonly #store: SimulatedStore;
+  #reader: Reader | null = null;
   readonly #endpoints = new WebhookEndpoints();
 
   constructor(kernel: Kernel, folders: DataFolders, world: World) {
@@ -53,6 +58,7 @@ export class SimulatedStage implements Stage, Disposable {
 
   /** Ends every process by SIGTERM. */
   async end(): Promise<void> {
+    this.#closeReader();
     for (const process of this.processes) await process.stop();
   }
 
@@ -72,9 +78,14 @@ export class SimulatedStage implements Stage, Disposable {
     sql: string,
     ...params: (string | number)[]
   ): T[] {
-    using connection = new DatabaseSync(databaseFile(this.machine.dataDir));
-    const values: SQLInputValue[] = params;
-    return connection.prepare(sql).all(...values) as T[];
+    this.#reader ??= new Reader(databaseFile(this.machine.dataDir));
+    return this.#reader.all(sql, params) as T[];
+  }
+
+  /** As the last connection to a file, one of a process closes its log. */
+  #closeReader(): void {
+    this.#reader?.[Symbol.dispose]();
+    this.#reader = null;
   }
 
   held(): Readonly<Record<string, number>> {
@@ -119,6 +130,7 @@ export class SimulatedStage implements Stage, Disposable {
   #options(life: Life, workers: ImageWorkers) {
     const { clock, enter, name } = life;
     life.onEnd(() => {
+      this.#closeReader();
       this.#network.cut(name);
       workers.kill();
     });
@@ -137,6 +149,28 @@ export class SimulatedStage implements Stage, Disposable {
 
   [Symbol.dispose](): void {
     for (const process of this.processes) process.kill();
+    this.#closeReader();
     this.machine[Symbol.dispose]();
+  }
+}
+
+/** A connection of whoever looks at the rows. */
+class Reader implements Disposable {
+  readonly #connection: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(file: string) {
+    this.#connection = new DatabaseSync(file);
+  }
+
+  all(sql: string, params: readonly SQLInputValue[]): unknown[] {
+    const statement = this.#statements.get(sql) ??
+      this.#connection.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement.all(...params);
+  }
+
+  [Symbol.dispose](): void {
+    this.#connection.close();
   }
 }
