@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { parseRange } from "../../src/http/images.ts";
 import { boot, codeOf, type TestApp } from "../support/app.ts";
+import { failFiles } from "../support/failing_files.ts";
 import { raw, statusOf } from "../support/raw.ts";
 
 const SHA256 = "ab".repeat(32);
@@ -163,4 +164,24 @@ Deno.test("a client that goes away in the middle leaves no open file", async () 
   }
   const { bytes } = await get(app);
   assertEquals(bytes.length, BYTES.length);
+});
+
+Deno.test("an image that cannot be read is answered 503, and leaves no open file", async () => {
+  await using app = await withImage();
+  const calls = [
+    [{}, ["open", "stat", "seek"]],
+    [{ range: "bytes=0-0" }, ["lstat", "open", "seek"]],
+  ] as const;
+  for (const [headers, failing] of calls) {
+    for (const name of failing) {
+      using _failing = failFiles(
+        `${app.config.dataDir}/images`,
+        (call) => call === name ? "EIO" : null,
+      );
+      const answer = await app.call(PATH, { key: null, headers });
+      assertEquals([answer.status, codeOf(answer)], [503, "unavailable"], name);
+      assertEquals(answer.headers.get("retry-after"), "5");
+    }
+  }
+  assertEquals((await get(app)).bytes, BYTES);
 });

@@ -16,6 +16,9 @@ export const SQLITE_ERRORS = {
 } as const;
 
 export type SqliteErrorName = keyof typeof SQLITE_ERRORS;
+export const SQLITE_ERROR_NAMES = Object.keys(
+  SQLITE_ERRORS,
+) as SqliteErrorName[];
 
 /** Errors at which SQLite may roll the whole transaction back by itself. */
 const ROLLS_BACK: ReadonlySet<SqliteErrorName> = new Set([

@@ -96,10 +96,14 @@ export class FolderStore implements ImageStore {
   }
 
   look(file: string): Promise<ImageFile | null> {
-    return lookAt(this.#folder, file);
+    return reading(() => lookAt(this.#folder, file));
   }
 
-  async read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
+  read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
+    return reading(() => this.#read(file, range));
+  }
+
+  async #read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
     const opened = await unlessGone(() => Deno.open(`${this.#folder}/${file}`));
     if (opened === null) return null;
     try {
@@ -193,6 +197,15 @@ function unknownFolder(folder: string): StoreError {
       "mounted. Mount the store; or, to keep images in this folder from now " +
       `on, run: mkdir -p ${folder} && touch ${marker}`,
   );
+}
+
+/** Calls the disk for a reader; its failures are `StoreError`s. */
+async function reading<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw new StoreError("unusable", String(error), error);
+  }
 }
 
 /** The next `length` bytes of a file, which is closed after them. */
