@@ -1,12 +1,18 @@
 /**
  * `deno task faults [SEED] [PART]`: every fault alone beside each activity for
  * each duration, then pairs of everything; with PART, a regular expression, only
- * the cells of which it matches the name.
+ * the cells of which it matches the name. `deno task faults nth` is another run.
  */
 import { Random, seedFrom } from "../support/random.ts";
 import { eachFault, eachPart, pairs } from "./cover.ts";
 import { DURATIONS, nameOf, tryCell } from "./matrix.ts";
+import { tryAll } from "./nth.ts";
 import { Stage } from "./stage.ts";
+
+if (Deno.args[0] === "nth") {
+  const passed = await tryAll(new RegExp(Deno.args[1] ?? ""));
+  Deno.exit(passed ? 0 : 1);
+}
 
 const seed = seedFrom(Deno.args[0]);
 const part = new RegExp(Deno.args[1] ?? "");
