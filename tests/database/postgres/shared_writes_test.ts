@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError, type Tx } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
-import { inTime } from "../../support/clock.ts";
+import { systemClock } from "../../../src/deps.ts";
+import { inTime, TestClock, until } from "../../support/clock.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 import { ownServer } from "../../support/postgres.ts";
 
@@ -11,10 +12,12 @@ const server = await ownServer();
 /** What the table refuses. */
 const REFUSED = "UPDATE counters SET n = -1 WHERE name = 'a'";
 
-/** One connection writes, so that writes that come together run together. */
-async function open() {
+/** Where one connection writes, writes that come together run together. */
+async function open({ connections = 2, clock = systemClock } = {}) {
   const url = await server.database({ empty: true });
-  const db = await openPostgres({ url, migrations: COUNTERS, connections: 2 });
+  const migrations = COUNTERS;
+  const deps = { clock };
+  const db = await openPostgres({ url, migrations, connections, deps });
   const close = () => inTime(db.close(), "the end of the database");
   return { db, [Symbol.asyncDispose]: close };
 }
@@ -64,4 +67,62 @@ Deno.test("a write that others undo again and again is soon run by itself", asyn
   await Promise.allSettled(bad);
   assert(calls < 10, `${calls} calls`);
   assertEquals(await valueOf(db), 1);
+});
+
+Deno.test("writes that full transactions have left begin beside them", async () => {
+  const clock = new TestClock();
+  await using opened = await open({ connections: 20, clock });
+  const { db } = opened;
+  const over = Promise.withResolvers<void>();
+  let begun = 0;
+  const writes = Array.from(
+    { length: 200 },
+    (_, n) =>
+      share(db, `${n}`, async (tx) => {
+        await tx.get("SELECT 1");
+        begun++;
+        await over.promise;
+      }),
+  );
+  try {
+    await until(() => {
+      clock.advance(5);
+      return begun === 200;
+    }, "all of them");
+  } finally {
+    over.resolve();
+    await Promise.all(writes);
+  }
+});
+
+Deno.test("a write behind one that runs by itself begins beside it", async () => {
+  const clock = new TestClock();
+  await using opened = await open({ connections: 8, clock });
+  const { db } = opened;
+  const over = Promise.withResolvers<void>();
+  let isTried = false;
+  const slow = share(db, "a", async (tx) => {
+    await add()(tx);
+    if (!isTried) {
+      isTried = true;
+      clock.advance(5); // Later, nobody comes to wake the other one.
+      throw new Error("no");
+    }
+    await over.promise;
+    throw new Error("no");
+  });
+  const refused = assertRejects(() => slow, Error, "no");
+  const other = share(db, "b", (tx) => tx.get("SELECT 1"));
+  try {
+    await until(() => isTried, "the first try");
+    let ended = false;
+    other.then(() => ended = true);
+    await until(() => {
+      clock.advance(5);
+      return ended;
+    }, "the other one");
+  } finally {
+    over.resolve();
+    await refused;
+  }
 });

@@ -1,0 +1,443 @@
+/**
+ * Random interleavings of writes, connections and transactions that end in every
+ * way, against what the queues of writes promise. Nothing here is a server: each
+ * seed is a world of its own, and thousands of them take seconds.
+ */
+import { assert, assertEquals, AssertionError } from "@std/assert";
+import {
+  DbError,
+  NO_METER,
+  type WriteOptions,
+} from "../../../src/database/db.ts";
+import { PostgresError } from "../../../src/database/postgres/connection.ts";
+import {
+  type Called,
+  refuseSpoilt,
+} from "../../../src/database/postgres/retries.ts";
+import {
+  type WaitingWrite,
+  WriteQueues,
+} from "../../../src/database/postgres/write_queues.ts";
+import { TestClock } from "../../support/clock.ts";
+import { Random, seedFrom } from "../../support/random.ts";
+
+const SEEDS = 500;
+const STEPS = 80;
+/** Connections. */
+const LIMIT = 4;
+/** How often a write is run at most. */
+const MOST_RUNS = 10; // bounded: 6 after deadlocks, and 4 undone by others
+const SHARE_WAIT_MS = 5;
+
+/** What a write does whenever it runs. */
+type Habit =
+  | "fine"
+  | "refuses" // throws before it has written
+  | "fails" // throws after it has written
+  | "careless" // a statement fails whose result it does not await
+  | "constraint" // a statement fails
+  | "busy" // waits too long for a lock
+  | "deadlock" // a few times; then it is fine
+  | "taken" // a few times; then it is fine
+  | "passed over"; // its failure is not known before the commit
+
+const HABITS: readonly Habit[] = [
+  "refuses",
+  "fails",
+  "careless",
+  "constraint",
+  "busy",
+  "deadlock",
+  "taken",
+  "passed over",
+];
+
+const failure = (kind: ConstructorParameters<typeof PostgresError>[0]) =>
+  new PostgresError(kind, new Error(kind));
+
+/** A write, and what became of it. */
+class Asked {
+  readonly name: number;
+  readonly habit: Habit;
+  readonly options: WriteOptions;
+  readonly waiting: WaitingWrite;
+  runs = 0;
+  isRunning = false;
+  settled: "fulfilled" | "rejected" | null = null;
+  error: unknown = null;
+  /** How often what passes happens yet. */
+  faults: number;
+
+  constructor(
+    name: number,
+    habit: Habit,
+    options: WriteOptions,
+    at: { now: number; waitMs: number; faults: number },
+  ) {
+    this.name = name;
+    this.habit = habit;
+    this.options = options;
+    this.faults = at.faults;
+    const settle = (how: "fulfilled" | "rejected") => {
+      assertEquals(this.settled, null, `write ${name} is settled twice`);
+      this.settled = how;
+    };
+    this.waiting = {
+      fn: () => Promise.resolve(),
+      resolve: () => settle("fulfilled"),
+      reject: (error) => {
+        settle("rejected");
+        this.error = error;
+      },
+      key: options.shared?.key ?? null,
+      alone: false,
+      changes: false,
+      tries: 0,
+      undone: 0,
+      askedAt: at.now,
+      until: at.now + at.waitMs,
+    };
+  }
+
+  /** Of those of one line, one runs at a time, in the order of the calls. */
+  get line(): string | null {
+    const { shared, order } = this.options;
+    return shared ? `${shared.kind} ${shared.key}` : order ?? null;
+  }
+
+  /** Runs it in a transaction of which a statement has failed or not. */
+  call(isAborted: boolean, awaits: boolean): Called {
+    this.runs++;
+    assert(this.runs <= MOST_RUNS, `write ${this.name} runs for ever`);
+    const write = this.waiting;
+    const ok = (known: unknown): Called => ({
+      ok: true,
+      value: undefined,
+      write,
+      tx: { failure: known, hasWritten: true },
+    });
+    const threw = (
+      error: unknown,
+      tx = { failure: error, hasWritten: true },
+    ): Called => ({ ok: false, error, write, tx });
+    if (isAborted) {
+      return awaits ? threw(failure("aborted")) : ok(failure("aborted"));
+    }
+    const passes = this.faults > 0;
+    switch (this.habit) {
+      case "fine":
+      case "passed over":
+        return ok(null);
+      case "refuses":
+        return threw(new Error("no"), { failure: null, hasWritten: false });
+      case "fails":
+        return threw(new Error("no"), { failure: null, hasWritten: true });
+      case "careless":
+        return ok(failure("constraint"));
+      case "constraint":
+      case "busy":
+        return threw(failure(this.habit));
+      case "deadlock":
+      case "taken":
+        this.faults--;
+        if (!passes) return ok(null);
+        return threw(failure(this.habit === "taken" ? "unique" : "retry"));
+    }
+  }
+}
+
+class World {
+  readonly #random: Random;
+  readonly #clock = new TestClock(0);
+  readonly #queues: WriteQueues<object>;
+  readonly #asked = new Map<WaitingWrite, Asked>();
+  readonly #unsettled = new Set<Asked>();
+  /** What happens some time. */
+  readonly #pending: (() => void)[] = [];
+  #connecting = 0;
+  #connections = 0;
+  /** Who waits for a connection. */
+  readonly #waiting: (() => void)[] = [];
+  /** How many run, by the name of their queue. */
+  readonly #transactions = new Map<string, number>();
+  /** What does not hold in a transaction, whose errors are no news. */
+  #broken: AssertionError | null = null;
+  /** Errors that are not the fault of those that they reject. */
+  readonly #outages = new Set<unknown>();
+  /** Names of the writes of a line that were committed. */
+  readonly #committed = new Map<string, number[]>();
+
+  constructor(seed: number) {
+    this.#random = new Random(seed);
+    this.#queues = new WriteQueues({
+      transactions: {
+        connect: () => this.#connect(),
+        giveBack: () => this.#giveBack(),
+        run: (_connection, order, writes) =>
+          this.#transaction(order, writes).catch((error) => {
+            if (error instanceof AssertionError) this.#broken = error;
+            throw error;
+          }),
+      },
+      limit: LIMIT,
+      clock: this.#clock,
+      meter: NO_METER,
+    });
+  }
+
+  async run(): Promise<void> {
+    for (let step = 0; step < STEPS; step++) await this.#step();
+    while (this.#pending.length > 0 || this.#clock.waiting > 0) {
+      if (this.#pending.length > 0) this.#happen();
+      else this.#clock.advance(1);
+      await turn();
+      this.#check();
+    }
+    this.#checkEnd();
+  }
+
+  async #step(): Promise<void> {
+    const roll = this.#random.below(10);
+    if (roll < 4) {
+      for (let n = this.#random.below(12) ** 2; n >= 0; n -= 10) this.#add();
+    } else if (roll < 8 && this.#pending.length > 0) this.#happen();
+    else this.#clock.advance(this.#random.below(4));
+    if (this.#random.below(4) === 0) return;
+    await turn();
+    this.#check();
+  }
+
+  #add(): void {
+    const habit = this.#random.below(4) === 0 ? this.#pick(HABITS) : "fine";
+    const key = `${this.#random.below(this.#pick([2, 100]))}`;
+    const options = this.#pick<WriteOptions>([
+      { shared: { kind: "one", key } },
+      { shared: { kind: "one", key } },
+      { shared: { kind: "other", key } },
+      { order: this.#pick(["first", "second"]) },
+      { owner: "acme" },
+      {},
+    ]);
+    const asked = new Asked(this.#asked.size, habit, options, {
+      now: this.#clock.monotonic(),
+      waitMs: this.#pick([2, 1_000]),
+      faults: this.#random.below(9),
+    });
+    this.#asked.set(asked.waiting, asked);
+    this.#unsettled.add(asked);
+    this.#queues.add(asked.waiting, options);
+  }
+
+  /** One of what is pending happens. */
+  #happen(): void {
+    const at = this.#random.below(this.#pending.length);
+    this.#pending.splice(at, 1)[0]();
+  }
+
+  #later(): Promise<void> {
+    return new Promise((resolve) => this.#pending.push(resolve));
+  }
+
+  async #connect(): Promise<object> {
+    this.#connecting++;
+    await this.#later();
+    if (this.#connections < LIMIT) this.#connections++;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#connecting--;
+    if (this.#random.below(40) === 0) {
+      this.#giveBack();
+      throw this.#outage(failure("away"));
+    }
+    return {};
+  }
+
+  /** The connection goes to who waits for one. */
+  #giveBack(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#connections--;
+    else next();
+  }
+
+  async #transaction(
+    order: string | null,
+    waiting: readonly WaitingWrite[],
+  ): Promise<void> {
+    const writes = waiting.map((write) => this.#asked.get(write)!);
+    this.#begin(order, writes);
+    await this.#later();
+    const called: Called[] = [];
+    let isAborted = false;
+    for (const write of writes) {
+      const one = write.call(isAborted, this.#random.below(2) === 0);
+      called.push(one);
+      isAborted ||= one.tx.failure !== null;
+      // Who waited too long with it is refused, too.
+      if (!one.ok && write.habit === "busy") this.#outage(one.error);
+    }
+    try {
+      refuseSpoilt(called);
+      await this.#commit(writes);
+    } finally {
+      this.#count(writes, -1);
+      for (const write of writes) write.isRunning = false;
+      this.#giveBack();
+    }
+    for (const one of called) {
+      if (one.ok) this.#settle(one.write);
+      else one.write.reject(one.error);
+    }
+  }
+
+  /** Writes share a transaction only if they may. */
+  #begin(order: string | null, writes: readonly Asked[]): void {
+    assertEquals(writes.map((write) => write.options.order ?? null)[0], order);
+    assert(writes.length <= 64);
+    const lines = Map.groupBy(writes, ({ line }) => line);
+    for (const [line, { length }] of lines) {
+      assert(length <= (line === null || order !== null ? 1 : 8));
+      const others = this.#running().filter((one) => one.line === line);
+      assert(line === null || others.length === 0, `two at once: ${line}`);
+    }
+    if (writes.length > 1) {
+      const kinds = new Set(writes.map(({ options }) => options.shared?.kind));
+      assertEquals(kinds.size, 1);
+      assert(writes.every(({ waiting }) => !waiting.alone));
+    }
+    for (const write of writes) write.isRunning = true;
+    this.#count(writes, 1);
+  }
+
+  #count([write]: readonly Asked[], by: number): void {
+    const name = queueOf(write);
+    const transactions = (this.#transactions.get(name) ?? 0) + by;
+    assert(transactions <= limitOf(write), `${name}: ${transactions}`);
+    this.#transactions.set(name, transactions);
+  }
+
+  async #commit(writes: readonly Asked[]): Promise<void> {
+    await this.#later();
+    const roll = this.#random.below(60);
+    if (roll === 0) throw this.#outage(failure("away"));
+    if (roll === 1) throw this.#outage(new DbError("unsure", "It broke."));
+    if (writes.some(({ habit }) => habit === "passed over")) {
+      throw new DbError("other", "A failed statement was passed over.");
+    }
+  }
+
+  #outage<E>(error: E): E {
+    this.#outages.add(error);
+    return error;
+  }
+
+  #settle(write: WaitingWrite): void {
+    const { line, name } = this.#asked.get(write)!;
+    if (line !== null) {
+      const before = this.#committed.get(line) ?? [];
+      assert(name > (before.at(-1) ?? -1), `${line}: ${name} came too late`);
+      this.#committed.set(line, [...before, name]);
+    }
+    write.resolve(undefined);
+  }
+
+  #running(): Asked[] {
+    return [...this.#unsettled].filter(({ isRunning }) => isRunning);
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[this.#random.below(list.length)];
+  }
+
+  /** No write that may begin waits beside a free place. */
+  #check(): void {
+    if (this.#broken !== null) throw this.#broken;
+    assert(this.#connections <= LIMIT);
+    // Nobody knows for which of them a connection is awaited.
+    if (this.#connecting > 0) return;
+    for (const one of this.#unsettled) {
+      if (one.settled !== null) this.#unsettled.delete(one);
+    }
+    for (const [name, all] of Map.groupBy(this.#unsettled, queueOf)) {
+      const running = all.filter(({ isRunning }) => isRunning);
+      const lines = new Set(running.map(({ line }) => line));
+      const waiting = all.filter((one) => !one.isRunning);
+      const [first] = waiting.filter(({ line }) =>
+        line === null || !lines.has(line)
+      );
+      const transactions = this.#transactions.get(name) ?? 0;
+      if (first === undefined || transactions >= limitOf(first)) continue;
+      const waitedMs = this.#clock.monotonic() - first.waiting.askedAt;
+      const mayWait = first.options.shared !== undefined &&
+        transactions > 0 && waiting.length < running.length &&
+        waitedMs < SHARE_WAIT_MS;
+      assert(mayWait, `write ${first.name} waits beside a free place`);
+    }
+  }
+
+  #checkEnd(): void {
+    assertEquals(this.#connections, 0, "a connection is not given back");
+    const nothing = { writes: 0, transactions: 0, orders: 0, queues: 0 };
+    assertEquals(this.#queues.held(), nothing);
+    for (const one of this.#asked.values()) {
+      const what = `write ${one.name}, ${one.habit}`;
+      assert(one.settled !== null, `${what}, is forgotten`);
+      if (one.settled === "fulfilled") {
+        assert(ENDS_WELL.has(one.habit), `${what}, is committed`);
+      } else if (!this.#outages.has(one.error)) {
+        assert(isOwn(one), `${what}, is rejected: ${one.error}`);
+      }
+    }
+  }
+}
+
+/** Habits of writes that can be committed. */
+const ENDS_WELL: ReadonlySet<Habit> = new Set(["fine", "deadlock", "taken"]);
+
+/** Those with one name take turns, or share transactions. */
+function queueOf({ options: { shared, order, owner } }: Asked): string {
+  return shared ? `shared ${shared.kind}` : order ?? `owner ${owner}`;
+}
+
+/** How many transactions of its queue may run. */
+function limitOf({ options: { shared, order, owner } }: Asked): number {
+  if (order !== undefined) return 1;
+  return shared !== undefined || owner !== undefined ? LIMIT / 2 : LIMIT;
+}
+
+/** Whether a write is rejected with its own error. */
+function isOwn({ habit, error }: Asked): boolean {
+  const kind = error instanceof DbError ? error.kind : "no";
+  switch (habit) {
+    case "fine":
+      return false;
+    case "refuses":
+    case "fails":
+      return kind === "no";
+    case "careless":
+    case "constraint":
+      return kind === "constraint";
+    case "busy":
+    case "deadlock":
+      return kind === "busy";
+    case "taken":
+      return kind === "unique";
+    case "passed over":
+      return kind === "other";
+  }
+}
+
+/** Lets all that is ready go on. */
+async function turn(): Promise<void> {
+  for (let n = 0; n < 30; n++) await null;
+}
+
+Deno.test("whatever becomes of transactions, every write is settled as it deserves, and soon", async () => {
+  const first = seedFrom(Deno.env.get("WRITES_SEED"));
+  for (let seed = first; seed < first + SEEDS; seed++) {
+    try {
+      await new World(seed).run();
+    } catch (error) {
+      console.error(`failed with WRITES_SEED=${seed}`);
+      throw error;
+    }
+  }
+});
