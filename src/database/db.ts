@@ -69,7 +69,10 @@ export interface Tx extends Sql {
   runLater(sql: string, params?: readonly Param[]): Promise<Later>;
   /** `exec` for each row of parameters, in order. */
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
-  /** The result of `make`, which is called once for all writes of a commit. */
+  /**
+   * The result of `make`, which is called once for all writes of a commit, and
+   * again by the next write if it fails.
+   */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
   /**
    * Takes the next `count` numbers in the order of change, at most 256; returns
@@ -156,7 +159,10 @@ export const NO_METER: DbMeter = {
 
 /** A database on either engine; its failures are `DbError`s. */
 export interface Db {
-  /** Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`. */
+  /**
+   * Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`, which can
+   * be used until `fn` has ended.
+   */
   read<T>(
     fn: (sql: Sql) => Promise<T>,
     options?: ReadOptions,
@@ -164,9 +170,11 @@ export interface Db {
   /**
    * Runs `fn` in a transaction; resolves after the commit is on disk. If `fn`
    * throws, its own changes are undone and no others. Concurrent writes may
-   * share a commit. `fn` must await nothing but its `Tx`. It is called again
-   * after a conflict with another transaction, or if another write made the
-   * shared commit fail.
+   * share a commit. `fn` must await nothing but its `Tx`, which can be used until
+   * `fn` has ended; what it has begun until then is part of the transaction, and
+   * a failed statement fails the write, also if its result is not awaited. `fn`
+   * is called again after a conflict with another transaction, or if another
+   * write made the shared commit fail.
    *
    * An engine with one writer applies all writes in the order of the calls,
    * except that heavy ones may be overtaken. With several writers the isolation
@@ -262,6 +270,11 @@ export const HURRIED_LOCK_WAIT_MS = 1_000;
 /** The error of calls after `close()`. */
 export function closed(): DbError {
   return new DbError("closed", "The database is closed.");
+}
+
+/** The error of a statement after the end of its transaction. */
+export function ended(): DbError {
+  return new DbError("other", "The transaction has ended.");
 }
 
 /**

@@ -1,29 +1,21 @@
 /**
  * Values shared by all writes of one commit. The first write that needs one
- * creates it; if that write is undone, the next one creates it again.
+ * makes it; if it fails to, the next one that needs it does.
  */
 export class SharedValues {
-  readonly #values: Map<string, Promise<unknown>>;
-  /** Names of the values that this write created. */
-  readonly #made: string[] = [];
+  readonly #values = new Map<string, Promise<unknown>>();
 
-  /** `values`: one map for all writes of a commit. */
-  constructor(values: Map<string, Promise<unknown>>) {
-    this.#values = values;
-  }
-
-  once<T>(name: string, make: () => Promise<T>): Promise<T> {
-    let value = this.#values.get(name);
-    if (value === undefined) {
-      value = make();
-      this.#values.set(name, value);
-      this.#made.push(name);
+  async once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    // bounded: each time another write has failed to make it
+    for (let value; (value = this.#values.get(name)) !== undefined;) {
+      try {
+        return await value as T;
+      } catch {
+        if (this.#values.get(name) === value) this.#values.delete(name);
+      }
     }
-    return value as Promise<T>;
-  }
-
-  /** Called when the write is undone. */
-  forget(): void {
-    for (const name of this.#made) this.#values.delete(name);
+    const value = make();
+    this.#values.set(name, value);
+    return await value;
   }
 }

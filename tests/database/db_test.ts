@@ -332,6 +332,147 @@ onEach("a read of one statement makes no second one", async (db) => {
   assertEquals(await db.read(twice), [{ n: 1 }, { n: 1 }]);
 });
 
+const INSERT = "INSERT INTO counters (name, n) VALUES (?, 0)";
+
+onEach("a rejected write leaves nothing, also of what it began", async (db) => {
+  const rest: Promise<unknown>[] = [];
+  const insert = async (tx: Tx, n: number) => {
+    for (let part = 0; part < 3; part++) {
+      await tx.run(INSERT, [`${n} ${part}`]);
+      if (n === 50) throw new Error("no");
+    }
+  };
+  const numbers = Array.from({ length: 100 }, (_, n) => n);
+  await assertRejects(
+    () =>
+      db.write((tx) => {
+        rest.push(...numbers.map((n) => insert(tx, n)));
+        rest.push(tx.runMany(INSERT, numbers.map((n) => [`many ${n}`])));
+        return Promise.all(rest);
+      }),
+    Error,
+    "no",
+  );
+  // What was going on would have its part in these.
+  for (let n = 0; n < 5; n++) await db.write(add());
+  await Promise.allSettled(rest);
+  await db.write(add());
+  const stored = await db.read((sql) => sql.all("SELECT name FROM counters"));
+  assertEquals(stored, [{ name: "a" }]);
+  assertEquals(await valueOf(db), 6);
+});
+
+onEach("statements fail after the end of their transaction", async (db) => {
+  let tx: Tx;
+  let read: Sql;
+  let single: Sql;
+  const uses: readonly ((tx: Tx) => unknown)[] = [
+    (tx) => tx.all("SELECT 1"),
+    (tx) => tx.get("SELECT 1"),
+    (tx) => tx.changeHorizon(),
+    (tx) => tx.run(INSERT, ["late"]),
+    (tx) => tx.exec(INSERT, ["late"]),
+    (tx) => tx.runLater(INSERT, ["late"]),
+    (tx) => tx.runMany(INSERT, [["late"], ["later"]]),
+    (tx) => tx.runMany(INSERT, [["late"]]),
+    (tx) => tx.lock("SELECT 1"),
+    (tx) => tx.once("late", () => Promise.resolve(1)),
+    (tx) => tx.takeChanges(1),
+    (tx) => tx.onCommit(() => {}),
+  ];
+  const failsLate = async (use: () => unknown) => {
+    const error = await assertRejects(async () => await use(), DbError);
+    assertEquals(error.message, "The transaction has ended.");
+  };
+  await db.write((its) => add()(tx = its));
+  await assertRejects(() =>
+    db.write((its) => {
+      tx = its;
+      throw new Error("no");
+    })
+  );
+  for (const use of uses) await failsLate(() => use(tx));
+  await db.write(async (its) => {
+    await its.get("SELECT 1");
+    tx = its;
+  });
+  for (const use of uses) await failsLate(() => use(tx));
+  await db.read((its) => (read = its).get("SELECT 1"));
+  await db.read((its) => {
+    single = its;
+    return Promise.resolve();
+  }, { single: true });
+  for (const its of [read!, single!]) {
+    await failsLate(() => its.all("SELECT 1"));
+    await failsLate(() => its.get("SELECT 1"));
+    await failsLate(() => its.changeHorizon());
+  }
+  const stored = await db.read((sql) => sql.all("SELECT name FROM counters"));
+  assertEquals(stored, [{ name: "a" }]);
+});
+
+onEach(
+  "what a write does not await is committed with it, or it fails",
+  async (db) => {
+    const many = Array.from({ length: 3_000 }, (_, n) => [`${n}`]);
+    await db.write((tx) => {
+      tx.runMany(INSERT, many);
+      tx.run(INSERT, ["last"]);
+      return Promise.resolve();
+    });
+    const count = async () => {
+      const row = await db.read((sql) =>
+        sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters")
+      );
+      return row!.n;
+    };
+    assertEquals(await count(), 3_002);
+    for (const rows of [[["a"]], [["new"], ["a"]]]) {
+      const error = await assertRejects(
+        () =>
+          db.write(async (tx) => {
+            await add()(tx);
+            tx.runMany(INSERT, rows).catch(() => {});
+          }),
+        DbError,
+      );
+      assertEquals(error.kind, "unique");
+    }
+    const passedOver = db.write(async (tx) => {
+      await add()(tx);
+      await tx.run(INSERT, ["a"]).catch(() => {});
+    });
+    assertEquals(
+      (await assertRejects(() => passedOver, DbError)).kind,
+      "unique",
+    );
+    assertEquals([await valueOf(db), await count()], [0, 3_002]);
+  },
+);
+
+onEach(
+  "what one write could not make for a commit the next one makes",
+  async (db) => {
+    const shared = (key: string) => ({ shared: { kind: "test", key } });
+    const calls: string[] = [];
+    const make = (key: string) => (tx: Tx) =>
+      tx.once("value", async () => {
+        calls.push(key);
+        await tx.get("SELECT 1");
+        if (key === "a") throw new Error("no");
+        return key;
+      });
+    const outcomes = await Promise.allSettled(
+      ["a", "b", "c"].map((key) => db.write(make(key), shared(key))),
+    );
+    assertEquals(
+      outcomes.map((one) => one.status === "fulfilled" ? one.value : null),
+      [null, "b", "b"],
+    );
+    assertEquals(calls, ["a", "b"]);
+  },
+);
+
 onEach("text is ordered by its bytes", async (db) => {
   const names = ["Z", "a", "a b", "a-b", "ab", "z", "Å", "å", "～", "🦆"];
   await db.write(async (tx) => {

@@ -8,6 +8,7 @@ import {
   type ChangeHorizon,
   DbError,
   type DbErrorKind,
+  ended,
   type Later,
   LOCK_WAIT_MS,
   type Param,
@@ -404,6 +405,7 @@ export class PostgresTx extends PostgresSql implements Tx {
   hasWritten = false;
   /** Resolves when the server has carried out what was sent, or refused it. */
   done: Promise<unknown> = Promise.resolve();
+  #hasEnded = false;
 
   constructor(client: pg.Client, shared: SharedValues, clock: Clock) {
     super(client);
@@ -415,6 +417,15 @@ export class PostgresTx extends PostgresSql implements Tx {
     return this.#clock.now();
   }
 
+  /** From now on it refuses everything: the transaction goes on without it. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  #refuseLate(): void {
+    if (this.#hasEnded) throw ended();
+  }
+
   protected override statement(sql: string): Statement {
     return toStatement(sql);
   }
@@ -423,6 +434,7 @@ export class PostgresTx extends PostgresSql implements Tx {
     sql: string,
     params: readonly Param[],
   ): Promise<pg.QueryResult> {
+    this.#refuseLate();
     const answer = super.send(sql, params);
     this.done = answer.catch((error) => this.failure ??= error);
     return answer;
@@ -454,25 +466,29 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   lock(sql: string, params: readonly Param[] = []): Promise<void> {
-    this.send(sql, params);
-    return Promise.resolve();
+    return Promise.try(() => void this.send(sql, params));
   }
 
   exec(sql: string, params: readonly Param[] = []): Promise<void> {
-    this.#write(sql, params);
-    return Promise.resolve();
+    return Promise.try(() => void this.#write(sql, params));
   }
 
   runLater(sql: string, params: readonly Param[] = []): Promise<Later> {
-    const later: Later = { changed: 0 };
-    this.#write(sql, params).then(
-      ({ rowCount }) => void (later.changed = rowCount ?? 0),
-      () => {}, // The commit fails, too.
-    );
-    return Promise.resolve(later);
+    return Promise.try(() => {
+      const later: Later = { changed: 0 };
+      this.#write(sql, params).then(
+        ({ rowCount }) => void (later.changed = rowCount ?? 0),
+        () => {}, // The commit fails, too.
+      );
+      return later;
+    });
   }
 
   runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
+    return Promise.try(() => this.#sendMany(sql, rows));
+  }
+
+  #sendMany(sql: string, rows: readonly (readonly Param[])[]): void {
     let start = 0;
     for (let size = ROWS_LIMIT; size > 1; size /= 2) {
       const insert = insertOf(sql, size);
@@ -482,14 +498,15 @@ export class PostgresTx extends PostgresSql implements Tx {
       }
     }
     for (const row of rows.slice(start)) this.#write(sql, row);
-    return Promise.resolve();
   }
 
-  once<T>(name: string, make: () => Promise<T>): Promise<T> {
-    return this.#shared.once(name, make);
+  async once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    this.#refuseLate();
+    return await this.#shared.once(name, make);
   }
 
   onCommit(fn: () => void): void {
+    this.#refuseLate();
     this.afterCommit.push(fn);
   }
 }

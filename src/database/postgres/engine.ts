@@ -50,7 +50,7 @@ import {
 } from "./connection.ts";
 import { migratePostgres } from "./schema.ts";
 import { SharedValues } from "../shared_values.ts";
-import { SingleStatement } from "../single_statement.ts";
+import { readBy } from "../open_read.ts";
 import { Servers } from "./servers.ts";
 import { type Called, isAborted, refuseSpoilt } from "./retries.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
@@ -146,16 +146,16 @@ class PostgresDb implements Db {
 
   async read<T>(
     fn: (sql: Sql) => Promise<T>,
-    { single = false }: ReadOptions = {},
+    options: ReadOptions = {},
   ): Promise<T> {
+    const { single = false } = options;
     const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
     for (let tries = 1;; tries++) {
       if (this.#closed) throw closed();
       const client = await this.#readers.take();
-      const sql = new PostgresSql(client);
       if (!single) send(client, BEGIN_READ);
       try {
-        const value = await fn(single ? new SingleStatement(sql) : sql);
+        const value = await readBy(new PostgresSql(client), fn, options);
         if (!single) send(client, "COMMIT");
         this.#readers.giveBack(client);
         return value;
@@ -256,15 +256,11 @@ class PostgresDb implements Db {
     opened: Promise<unknown>,
     writes: readonly WaitingWrite[],
   ): Promise<CalledWrite[]> {
-    const values = new Map<string, Promise<unknown>>();
+    const values = new SharedValues();
     const chains = new Map<string | null, Promise<unknown>>();
     const ordered = writes.length === 1 ? writes : writes.toSorted(byKey);
     const calls = ordered.map((write) => {
-      const tx = new PostgresTx(
-        client,
-        new SharedValues(values),
-        this.#deps.clock,
-      );
+      const tx = new PostgresTx(client, values, this.#deps.clock);
       const call = () => this.#callOne(tx, write, opened);
       const before = chains.get(write.key);
       const called = before === undefined ? call() : before.then(call);
@@ -282,8 +278,7 @@ class PostgresDb implements Db {
     // In the round trip of its first statement.
     if (write.changes) tx.takeChanges(1).catch(() => {});
     try {
-      const value = await write.fn(tx);
-      return { ok: true, write, value, tx };
+      return { ok: true, write, value: await resultOf(write, tx), tx };
     } catch (error) {
       // After a failed BEGIN, later errors only repeat that it failed.
       const first = await opened.then(
@@ -340,6 +335,18 @@ class PostgresDb implements Db {
     this.#servers.close();
     await this.wakeUps.close();
     await Promise.all([this.#writers.end(), this.#readers.end()]);
+  }
+}
+
+/** What a write returns; its handle ends with it. */
+async function resultOf(
+  { fn }: WaitingWrite,
+  tx: PostgresTx,
+): Promise<unknown> {
+  try {
+    return await fn(tx);
+  } finally {
+    tx.end();
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type Change,
   type ChangeHorizon,
   DbError,
+  ended,
   type Later,
   type Param,
   type Row,
@@ -137,20 +138,31 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
 export class SqliteConnection implements Sql {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
-  /** The failure at which SQLite undid the transaction by itself. */
-  #undoneBy: unknown = null;
   /** How many statements that may change something were run. */
   writes = 0;
+  /** The error of the first statement that failed in a write. */
+  failure: unknown = null;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+  }
+
+  /** Calls the driver; its first error is kept. */
+  #guarded<T>(fn: () => T): T {
+    try {
+      return fn();
+    } catch (error) {
+      const known = toDbError(error);
+      this.failure ??= known;
+      throw known;
+    }
   }
 
   /** Prepared once: reusing a statement is two to three times as fast. */
   #prepared(sql: string): Prepared {
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
-      prepared = this.#run(() => prepare(this.#database, sql));
+      prepared = this.#guarded(() => prepare(this.#database, sql));
       this.#statements.set(sql, prepared);
     }
     return prepared;
@@ -168,20 +180,11 @@ export class SqliteConnection implements Sql {
     return prepared;
   }
 
-  /** Throws if there is no open transaction, for the reason that ended it. */
+  /** Throws if a statement has failed, or if there is no open transaction. */
   checkTransaction(): void {
+    if (this.failure !== null) throw this.failure;
     if (this.inTransaction) return;
-    throw this.#undoneBy ?? new DbError("other", "The transaction was undone.");
-  }
-
-  /** Runs a statement, and remembers if it ends the transaction by failing. */
-  #run<T>(run: () => T): T {
-    try {
-      return guarded(run);
-    } catch (error) {
-      if (!this.inTransaction) this.#undoneBy ??= error;
-      throw error;
-    }
+    throw new DbError("other", "The transaction was undone.");
   }
 
   /**
@@ -191,7 +194,6 @@ export class SqliteConnection implements Sql {
   exec(sql: string): void {
     const { statement } = this.#prepared(sql);
     guarded(() => execute(statement));
-    this.#undoneBy = null;
   }
 
   get inTransaction(): boolean {
@@ -201,7 +203,7 @@ export class SqliteConnection implements Sql {
   // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
   async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
     const { statement, toRow } = this.#query(sql);
-    const rows = this.#run(() => statement.all(...bindable(params)));
+    const rows = this.#guarded(() => statement.all(...bindable(params)));
     return rows.map((values) => toRow(values) as T);
   }
 
@@ -211,7 +213,7 @@ export class SqliteConnection implements Sql {
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
     const { statement, toRow } = this.#query(sql);
-    const values = this.#run(() => statement.get(...bindable(params)));
+    const values = this.#guarded(() => statement.get(...bindable(params)));
     return values === undefined ? undefined : toRow(values) as T;
   }
 
@@ -223,12 +225,14 @@ export class SqliteConnection implements Sql {
 
   runNow(sql: string, params: readonly Param[]): number {
     const { statement } = this.#query(sql);
-    return this.#run(() => Number(statement.run(...bindable(params)).changes));
+    return this.#guarded(() =>
+      Number(statement.run(...bindable(params)).changes)
+    );
   }
 
   execNow(sql: string, params: readonly Param[]): void {
     const { statement } = this.#query(sql);
-    this.#run(() => execute(statement, params));
+    this.#guarded(() => execute(statement, params));
   }
 
   runManyNow(sql: string, rows: readonly (readonly Param[])[]): void {
@@ -241,7 +245,7 @@ export class SqliteConnection implements Sql {
       const several = NO_VALUES.concat(...rows.slice(at, at + ROWS_OF_INSERT));
       this.runManyNow(insertMany!, [several]);
     }
-    this.#run(() => {
+    this.#guarded(() => {
       for (const row of rows.slice(together)) execute(statement, row);
     });
   }
@@ -303,6 +307,7 @@ export class SqliteTx implements Tx {
   #yieldedAt: number;
   /** The end of what later statements wait for. */
   #last: Promise<void> | null = null;
+  #hasEnded = false;
   readonly afterCommit: (() => void)[] = [];
 
   constructor(
@@ -329,7 +334,7 @@ export class SqliteTx implements Tx {
   }
 
   changeHorizon(): Promise<ChangeHorizon> {
-    return this.#connection.changeHorizon();
+    return this.#inOrder(() => this.#connection.changeHorizon());
   }
 
   /** Any count: a number is taken by the row that is stored with it. */
@@ -344,7 +349,7 @@ export class SqliteTx implements Tx {
   }
 
   lock(): Promise<void> {
-    return Promise.resolve();
+    return Promise.try(() => this.#refuseLate());
   }
 
   exec(sql: string, params: readonly Param[] = []): Promise<void> {
@@ -378,13 +383,21 @@ export class SqliteTx implements Tx {
     }
   }
 
-  /** Resolves when no statement is running. */
-  async idle(): Promise<void> {
+  /**
+   * From now on it refuses everything; resolves when no statement is running.
+   */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
     while (this.#last !== null) await this.#last;
+  }
+
+  #refuseLate(): void {
+    if (this.#hasEnded) throw ended();
   }
 
   /** Statements that are sent without waiting run in their order. */
   #inOrder<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#hasEnded) return Promise.reject(ended());
     if (this.#last === null) return run();
     const result = this.#last.then(run);
     this.#holdBack(result);
@@ -400,11 +413,13 @@ export class SqliteTx implements Tx {
     });
   }
 
-  once<T>(name: string, make: () => Promise<T>): Promise<T> {
-    return this.#shared.once(name, make);
+  async once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    this.#refuseLate();
+    return await this.#shared.once(name, make);
   }
 
   onCommit(fn: () => void): void {
+    this.#refuseLate();
     this.afterCommit.push(fn);
   }
 }

@@ -30,7 +30,7 @@ import {
 } from "../db.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import { SharedValues } from "../shared_values.ts";
-import { SingleStatement } from "../single_statement.ts";
+import { readBy } from "../open_read.ts";
 import {
   CHECKPOINT_BYTES,
   openFile,
@@ -120,7 +120,7 @@ async function resultOf({ fn }: WaitingWrite, tx: SqliteTx): Promise<unknown> {
   try {
     return await fn(tx);
   } finally {
-    await tx.idle();
+    await tx.end();
   }
 }
 
@@ -186,25 +186,24 @@ class SqliteDb implements Db {
 
   read<T>(
     fn: (sql: Sql) => Promise<T>,
-    { single = false }: ReadOptions = {},
+    options: ReadOptions = {},
   ): Promise<T> {
     if (this.#closed) return Promise.reject(closed());
     const { unusable } = this.#files;
     if (unusable !== null) return Promise.reject(unusable);
+    const ask = () => readBy(this.#reader, fn, options);
     const result = this.#reading.then(() => {
       this.#endSnapshot();
-      return single
-        ? fn(new SingleStatement(this.#reader))
-        : this.#snapshot(fn);
+      return options.single ? ask() : this.#snapshot(ask);
     });
     this.#reading = result.catch(() => {});
     return result;
   }
 
-  async #snapshot<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
+  async #snapshot<T>(ask: () => Promise<T>): Promise<T> {
     this.#reader.exec("BEGIN");
     try {
-      return await fn(this.#reader);
+      return await ask();
     } finally {
       try {
         this.#endSnapshot();
@@ -392,7 +391,7 @@ class SqliteDb implements Db {
     const { beforeCommit } = this.#deps;
     const finished: FinishedWrite[] = [];
     try {
-      const shared = new SharedValues(new Map());
+      const shared = new SharedValues();
       for (const write of group) {
         const one = await this.#writeOne(write, shared);
         if (one.spoilt) return await this.#undo(group, one);
@@ -424,6 +423,7 @@ class SqliteDb implements Db {
   ): Promise<FinishedWrite> {
     const tx = new SqliteTx(this.#writer, shared, this.#deps);
     const before = this.#writer.writes;
+    this.#writer.failure = null;
     try {
       const value = await resultOf(write, tx);
       this.#writer.checkTransaction();
