@@ -75,9 +75,12 @@ interface Generation {
   readonly pool: pg.Pool;
   /** Since which monotonic time each is in use. */
   readonly taken: Map<pg.PoolClient, number>;
-  /** Resolves when they are not to be used any more. */
-  readonly over: PromiseWithResolvers<null>;
+  /** Of each that waits for one: called when they are not to be used any more. */
+  readonly waiting: Set<() => void>;
 }
+
+/** How often one is awaited from servers that are then not used any more. */
+const TRIES = 3;
 
 /** Connections for transactions. */
 export class ConnectionPool {
@@ -110,7 +113,7 @@ export class ConnectionPool {
     });
     // A connection that was not in use.
     pool.on("error", () => void this.#options.servers.failed("lost"));
-    return { pool, taken: new Map(), over: Promise.withResolvers() };
+    return { pool, taken: new Map(), waiting: new Set() };
   }
 
   /**
@@ -121,7 +124,8 @@ export class ConnectionPool {
   #change(server: Server, isOther: boolean): void {
     const former = this.#generation;
     this.#generation = this.#generationOf(server);
-    former.over.resolve(null);
+    for (const over of former.waiting) over();
+    former.waiting.clear();
     if (isOther) {
       for (const { connection } of former.taken.keys()) {
         connection.stream.destroy();
@@ -132,20 +136,19 @@ export class ConnectionPool {
 
   /** Throws a `DbError`, also if no connection becomes free in time. */
   async take(): Promise<pg.PoolClient> {
-    for (;;) {
+    for (let tries = 1;; tries++) {
       const generation = this.#generation;
-      const { pool, taken, over } = generation;
-      const connecting = pool.connect();
       try {
-        const client = await Promise.race([connecting, over.promise]);
-        if (client !== null) {
-          taken.set(client, this.#options.clock.monotonic());
-          return client;
-        }
-        connecting.then((late) => late.release(true), () => {});
+        const client = await connected(generation);
+        generation.taken.set(client, this.#options.clock.monotonic());
+        return client;
       } catch (error) {
-        await this.#options.servers.failed("lost");
-        if (this.#generation === generation) throw toDbError(error);
+        if (this.#generation === generation) {
+          await this.#options.servers.failed("lost");
+        }
+        if (this.#generation === generation || tries === TRIES) {
+          throw toDbError(error);
+        }
       }
     }
   }
@@ -179,6 +182,21 @@ export class ConnectionPool {
   end(): Promise<void> {
     return this.#generation.pool.end();
   }
+}
+
+/** A connection to take; rejects when they are not to be used any more. */
+function connected({ pool, waiting }: Generation): Promise<pg.PoolClient> {
+  return new Promise((resolve, reject) => {
+    const over = () => reject(new Error("The server has changed."));
+    waiting.add(over);
+    pool.connect().then((client) => {
+      if (waiting.delete(over)) resolve(client);
+      else client.release(true);
+    }, (error) => {
+      waiting.delete(over);
+      reject(error);
+    });
+  });
 }
 
 /** Whether the connection broke, or the server was silent. */
