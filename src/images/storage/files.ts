@@ -2,13 +2,16 @@
 import type { ImageFile } from "./blob_store.ts";
 import { diskTurn } from "./disk_call.ts";
 
-/** Metadata of a file in the folder; null if it no longer exists. */
+/**
+ * Metadata of a file in the folder; null if it no longer exists, or is none: to
+ * open a FIFO would wait for its writer.
+ */
 export async function lookAt(
   folder: string,
   name: string,
 ): Promise<ImageFile | null> {
-  const found = await unlessGone(() => Deno.lstat(`${folder}/${name}`));
-  if (found === null) return null;
+  const found = await unlessGone(() => Deno.stat(`${folder}/${name}`));
+  if (!found?.isFile) return null;
   return { name, bytes: found.size, written: found.mtime?.getTime() ?? 0 };
 }
 

@@ -104,11 +104,12 @@ export class FolderStore implements ImageStore {
   }
 
   async #read(file: string, range?: ByteRange): Promise<ImageBytes | null> {
+    const found = await lookAt(this.#folder, file);
+    if (found === null) return null;
     const opened = await unlessGone(() => Deno.open(`${this.#folder}/${file}`));
     if (opened === null) return null;
     try {
-      const { start, end } = range ??
-        { start: 0, end: (await diskTurn(() => opened.stat())).size };
+      const { start, end } = range ?? { start: 0, end: found.bytes };
       await diskTurn(() => opened.seek(start, Deno.SeekMode.Start));
       return { bytes: end - start, body: part(opened, end - start) };
     } catch (error) {

@@ -25,7 +25,7 @@ import {
 } from "../../../src/images/storage/blob_store.ts";
 import { StoreError } from "../../../src/lib/store_error.ts";
 import { fastParent } from "../../support/data_dir.ts";
-import { until } from "../../support/clock.ts";
+import { inTime, until } from "../../support/clock.ts";
 import { testConfig } from "../../support/config.ts";
 import { Random } from "../../support/random.ts";
 import { hasMinio, minioSettings } from "../../support/minio.ts";
@@ -325,6 +325,23 @@ onFolder(
     await keep(store, SMALL);
     store.prepare(false);
     assertEquals(entries(folder), PREPARED);
+  },
+);
+
+onFolder(
+  "what is no regular file is not there, and hangs nothing",
+  async (folder, store) => {
+    store.prepare(true);
+    const file = fileOf(SMALL);
+    const { success } = await new Deno.Command("mkfifo", {
+      args: [`${folder}/${file}`],
+    }).output();
+    assert(success);
+    const asked = [store.look(file), store.read(file)];
+    assertEquals(await inTime(Promise.all(asked), "answers"), [null, null]);
+    assertEquals(await store.missing([file]), [file]);
+    await keep(store, SMALL);
+    assertEquals(await bytesOf(store, file), SMALL);
   },
 );
 
