@@ -1,4 +1,5 @@
 /** The command line: runs a command and returns the exit code. */
+import { sqliteVersion } from "../database/sqlite/version.ts";
 import { VERSION } from "../version.ts";
 import { parseCommandLine } from "./arguments.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -42,7 +43,7 @@ async function runWords(words: readonly string[]): Promise<number> {
   const request = parseCommandLine(words, COMMANDS);
   switch (request.kind) {
     case "version":
-      print(`${PROGRAM} ${VERSION}`);
+      print(`${PROGRAM} ${VERSION} (SQLite ${sqliteVersion()})`);
       return OK;
     case "help":
       help(request.commands).split("\n").forEach(print);

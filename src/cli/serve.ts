@@ -1,6 +1,7 @@
 /** The command that runs the service. */
 import type { App, openApp } from "../app.ts";
 import { shownSettings } from "../config.ts";
+import { hasWalResetBug, sqliteVersion } from "../database/sqlite/version.ts";
 import type { Deps } from "../deps.ts";
 import { VERSION } from "../version.ts";
 import { openSandbox } from "../sandbox/sandbox.ts";
@@ -52,14 +53,19 @@ async function serve(
   // The start waits while another process has locked the database.
   const app = await Promise.race([open(config, deps), end.asked]);
   if (app === undefined) return;
+  const sqlite = config.databaseUrl === null ? sqliteVersion() : undefined;
   deps.log.info("started", {
     version: VERSION,
     roles: config.roles,
     engine: config.databaseUrl === null ? "sqlite" : "postgres",
+    sqlite,
     url: app.url ?? undefined,
     metrics_url: app.metricsUrl ?? undefined,
     settings: shownSettings(config),
   });
+  if (sqlite !== undefined && hasWalResetBug(sqlite)) {
+    deps.log.warn("sqlite_wal_reset_bug", { sqlite });
+  }
   if (app.url !== null) print(`listening on ${app.url}`);
   if (app.metricsUrl !== null) print(`metrics on ${app.metricsUrl}/metrics`);
   print(`ready: ${config.roles.join(", ")}`);

@@ -6,6 +6,7 @@ import {
   assertNotEquals,
   assertStringIncludes,
 } from "@std/assert";
+import { sqliteVersion } from "../../src/database/sqlite/version.ts";
 import { VERSION } from "../../src/version.ts";
 import { product } from "../support/app.ts";
 import { Host } from "../support/host.ts";
@@ -164,6 +165,7 @@ Deno.test("a body that is still arriving when the service stops is 503 with Retr
   const lines = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
   const started = lines.find(({ event }) => event === "started");
   assertEquals([started.version, started.engine], [VERSION, "sqlite"]);
+  assertEquals(started.sqlite, sqliteVersion());
   assertEquals(started.roles, ["api", "images", "webhooks"]);
   assertEquals(started.settings.SELLER_METRICS_KEY, "set");
   assertEquals(started.settings.SELLER_OPERATOR_KEY, null);
@@ -322,7 +324,10 @@ Deno.test("a folder where no images can be kept is one clear line and exit code 
 Deno.test("--version and --help answer without reading settings", async () => {
   const env = { SELLER_PORT: "wrong" };
   const version = await runProgram(["seller", "add", "--version"], { env });
-  assertMatch(version.stdout, /^seller-interface \d+\.\d+\.\d+\n$/);
+  assertMatch(
+    version.stdout,
+    /^seller-interface \d+\.\d+\.\d+ \(SQLite 3\.\d+\.\d+\)\n$/,
+  );
   const help = await runProgram(["key", "revoke", "--help"], { env });
   assertStringIncludes(help.stdout, "key revoke KEY_ID");
   assertEquals([version.code, help.code], [0, 0]);

@@ -1,0 +1,83 @@
+/** Litestream beside the real program, as `src/docs/backup.md` recommends. */
+import { assert, assertEquals } from "@std/assert";
+import { hasWalResetBug } from "../../src/database/sqlite/version.ts";
+import { until } from "../support/clock.ts";
+import { runProgram, temporaryFolder } from "../support/process.ts";
+import { Service } from "../support/service.ts";
+import { Inspector } from "./inspect.ts";
+import { Uploader } from "./writers.ts";
+
+/** Where the program is; null where this machine does not have it. */
+async function findLitestream(): Promise<string | null> {
+  const which = new Deno.Command("sh", {
+    args: ["-c", "command -v litestream"],
+  });
+  const { success, stdout } = await which.output();
+  return success ? new TextDecoder().decode(stdout).trim() : null;
+}
+
+const LITESTREAM = await findLitestream();
+if (LITESTREAM === null) console.log("not tried: backups, without litestream");
+
+/** The versions of SQLite that stand in the binary. */
+async function sqliteIn(program: string): Promise<string[]> {
+  const text = new TextDecoder("latin1").decode(await Deno.readFile(program));
+  const found = text.match(/(?<=\0|\n)3\.\d{1,2}\.\d{1,2}(?=\0|\n)/g) ?? [];
+  return [...new Set(found)];
+}
+
+Deno.test({
+  name:
+    "Litestream: what it restores after a kill is all that was acknowledged",
+  ignore: LITESTREAM === null,
+  fn: async () => {
+    const versions = await sqliteIn(LITESTREAM!);
+    assert(versions.length > 0, "no SQLite in it");
+    assertEquals(versions.filter(hasWalResetBug), [], "take a later release");
+    await using folder = await temporaryFolder();
+    const data = `${folder.path}/data`;
+    const replica = `file://${folder.path}/replica`;
+    await using service = await Service.start(data, {
+      env: { SELLER_RATE_LIMIT: "0" },
+    });
+    const key = service.keys.get("acme")!;
+    await using _replicating = new Deno.Command(LITESTREAM!, {
+      args: ["replicate", `${data}/seller.db`, replica],
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    const uploaders = [1, 2, 3].map((n) => new Uploader(`up${n}`, null));
+    const end = performance.now() + 10_000;
+    await Promise.all(uploaders.map(async (uploader) => {
+      while (performance.now() < end) {
+        assert(await uploader.writeOnce(service.url, key));
+      }
+    }));
+    let copy = "";
+    const isComplete = async () => {
+      copy = `${folder.path}/${crypto.randomUUID()}`;
+      await Deno.mkdir(copy);
+      const { success } = await new Deno.Command(LITESTREAM!, {
+        args: ["restore", "-o", `${copy}/seller.db`, replica],
+        stdout: "null",
+        stderr: "null",
+      }).output();
+      return success && uploaders.every(({ name, acknowledged }) => {
+        using inspector = new Inspector(copy);
+        return inspector.versionOf(name) === acknowledged;
+      });
+    };
+    await service.kill();
+    await until(isComplete, "the last upload in the replica");
+    const restored = `${folder.path}/restored`;
+    const { code, stderr } = await runProgram([
+      "restore",
+      `${copy}/seller.db`,
+      `--data=${restored}`,
+    ]);
+    assertEquals(code, 0, stderr);
+    using inspector = new Inspector(restored);
+    inspector.checkFile();
+    inspector.checkCounters();
+  },
+});
