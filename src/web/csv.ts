@@ -15,10 +15,17 @@ export interface Table {
   flaw: string | null;
 }
 
-/** Reads text whose values are separated by commas, semicolons or tabs. */
+/** A first line for Excel, which shows none such: `sep=;`. */
+const NAMED = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
+
+/**
+ * Reads text whose values are separated by commas, semicolons or tabs, or by
+ * what its first line names.
+ */
 export function tableOf(text: string): Table {
-  const delimiter = delimiterOf(text);
-  const { data, errors } = Papa.parse<string[]>(text.replace(MARK, ""), {
+  const unmarked = text.replace(MARK, "");
+  const delimiter = namedDelimiter(unmarked) ?? delimiterOf(unmarked);
+  const { data, errors } = Papa.parse<string[]>(unmarked.replace(NAMED, ""), {
     delimiter,
   });
   const [first = [], ...others] = data;
@@ -56,6 +63,11 @@ function flawOf(
     wide + 1
   } has more values than there are columns. Put a value ` +
     `that holds ${name} into quotation marks, or name every column.`;
+}
+
+/** The delimiter that the first line of a text names; null if it names none. */
+export function namedDelimiter(text: string): string | null {
+  return NAMED.exec(text)?.[1] ?? null;
 }
 
 /** The one that the first line has most of; it names the columns. */

@@ -1,5 +1,7 @@
 /** Recognizes a file by its content: XML, a table of text, or neither. */
 
+import { namedDelimiter } from "./csv.ts";
+
 /** What a file that cannot be taken is, and what to do instead. */
 export interface Refused {
   name: string;
@@ -96,7 +98,7 @@ export function isTable(text: string): boolean {
 
 function hasColumns(text: string): boolean {
   const [first = ""] = text.trim().split(/[\r\n]/, 1);
-  return /[,;\t]/.test(first);
+  return /[,;\t]/.test(first) || namedDelimiter(text) !== null;
 }
 
 function latin1(bytes: ArrayBuffer): string {

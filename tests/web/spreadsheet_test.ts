@@ -88,6 +88,25 @@ Deno.test("columns may have the names of what every object has", () => {
   );
 });
 
+Deno.test("a first line that names the separator is not the header", () => {
+  const plain = tableOf("sku;title\nA-1;Mug, red\n");
+  for (
+    const first of [
+      "sep=;\n",
+      "SEP=;\r\n",
+      '"sep=;"\r',
+      "\ufeffsep=;\n",
+    ]
+  ) {
+    assertEquals(tableOf(`${first}sku;title\nA-1;Mug, red\n`), plain, first);
+  }
+  const odd = "sep=|\nsku|title\nA-1|Mug, red\n";
+  assertEquals(tableOf(odd), plain);
+  const bytes = new TextEncoder().encode(odd);
+  assertEquals(kindOf("a.csv", bytes.buffer).name, "table");
+  assertEquals(tableOf("sep=;x\n1;2\n").header, ["sep=", "x"]);
+});
+
 Deno.test("a field that two columns hold is a problem", () => {
   const { mapping } = mapped("sku,title,Namn,a,b,image 1,image 2\n1,2,3,4,5\n");
   assertEquals(repeated(mapping), []);
