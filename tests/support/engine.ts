@@ -3,6 +3,7 @@
  * PostgreSQL.
  */
 import type pg from "pg";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
@@ -11,8 +12,8 @@ import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { connectTo, type ServerAddress, sharedServer } from "./postgres.ts";
 
-/** The server that the running test uses; null: SQLite. */
-let server: ServerAddress | null = null;
+/** The server of the test that calls; undefined: SQLite. */
+const serverOfTest = new AsyncLocalStorage<ServerAddress>();
 
 export const bothEngines = {
   /** Registers a test once for each engine. */
@@ -22,12 +23,7 @@ export const bothEngines = {
   ): void {
     Deno.test(name, fn);
     Deno.test(`${name} (PostgreSQL)`, async (t) => {
-      server = await sharedServer();
-      try {
-        await fn(t);
-      } finally {
-        server = null;
-      }
+      await serverOfTest.run(await sharedServer(), () => fn(t));
     });
   },
 };
@@ -46,7 +42,8 @@ const databases = new Map<string, Promise<TestDatabase>>();
  * data folder is gone is used again: to empty it takes less than to make one.
  */
 export async function databaseUrlOf(dataDir: string): Promise<string | null> {
-  if (server === null) return null;
+  const server = serverOfTest.getStore();
+  if (server === undefined) return null;
   let database = databases.get(dataDir);
   if (database === undefined) {
     database = takeFree() ?? makeTestDatabase(server);
@@ -85,10 +82,11 @@ async function emptied(database: TestDatabase): Promise<TestDatabase> {
 
 /** The database of a data folder. */
 export function openStore(dataDir: string): Db {
-  if (server === null) return late(openSqlite(join(dataDir, "seller.db")));
   return late(
     databaseUrlOf(dataDir).then((url) =>
-      openPostgres({ url: url!, connections: 6 })
+      url === null
+        ? openSqlite(join(dataDir, "seller.db"))
+        : openPostgres({ url, connections: 6 })
     ),
   );
 }

@@ -4,7 +4,7 @@ import axe from "axe-core";
 import { boot, product } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { browserPath, openTab, type Tab } from "./browser.ts";
+import { browserTest, type Tab } from "./browser.ts";
 import { catalogue, choose, pictured, signIn } from "./page.ts";
 
 interface Place {
@@ -184,12 +184,9 @@ async function complaintsByLook(tab: Tab): Promise<Record<string, string[]>> {
   return found;
 }
 
-Deno.test({
-  name: "axe finds nothing in any view, light and dark, and all of it fits",
-  ignore: browserPath === null,
-  sanitizeOps: false,
-  sanitizeResources: false,
-  async fn() {
+browserTest(
+  "axe finds nothing in any view, light and dark, and all of it fits",
+  async (openTab) => {
     await using host = new ImageHost();
     await using sink = new WebhookSink();
     await using app = await boot({
@@ -207,14 +204,11 @@ Deno.test({
     assertEquals(found, {});
     assertEquals(tab.faults, []);
   },
-});
+);
 
-Deno.test({
-  name: "axe finds nothing in the handbook, light and dark, and all of it fits",
-  ignore: browserPath === null,
-  sanitizeOps: false,
-  sanitizeResources: false,
-  async fn() {
+browserTest(
+  "axe finds nothing in the handbook, light and dark, and all of it fits",
+  async (openTab) => {
     await using app = await boot();
     await using tab = await openTab({ width: 360 });
     // The contents, prose with tables and code, and what is generated.
@@ -224,4 +218,4 @@ Deno.test({
     }
     assertEquals(tab.faults, []);
   },
-});
+);

@@ -14,7 +14,7 @@ const NAMES = [
 ];
 
 /** Path of a browser; null where there is none. */
-export const browserPath: string | null = findBrowser();
+const browserPath: string | null = findBrowser();
 
 function findBrowser(): string | null {
   const folders = (Deno.env.get("PATH") ?? "").split(":");
@@ -29,33 +29,6 @@ function findBrowser(): string | null {
     }
   }
   return null;
-}
-
-/** The browser of all tests of this isolate; the first starts it. */
-let browser: Promise<Browser> | undefined;
-
-if (browserPath !== null) {
-  Deno.test.afterAll(async () => await (await browser)?.close());
-}
-
-/** Starts the browser; it knows no host but those of the test. */
-function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: browserPath!,
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-software-rasterizer",
-      "--disable-extensions",
-      "--disable-quic",
-      "--disable-dev-shm-usage",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
 }
 
 export interface Look {
@@ -92,28 +65,86 @@ export class Tab implements AsyncDisposable {
   }
 }
 
-/** A page that no test uses at present: to open one takes a second. */
-let spare: Page | null = null;
+/** One browser, which the first tab starts. It knows only the test's hosts. */
+class TestBrowser {
+  #browser: Promise<Browser> | undefined;
+  /** A page that no test uses at present: to open one takes a second. */
+  #spare: Page | null = null;
+
+  /**
+   * Opens a tab. It shares nothing with those before, as each test has a
+   * service, and so an origin, of its own.
+   */
+  async openTab(
+    { colorScheme = "light", width = 1280 }: Look = {},
+  ): Promise<Tab> {
+    const page = this.#spare ?? await this.#newPage();
+    this.#spare = null;
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    return new Tab(page, async () => {
+      try {
+        // An origin may come again.
+        await page.evaluate("localStorage.clear(), sessionStorage.clear()");
+        await page.goto("about:blank");
+        this.#spare = page;
+      } catch {
+        await page.close();
+      }
+    });
+  }
+
+  async #newPage(): Promise<Page> {
+    this.#browser ??= launch();
+    return await (await this.#browser).newPage();
+  }
+
+  async close(): Promise<void> {
+    await (await this.#browser)?.close();
+  }
+}
+
+function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: browserPath!,
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-software-rasterizer",
+      "--disable-extensions",
+      "--disable-quic",
+      "--disable-dev-shm-usage",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+export type OpenTab = (look?: Look) => Promise<Tab>;
+
+const browser = new TestBrowser();
+if (browserPath === null) {
+  console.log("no Chromium is found: the tests of the page are left out");
+} else {
+  Deno.test.afterAll(() => browser.close());
+}
 
 /**
- * Opens a tab. It shares nothing with those before, as each test has a service,
- * and so an origin, of its own.
+ * Registers a test with a browser, which outlives it, so nothing of it is a
+ * leak.
  */
-export async function openTab(
-  { colorScheme = "light", width = 1280 }: Look = {},
-): Promise<Tab> {
-  const page = spare ?? await (await (browser ??= launchBrowser())).newPage();
-  spare = null;
-  await page.emulateMedia({ colorScheme });
-  await page.setViewportSize({ width, height: 800 });
-  return new Tab(page, async () => {
-    try {
-      // An origin may come again.
-      await page.evaluate("localStorage.clear(), sessionStorage.clear()");
-      await page.goto("about:blank");
-      spare = page;
-    } catch {
-      await page.close();
-    }
+export function browserTest(
+  name: string,
+  fn: (openTab: OpenTab) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    fn: () => fn((look) => browser.openTab(look)),
+    ignore: browserPath === null,
+    sanitizeOps: false,
+    sanitizeResources: false,
   });
 }

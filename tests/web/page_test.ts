@@ -18,23 +18,12 @@ import {
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { browserPath, openTab } from "./browser.ts";
+import { browserTest, type OpenTab } from "./browser.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
 import { catalogue, choose, pictured, signIn } from "./page.ts";
 
-if (browserPath === null) {
-  console.log("no Chromium is found: the tests of the page are left out");
-}
-
-/** The browser outlives each test, so nothing of it is a leak. */
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({
-    name: `the page: ${name}`,
-    fn,
-    ignore: browserPath === null,
-    sanitizeOps: false,
-    sanitizeResources: false,
-  });
+function test(name: string, fn: (openTab: OpenTab) => Promise<void>): void {
+  browserTest(`the page: ${name}`, fn);
 }
 
 /** Without the images, whose worker takes as long to start as all the rest. */
@@ -68,7 +57,7 @@ function watchJumps(page: Page): Promise<() => Promise<number>> {
   `).then(() => () => page.evaluate<number>("globalThis.jumped"));
 }
 
-test("a file is checked, uploaded and watched to its end", async () => {
+test("a file is checked, uploaded and watched to its end", async (openTab) => {
   await using host = new ImageHost();
   await using app = await bootWithImages();
   await using tab = await openTab();
@@ -110,7 +99,7 @@ test("a file is checked, uploaded and watched to its end", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("a refused file is repaired where its problems are shown", async () => {
+test("a refused file is repaired where its problems are shown", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -179,7 +168,7 @@ function selected(page: Page): Promise<string> {
   });
 }
 
-test("problems are grouped by code and field, filtered and saved", async () => {
+test("problems are grouped by code and field, filtered and saved", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -217,7 +206,7 @@ test("problems are grouped by code and field, filtered and saved", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
+test("a spreadsheet gets its columns mapped and is sent in parts", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -277,7 +266,7 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("a webhook is registered, tested, sent again and removed", async () => {
+test("a webhook is registered, tested, sent again and removed", async (openTab) => {
   await using sink = new WebhookSink();
   await using app = await bootPage();
   await using tab = await openTab();
@@ -322,7 +311,7 @@ test("a webhook is registered, tested, sent again and removed", async () => {
   assert(!left.text.includes("order_created"));
 });
 
-test("a failing webhook is shown as such, recovers, and gets a secret of its own", async () => {
+test("a failing webhook is shown as such, recovers, and gets a secret of its own", async (openTab) => {
   await using sink = new WebhookSink();
   await using app = await bootPage();
   await using tab = await openTab();
@@ -358,7 +347,7 @@ test("a failing webhook is shown as such, recovers, and gets a secret of its own
 
 const HOSTILE = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;
 
-test("what a seller writes is shown, never run", async () => {
+test("what a seller writes is shown, never run", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -391,7 +380,7 @@ test("what a seller writes is shown, never run", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("an upload that does not exist is an error, and nothing is awaited", async () => {
+test("an upload that does not exist is an error, and nothing is awaited", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -401,7 +390,7 @@ test("an upload that does not exist is an error, and nothing is awaited", async 
   assertEquals(await page.getByText("Loading…").count(), 0);
 });
 
-test("what somebody else changed meanwhile is replaced only knowingly", async () => {
+test("what somebody else changed meanwhile is replaced only knowingly", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -456,7 +445,7 @@ test("what somebody else changed meanwhile is replaced only knowingly", async ()
   assertEquals(await warning.count(), 0);
 });
 
-test("all fields of a product are changed in one form, and one is written", async () => {
+test("all fields of a product are changed in one form, and one is written", async (openTab) => {
   await using host = new ImageHost();
   await using app = await bootWithImages();
   await using tab = await openTab();
@@ -535,7 +524,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
   assertEquals(tab.faults, []);
 });
 
-test("products are paged both ways, put in order and found by their address", async () => {
+test("products are paged both ways, put in order and found by their address", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -567,7 +556,7 @@ test("products are paged both ways, put in order and found by their address", as
   assertEquals(tab.faults, []);
 });
 
-test("a product is deleted once one is sure", async () => {
+test("a product is deleted once one is sure", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -589,7 +578,7 @@ test("a product is deleted once one is sure", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("an upload is undone after a look at what that does", async () => {
+test("an upload is undone after a look at what that does", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -623,7 +612,7 @@ test("an upload is undone after a look at what that does", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("after a refusal the valid products are uploaded, and the others downloaded", async () => {
+test("after a refusal the valid products are uploaded, and the others downloaded", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -675,7 +664,7 @@ async function replaceKeys(app: TestApp): Promise<string> {
   return apiKey;
 }
 
-test("a key that is revoked in the middle loses no file", async () => {
+test("a key that is revoked in the middle loses no file", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -699,7 +688,7 @@ test("a key that is revoked in the middle loses no file", async () => {
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
-test("what was typed into the form of a product is kept until it is saved or discarded", async () => {
+test("what was typed into the form of a product is kept until it is saved or discarded", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -748,7 +737,7 @@ test("what was typed into the form of a product is kept until it is saved or dis
   assertEquals(tab.faults, []);
 });
 
-test("the browser asks before corrections are lost", async () => {
+test("the browser asks before corrections are lost", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -777,7 +766,7 @@ test("the browser asks before corrections are lost", async () => {
   page.removeAllListeners("dialog");
 });
 
-test("signing out leaves nothing to the next user", async () => {
+test("signing out leaves nothing to the next user", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -792,7 +781,7 @@ test("signing out leaves nothing to the next user", async () => {
   assertEquals(await page.getByText("catalogue.xml").count(), 0);
 });
 
-test("a file that was checked is checked anew after the key has ended", async () => {
+test("a file that was checked is checked anew after the key has ended", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -810,7 +799,7 @@ test("a file that was checked is checked anew after the key has ended", async ()
   await figure.getByText("0").waitFor();
 });
 
-test("an upload whose answer is lost is not done twice", async () => {
+test("an upload whose answer is lost is not done twice", async (openTab) => {
   await using host = new ImageHost();
   await using first = await bootWithImages();
   await using proxy = new TcpProxy(first.url);
@@ -860,7 +849,7 @@ test("an upload whose answer is lost is not done twice", async () => {
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
-test("the operator sees sellers, backlog and the last day", async () => {
+test("the operator sees sellers, backlog and the last day", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -893,7 +882,7 @@ test("the operator sees sellers, backlog and the last day", async () => {
   assertEquals(tab.faults, []);
 });
 
-test("a list that is reloaded keeps the pages that were opened", async () => {
+test("a list that is reloaded keeps the pages that were opened", async (openTab) => {
   await using host = new ImageHost();
   await using app = await bootPage();
   await using tab = await openTab();
@@ -914,7 +903,7 @@ test("a list that is reloaded keeps the pages that were opened", async () => {
   assertEquals(await rows.count(), 53);
 });
 
-test("the operator makes a seller, limits it, hands out keys and takes them back", async () => {
+test("the operator makes a seller, limits it, hands out keys and takes them back", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -966,7 +955,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   assertEquals(tab.faults, []);
 });
 
-test("the operator sees a seller's deliveries, those that failed by the address", async () => {
+test("the operator sees a seller's deliveries, those that failed by the address", async (openTab) => {
   await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
   await using app = await bootPage();
   await using tab = await openTab();
@@ -1007,7 +996,7 @@ test("the operator sees a seller's deliveries, those that failed by the address"
   assertEquals(tab.faults, []);
 });
 
-test("a refused upload stands in the seller's history, and the operator sees it", async () => {
+test("a refused upload stands in the seller's history, and the operator sees it", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -1032,7 +1021,7 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   assertEquals(tab.faults, []);
 });
 
-test("a wrong key is refused with what helps to report it", async () => {
+test("a wrong key is refused with what helps to report it", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -1046,7 +1035,7 @@ test("a wrong key is refused with what helps to report it", async () => {
   );
 });
 
-test("a view that comes too early for the rate limit waits", async () => {
+test("a view that comes too early for the rate limit waits", async (openTab) => {
   // Two requests at once, then one every two seconds.
   await using app = await bootPage({ config: { rateLimit: 29 } });
   await using tab = await openTab();
