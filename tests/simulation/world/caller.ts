@@ -55,7 +55,7 @@ const REFUSALS = 400;
 /** One answer in so many is compared with the schema. */
 const THOROUGH = 1 / 8;
 /** What an abandoned request may still take to be stored. */
-const SETTLED_MS = 60_000;
+const SETTLED_MS = 45_000;
 
 /** What failed up to so long ago may still delay an answer. */
 const AFTERMATH_MS = 30_000;

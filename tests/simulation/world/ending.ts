@@ -28,7 +28,7 @@ export interface Witnesses {
  * 30 and 120 s between tries, each of which may take as long as a time-out.
  */
 const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
-const LOOK_MS = 1_000;
+const LOOK_MS = 3_000;
 /** Deliveries beyond this many failures wait for minutes and hours. */
 const SOON = 1;
 
@@ -52,7 +52,7 @@ export class Ending {
   async settle(): Promise<void> {
     const { stage: { scheduler }, caller } = this.#scene;
     const until = scheduler.time + SETTLED_MS;
-    for (;;) {
+    for (let pauseMs = 200;; pauseMs = Math.min(2 * pauseMs, LOOK_MS)) {
       const left = this.#left();
       if (left === null) return;
       if (scheduler.time > until) {
@@ -62,7 +62,7 @@ export class Ending {
           left.seen,
         );
       }
-      await caller.sleep(LOOK_MS);
+      await caller.sleep(pauseMs);
     }
   }
 
@@ -80,7 +80,7 @@ export class Ending {
     checkDeliveries(this.#scene, this.#witnesses.sellers);
     checkCounters(this.#scene);
     // Reading may have left something behind, too.
-    await this.#scene.caller.sleep(5_000);
+    await this.#scene.caller.sleep(2_000);
     this.#checkEmpty();
   }
 

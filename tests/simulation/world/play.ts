@@ -100,7 +100,6 @@ class Troupe {
     });
     await end.settle();
     this.#isOver = true;
-    await Promise.all(watches);
     await end.check();
     return { answers: caller.answers };
   }

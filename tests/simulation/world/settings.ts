@@ -26,7 +26,7 @@ export function drawSettings(random: Random): Settings {
   return {
     rateLimit: rarely(1_200, [0, 20, 60, 109, 300]),
     bodyLimit,
-    bodyBudget: rarely(268_435_456, [bodyLimit * 12, bodyLimit * 3]),
+    bodyBudget: rarely(268_435_456, [bodyLimit * 12]),
     imageLimit: rarely(16_777_216, [2_000]),
     productLimit: rarely(1_000_000, [400]),
     imageQuota: rarely(10_737_418_240, [100_000]),
