@@ -341,7 +341,8 @@ class Channel<Message> {
   }
 }
 
-/** As a message to another thread is; shared memory stays shared. */
+/** As a message to another thread is, where the sender keeps some of it. */
 function copied<Message extends { type: string }>(message: Message): Message {
-  return message.type === "start" ? message : structuredClone(message);
+  const isShared = message.type === "fetch" || message.type === "done";
+  return isShared ? structuredClone(message) : message;
 }
