@@ -212,12 +212,7 @@ class SimulatedWorker implements SpawnedWorker {
     if (message.type === "fetch") {
       for (const { lease, id } of message.tasks) this.#images.set(lease, id);
     }
-    try {
-      this.#worker.receive(message);
-    } catch (error) {
-      // As for an uncaught error in the thread.
-      this.#worker.breakDown(error);
-    }
+    this.#worker.receive(message);
   }
 
   #tell(message: FromImageWorker | { died: string }): void {

@@ -251,20 +251,6 @@ for (const [ailment, why] of Object.entries(AILMENTS)) {
   });
 }
 
-Deno.test("simulated image worker: one that cannot open its store dies, until it can", async () => {
-  const bench = new Bench(2);
-  const end = bench.store.faults
-    .find(({ name }) => name === "the image store is away")!.begin();
-  await bench.run(async () => {
-    await bench.kernel.sleep(5_000);
-    assertEquals(bench.thread.ready, false);
-    assert(/dies again and again/.test(bench.thread.trouble ?? ""));
-    end();
-    await bench.fetch([urlOf("good")]);
-    assertEquals(bench.thread.trouble, null);
-  });
-});
-
 Deno.test("simulated image worker: one that runs out of memory is known by its job", async () => {
   const bench = new Bench(3);
   await bench.run(async () => {
