@@ -62,6 +62,7 @@ export async function once<T>(
     const used = await db.read((sql) =>
       findUsedKey(sql, seller.no, use.key, deps.clock.now())
     );
+    await deps.maybe?.("key looked up");
     return used === null ? await carryOut(use) : again(checked(used, use));
   } finally {
     keysInProgress.delete(name);

@@ -252,7 +252,9 @@ async function inPhase<T>(
 ): Promise<T> {
   const startedAt = deps.clock.monotonic();
   try {
-    return await work();
+    const done = await work();
+    await deps.maybe?.(`upload after ${phase}`);
+    return done;
   } finally {
     const seconds = (deps.clock.monotonic() - startedAt) / 1_000;
     metrics.uploadPhase.observe(seconds, phase);

@@ -152,6 +152,7 @@ export class RequestHandler {
     );
     this.#handling++;
     const response = await this.#respond(exchange);
+    await this.#services.deps.maybe?.("answer ready");
     this.#handling--;
     return request.method === "HEAD"
       ? withoutBody(response, bytesOf(exchange.sent))

@@ -67,6 +67,7 @@ export async function lookUntil<T>(
       const found = await withoutOutage(look);
       if (found !== null) return found;
       await changed;
+      await services.deps.maybe?.("waiter woken");
     } finally {
       looked.abort();
     }

@@ -6,7 +6,10 @@ import type { Deps } from "../deps.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
 import type { Signal } from "./signals.ts";
 
-export type LoopDeps = Pick<Deps, "clock" | "log" | "yieldToIo">;
+export type LoopDeps = Pick<
+  Deps,
+  "clock" | "log" | "maybe" | "yieldToIo"
+>;
 
 export interface LoopOptions {
   /** For the log. */
@@ -66,7 +69,9 @@ export class Loop {
       const began = clock.monotonic();
       let pause: number;
       try {
-        const nextAt = began + Math.min(await step(), idleMs);
+        const ms = await step();
+        await deps.maybe?.(`${name} stepped`);
+        const nextAt = began + Math.min(ms, idleMs);
         pause = nextAt - clock.monotonic();
         this.#failure = null;
         failures.ended();

@@ -36,7 +36,7 @@ export interface Ingested {
 export type EventOutcome = "queued" | "held" | "unheard" | "repeated";
 
 type IngestServices = Pick<Services, "db" | "signals"> & {
-  deps: Pick<Deps, "clock" | "ids">;
+  deps: Pick<Deps, "clock" | "ids" | "maybe">;
 };
 
 /**
@@ -63,10 +63,12 @@ async function judgeAndRecord(
   services: IngestServices,
   draft: EventDraft,
 ): Promise<Ingested> {
-  const { db, deps: { clock, ids }, signals } = services;
+  const { db, deps, signals } = services;
+  const { clock, ids } = deps;
   const { seller, webhook, trigger, reference } = await db.read((sql) =>
     judge(sql, draft)
   );
+  await deps.maybe?.("event judged");
   const eventId = ids.uuid();
   const delivery = webhook === null ? null : { id: ids.uuid(), webhook };
   const inserted = await db.write(async (tx) => {

@@ -202,6 +202,7 @@ class SqliteDb implements Db {
 
   async #snapshot<T>(ask: () => Promise<T>): Promise<T> {
     this.#reader.exec("BEGIN");
+    await this.#deps.maybe?.("read begun");
     try {
       return await ask();
     } finally {
@@ -408,6 +409,7 @@ class SqliteDb implements Db {
       this.#tryRollBack();
       return;
     }
+    await this.#deps.maybe?.("write committed");
     for (const { write, value, error, failed, afterCommit } of finished) {
       if (failed) write.reject(error);
       else write.resolve(value);

@@ -240,6 +240,7 @@ export class ImageRole implements BackgroundRole {
       ...job,
       room: rooms.get(job.id),
     }));
+    await this.#services.deps.maybe?.("images picked");
     this.#next = picked.round;
     if (untold) await this.#tellRest();
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
@@ -345,6 +346,7 @@ export class ImageRole implements BackgroundRole {
       await releaseImages(tx, expired);
       return await claimAll(tx, claims, now);
     });
+    await deps.maybe?.("images claimed");
     const ours = new Set(claimed);
     const gone = [...ended, ...claims.filter((claim) => !ours.has(claim))];
     for (const { lease } of gone) this.#held.delete(lease);

@@ -155,6 +155,7 @@ export class WebhookRole implements BackgroundRole {
       return 0;
     }
     this.#leasesLeft = false;
+    await this.#services.deps.maybe?.("deliveries looked at");
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const shares = this.#inFlight.shares(due);
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
@@ -203,6 +204,7 @@ export class WebhookRole implements BackgroundRole {
     const { db, deps } = this.#services;
     const lease = { leaseId: deps.ids.uuid(), leaseUntil: now + LEASE_MS };
     const flights = await db.write((tx) => claimShares(tx, shares, lease, now));
+    await deps.maybe?.("deliveries claimed");
     const claims = flights.map(({ claim }) => claim);
     const payloads = await this.#loadPayloads(claims);
     for (const flight of flights) {
@@ -275,7 +277,9 @@ export class WebhookRole implements BackgroundRole {
     });
     const endedAt = deps.clock.monotonic();
     this.#inFlight.answered(flight);
+    await deps.maybe?.("delivery answered");
     const settled = await this.#record(flight, outcome);
+    await deps.maybe?.("delivery recorded");
     this.#moves++;
     this.#count(outcome, deps.clock.now() - payload.createdAt);
     if (settled !== null) this.#log(flight, outcome, settled);
