@@ -83,9 +83,13 @@ export class Cluster implements AsyncDisposable {
 
   /** Where the next request goes, as a balancer would send it; null if nowhere. */
   nextUrl(): string | null {
-    const urls = this.#places.map(({ program }) => program?.url)
-      .filter((url) => url !== undefined && url !== "");
-    return urls.length === 0 ? null : urls[this.#turn++ % urls.length]!;
+    const urls = this.#urls();
+    return urls.length === 0 ? null : urls[this.#turn++ % urls.length];
+  }
+
+  #urls(): string[] {
+    return this.#places.map(({ program }) => program?.url ?? "")
+      .filter((url) => url !== "");
   }
 
   /** Starts whatever is dead; resolves when all of it is ready. */
@@ -126,6 +130,17 @@ export class Cluster implements AsyncDisposable {
         if (tries === STARTS) throw error;
       }
     }
+  }
+
+  /** Of each process that serves them. */
+  async metrics(): Promise<string[]> {
+    const headers = { authorization: `Bearer ${OPERATOR}` };
+    return await Promise.all(
+      this.#urls().map(async (url) => {
+        const response = await fetch(`${url}/metrics`, { headers });
+        return await response.text();
+      }),
+    );
   }
 
   async kill(n: number): Promise<void> {

@@ -13,6 +13,7 @@ import {
 import { Random } from "../support/random.ts";
 import { addSellers, OPERATOR } from "../support/service.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
+import { sometimes } from "../support/sometimes.ts";
 import { Inspector } from "./inspect.ts";
 import { checkArrivals, prepareRows } from "./promises.ts";
 import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
@@ -67,6 +68,7 @@ export async function crash(options: CrashOptions): Promise<CrashFigures> {
 class CrashRun {
   readonly #folder: string;
   readonly #key: string;
+  readonly #images: ImageHost;
   readonly #sink: WebhookSink;
   readonly #uploaders: readonly Uploader[];
   readonly #setters: readonly Setter[];
@@ -80,6 +82,7 @@ class CrashRun {
   ) {
     this.#folder = folder;
     this.#key = key;
+    this.#images = images;
     this.#sink = sink;
     const three = [1, 2, 3];
     this.#uploaders = three.map((n) => new Uploader(`up${n}`, images.url));
@@ -120,6 +123,7 @@ class CrashRun {
   async dieStarting(ms: number): Promise<void> {
     const [args, options] = this.#arguments();
     await killWhileStarting(args, ms, options);
+    sometimes("killed while starting");
   }
 
   /** One life: what the last one left is looked at, then written on. */
@@ -185,6 +189,7 @@ class CrashRun {
     }
     this.#look();
     checkArrivals(this.#sink, this.#emitters);
+    sometimes("lease taken over", this.#images.again);
     this.#checkTransactions(inspector);
     return await inspector.checkImages();
   }

@@ -6,9 +6,10 @@
 import { assert } from "@std/assert";
 import type { Role } from "../../src/config.ts";
 import { until } from "../support/clock.ts";
-import { installedPostgres } from "../support/postgres.ts";
+import { installedPostgres, type PostgresServer } from "../support/postgres.ts";
 import { Proxy } from "../support/proxy.ts";
 import { ReplicatedServers, set } from "../support/replication.ts";
+import { sometimesMeasured } from "../support/sometimes.ts";
 import { Cluster } from "./cluster.ts";
 import { Traffic, type TrafficFigures } from "./traffic.ts";
 
@@ -74,6 +75,8 @@ export async function failOver(
     "the primary is killed again": kill,
   };
   await traffic.during(async () => {
+    await traffic.wentOn();
+    await deadlock(servers.primary, database.slice(1));
     for (const [name, cause] of Object.entries(causes)) {
       const usual = await milliseconds(() => traffic.wentOn());
       traffic.forget();
@@ -95,8 +98,26 @@ export async function failOver(
       if (name === "switchover") await servers.follow();
       else await servers.followAnew();
     }
+    for (const text of await cluster.metrics()) sometimesMeasured(text);
   }, SETTLE_MS);
   return { ...await traffic.figures(), failures };
+}
+
+/**
+ * Another program locks rows in an order in which no write of ours does, until
+ * an upload and it wait for each other.
+ */
+async function deadlock(
+  server: PostgresServer,
+  database: string,
+): Promise<void> {
+  const [sku] = SELLERS.map((name) => `${name}-up1-0`);
+  const locks = [
+    `SELECT 1 FROM products WHERE sku = '${sku}' FOR UPDATE`,
+    "SELECT pg_sleep(0.5)", // an upload waits for the product now
+    `SELECT 1 FROM sellers WHERE name = '${SELLERS[0]}' FOR UPDATE`,
+  ];
+  await server.sql(database, `BEGIN; ${locks.join("; ")}; COMMIT`);
 }
 
 async function milliseconds(doing: () => Promise<void>): Promise<number> {

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
+import { sometimes } from "../support/sometimes.ts";
 import { type Setter, UPLOAD_SIZE, type Uploader } from "./writers.ts";
 
 /** Transactions whose counters are not those of their rows. */
@@ -78,8 +79,15 @@ export class Inspector implements Disposable {
   }
 
   /** An upload is there as a whole, and if it was acknowledged, it is there. */
-  checkUploader({ name, possible, transactions }: Uploader): void {
+  checkUploader({ name, possible, inDoubt, transactions }: Uploader): void {
     const version = this.versionOf(name);
+    if (inDoubt !== null) {
+      sometimes(
+        version === inDoubt
+          ? "what was not answered was stored"
+          : "what was not answered was not stored",
+      );
+    }
     assert(
       possible.includes(version),
       `${name} is at ${version}, and was acknowledged ${possible}`,

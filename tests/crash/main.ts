@@ -1,5 +1,6 @@
 /** `deno task crash [KILLS] [SEED]`: kills the service, 100 times unless told. */
 import { seedFrom } from "../support/random.ts";
+import { checkSometimes } from "../support/sometimes.ts";
 import { crash } from "./crash.ts";
 
 /** Leases of the dead last 15 s, and a backlog takes its time. */
@@ -22,3 +23,4 @@ console.log(
     `${figures.events} events acknowledged, ${figures.images} images stored, ` +
     `${figures.repeated} deliveries repeated under their id`,
 );
+Deno.exit(checkSometimes("crash", kills) ? 0 : 1);

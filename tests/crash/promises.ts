@@ -1,5 +1,6 @@
 /** What every run begins with, and what every event has to come to. */
 import { assertEquals } from "@std/assert";
+import { sometimes } from "../support/sometimes.ts";
 import type { WebhookSink } from "../support/webhook_sink.ts";
 import type { Emitter, Setter } from "./writers.ts";
 
@@ -46,4 +47,5 @@ export function checkArrivals(
     assertEquals([...ids.get(reference) ?? []], [id], reference);
   }
   assertEquals(ids.size, sent.size);
+  sometimes("redelivery", sink.received.length - sent.size);
 }

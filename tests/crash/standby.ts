@@ -2,7 +2,9 @@
  * `deno task failover`: the standby takes over from a primary that fails in
  * every way. Needs PostgreSQL from the packages of Debian.
  */
+import { checkSometimes } from "../support/sometimes.ts";
 import { failOver } from "./failover.ts";
 
 console.log(await failOver(console.log));
 console.log("nothing acknowledged was lost");
+Deno.exit(checkSometimes("failover", 1) ? 0 : 1);

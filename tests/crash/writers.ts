@@ -4,6 +4,8 @@
  * request, its version is in doubt until the same request is answered later.
  */
 
+import { sometimes } from "../support/sometimes.ts";
+
 /** One client and what it knows of its rows. */
 export abstract class Writer {
   /** The last version that was acknowledged; 0 is the state at the start. */
@@ -53,10 +55,12 @@ export abstract class Writer {
       text = await response.text();
     } catch {
       this.unanswered++;
+      sometimes("a request was not answered");
       return false;
     }
     if (status === awaited && again !== null) {
       this.refused++;
+      sometimes("503 answered");
       return false;
     }
     if (status !== 200 && status !== 204) {

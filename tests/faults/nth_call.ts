@@ -40,6 +40,7 @@ import {
 import { ImageHost } from "../support/image_host.ts";
 import { parseMetrics } from "../support/metrics.ts";
 import { OPERATOR } from "../support/service.ts";
+import { sometimes, sometimesLogged } from "../support/sometimes.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 
 /** Which call fails, and how. */
@@ -283,6 +284,7 @@ class Trial implements Disposable {
     this.#look();
     this.#checkLog();
     assertEquals(this.#uncaught, [], "errors that nothing caught");
+    sometimesLogged(this.#log);
     return {
       calls,
       reached: this.#failedAt !== null,
@@ -347,6 +349,7 @@ class Trial implements Disposable {
         return await this.#boot();
       } catch (error) {
         assert(this.#explains(String(error)), `start: ${error}`);
+        sometimes("start failed");
         assert(this.#clock.monotonic() < deadline, "it never starts");
       }
       await pause();
@@ -445,6 +448,7 @@ class Trial implements Disposable {
       if (answer.status < 300) return answer;
       this.#refused++;
       this.#checkRefusal(answer);
+      sometimes(answer.status === 503 ? "503 answered" : "500 answered");
       assert(this.#clock.monotonic() < deadline, `for ever ${answer.text}`);
       await pause();
     }
@@ -507,6 +511,7 @@ class Trial implements Disposable {
     let ended = false;
     const closing = this.#app.app.close().catch((error) => {
       assert(this.#explains(String(error)), `stop: ${error}`);
+      sometimes("stop failed");
     }).finally(() => ended = true);
     while (!ended) {
       assert(this.#clock.monotonic() < limit, "it does not stop");

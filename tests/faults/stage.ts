@@ -7,6 +7,7 @@ import { RunningClock, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { S3Server } from "../support/s3_server.ts";
 import { OPERATOR } from "../support/service.ts";
+import { sometimesLogged, sometimesMeasured } from "../support/sometimes.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { Watch } from "./watch.ts";
 
@@ -120,6 +121,14 @@ export class Stage implements AsyncDisposable {
   /** A name that was not given out before. */
   name(prefix: string): string {
     return `${prefix}${this.#next++}`;
+  }
+
+  /** Those of which it tells. */
+  async noteRarePaths(): Promise<void> {
+    sometimesLogged(this.app.log);
+    const headers = { authorization: `Bearer ${OPERATOR}` };
+    const { text } = await this.app.call("/metrics", { key: null, headers });
+    sometimesMeasured(text);
   }
 
   /** Lets so much time go by on the clock, so many times as fast as real time. */

@@ -6,6 +6,7 @@
 import { boot } from "../support/app.ts";
 import { Random, seedFrom } from "../support/random.ts";
 import { OPERATOR } from "../support/service.ts";
+import { checkSometimes } from "../support/sometimes.ts";
 import { Run } from "./run.ts";
 
 /** Requests of a run. */
@@ -36,3 +37,4 @@ console.log(
     [...answers].map(([what, n]) => `${n} ${what}`).sort().join(", ")
   }`,
 );
+Deno.exit(checkSometimes("model", runs) ? 0 : 1);

@@ -59,7 +59,8 @@ export interface Outcome {
 
 /** What the model expects of a request, before it is sent. */
 export type Expected =
-  | { status: 200; outcomes: Outcome[] }
+  /** `kept`: how many fields an undo leaves, for they were changed since. */
+  | { status: 200; outcomes: Outcome[]; kept?: number }
   | { status: 404 | 409 }
   /** `conflicts`: products, SKUs and fields of the details. */
   | { status: 422; conflicts: string[] };
@@ -149,7 +150,8 @@ export class Model {
     if (conflicts.length > 0 && !keep) {
       return { status: 422, conflicts: conflicts.sort() };
     }
-    return { status: 200, outcomes: parts.map((part) => part.outcome()) };
+    const outcomes = parts.map((part) => part.outcome());
+    return { status: 200, outcomes, kept: conflicts.length };
   }
 
   /**

@@ -9,6 +9,7 @@ import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import { child, textAt } from "../support/app.ts";
 import { nextOf, valueOf } from "../support/read_out.ts";
 import type { Random } from "../support/random.ts";
+import { sometimes } from "../support/sometimes.ts";
 import { documentOf, toProduct } from "./documents.ts";
 import {
   type Expected,
@@ -62,6 +63,8 @@ export class Run {
   readonly #random: Random;
   #target: Target;
   readonly #followers: Follower[] = [];
+  /** Ids of transactions that undid another one. */
+  readonly #undos = new Set<string>();
   #requests = 0;
 
   constructor(random: Random, target: Target) {
@@ -268,14 +271,20 @@ export class Run {
           .join(" ")
       );
       assertEquals(found.sort(), expected.conflicts, what);
+      sometimes("an undo refused");
     }
+    if (status === 409 && undoes !== null) sometimes("an upload undone twice");
     if (expected.status !== 200) return;
-    const { outcomes } = expected;
+    const { outcomes, kept = 0 } = expected;
+    if (kept > 0) sometimes("a part of an undo refused");
     if (!isTransaction) return this.model.apply(outcomes, []);
     const id = textAt(xml!, "transaction_id");
     const ids = await this.#results(id, outcomes);
     this.model.apply(outcomes, ids);
     this.model.note(id, outcomes, ids, undoes);
+    if (undoes === null) return;
+    if (this.#undos.has(undoes)) sometimes("an undo undone");
+    this.#undos.add(id);
   }
 
   /** The ids of the results, which are those that are expected. */

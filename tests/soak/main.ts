@@ -1,5 +1,6 @@
 /** `deno task soak [MINUTES] [SEED]`: ten minutes unless told. */
 import { seedFrom } from "../support/random.ts";
+import { checkSometimes } from "../support/sometimes.ts";
 import { soak } from "./soak.ts";
 
 const minutes = Number(Deno.args[0] ?? "10");
@@ -11,4 +12,5 @@ for (const line of problems) console.log(`PROBLEM ${line}`);
 console.log(
   `${problems.length} problems; ${load.length} delays by the machine's load`,
 );
-Deno.exit(problems.length === 0 ? 0 : 1);
+const isRare = checkSometimes("soak", minutes);
+Deno.exit(problems.length === 0 && isRare ? 0 : 1);

@@ -11,7 +11,8 @@ import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { type Program, temporaryFolder } from "../support/process.ts";
 import { Random } from "../support/random.ts";
-import { Service } from "../support/service.ts";
+import { OPERATOR, Service } from "../support/service.ts";
+import { sometimesLogged, sometimesMeasured } from "../support/sometimes.ts";
 import { Lag, Starvation, starvedMs } from "../support/starvation.ts";
 import { vitalsOf } from "../support/vitals.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -109,10 +110,11 @@ class Soak {
     const watching = [this.#watchHealth(), this.#keepMinutes()];
     const end = performance.now() + ms;
     const absentUntil = performance.now() + ms * ABSENT_PART;
-    while (performance.now() < end) {
-      const absent = performance.now() < absentUntil &&
-        this.#random.below(2) === 0;
-      await this.#suffer(absent ? ABSENCES : FAULTS, absent);
+    const faults = new Turns(FAULTS, this.#random);
+    const absences = new Turns(ABSENCES, this.#random);
+    for (let n = 0; performance.now() < end; n++) {
+      const absent = n % 2 === 1 && performance.now() < absentUntil;
+      await this.#suffer(absent ? absences : faults, absent);
       await this.#recover();
     }
     this.#over = true;
@@ -120,17 +122,15 @@ class Soak {
     await this.#traffic.stop();
   }
 
-  async #suffer(
-    faults: Readonly<Record<string, Fault>>,
-    absent: boolean,
-  ): Promise<void> {
-    const names = Object.keys(faults);
-    const name = names[this.#random.below(names.length)];
+  async #suffer(turns: Turns, absent: boolean): Promise<void> {
+    const { name, fault, isFirst } = turns.next();
     this.#faults.push(name);
     this.#absent = absent;
     if (absent) this.#absences++;
-    const end = await faults[name](this.#around);
-    await pause(this.#random.below(LONGEST_FAULT_MS));
+    const end = await fault(this.#around);
+    // The first of its kind lasts long enough to be met.
+    const least = isFirst ? LONGEST_FAULT_MS / 2 : 0;
+    await pause(least + this.#random.below(LONGEST_FAULT_MS - least));
     await end();
     this.#absent = false;
   }
@@ -299,7 +299,7 @@ class Soak {
    */
   async settle(): Promise<void> {
     const { service } = this.#around;
-    await service.kill();
+    await this.#noteRarePaths();
     const db = await openSqlite(`${service.folder}/seller.db`);
     await db.write(async (tx) => {
       for (const table of ["image_askers", "deliveries"]) {
@@ -319,6 +319,20 @@ class Soak {
     while (unsettled() > 0 && performance.now() < deadline) await pause(200);
     if (unsettled() > 0) this.#problems.push(`${unsettled()} have not settled`);
     await this.#inspect(inspector);
+  }
+
+  /** Those of which the last process tells, and kills it. */
+  async #noteRarePaths(): Promise<void> {
+    const { service } = this.#around;
+    const response = await fetch(`${service.url}/metrics`, {
+      headers: { authorization: `Bearer ${OPERATOR}` },
+    });
+    sometimesMeasured(await response.text());
+    const log = await service.kill();
+    sometimesLogged(
+      log.split("\n").filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line)),
+    );
   }
 
   async #inspect(inspector: Inspector): Promise<void> {
@@ -377,6 +391,29 @@ class Soak {
       ],
       load: [...this.#load, ...lines(load)],
     };
+  }
+}
+
+/** Faults in an order by chance, in which each comes once before any again. */
+class Turns {
+  readonly #faults: Readonly<Record<string, Fault>>;
+  readonly #random: Random;
+  #left: string[] = [];
+  #rounds = 0;
+
+  constructor(faults: Readonly<Record<string, Fault>>, random: Random) {
+    this.#faults = faults;
+    this.#random = random;
+  }
+
+  next(): { name: string; fault: Fault; isFirst: boolean } {
+    if (this.#left.length === 0) {
+      this.#left = Object.keys(this.#faults);
+      this.#rounds++;
+    }
+    const at = this.#random.below(this.#left.length);
+    const [name] = this.#left.splice(at, 1);
+    return { name, fault: this.#faults[name], isFirst: this.#rounds === 1 };
   }
 }
 

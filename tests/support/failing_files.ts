@@ -17,14 +17,17 @@ export type FailFile = (call: string, path: string) => FileErrorName | null;
 /** Calls that take a path. */
 const BY_PATH = [
   "lstat",
+  "mkdir",
   "mkdirSync",
   "open",
   "openSync",
   "readDir",
+  "readDirSync",
   "readFile",
   "remove",
   "rename",
   "renameSync",
+  "writeTextFileSync",
 ] as const;
 
 /** Calls of an open file. */

@@ -51,6 +51,13 @@ export class ImageHost implements AsyncDisposable {
     return this.gets.get(path) ?? 0;
   }
 
+  /** How many images were fetched again, although they came at once. */
+  get again(): number {
+    return [...this.gets].filter(([path, count]) =>
+      path.startsWith("/good/") && count > 1
+    ).length;
+  }
+
   /** Lets `hang` and `drip` go on, now and later. */
   release(): void {
     this.#released.resolve();

@@ -1,0 +1,163 @@
+/**
+ * Rare paths: a long run in which one of them was not reached proves less than
+ * it seems to. Tests call `sometimes` where they see one, and a runner ends with
+ * `checkSometimes`.
+ */
+import type { LogFields } from "../../src/deps.ts";
+import { parseMetrics } from "./metrics.ts";
+
+interface Run {
+  /** A run of fewer need not reach all of its paths. */
+  least: number;
+  /** What is counted. */
+  of: string;
+  paths: readonly string[];
+}
+
+/** What each run must reach. */
+const RUNS = {
+  crash: {
+    least: 100,
+    of: "kills",
+    paths: [
+      "a request was not answered",
+      "what was not answered was stored",
+      "what was not answered was not stored",
+      "killed while starting",
+      "lease taken over",
+      "redelivery",
+    ],
+  },
+  failover: {
+    least: 1,
+    of: "runs",
+    paths: [
+      "503 answered",
+      "retry after a deadlock",
+      "retry after a lost connection",
+    ],
+  },
+  faults: {
+    least: 1,
+    of: "runs of all cells",
+    paths: [
+      "503 answered",
+      "not ready",
+      "retry after a lock",
+      "the image worker died",
+      "the image store failed",
+    ],
+  },
+  nth: {
+    least: 1,
+    of: "runs of all faults",
+    paths: [
+      "503 answered",
+      "500 answered",
+      "start failed",
+      "stop failed",
+      "not ready",
+      "deliveries freed",
+      "the image store failed",
+      "the image worker died",
+    ],
+  },
+  model: {
+    least: 10,
+    of: "runs",
+    paths: [
+      "an undo refused",
+      "a part of an undo refused",
+      "an undo undone",
+      "an upload undone twice",
+    ],
+  },
+  soak: {
+    least: 10,
+    of: "minutes",
+    paths: [
+      "503 answered",
+      "a request was not answered",
+      "retry after a lock",
+      "the image worker died",
+      "the image store failed",
+    ],
+  },
+  simulate: {
+    least: 1_000,
+    of: "seeds",
+    paths: [
+      "503 answered",
+      "a part of an undo refused",
+      "lease taken over",
+      "redelivery",
+      "the image worker died",
+      "the image store failed",
+    ],
+  },
+} as const satisfies Record<string, Run>;
+
+export type Runner = keyof typeof RUNS;
+export type RarePath = typeof RUNS[Runner]["paths"][number];
+
+/** Lines of the log that tell of a path. */
+const LOGGED: Readonly<Record<string, RarePath>> = {
+  deliveries_released: "deliveries freed",
+  image_store_failed: "the image store failed",
+  image_worker_died: "the image worker died",
+  not_ready: "not ready",
+};
+
+/** Reasons of `seller_db_retries_total`. */
+const RETRIED: Readonly<Record<string, RarePath>> = {
+  deadlock: "retry after a deadlock",
+  locked: "retry after a lock",
+  lost: "retry after a lost connection",
+};
+
+const reached = new Map<RarePath, number>();
+
+/** A path was reached, so many times. */
+export function sometimes(path: RarePath, times = 1): void {
+  if (times > 0) reached.set(path, (reached.get(path) ?? 0) + times);
+}
+
+/** The paths of which the log of a service tells. */
+export function sometimesLogged(lines: Iterable<LogFields>): void {
+  for (const { event } of lines) {
+    const path = LOGGED[String(event)];
+    if (path !== undefined) sometimes(path);
+  }
+}
+
+/** The paths of which the metrics of a service tell. */
+export function sometimesMeasured(metrics: string): void {
+  const series = parseMetrics(metrics);
+  for (const [reason, path] of Object.entries(RETRIED)) {
+    sometimes(
+      path,
+      series.get(`seller_db_retries_total{reason="${reason}"}`) ?? 0,
+    );
+  }
+}
+
+/**
+ * Says how often each path of a run was reached, and whether that is enough.
+ * `size`: how long the run was.
+ */
+export function checkSometimes(
+  runner: Runner,
+  size: number,
+  print: (line: string) => void = console.log,
+): boolean {
+  const { least, of } = RUNS[runner];
+  const paths: readonly RarePath[] = RUNS[runner].paths;
+  print(
+    "reached: " +
+      paths.map((path) => `${path} ${reached.get(path) ?? 0}`).join(", "),
+  );
+  const missed = paths.filter((path) => !reached.has(path));
+  if (missed.length === 0 || size < least) return true;
+  print(`NEVER REACHED in ${size} ${of}: ${missed.join(", ")}`);
+  return false;
+}
