@@ -140,7 +140,7 @@ export class SqliteConnection implements Sql {
   readonly #statements = new Map<string, Prepared>();
   /** How many statements that may change something were run. */
   writes = 0;
-  /** The error of the first statement that failed in a write. */
+  /** The error of the first statement that failed in a read or a write. */
   failure: unknown = null;
 
   constructor(database: DatabaseSync) {

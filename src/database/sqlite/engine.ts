@@ -194,6 +194,7 @@ class SqliteDb implements Db {
     const ask = () => readBy(this.#reader, fn, options);
     const result = this.#reading.then(() => {
       this.#endSnapshot();
+      this.#reader.failure = null;
       return options.single ? ask() : this.#snapshot(ask);
     });
     this.#reading = result.catch(() => {});

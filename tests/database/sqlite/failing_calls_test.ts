@@ -59,6 +59,18 @@ Deno.test("reads go on after one of which the end failed, and see what is new", 
   assertEquals(await valueOf(db), 1);
 });
 
+Deno.test("a read that fails has no effect on later ones", async () => {
+  await using store = await Store.open();
+  const { db } = store;
+  const read = () =>
+    db.read((sql) =>
+      sql.all("WITH named AS (SELECT n FROM counters) SELECT n FROM named")
+    );
+  store.failNext("SQLITE_BUSY", ({ method }) => method === "all");
+  await assertRejects(read, DbError);
+  assertEquals(await read(), [{ n: 0 }]);
+});
+
 Deno.test("after a failure at which SQLite undoes a transaction, the rest of its write fails for the same reason", async () => {
   await using store = await Store.open();
   const { db } = store;
