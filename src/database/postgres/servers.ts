@@ -84,6 +84,7 @@ export class Servers {
    * have been asked; they are asked again until one accepts writes.
    */
   failed(how: Failure): Promise<void> {
+    if (this.#closed) return this.#asked;
     if (this.#areAsked) {
       this.#isRenewed ||= how !== "lost";
       if (!this.#isSearching) this.#search();
@@ -94,6 +95,7 @@ export class Servers {
   #search(): void {
     this.#isSearching = true;
     this.#asked = this.#find().then((found) => {
+      if (this.#closed) return;
       this.#isSearching = false;
       const isOther = found !== this.#current.settings;
       if (isOther || this.#isRenewed) this.#use(found);

@@ -94,6 +94,21 @@ Deno.test("when writes are refused, open connections are left for the host that 
   }
 });
 
+Deno.test("a host that is found after the end is not used", async () => {
+  await using two = await Two.start();
+  const db = await openPostgres({ url: two.url(0, 1) });
+  await Promise.all([two.readBy(db), count(db)]);
+  await two.acceptWrites(1);
+  await two.refuseWrites(0);
+  await until(
+    () => count(db).then(() => false, ({ kind }) => kind === "readonly"),
+    "that writes are refused, so that it looks for another host",
+  );
+  await db.close();
+  // A search that goes on would open connections again, and fail.
+  await two.servers[1].sql("postgres", "SELECT pg_sleep(0.5)");
+});
+
 Deno.test("a host that hangs is left for one that accepts writes, with what waits for it", async () => {
   await using two = await Two.start();
   const clock = new TestClock();
