@@ -204,6 +204,8 @@ export interface Db {
    * because this process is about to end.
    */
   hurry(): void;
+  /** What waits or is in use, by name; zeros when nothing is in progress. */
+  held(): Record<string, number>;
   /** Waits for the calls in progress; rejects later ones. */
   close(): Promise<void>;
 }

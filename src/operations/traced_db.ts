@@ -15,6 +15,7 @@ export function tracedDb(db: Db): Db {
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
     hurry: () => db.hurry(),
+    held: () => db.held(),
     close: () => db.close(),
   };
 }

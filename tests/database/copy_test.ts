@@ -116,6 +116,7 @@ Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
     hurry: () => {},
     sizes: () => target.sizes(),
     backup: (file) => target.backup(file),
+    held: () => target.held(),
     close: () => target.close(),
   };
   let copied = 0;

@@ -6,6 +6,7 @@ import type { Migration } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { add, COUNTERS, valueOf } from "../support/counters.ts";
+import { until } from "../support/clock.ts";
 import { sharedServer } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -275,6 +276,61 @@ onEach(
       assertEquals((await assertRejects(ask, DbError)).kind, "closed");
     }
     await reopen();
+  },
+);
+
+onEach("close() waits for the calls in progress", async (db) => {
+  const held = Promise.withResolvers<void>();
+  const options = [{}, { order: "one" }, { heavy: true, owner: "acme" }];
+  const calls = Array.from({ length: 12 }, (_, n) => [
+    db.read(async (sql) => {
+      await sql.get("SELECT 1");
+      await held.promise;
+    }),
+    db.write(async (tx) => {
+      await add()(tx);
+      await held.promise;
+    }, options[n % 3]),
+  ]).flat();
+  const outcomes = Promise.allSettled(calls);
+  const closing = [db.close(), db.close()];
+  let isClosed = false;
+  for (const one of closing) one.then(() => isClosed = true);
+  for (let n = 0; n < 5; n++) {
+    await new Promise((done) => setImmediate(done));
+  }
+  assertEquals(isClosed, false);
+  held.resolve();
+  const reasons = (await outcomes).map((one) =>
+    one.status === "rejected" ? `${one.reason}` : null
+  );
+  assertEquals(reasons, calls.map(() => null));
+  await Promise.all(closing);
+});
+
+onEach(
+  "held() tells what is in progress, and is zero when nothing is",
+  async (db) => {
+    const sum = () => Object.values(db.held()).reduce((a, b) => a + b);
+    const shared = { kind: "test", key: "one" };
+    const options = [{}, { order: "one" }, { heavy: true }, { shared }];
+    for (const ok of [true, false]) {
+      await until(() => sum() === 0, "that nothing is held");
+      const held = Promise.withResolvers<void>();
+      const end = async (sql: Sql) => {
+        await sql.get("SELECT 1");
+        await held.promise;
+        if (!ok) throw new Error("no");
+      };
+      const calls = [
+        db.read(end),
+        ...options.map((one) => db.write(end, one)),
+      ];
+      assert(sum() >= calls.length, JSON.stringify(db.held()));
+      held.resolve();
+      await Promise.allSettled(calls);
+    }
+    await until(() => sum() === 0, "that nothing is held");
   },
 );
 

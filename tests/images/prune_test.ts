@@ -103,6 +103,7 @@ function meddled(db: Db, { write }: Pick<Db, "write">): Db {
     },
     sizes: () => db.sizes(),
     backup: (file) => db.backup(file),
+    held: () => db.held(),
     close: () => db.close(),
   };
 }

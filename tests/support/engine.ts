@@ -93,6 +93,8 @@ export function openStore(dataDir: string): Db {
 
 /** A database that can be used before it is open. */
 function late(opening: Promise<Db>): Db {
+  let opened: Db | null = null;
+  opening.then((db) => opened = db, () => {});
   return {
     wakeUps: null,
     read: async (fn, options) => await (await opening).read(fn, options),
@@ -100,6 +102,7 @@ function late(opening: Promise<Db>): Db {
     sizes: async () => await (await opening).sizes(),
     backup: async (file) => await (await opening).backup(file),
     hurry: () => void opening.then((db) => db.hurry()),
+    held: () => opened?.held() ?? {},
     close: async () => await (await opening).close(),
   };
 }

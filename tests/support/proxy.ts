@@ -18,6 +18,7 @@ export class Proxy implements AsyncDisposable {
   readonly #pairs = new Set<Pair>();
   /** Of connections to come. */
   #muted: readonly Direction[] = [];
+  #mutedAt: string | null = null;
 
   /** `delayMs` is added to each direction. */
   constructor(port: number, delayMs = 0) {
@@ -35,6 +36,11 @@ export class Proxy implements AsyncDisposable {
     for (const { muted } of this.#pairs) {
       directions.forEach((direction) => muted.add(direction));
     }
+  }
+
+  /** Mutes the next connection that requests what contains this text. */
+  muteOnce(text: string): void {
+    this.#mutedAt = text;
   }
 
   /** As `mute`, with the connections to come, until `resume`. */
@@ -86,6 +92,7 @@ export class Proxy implements AsyncDisposable {
         const size = await from.read(buffer);
         if (size === null) break;
         if (muted.has(direction)) continue;
+        this.#muteAt(muted, buffer.subarray(0, size));
         const due = performance.now() + this.#delayMs;
         const bytes = buffer.subarray(0, size);
         written = written.then(() => write(to, bytes, due));
@@ -96,6 +103,15 @@ export class Proxy implements AsyncDisposable {
       // One of them has left: the other hears of it.
     }
     if (!muted.has(direction)) close(to);
+  }
+
+  #muteAt(muted: Set<Direction>, bytes: Uint8Array): void {
+    const text = this.#mutedAt;
+    if (text === null || !new TextDecoder().decode(bytes).includes(text)) {
+      return;
+    }
+    this.#mutedAt = null;
+    for (const direction of DIRECTIONS) muted.add(direction);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

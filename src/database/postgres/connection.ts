@@ -24,6 +24,7 @@ import {
   toStatement,
   toValue,
 } from "../dialect.ts";
+import { within } from "../../lib/waits.ts";
 import type { SharedValues } from "../shared_values.ts";
 import type { Server, Servers } from "./servers.ts";
 
@@ -79,12 +80,16 @@ interface Generation {
   readonly waiting: Set<() => void>;
 }
 
+/** How long the end of connections is awaited. */
+export const CLOSE_MS = 2_000;
+
 /** How often one is awaited from servers that are then not used any more. */
 const TRIES = 3;
 
 /** Connections for transactions. */
 export class ConnectionPool {
   readonly #options: PoolOptions;
+  #inUse = 0;
   #generation: Generation;
 
   constructor(options: PoolOptions) {
@@ -141,6 +146,7 @@ export class ConnectionPool {
       try {
         const client = await connected(generation);
         generation.taken.set(client, this.#options.clock.monotonic());
+        this.#inUse++;
         return client;
       } catch (error) {
         if (this.#generation === generation) {
@@ -155,6 +161,7 @@ export class ConnectionPool {
 
   /** Returns a connection after a transaction, which failed with `error`. */
   giveBack(client: pg.PoolClient, error?: unknown): void {
+    this.#inUse--;
     const { taken } = this.#generation;
     const since = taken.get(client);
     taken.delete(client);
@@ -179,8 +186,15 @@ export class ConnectionPool {
     await this.#generation.pool.query(query);
   }
 
-  end(): Promise<void> {
-    return this.#generation.pool.end();
+  /** How many connections are in use. */
+  get inUse(): number {
+    return this.#inUse;
+  }
+
+  /** For `CLOSE_MS` at most: a silent server does not end a connection. */
+  close(): Promise<void> {
+    const { clock } = this.#options;
+    return within(clock, CLOSE_MS, this.#generation.pool.end());
   }
 }
 

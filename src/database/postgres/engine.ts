@@ -37,6 +37,7 @@ import {
   type Tx,
   type WriteOptions,
 } from "../db.ts";
+import { Calls } from "../calls.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
 import {
@@ -108,12 +109,13 @@ class PostgresDb implements Db {
   readonly #deps: Deps;
   readonly #meter: DbMeter;
   readonly #writes: WriteQueues<pg.PoolClient>;
+  readonly #reads = new Calls();
   readonly wakeUps: PostgresWakeUps;
   /** Unix milliseconds; see `#raiseTime`. */
   #timeRaisedTo = 0;
   /** Monotonic time until which the last writes may wait for locks. */
   #hurriedUntil = Infinity;
-  #closed = false;
+  #closing: Promise<void> | null = null;
 
   constructor(options: PostgresOptions, servers: Servers) {
     const { connections = 10 } = options;
@@ -144,14 +146,21 @@ class PostgresDb implements Db {
     this.#servers = servers;
   }
 
-  async read<T>(
+  read<T>(
     fn: (sql: Sql) => Promise<T>,
     options: ReadOptions = {},
+  ): Promise<T> {
+    if (this.#closing !== null) return Promise.reject(closed());
+    return this.#reads.add(this.#read(fn, options));
+  }
+
+  async #read<T>(
+    fn: (sql: Sql) => Promise<T>,
+    options: ReadOptions,
   ): Promise<T> {
     const { single = false } = options;
     const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
     for (let tries = 1;; tries++) {
-      if (this.#closed) throw closed();
       const client = await this.#readers.take();
       if (!single) send(client, BEGIN_READ);
       try {
@@ -172,7 +181,7 @@ class PostgresDb implements Db {
     fn: (tx: Tx) => Promise<T>,
     options: WriteOptions = {},
   ): Promise<T> {
-    if (this.#closed) return Promise.reject(closed());
+    if (this.#closing !== null) return Promise.reject(closed());
     const { shared, changes = false } = options;
     return new Promise<T>((resolve, reject) => {
       const askedAt = this.#deps.clock.monotonic();
@@ -328,13 +337,25 @@ class PostgresDb implements Db {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.#writes.idle();
+  held(): Record<string, number> {
+    return {
+      ...this.#writes.held(),
+      reads: this.#reads.size,
+      writersInUse: this.#writers.inUse,
+      readersInUse: this.#readers.inUse,
+      wakeUps: this.wakeUps.unsent,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#writes.ended(), this.#reads.ended()]);
     this.#servers.close();
-    await this.wakeUps.close();
-    await Promise.all([this.#writers.end(), this.#readers.end()]);
+    const all = [this.wakeUps, this.#writers, this.#readers];
+    await Promise.all(all.map((one) => one.close()));
   }
 }
 

@@ -7,7 +7,8 @@ import { setImmediate } from "node:timers";
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import type { WakeUps } from "../db.ts";
-import type { ConnectionPool } from "./connection.ts";
+import { within } from "../../lib/waits.ts";
+import { CLOSE_MS, type ConnectionPool } from "./connection.ts";
 import type { Servers } from "./servers.ts";
 
 const CHANNEL = "seller_interface";
@@ -105,6 +106,7 @@ export class PostgresWakeUps implements WakeUps {
       if (sender === this.#me) return;
       for (const [topic, key] of wakeUps) heard({ topic, key });
     });
+    this.#cancel = this.#clock.after(SILENCE_MS, end);
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
@@ -112,6 +114,8 @@ export class PostgresWakeUps implements WakeUps {
       this.#servers.failed("lost");
       return end();
     }
+    if (over) return;
+    this.#cancel();
     client.on("end", end);
     this.#watch(client, end);
     heard(null);
@@ -148,11 +152,20 @@ export class PostgresWakeUps implements WakeUps {
     this.#cancel = this.#clock.after(AGAIN_MS, () => this.listen(heard));
   }
 
+  /** How many are not sent yet. */
+  get unsent(): number {
+    return this.#waiting.size;
+  }
+
   /** Call this before the pool is closed. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#waiting.clear();
     this.#cancel();
-    await this.#listener?.end().catch(() => {});
+    const listener = this.#listener;
+    if (listener === null) return;
+    await within(this.#clock, CLOSE_MS, listener.end().catch(() => {}));
+    listener.connection.stream.destroy();
   }
 }
 

@@ -9,6 +9,7 @@
  * come. So nothing that may begin waits beside a free place.
  */
 import type { Clock } from "../../deps.ts";
+import { Calls } from "../calls.ts";
 import type { DbMeter, Tx, WriteOptions } from "../db.ts";
 import { mayLast, whyAgain } from "./retries.ts";
 
@@ -74,7 +75,7 @@ export interface WriteQueuesOptions<C> {
 export class WriteQueues<C> {
   readonly #options: WriteQueuesOptions<C>;
   readonly #queues = new Map<string, WriteQueue>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Calls();
 
   constructor(options: WriteQueuesOptions<C>) {
     this.#options = options;
@@ -135,9 +136,7 @@ export class WriteQueues<C> {
 
   #start(queue: WriteQueue): void {
     queue.connecting++;
-    const running = this.#transaction(queue);
-    this.#running.add(running);
-    running.finally(() => this.#running.delete(running));
+    this.#running.add(this.#transaction(queue));
   }
 
   /** Runs one transaction. */
@@ -209,8 +208,8 @@ export class WriteQueues<C> {
   }
 
   /** Resolves when no write waits or runs. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+  ended(): Promise<void> {
+    return this.#running.ended();
   }
 }
 

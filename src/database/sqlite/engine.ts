@@ -14,6 +14,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
+import { Calls } from "../calls.ts";
 import { FairQueue } from "../../lib/fair_queue.ts";
 import {
   closed,
@@ -167,7 +168,9 @@ class SqliteDb implements Db {
   #hurriedUntil = Infinity;
   #writing: Promise<void> | null = null;
   #reading: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  readonly #reads = new Calls();
+  readonly #heavyWrites = new Calls();
+  #closing: Promise<void> | null = null;
   /** Other processes poll the file. */
   readonly wakeUps = null;
 
@@ -188,7 +191,7 @@ class SqliteDb implements Db {
     fn: (sql: Sql) => Promise<T>,
     options: ReadOptions = {},
   ): Promise<T> {
-    if (this.#closed) return Promise.reject(closed());
+    if (this.#closing !== null) return Promise.reject(closed());
     const { unusable } = this.#files;
     if (unusable !== null) return Promise.reject(unusable);
     const ask = () => readBy(this.#reader, fn, options);
@@ -198,7 +201,7 @@ class SqliteDb implements Db {
       return options.single ? ask() : this.#snapshot(ask);
     });
     this.#reading = result.catch(() => {});
-    return result;
+    return this.#reads.add(result);
   }
 
   async #snapshot<T>(ask: () => Promise<T>): Promise<T> {
@@ -223,17 +226,18 @@ class SqliteDb implements Db {
     fn: (tx: Tx) => Promise<T>,
     { heavy = false, owner }: WriteOptions = {},
   ): Promise<T> {
+    if (this.#closing !== null) return Promise.reject(closed());
     const askedAt = this.#deps.clock.monotonic();
     const until = askedAt + LOCK_WAIT_MS;
     if (!heavy) return this.#askToWrite(fn, askedAt, until);
     // Each attempt queues anew, so that a lock does not block the queue.
     const attempt = () =>
       this.#heavy.take(() => this.#askToWrite(fn, askedAt, NO_WAIT), owner);
-    return whenUnlocked(
+    return this.#heavyWrites.add(whenUnlocked(
       attempt,
       () => Math.min(until, this.#hurriedUntil),
       this.#deps,
-    );
+    ));
   }
 
   #askToWrite<T>(
@@ -241,7 +245,6 @@ class SqliteDb implements Db {
     askedAt: number,
     until: number,
   ): Promise<T> {
-    if (this.#closed) return Promise.reject(closed());
     const full = this.#waiting.length >= WAITING_LIMIT;
     if (this.#locked && (full || until === NO_WAIT)) {
       return Promise.reject(new DbError("busy", "Another process writes."));
@@ -493,11 +496,22 @@ class SqliteDb implements Db {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  held(): Record<string, number> {
+    return {
+      writes: this.#waiting.length,
+      heavyWrites: this.#heavyWrites.size,
+      transactions: this.#writing === null ? 0 : 1,
+      reads: this.#reads.size,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#heavyWrites.ended(), this.#reads.ended()]);
     await this.#writing;
-    await this.#reading;
     // Closing would copy a log that is not the one of other processes.
     if (this.#files.unusable !== null) return;
     try {

@@ -27,5 +27,5 @@ Deno.test("servers that change all the time are not tried for ever", async () =>
   const { kind } = await assertRejects(() => pool.take(), DbError);
   assertEquals(kind, "away");
   assert(changes <= 3, `${changes} changes`);
-  await pool.end();
+  await pool.close();
 });

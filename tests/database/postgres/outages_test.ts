@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DbError } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { type Answer, codeOf, product, textAt } from "../../support/app.ts";
-import { TestClock, until } from "../../support/clock.ts";
+import { passing, TestClock, until } from "../../support/clock.ts";
 import { add } from "../../support/counters.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import {
@@ -376,5 +376,37 @@ Deno.test("a connection that falls silent is not listened to for ever", async ()
     }, "that it listens again");
   } finally {
     await db.close();
+  }
+});
+
+Deno.test("close() ends beside a server that is silent", async () => {
+  await using proxy = new Proxy(server.port);
+  const url = new URL(await server.database());
+  url.port = `${proxy.port}`;
+  const clock = new TestClock();
+  const db = await openPostgres({ url: url.href, deps: { clock } });
+  let looks = 0;
+  db.wakeUps!.listen(() => looks++);
+  await until(() => looks === 1, "that it listens");
+  proxy.mute();
+  await passing(clock, db.close());
+});
+
+Deno.test("a server that is silent when it is to be listened to is given up", async () => {
+  await using proxy = new Proxy(server.port);
+  const url = new URL(await server.database());
+  url.port = `${proxy.port}`;
+  const clock = new TestClock();
+  const db = await openPostgres({ url: url.href, deps: { clock } });
+  try {
+    let looks = 0;
+    proxy.muteOnce("LISTEN");
+    db.wakeUps!.listen(() => looks++);
+    await until(() => {
+      clock.advance(1_000);
+      return looks === 1;
+    }, "that it listens");
+  } finally {
+    await passing(clock, db.close());
   }
 });
