@@ -1,39 +1,59 @@
 /**
  * `deno task model [RUNS] [SEED]`: random changes and undos against the model,
- * a hundred runs unless told. A failure prints the seed, with which it fails
- * again at once.
+ * a hundred runs unless told. `deno task model RUNS SEED engines`: random
+ * requests to both engines, whose answers are compared. A failure prints the
+ * seed, with which it fails again at once.
  */
 import { boot } from "../support/app.ts";
+import { PostgresServer } from "../support/postgres.ts";
 import { Random, seedFrom } from "../support/random.ts";
 import { OPERATOR } from "../support/service.ts";
 import { checkSometimes } from "../support/sometimes.ts";
+import { TwinHistory } from "./engines.ts";
 import { Run } from "./run.ts";
 
 /** Requests of a run. */
 const STEPS = 100;
 
-const runs = Number(Deno.args[0] ?? "100");
-const first = seedFrom(Deno.args[1]);
-console.log(`seed ${first}, ${runs} runs`);
-const answers = new Map<string, number>();
-for (let seed = first; seed < first + runs; seed++) {
+/** How often which kind of request was answered how. */
+type Answers = ReadonlyMap<string, number>;
+
+async function runModel(seed: number): Promise<Answers> {
   // The feed is that of all sellers: each run has an application of its own.
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const { url, key } = app;
   const run = new Run(new Random(seed), { url, key, operatorKey: OPERATOR });
+  for (let i = 0; i < STEPS; i++) await run.step();
+  await run.finish();
+  return run.answers;
+}
+
+async function runBoth(seed: number, server: PostgresServer): Promise<Answers> {
+  await using history = await TwinHistory.open(seed, await server.database());
+  await history.run(STEPS);
+  return history.answers;
+}
+
+const [count = "100", seedText, kind = ""] = Deno.args;
+const runs = Number(count);
+const first = seedFrom(seedText);
+console.log(`seed ${first}, ${runs} runs`);
+await using server = kind === "engines" ? await PostgresServer.start() : null;
+const answers = new Map<string, number>();
+for (let seed = first; seed < first + runs; seed++) {
   try {
-    for (let i = 0; i < STEPS; i++) await run.step();
-    await run.finish();
+    const run = server === null ? runModel(seed) : runBoth(seed, server);
+    for (const [what, n] of await run) {
+      answers.set(what, (answers.get(what) ?? 0) + n);
+    }
   } catch (error) {
-    console.error(`failed: deno task model 1 ${seed}`);
+    console.error(`failed: deno task model 1 ${seed} ${kind}`);
     throw error;
   }
-  for (const [what, n] of run.answers) {
-    answers.set(what, (answers.get(what) ?? 0) + n);
-  }
 }
+const other = server === null ? "the model" : "the other engine";
 console.log(
-  `the service did what the model does: ${
+  `the service did what ${other} does: ${
     [...answers].map(([what, n]) => `${n} ${what}`).sort().join(", ")
   }`,
 );
