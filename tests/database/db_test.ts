@@ -7,6 +7,7 @@ import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { add, COUNTERS, valueOf } from "../support/counters.ts";
 import { until } from "../support/clock.ts";
+import { Random, seedFrom } from "../support/random.ts";
 import { sharedServer } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -526,6 +527,65 @@ onEach(
       [null, "b", "b"],
     );
     assertEquals(calls, ["a", "b"]);
+  },
+);
+
+onEach(
+  "what is acknowledged is there once, and nothing else, whatever writes do",
+  async (db) => {
+    const seed = seedFrom(Deno.env.get("DB_SEED"));
+    console.log(`DB_SEED=${seed}`);
+    const random = new Random(seed);
+    const rest: Promise<unknown>[] = [];
+    const part = (tx: Tx, n: number) => tx.run(INSERT, [`part of ${n}`]);
+    const later = async (tx: Tx, n: number) => {
+      for (let turn = n % 5; turn > 0; turn--) await tx.get("SELECT 1");
+      await part(tx, n);
+    };
+    const leave = (call: Promise<unknown>) => {
+      call.catch(() => {});
+      rest.push(call);
+    };
+    const fails = (tx: Tx) => tx.exec(INSERT, ["a"]).catch(() => {});
+    const no = () => Promise.reject(new Error("no"));
+    const habits: ((tx: Tx, n: number) => unknown)[] = [
+      part,
+      (tx, n) => leave(part(tx, n)),
+      (tx, n) => leave(later(tx, n)),
+      no,
+      (tx, n) => Promise.all([part(tx, n), no()]),
+      (tx, n) => {
+        leave(later(tx, n));
+        return n % 2 === 0 ? no() : tx.get("SELECT 1").then(no);
+      },
+      fails,
+      (tx) => void fails(tx),
+      (tx) => fails(tx).then(() => tx.get("SELECT 1")),
+    ];
+    const options = [{}, { order: "one" }, { heavy: true, owner: "acme" }];
+    const draw = <T>(list: readonly T[]) => list[random.below(list.length)];
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 200 }, async (_, n) => {
+        const habit = random.below(2) === 0 ? part : draw(habits);
+        const shared = { kind: "test", key: `${random.below(20)}` };
+        const option = random.below(3) > 0 ? { shared } : draw(options);
+        for (let turns = random.below(40); turns > 0; turns--) await null;
+        await db.write(async (tx) => {
+          await add()(tx);
+          await habit(tx, n);
+        }, option);
+      }),
+    );
+    await Promise.allSettled(rest);
+    await db.write((tx) => tx.get("SELECT 1"));
+    const done = outcomes.map(({ status }) => status === "fulfilled");
+    assert(done.includes(true) && done.includes(false));
+    assertEquals(await valueOf(db), done.filter(Boolean).length);
+    const rows = await db.read((sql) =>
+      sql.all<{ name: string }>("SELECT name FROM counters WHERE name <> 'a'")
+    );
+    const stored = rows.map(({ name }) => Number(/\d+/.exec(name)![0]));
+    assertEquals(stored.filter((n) => !done[n]), []);
   },
 );
 
