@@ -1,6 +1,6 @@
 /** Limits how much is in progress at once, for each seller and in total. */
 import type { Deps } from "../deps.ts";
-import { ServiceError } from "../lib/errors.ts";
+import { ServiceError, serviceStopping } from "../lib/errors.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
 import { SharedBudget, type SharedBudgetOptions } from "./shared_budget.ts";
@@ -70,6 +70,15 @@ const STEPS = 2;
 /** After steps of so many milliseconds other requests run before the next. */
 const YIELD_AFTER_MS = 2;
 
+/** A read that may have to wait. */
+export interface ReadRequest {
+  owner: string;
+  /** Fires when the client disconnects, and with `ending`. */
+  abort: () => AbortSignal;
+  /** Fires when the service stops and cannot wait any longer. */
+  ending: AbortSignal;
+}
+
 /**
  * Runs one step of a read in the owner's turn. As long as the answer is short,
  * it does not wait for the long ones of others.
@@ -94,8 +103,8 @@ export class ReadQuota {
   #workedMs = 0;
 
   constructor(deps: Pick<Deps, "clock" | "yieldToIo">) {
-    this.#deps = deps;
     const { clock } = deps;
+    this.#deps = deps;
     this.#answers = new ConcurrencyLimit({ ...ANSWERS, clock });
     this.#long = new ConcurrencyLimit({ ...LONG, clock });
     this.#steps = new FairQueue({
@@ -113,25 +122,26 @@ export class ReadQuota {
   /**
    * Resolves when the owner may have one more answer. Adds what is held until
    * the answer is created, and until it is sent, to these stacks. Throws 429 or
-   * 503 if too many wait, 408 if `abort()` fires first, as does each step.
+   * 503 if too many wait; 408 if the client disconnects first, 503 if the
+   * service ends first, as does each step.
    */
   async begin(
-    owner: string,
-    abort: () => AbortSignal,
+    request: ReadRequest,
     held: { untilMade: DisposableStack; untilSent: DisposableStack },
   ): Promise<TakeStep> {
+    const { owner, abort, ending } = request;
     held.untilMade.defer(this.#admitted.take(owner));
-    held.untilSent.use(await takeTurn(this.#answers, owner, abort));
+    held.untilSent.use(await takeTurn(this.#answers, request));
     let wasLong = false;
     return async (step, isLong) => {
       if (isLong && !wasLong) {
         wasLong = true;
-        held.untilMade.use(await takeTurn(this.#long, owner, abort));
+        held.untilMade.use(await takeTurn(this.#long, request));
       }
       // A signal is created only for a request that has to wait.
       const gone = this.#steps.mustWait(owner) ? abort() : null;
       return await this.#steps.take(async () => {
-        if (gone?.aborted) throw connectionClosed();
+        if (gone?.aborted) throw whyAborted(ending);
         const begun = this.#deps.clock.monotonic();
         try {
           return await step();
@@ -155,18 +165,21 @@ export class ReadQuota {
  */
 async function takeTurn(
   limit: ConcurrencyLimit,
-  owner: string,
-  abort: () => AbortSignal,
+  { owner, abort, ending }: ReadRequest,
 ): Promise<Disposable> {
   try {
     return limit.tryAcquire(owner) ?? await limit.acquire(owner, abort());
   } catch {
-    throw connectionClosed();
+    throw whyAborted(ending);
   }
 }
 
-/** 408 for a client that has disconnected; only the log shows it. */
-export function connectionClosed(): ServiceError {
+/**
+ * Why a request was aborted: 503 if the service stops, else 408 for a client
+ * that has disconnected, which only the log shows.
+ */
+export function whyAborted(stopping: AbortSignal): ServiceError {
+  if (stopping.aborted) return serviceStopping();
   return new ServiceError(
     "request_timeout",
     "The connection was closed before the answer was ready.",

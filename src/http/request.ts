@@ -163,7 +163,10 @@ export class Exchange implements RequestContext, Disposable {
   ): Promise<T> => {
     const { reads, sender } = this.#server;
     const owner = this.reader ?? "";
-    const takeStep = await reads.begin(owner, () => this.abort, this.held);
+    // A read is short: it ends before the service does, unless it waits.
+    const { ending } = this.services;
+    const abort = () => AbortSignal.any([this.request.signal, ending]);
+    const takeStep = await reads.begin({ owner, abort, ending }, this.held);
     sender.checkRoom(owner);
     return await read(takeStep);
   };

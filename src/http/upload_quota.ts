@@ -3,9 +3,8 @@
  * that it is not refused for what others upload.
  */
 import type { Clock } from "../deps.ts";
-import { serviceStopping } from "../lib/errors.ts";
 import { RecentValues } from "../lib/recent_values.ts";
-import { connectionClosed, tooManyInProgress } from "./concurrency.ts";
+import { tooManyInProgress, whyAborted } from "./concurrency.ts";
 import { SharedBudget } from "./shared_budget.ts";
 
 /** From the end of the body to the answer. */
@@ -57,7 +56,8 @@ export class UploadQuota {
   /**
    * Resolves to a slot, which is held until it is disposed of. Throws 429 if the
    * seller has no slot left; 503 if no seller has, at once to a seller that has
-   * one or waits for one; 408 if the client disconnects while it waits.
+   * one or waits for one; 408 if the client disconnects while it waits, 503 if
+   * the service stops.
    */
   async take(request: UploadRequest): Promise<Disposable> {
     const { seller } = request;
@@ -107,7 +107,7 @@ export class UploadQuota {
       };
       const onAbort = () => {
         leave();
-        reject(stopping.aborted ? serviceStopping() : connectionClosed());
+        reject(whyAborted(stopping));
       };
       const cancel = this.#clock.after(WAIT_MS, refuse);
       signal.addEventListener("abort", onAbort);

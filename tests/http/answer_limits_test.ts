@@ -235,7 +235,9 @@ Deno.test("a short read does not wait for the long ones of others", async () => 
       untilMade: new DisposableStack(),
       untilSent: new DisposableStack(),
     };
-    const take = await quota.begin(owner, () => never.signal, held);
+    const abort = () => never.signal;
+    const request = { owner, abort, ending: never.signal };
+    const take = await quota.begin(request, held);
     return { take, held };
   };
   const step = () => Promise.resolve("done");
@@ -263,7 +265,8 @@ bothEngines.test("reads take turns by owner; too many of one are refused", async
       untilSent: new DisposableStack(),
     };
     stacks.push(held.untilMade, held.untilSent);
-    return await quota.begin(owner, () => abort, held);
+    const request = { owner, abort: () => abort, ending: never.signal };
+    return await quota.begin(request, held);
   };
   const first = await begin("a");
   for (let more = 0; more < 3; more++) await begin("a");
