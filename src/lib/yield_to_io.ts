@@ -12,33 +12,68 @@ const POLLS = 2;
  * with this, which takes 0.1 ms.
  */
 export function yieldToIo(): Promise<void> {
-  return inProgress ??= yieldOnce().finally(() => inProgress = null);
-}
-
-/** Work that yields meanwhile waits for the same polls. */
-let inProgress: Promise<void> | null = null;
-let loopback: Promise<Loopback> | null = null;
-
-async function yieldOnce(): Promise<void> {
-  try {
-    const { sender, receiver } = await (loopback ??= openLoopback());
-    for (let poll = 0; poll < POLLS; poll++) {
-      const received = receiver.read(new Uint8Array(2));
-      await sender.write(BYTE);
-      await received;
-    }
-  } catch {
-    // Without a loopback interface. A poll is likely, but not certain.
-    await crypto.subtle.digest("SHA-256", BYTE);
-  }
+  return ioYield.yield();
 }
 
 const BYTE = new Uint8Array(1);
 
 /** A connection of this process to itself; it stays open. */
-interface Loopback {
-  sender: Deno.TcpConn;
+export interface Loopback {
+  sender: Deno.Conn;
   receiver: Deno.Conn;
+}
+
+/** What `yieldToIo` does, on the connections that `open` returns. */
+export class IoYield {
+  readonly #open: () => Promise<Loopback>;
+  #loopback: Loopback | null = null;
+  /** Work that yields meanwhile waits for the same polls. */
+  #inProgress: Promise<void> | null = null;
+
+  constructor(open: () => Promise<Loopback>) {
+    this.#open = open;
+  }
+
+  yield(): Promise<void> {
+    return this.#inProgress ??= this.#yieldOnce()
+      .finally(() => this.#inProgress = null);
+  }
+
+  async #yieldOnce(): Promise<void> {
+    try {
+      this.#loopback ??= await this.#open();
+      for (let poll = 0; poll < POLLS; poll++) await send(this.#loopback);
+    } catch {
+      this.#close();
+      // Without a loopback interface, or a file descriptor for it. A poll is
+      // likely, but not certain.
+      await crypto.subtle.digest("SHA-256", BYTE);
+    }
+  }
+
+  /** The next call opens another connection. */
+  #close(): void {
+    const { sender, receiver } = this.#loopback ?? {};
+    this.#loopback = null;
+    for (const end of [sender, receiver]) {
+      try {
+        end?.close();
+      } catch {
+        // It is closed already.
+      }
+    }
+  }
+}
+
+const ioYield = new IoYield(openLoopback);
+
+/** Sends a byte; throws if it does not arrive. */
+async function send({ sender, receiver }: Loopback): Promise<void> {
+  const [received] = await Promise.all([
+    receiver.read(new Uint8Array(2)),
+    sender.write(BYTE),
+  ]);
+  if (received === null) throw new Error("the loopback was closed");
 }
 
 async function openLoopback(): Promise<Loopback> {

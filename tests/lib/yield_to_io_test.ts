@@ -1,5 +1,9 @@
-import { assertLess } from "@std/assert";
-import { yieldToIo } from "../../src/lib/yield_to_io.ts";
+import { assertEquals, assertLess, assertRejects } from "@std/assert";
+import {
+  IoYield,
+  type Loopback,
+  yieldToIo,
+} from "../../src/lib/yield_to_io.ts";
 
 const LANES = 10;
 
@@ -20,4 +24,43 @@ Deno.test("what has come on a socket is read between few pieces of work, however
   }));
   await reading;
   assertLess(pieces, 4 * LANES);
+});
+
+/** A connection to itself. */
+async function connected(): Promise<Loopback> {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const [sender, receiver] = await Promise.all([
+    Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port }),
+    listener.accept(),
+  ]);
+  return { sender, receiver };
+}
+
+Deno.test("a connection that broke is closed, and another one used from then on", async () => {
+  const opened: Loopback[] = [];
+  let fails = false;
+  const yields = new IoYield(async () => {
+    if (fails) throw new Deno.errors.ConnectionRefused();
+    opened.push(await connected());
+    return opened.at(-1)!;
+  });
+  const close = (end: Deno.Conn) => end.close();
+  await yields.yield();
+  await yields.yield();
+  assertEquals(opened.length, 1);
+  close(opened[0].sender);
+  await yields.yield();
+  await yields.yield();
+  assertEquals(opened.length, 2);
+  await assertRejects(() => opened[0].receiver.read(new Uint8Array(1)));
+  await opened[1].sender.closeWrite();
+  await yields.yield();
+  fails = true;
+  await yields.yield();
+  fails = false;
+  await yields.yield();
+  await yields.yield();
+  assertEquals(opened.length, 3);
+  close(opened[2].sender);
+  close(opened[2].receiver);
 });
