@@ -14,6 +14,7 @@ import { RequestHandler } from "./http/server.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/router.ts";
 import { hasCopies } from "./images/rows/copies.ts";
+import { diskThreads } from "./images/storage/disk_call.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { tryGuard } from "./net/guard.ts";
 import { type Network, Outbound } from "./net/outbound.ts";
@@ -29,6 +30,7 @@ import {
 } from "./operations/due_times.ts";
 import { openDatabase } from "./database/open.ts";
 import { FairQueue } from "./lib/fair_queue.ts";
+import { Holders } from "./lib/holders.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
 import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
@@ -66,6 +68,8 @@ export interface App {
   /** The URL of the separate metrics port; null if there is none. */
   metricsUrl: string | null;
   db: Db;
+  /** All that holds something while work is in progress. */
+  holders: Holders;
   /** Accepts no more requests, answers those in flight, closes everything. */
   close(): Promise<void>;
 }
@@ -107,45 +111,55 @@ export async function openApp(
     });
   }
   await using stack = new AsyncDisposableStack();
-  const heavy = new FairQueue({
-    now: () => deps.clock.monotonic(),
-    pause: deps.yieldToIo,
-  });
+  const holders = new Holders();
+  holders.add("disk", diskThreads);
+  const heavy = holders.add(
+    "heavy",
+    new FairQueue({
+      now: () => deps.clock.monotonic(),
+      pause: deps.yieldToIo,
+    }),
+  );
   const metrics = new Metrics(
     config.databaseUrl === null ? "sqlite" : "postgres",
   );
   metrics.logLinesLost.watch(() => deps.lostLogLines?.() ?? 0);
-  const db = tracedDb(
-    await openDatabase(config, {
-      create: true,
-      heavy,
-      deps,
-      meter: metrics.db,
-      openWaitMs: Infinity,
+  const database = await openDatabase(config, {
+    create: true,
+    heavy,
+    deps,
+    meter: metrics.db,
+    openWaitMs: Infinity,
+  });
+  const db = tracedDb(holders.add("database", database));
+  stack.defer(() => db.close());
+  const outbound = holders.add(
+    "outbound",
+    new Outbound({
+      allowPrivate: config.allowPrivate,
+      perOrigin: HEADS_PER_ORIGIN,
+      total: HEADS_IN_ALL,
+      burst: HEADS_OF_A_BURST,
+      userAgent: USER_AGENT,
+      clock: deps.clock,
+      ...network,
     }),
   );
-  stack.defer(() => db.close());
-  const outbound = new Outbound({
-    allowPrivate: config.allowPrivate,
-    perOrigin: HEADS_PER_ORIGIN,
-    total: HEADS_IN_ALL,
-    burst: HEADS_OF_A_BURST,
-    userAgent: USER_AGENT,
-    clock: deps.clock,
-    ...network,
-  });
   stack.defer(() => outbound.close());
   const ending = new AbortController();
+  const keysInProgress = new Set<string>();
+  holders.add("keys", { held: () => ({ in_progress: keysInProgress.size }) });
   const services: Services = {
     config,
     deps,
     db,
     signals: newSignals(db.wakeUps),
     refusals: new RefusalLog(db, deps),
-    keysInProgress: new Set(),
+    holders,
+    keysInProgress,
     heavy,
     metrics,
-    health: new Health(db, deps),
+    health: new Health({ db, deps, holders }),
     network,
     outbound,
     images: images ?? openImageStore(imageStoreSettings(config), deps.clock),
@@ -183,8 +197,11 @@ export async function openApp(
   snapshot.start();
   stack.defer(() => snapshot.stop());
   stack.defer(() => db.hurry());
+  for (const queue of holders.queues) {
+    metrics.wait.watch(() => holders.oldestWaitMs(queue) / 1_000, queue);
+  }
   const opened = stack.move();
-  return { url, metricsUrl, db, close: () => opened.disposeAsync() };
+  return { url, metricsUrl, db, holders, close: () => opened.disposeAsync() };
 }
 
 async function startImages(
@@ -223,7 +240,7 @@ function startWebhooks(
 
 function keepRole(
   name: keyof typeof WORK,
-  { deps, health, metrics }: Services,
+  { deps, health, holders, metrics }: Services,
   stack: AsyncDisposableStack,
   make: () => BackgroundRole,
 ): void {
@@ -231,7 +248,8 @@ function keepRole(
   keeper.start();
   health.watch(name, () => keeper.trouble());
   const { queue, kind } = WORK[name];
-  metrics.inProgress.watch(() => keeper.inFlight, kind);
+  holders.add(queue, keeper);
+  metrics.inProgress.watch(() => keeper.held().in_flight, kind);
   metrics.queueMoved.watch(
     () => keeper.movedAt === null ? null : keeper.movedAt / 1_000,
     queue,

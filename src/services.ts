@@ -9,12 +9,15 @@ import type { RefusalLog } from "./sellers/refusals.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
 import type { FairQueue } from "./lib/fair_queue.ts";
+import type { Holders } from "./lib/holders.ts";
 
 export interface Services {
   config: Config;
   deps: Deps;
   db: Db;
   signals: Signals;
+  /** All that holds something while work is in progress. */
+  holders: Holders;
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
   /**

@@ -1414,6 +1414,7 @@ export interface Operations {
       /** to the operator alone; `ok`, or `failed: ` and why */
       checks?: {
         database?: string;
+        queues?: string;
         images?: string;
         webhooks?: string;
       };
@@ -1435,6 +1436,7 @@ export interface Operations {
       /** to the operator alone; `ok`, or `failed: ` and why */
       checks?: {
         database?: string;
+        queues?: string;
         images?: string;
         webhooks?: string;
       };
@@ -1710,7 +1712,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/healthz",
     answer: {
       status: TEXT,
-      checks: { elements: { database: TEXT, images: TEXT, webhooks: TEXT } },
+      checks: {
+        elements: {
+          database: TEXT,
+          queues: TEXT,
+          images: TEXT,
+          webhooks: TEXT,
+        },
+      },
       backlog: BACKLOG,
     },
   },
@@ -1718,7 +1727,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/readyz",
     answer: {
       status: TEXT,
-      checks: { elements: { database: TEXT, images: TEXT, webhooks: TEXT } },
+      checks: {
+        elements: {
+          database: TEXT,
+          queues: TEXT,
+          images: TEXT,
+          webhooks: TEXT,
+        },
+      },
       backlog: BACKLOG,
     },
   },

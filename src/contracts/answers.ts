@@ -354,6 +354,7 @@ export const ANSWERS = {
       "checks",
       elements(
         maybe("database", STRING),
+        maybe("queues", STRING),
         maybe("images", STRING),
         maybe("webhooks", STRING),
       ),

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Deps } from "../deps.ts";
 import type { FairQueue } from "../lib/fair_queue.ts";
+import type { Holder } from "../lib/holders.ts";
 import { type Db, DbError, type DbMeter } from "./db.ts";
 import { openSqlite } from "./sqlite/engine.ts";
 
@@ -47,7 +48,7 @@ export function makeDataFolder(folder: string): void {
 export async function openDatabase(
   { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
   { create = false, ...options }: DatabaseOptions = {},
-): Promise<Db> {
+): Promise<Db & Holder> {
   if (create) makeDataFolder(dataDir);
   if (url !== null) {
     const { deps, meter } = options;

@@ -1,6 +1,7 @@
 /** Limits the total size of all bodies and documents in progress. */
 import { BODY_COST, SELLER_BODY_SHARE } from "../config.ts";
 import { ServiceError } from "../lib/errors.ts";
+import type { Held } from "../lib/holders.ts";
 import { SharedBudget } from "./shared_budget.ts";
 
 /** A seller may have at most a quarter of it, and as `SharedBudget` says. */
@@ -11,6 +12,11 @@ export class BodyBudget {
   constructor(total: number) {
     const perSeller = total * SELLER_BODY_SHARE;
     this.#bytes = new SharedBudget({ total, perSeller });
+  }
+
+  /** What it holds; all zero when no body is in progress. */
+  held(): Held {
+    return this.#bytes.held();
   }
 
   /** Opens a request's share, which is returned when it is disposed of. */

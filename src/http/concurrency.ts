@@ -1,6 +1,7 @@
 /** Limits how much is in progress at once, for each seller and in total. */
 import type { Deps } from "../deps.ts";
 import { ServiceError, serviceStopping } from "../lib/errors.ts";
+import type { Held } from "../lib/holders.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
 import { SharedBudget, type SharedBudgetOptions } from "./shared_budget.ts";
@@ -51,6 +52,11 @@ export class ConcurrencyQuota {
     const refusal = this.#slots.take(seller, 1);
     if (refusal !== null) throw tooManyInProgress(refusal, this.#options);
     return () => this.#slots.giveBack(seller, 1);
+  }
+
+  /** What it holds; all zero when nothing is in progress. */
+  held(): Held {
+    return this.#slots.held();
   }
 
   /** Slots in use. */
@@ -112,6 +118,28 @@ export class ReadQuota {
       atOnce: STEPS,
       pause: () => this.#yieldSometimes(),
     });
+  }
+
+  /** What it holds; all zero when nothing is read. */
+  held(): Held {
+    const steps = this.#steps.held();
+    const [answers, long] = [this.#answers.held(), this.#long.held()];
+    return {
+      admitted: this.#admitted.taken,
+      answers: answers.used,
+      long: long.used,
+      steps: steps.running,
+      waiting: answers.waiting + long.waiting + steps.waiting,
+    };
+  }
+
+  /** As in `Holder`. */
+  oldestWaitMs(): number {
+    return Math.max(
+      this.#answers.oldestWaitMs(),
+      this.#long.oldestWaitMs(),
+      this.#steps.oldestWaitMs(),
+    );
   }
 
   /** Reads in progress or waiting. */

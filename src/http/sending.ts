@@ -8,6 +8,7 @@
 import type { Clock, Log } from "../deps.ts";
 import { joined, sizeOf } from "../lib/blocks.ts";
 import { ServiceError } from "../lib/errors.ts";
+import type { Held } from "../lib/holders.ts";
 import { limitTime } from "../net/time_limit.ts";
 import type { EncodedBlocks } from "../xml/encode.ts";
 import { RETRY_SOON } from "./concurrency.ts";
@@ -46,6 +47,16 @@ export class BodySender {
   constructor({ clock, log }: { clock: Clock; log: Log }) {
     this.#clock = clock;
     this.#log = log;
+  }
+
+  /** What it holds; all zero when every body is sent. */
+  held(): Held {
+    return {
+      bytes: this.#total,
+      owners: this.#unread.size,
+      bodies: this.#sendings.size,
+      public: this.#public.size,
+    };
   }
 
   /**

@@ -85,8 +85,8 @@ export class RequestHandler {
   readonly #limiter: RateLimiter;
   readonly #authFailures: AuthFailureLimiter;
   readonly #uploads: UploadQuota;
-  readonly #bodies = new ConcurrencyQuota(BODIES);
-  readonly #waits = new ConcurrencyQuota(WAITS);
+  readonly #bodies: ConcurrencyQuota;
+  readonly #waits: ConcurrencyQuota;
   readonly #reads: ReadQuota;
   readonly #sender: BodySender;
   readonly #state: ServerState;
@@ -98,7 +98,7 @@ export class RequestHandler {
     routes: readonly Route[],
     stopping: AbortSignal,
   ) {
-    const { db, deps, config } = services;
+    const { db, deps, config, holders } = services;
     this.#services = services;
     this.#routes = routes.filter(({ documentation }) => documentation !== null);
     this.#router = new Router(routes);
@@ -107,13 +107,16 @@ export class RequestHandler {
     this.#metricsKeys = new MetricsKeys(this.#operatorKeys, config.metricsKey);
     this.#limiter = new RateLimiter(deps.clock);
     this.#authFailures = new AuthFailureLimiter(deps.clock);
-    this.#reads = new ReadQuota(deps);
-    this.#sender = new BodySender(deps);
-    this.#uploads = new UploadQuota(deps.clock);
+    holders.add("requests", { held: () => ({ handling: this.#handling }) });
+    this.#bodies = holders.add("bodies", new ConcurrencyQuota(BODIES));
+    this.#waits = holders.add("waits", new ConcurrencyQuota(WAITS));
+    this.#reads = holders.add("reads", new ReadQuota(deps));
+    this.#sender = holders.add("answers", new BodySender(deps));
+    this.#uploads = holders.add("uploads", new UploadQuota(deps.clock));
     this.#state = {
       stopping,
       bodies: this.#bodies,
-      budget: new BodyBudget(config.bodyBudget),
+      budget: holders.add("body_bytes", new BodyBudget(config.bodyBudget)),
       uploads: this.#uploads,
       waits: this.#waits,
       reads: this.#reads,

@@ -21,6 +21,11 @@ export class SharedBudget {
     this.#options = options;
   }
 
+  /** What it holds; all zero when nothing is taken. */
+  held(): { taken: number; sellers: number } {
+    return { taken: this.#taken, sellers: this.#bySeller.size };
+  }
+
   /** What all sellers have. */
   get taken(): number {
     return this.#taken;
@@ -36,13 +41,19 @@ export class SharedBudget {
    * was reached.
    */
   take(seller: string, amount: number): "seller" | "all" | null {
+    const refusal = this.refusal(seller, amount);
+    if (refusal !== null) return refusal;
+    this.#bySeller.set(seller, this.of(seller) + amount);
+    this.#taken += amount;
+    return null;
+  }
+
+  /** Whose limit leaves no room for so much more; null if there is room. */
+  refusal(seller: string, amount: number): "seller" | "all" | null {
     const { total, perSeller } = this.#options;
     const wanted = this.of(seller) + amount;
     if (wanted > perSeller) return "seller";
-    if (wanted > total - this.#taken - amount) return "all";
-    this.#bySeller.set(seller, wanted);
-    this.#taken += amount;
-    return null;
+    return wanted > total - this.#taken - amount ? "all" : null;
   }
 
   giveBack(seller: string, amount: number): void {

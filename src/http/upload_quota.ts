@@ -32,6 +32,8 @@ export interface UploadRequest {
 interface Waiter {
   start: () => void;
   refuse: () => void;
+  /** Monotonic milliseconds. */
+  askedAt: number;
 }
 
 /** Slots for uploads; see the top of this file. */
@@ -43,9 +45,24 @@ export class UploadQuota {
   /** By seller, the number of its latest slot. */
   readonly #latest = new RecentValues<number>(REMEMBERED);
   #granted = 0;
+  /** When the last slot was given back; monotonic milliseconds. */
+  #releasedAt = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** What it holds; all zero when nothing is in progress. */
+  held(): { taken: number; sellers: number; waiting: number } {
+    return { ...this.#slots.held(), waiting: this.#waiting.size };
+  }
+
+  /** As in `Holder`. */
+  oldestWaitMs(): number {
+    const [next] = this.#inLine();
+    if (next === undefined || this.#slots.refusal(next, 1) !== null) return 0;
+    const { askedAt } = this.#waiting.get(next)!;
+    return this.#clock.monotonic() - Math.max(askedAt, this.#releasedAt);
   }
 
   /** Uploads in progress. */
@@ -111,7 +128,8 @@ export class UploadQuota {
       };
       const cancel = this.#clock.after(WAIT_MS, refuse);
       signal.addEventListener("abort", onAbort);
-      this.#waiting.set(seller, { start, refuse });
+      const askedAt = this.#clock.monotonic();
+      this.#waiting.set(seller, { start, refuse, askedAt });
       if (signal.aborted) onAbort();
     });
   }
@@ -122,6 +140,7 @@ export class UploadQuota {
     return {
       [Symbol.dispose]: () => {
         this.#slots.giveBack(seller, 1);
+        this.#releasedAt = this.#clock.monotonic();
         this.#startNext();
       },
     };

@@ -3,12 +3,12 @@
  * keeper compares that count every second and restarts the role from its rows
  * when it has not changed for a minute although the role could work.
  */
-import type { LogFields } from "../deps.ts";
+import type { Held, Holder } from "../lib/holders.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { Signal } from "./signals.ts";
 
 /** A background role, as its keeper sees it. */
-export interface BackgroundRole {
+export interface BackgroundRole extends Required<Holder> {
   start(): void;
   /** Records what is done, releases the rest, and ends. */
   stop(): Promise<void>;
@@ -21,11 +21,10 @@ export interface BackgroundRole {
   trouble(): string | null;
   /**
    * Increases with each piece of due work done, and with each look that finds
-   * none.
+   * none, neither due nor in progress.
    */
   readonly moves: number;
-  /** What it holds, for the log. */
-  held(): LogFields & { in_flight: number };
+  held(): Held & { in_flight: number };
 }
 
 export interface RoleKeeperOptions {
@@ -41,7 +40,7 @@ const LOOK_MS = 1_000;
  */
 const STUCK_LOOKS = 60;
 
-export class RoleKeeper {
+export class RoleKeeper implements Holder {
   readonly #options: RoleKeeperOptions;
   readonly #loop: Loop;
   #role: BackgroundRole;
@@ -93,9 +92,13 @@ export class RoleKeeper {
     return this.#movedAt;
   }
 
-  /** How many jobs the role holds. */
-  get inFlight(): number {
-    return this.#role.held().in_flight;
+  /** What the role holds. */
+  held(): Held & { in_flight: number } {
+    return this.#role.held();
+  }
+
+  oldestWaitMs(): number {
+    return this.#role.oldestWaitMs();
   }
 
   #look(): number {

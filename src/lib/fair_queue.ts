@@ -85,10 +85,7 @@ export class FairQueue {
     return { running, pausing: this.#pausing, waiting };
   }
 
-  /**
-   * How long the oldest task that may run stands beside a free place, in
-   * milliseconds; a pause leaves its place free.
-   */
+  /** As in `Holder`; a pause leaves its place free. */
   oldestWaitMs(): number {
     if (this.#running.size >= this.#atOnce) return 0;
     let askedAt = Infinity;

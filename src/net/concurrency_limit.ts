@@ -132,10 +132,7 @@ export class ConcurrencyLimit {
     return { used: this.#shared.used + this.#bursts.used, waiting };
   }
 
-  /**
-   * How long the oldest waiter that may have a slot stands beside a free one,
-   * in milliseconds.
-   */
+  /** As in `Holder`. */
   oldestWaitMs(): number {
     let askedAt = Infinity;
     for (const [owner, queues] of this.#waiting) {

@@ -95,6 +95,16 @@ export class Names {
     return await begun;
   }
 
+  /** Look-ups in progress or waiting; all zero without. */
+  held(): { used: number; waiting: number } {
+    return this.#slots.held();
+  }
+
+  /** As in `Holder`. */
+  oldestWaitMs(): number {
+    return this.#slots.oldestWaitMs();
+  }
+
   #current(name: string): Entry["addresses"] | undefined {
     const known = this.#known.get(name);
     return known && this.#options.clock.monotonic() < known.until

@@ -9,6 +9,7 @@
  */
 
 import type { Clock } from "../deps.ts";
+import type { Held } from "../lib/holders.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { allowList } from "./addresses.ts";
 import { OutboundRequest } from "./request.ts";
@@ -267,6 +268,23 @@ export class Outbound {
     } catch (error) {
       throw this.#failed(call, error);
     }
+  }
+
+  /** What it holds; all zero some seconds after the last request. */
+  held(): Held {
+    const [slots, names] = [this.#slots.held(), this.#names.held()];
+    return {
+      requests: this.#calls.count(this.#closing.signal),
+      slots: slots.used,
+      lookups: names.used,
+      waiting: slots.waiting + names.waiting,
+      idle: this.#pool.size,
+    };
+  }
+
+  /** As in `Holder`. */
+  oldestWaitMs(): number {
+    return Math.max(this.#slots.oldestWaitMs(), this.#names.oldestWaitMs());
   }
 
   /** Closes every connection; pending requests reject with `aborted`. */

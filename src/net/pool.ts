@@ -25,6 +25,11 @@ export class Pool {
     this.#clock = clock;
   }
 
+  /** Idle connections. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Takes a connection to one of these addresses, if there is one. */
   take(
     origin: string,

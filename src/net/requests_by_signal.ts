@@ -33,6 +33,11 @@ export class RequestsBySignal {
     });
   }
 
+  /** How many requests of this signal have not ended. */
+  count(signal: AbortSignal): number {
+    return this.#listening.get(signal)?.calls.size ?? 0;
+  }
+
   #listen(signal: AbortSignal): Listening {
     const calls = new Set<OutboundRequest>();
     const stopAll = () => {

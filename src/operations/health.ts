@@ -1,6 +1,8 @@
 /** Health checks behind `/readyz`. */
 import type { Clock, Deps } from "../deps.ts";
 import { type Db, outageOf } from "../database/db.ts";
+import type { Holders } from "../lib/holders.ts";
+import { pause } from "../lib/waits.ts";
 import { noteLook } from "./health_row.ts";
 
 /**
@@ -10,21 +12,38 @@ const STANDS_MS = 1_000;
 /** A write that takes longer counts as failed. */
 const WRITE_MS = 1_000;
 
+/** Nobody who may go on stands beside a free place for so long. */
+const WAIT_MS = 1_000;
+/**
+ * A stall of this process makes all waits long, so a long one counts only if it
+ * is there after this process has gone on for so long.
+ */
+const GO_ON_MS = 100;
+
 /** Each check by name: why it failed; null if it passed. */
 export type Checks = ReadonlyMap<string, string | null>;
+
+export interface HealthOptions {
+  db: Db;
+  deps: Pick<Deps, "clock" | "log">;
+  /** What may stand still. */
+  holders: Holders;
+}
 
 export class Health {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
+  readonly #holders: Holders;
   readonly #roles = new Map<string, () => string | null>();
   #checks: Promise<Checks> | null = null;
   #write: Promise<string | null> | null = null;
   #until = 0;
   #lastFailed = "";
 
-  constructor(db: Db, deps: Pick<Deps, "clock" | "log">) {
+  constructor({ db, deps, holders }: HealthOptions) {
     this.#db = db;
     this.#deps = deps;
+    this.#holders = holders;
   }
 
   /** Adds a role of this process; `trouble` returns as in `Checks`. */
@@ -45,7 +64,10 @@ export class Health {
   }
 
   async #lookAgain(clock: Clock): Promise<Checks> {
-    const checks = new Map([["database", await this.#databaseTrouble()]]);
+    const checks = new Map([
+      ["database", await this.#databaseTrouble()],
+      ["queues", await this.#queueTrouble()],
+    ]);
     for (const [role, trouble] of this.#roles) checks.set(role, trouble());
     this.#until = clock.monotonic() + STANDS_MS;
     this.#noteChange(checks);
@@ -71,6 +93,21 @@ export class Health {
     } catch (error) {
       return outageOf(error) ?? "the database refuses a write";
     }
+  }
+
+  async #queueTrouble(): Promise<string | null> {
+    if (this.#stuckQueue() === undefined) return null;
+    const { clock } = this.#deps;
+    await pause(clock, GO_ON_MS);
+    const queue = this.#stuckQueue();
+    if (queue === undefined) return null;
+    const seconds = Math.floor(this.#holders.oldestWaitMs(queue) / 1_000);
+    return `${queue}: one that may go on has waited for ${seconds} s`;
+  }
+
+  #stuckQueue(): string | undefined {
+    return this.#holders.queues
+      .find((queue) => this.#holders.oldestWaitMs(queue) >= WAIT_MS);
   }
 
   #noteChange(checks: Checks): void {

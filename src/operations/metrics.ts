@@ -89,7 +89,12 @@ export class Metrics {
   );
   readonly queueMoved = new Gauge(
     "seller_queue_moved_timestamp_seconds",
-    "When this process last moved a job, or found none that is due; Unix time.",
+    "When this process last moved a job, or had none to move; Unix time.",
+    ["queue"],
+  );
+  readonly wait = new Gauge(
+    "seller_wait_seconds",
+    "How long the oldest waiter that may go on has stood beside a free place.",
     ["queue"],
   );
   readonly events = new Counter(
@@ -199,6 +204,7 @@ export class Metrics {
     this.queue,
     this.queueOldestDue,
     this.queueMoved,
+    this.wait,
     this.events,
     this.deliveries,
     this.deliveryLatency,

@@ -84,6 +84,9 @@ const TROUBLE: Record<string, Series[]> = {
       values: "0x40",
     },
   ],
+  SellerQueueForgets: [
+    { series: 'seller_wait_seconds{queue="heavy"}', values: "2x40" },
+  ],
   SellerQueueLate: [
     {
       series: 'seller_queue_oldest_due_seconds{queue="images"}',

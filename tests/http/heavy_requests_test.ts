@@ -1,5 +1,5 @@
 /** Heavy requests that wait for each other all get an answer. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { yieldToIo } from "../../src/lib/yield_to_io.ts";
 import { type Answer, boot, codeOf, product, textAt } from "../support/app.ts";
 import { inTime, RunningClock, until } from "../support/clock.ts";
@@ -56,7 +56,11 @@ async function bootHeld() {
   const clock = new SlowClock();
   const app = await boot({
     app: { maintain: false },
-    config: { databaseUrl: null, metricsKey: "metrics" },
+    config: {
+      databaseUrl: null,
+      metricsKey: "metrics",
+      operatorKey: "operator",
+    },
     deps: {
       clock,
       beforeCommit: () => commits.pass(),
@@ -68,11 +72,13 @@ async function bootHeld() {
       },
     },
   });
-  const inProgress = async (kind: string): Promise<number> => {
+  const metric = async (series: string): Promise<number> => {
     const headers = { "Authorization": "Bearer metrics" };
     const { text } = await app.call("/metrics", { key: null, headers });
-    return parseMetrics(text).get(`seller_in_progress{kind="${kind}"}`)!;
+    return parseMetrics(text).get(series)!;
   };
+  const inProgress = (kind: string) =>
+    metric(`seller_in_progress{kind="${kind}"}`);
   const upload = (key: string) =>
     app.upload(LARGE, "", { "Idempotency-Key": key });
   /**
@@ -107,6 +113,7 @@ async function bootHeld() {
     clock,
     commits,
     pauses,
+    metric,
     upload,
     twoUploads,
     fourLists,
@@ -177,4 +184,32 @@ Deno.test("lists that wait until the service ends are asked to come again", asyn
     assertEquals([status, headers.get("retry-after")], [503, "5"]);
   }
   await inTime(closed, "the end of the service");
+});
+
+Deno.test("work that stands beside a free place for a second makes the service unready", async () => {
+  await using held = await bootHeld();
+  const { app, clock, pauses } = held;
+  const ready = () => app.call("/readyz", { key: "operator" });
+  clock.msPerLook = 10;
+  pauses.close();
+  const uploads = [held.upload("first"), held.upload("second")];
+  await until(() => pauses.waiting > 0, "a pause");
+  clock.msPerLook = 0;
+  assertEquals((await ready()).status, 200);
+  clock.advance(2_500);
+  const wait = 'seller_wait_seconds{queue="heavy"}';
+  await until(async () => await held.metric(wait) >= 1, "one that waits");
+  const stuck = await ready();
+  assertEquals(stuck.status, 503);
+  assertMatch(
+    textAt(stuck.xml, "checks/queues"),
+    /^failed: heavy: one that may go on has waited for \d s$/,
+  );
+  pauses.open();
+  for (const { status } of await Promise.all(uploads)) {
+    assertEquals(status, 200);
+  }
+  clock.advance(1_000);
+  assertEquals((await ready()).status, 200);
+  assertEquals(await held.metric(wait), 0);
 });

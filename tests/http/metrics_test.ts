@@ -35,6 +35,7 @@ const METRICS: Record<string, string[]> = {
   seller_queue: ["queue", "state"],
   seller_queue_oldest_due_seconds: ["queue"],
   seller_queue_moved_timestamp_seconds: ["queue"],
+  seller_wait_seconds: ["queue"],
   seller_events_total: ["outcome", "trigger"],
   seller_delivery_attempts_total: ["outcome"],
   seller_delivery_latency_seconds: [],

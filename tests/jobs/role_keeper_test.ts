@@ -26,6 +26,9 @@ class PlayedRole implements BackgroundRole {
   held() {
     return { in_flight: 3 };
   }
+  oldestWaitMs() {
+    return 0;
+  }
 }
 
 /** A kept role; `seconds` lets the keeper look so often. */

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 429cbc6e4353d49a2f0f41ff31cc53ba.
+// Built by `deno task client` from sources with the hash 5e7291c5a9a386806125ac4c2d953308.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -929,6 +929,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         /** to the operator alone; `ok`, or `failed: ` and why */
         checks?: {
             database?: string;
+            queues?: string;
             images?: string;
             webhooks?: string;
         };
@@ -944,6 +945,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         /** to the operator alone; `ok`, or `failed: ` and why */
         checks?: {
             database?: string;
+            queues?: string;
             images?: string;
             webhooks?: string;
         };

@@ -55,6 +55,7 @@ import { readBy } from "../open_read.ts";
 import { Servers } from "./servers.ts";
 import { type Called, isAborted, refuseSpoilt } from "./retries.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
+import type { Held, Holder } from "../../lib/holders.ts";
 import { type WaitingWrite, WriteQueues } from "./write_queues.ts";
 
 /** How often a read is tried if its connection breaks. */
@@ -90,7 +91,9 @@ export interface PostgresOptions {
  * Connects, and creates or upgrades the schema. Throws a `DbError`: `away`,
  * `missing`, `newer`, `corrupt`, `readonly`.
  */
-export async function openPostgres(options: PostgresOptions): Promise<Db> {
+export async function openPostgres(
+  options: PostgresOptions,
+): Promise<Db & Holder> {
   const { url, migrations = MIGRATIONS, create = true } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
   const servers = await Servers.open(url, deps.clock);
@@ -101,7 +104,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
 /** The result of one write, with its handle. */
 type CalledWrite = Called & { tx: PostgresTx };
 
-class PostgresDb implements Db {
+class PostgresDb implements Db, Holder {
   readonly #servers: Servers;
   readonly #writers: ConnectionPool;
   readonly #readers: ConnectionPool;
@@ -331,6 +334,10 @@ class PostgresDb implements Db {
           "while the service runs.",
       ),
     );
+  }
+
+  held(): Held {
+    return this.#writes.held();
   }
 
   hurry(): void {

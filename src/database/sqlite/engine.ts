@@ -16,6 +16,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { Calls } from "../calls.ts";
 import { FairQueue } from "../../lib/fair_queue.ts";
+import type { Held, Holder } from "../../lib/holders.ts";
 import {
   closed,
   type Db,
@@ -75,7 +76,7 @@ export interface SqliteOptions {
 export async function openSqlite(
   file: string,
   options: SqliteOptions = {},
-): Promise<Db> {
+): Promise<Db & Holder> {
   const { migrations = MIGRATIONS, openWaitMs = LOCK_WAIT_MS } = options;
   const { meter = NO_METER } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
@@ -148,7 +149,7 @@ interface FinishedWrite {
   afterCommit: (() => void)[];
 }
 
-class SqliteDb implements Db {
+class SqliteDb implements Db, Holder {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   /** Heavy writes, one at a time. */
@@ -490,6 +491,11 @@ class SqliteDb implements Db {
     const options = { write: true, createNew: true, mode: 0o600 };
     Deno.openSync(file, options).close();
     await this.#reader.copyTo(file);
+  }
+
+  held(): Held {
+    const writing = this.#writing === null ? 0 : 1;
+    return { writes: this.#waiting.length, writing };
   }
 
   hurry(): void {

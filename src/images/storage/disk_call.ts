@@ -44,7 +44,7 @@ export function diskCall<T>(call: () => T): T {
  * look-ups use the others (`net/names.ts`).
  */
 const THREADS = 8;
-const threads = new ConcurrencyLimit({
+export const diskThreads = new ConcurrencyLimit({
   perKey: THREADS,
   total: THREADS,
   clock: systemClock,
@@ -56,6 +56,6 @@ const threads = new ConcurrencyLimit({
  * host is blamed.
  */
 export async function diskTurn<T>(call: () => Promise<T>): Promise<T> {
-  using _thread = await threads.acquire("");
+  using _thread = await diskThreads.acquire("");
   return await call();
 }

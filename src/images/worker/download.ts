@@ -107,6 +107,11 @@ export class ImageFetcher {
     };
   }
 
+  /** As in `Holder`. */
+  oldestWaitMs(): number {
+    return Math.max(this.#slots.oldestWaitMs(), this.#inspections.oldestWaitMs());
+  }
+
   /** The current jobs. */
   get jobs(): ImageProgress[] {
     return Array.from(this.#phases, ([lease, phase]) => ({ lease, phase }));

@@ -3,6 +3,7 @@
  * database. `thread.ts` sends it jobs, and starts another one whenever it dies.
  */
 import type { Clock } from "../../deps.ts";
+import type { Held } from "../../lib/holders.ts";
 import { StallWatch } from "../../jobs/stall_watch.ts";
 import { type Network, Outbound } from "../../net/outbound.ts";
 import { USER_AGENT } from "../../version.ts";
@@ -58,6 +59,15 @@ export class ImageWorker {
     this.#keepTicking();
   }
 
+  /** What it holds; all zero when it has no job. */
+  held(): Held {
+    return {
+      running: this.#running.size,
+      ...this.#fetcher?.held(),
+      ...this.#outbound?.held(),
+    };
+  }
+
   /** Does what the main thread asks. */
   receive(message: ToImageWorker): void {
     switch (message.type) {
@@ -108,7 +118,9 @@ export class ImageWorker {
   /** Results first: a job neither among them nor in progress counts as lost. */
   #beat(number: number): void {
     this.#results.flush();
-    this.#post({ type: "beat", number, jobs: this.#fetcher?.jobs ?? [] });
+    const jobs = this.#fetcher?.jobs ?? [];
+    const waitMs = this.#fetcher?.oldestWaitMs() ?? 0;
+    this.#post({ type: "beat", number, jobs, waitMs });
   }
 
   /** Out of memory, a thread may skip its `finally` blocks and live on. */

@@ -43,10 +43,10 @@ export type ToImageWorker =
 
 export type FromImageWorker =
   /**
-   * It received the ping, and these jobs have not ended. Number 0 means that it
-   * has started.
+   * It received the ping, and these jobs have not ended; `waitMs` is as
+   * `oldestWaitMs` of a holder. Number 0 means that it has started.
    */
-  | { type: "beat"; number: number; jobs: ImageProgress[] }
+  | { type: "beat"; number: number; jobs: ImageProgress[]; waitMs: number }
   /** Sent at intervals: its timers run, and `heard` is its latest ping. */
   | { type: "tick"; heard: number }
   | { type: "done"; results: FetchedImage[] }

@@ -16,7 +16,7 @@ import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
 import { outageOf, type Tx } from "../../database/db.ts";
-import type { LogFields } from "../../deps.ts";
+import type { Held } from "../../lib/holders.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type AttemptResult,
@@ -220,14 +220,17 @@ export class ImageRole implements BackgroundRole {
     return this.#moves;
   }
 
-  held(): LogFields & { in_flight: number } {
+  held(): Held & { in_flight: number } {
     const inFlight = this.#inFlight();
     return {
       in_flight: inFlight.length,
       to_record: this.#held.size - inFlight.length,
-      last_report_ms: this.#services.deps.clock.monotonic() - this.#reportedAt,
       ...this.#thread.phases,
     };
+  }
+
+  oldestWaitMs(): number {
+    return this.#thread.oldestWaitMs();
   }
 
   async #round(): Promise<number> {
@@ -244,7 +247,7 @@ export class ImageRole implements BackgroundRole {
     this.#next = picked.round;
     if (untold) await this.#tellRest();
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
-    let moved = untold || picked.jobs.length === 0;
+    let moved = untold || (picked.jobs.length === 0 && this.#isNothingDue());
     if (ended.length + picked.jobs.length + expired.length > 0) {
       const claimed = await this.#write(now, ended, expired, jobs);
       moved ||= claimed + ended.length + expired.length > 0;
@@ -261,6 +264,15 @@ export class ImageRole implements BackgroundRole {
       picked.more ? clock.now() + NEXT_LOOK_MS : Infinity,
     );
     return Math.max(1, nextAt - now);
+  }
+
+  /**
+   * Whether nothing is in progress but what waits for a host or the store,
+   * which have time limits. Other jobs wait in the worker; it has to go on.
+   */
+  #isNothingDue(): boolean {
+    const { downloading = 0, storing = 0 } = this.#thread.phases;
+    return this.#held.size === 0 || downloading + storing > 0;
   }
 
   /**

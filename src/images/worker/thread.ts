@@ -93,6 +93,8 @@ export class ImageThread {
   readonly #given = new Map<string, number>();
   /** The jobs of its latest beat, by lease. */
   #jobs: ReadonlyMap<string, Job> = new Map();
+  /** As it told at its latest beat; see `Holder`. */
+  #waitMs = 0;
   #ready = false;
   #missed = 0;
   #beats = 0;
@@ -136,6 +138,11 @@ export class ImageThread {
       counts[phase] = (counts[phase] ?? 0) + 1;
     }
     return counts;
+  }
+
+  /** As in `Holder`, at its latest beat. */
+  oldestWaitMs(): number {
+    return this.#waitMs;
   }
 
   /** Whether the job waited for the store at the worker's latest beat. */
@@ -214,6 +221,7 @@ export class ImageThread {
     switch (message.type) {
       case "beat":
         if (++this.#beats === SOUND_BEATS) this.#deaths = 0;
+        this.#waitMs = message.waitMs;
         this.#compare(message.number, message.jobs);
         if (this.#life === null || this.#ready) return;
         this.#ready = true;
@@ -284,6 +292,7 @@ export class ImageThread {
     this.#ready = false;
     this.#given.clear();
     this.#jobs = new Map();
+    this.#waitMs = 0;
     this.#end(life);
     this.#stopped?.();
     // A job's fault does not count against the worker.

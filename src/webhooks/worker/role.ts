@@ -8,7 +8,7 @@ import { StallWatch } from "../../jobs/stall_watch.ts";
 import type { Services } from "../../services.ts";
 import { Signal } from "../../jobs/signals.ts";
 import { outageOf, type Sql, type Tx } from "../../database/db.ts";
-import type { LogFields } from "../../deps.ts";
+import type { Held } from "../../lib/holders.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type Claim,
@@ -136,8 +136,16 @@ export class WebhookRole implements BackgroundRole {
     return this.#moves;
   }
 
-  held(): LogFields & { in_flight: number } {
-    return { in_flight: this.#inFlight.size, sending: this.#sending.size };
+  held(): Held & { in_flight: number } {
+    return {
+      in_flight: this.#inFlight.size,
+      sending: this.#sending.size,
+      ...this.#outbound.held(),
+    };
+  }
+
+  oldestWaitMs(): number {
+    return this.#outbound.oldestWaitMs();
   }
 
   async #step(): Promise<number> {
@@ -160,7 +168,8 @@ export class WebhookRole implements BackgroundRole {
     const shares = this.#inFlight.shares(due);
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = given > 0 ? await this.#claim(shares, now) : 0;
-    if (due.length === 0 || claimed > 0) this.#moves++;
+    const isIdle = due.length === 0 && this.#inFlight.size === 0;
+    if (isIdle || claimed > 0) this.#moves++;
     // Slots that one webhook did not need may be what another lacked.
     if (claimed < given && shares.length < due.length) return 0;
     const next = heads.find(({ dueAt }) => dueAt > now);

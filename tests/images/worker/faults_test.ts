@@ -307,6 +307,50 @@ Deno.test("image worker: one that never gets going is tried again with pauses", 
   assert(role.trouble() !== null);
 });
 
+/** Inspects every image for ever; the last beat says that one may go on. */
+const FORGETFUL = `
+import { parentPort } from "node:worker_threads";
+let jobs = [];
+parentPort.on("message", ({ type, number = 0, tasks = [] }) => {
+  jobs = jobs.concat(tasks.map(({ lease }) => ({ lease, phase: "judging" })));
+  if (type === "stop") parentPort.postMessage({ type: "stopped" });
+  else if (type !== "fetch") {
+    const waitMs = 1_000 * jobs.length;
+    parentPort.postMessage({ type: "beat", number, jobs, waitMs });
+  }
+});`;
+
+Deno.test("image worker: jobs that stand still in it are no movement, and it tells how long they wait", async () => {
+  const clock = new TestClock(Date.now());
+  await using host = new ImageHost();
+  await using bench = new ImageBench({
+    deps: { clock },
+    role: {
+      module: new URL(`data:text/javascript,${encodeURI(FORGETFUL)}`),
+      beatMs: 1_000,
+    },
+  });
+  const role = bench.startRole();
+  const seconds = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      clock.advance(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await until(async () => {
+    await seconds(1);
+    return role.moves > 2;
+  }, "a role that has nothing to do");
+  await bench.upload(good(host, 1));
+  await until(async () => {
+    await seconds(1);
+    return role.held().judging === 1;
+  }, "an image that is inspected");
+  const { moves } = role;
+  await seconds(10);
+  assertEquals([role.moves, role.oldestWaitMs()], [moves, 1_000]);
+});
+
 /** Hears what it is told, and breaks every download off. */
 const INTERRUPTING = `
 import { parentPort } from "node:worker_threads";
@@ -318,7 +362,7 @@ parentPort.on("message", ({ type, number, tasks = [] }) => {
   parentPort.postMessage(
     type === "fetch" ? { type: "done", results }
     : type === "stop" ? { type: "stopped" }
-    : { type: "beat", number: number ?? 0, jobs: [] },
+    : { type: "beat", number: number ?? 0, jobs: [], waitMs: 0 },
   );
 });`;
 
@@ -342,7 +386,10 @@ Deno.test("image worker: downloads that this process breaks off are repeated wit
     }
     return role.moves - before;
   };
-  await until(() => role.held().last_report_ms === 0, "an interruption");
+  const isInterrupted = () =>
+    bench.metrics.images.samples()
+      .some(({ labels }) => labels.outcome === "interrupted");
+  await until(isInterrupted, "an interruption");
   const most = 3 * 5;
   const seen = await moves(5_000);
   assert(seen <= most, `${seen} moves in five seconds`);

@@ -1,0 +1,65 @@
+/** The register of all that holds something while work is in progress. */
+
+/** Counts by name; all zero when nothing is in progress. */
+export type Held = Readonly<Record<string, number>>;
+
+export interface Holder {
+  held(): Held;
+  /**
+   * How long the oldest waiter that may go on stands beside a free place, in
+   * milliseconds; 0 if none does. Absent where nothing waits.
+   */
+  oldestWaitMs?(): number;
+}
+
+/**
+ * Every queue, limit, budget and map of work in progress of one service is
+ * added where it is made, so that monitoring sees what stands still, and a test
+ * what was not given back.
+ */
+export class Holders {
+  /** Several may have one name; they count as one. */
+  readonly #byName = new Map<string, Holder[]>();
+
+  /** Returns the holder. */
+  add<H extends Holder>(name: string, holder: H): H {
+    const holders = this.#byName.get(name);
+    if (holders === undefined) this.#byName.set(name, [holder]);
+    else holders.push(holder);
+    return holder;
+  }
+
+  get names(): string[] {
+    return [...this.#byName.keys()];
+  }
+
+  /** Those in which something may wait. */
+  get queues(): string[] {
+    return this.names.filter((name) =>
+      this.#byName.get(name)!.some((holder) => "oldestWaitMs" in holder)
+    );
+  }
+
+  /** What is not zero, as `uploads.waiting`. */
+  held(): Held {
+    const all: Record<string, number> = {};
+    for (const [name, holders] of this.#byName) {
+      for (const holder of holders) {
+        for (const [what, count] of Object.entries(holder.held())) {
+          const key = `${name}.${what}`;
+          if (count !== 0) all[key] = (all[key] ?? 0) + count;
+        }
+      }
+    }
+    return all;
+  }
+
+  /** As `oldestWaitMs` of a holder. */
+  oldestWaitMs(name: string): number {
+    let oldest = 0;
+    for (const holder of this.#byName.get(name) ?? []) {
+      oldest = Math.max(oldest, holder.oldestWaitMs?.() ?? 0);
+    }
+    return oldest;
+  }
+}

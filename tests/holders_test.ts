@@ -1,0 +1,96 @@
+/** The register knows all that holds something while work is in progress. */
+import { assertEquals } from "@std/assert";
+import { boot, product } from "./support/app.ts";
+import { until } from "./support/clock.ts";
+
+const SOURCE = new URL("../src/", import.meta.url);
+/**
+ * What the register has, by the file that makes it and its class. What is a
+ * part of another one is told by that.
+ */
+const MADE: Record<string, string[]> = {
+  "app.ts FairQueue": ["heavy"],
+  "app.ts Outbound": ["outbound"],
+  "app.ts RoleKeeper": ["deliveries", "images"],
+  "app.ts ImageRole": ["images"],
+  "app.ts WebhookRole": ["deliveries"],
+  "database/postgres/engine.ts PostgresDb": ["database"],
+  "database/postgres/engine.ts WriteQueues": ["database"],
+  "database/sqlite/engine.ts SqliteDb": ["database"],
+  "database/sqlite/engine.ts FairQueue": ["heavy"],
+  "http/body_budget.ts SharedBudget": ["body_bytes"],
+  "http/concurrency.ts SharedBudget": ["bodies", "waits"],
+  "http/concurrency.ts ConcurrencyQuota": ["reads"],
+  "http/concurrency.ts ConcurrencyLimit": ["reads"],
+  "http/concurrency.ts FairQueue": ["reads"],
+  "http/server.ts ConcurrencyQuota": ["bodies", "waits"],
+  "http/server.ts ReadQuota": ["reads"],
+  "http/server.ts BodySender": ["answers"],
+  "http/server.ts UploadQuota": ["uploads"],
+  "http/server.ts BodyBudget": ["body_bytes"],
+  "http/upload_quota.ts SharedBudget": ["uploads"],
+  // In another thread, which tells the role of its jobs and how long they wait.
+  "images/worker/worker.ts ImageWorker": ["images"],
+  "images/worker/image_worker.ts Outbound": ["images"],
+  "images/worker/image_worker.ts ImageFetcher": ["images"],
+  "images/worker/download.ts ConcurrencyLimit": ["images"],
+  "images/worker/download.ts FairQueue": ["images"],
+  "images/storage/disk_call.ts ConcurrencyLimit": ["disk"],
+  "net/names.ts ConcurrencyLimit": ["outbound", "deliveries"],
+  "net/outbound.ts ConcurrencyLimit": ["outbound", "deliveries"],
+  "net/outbound.ts Names": ["outbound", "deliveries"],
+  "webhooks/worker/role.ts Outbound": ["deliveries"],
+  // Made for one call and closed after it.
+  "net/guard.ts Outbound": [],
+  // Its requests have time limits, and wait for nothing but each other.
+  "object_storage/client.ts ConcurrencyLimit": [],
+};
+/** Maps and counts, which are no classes of their own. */
+const OTHERS = ["keys", "requests"];
+
+function* sources(folder = ""): Generator<{ path: string; text: string }> {
+  for (
+    const { name, isDirectory } of Deno.readDirSync(new URL(folder, SOURCE))
+  ) {
+    const path = folder + name;
+    if (isDirectory) yield* sources(`${path}/`);
+    else if (/\.tsx?$/.test(name)) {
+      yield { path, text: Deno.readTextFileSync(new URL(path, SOURCE)) };
+    }
+  }
+}
+
+Deno.test("whatever holds something is in the register, wherever it is made", async () => {
+  const files = [...sources()];
+  const classes = files.flatMap(({ text }) =>
+    text.split(/^(?:export )?class /m).slice(1)
+      .filter((body) => /^ {2}held\(\)/m.test(body))
+      .map((body) => /^\w+/.exec(body)![0])
+  ).filter((name) => name !== "Holders");
+  const made = files.flatMap(({ path, text }) =>
+    classes.filter((name) => text.includes(`new ${name}(`))
+      .map((name) => `${path} ${name}`)
+  );
+  assertEquals(made.sort(), Object.keys(MADE).sort());
+  await using app = await boot({
+    config: { roles: ["api", "images", "webhooks"] },
+  });
+  const names = new Set([...Object.values(MADE).flat(), ...OTHERS]);
+  assertEquals(app.app.holders.names.sort(), [...names].sort());
+});
+
+Deno.test("when all is done, nothing is held", async () => {
+  await using app = await boot({
+    config: { roles: ["api", "images", "webhooks"] },
+  });
+  const { holders } = app.app;
+  const answers = await Promise.all([
+    app.upload(product("A")),
+    app.upload(product("B"), "", { "Idempotency-Key": "b" }),
+    app.call("/seller_api/products"),
+    app.call("/seller_api/bulk_products"),
+  ]);
+  assertEquals(answers.map(({ status }) => status), [200, 200, 200, 200]);
+  const isIdle = () => Object.keys(holders.held()).length === 0;
+  await until(isIdle, "a service that holds nothing");
+});
