@@ -9,6 +9,7 @@ import {
 } from "./connection.ts";
 import { decode, parseXml } from "./decode.ts";
 import { ApiError, Unreachable } from "./errors.ts";
+import { LimitError, PageCount } from "./limits.ts";
 import {
   type Entries,
   OPERATIONS,
@@ -83,13 +84,14 @@ export function createClient(options: ClientOptions): Client {
     ...operations,
     pages,
     all,
-    waitFor: (upload, call) => waitFor(operations, upload, call),
+    waitFor: (upload, call) => waitFor(connection, operations, upload, call),
     follow: (upload, call) =>
       follow(connection, upload, {
         retryFor: options.retryFor ?? RETRY_FOR_MS,
         ...call,
       }),
-    results: (upload, call) => resultsOf(operations, upload, call),
+    results: (upload, call) =>
+      resultsOf(operations, upload, new PageCount(connection.limits), call),
   };
 }
 
@@ -119,11 +121,13 @@ async function* pagesOf(
   input: Input = {},
   call?: CallOptions,
 ): AsyncGenerator<Page> {
+  const count = new PageCount(connection.limits);
   for (let { after } = input;;) {
     const page = await connection.call(row, { ...input, after }, call) as Page;
     yield page;
     // Feeds always name a cursor: at their end, the one that was asked for.
     if (page.next === undefined || page.next === after) return;
+    count.add(page.next);
     after = page.next;
   }
 }
@@ -141,17 +145,34 @@ async function* entriesOf(
 
 /** Seconds that the service waits at most before it answers. */
 const WAIT_S = 30;
+/** A pause before the client asks again: a service may not wait at all. */
+const PAUSE_MS = 500;
 
 async function waitFor(
+  connection: Connection,
   operations: Operations,
   { transaction_id }: UploadId,
   call?: CallOptions,
 ): Promise<Transaction> {
+  const checkTime = timeLimit(connection);
   for (;;) {
     const { transaction } = await operations
       .getTransaction({ transaction_id, wait: WAIT_S }, call);
     if (transaction.finished_at !== null) return transaction;
+    checkTime();
+    await connection.platform.sleep(PAUSE_MS, call?.signal);
+    call?.signal?.throwIfAborted();
   }
+}
+
+/** A function that throws once an upload has been awaited for too long. */
+function timeLimit({ platform, limits }: Connection): () => void {
+  const until = platform.now() + limits.followFor;
+  return () => {
+    if (platform.now() < until) return;
+    const seconds = limits.followFor / 1_000;
+    throw new LimitError(`The upload did not end in ${seconds} seconds.`);
+  };
 }
 
 async function* follow(
@@ -161,6 +182,7 @@ async function* follow(
 ): AsyncGenerator<Transaction> {
   const { signal, onRetry, retryFor } = call;
   const { now, sleep } = connection.platform;
+  const checkTime = timeLimit(connection);
   // Tried again, as what fails below, it would fail for ever.
   connection.check(OPERATIONS.getTransaction, { transaction_id });
   let until = now() + retryFor;
@@ -172,7 +194,10 @@ async function* follow(
         { signal, retryFor: 0 },
         "text/event-stream",
       );
-      for await (const { name, data } of serverEvents(body!)) {
+      const events = serverEvents(body!, connection.limits);
+      for await (const { name, data } of events) {
+        checkTime();
+        if (name === "") continue;
         failures = 0;
         until = now() + retryFor;
         yield decode(parseXml(data)!, TRANSACTION) as Transaction;
@@ -181,6 +206,8 @@ async function* follow(
       throw new Error("the stream ended early");
     } catch (cause) {
       signal?.throwIfAborted();
+      if (cause instanceof LimitError) throw cause;
+      checkTime();
       const error = cause instanceof ApiError ? cause : new Unreachable(cause);
       const isLate = now() > until;
       if (!mayPass(error) || isLate) throw error;
@@ -194,13 +221,15 @@ async function* follow(
 async function* resultsOf(
   operations: Operations,
   { transaction_id }: UploadId,
+  count: PageCount,
   call?: CallOptions,
 ): AsyncGenerator<Result> {
-  let after: string | undefined;
-  do {
+  for (let after: string | undefined;;) {
     const { transaction } = await operations
       .getTransaction({ transaction_id, after }, call);
     yield* transaction.results?.product ?? [];
     after = transaction.results?.next;
-  } while (after !== undefined);
+    if (after === undefined) return;
+    count.add(after);
+  }
 }

@@ -2,6 +2,7 @@
 import { decodeElements, parseXml } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { ApiError, Unreachable } from "./errors.ts";
+import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
 import { DOCUMENTS } from "./operations.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
 import type { Operation } from "./shape.ts";
@@ -16,6 +17,8 @@ export interface ClientOptions extends Partial<Platform> {
   key: string;
   /** As in `CallOptions`, for every call; 60,000 unless given. */
   retryFor?: number;
+  /** What is accepted of the service at most; those left out have a default. */
+  limits?: Partial<Limits>;
 }
 
 export interface CallOptions {
@@ -53,6 +56,7 @@ interface Request {
 
 export class Connection {
   readonly platform: Platform;
+  readonly limits: Limits;
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
@@ -63,12 +67,13 @@ export class Connection {
       newKey = PLATFORM.newKey,
     } = options;
     this.platform = { fetch, now, sleep, newKey };
+    this.limits = { ...LIMITS, ...options.limits };
     this.#options = options;
   }
 
   /**
    * The answer as its operation declares it. Throws `ApiError`, `Unreachable`,
-   * an AbortError, or TypeError for an input that cannot be sent.
+   * `LimitError`, an AbortError, or TypeError for an input that cannot be sent.
    */
   call(
     operation: Operation,
@@ -97,8 +102,9 @@ export class Connection {
   }
 
   async #read({ answer }: Operation, response: Response): Promise<unknown> {
-    if (answer === "blob") return await response.blob();
-    const text = await response.text();
+    const body = await bodyOf(response, this.limits);
+    if (answer === "blob") return body;
+    const text = await body.text();
     if (answer === null) return;
     if (answer === "text") return text;
     const root = parseXml(text);
@@ -146,9 +152,10 @@ export class Connection {
       const url = (base.endsWith("/") ? base.slice(0, -1) : base) + path;
       const response = await this.platform.fetch(url, { ...init, signal });
       if (response.ok) return await read(response);
-      throw this.#failure(response, await response.text());
+      const body = await bodyOf(response, this.limits);
+      throw this.#failure(response, await body.text());
     } catch (error) {
-      if (signal?.aborted || error instanceof ApiError) throw error;
+      if (signal?.aborted || isTold(error)) throw error;
       throw new Unreachable(error);
     }
   }
@@ -225,6 +232,11 @@ function segment(name: string, value: unknown): string {
     throw new TypeError(`${name}: no URL can hold "${text}" there.`);
   }
   return encodeURIComponent(text);
+}
+
+/** Whether an error says what the service answered. */
+function isTold(error: unknown): boolean {
+  return error instanceof ApiError || error instanceof LimitError;
 }
 
 /** Whether the same request may succeed later. */

@@ -1,7 +1,10 @@
 /**
  * Reads server-sent events from a body: `EventSource` cannot send a key.
  */
+import { LimitError, type Limits } from "./limits.ts";
+
 export interface ServerEvent {
+  /** Empty where the service only shows that the stream goes on. */
   name: string;
   data: string;
 }
@@ -9,6 +12,7 @@ export interface ServerEvent {
 /** The events in their order. */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array>,
+  { eventLength }: Limits,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -20,9 +24,11 @@ export async function* serverEvents(
       const blocks = (rest + decoder.decode(value, { stream: true }))
         .split("\n\n");
       rest = blocks.pop() ?? "";
-      for (const block of blocks) {
-        const event = eventOf(block);
-        if (event.name !== "") yield event;
+      for (const block of blocks) yield eventOf(block);
+      if (rest.length > eventLength) {
+        throw new LimitError(
+          `The stream has an event of more than ${eventLength} characters.`,
+        );
       }
     }
   } finally {

@@ -77,7 +77,13 @@ function sessionOf(role: Role, key: string): Session {
   };
   return {
     role,
-    client: createClient({ key, retryFor: 0, fetch: fetchOrEnd }),
+    client: createClient({
+      key,
+      retryFor: 0,
+      fetch: fetchOrEnd,
+      // A view may stay open for as long as its upload waits for images.
+      limits: { followFor: Infinity },
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 5e7291c5a9a386806125ac4c2d953308.
+// Built by `deno task client` from sources with the hash 81b4f81972126817d06960d019ac5fc5.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -44,6 +44,8 @@ export interface ClientOptions extends Partial<Platform> { /** As in `https://ma
     key: string;
     /** As in `CallOptions`, for every call; 60,000 unless given. */
     retryFor?: number;
+    /** What is accepted of the service at most; those left out have a default. */
+    limits?: Partial<Limits>;
 }
 export interface CallOptions { /** Ends the call with an AbortError. */ signal?: AbortSignal;
     /**
@@ -84,6 +86,25 @@ export declare class ApiError extends Error { readonly name = "ApiError";
 /** No answer came, or only a part of one. */
 export declare class Unreachable extends Error { readonly name = "Unreachable";
     constructor(cause: unknown);
+}
+/**
+ * What a client accepts at most of a service, so that one that is broken or
+ * hostile cannot occupy a program for ever or fill its memory.
+ */
+export interface Limits { /** Bytes of an answer, decompressed; 67,108,864 unless given. */
+    answerBytes: number;
+    /** Characters of one event of a stream; 65,536 unless given. */
+    eventLength: number;
+    /** Pages of one list; 100,000 unless given. */
+    pages: number;
+    /**
+     * Milliseconds for which `waitFor` and `follow` wait for the end of an
+     * upload; 86,400,000 (a day) unless given.
+     */
+    followFor: number;
+}
+/** An answer, a list or an upload went beyond one of the limits. */
+export declare class LimitError extends Error { readonly name = "LimitError";
 }
 export type ErrorCode = "malformed_xml" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
 export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "quota_exceeded" | "changed_since" | "too_old" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "syntax" | "limit";

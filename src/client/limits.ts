@@ -1,0 +1,76 @@
+/**
+ * What a client accepts at most of a service, so that one that is broken or
+ * hostile cannot occupy a program for ever or fill its memory.
+ */
+export interface Limits {
+  /** Bytes of an answer, decompressed; 67,108,864 unless given. */
+  answerBytes: number;
+  /** Characters of one event of a stream; 65,536 unless given. */
+  eventLength: number;
+  /** Pages of one list; 100,000 unless given. */
+  pages: number;
+  /**
+   * Milliseconds for which `waitFor` and `follow` wait for the end of an
+   * upload; 86,400,000 (a day) unless given.
+   */
+  followFor: number;
+}
+
+export const LIMITS: Limits = {
+  answerBytes: 64 * 1024 * 1024,
+  eventLength: 64 * 1024,
+  pages: 100_000,
+  followFor: 24 * 3_600_000,
+};
+
+/** An answer, a list or an upload went beyond one of the limits. */
+export class LimitError extends Error {
+  override readonly name = "LimitError";
+}
+
+/** The whole body, or nothing of one with more bytes. */
+export async function bodyOf(
+  { body, headers }: Response,
+  { answerBytes }: Limits,
+): Promise<Blob> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const reader = body?.getReader();
+  for (let left = answerBytes;;) {
+    const { done, value } = await reader?.read() ?? { done: true };
+    if (done) break;
+    chunks.push(value!);
+    left -= value!.length;
+    if (left >= 0) continue;
+    reader!.cancel().catch(() => {});
+    throw new LimitError(`The answer has more than ${answerBytes} bytes.`);
+  }
+  return new Blob(chunks, { type: headers.get("Content-Type") ?? "" });
+}
+
+/** Throws where the pages of a list have no end. */
+export class PageCount {
+  readonly #limit: number;
+  #pages = 0;
+  /** A cursor of an earlier page, and how many pages later another one is. */
+  #kept: string | undefined;
+  #until = 1;
+
+  constructor({ pages }: Limits) {
+    this.#limit = pages;
+  }
+
+  /** Counts a page; `next` is the cursor of the one behind it. */
+  add(next: string): void {
+    this.#pages++;
+    if (next === this.#kept) {
+      throw new LimitError(`The list has no end: it comes to ${next} again.`);
+    }
+    if (this.#pages >= this.#limit) {
+      throw new LimitError(`The list has more than ${this.#limit} pages.`);
+    }
+    // Whatever the length of a circle, one of these is kept long enough.
+    if (this.#pages < this.#until) return;
+    this.#kept = next;
+    this.#until *= 2;
+  }
+}

@@ -1,0 +1,170 @@
+/** What the client does with a service that never comes to an end. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  createClient,
+  LimitError,
+  type Limits,
+  Unreachable,
+} from "../../src/client/mod.ts";
+import { inTime } from "../support/clock.ts";
+
+const UPLOAD = { transaction_id: "1" };
+const encoder = new TextEncoder();
+
+/**
+ * A client whose `n`-th request, from 0, gets this answer. Its time passes only
+ * where the client sleeps, and by `ms` with each request.
+ */
+function hostile(
+  answer: (n: number) => string | ReadableStream<Uint8Array>,
+  limits: Partial<Limits> = {},
+  ms = 0,
+) {
+  let requests = 0;
+  let time = 0;
+  const client = createClient({
+    key: "",
+    limits,
+    fetch: () => {
+      time += ms;
+      return Promise.resolve(new Response(answer(requests++)));
+    },
+    now: () => time,
+    sleep: (ms) => {
+      time += ms;
+      return Promise.resolve();
+    },
+  });
+  return { client, asked: () => requests };
+}
+
+/** A body that repeats this text as long as somebody reads. */
+function endless(text: string): ReadableStream<Uint8Array> & { left: boolean } {
+  const stream = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(encoder.encode(text)),
+    cancel: () => void Object.assign(stream, { left: true }),
+  });
+  return Object.assign(stream, { left: false });
+}
+
+function page(next: string): string {
+  return `<service><products/><next>${next}</next></service>`;
+}
+
+function results(next: string): string {
+  return "<service><transaction><results>" +
+    `<next>${next}</next></results></transaction></service>`;
+}
+
+const PROGRESS = "event: progress\ndata: <transaction/>\n\n";
+const UNFINISHED =
+  "<service><transaction><finished_at/></transaction></service>";
+
+async function readAll(list: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of list);
+}
+
+/** Fails where this does not end by itself with a `LimitError`. */
+async function assertEnds(
+  work: Promise<unknown>,
+  message: string,
+): Promise<void> {
+  const ended = inTime(work, "the end");
+  await assertRejects(() => ended, LimitError, message);
+}
+
+Deno.test("a list whose cursors go round ends, however long the circle is", async () => {
+  for (const circle of [1, 2, 3, 7, 100]) {
+    const again = "The list has no end: it comes to";
+    const cursor = (n: number) => `${n < 5 ? `start ${n}` : n % circle}`;
+    // A list that names the cursor that was asked for is at its end.
+    if (circle > 1) {
+      const lists = hostile((n) => page(cursor(n)));
+      await assertEnds(readAll(lists.client.all.listProducts()), again);
+      assert(lists.asked() <= 4 * (circle + 5), `${lists.asked()} requests`);
+    }
+    const more = hostile((n) => results(cursor(n)));
+    await assertEnds(readAll(more.client.results(UPLOAD)), again);
+    assert(more.asked() <= 4 * (circle + 5), `${more.asked()} requests`);
+  }
+});
+
+Deno.test("a list that always has another page ends at the limit of pages", async () => {
+  const limits = { pages: 1_000 };
+  const { client, asked } = hostile((n) => page(`${n}`), limits);
+  const work = readAll(client.pages.listProducts());
+  await assertEnds(work, "The list has more than 1000 pages.");
+  assertEquals(asked(), 1_000);
+  const more = hostile((n) => results(`${n}`), limits);
+  await assertEnds(readAll(more.client.results(UPLOAD)), "more than 1000");
+});
+
+Deno.test("an answer that never ends is left at the limit of bytes, and not repeated", async () => {
+  for (const status of [200, 503]) {
+    const body = endless("<a/>".repeat(1_000));
+    let asked = 0;
+    const client = createClient({
+      key: "",
+      limits: { answerBytes: 100_000 },
+      fetch: () => {
+        asked++;
+        return Promise.resolve(new Response(body, { status }));
+      },
+    });
+    const message = "The answer has more than 100000 bytes.";
+    await assertEnds(client.listProducts(), message);
+    assertEquals([asked, body.left], [1, true]);
+  }
+});
+
+Deno.test("a stream that never is final ends in time, whatever it sends", async () => {
+  // Each time one stream, which breaks off.
+  for (const text of [PROGRESS, ": on\n\n", ""]) {
+    const { client } = hostile(() => text, { followFor: 600_000 });
+    const work = readAll(client.follow(UPLOAD, { retryFor: Infinity }));
+    await assertEnds(work, "The upload did not end in 600 seconds.");
+  }
+  // One stream, which goes on.
+  for (const text of [PROGRESS, ": on\n\n"]) {
+    let time = 0;
+    const body = endless(text);
+    const client = createClient({
+      key: "",
+      fetch: () => Promise.resolve(new Response(body)),
+      now: () => time += 60_000,
+    });
+    const message = "The upload did not end in 86400 seconds.";
+    await assertEnds(readAll(client.follow(UPLOAD)), message);
+    assertEquals(body.left, true);
+  }
+});
+
+Deno.test("an event that never ends is left at the limit of its length", async () => {
+  const body = endless("data: x");
+  const { client } = hostile(() => body);
+  const work = readAll(client.follow(UPLOAD));
+  await assertEnds(work, "an event of more than 65536 characters");
+  assertEquals(body.left, true);
+});
+
+Deno.test("an upload that never is final is awaited for a time, with pauses", async () => {
+  const limits = { followFor: 600_000 };
+  const { client, asked } = hostile(() => UNFINISHED, limits);
+  const message = "The upload did not end in 600 seconds.";
+  await assertEnds(client.waitFor(UPLOAD), message);
+  assertEquals(asked(), 2 * 600 + 1);
+  const short = hostile(() => UNFINISHED, { followFor: 90_000 }, 30_000);
+  await assertEnds(short.client.waitFor(UPLOAD), "in 90 seconds");
+  assertEquals(short.asked(), 3);
+});
+
+Deno.test("limits can be raised", async () => {
+  const long = `<service><products/></service>${" ".repeat(100_000)}`;
+  const { client } = hostile(() => long, { answerBytes: 200_000 });
+  assertEquals((await client.listProducts()).products, []);
+  const broken = hostile(() => "", { followFor: Infinity });
+  await assertRejects(
+    () => readAll(broken.client.follow(UPLOAD)),
+    Unreachable,
+  );
+});
