@@ -12,6 +12,7 @@ import {
   type ProductPatch,
   readScalar,
   sameFields,
+  skuTaken,
 } from "./product.ts";
 import { readId } from "../lib/ids.ts";
 import {
@@ -21,7 +22,6 @@ import {
   type ScalarField,
   type UpdateGroup,
 } from "./fields.ts";
-import { quote } from "../lib/values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
@@ -96,12 +96,7 @@ async function refuseTakenSku(
 ): Promise<void> {
   const owner = (await findBySkus(tx, seller.no, [sku])).get(sku);
   if (owner === undefined) return;
-  throw invalid(current, {
-    field: "sku",
-    code: "sku_taken",
-    message: `${quote(sku)} belongs to another product of yours, with the id ` +
-      `${owner.id}.`,
-  });
+  throw invalid(current, skuTaken(sku, owner.id));
 }
 
 function invalid(

@@ -6,6 +6,7 @@ import type { FieldProblem } from "../lib/errors.ts";
 import {
   compareDecimals,
   lineReader,
+  quote,
   type Read,
   trimSpace,
 } from "../lib/values.ts";
@@ -201,6 +202,16 @@ export function fieldConflicts(
     });
   }
   return problems;
+}
+
+/** Another product of the seller, with the id `owner`, has the SKU. */
+export function skuTaken(sku: string, owner: string): FieldProblem {
+  return {
+    field: "sku",
+    code: "sku_taken",
+    message: `${quote(sku)} belongs to another product of yours, with the id ` +
+      `${owner}.`,
+  };
 }
 
 function comparePriceConflicts(

@@ -2,18 +2,14 @@
  * What each row of a document does to stored products, or why it cannot. Reads
  * stored products (in a write it locks them), writes nothing.
  */
-import {
-  type Detail,
-  fieldDetail,
-  type FieldProblem,
-  type Problem,
-} from "../lib/errors.ts";
+import { type Detail, fieldDetail, type FieldProblem } from "../lib/errors.ts";
 import type { ProductFields } from "./fields.ts";
 import {
   applyPatch,
   type Product,
   type ProductContent,
   sameFields,
+  skuTaken,
 } from "./product.ts";
 import type { PlannedResult } from "./transaction.ts";
 import { quote } from "../lib/values.ts";
@@ -243,17 +239,8 @@ class SkuReservations {
     const owner = this.#stored.bySku.get(sku);
     if (!owner || owner.id === current.id) return { takesSkuOf: null };
     if (this.#leaving.has(owner.id)) return { takesSkuOf: owner.id };
-    return { clash: { line, field, ...skuTaken(sku, owner.id) } };
+    return { clash: fieldDetail(skuTaken(sku, owner.id), { line }) };
   }
-}
-
-/** The SKU is that of the stored product with this id. */
-export function skuTaken(sku: string, id: string): Problem {
-  return {
-    code: "sku_taken",
-    message: `sku ${quote(sku)} belongs to another product of yours, with ` +
-      `the id ${id}.`,
-  };
 }
 
 function planProduct(

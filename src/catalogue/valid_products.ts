@@ -2,9 +2,10 @@
  * Which products of a plan can be stored without those with a problem; some can
  * only be stored together.
  */
-import type { Detail } from "../lib/errors.ts";
+import { type Detail, fieldDetail } from "../lib/errors.ts";
 import { lineOf } from "./document.ts";
-import { type PlannedProduct, skuTaken } from "./upload_plan.ts";
+import { skuTaken } from "./product.ts";
+import type { PlannedProduct } from "./upload_plan.ts";
 
 /** A plan without the refused products, and why others had to go with them. */
 export interface ValidProducts {
@@ -46,12 +47,12 @@ function namesakes(products: readonly PlannedProduct[]): Detail[] {
     if (before !== null && before.sku !== product.sku) leaving.add(before.id);
   }
   return products.flatMap(({ row, product: { sku }, takesSkuOf }) =>
-    takesSkuOf === null || leaving.has(takesSkuOf) ? [] : [{
-      product: row.product,
-      sku,
-      line: lineOf(row, "sku"),
-      field: "sku",
-      ...skuTaken(sku, takesSkuOf),
-    }]
+    takesSkuOf === null || leaving.has(takesSkuOf) ? [] : [
+      fieldDetail(skuTaken(sku, takesSkuOf), {
+        product: row.product,
+        sku,
+        line: lineOf(row, "sku"),
+      }),
+    ]
   );
 }
