@@ -1,5 +1,6 @@
 /** Flags that several commands take. */
 import { type Setting, SETTINGS } from "../config.ts";
+import { parseTime } from "../lib/values.ts";
 import type { Flag } from "./command.ts";
 
 function settingFlags(settings: readonly Setting<unknown>[]): Flag[] {
@@ -32,13 +33,10 @@ export function timeFlag(
   mistakes: string[],
 ): number | undefined {
   if (text === undefined) return;
-  const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
-  const time = iso.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) {
-    mistakes.push(
-      `--${name} is ${JSON.stringify(text)}; it must be a date or a time, as ` +
-        "in 2026-11-20 or 2026-11-20T08:00:00Z.",
-    );
-  }
-  return time;
+  const time = parseTime(text);
+  if (time !== null) return time;
+  mistakes.push(
+    `--${name} is ${JSON.stringify(text)}; it must be a date or a time that ` +
+      "exists, as in 2026-11-20 or 2026-11-20T08:00:00Z.",
+  );
 }

@@ -1,7 +1,7 @@
 /** The common query parameters of lists: cursor and limit. */
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
-import { quote, readDate } from "../lib/values.ts";
+import { parseTime, quote } from "../lib/values.ts";
 
 /** Entries of a page, by default and at most. */
 export const PAGE_LIMIT = { default: 50, maximum: 250 };
@@ -44,11 +44,11 @@ export class QueryReader {
     );
   }
 
-  /** A time in Unix milliseconds. */
+  /** A time in Unix milliseconds; an unescaped "+" arrives as a space. */
   time(name: string): number | null {
     return this.read(
       name,
-      parseTime,
+      (text) => parseTime(text.replace(" ", "+")),
       "not_a_date",
       'a time in ISO 8601 with its zone, as in "2026-12-01T08:00:00Z"',
     );
@@ -119,16 +119,4 @@ export function pageOf<R extends { id: string }>(
 ): { page: R[]; next: string | undefined } {
   const page = found.slice(0, limit);
   return { page, next: found.length > limit ? page[limit - 1].id : undefined };
-}
-
-const TIME =
-  /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2}))?$/;
-
-/**
- * Parses ISO 8601 to Unix milliseconds; an unescaped "+" arrives as a space.
- */
-function parseTime(text: string): number | null {
-  if (!TIME.test(text) || "problem" in readDate(text.slice(0, 10))) return null;
-  const time = Date.parse(text.replace(" ", "+"));
-  return Number.isNaN(time) ? null : time;
 }

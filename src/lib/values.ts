@@ -316,6 +316,19 @@ export const readDate: Reader<string> = (text) => {
   );
 };
 
+const TIME =
+  /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/**
+ * A date, or a time with its zone, of ISO 8601 in Unix milliseconds; null if
+ * there is no such time. A date is its first moment in UTC.
+ */
+export function parseTime(text: string): number | null {
+  if (!TIME.test(text) || "problem" in readDate(text.slice(0, 10))) return null;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : time;
+}
+
 export const GTIN_LENGTHS: readonly number[] = [8, 12, 13, 14];
 
 /** A GTIN of 8, 12, 13 or 14 digits (GS1 General Specifications, 7.9). */

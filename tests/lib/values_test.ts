@@ -5,6 +5,7 @@ import {
   fits,
   gtinCheckDigit,
   lineReader,
+  parseTime,
   type Read,
   readCurrency,
   readDate,
@@ -88,6 +89,22 @@ table("readDate() takes dates that exist", readDate, [
   ["01.12.2026", "not_a_date"],
   ["2026-12-01T00:00:00Z", "not_a_date"],
 ]);
+
+Deno.test("parseTime() takes dates and times with a zone that exist", () => {
+  const day = Date.UTC(2026, 1, 28);
+  const rows: [string, number | null][] = [
+    ["2026-02-28", day],
+    ["2026-02-28T01:02Z", day + 62 * 60_000],
+    ["2026-02-28T01:02:03.5+01:00", day + 2 * 60_000 + 3_500],
+    ["2026-02-29", null],
+    ["2026-02-29T01:02Z", null],
+    ["2026-02-28T25:00Z", null],
+    ["2026-02-28T01:02", null],
+    ["2026-02-28T01:02 01:00", null],
+    ["28 Feb 2026", null],
+  ];
+  for (const [text, time] of rows) assertEquals(parseTime(text), time, text);
+});
 
 table("readCurrency() takes ISO 4217 codes in capitals", readCurrency, [
   ["SEK", "SEK"],
