@@ -51,29 +51,34 @@ function example(title: string, text: string): string {
   }</code></pre></figure>`;
 }
 
-/** What a text may be, in words. */
+/** What a text may be, in HTML. */
 function described(form: TextForm): string {
-  const words = formWords(form);
+  const words = formWords(form, code);
   return form.empty ? `${words}; empty clears it` : words;
 }
 
-function formWords(form: TextForm): string {
+/** What a text may be, in words; `code` marks what is written as it is. */
+export function formWords(
+  form: TextForm,
+  code: (text: string) => string,
+): string {
+  const number = (n: number) => n.toLocaleString("en");
   switch (form.kind) {
     case "line":
-      return `1 to ${form.max.toLocaleString("en")} characters on one line`;
+      return `1 to ${number(form.max)} characters on one line`;
     case "text":
-      return `up to ${form.max.toLocaleString("en")} characters`;
+      return `up to ${number(form.max)} characters`;
     case "decimal":
       return `a decimal, up to ${form.before} digits before the point and ` +
         `${form.after} after it`;
     case "integer":
-      return `0 to ${form.max.toLocaleString("en")}`;
+      return `a whole number, ${form.min ?? 0} to ${number(form.max)}`;
     case "word":
-      return form.words.map(code).join(", ");
+      return `one of ${form.words.map(code).join(", ")}`;
     case "digits":
-      return `${form.lengths.join(", ")} digits with a right check digit`;
+      return `${form.lengths.join(", ")} digits with a correct check digit`;
     case "date":
-      return `a date, ${code("YYYY-MM-DD")}`;
+      return `a date such as ${code("2026-12-01")}`;
     default:
       return "text";
   }

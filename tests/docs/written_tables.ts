@@ -11,8 +11,8 @@ import {
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
+import { formWords } from "../../src/contracts/docs.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
-import type { Form } from "../../src/lib/values.ts";
 import { TRIGGER_EXAMPLES } from "../../src/webhooks/trigger.ts";
 
 const DOCS = new URL("../../src/docs/", import.meta.url);
@@ -20,7 +20,7 @@ const DOCS = new URL("../../src/docs/", import.meta.url);
 const PLACE =
   /(<!-- written by `deno task docs` -->\n)[^]*?(\n<!-- until here -->)/g;
 
-/** What no form tells. */
+/** What the form does not say. */
 const NOTES: Readonly<Record<string, string>> = {
   sku: "unique among your products; not `.` or `..`",
   description: "text, or HTML in CDATA; kept exactly as sent",
@@ -29,7 +29,6 @@ const NOTES: Readonly<Record<string, string>> = {
   vat_rate: "percent, 0 to 100",
   quantity: 'an empty element means "not tracked"',
   available_at: "required for `preorder` and `backorder`",
-  gtin: "with a correct check digit",
   parent_sku: "groups variants; the parent may be uploaded later",
   categories: "of up to 255 characters each",
   attributes:
@@ -38,33 +37,12 @@ const NOTES: Readonly<Record<string, string>> = {
     '`<image alt="front">https://…</image>`, the first is the main one; `alt` up to 250 characters',
 };
 
-function described(form: Form): string {
-  const number = (n: number) => n.toLocaleString("en");
-  switch (form.kind) {
-    case "line":
-      return `1 to ${number(form.max)} characters`;
-    case "text":
-      return `up to ${number(form.max)} characters`;
-    case "decimal":
-      return `a decimal, up to ${form.before} digits before the point and ` +
-        `${form.after} after it`;
-    case "integer":
-      return `a whole number, ${form.min ?? 0} to ${number(form.max)}`;
-    case "word":
-      return `one of ${form.words.map((word) => `\`${word}\``).join(", ")}`;
-    case "digits":
-      return `${form.lengths.join(", ")} digits`;
-    case "date":
-      return "a date such as `2026-12-01`";
-  }
-}
-
 function rule(
   name: string,
   { form, initial, clears, unit }: FieldRule<string | number | null>,
 ): string {
   return [
-    described(form),
+    formWords(form, (text) => `\`${text}\``),
     NOTES[name],
     unit && `\`${unit.name}\`: ${unit.about}`,
     clears && initial !== null && `\`${initial}\` unless sent`,
