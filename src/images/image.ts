@@ -38,9 +38,25 @@ export interface ShownImage {
   message: string | null;
 }
 
-/** The types that are stored; the MIME type is `image/` and the name. */
-export const IMAGE_TYPES = ["jpeg", "png", "gif", "webp", "avif"] as const;
-export type ImageType = typeof IMAGE_TYPES[number];
+/**
+ * The types that are stored, with what people call them; the MIME type is
+ * `image/` and the name.
+ */
+const TYPE_NAMES = {
+  jpeg: "JPEG",
+  png: "PNG",
+  gif: "GIF",
+  webp: "WebP",
+  avif: "AVIF",
+};
+export type ImageType = keyof typeof TYPE_NAMES;
+export const IMAGE_TYPES = Object.keys(TYPE_NAMES) as ImageType[];
+
+/** All of the types, in words. */
+export function imageTypes(conjunction: "and" | "or"): string {
+  const names = Object.values(TYPE_NAMES);
+  return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
+}
 
 /** Why an image is missing. The handbook's table is written from this one. */
 export const IMAGE_CODES = {
@@ -104,7 +120,7 @@ export const IMAGE_CODES = {
   },
   image_unsupported_type: {
     meaning: "The image has a type that is not accepted.",
-    remedy: "Send JPEG, PNG, GIF, WebP or AVIF.",
+    remedy: `Send ${imageTypes("or")}.`,
   },
   image_corrupt: {
     meaning: "The header of the image is damaged, so its size is unknown.",

@@ -11,7 +11,7 @@
  * reading a header takes 0.01 ms; and the service would need the permission to
  * start programs, which is the permission to do anything.
  */
-import type { ImageFailure, ImageType } from "../image.ts";
+import { type ImageFailure, type ImageType, imageTypes } from "../image.ts";
 import { readAvif } from "./formats/avif.ts";
 import { readGif } from "./formats/gif.ts";
 import { readJpeg } from "./formats/jpeg.ts";
@@ -57,7 +57,7 @@ export class ImageRefusal extends Error {
 export function sniffImage(head: Uint8Array): ImageType {
   const sniffed = sniff(head);
   if ("type" in sniffed) return sniffed.type;
-  const accepts = "JPEG, PNG, GIF, WebP and AVIF are accepted.";
+  const accepts = `${imageTypes("and")} are accepted.`;
   if ("refused" in sniffed) {
     throw new ImageRefusal(
       "image_unsupported_type",
