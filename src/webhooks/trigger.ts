@@ -1,34 +1,10 @@
 /** Which triggers there are. The page imports this file. */
 
-export const TRIGGERS = [
-  "order_created",
-  "order_paid",
-  "order_updated",
-  "order_cancelled",
-  "order_delivered",
-  "return_created",
-  "return_updated",
-  "refund_created",
-  "message_created",
-  "review_created",
-  "payout_paid",
-  "product_approved",
-  "product_rejected",
-] as const;
-
-export type Trigger = typeof TRIGGERS[number];
-
-export function isTrigger(text: string): text is Trigger {
-  return (TRIGGERS as readonly string[]).includes(text);
-}
-
 /**
- * When the marketplace sends a trigger, and what may stand in `<data>` then:
- * that is the marketplace's own, the service passes it on.
+ * When the marketplace sends a trigger, and what may be in `<data>` then: the
+ * marketplace decides that, the service passes it on.
  */
-export const TRIGGER_EXAMPLES: Readonly<
-  Record<Trigger, { when: string; data: string }>
-> = {
+export const TRIGGER_EXAMPLES = {
   order_created: {
     when: "a customer ordered",
     data: '<order><number>1001</number><total currency="SEK">149.00</total>' +
@@ -90,4 +66,15 @@ export const TRIGGER_EXAMPLES: Readonly<
     data: "<product><sku>MUG-1</sku><reason>The image shows a logo.</reason>" +
       "</product>",
   },
-};
+} as const satisfies Record<string, { when: string; data: string }>;
+
+export type Trigger = keyof typeof TRIGGER_EXAMPLES;
+
+export const TRIGGERS = Object.keys(TRIGGER_EXAMPLES) as [
+  Trigger,
+  ...Trigger[],
+];
+
+export function isTrigger(text: string): text is Trigger {
+  return Object.hasOwn(TRIGGER_EXAMPLES, text);
+}
