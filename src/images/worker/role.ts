@@ -46,11 +46,10 @@ import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
+import { LEASE_MS, RENEW_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 
-const LEASE_MS = 15_000;
-const RENEW_MS = 5_000;
 /** Pause before the next round if one did not read the whole queue. */
 const NEXT_LOOK_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */

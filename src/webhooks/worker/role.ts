@@ -29,12 +29,10 @@ import {
 import { type ClaimShare, type Flight, IN_ALL, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
+import { LEASE_MS, RENEW_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { sendPayload } from "./attempt.ts";
 
-const LEASE_MS = 15_000;
-/** A lease with less than this left is renewed. */
-const LEASE_RENEWED_MS = 10_000;
 /** How often it looks for rows that other processes wrote. */
 const LOOK_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -198,7 +196,7 @@ export class WebhookRole implements BackgroundRole {
   }
 
   async #renew(now: number): Promise<void> {
-    const flights = this.#inFlight.leasedUntil(now + LEASE_RENEWED_MS);
+    const flights = this.#inFlight.leasedUntil(now + LEASE_MS - RENEW_MS);
     if (flights.length === 0) return;
     const leaseUntil = now + LEASE_MS;
     const claims = flights.map(({ claim }) => claim);
