@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   compileArguments,
-  taskFlags,
+  programFlags,
   temporaryFolder,
 } from "../support/process.ts";
 import { chapters } from "../support/handbook.ts";
@@ -125,11 +125,22 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   ]);
 });
 
-Deno.test("every task that runs the program gives it the same flags", async () => {
-  const flags = await taskFlags("compile");
+Deno.test("one task gives the program its permissions, and all others use it", async () => {
+  const flags = await programFlags();
   assert(flags.includes("--no-prompt"));
   assert(!flags.includes("--allow-all"));
-  for (const task of ["compile-traced", "cli", "start", "dev"]) {
-    assertEquals(await taskFlags(task), flags, task);
-  }
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  const commands = Object.entries<{ command: string }>(tasks)
+    .map(([name, { command }]) => ({ name, command }));
+  const running = commands.filter(({ command }) => / main\.ts\b/.test(command));
+  assertEquals(running.map(({ name }) => name), ["program"]);
+  const using = commands.filter(({ command }) =>
+    command.includes("deno task -q program")
+  );
+  assertEquals(using.map(({ name }) => name), [
+    "dev",
+    "start",
+    "cli",
+    "binary-file",
+  ]);
 });

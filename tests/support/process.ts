@@ -24,18 +24,18 @@ export interface RunOptions {
   errorsFrom?: Promise<void>;
 }
 
-/** What a task of deno.json gives its program: permissions, settings of V8. */
-export async function taskFlags(task: string): Promise<string[]> {
-  return (await taskWords(task)).filter((word) =>
-    /^--(no-prompt|v8-flags|(allow|deny|ignore)-)/.test(word)
-  );
+/** What every task gives the program: permissions, settings of V8. */
+export async function programFlags(): Promise<string[]> {
+  const words = await taskWords("program");
+  return words.filter((word) => word.startsWith("--"));
 }
 
 /** What `deno compile` is given by its task, writing to `output`. */
 export async function compileArguments(output: string): Promise<string[]> {
-  const words = (await taskWords("compile")).join(" ");
-  const [, args] = /deno compile (.+?) --output \S+ main\.ts/.exec(words)!;
-  return [...args.split(" "), "--output", output, "main.ts"];
+  const words = (await taskWords("binary-file")).join(" ");
+  const [, args] = /RUN=compile (.+?) --output \S+ deno task/.exec(words)!;
+  const flags = await programFlags();
+  return [...args.split(" "), ...flags, "--output", output, "main.ts"];
 }
 
 async function taskWords(task: string): Promise<string[]> {
@@ -56,7 +56,7 @@ async function command(
   if (executable !== undefined) {
     return new Deno.Command(executable, { args: [...args], env, ...streams });
   }
-  const flags = await taskFlags("cli");
+  const flags = await programFlags();
   const words = descriptors === undefined ? [Deno.execPath()] : [
     "sh",
     "-c",
