@@ -224,7 +224,8 @@ async function* resultsOf(
   count: PageCount,
   call?: CallOptions,
 ): AsyncGenerator<Result> {
-  for (let after: string | undefined;;) {
+  let after: string | undefined;
+  for (;;) {
     const { transaction } = await operations
       .getTransaction({ transaction_id, after }, call);
     yield* transaction.results?.product ?? [];

@@ -864,7 +864,7 @@ export interface Operations {
     transaction_id: string;
     /** seconds, up to 30: answers when the status is final, or then */
     wait?: number;
-    /** continues after the results of an earlier answer: their <next> */
+    /** continues after an earlier page: its <next> */
     after?: string;
   }, options?: CallOptions): Promise<{ transaction: Transaction }>;
 
@@ -1123,7 +1123,7 @@ export interface Operations {
     after?: string;
     /** entries of a page, 1 to 250; 50 when left out */
     limit?: number;
-    /** only events of this trigger */
+    /** only those of this trigger */
     trigger?: Trigger;
     /** seconds, up to 30: answers when there is an event, or then */
     wait?: number;
@@ -1320,9 +1320,9 @@ export interface Operations {
     input: {
       /** a seller's name or id */
       seller: string;
-      /** only deliveries in this state */
+      /** only those in this state */
       state?: DeliveryState;
-      /** only deliveries of this trigger */
+      /** only those of this trigger */
       trigger?: Trigger;
       /** continues after an earlier page: its <next> */
       after?: string;

@@ -2,7 +2,8 @@
 import { listChanges } from "../operations/audit.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
-import { pageOf, QueryReader } from "./paging.ts";
+import { pageOf } from "./list.ts";
+import { QueryReader } from "./query.ts";
 
 /** `GET /operator_api/audit` */
 export const listAudit: Handler<"audit"> = async ({ services, query }) => {

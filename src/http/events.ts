@@ -1,5 +1,5 @@
 /** Events: posted by operators, pulled by sellers. */
-import { EVENT_LIMIT, readTrigger } from "../webhooks/event.ts";
+import { EVENT_LIMIT } from "../webhooks/event.ts";
 import {
   eventsAfter,
   type EventsPart,
@@ -7,13 +7,13 @@ import {
   type Listable,
   makeListable,
 } from "../webhooks/event_feed.ts";
-import { type Trigger, TRIGGERS } from "../webhooks/trigger.ts";
 import type { Sql } from "../database/db.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { EncodedElement } from "../xml/encode.ts";
 import type { Handler, RequestContext } from "./context.ts";
 import { readPage } from "./list.ts";
-import { QueryReader } from "./paging.ts";
+import { TRIGGER } from "./parameters.ts";
+import { QueryReader } from "./query.ts";
 import { lookUntil, readWait, waitAtMost } from "./waiting.ts";
 import { readEventDocument } from "../webhooks/event_document.ts";
 import { ingestEvent as ingest } from "../webhooks/ingest.ts";
@@ -41,12 +41,7 @@ function readPlace(query: URLSearchParams): EventsPart {
   const reader = new QueryReader(query);
   const place = {
     after: reader.cursor(parseNumber) ?? 0,
-    trigger: reader.read(
-      "trigger",
-      parseTrigger,
-      "not_in_list",
-      `one of ${TRIGGERS.join(", ")}`,
-    ),
+    trigger: reader.read(TRIGGER),
     limit: reader.limit(),
   };
   reader.finish();
@@ -55,11 +50,6 @@ function readPlace(query: URLSearchParams): EventsPart {
 
 function parseNumber(text: string): number | null {
   return /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : null;
-}
-
-function parseTrigger(text: string): Trigger | null {
-  const read = readTrigger(text);
-  return "value" in read ? read.value : null;
 }
 
 /**

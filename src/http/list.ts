@@ -81,3 +81,15 @@ function stepSize({ count, bytes }: ElementList): number {
   if (count === 0) return FIRST_STEP;
   return Math.max(1, Math.floor(STEP_BYTES * count / bytes));
 }
+
+/**
+ * A page of the rows found, of which up to `limit + 1` were read, and the
+ * cursor of the next page.
+ */
+export function pageOf<R extends { id: string }>(
+  found: readonly R[],
+  limit: number,
+): { page: R[]; next: string | undefined } {
+  const page = found.slice(0, limit);
+  return { page, next: found.length > limit ? page[limit - 1].id : undefined };
+}

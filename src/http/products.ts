@@ -1,6 +1,5 @@
 /** Single products, read and changed by sellers and operators. */
 import { notFound } from "../lib/errors.ts";
-import { STATUSES } from "../catalogue/fields.ts";
 import {
   type ChangeCursor,
   changedProducts,
@@ -9,19 +8,16 @@ import {
   type ProductFilter,
   shownImages,
 } from "../catalogue/product_lists.ts";
-import { fits } from "../lib/values.ts";
 import { findBySkuOrId } from "../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../catalogue/product_xml.ts";
 import type { Sql } from "../database/db.ts";
 import type { Handler, Reply, RequestContext } from "./context.ts";
 import { readPage } from "./list.ts";
-import { QueryReader } from "./paging.ts";
+import { SEARCH, STATUS, UPDATED_SINCE } from "./parameters.ts";
+import { QueryReader } from "./query.ts";
 import { updateAttribute } from "../catalogue/attribute.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { deleteProduct as deleteOne } from "../catalogue/deletion.ts";
-
-/** The most characters of a search. */
-export const SEARCH_LENGTH = 150;
 
 /** `GET /seller_api/products/:sku_or_id` */
 export const getProduct: Handler<"product"> = ({ services, seller, params }) =>
@@ -75,14 +71,9 @@ async function readProducts(
 
 function readFilter(reader: QueryReader): ProductFilter {
   return {
-    status: reader.word("status", STATUSES),
-    updatedSince: reader.time("updated_since"),
-    text: reader.read(
-      "q",
-      (text) => fits(text, SEARCH_LENGTH) ? text.trim() : null,
-      "too_long",
-      `a text of at most ${SEARCH_LENGTH} characters`,
-    ) || null,
+    status: reader.read(STATUS),
+    updatedSince: reader.read(UPDATED_SINCE),
+    text: reader.read(SEARCH) || null,
   };
 }
 

@@ -5,8 +5,9 @@ import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Handler, Reply, RequestContext } from "./context.ts";
 import { detailNode } from "./errors.ts";
-import { readPage } from "./list.ts";
-import { pageOf, QueryReader } from "./paging.ts";
+import { pageOf, readPage } from "./list.ts";
+import { SELLER } from "./parameters.ts";
+import { QueryReader } from "./query.ts";
 
 /** `GET /seller_api/refusals` */
 export const listOwnRefusals: Handler<"refusals"> = (context) =>
@@ -14,7 +15,7 @@ export const listOwnRefusals: Handler<"refusals"> = (context) =>
 
 /** `GET /operator_api/refusals` */
 export const listAllRefusals: Handler<"refusals"> = async (context) => {
-  const name = context.query.get("seller");
+  const name = context.query.get(SELLER.name);
   const seller = name === null
     ? null
     : await context.services.db.read((sql) => sellerByName(sql, name));

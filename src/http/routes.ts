@@ -30,25 +30,35 @@ import { listAudit } from "./audit.ts";
 import { ingestEvent, listEvents } from "./events.ts";
 import { getMetrics } from "./metrics.ts";
 import { getAsset, getPage } from "./page.ts";
-import {
-  API_VERSION,
-  bulkUpload,
-  IDEMPOTENCY_KEY_LENGTH,
-  undoUpload,
-} from "./uploads.ts";
+import { bulkUpload, undoUpload } from "./uploads.ts";
 import {
   deleteProduct,
   followProducts,
   getProduct,
   listProducts,
   putAttribute,
-  SEARCH_LENGTH,
 } from "./products.ts";
 import { getStatus } from "./status.ts";
 import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
-import { PAGE_LIMIT } from "./paging.ts";
+import {
+  ACCEPT,
+  AFTER,
+  CHANGED,
+  DRY_RUN,
+  IDEMPOTENCY_KEY,
+  LIMIT,
+  SEARCH,
+  SELLER,
+  SINCE,
+  STATE,
+  STATUS,
+  TRIGGER,
+  UNTIL,
+  UPDATED_SINCE,
+  VERSION,
+  waitUntil,
+} from "./parameters.ts";
 import type { Route } from "./router.ts";
-import { WAIT_LIMIT_S } from "./waiting.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -60,10 +70,7 @@ import {
   rotateSecret,
   testWebhook,
 } from "./webhooks.ts";
-import type { Endpoint, Parameter } from "../contracts/endpoint.ts";
-import { STATUSES } from "../catalogue/fields.ts";
-import { TRIGGERS } from "../webhooks/trigger.ts";
-import { DELIVERY_STATES } from "../webhooks/webhook.ts";
+import type { Endpoint } from "../contracts/endpoint.ts";
 import {
   EVENT_EXAMPLE,
   FEED_EXAMPLE,
@@ -78,61 +85,12 @@ const PRODUCTS = "/seller_api/products";
 const WEBHOOKS = "/seller_api/webhooks";
 const SELLERS = "/operator_api/sellers";
 
-const LIMIT: Parameter = {
-  name: "limit",
-  about: `entries of a page, 1 to ${PAGE_LIMIT.maximum}; ` +
-    `${PAGE_LIMIT.default} when left out`,
-  schema: { type: "integer", minimum: 1, ...PAGE_LIMIT },
-};
-const AFTER: Parameter = {
-  name: "after",
-  about: "continues after an earlier page: its <next>",
-};
-
-/** A wait until `event`, such as "the status is final". */
-function wait(event: string): Parameter {
-  return {
-    name: "wait",
-    about: `seconds, up to ${WAIT_LIMIT_S}: answers when ${event}, or then`,
-    schema: { type: "integer", minimum: 0 },
-  };
-}
-
-const DRY_RUN: Parameter = {
-  name: "dry_run",
-  about: "true does everything but the write",
-  schema: { type: "boolean", default: false },
-};
-const IDEMPOTENCY_KEY: Parameter = {
-  name: "Idempotency-Key",
-  in: "header",
-  about: `up to ${IDEMPOTENCY_KEY_LENGTH} characters, kept 24 h: the same ` +
-    "request again gets the first answer",
-  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
-};
-
-const UPLOAD: readonly Parameter[] = [
-  {
-    name: "v",
-    about: `version; ${API_VERSION} when left out`,
-    schema: { type: "string", enum: [API_VERSION] },
-  },
-  DRY_RUN,
-  {
-    name: "accept",
-    about: "valid stores the products without a problem, also when others " +
-      "have one; all or none when left out",
-    schema: { type: "string", enum: ["valid"] },
-  },
-  IDEMPOTENCY_KEY,
-];
-
 export const ROUTES: readonly Route[] = [
   {
     method: "POST",
     path: BULK,
     access: "seller",
-    parameters: UPLOAD,
+    parameters: [VERSION, DRY_RUN, ACCEPT, IDEMPOTENCY_KEY],
     handler: bulkUpload,
     upload: true,
     documentation: {
@@ -151,11 +109,8 @@ export const ROUTES: readonly Route[] = [
     path: `${BULK}/:transaction_id`,
     access: "seller",
     parameters: [
-      wait("the status is final"),
-      {
-        name: "after",
-        about: "continues after the results of an earlier answer: their <next>",
-      },
+      waitUntil("the status is final"),
+      AFTER,
     ],
     handler: getTransaction,
     waits: true,
@@ -217,13 +172,7 @@ export const ROUTES: readonly Route[] = [
     path: `${BULK}/:transaction_id/undo`,
     access: "seller",
     parameters: [
-      {
-        name: "changed",
-        about:
-          "keep: leaves fields that were changed since and undoes the rest; " +
-          "when left out, the undo is refused if there are any",
-        schema: { type: "string", enum: ["keep"] },
-      },
+      CHANGED,
       DRY_RUN,
       IDEMPOTENCY_KEY,
     ],
@@ -260,21 +209,9 @@ export const ROUTES: readonly Route[] = [
     parameters: [
       AFTER,
       LIMIT,
-      {
-        name: "updated_since",
-        about: "only what changed then or later; ISO 8601",
-        schema: { type: "string", format: "date-time" },
-      },
-      {
-        name: "status",
-        about: "only products with this status",
-        schema: { type: "string", enum: STATUSES },
-      },
-      {
-        name: "q",
-        about: "only products whose SKU or title holds this, in any case",
-        schema: { type: "string", maxLength: SEARCH_LENGTH },
-      },
+      UPDATED_SINCE,
+      STATUS,
+      SEARCH,
     ],
     handler: listProducts,
     documentation: {
@@ -373,16 +310,8 @@ export const ROUTES: readonly Route[] = [
     path: `${WEBHOOKS}/:trigger/recover`,
     access: "seller",
     parameters: [
-      {
-        name: "since",
-        about: "events of this time and later; ISO 8601; required",
-        schema: { type: "string", format: "date-time" },
-      },
-      {
-        name: "until",
-        about: "events of this time and earlier; now when left out",
-        schema: { type: "string", format: "date-time" },
-      },
+      SINCE,
+      UNTIL,
     ],
     handler: recoverWebhook,
     documentation: {
@@ -444,12 +373,8 @@ export const ROUTES: readonly Route[] = [
     parameters: [
       AFTER,
       LIMIT,
-      {
-        name: "trigger",
-        about: "only events of this trigger",
-        schema: { type: "string", enum: TRIGGERS },
-      },
-      wait("there is an event"),
+      TRIGGER,
+      waitUntil("there is an event"),
     ],
     handler: listEvents,
     waits: true,
@@ -642,16 +567,8 @@ export const ROUTES: readonly Route[] = [
     path: `${SELLERS}/:seller/deliveries`,
     access: "operator",
     parameters: [
-      {
-        name: "state",
-        about: "only deliveries in this state",
-        schema: { type: "string", enum: DELIVERY_STATES },
-      },
-      {
-        name: "trigger",
-        about: "only deliveries of this trigger",
-        schema: { type: "string", enum: TRIGGERS },
-      },
+      STATE,
+      TRIGGER,
       AFTER,
       LIMIT,
     ],
@@ -671,7 +588,7 @@ export const ROUTES: readonly Route[] = [
     path: "/operator_api/refusals",
     access: "operator",
     parameters: [
-      { name: "seller", about: "only those of this seller, by name or id" },
+      SELLER,
       AFTER,
       LIMIT,
     ],

@@ -23,7 +23,8 @@ import { parseTree } from "../xml/decode.ts";
 import { notFound, recordInvalid } from "../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import type { Handler } from "./context.ts";
-import { pageOf, QueryReader } from "./paging.ts";
+import { pageOf } from "./list.ts";
+import { QueryReader } from "./query.ts";
 import type { SellerNode } from "../contracts/answers.ts";
 
 /** `POST /operator_api/sellers` */

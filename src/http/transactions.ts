@@ -33,8 +33,8 @@ import {
   refusedProductsBytes,
   refusedProductsPiece,
 } from "../catalogue/refused_product_rows.ts";
-import { ANSWER_LIMIT, boundedList, STEP_BYTES } from "./list.ts";
-import { pageOf, QueryReader } from "./paging.ts";
+import { ANSWER_LIMIT, boundedList, pageOf, STEP_BYTES } from "./list.ts";
+import { QueryReader } from "./query.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import { streamProgress, waitUntilFinal } from "./progress.ts";
 import { readWait } from "./waiting.ts";

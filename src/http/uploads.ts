@@ -7,14 +7,18 @@ import { findTransaction } from "../catalogue/transaction_rows.ts";
 import { undoTransaction } from "../catalogue/undo.ts";
 import type { KeyedRequest } from "../catalogue/idempotency.ts";
 import { type ProductCounts, totalOf } from "../catalogue/transaction.ts";
-import { quote } from "../lib/values.ts";
 import type { Reply, RequestContext } from "./context.ts";
 import { detailList } from "./errors.ts";
-
-/** The only version of the interface. */
-export const API_VERSION = "1.1";
-/** The most characters of an Idempotency-Key. */
-export const IDEMPOTENCY_KEY_LENGTH = 255;
+import {
+  ACCEPT,
+  API_VERSION,
+  CHANGED,
+  DRY_RUN,
+  IDEMPOTENCY_KEY,
+  IDEMPOTENCY_KEY_LENGTH,
+  VERSION,
+} from "./parameters.ts";
+import { readOption } from "./query.ts";
 
 /** `POST /seller_api/bulk_products` */
 export async function bulkUpload(
@@ -23,8 +27,8 @@ export async function bulkUpload(
   const { request, query, seller, services } = context;
   const body = await context.blocks();
   checkVersion(query);
-  const dryRun = readDryRun(query);
-  const acceptValid = hasWord(query, "accept", "valid");
+  const dryRun = readOption(query, DRY_RUN) ?? false;
+  const acceptValid = readOption(query, ACCEPT) !== null;
   const outcome = await uploadProducts(services, {
     seller,
     body,
@@ -75,7 +79,7 @@ export function productCountsNode(counts: ProductCounts): ProductCountsNode {
 }
 
 function checkVersion(query: URLSearchParams): void {
-  const version = query.get("v") ?? API_VERSION;
+  const version = query.get(VERSION.name) ?? API_VERSION;
   if (version === API_VERSION) return;
   throw new ServiceError(
     "unsupported_version",
@@ -85,28 +89,8 @@ function checkVersion(query: URLSearchParams): void {
   );
 }
 
-/** A misspelt `dry_run` must not become a real upload. */
-function readDryRun(query: URLSearchParams): boolean {
-  const value = query.get("dry_run") ?? "false";
-  if (value === "true" || value === "false") return value === "true";
-  throw new ServiceError(
-    "malformed_request",
-    `dry_run is ${quote(value)}; it must be true or false.`,
-  );
-}
-
-/** Whether a parameter was sent that can only be this word. */
-function hasWord(query: URLSearchParams, name: string, word: string): boolean {
-  const value = query.get(name);
-  if (value === null || value === word) return value !== null;
-  throw new ServiceError(
-    "malformed_request",
-    `${name} is ${quote(value)}; it must be ${word}, or be left out.`,
-  );
-}
-
 function readIdempotencyKey(request: Request): KeyedRequest | null {
-  const key = request.headers.get("idempotency-key");
+  const key = request.headers.get(IDEMPOTENCY_KEY.name);
   if (key === null) return null;
   if (key !== "" && key.length <= IDEMPOTENCY_KEY_LENGTH) {
     return { key, target: `${request.method} ${targetOf(request.url)}` };
@@ -137,8 +121,8 @@ export async function undoUpload(
   const undo = {
     seller,
     transactionId: params.transaction_id,
-    keepChanged: hasWord(query, "changed", "keep"),
-    dryRun: readDryRun(query),
+    keepChanged: readOption(query, CHANGED) !== null,
+    dryRun: readOption(query, DRY_RUN) ?? false,
     idempotency: readIdempotencyKey(request),
   };
   if (!undo.dryRun) await countProducts(context);

@@ -5,9 +5,8 @@ import type { Signal } from "../jobs/signals.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import type { RequestContext } from "./context.ts";
+import { WAIT, WAIT_LIMIT_S } from "./parameters.ts";
 
-/** The longest `wait`, in seconds. */
-export const WAIT_LIMIT_S = 30;
 /**
  * A waiting request reads again after this long, because another process may do
  * the work.
@@ -18,7 +17,7 @@ const LOOK_AGAIN_MS = 1_000;
  * Parses `wait=SECONDS` to milliseconds; 0 without it. Throws 400 if invalid.
  */
 export function readWait(query: URLSearchParams): number {
-  const text = query.get("wait");
+  const text = query.get(WAIT.name);
   if (text === null) return 0;
   if (/^\d{1,9}$/.test(text)) {
     return Math.min(Number(text), WAIT_LIMIT_S) * 1_000;

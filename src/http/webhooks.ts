@@ -6,8 +6,8 @@ import type {
 } from "../contracts/answers.ts";
 import { notFound } from "../lib/errors.ts";
 import type { OutboundErrorKind } from "../net/errors.ts";
-import { DELIVERY_STATES, type Webhook } from "../webhooks/webhook.ts";
-import { isTrigger, type Trigger, TRIGGERS } from "../webhooks/trigger.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+import { isTrigger, type Trigger } from "../webhooks/trigger.ts";
 import { pingWebhook } from "../webhooks/ingest.ts";
 import { registerWebhook } from "../webhooks/registration.ts";
 import {
@@ -32,7 +32,8 @@ import type { Sql } from "../database/db.ts";
 import { isoTime, isoTimeOrNone } from "../xml/encode.ts";
 import { SMALL_DOCUMENT_BYTES } from "../xml/small_document.ts";
 import { readPage } from "./list.ts";
-import { QueryReader } from "./paging.ts";
+import { SINCE, STATE, TRIGGER, UNTIL } from "./parameters.ts";
+import { QueryReader } from "./query.ts";
 import type { Handler, Reply, RequestContext } from "./context.ts";
 
 /** The most recent attempts that the list shows of a delivery. */
@@ -149,11 +150,11 @@ export const recoverWebhook: Handler<"recovery"> = (context) => {
 
 function readPeriod(query: URLSearchParams, now: number): Period {
   const reader = new QueryReader(query);
-  const since = reader.time("since");
-  const until = reader.time("until");
-  reader.require("since");
+  const since = reader.read(SINCE);
+  const until = reader.read(UNTIL);
+  reader.require(SINCE);
   if (since !== null && until !== null && until < since) {
-    reader.complain("until", "not_allowed", "is before since.");
+    reader.complain(UNTIL.name, "not_allowed", "is before since.");
   }
   reader.finish();
   return { since: since ?? 0, until: until ?? now };
@@ -189,8 +190,8 @@ export const listDeliveries: Handler<"deliveries"> = async (context) => {
 export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
   const { services, params, query } = context;
   const reader = new QueryReader(query);
-  const trigger = reader.word("trigger", TRIGGERS);
-  const state = reader.word("state", DELIVERY_STATES);
+  const trigger = reader.read(TRIGGER);
+  const state = reader.read(STATE);
   const place = reader.idPlace();
   const { no: sellerNo } = await services.db.read((sql) =>
     sellerByName(sql, params.seller)

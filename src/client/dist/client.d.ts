@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 81b4f81972126817d06960d019ac5fc5.
+// Built by `deno task client` from sources with the hash 64efc9defaf4fa3d711d262da73232be.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -460,7 +460,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         transaction_id: string;
         /** seconds, up to 30: answers when the status is final, or then */
         wait?: number;
-        /** continues after the results of an earlier answer: their <next> */
+        /** continues after an earlier page: its <next> */
         after?: string;
     }, options?: CallOptions): Promise<{
         transaction: Transaction;
@@ -699,7 +699,7 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
         limit?: number;
-        /** only events of this trigger */
+        /** only those of this trigger */
         trigger?: Trigger;
         /** seconds, up to 30: answers when there is an event, or then */
         wait?: number;
@@ -879,9 +879,9 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
     listSellerDeliveries(input: {
         /** a seller's name or id */
         seller: string;
-        /** only deliveries in this state */
+        /** only those in this state */
         state?: DeliveryState;
-        /** only deliveries of this trigger */
+        /** only those of this trigger */
         trigger?: Trigger;
         /** continues after an earlier page: its <next> */
         after?: string;

@@ -16,7 +16,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { Calls } from "../calls.ts";
 import { FairQueue } from "../../lib/fair_queue.ts";
-import type { Held, Holder } from "../../lib/holders.ts";
+import type { Holder } from "../../lib/holders.ts";
 import {
   closed,
   type Db,
@@ -491,11 +491,6 @@ class SqliteDb implements Db, Holder {
     const options = { write: true, createNew: true, mode: 0o600 };
     Deno.openSync(file, options).close();
     await this.#reader.copyTo(file);
-  }
-
-  held(): Held {
-    const writing = this.#writing === null ? 0 : 1;
-    return { writes: this.#waiting.length, writing };
   }
 
   hurry(): void {
