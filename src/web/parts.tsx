@@ -1,5 +1,5 @@
 /** Small components that several views share. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../client/mod.ts";
 import { now } from "./browser.ts";
@@ -63,6 +63,21 @@ export function useAction(): Action {
     }
   };
   return { busy, error, run };
+}
+
+/** A form that `onSubmit` sends, not the browser. */
+export function Form({ onSubmit, ...rest }:
+  & Omit<JSX.IntrinsicElements["form"], "onSubmit">
+  & { onSubmit: () => unknown }) {
+  return (
+    <form
+      {...rest}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    />
+  );
 }
 
 /** An error with all facts that a report needs. */

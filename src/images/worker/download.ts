@@ -109,7 +109,10 @@ export class ImageFetcher {
 
   /** As in `Holder`. */
   oldestWaitMs(): number {
-    return Math.max(this.#slots.oldestWaitMs(), this.#inspections.oldestWaitMs());
+    return Math.max(
+      this.#slots.oldestWaitMs(),
+      this.#inspections.oldestWaitMs(),
+    );
   }
 
   /** The current jobs. */

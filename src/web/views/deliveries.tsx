@@ -11,6 +11,7 @@ import { ListFoot, useRows } from "../paging.tsx";
 import {
   duration,
   ErrorNote,
+  Form,
   Moment,
   plural,
   secondsUntil,
@@ -111,12 +112,9 @@ function RecoverForm({ client, trigger, onRecovered }: {
     onRecovered();
   };
   return (
-    <form
+    <Form
       class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(recover);
-      }}
+      onSubmit={() => run(recover)}
     >
       <h2>Recover what was missed</h2>
       <p class="quiet">
@@ -147,7 +145,7 @@ function RecoverForm({ client, trigger, onRecovered }: {
         <span role="status">{done}</span>
       </div>
       {error && <ErrorNote error={error} />}
-    </form>
+    </Form>
   );
 }
 

@@ -8,7 +8,7 @@ import {
 } from "../../client/mod.ts";
 import { asCurl } from "../curl.ts";
 import { eventBody, loadEvent } from "../events.ts";
-import { Await, ErrorNote, useAction, useLoaded } from "../parts.tsx";
+import { Await, ErrorNote, Form, useAction, useLoaded } from "../parts.tsx";
 
 /** Opens to the payload of a delivery. */
 export function Payload({ client, trigger, delivery }: {
@@ -97,12 +97,9 @@ function Signature(
   );
   return (
     <>
-      <form
+      <Form
         class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(sign);
-        }}
+        onSubmit={() => run(sign)}
       >
         <label for={`secret-${delivery.id}`}>
           Secret, to sign it; it stays in this page
@@ -129,7 +126,7 @@ function Signature(
           Copy as curl
         </button>
         <span role="status">{copied ? "Copied." : ""}</span>
-      </form>
+      </Form>
       {Object.entries(headers).map(([name, value]) => (
         <p key={name} class="mono break">{name}: {value}</p>
       ))}

@@ -4,7 +4,7 @@ import { saveFile } from "../browser.ts";
 import type { Detail, DetailCode } from "../../client/mod.ts";
 import { csvOf } from "../csv.ts";
 import { problemTitle, readable, remedyOf, wordsOf } from "../words.ts";
-import { count, ErrorFacts, plural } from "../parts.tsx";
+import { count, ErrorFacts, Form, plural } from "../parts.tsx";
 import {
   commonValue,
   type Found,
@@ -233,10 +233,9 @@ function ReplaceForm({ group: { found }, current }: {
     "aria-label": `Instead of ${common}`,
   };
   return (
-    <form
+    <Form
       class="row remedy"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         replaceValues(found, value);
         setDone(true);
       }}
@@ -264,7 +263,7 @@ function ReplaceForm({ group: { found }, current }: {
           </select>
         )}
       <button type="submit">Replace</button>
-    </form>
+    </Form>
   );
 }
 

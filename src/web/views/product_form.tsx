@@ -27,7 +27,7 @@ import {
 } from "../draft.ts";
 import { labelOf, readable } from "../words.ts";
 import { nameUpload } from "../names.ts";
-import { ErrorNote, useAction } from "../parts.tsx";
+import { ErrorNote, Form, useAction } from "../parts.tsx";
 import { isTaken, loadProduct } from "../thumbnails.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "../unsaved.ts";
 
@@ -124,13 +124,10 @@ export function ProductForm({ client, product, onSaved }: {
       lists: { ...latest.lists, [name]: items },
     }));
   return (
-    <form
+    <Form
       class="card product"
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(save);
-      }}
+      onSubmit={() => run(save)}
     >
       <div class="pairs">
         {SCALAR_NAMES.map((name) => (
@@ -193,7 +190,7 @@ export function ProductForm({ client, product, onSaved }: {
             : `Changed: ${changed.map(labelOf).join(", ")}`}
         </span>
       </p>
-    </form>
+    </Form>
   );
 }
 

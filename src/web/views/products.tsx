@@ -7,6 +7,7 @@ import { ListFoot, useRows } from "../paging.tsx";
 import {
   Await,
   count,
+  Form,
   Moment,
   money,
   State,
@@ -293,13 +294,10 @@ function SearchForm({ search }: { search: Search }) {
   // Before anything can be typed.
   useLayoutEffect(() => setQ(search.q), [search.q]);
   return (
-    <form
+    <Form
       class="row"
       role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        show({ q: q.trim() });
-      }}
+      onSubmit={() => show({ q: q.trim() })}
     >
       <span class="field grow">
         <label for="q">SKU or title</label>
@@ -338,6 +336,6 @@ function SearchForm({ search }: { search: Search }) {
         </select>
       </span>
       <button type="submit">Search</button>
-    </form>
+    </Form>
   );
 }

@@ -7,6 +7,7 @@ import {
   count,
   ErrorNote,
   Figure,
+  Form,
   Moment,
   NewSecrets,
   State,
@@ -120,12 +121,9 @@ function Limits({ client, seller, onChanged }: {
     onChanged();
   };
   return (
-    <form
+    <Form
       class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(save);
-      }}
+      onSubmit={() => run(save)}
     >
       <h2>Limits</h2>
       <div class="row">
@@ -146,7 +144,7 @@ function Limits({ client, seller, onChanged }: {
       </div>
       <p class="quiet">An empty limit is the default of the settings.</p>
       {error && <ErrorNote error={error} />}
-    </form>
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import type { Client, NewSeller, Seller } from "../../client/mod.ts";
 import {
   count,
   ErrorNote,
+  Form,
   Moment,
   NewSecrets,
   State,
@@ -119,11 +120,8 @@ export function OneField({ id, label, button, required, onSend }: {
     setText("");
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(send);
-      }}
+    <Form
+      onSubmit={() => run(send)}
     >
       <div class="row">
         <span class="field grow">
@@ -139,7 +137,7 @@ export function OneField({ id, label, button, required, onSend }: {
         <button type="submit" class="main" disabled={busy}>{button}</button>
       </div>
       {error && <ErrorNote error={error} />}
-    </form>
+    </Form>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The form to sign in with a key. */
 import { useState } from "preact/hooks";
 import { ApiError } from "../../client/mod.ts";
-import { ErrorNote, Title, useAction } from "../parts.tsx";
+import { ErrorNote, Form, Title, useAction } from "../parts.tsx";
 import { sandbox } from "../sandbox.ts";
 import { signIn } from "../session.ts";
 import { useStore } from "../store.ts";
@@ -22,11 +22,8 @@ export function SignInView({ notice }: { notice: string | null }) {
           is kept and will be there after you have signed in.
         </p>
       )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(() => enter(key.trim()));
-        }}
+      <Form
+        onSubmit={() => run(() => enter(key.trim()))}
       >
         <label for="key">API key</label>
         <div class="row">
@@ -57,7 +54,7 @@ export function SignInView({ notice }: { notice: string | null }) {
           A seller’s key or the operator’s. It stays in this tab and is
           forgotten when you close it or sign out.
         </p>
-      </form>
+      </Form>
       {error && <ErrorNote error={error} lead={leadOf(error)} />}
       {sandbox && (
         <div class="row">

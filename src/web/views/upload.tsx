@@ -12,6 +12,7 @@ import {
   count,
   ErrorNote,
   Figure,
+  Form,
   plural,
   sentenceOf,
   Title,
@@ -231,12 +232,9 @@ function PasteForm({ client }: { client: Client }) {
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => area.current?.focus(), []);
   return (
-    <form
+    <Form
       class="card"
-      onSubmit={async (event) => {
-        event.preventDefault();
-        setOdd(!await takeText(client, text));
-      }}
+      onSubmit={async () => setOdd(!await takeText(client, text))}
     >
       <label for="rows">
         Rows copied from a spreadsheet; the first one names the columns
@@ -260,7 +258,7 @@ function PasteForm({ client }: { client: Client }) {
           Take these rows
         </button>
       </p>
-    </form>
+    </Form>
   );
 }
 

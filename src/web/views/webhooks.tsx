@@ -6,6 +6,7 @@ import {
   Announcer,
   Await,
   ErrorNote,
+  Form,
   Moment,
   NewSecrets,
   State,
@@ -184,12 +185,9 @@ function WebhookForm({ client, taken, onChanged }: Changing & {
     onChanged(`The webhook ${trigger} is registered.`);
   };
   return (
-    <form
+    <Form
       class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(add);
-      }}
+      onSubmit={() => run(add)}
     >
       <h2>Register a webhook</h2>
       <div class="row">
@@ -235,6 +233,6 @@ function WebhookForm({ client, taken, onChanged }: Changing & {
         </p>
       </details>
       {error && <ErrorNote error={error} />}
-    </form>
+    </Form>
   );
 }
