@@ -31,7 +31,7 @@ export interface AttributeUpdate {
   seller: Seller;
   skuOrId: string;
   attribute: string;
-  /** As it stands in the path, decoded; empty clears. */
+  /** The text from the path, decoded; an empty one clears the attribute. */
   value: string;
 }
 
@@ -45,7 +45,8 @@ export async function updateAttribute(
 ): Promise<void> {
   const read = readPatch(attribute, value);
   const group = "patch" in read ? read.group : "sku";
-  // One SKU is one product; an id, or a SKU that changes, can be another's key.
+  // Two writes of one SKU concern one product. An id, or a SKU that changes,
+  // may also be the key of another product.
   const isAlone = readId(skuOrId) !== null || attribute === "sku";
   const shared = isAlone ? undefined : {
     kind: "attributes",

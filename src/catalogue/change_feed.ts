@@ -1,8 +1,8 @@
 /**
- * The order of change of the catalogue. Every write that changes what a
- * product shows gives it the next number, in the same write. Who follows reads
- * up to a horizon, so that nothing appears behind it (`changedProducts`);
- * `database/change_numbers.ts` says how each engine numbers.
+ * The order of change of the catalogue. Every write that changes what a product
+ * shows gives it the next number, in the same write. A reader reads up to a
+ * horizon, below which no change appears later (`changedProducts`);
+ * `database/change_numbers.ts` says how each engine assigns numbers.
  */
 import type { ProductChange } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
@@ -63,9 +63,9 @@ interface Link {
 
 /**
  * Gives the products that show one of these images the next number. The images
- * are locked, so no write that shows one of them is in progress. If the
- * products are very many, `touchRest` does the others, so that one write does
- * not block the rest.
+ * are locked, so no write that shows one of them is in progress. If there are
+ * very many products, `touchRest` does the others later, so that one write does
+ * not block all others.
  */
 export async function touchProductsOf(
   tx: Tx,
@@ -126,7 +126,7 @@ export const REST = "SELECT 1 FROM changed_images LIMIT 1";
 
 /**
  * Handles some of the products that `touchProductsOf` left. Returns how many
- * products got the number.
+ * products got a number.
  */
 export async function touchRest(tx: Tx): Promise<number> {
   const { number } = await takeChange(tx);

@@ -1,4 +1,4 @@
-/** One product is deleted; what it leaves is a tombstone in the feed. */
+/** Deletes one product; a tombstone in the feed takes its place. */
 import { notFound } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";

@@ -1,7 +1,7 @@
 /**
- * Decodes the document of a bulk upload into rows with line numbers. Every
- * problem of the document is collected; only what is not well-formed, or too
- * long a list of products, ends the reading at once.
+ * Decodes the document of a bulk upload into rows with line numbers. Collects
+ * every problem of the document; only a malformed document and too many
+ * products end the reading at once.
  */
 import {
   type Detail,
@@ -46,7 +46,7 @@ import type { TagPosition, XmlAttributes } from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
 import { FieldText } from "./field_text.ts";
 
-/** One image reference whose URL may be asked. */
+/** One image reference with a valid URL. */
 export interface ImageUse {
   url: string;
   line: number;
@@ -103,7 +103,7 @@ export interface ProductsDocument {
 /** An element that may stand in a product. */
 interface FieldElement {
   name: ScalarField | ListField | "id";
-  /** Which one it is, from 0. */
+  /** Its index, from 0. */
   place: number;
   /** null: it holds a text. */
   list: ListRule | null;
@@ -136,8 +136,8 @@ const SENT_ATTRIBUTES: Record<string, readonly string[]> = {
 };
 
 /**
- * Decodes a document, or throws `malformed_xml`, `too_many_products`, 422. Its
- * blocks are taken out of their list as they are read.
+ * Decodes a document, or throws `malformed_xml`, `too_many_products`, 422.
+ * Removes the blocks from their list as it reads them.
  */
 export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
   const decoder = new Decoder();
@@ -146,7 +146,7 @@ export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
   return decoder.finish();
 }
 
-/** A document of so many bytes takes no more time than other requests. */
+/** A document of at most this many bytes is read in one piece. */
 export const LIGHT = 16 * 1024;
 /** A longer one is read in pieces. */
 const READ_AT_ONCE = 512 * 1024;
@@ -187,7 +187,7 @@ class Decoder {
   readonly #rows: DecodedProduct[] = [];
   /** Bounded: a document can hold millions. */
   readonly #problems: Detail[] = [];
-  /** Of what stands outside of any product. */
+  /** Counts of the problems outside of any product. */
   readonly #outside: Tally = { told: 0, untold: 0 };
   #tag!: TagPosition;
   #root: Span = { start: 0, end: 0 };
@@ -210,7 +210,9 @@ class Decoder {
     return this.#suggestions.length > 0;
   }
 
-  /** Computes some of the suggestions; to be called once all is read. */
+  /**
+   * Computes some of the suggestions; called after the whole document was read.
+   */
   suggestSome(): void {
     const some = this.#suggestions.splice(0, SUGGESTED_AT_ONCE);
     for (const [problem, suggest] of some) problem.message += suggest();
@@ -628,7 +630,7 @@ class Decoder {
     this.#problem(problem.code, `${field} ${problem.message}`, { line, field });
   }
 
-  /** Whether no more problems are listed; a further one is then counted. */
+  /** Whether the list of problems is full; further ones are only counted. */
   #isFull(): boolean {
     const tally = this.#tally();
     const hasRoom = this.#problems.length < DETAIL_LIMIT ||
@@ -661,7 +663,7 @@ function isList(field: string): field is ListField {
   return Object.hasOwn(LISTS, field);
 }
 
-/** "; did you mean X?", or the whole list where nothing is near. */
+/** "; did you mean X?", or all names if none is similar. */
 function suggestion(
   name: string,
   known: readonly string[],

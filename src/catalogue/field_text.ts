@@ -5,10 +5,10 @@ import { TextBuilder } from "../xml/text_builder.ts";
 const NOT_SPACE = /[^ \t\n\r]/;
 
 /**
- * Collects a text that comes in pieces. Keeps `LONGEST_TEXT` code units of its
- * leading white space, and as many of what follows. Of the rest it keeps one
- * character that is not white space, if there is one, so that a text that is too
- * long is still too long after it was trimmed.
+ * Collects a text that arrives in pieces. Keeps `LONGEST_TEXT` code units of
+ * the leading white space and as many of the text after it. Of the rest it
+ * keeps one character that is not white space, if there is one, so that a text
+ * that is too long is still too long after trimming.
  */
 export class FieldText {
   readonly #text = new TextBuilder();
@@ -47,7 +47,7 @@ export class FieldText {
     if (piece !== "") this.#text.append(piece);
   }
 
-  /** What was kept; nothing is left afterwards. */
+  /** Returns the text and forgets it. */
   take(): string {
     const text = this.#text.take();
     this.clear();

@@ -40,11 +40,11 @@ export type Condition = typeof CONDITIONS[number];
 export const STATUSES = ["active", "paused"] as const;
 export type Status = typeof STATUSES[number];
 
-/** How a value is read, and the same in the terms of a schema. */
+/** How a value is read, and its form in a schema. */
 interface ValueRule<T extends string | number> {
   /** Reads trimmed text that is not empty (`description`: as sent). */
   read: Reader<T>;
-  /** What `read` takes, in the terms of a schema; it may take less. */
+  /** The form of the values that `read` accepts; `read` may be stricter. */
   form: Form;
 }
 
@@ -56,7 +56,7 @@ export type StoredUnit = typeof STORED_UNITS[number];
 export interface UnitRule {
   name: string;
   read: Reader<string>;
-  /** As in the message that asks for it. */
+  /** As the message that asks for it shows it. */
   example: string;
   /** What it is, in the documentation. */
   about: string;
@@ -73,7 +73,7 @@ export type UpdateGroup = "sku" | "price" | "stock" | "master data" | "texts";
 /** The rules of a field whose stored value is a `V`. */
 export interface FieldRule<V extends string | number | null>
   extends ValueRule<string | number> {
-  /** What it is before it was ever sent, and after it was cleared. */
+  /** The value before the first one is sent, and after a clear. */
   initial: V;
   /** An empty value clears the field, or falls back to `initial`. */
   clears: boolean;
@@ -87,7 +87,7 @@ export interface FieldRule<V extends string | number | null>
   unit?: UnitRule;
   /** For people. */
   label: string;
-  /** What other systems call it: lower case, without "_" and "-". */
+  /** Names in other systems: lower case, without "_" and "-". */
   synonyms?: readonly string[];
 }
 
@@ -228,7 +228,7 @@ export const SCALARS = {
     group: "stock",
     label: "Availability",
     synonyms: ["stockstatus", "available"],
-    // Or a quantity, which it follows.
+    // It follows from the quantity.
     required: false,
   }),
   available_at: optional(DATE, { group: "stock", label: "Available at" }),

@@ -29,7 +29,7 @@ interface Once<T> {
   /** null: without a key. */
   request: KeyedRequest | null;
   body: readonly Uint8Array[];
-  /** Carries the request out, and calls `usedBefore` and `useKey` in its write. */
+  /** Executes the request; calls `usedBefore` and `useKey` in its write. */
   carryOut: (use: KeyUse | null) => Promise<T>;
   /** The answer to the same request before. */
   again: (used: FoundKey) => T;
@@ -70,8 +70,8 @@ export async function once<T>(
 }
 
 /**
- * What the key was used for by another process since the request began; null
- * if it was not used. Throws 409 if that was another request.
+ * The request for which another process used the key since this one began; null
+ * if none did. Throws 409 if it is a different request.
  */
 export async function usedBefore(
   tx: Tx,
@@ -91,7 +91,7 @@ function checked(used: FoundKey, use: KeyUse): FoundKey {
   );
 }
 
-/** Uses a key up, in the write that it is for. */
+/** Records that a key is used, in the write of its request. */
 export async function useKey(
   tx: Tx,
   { sellerNo, transactionId }: TransactionKey,

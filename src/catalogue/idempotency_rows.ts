@@ -6,12 +6,15 @@ export interface UsedKey {
   transaction_id: string;
 }
 
-/** With how many products the upload refused. */
+/** How many products the upload refused. */
 export interface FoundKey extends UsedKey {
   refused: number;
 }
 
-/** What the seller's key was used for; null when it is free (again). */
+/**
+ * The request for which the seller used the key; null if the key is unused or
+ * expired.
+ */
 export async function findUsedKey(
   sql: Sql,
   sellerNo: number,
@@ -29,8 +32,8 @@ export async function findUsedKey(
 }
 
 /**
- * Keeps a key; an expired use of the same key goes. A write that uses it at the
- * same time makes one of them run again (`unique`).
+ * Stores a key in place of an expired use of it. If two writes store a key at
+ * the same time, one of them runs again (`unique`).
  */
 export async function keepUsedKey(
   tx: Tx,

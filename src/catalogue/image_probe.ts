@@ -9,23 +9,23 @@ import type { ProductsDocument } from "./document.ts";
 
 /** All HEADs of a request together may take this long. */
 const HEADS_TIMEOUT_MS = 25_000;
-/** One HEAD may take this long, from when it begins. */
+/** The longest time of one HEAD, from its begin. */
 const HEAD_TIMEOUT_MS = 5_000;
-/** HEADs of a request that are begun or wait for their turn. */
+/** The most HEADs of a request that run or wait to run. */
 const AT_ONCE = 128;
-/** No HEAD begins later, so each that begins has its whole time. */
+/** No HEAD begins later than this, so each has its full time. */
 const LAST_BEGIN_MS = HEADS_TIMEOUT_MS - HEAD_TIMEOUT_MS;
 
 /**
- * The result of a HEAD; `not_asked` says nothing about the URL: it waited too
- * long in the queue, or the service stopped.
+ * The result of a HEAD. `not_asked` says nothing about the URL: the HEAD waited
+ * too long in the queue, or the service stopped.
  */
 export type ProbedImage = { validator: string | null } | {
   code: DetailCode;
   seen: string;
 } | "not_asked";
 
-/** Asks each distinct image URL once, on behalf of the seller `owner`. */
+/** Sends one HEAD to each distinct image URL, for the seller `owner`. */
 export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
   document: ProductsDocument,
@@ -55,7 +55,7 @@ export async function probeImages(
   }
 }
 
-/** Detail codes of what keeps a HEAD from being sent. */
+/** Detail codes of the reasons for which no HEAD is sent. */
 const NOT_SENT: Partial<Record<OutboundErrorKind, DetailCode>> = {
   blocked: "image_blocked",
   unresolved: "unresolved",

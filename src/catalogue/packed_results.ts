@@ -8,7 +8,7 @@
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
 
-/** The first letter stands for the result. */
+/** The first letter of each entry is the result. */
 const RESULTS: Readonly<Record<string, ProductResult>> = {
   c: "created",
   u: "updated",
@@ -34,7 +34,7 @@ const NO_ID = "A".repeat(SHORT_ID);
 
 type Packed = [string, (string | null)[], Record<string, number[]>];
 
-/** `[id, sku, result, image ordinals]`, as results were stored before. */
+/** `[id, sku, result, image ordinals]`, the former format. */
 type Unpacked = [string, string, ProductResult, number[]];
 
 /** Ids must be UUIDs in lower case. */
@@ -52,7 +52,7 @@ export function packResults(results: readonly TransactionResult[]): string {
   return JSON.stringify(packed);
 }
 
-/** What `packResults` made, in this form or the one before. */
+/** Reads what `packResults` wrote, in this format or the former one. */
 export function unpackResults(text: string): TransactionResult[] {
   const stored: Packed | Unpacked[] = JSON.parse(text);
   if (typeof stored[0] !== "string") {

@@ -33,7 +33,7 @@ export interface Product extends ProductContent {
   updated_at: number;
 }
 
-/** A product as it is stored, and as it is to be. */
+/** A product before and after a write. */
 export interface ProductChange {
   /** null: it is new. */
   before: Product | null;
@@ -77,10 +77,10 @@ const REQUIRED = SCALAR_NAMES.filter((field) => SCALAR_RULES[field].required);
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The product after the change, and what is wrong with it. `current` is null
- * for a new product. `unread` names fields that were sent and could not be
- * read, whose problems are reported already. The product may only be used if
- * nothing is wrong.
+ * Returns the product after the change and its problems. `current` is null for
+ * a new product. `unread` names fields that were sent and could not be read;
+ * their problems are already reported. Use the product only if there are no
+ * problems.
  */
 export function applyPatch(
   current: ProductFields | null,
@@ -121,7 +121,7 @@ function missingFields(
   return problems;
 }
 
-/** What each field is before it was sent, and after it was cleared. */
+/** The value of each field before the first one is sent, and after a clear. */
 export const INITIAL = Object.fromEntries([
   ...SCALAR_NAMES.map((field) => [field, SCALAR_RULES[field].initial]),
   ...STORED_UNITS.map((unit) => [unit, ""]),
@@ -139,13 +139,16 @@ const merge = new Function(
   } });`,
 )(INITIAL) as (current: ProductFields, patch: ProductPatch) => ProductFields;
 
-/** A quantity without availability moves `in_stock`/`out_of_stock` with it. */
+/**
+ * A quantity that is sent without an availability sets it to `in_stock` or
+ * `out_of_stock`.
+ */
 function followQuantity(fields: ProductFields, patch: ProductPatch): void {
   if (typeof patch.quantity !== "number") return;
   fields.availability = availabilityAt(fields.availability, patch.quantity);
 }
 
-/** What an availability becomes with this quantity. */
+/** The availability that follows from this quantity. */
 export function availabilityAt(
   availability: Availability,
   quantity: number,

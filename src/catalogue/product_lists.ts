@@ -15,7 +15,7 @@ import {
   toProduct,
 } from "./product_rows.ts";
 
-/** Rows that one read looks at: a few milliseconds where rows are long. */
+/** Rows that one read examines: a few milliseconds if rows are long. */
 const SCAN_STEP = 500;
 
 export interface ProductFilter {
@@ -28,16 +28,16 @@ export interface ProductFilter {
 
 export interface ProductPage {
   products: Product[];
-  /** Id behind which the list goes on; null at its end. */
+  /** The id after which the list continues; null at its end. */
   next: string | null;
-  /** Rows that were looked at for fewer products than were wanted. */
+  /** Rows examined, if they gave fewer products than requested. */
   scanned: number;
 }
 
 /**
  * The seller's products after `after` (an id) that pass the filter, in order of
  * creation, which changes do not affect. With a filter it ends after
- * `SCAN_STEP` rows, so there may be few products, or none, and more after them.
+ * `SCAN_STEP` rows, so it may hold few products or none although more follow.
  */
 export async function listProducts(
   sql: Sql,
@@ -62,7 +62,7 @@ export async function listProducts(
   };
 }
 
-/** The last id that one read looks at; null where the list ends before. */
+/** The last id that one read examines; null if the list ends before it. */
 async function scanEnd(
   sql: Sql,
   sellerNo: number,
@@ -78,7 +78,7 @@ async function scanEnd(
 
 interface Scan {
   after: string;
-  /** Last id to look at; null for the end of the list. */
+  /** The last id to examine; null for the end of the list. */
   end: string | null;
   limit: number;
 }
@@ -99,7 +99,7 @@ async function passingIds(
   where("id <= ?", end);
   where("status = ?", status);
   where("updated_at >= ?", updatedSince);
-  // Which letters are the same is no question that every engine answers alike.
+  // The engines differ in which letters they consider equal.
   const columns = text === null ? "id" : "id, sku, title";
   const limitation = text === null ? "LIMIT ?" : "";
   const rows = await sql.all<{ id: string; sku: string; title: string }>(
@@ -123,13 +123,13 @@ export interface Owner {
   name: string;
 }
 
-/** A product, and whose it is. */
+/** A product and its seller. */
 export interface OwnedProduct {
   product: Product;
   owner: Owner;
 }
 
-/** A place in the order of change; behind it comes what changed later. */
+/** A position in the order of change; later changes follow it. */
 export interface ChangeCursor {
   change: number;
   productId: string;
@@ -141,7 +141,7 @@ export const FIRST_CHANGE: ChangeCursor = {
   productId: BEFORE_ALL_IDS,
 };
 
-/** What is left of a deleted product. */
+/** The tombstone of a deleted product. */
 export interface Tombstone {
   id: string;
   sku: string;
@@ -152,13 +152,13 @@ export interface Tombstone {
 
 /** A product that changed or was deleted. */
 export type ProductEvent = (OwnedProduct | { tombstone: Tombstone }) & {
-  /** Its own place. */
+  /** Its position. */
   cursor: ChangeCursor;
 };
 
 /**
  * The products of all sellers that changed or were deleted after `after`, in
- * order of their last change, up to the horizon. A changed product moves to the
+ * order of their last change, up to the horizon. A change puts a product at the
  * end, and no change appears below the horizon, so a reader misses none.
  */
 export async function changedProducts(
@@ -271,7 +271,7 @@ interface ImageRow {
   message: string | null;
 }
 
-/** What became of the images of these products, by URL. */
+/** The state of the images of these products, by URL. */
 export async function shownImages(
   sql: Sql,
   products: readonly Product[],
@@ -291,7 +291,10 @@ export async function shownImages(
   return shown;
 }
 
-/** A copy is shown until a newer one replaces it, whatever fails meanwhile. */
+/**
+ * A copy is shown until a newer one replaces it, even if downloads fail
+ * meanwhile.
+ */
 function toShown(row: ImageRow): ShownImage {
   const { state, sha256, type, width, height } = row;
   if (sha256 !== null) {

@@ -1,25 +1,28 @@
 /**
  * Whether a seller may have the products that an upload, or the undo of one,
- * would create. Uploads of a seller run side by side and do not see each other's
- * products; so near the limit they decide one after the other.
+ * would create. Uploads of a seller run side by side and do not see each
+ * other's products; so near the limit they run one after the other.
  */
 import type { Detail } from "../lib/errors.ts";
 import type { Tx } from "../database/db.ts";
 import type { Quota } from "../sellers/usage_rows.ts";
 import { PRODUCTS_LIMIT } from "./fields.ts";
 
-/** Room for the products of so many uploads in progress. */
+/**
+ * The quota has little room if it is less than the products of this many
+ * uploads.
+ */
 const NEAR = 64 * PRODUCTS_LIMIT;
 
 /**
- * The quota by which `created` new products are judged. In a write it keeps
- * it from changing where there is little room.
+ * Reads the quota for `created` new products. In a write it locks the quota if
+ * there is little room.
  */
 export async function judgingQuota(
   tx: Tx | null,
   read: () => Promise<Quota>,
   { first, sellerId, created }: {
-    /** As it was read before. */
+    /** The quota that was read before. */
     first: Quota;
     sellerId: string;
     created: number;
@@ -35,8 +38,8 @@ export async function judgingQuota(
 }
 
 /**
- * What is wrong with each of these new products, if they are too many; with
- * `fill`, only with those after the first ones for which there is room.
+ * Returns a problem for each of these new products if there are too many; with
+ * `fill`, only for those for which there is no room.
  */
 export function quotaProblems(
   { limit, used }: Quota,

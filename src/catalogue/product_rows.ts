@@ -46,7 +46,7 @@ export type ProductRow =
   & Omit<Product, ListField>
   & { [L in ListField]: string };
 
-/** Most lists of most products are empty: spare the parser. */
+/** Most lists of most products are empty: this saves a parse. */
 function parseList<T>(json: string): T[] {
   return json === "[]" ? [] : JSON.parse(json);
 }
@@ -60,9 +60,10 @@ function isList(column: Column): column is ListField {
 }
 
 /**
- * The product of a row that has some of the columns; the others are as if they
- * had never been sent. Generated as an object literal: the driver's row objects
- * are slow to read and to copy, and a loop over the names takes twice as long.
+ * The product of a row that has some of the columns; the others have the value
+ * of a field that was never sent. Generated as an object literal: the driver's
+ * row objects are slow to read and to copy, and a loop over the names takes
+ * twice as long.
  */
 function readerOf(columns: readonly Column[]): (row: ProductRow) => Product {
   const valueOf = (name: Column) =>
@@ -81,7 +82,7 @@ function readerOf(columns: readonly Column[]): (row: ProductRow) => Product {
 
 export const toProduct = readerOf(COLUMNS);
 
-/** All but its times, which are those of the write. */
+/** All of a product except its times, which the write sets. */
 const CONTENT_COLUMNS = COLUMNS.slice(0, -2) as (keyof ProductContent)[];
 
 const INSERT = `INSERT INTO products (
@@ -149,8 +150,9 @@ interface Named {
 /**
  * Waits for other uploads of the same products, which have the same first SKU,
  * before any row is locked. At a row they would wait as well. But a SELECT that
- * has waited goes on with the rows that it found before, and looks for the
- * present version of each: with eight uploads at once, half of their CPU time.
+ * has waited continues with the rows that it found before and looks up the
+ * present version of each, which took half of the CPU time of eight concurrent
+ * uploads.
  */
 export async function waitForSkus(
   tx: Tx,
@@ -231,8 +233,8 @@ export function lockBySkuOrId(
 }
 
 /**
- * As `lockBySkuOrId`, with the columns of one group and what is tied to them, and
- * good for changing those alone.
+ * As `lockBySkuOrId`, with the columns of one group and those tied to them by a
+ * rule; only these may be changed.
  */
 export function lockGroup(
   tx: Tx,
@@ -243,7 +245,7 @@ export function lockGroup(
   return lockOne(tx, OF_GROUP[group], sellerNo, skuOrId);
 }
 
-/** Looks twice, as its SKU may have come from another product meanwhile. */
+/** Reads twice, because the SKU may have changed its product meanwhile. */
 async function lockOne(
   tx: Tx,
   by: Lookup,
@@ -273,7 +275,7 @@ function columnValue(product: Product, column: Column): Param {
   return Array.isArray(value) ? listJson(value) : value;
 }
 
-/** Both keys of a seller: its products have the number. */
+/** Both keys of a seller; its products are stored under the number. */
 export type SellerKeys = Pick<Seller, "id" | "no">;
 
 /**
@@ -305,7 +307,7 @@ export async function writeProducts(
   if (more !== 0) await addUsage(tx, "products", new Map([[seller.id, more]]));
 }
 
-/** As `writeProducts`, for one product that is there and stays. */
+/** As `writeProducts`, for one product that exists and is not deleted. */
 export async function writeProduct(
   tx: Tx,
   { no }: SellerKeys,
@@ -322,7 +324,7 @@ function bySku({ after: one }: Created, { after: other }: Created): number {
   return one.sku < other.sku ? -1 : one.sku > other.sku ? 1 : 0;
 }
 
-/** Which of the changes of its write it is, from 0. */
+/** Its index among the changes of its write, from 0. */
 interface Placed {
   place: number;
 }
@@ -347,7 +349,7 @@ async function insertProducts(
   );
 }
 
-/** Leaves a tombstone of each, which keeps its seller's name. */
+/** Stores a tombstone of each, with the name of its seller. */
 async function deleteProducts(
   tx: Tx,
   seller: SellerKeys,
@@ -431,7 +433,10 @@ const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
   ["updated_at"],
 ];
 
-/** By group, the look-up of a product as far as a change of the group needs it. */
+/**
+ * For each group, the query for a product with the columns that a change of the
+ * group needs.
+ */
 const OF_GROUP = Object.fromEntries(GROUPS.map((group) => {
   const own: readonly string[] = columnsOf(group);
   const tied = TIED_FIELDS.filter((fields) =>
@@ -448,7 +453,7 @@ interface Update {
   sql: string;
 }
 
-/** By the groups that it writes, as a number of a bit for each. */
+/** The statements by the groups that they write, a bit for each group. */
 const UPDATES = Array.from(
   { length: 2 ** WRITTEN_TOGETHER.length },
   (_, groups): Update => {
@@ -485,7 +490,8 @@ function storedAs(
   after: ProductContent,
   at: number,
 ): Product {
-  // No product's time goes back, even if the clocks of processes differ.
+  // The time of a product never decreases, even if the clocks of processes
+  // differ.
   const updated_at = Math.max(at, before.updated_at);
   return { ...after, created_at: before.created_at, updated_at };
 }

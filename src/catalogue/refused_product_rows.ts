@@ -1,6 +1,6 @@
 /**
  * Rows of `refused_documents`, `refused_pieces` and `refused_products`: what an
- * upload with `accept=valid` refused. They go with their transaction.
+ * upload with `accept=valid` refused. They are deleted with their transaction.
  */
 import type { Detail } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
@@ -8,7 +8,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import type { TransactionKey } from "./transaction.ts";
 
-/** What is kept takes so much at least, however little it is. */
+/** Every record counts as at least this many bytes. */
 const LEAST_KEPT_BYTES = 4 * 1_024;
 
 /**
@@ -87,7 +87,7 @@ export async function refusedProductsBytes(
   return row?.bytes ?? null;
 }
 
-/** A piece of that document, from 0; null behind the last one. */
+/** One piece of that document, counted from 0; null after the last one. */
 export async function refusedProductsPiece(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,
@@ -103,9 +103,9 @@ export async function refusedProductsPiece(
 
 export interface KeptDetails {
   details: Detail[];
-  /** How many there are besides. */
+  /** How many more there are. */
   more: number;
-  /** Characters of the details, about. */
+  /** The approximate number of characters of the details. */
   size: number;
 }
 

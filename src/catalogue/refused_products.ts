@@ -1,7 +1,7 @@
 /**
  * The products that an upload with `accept=valid` refused, as a document that
- * can be corrected and uploaded: each byte for byte as it was sent, behind a
- * comment that says what is wrong with it.
+ * can be corrected and uploaded: each product byte for byte as it was sent,
+ * after a comment with its problems.
  */
 import type { Detail } from "../lib/errors.ts";
 import { Blocks } from "../lib/blocks.ts";
@@ -18,7 +18,7 @@ export interface RefusedProduct {
   product: number;
   sku: string | null;
   details: Detail[];
-  /** How many details there are besides. */
+  /** How many more details there are. */
   more: number;
 }
 

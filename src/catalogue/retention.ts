@@ -50,8 +50,8 @@ async function deleteOldTransactions(
 }
 
 /**
- * Deletes these transactions, at most 256, or so much of what hangs on them as
- * one write may. Returns how many rows were deleted.
+ * Deletes these transactions, at most 256, or as many of their dependent rows
+ * as one write may delete. Returns how many rows were deleted.
  */
 export async function deleteTransactions(
   tx: Tx,
@@ -69,7 +69,7 @@ export async function deleteTransactions(
        WHERE transaction_id IN (${among}) LIMIT ?)`,
     [...ids, SWEEP_IMAGES],
   );
-  // The next write goes on with the same transactions.
+  // The next write continues with the same transactions.
   if (images === SWEEP_IMAGES) return images;
   const pieces = await tx.run(
     `DELETE FROM refused_pieces WHERE (seller_no, transaction_id, piece) IN (

@@ -1,9 +1,9 @@
 /**
- * A bulk transaction: what became of each product of one upload, and how far
- * its images are.
+ * A bulk transaction: the result of each product of one upload, and the
+ * progress of its images.
  *
  * `processing → completed | completed_with_errors`: final once every image has
- * settled; at once where there is none to fetch.
+ * settled, or at once if there is no image to fetch.
  */
 
 /** What an upload does to a product that it stores. */
@@ -22,7 +22,7 @@ export interface ImageCounts {
   failed: number;
 }
 
-/** What one product of the document became. */
+/** The result of one product of the document. */
 export interface TransactionResult {
   /** Null where it was refused. */
   id: string | null;
@@ -68,7 +68,7 @@ export function transactionStatus(
   return transaction.images.failed > 0 ? "completed_with_errors" : "completed";
 }
 
-/** How many products came to which result. */
+/** How many products have each result. */
 export function countsOf(
   products: readonly { result: ProductResult }[],
 ): ProductCounts {

@@ -135,7 +135,7 @@ export async function listTransactions(
   return rows.map(toTransaction);
 }
 
-/** What became of each product, in document order. */
+/** The result of each product, in document order. */
 export async function findResults(
   sql: Sql,
   sellerNo: number,

@@ -34,9 +34,9 @@ const REFUSED_KEPT = 4;
 /** What a transaction does to one product. */
 export interface ProductOutcome extends Pick<TransactionResult, "id" | "sku"> {
   result: ProductResult;
-  /** null: it stays as it is. */
+  /** null: it does not change. */
   change: ProductChange | null;
-  /** URLs of images that the transaction asks for. */
+  /** URLs of the images to fetch. */
   images: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export interface TransactionWrite {
 export interface WrittenTransaction {
   transactionId: string;
   counts: ProductCounts;
-  /** How many distinct ones were asked for. */
+  /** How many distinct URLs there are. */
   images: number;
 }
 
@@ -103,7 +103,7 @@ export async function writeTransaction(
     await insertRefusedProducts(tx, upload, refused, limit);
   }
   await writeProducts(tx, seller, [...changes.values()]);
-  // What other uploads may have to wait for comes last.
+  // The rows for which other uploads may wait are locked last.
   await countInHour(tx, now, "uploads");
   tx.onCommit(() => {
     for (const [result, n] of Object.entries(counts)) {
@@ -115,7 +115,7 @@ export async function writeTransaction(
 
 const NO_IDS: ReadonlyMap<string, string> = new Map();
 
-/** Has the images of a transaction fetched; returns their ids by URL. */
+/** Requests the images of a transaction; returns their ids by URL. */
 async function askForImages(
   { signals }: Services,
   tx: Tx,

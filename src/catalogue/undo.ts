@@ -34,7 +34,7 @@ import { deleteUndo, findUndo, undoableSince } from "./undo_rows.ts";
 export interface Undo {
   seller: Caller;
   transactionId: string;
-  /** Leave what was changed since, and undo the rest. */
+  /** Keep fields that changed since, and undo the rest. */
   keepChanged: boolean;
   /** Do everything but the write. */
   dryRun: boolean;
@@ -152,7 +152,9 @@ async function makePlan(
   return { ...plan, beyondQuota, taken };
 }
 
-/** `young`: it was stored by a release, or with a setting, that kept nothing. */
+/**
+ * `young`: it is recent, but a release or a setting without records stored it.
+ */
 function tooOld(days: number, young: boolean): ServiceError {
   return recordInvalid([{
     field: "transaction_id",

@@ -26,23 +26,23 @@ import {
 
 /** What becomes of one product. */
 export interface UndoneProduct {
-  /** Its place in the upload, from 1. */
+  /** Its position in the upload, from 1. */
   product: number;
   id: string;
   sku: string;
   result: ProductResult;
-  /** null: it stays as it is. */
+  /** null: it does not change. */
   change: ProductChange | null;
 }
 
 export interface UndoPlan {
   /** Those that the transaction changed, in its order. */
   products: UndoneProduct[];
-  /** What was changed since, and stays as it is. */
+  /** Fields that changed since and are kept. */
   conflicts: Detail[];
 }
 
-/** Plans the undo of these steps, whose places are those of `results`. */
+/** Plans the undo of these steps; their positions are those of `results`. */
 export async function planUndo(
   sql: Sql,
   sellerNo: number,
@@ -96,9 +96,9 @@ function settle(
 class Undoing {
   readonly conflicts: Detail[] = [];
   readonly #index: number;
-  /** As the transaction's results name it. */
+  /** The SKU in the results of the transaction. */
   readonly #named: { id: string; sku: string };
-  /** As it is stored; null: it is gone. */
+  /** The stored product; null if it is deleted. */
   readonly #current: Product | null;
   /** Fields that get their former value back. */
   readonly #restored = new Map<UndoField, FieldValue>();
@@ -142,7 +142,7 @@ class Undoing {
     this.#leaveAvailability(current);
   }
 
-  /** A quantity that was set since has moved the availability with it. */
+  /** A quantity that was set since has also set the availability. */
   #leaveAvailability({ quantity }: Product): void {
     const former = this.#restored.get("availability") as
       | Availability
@@ -158,19 +158,19 @@ class Undoing {
     );
   }
 
-  /** The SKU that it comes to have; null where that does not change. */
+  /** The SKU that it gets; null if the SKU does not change. */
   get wantedSku(): string | null {
     return this.#remade?.sku ??
       this.#restored.get("sku") as string | undefined ?? null;
   }
 
-  /** Its id where its present SKU becomes free. */
+  /** Its id, if its present SKU becomes free. */
   get freedSkuOf(): string | null {
     const frees = this.#isDeleted || this.#restored.has("sku");
     return frees ? this.#current!.id : null;
   }
 
-  /** The former SKU is that of another product. */
+  /** Another product has the former SKU. */
   leaveSku(owner: Product): void {
     this.#conflict(
       "sku",
@@ -181,7 +181,7 @@ class Undoing {
     this.#restored.delete("sku");
   }
 
-  /** Whether there were fields that would break a rule; they are left. */
+  /** Keeps fields that would break a rule; returns whether there were any. */
   leaveRuleBreakers(): boolean {
     if (this.#current === null || this.#restored.size === 0) return false;
     const left = this.#restored.size;
@@ -243,7 +243,7 @@ class Undoing {
   }
 }
 
-/** What a field holds now, where that is short to say. */
+/** The present value of a field, if it is short. */
 function nowIs(value: FieldValue): string {
   if (value === null) return "; it is empty now";
   if (typeof value === "object") return "";

@@ -20,7 +20,7 @@ import { INITIAL, type ProductChange } from "./product.ts";
 /** A field with its unit, as one thing: a price is its amount and currency. */
 export type UndoField = ScalarField | ListField;
 
-/** What a field holds, as JSON writes it; `[value, unit]` where it has one. */
+/** A field's value in JSON; `[value, unit]` if it has a unit. */
 export type FieldValue =
   | string
   | number
@@ -28,7 +28,7 @@ export type FieldValue =
   | readonly (string | null)[]
   | readonly Readonly<Record<string, string | null>>[];
 
-/** Stands for a long value that is only to be recognized. */
+/** Replaces a long value that only has to be recognized. */
 interface Checksum {
   sum: string;
 }
@@ -36,14 +36,14 @@ interface Checksum {
 export interface FormerField {
   field: UndoField;
   former: FieldValue;
-  /** Whether this is what the transaction made of it. */
+  /** Whether this is the value that the transaction set. */
   isAsLeft: (value: FieldValue) => boolean;
 }
 
 /** What a transaction did to one product. */
 export type UndoStep =
   & {
-    /** Place among the transaction's results, from 0. */
+    /** Index in the transaction's results, from 0. */
     index: number;
   }
   & (
@@ -52,10 +52,10 @@ export type UndoStep =
     | { did: "delete"; former: ProductFields }
   );
 
-/** Values of more characters are stored as a checksum where that will do. */
+/** Longer values (in characters) are stored as a checksum if it suffices. */
 const SHORT = 64;
 
-/** 32 bits and the length: it costs an upload next to nothing. */
+/** 32 bits and the length, which are cheap to compute. */
 function checksum(text: string): string {
   return `${text.length.toString(36)} ${crc32(text).toString(36)}`;
 }
@@ -85,13 +85,13 @@ const UNITS: ReadonlyMap<UndoField, StoredUnit> = new Map(
   }),
 );
 
-/** Whether two values of a field are the same. */
+/** Whether two values of a field are equal. */
 export function sameValue(a: FieldValue, b: FieldValue): boolean {
   return a === b ||
     (typeof a === "object" && JSON.stringify(a) === JSON.stringify(b));
 }
 
-/** Each column that an upload sets, and the field that it belongs to. */
+/** Each column that an upload sets, and its field. */
 const FIELD_OF: ReadonlyMap<keyof ProductFields, UndoField> = new Map([
   ...SCALAR_NAMES.map((name) => [name, name] as const),
   ...UNITS.entries().map(([name, unit]) => [unit, name] as const),
@@ -196,7 +196,7 @@ interface Packed {
    * what they became.
    */
   updated?: Record<string, [number, ...(FieldValue | Checksum)[]][]>;
-  /** What a product was, but for what is as in a new one. */
+  /** The content of a product, without values that a new product has. */
   deleted?: [number, Partial<Record<UndoField, FieldValue>>][];
 }
 
@@ -227,7 +227,7 @@ export function packUndo(
   return JSON.stringify(packed);
 }
 
-/** What `packUndo` made, in the order of the results. */
+/** Reads what `packUndo` wrote, in the order of the results. */
 export function unpackUndo(text: string): UndoStep[] {
   const { created = [], updated = {}, deleted = [] }: Packed = JSON.parse(text);
   const steps: UndoStep[] = [];

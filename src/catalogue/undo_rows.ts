@@ -26,7 +26,7 @@ export async function keepUndo(
   );
 }
 
-/** What a transaction did; null where that is not known, or no longer. */
+/** What a transaction did; null if there is no record, or no longer. */
 export async function findUndo(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,

@@ -60,7 +60,7 @@ import { waitForSkus } from "./product_rows.ts";
 
 export interface Upload {
   seller: Caller;
-  /** The XML document, in blocks; decoding takes them out of the list. */
+  /** The XML document, in blocks; decoding removes them from the list. */
   body: Uint8Array[];
   /** Do everything but the write. */
   dryRun: boolean;
@@ -113,13 +113,13 @@ function firstAnswer({ transaction_id, refused }: FoundKey): UploadOutcome {
   return { transactionId: transaction_id, refused, repeated: true };
 }
 
-/** A document that was decoded and whose image URLs were asked. */
+/** A decoded document and the results of its image probes. */
 interface CheckedDocument {
   document: ProductsDocument;
-  /** The bytes of the products as they were sent; null if none is handed back. */
+  /** The bytes of the products as sent; null if none is returned. */
   source: SentDocument | null;
   heads: ReadonlyMap<string, ProbedImage>;
-  /** What is wrong, whatever is stored. */
+  /** Problems that do not depend on stored products. */
   known: readonly Detail[];
 }
 
@@ -152,13 +152,13 @@ async function carryThrough(
   return await inPhase(services, "write", () => db.write(write, options));
 }
 
-/** Decodes the document, which empties the body, and asks its image URLs. */
+/** Decodes the document, which empties the body, and probes its image URLs. */
 async function check(
   services: Services,
   { seller, body, acceptValid }: Upload,
 ): Promise<CheckedDocument> {
   const sent = acceptValid ? [...body] : null;
-  // The budget of bodies limits how many are read at once.
+  // The body budget limits how many documents are read at the same time.
   const take = (piece: () => Promise<void>) =>
     services.heavy.take(piece, seller.id);
   const done = sent === null ? free : undefined;
@@ -182,7 +182,9 @@ async function check(
   return { document, source, heads, known };
 }
 
-/** The products, judged by what is stored; throws 422 if none can be stored. */
+/**
+ * Plans the products against what is stored; throws 422 if none can be stored.
+ */
 async function judge(
   sql: Sql,
   tx: Tx | null,
@@ -197,14 +199,17 @@ async function judge(
   );
   const hasOthers = products.some(({ result }) => result !== "refused");
   if (refusesAll(problems, { acceptValid, hasOthers })) {
-    // Only some are listed: those that refuse the valid products, too, come first.
+    // The answer lists only some problems: first those that refuse the valid
+    // products, too.
     const told = acceptValid ? outsideFirst(problems) : problems;
     throw recordInvalid(told, document.moreProblems);
   }
   return products;
 }
 
-/** Stores what can be stored, unless a request with the same key did before. */
+/**
+ * Stores what can be stored, unless a request with the same key did so before.
+ */
 async function store(
   tx: Tx,
   services: Services,
@@ -272,7 +277,7 @@ function countHeads({ metrics }: Services, heads: Iterable<ProbedImage>): void {
   }
 }
 
-/** What `work` comes to; throws 503 when the service ends before. */
+/** The result of `work`; throws 503 if the service stops first. */
 async function beforeEnd<T>(ending: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: end, reject } = Promise.withResolvers<never>();
   const onEnd = () => reject(serviceStopping());
@@ -285,7 +290,7 @@ async function beforeEnd<T>(ending: AbortSignal, work: Promise<T>): Promise<T> {
   }
 }
 
-/** A product that the document does not list images of asks for none. */
+/** A product for which the document lists no images requests none. */
 function toOutcome(judged: JudgedProduct): ProductOutcome {
   if (judged.result === "refused") {
     const { sku, result } = judged;

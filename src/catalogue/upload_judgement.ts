@@ -19,7 +19,7 @@ export function refusesAll(
   { acceptValid, hasOthers }: { acceptValid: boolean; hasOthers: boolean },
 ): boolean {
   if (problems.length === 0) return false;
-  // What is wrong outside of any product can be what it was to be.
+  // What stands outside of any product may be a misspelt product.
   const isOutside = problems.some(({ product }) => product === undefined);
   return !acceptValid || isOutside || !hasOthers;
 }
@@ -47,9 +47,9 @@ export interface Judged {
 }
 
 /**
- * Judges what has no `known` problem by what is stored, too; `tx` is that of a
- * write. A write refuses nothing at the first look: a SKU may have gone from one
- * product to another while it waited for the first.
+ * Plans the products without a `known` problem against what is stored; `tx` is
+ * that of a write. A write plans again before it refuses anything: while it
+ * waited for a lock, a SKU may have gone from one product to another.
  */
 export async function judgeProducts(
   sql: Sql,

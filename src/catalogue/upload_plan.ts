@@ -42,14 +42,14 @@ async function loadStored(
   };
 }
 
-/** What becomes of one product. */
+/** The plan for one product. */
 export interface PlannedProduct {
-  /** Where the document speaks of it. */
+  /** Its row in the document. */
   row: DecodedProduct;
   result: PlannedResult;
-  /** As stored; null for a new one. */
+  /** The stored product; null for a new one. */
   before: Product | null;
-  /** As it is to be. */
+  /** The product after the write. */
   product: ProductContent;
   /** Whether the document lists its images. */
   asksImages: boolean;
@@ -97,7 +97,8 @@ function planRow(
   const place = { product: row.product, sku: row.sku ?? current?.sku };
   const reservation = reservations.reserve(row, current);
   const { fields, problems } = applyPatch(current, row.patch, row.unread);
-  // What a new product lacks may stand in the one that it clashes with.
+  // The row that a new product conflicts with may have the fields that it
+  // lacks.
   const told = "clash" in reservation
     ? problems.filter(({ code }) => code !== "required")
     : problems;
@@ -111,8 +112,8 @@ function planRow(
 }
 
 /**
- * The product that a row addresses, null for a new one; or what is wrong with
- * the address, nothing if that is reported already.
+ * The product that a row addresses, null for a new one; or the problem with the
+ * address, nothing if it is already reported.
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
@@ -124,13 +125,13 @@ function findTarget(row: DecodedProduct, { byId, bySku }: Stored): Target {
   if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
   if (row.unread.has("id")) return { problems: [] };
   const problems = withoutAddress(row);
-  // An invalid SKU can only be that of a new product, and is reported already.
+  // Only a new product can have an invalid SKU, which is already reported.
   return row.unread.has("sku")
     ? { problems: problems.filter(({ field }) => field !== "sku") }
     : { problems };
 }
 
-/** All that a new product lacks, and how to address a stored one. */
+/** All fields that a new product lacks, and how to address a stored product. */
 function withoutAddress(row: DecodedProduct): Detail[] {
   return detailsOf(row, {}, applyPatch(null, row.patch, row.unread).problems)
     .map((detail) =>
@@ -194,8 +195,8 @@ class SkuReservations {
   }
 
   /**
-   * Reserves a row's SKU and product; returns a conflict with an earlier row
-   * or with a stored product's SKU. What a refused row reserves counts, too.
+   * Reserves a row's SKU and product; returns a conflict with an earlier row or
+   * with a stored product's SKU. Refused rows reserve as well.
    */
   reserve(
     row: DecodedProduct,

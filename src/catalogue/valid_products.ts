@@ -7,7 +7,10 @@ import { lineOf } from "./document.ts";
 import { skuTaken } from "./product.ts";
 import type { PlannedProduct } from "./upload_plan.ts";
 
-/** A plan without the refused products, and why others had to go with them. */
+/**
+ * A plan without the refused products, and the problems of the products that
+ * were refused because of them.
+ */
 export interface ValidProducts {
   products: PlannedProduct[];
   problems: Detail[];
