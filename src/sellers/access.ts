@@ -22,8 +22,8 @@ export function checkActive({ status }: { status: SellerStatus }): void {
 
 /**
  * Checks again in the write of a long request, during which the operator may
- * have revoked the key or removed the seller (401), or suspended it (403). It
- * is not removed before the write ends.
+ * have revoked the key or removed the seller (401), or suspended it (403). The
+ * seller cannot be removed before the write ends.
  */
 export async function requireActive(
   sql: Sql,

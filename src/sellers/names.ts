@@ -9,22 +9,22 @@ import {
 /** The most characters of a name. */
 export const NAME_LENGTH = 64;
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
-/** What a name is, for messages. */
+/** The rule for names, as messages state it. */
 export const NAME_RULE =
   `1 to ${NAME_LENGTH} visible characters on one line, with single spaces ` +
   "between words";
 
-/** Whether a text can be a name: what looks the same as another one cannot. */
+/** Whether a text can be a name: two names must not look the same. */
 export function isName(text: string): boolean {
   return [...text].length <= NAME_LENGTH && NAME.test(text);
 }
 
-/** The error for a name that cannot be given: 422. */
+/** The error for an invalid name: 422. */
 export function invalidName(code: DetailCode, message: string): ServiceError {
   return recordInvalid([{ field: "name", code, message }]);
 }
 
-/** Runs a write that gives a name; throws 422 with `taken` if it is in use. */
+/** Runs a write that sets a name; throws 422 with `taken` if it is in use. */
 export async function giveName(
   write: () => Promise<unknown>,
   taken: string,

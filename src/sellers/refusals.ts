@@ -104,7 +104,9 @@ export class RefusalLog {
     }
   }
 
-  /** Those of a removed seller would stay when its other rows are gone. */
+  /**
+   * Refusals of a removed seller would remain after its other rows are deleted.
+   */
   async #write(waiting: ReadonlyMap<number, Refusal[]>): Promise<void> {
     await this.#db.write(async (tx) => {
       const sellers = await presentSellers(tx, [...waiting.keys()]);
@@ -114,7 +116,7 @@ export class RefusalLog {
            size, details, more) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         rows,
       );
-      // A clock that was ahead gave them ids above all that follow.
+      // A clock that was fast gave them greater ids than all later ones.
       await tx.runMany(
         "DELETE FROM refusals WHERE seller_no = ? AND id > ? AND at > ?",
         sellers.map((no) => [

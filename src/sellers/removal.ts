@@ -1,6 +1,6 @@
 /**
- * Deletes all that removed sellers leave: a job of `operations/maintenance.ts`.
- * The rows that are left say what is to be done, so it goes on after a crash.
+ * Deletes the rows of removed sellers: a job of `operations/maintenance.ts`.
+ * The remaining rows say what is left to do, so it continues after a crash.
  * Tombstones of products and the audit log stay.
  */
 import { linkImages } from "../catalogue/change_feed.ts";
@@ -14,7 +14,7 @@ import { type Db, marks, type Sql, type Tx } from "../database/db.ts";
 import { abandonImages } from "../images/abandoned.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 
-/** What one write deletes at most. */
+/** The most rows that one write deletes. */
 const PRODUCTS = 100;
 const TRANSACTIONS = 32;
 const ROWS = 250;
@@ -47,7 +47,7 @@ const PORTIONS: readonly Portion[] = [
   (tx, { id }) => tx.run("DELETE FROM sellers WHERE id = ?", [id]),
 ];
 
-/** Deletes what removed sellers leave, one after the other. */
+/** Deletes the rows of removed sellers, one seller after the other. */
 export async function* sweepRemovedSellers(
   { db }: { db: Pick<Db, "read" | "write"> },
 ): AsyncGenerator<number, void> {

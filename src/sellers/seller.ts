@@ -2,9 +2,12 @@
 export interface Seller {
   /** UUID, version 7. */
   id: string;
-  /** Small and unique; known only inside, where rows of products begin with it. */
+  /**
+   * Small and unique; used only inside, as the first column of keys of
+   * products.
+   */
   no: number;
-  /** Unique; what the operator calls the seller. */
+  /** Unique; the operator's name for the seller. */
   name: string;
 }
 

@@ -76,8 +76,9 @@ export async function addSeller(
 }
 
 /**
- * A number that no seller ever had, also none whose rows are gone: a request of
- * that one may still be in progress. The row is locked until the commit.
+ * Returns a number that no seller ever had, not even one whose rows are
+ * deleted: a request of that seller may still be in progress. The row is locked
+ * until the commit.
  */
 async function takeSellerNo(tx: Tx): Promise<number> {
   // A copied or an older database has sellers, but its counter starts at 0.
@@ -125,8 +126,8 @@ export async function markRemoved(tx: Tx, sellerId: string): Promise<boolean> {
 }
 
 function checkName(name: string): void {
-  // With a name like an id, one seller could be taken for another; and no URL
-  // can hold dots alone.
+  // A name like an id could be mistaken for another seller, and a URL cannot
+  // contain a segment of dots only.
   if (isName(name) && readId(name) === null && !/^\.\.?$/.test(name)) return;
   throw invalidName(
     "not_allowed",

@@ -18,7 +18,7 @@ const OVERRIDES = {
 export type Resource = keyof typeof OVERRIDES;
 
 export interface Quota {
-  /** What the seller may have; 0 is nothing. */
+  /** The seller's limit; 0 allows nothing. */
   limit: number;
   used: number;
 }
@@ -45,7 +45,7 @@ export function usedOf(resource: Resource): string {
         WHERE seller_id = sellers.id AND resource = '${resource}'), 0)`;
 }
 
-/** The row that counts for a write. */
+/** The row that a write changes. */
 const SHARDS: Record<Resource, string> = {
   products: "0 /* SHARD */",
   image_bytes: "0",
