@@ -10,11 +10,11 @@ export const COMMAND_LINE = "command line";
 export interface Change {
   /** The name of an operator key, or one of the two above. */
   who: string;
-  /** What was done, in the words of the command. */
+  /** The change, in the words of the command. */
   action: string;
   /** The seller's name; null if the change concerns none. */
   seller: string | null;
-  /** What was changed, and to what; never a secret. */
+  /** The changed attribute and its new value; never a secret. */
   detail: string;
 }
 

@@ -1,4 +1,4 @@
-/** Counts of what waits and what fails, for the operator. */
+/** Counts of waiting and failing work, for the operator. */
 import type { Trigger } from "../webhooks/trigger.ts";
 import type { Sql } from "../database/db.ts";
 

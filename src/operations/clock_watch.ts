@@ -1,8 +1,8 @@
 /**
  * Detects that the system's clock was set back, and moves due times back by as
  * much. Without this, a clock that was an hour fast and is corrected would
- * delay every delivery and image by an hour, with nothing to see but a queue
- * that stands still.
+ * delay every delivery and image by an hour, and the operator would see only a
+ * queue that does not progress.
  */
 import type { Services } from "../services.ts";
 import { Signal } from "../jobs/signals.ts";
@@ -23,8 +23,8 @@ export class ClockWatch {
 
   /**
    * Only one process of a role may move the times; two would move them twice.
-   * `isMine` tells at each look whether it is this one, because another one may
-   * have ended since.
+   * `isMine` says at each check whether this process does, because another one
+   * may have ended since.
    */
   constructor(
     services: Pick<Services, "deps" | "db" | "signals">,

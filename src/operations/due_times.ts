@@ -82,7 +82,10 @@ type Corrected = Pick<Services, "db" | "deps" | "signals">;
 
 type Update = [sql: string, params: Param[]];
 
-/** Carries out both updates, portion by portion, and wakes who does the work. */
+/**
+ * Executes both updates, portion by portion, and wakes the roles that do the
+ * work.
+ */
 function correct(
   db: Db,
   signal: Pick<Services["signals"]["images"], "announce">,

@@ -27,7 +27,7 @@ export class Exposition {
   }
 }
 
-/** All that a registry asks of a metric is its name, and its values in time. */
+/** A registry needs only the name of a metric, and its values at the scrape. */
 function asLibraryMetric(metric: Metric): LibraryMetric {
   const { name, help, type } = metric;
   const get = () =>

@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 
 const KEPT_MS = 90 * DAY_MS;
 
-/** What is counted; `deliveries` are delivery attempts. */
+/** The counters; `deliveries` counts delivery attempts. */
 export const HOURLY = [
   "uploads",
   "images_stored",

@@ -3,7 +3,7 @@
  * retention (`retention.ts` of a feature) has ended; other jobs finish what a
  * write left undone. The log and the metrics call them upkeep. Each job belongs
  * to a role. One of the processes that share a data folder runs the jobs of a
- * role; on PostgreSQL all processes run them, and their writes take turns.
+ * role; on PostgreSQL all processes run them, one write at a time.
  */
 import type { Role } from "../config.ts";
 import type { Services } from "../services.ts";
@@ -48,7 +48,7 @@ export interface MaintenanceJob {
 
 /**
  * The interval of jobs that finish what a write of any process left undone. A
- * run without work is one look at an index; a signal could be lost.
+ * run without work reads an index once; a signal could be lost.
  */
 const OFTEN = SECOND_MS;
 
