@@ -30,7 +30,7 @@ export interface LoggedDelivery {
   /** Status of the last answer, or why there was none. */
   lastAnswer: string | null;
   createdAt: number;
-  /** When it is tried next; null unless it waits. */
+  /** The time of the next try; null unless the delivery waits. */
   dueAt: number | null;
   /** When it reached a final state. */
   settledAt: number | null;
@@ -43,7 +43,7 @@ export interface LoggedAttempt {
   url: string;
   /** Unix milliseconds. */
   startedAt: number;
-  /** null while it is under way. */
+  /** null while the attempt is in progress. */
   durationMs: number | null;
   status: number | null;
   error: string | null;
@@ -106,16 +106,16 @@ export interface DeliveryChoice {
 
 export interface DeliveryPage {
   deliveries: LoggedDelivery[];
-  /** Id behind which the list goes on; null at its end. */
+  /** The id after which the list continues; null at its end. */
   next: string | null;
   /** Rows that were looked at for fewer deliveries than were wanted. */
   scanned: number;
 }
 
 /**
- * A seller's deliveries made before `before` (an id; null: from the newest), the
- * newest first. With a state it ends after `SCAN_STEP` rows, so there may
- * be few deliveries, or none, and more after them.
+ * A seller's deliveries made before `before` (an id; null: from the newest),
+ * the newest first. With a state it ends after `SCAN_STEP` rows, so it may hold
+ * few deliveries or none although more follow.
  */
 export async function sellerDeliveries(
   sql: Sql,

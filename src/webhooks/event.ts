@@ -1,4 +1,4 @@
-/** An event: what happened at the operator's, as a seller's endpoint gets it. */
+/** An event of the operator, as a seller's endpoint receives it. */
 import { lineReader, wordReader } from "../lib/values.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 

@@ -28,7 +28,7 @@ export interface DraftField {
  * is not bound inside `<data>`, and 422 for another root.
  */
 export function readEventDocument(bytes: Uint8Array): EventDraft {
-  // The root and <data> itself stand around what may be nested.
+  // The root and <data> itself enclose the nested elements.
   const root = parseTree(bytes, { ...XML_LIMITS, depth: DATA_DEPTH + 2 });
   const { fields, details } = readFields(root, {
     root: "event",

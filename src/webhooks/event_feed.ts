@@ -24,13 +24,13 @@ export interface EventsPart {
   limit: number;
 }
 
-/** How far a seller's list of events goes. */
+/** The numbers of a seller's events that can be listed. */
 export interface Listable {
   /** Events in the part that have a number. */
   count: number;
   /** The greatest number; 0 when there is none. */
   last: number;
-  /** An event without a number; null: there is none. */
+  /** The first event without a number; null if there is none. */
   unnumbered: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface Listable {
 const NUMBERING_MS = 5_000;
 
 /**
- * Numbers new events of a seller until the part is full or all that there were
+ * Numbers new events of a seller until the part is full or all present events
  * have numbers. If that fails, those that have one can be listed; when the part
  * has none, throws the `DbError`, or 503 for events that take long.
  */
@@ -119,7 +119,7 @@ export function eventsAfter(
   return sql.all<FeedEvent>(`SELECT event_no AS number, body ${from}`, params);
 }
 
-/** An event of a time, and how its delivery stands. */
+/** An event with its time and the state of its delivery. */
 export interface TimedEvent {
   id: string;
   /** Unix milliseconds. */

@@ -1,13 +1,13 @@
 /**
  * The numbers of a seller's events: the order in which it pulls them.
  *
- * Where others write at the same time, an event gets its number when its seller
- * asks for events, not when it is stored: a number taken then needs a lock on the
- * seller until the commit, and all writes of events of one seller would wait for
- * each other. Numbering locks the seller. So a reader that sees a number
- * also sees all smaller ones, and an event that is committed later gets a greater
- * one. Those that get their numbers together get them in the order of their
- * times.
+ * Where several processes write at the same time, an event gets its number when
+ * its seller requests events, not when it is stored: a number at that time
+ * would need a lock on the seller until the commit, so all writes of events of
+ * one seller would wait for each other. Numbering locks the seller. So a reader
+ * that sees a number also sees all smaller ones, and an event that is committed
+ * later gets a greater one. Events that are numbered together are numbered in
+ * the order of their times.
  */
 import type { Tx } from "../database/db.ts";
 
@@ -27,8 +27,8 @@ export async function countEvent(tx: Tx, sellerNo: number): Promise<void> {
 export const NUMBERED_AT_ONCE = 1_000;
 
 /**
- * What `event_no` holds until the event is numbered: negative, in the order of
- * time (Unix milliseconds).
+ * The value of `event_no` until the event is numbered: negative, in the order
+ * of time (Unix milliseconds).
  */
 export function unnumbered(createdAt: number): number {
   return Number.MIN_SAFE_INTEGER + createdAt;

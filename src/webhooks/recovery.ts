@@ -23,20 +23,19 @@ export interface RecoveryRequest {
   period: Period;
 }
 
-/** Reads when it is its turn. */
-type TakeTurn = <T>(read: () => Promise<T>) => Promise<T>;
+/** Runs a read when the scheduler allows it. */
+type RunStep = <T>(read: () => Promise<T>) => Promise<T>;
 
 /**
- * Delivers again what was exhausted, cancelled or never delivered, with the whole
- * schedule before it. Returns how many deliveries are queued by it or held, as
- * the webhook is disabled; null when no webhook is registered. Each step is a
- * write of its own: what was queued is not counted again, so a recovery that
- * was cut off can be asked for again.
+ * Queues what was exhausted, cancelled or never delivered, with a new retry
+ * schedule. Returns how many deliveries it queued, or held because the webhook
+ * is disabled; null if no webhook is registered. Each step is a separate write
+ * and counts no delivery twice, so an interrupted recovery can be repeated.
  */
 export async function recoverDeliveries(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
   request: RecoveryRequest,
-  takeTurn: TakeTurn = (read) => read(),
+  runStep: RunStep = (read) => read(),
 ): Promise<number | null> {
   const { sellerId, sellerNo, trigger, period } = request;
   const known = await db.read((sql) => findWebhook(sql, sellerNo, trigger));
@@ -46,7 +45,7 @@ export async function recoverDeliveries(
   const readStep = () =>
     db.read((sql) => eventsOfTime(sql, request, period, after, STEP_EVENTS));
   for (;;) {
-    const events = await takeTurn(readStep);
+    const events = await runStep(readStep);
     const missed = events.filter(isMissed);
     if (missed.length > 0) {
       queued += await db.write(async (tx) => {

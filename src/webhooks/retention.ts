@@ -25,8 +25,8 @@ export async function* sweepEvents(
 }
 
 /**
- * Deletes events without a body after SELLER_KEEP_REFERENCES_DAYS: a reference
- * that comes again is then a new event.
+ * Deletes events without a body after SELLER_KEEP_REFERENCES_DAYS: a repeated
+ * reference is then a new event.
  */
 export async function* sweepReferences(
   { config, deps, db }: RetentionServices,

@@ -92,14 +92,14 @@ export const RETRY_DELAYS: readonly number[] = [
 ];
 const RETRY_JITTER = 0.2;
 const RETRY_AFTER_MAX = 24 * HOUR_MS;
-/** No try is put off for longer. */
+/** The longest pause before a try. */
 export const LONGEST_RETRY_MS = (1 + RETRY_JITTER) *
   RETRY_DELAYS.reduce((most, ms) => Math.max(most, ms), RETRY_AFTER_MAX);
 
 /**
  * Milliseconds until the next try after `failures` failed ones; null after the
  * last. `fraction` in 0…1 selects within ±20 %; `retryAfter`, in milliseconds,
- * is what the endpoint asked for and counts up to 24 hours.
+ * is the pause that the endpoint requested and counts up to 24 hours.
  */
 export function retryDelay(
   failures: number,
@@ -114,7 +114,7 @@ export function retryDelay(
   );
 }
 
-/** What is known of a webhook's recent past. */
+/** The recent results of a webhook. */
 export interface WebhookHealth {
   /** Failed tries since the last success or registration. */
   failures: number;

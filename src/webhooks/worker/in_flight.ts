@@ -60,7 +60,7 @@ export class InFlight {
     this.#byUrl.set(flight.url, sameUrl.add(flight));
   }
 
-  /** Ends the hold: what follows is not the seller's time. */
+  /** Ends the hold: the seller does not pay for the time after the answer. */
   answered(flight: Flight): void {
     this.#flights.get(flight)?.end();
     this.#flights.set(flight, null);
@@ -129,7 +129,7 @@ export class InFlight {
     const flights = [...this.#byUrl.get(url) ?? []];
     const room = PER_ENDPOINT - flights.length - taken.all;
     if (!failing) return room;
-    // Deliveries from before the webhook began to fail count, too.
+    // Deliveries that began before the webhook failed count, too.
     const failingFlights = flights.filter((flight) =>
       flight.failing || flight.webhookId === webhookId
     );

@@ -102,8 +102,8 @@ export class WebhookRole implements BackgroundRole {
   }
 
   /**
-   * Claims nothing more, gives attempts in flight two seconds to end, and
-   * releases the rest.
+   * Stops claiming, waits two seconds for attempts in flight, and releases the
+   * rest.
    */
   async stop(): Promise<void> {
     await this.#loop.stop();
@@ -149,7 +149,7 @@ export class WebhookRole implements BackgroundRole {
   async #step(): Promise<number> {
     const { clock } = this.#services.deps;
     const now = clock.now();
-    // Before anything else: after a stall our own leases have expired.
+    // This comes first, because after a stall our own leases have expired.
     await this.#renew(now);
     const { heads, ended } = await this.#services.db.read((sql) =>
       this.#look(sql, now)
@@ -168,15 +168,15 @@ export class WebhookRole implements BackgroundRole {
     const claimed = given > 0 ? await this.#claim(shares, now) : 0;
     const isIdle = due.length === 0 && this.#inFlight.size === 0;
     if (isIdle || claimed > 0) this.#moves++;
-    // Slots that one webhook did not need may be what another lacked.
+    // Another webhook may use the slots that one webhook did not need.
     if (claimed < given && shares.length < due.length) return 0;
     const next = heads.find(({ dueAt }) => dueAt > now);
     return next === undefined ? LOOK_MS : next.dueAt - now;
   }
 
   async #look(sql: Sql, now: number) {
-    // A process that has the database to itself finds at its start only leases
-    // of former processes.
+    // If no other process uses the database, all leases at the start belong to
+    // former processes.
     const endedBy = this.#leasesLeft ? Infinity : now;
     return {
       ended: await endedLeases(sql, endedBy),
@@ -221,7 +221,10 @@ export class WebhookRole implements BackgroundRole {
     return flights.length;
   }
 
-  /** Where they cannot be read, nobody would send them before their lease ends. */
+  /**
+   * If the payloads cannot be read, no process would send them before the
+   * leases end.
+   */
   async #loadPayloads(
     claims: readonly Claim[],
   ): Promise<Map<string, Payload>> {
