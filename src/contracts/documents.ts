@@ -39,7 +39,7 @@ function scalar(field: ScalarField): Child {
     form: unit.column === undefined
       ? { kind: "word", words: [unit.example] }
       : { kind: "string" },
-    // What clears a field needs none.
+    // An empty element, which clears the field, needs no unit.
     required: !clears,
     about: `${unit.about}, as in ${unit.example}`,
   };
@@ -107,7 +107,8 @@ export const SENT_PRODUCT = product(
   maybe("id", STRING, "addresses a stored product"),
 );
 /**
- * The operator's feed tells whose a product is, and when it was deleted.
+ * The operator's feed names the seller of a product and the time of its
+ * deletion.
  */
 export const READ_PRODUCT = product(
   "read_product",

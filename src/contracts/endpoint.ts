@@ -13,7 +13,7 @@ export interface Parameter {
   name: string;
   about: string;
   in?: "query" | "header";
-  /** What is known of its values. */
+  /** The JSON schema of its values. */
   schema?: Readonly<Record<string, unknown>>;
 }
 
@@ -22,7 +22,7 @@ export interface Address {
   method: "GET" | "POST" | "PUT" | "DELETE";
   /** Segments; `:name` is a parameter, described in `PATH_PARAMETERS`. */
   path: string;
-  /** Whose key it asks for. */
+  /** Whose key it requires. */
   access: "seller" | "operator" | "metrics" | "public";
   /**
    * Parameters in the query and headers; other query parameters are refused.
@@ -58,7 +58,7 @@ export type Endpoint = Address & Documentation;
 interface PathParameter {
   about: string;
   words?: readonly string[];
-  /** It is a UUID: that of such a thing. */
+  /** The kind of thing whose UUID it is. */
   idOf?: string;
   /** An empty segment is a value, too. */
   mayBeEmpty?: boolean;

@@ -251,7 +251,7 @@ function failures(endpoint: Endpoint): Json {
   );
 }
 
-/** Statuses that say when to ask again. */
+/** Statuses whose answers have a Retry-After. */
 const WAITING = [409, 429, 503];
 
 /** The requests that the service makes: a webhook for each trigger. */
@@ -326,7 +326,7 @@ function operation(endpoint: Endpoint, components: Components): Json {
   };
 }
 
-/** By whose keys an endpoint opens. */
+/** The keys that an endpoint accepts. */
 const SECURITY: Readonly<Record<Endpoint["access"], readonly Json[]>> = {
   seller: [{ seller: [] }],
   operator: [{ operator: [] }],

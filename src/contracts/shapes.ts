@@ -1,7 +1,7 @@
 /**
  * The structure of XML documents as data: schemas, OpenAPI description and
- * reference are written from it. As types, too: a handler whose answer is not
- * as declared does not compile.
+ * reference are written from it. The types follow, too: a handler with another
+ * answer does not compile.
  */
 import type { Form } from "../lib/values.ts";
 import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
@@ -29,7 +29,9 @@ export interface Shape<V = unknown> {
   attributes?: Readonly<Record<string, Attribute>>;
   /** Text, or elements. */
   content: TextForm | readonly Child[];
-  /** What clients call its text beside its attributes; `value` if missing. */
+  /**
+   * The client's name for its text beside its attributes; `value` if missing.
+   */
   textName?: string;
   /** Its elements may stand in any order. */
   anyOrder?: true;
@@ -37,7 +39,7 @@ export interface Shape<V = unknown> {
   orText?: true;
 }
 
-/** `E` is what a node that holds it has. */
+/** `E` is the type of a node that contains it. */
 export interface Child<E = unknown> {
   readonly [WRITTEN]?: E;
   name: string;

@@ -82,7 +82,7 @@ function simpleType(form: TextForm, name = ""): string {
   return tag("simpleType", head, union);
 }
 
-/** Elements that no schema knows, and text. */
+/** Unknown elements and text. */
 function anyType(name: string): string {
   const any = 'minOccurs="0" maxOccurs="unbounded" processContents="skip"';
   const sequence = tag("sequence", "", tag("any", any));
