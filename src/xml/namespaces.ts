@@ -15,7 +15,7 @@ export interface NamespaceProblem {
   message: string;
 }
 
-/** What is wrong in the content of `parent`; null if nothing is. */
+/** The problem in the content of `parent`; null if there is none. */
 export function namespaceProblem(parent: XmlElement): NamespaceProblem | null {
   return childrenProblem(parent, new Map([["xml", XML_NAMESPACE]]));
 }

@@ -1,10 +1,10 @@
-/** Recognizes bodies that are not XML by how they begin. */
+/** Recognizes bodies that are not XML by their first characters. */
 
-/** Characters of a body that are looked at. */
+/** Characters of a body that are examined. */
 const LOOKED_AT = 1_000;
 const HTML = /^<(?:!doctype\s+)?html[\s>/]/i;
 
-/** What a body is, by how it begins; null where that is not known. */
+/** The format of a body, by its first characters; null if it is unknown. */
 function otherFormat(body: string): string | null {
   const start = body.slice(0, LOOKED_AT).trimStart();
   if (HTML.test(start)) return "an HTML page";
@@ -14,13 +14,13 @@ function otherFormat(body: string): string | null {
   return /[,;\t]/.test(line) ? "CSV, or another kind of text" : null;
 }
 
-/** What to tell of a body that is no XML; null where it may be meant as XML. */
+/** The message for a body that is not XML; null if it may be meant as XML. */
 export function otherFormatMessage(body: string): string | null {
   const format = otherFormat(body);
   return format && `The body is ${format}; send XML.`;
 }
 
-/** What to tell of a root element with another name than `expected`. */
+/** The message for a root element with another name than `expected`. */
 export function otherRootMessage(name: string, expected: string): string {
   const page = name.toLowerCase() === "html"
     ? " The body is an HTML page, perhaps an error page of another server."

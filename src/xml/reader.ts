@@ -3,12 +3,12 @@
  * instructions, bounded depth, attributes, elements and tag length. A document
  * that is not well-formed throws `malformed_xml` with its position.
  *
- * The service has its own reader because of what a hostile document costs other
- * sellers: a general parser (saxes 6) creates an object for each reference, "-"
- * in a comment and line end, so 16 MiB of them take 700 MB. This reader holds a
- * window of the document and passes texts on as they come. It also takes half
- * the time (250 products: 1.4 to 2.4 ms; saxes: 3.3 to 6.4 ms). The tests
- * compare it with saxes, libxml2 and the W3C's conformance suite.
+ * The service has its own reader because a hostile document must cost other
+ * sellers little: a general parser (saxes 6) creates an object for each
+ * reference, "-" in a comment and line end, so 16 MiB of them take 700 MB. This
+ * reader holds a window of the document and passes texts on as they come. It
+ * also takes half the time (250 products: 1.4 to 2.4 ms; saxes: 3.3 to 6.4 ms).
+ * The tests compare it with saxes, libxml2 and the W3C's conformance suite.
  */
 import type { ServiceError } from "../lib/errors.ts";
 import { codePoints } from "../lib/values.ts";
@@ -406,7 +406,7 @@ export class XmlReader implements TagPosition {
     return last + 1;
   }
 
-  /** One root, and everything within its limits. */
+  /** Checks that there is one root, and the limits of elements. */
   #countElement(at: number, end: number): void {
     const depth = this.#open.length;
     if (depth === 0 && this.#elements > 0) {
@@ -617,7 +617,7 @@ export class XmlReader implements TagPosition {
     if (!isWhole) throw this.#endsEarly();
   }
 
-  /** The document ends, or its readable part does, where it must not end. */
+  /** The error of a document that ends, or becomes unreadable, too early. */
   #endsEarly(): ServiceError {
     const innermost = this.#open.at(-1);
     const end = this.#window.length;

@@ -6,7 +6,7 @@ export const WINDOW = 128 * 1024;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const NONE = new Uint8Array();
-/** A window ends before what belongs to the next one: a character, "\r". */
+/** A window ends before an incomplete character and before "\r". */
 const REST = 4;
 /** Only until its characters are decoded, which is in the same call. */
 const buffer = new Uint8Array(REST + WINDOW);
