@@ -20,7 +20,7 @@ const CHUNKS_AT_ONCE = 16;
 /** Chunks that are inflated in one turn. */
 const INFLATED_IN_A_TURN = 4;
 
-/** Runs one piece of CPU-heavy work in its owner's turn. */
+/** Runs one piece of CPU-heavy work when the owner may run. */
 export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface BodyLimits {
@@ -110,7 +110,7 @@ class Arriving {
     return this.#isBroken;
   }
 
-  /** A chunk is valid until the next one is asked for. */
+  /** A chunk is valid until the next one is requested. */
   async *chunks(): AsyncGenerator<Uint8Array, void> {
     let size = 0;
     for (let count = 1;; count++) {
@@ -174,7 +174,7 @@ async function* inflated(
   takeTurn: TakeTurn,
 ): AsyncGenerator<Uint8Array, void> {
   const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
-  // What it says is also what reading says.
+  // Reading from `output` throws the same error.
   gunzip.on("error", () => {});
   const output = gunzip[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<Uint8Array>> | null = null;
@@ -190,7 +190,10 @@ async function* inflated(
     }
     return chunks;
   };
-  /** `give` gives gunzip its next input, and calls back when it is used up. */
+  /**
+   * `give` passes the next input to gunzip, which calls back after it has used
+   * it.
+   */
   async function* readAll(give: (onUsed: () => void) => void) {
     let used: Promise<void> | undefined;
     let chunks: Uint8Array[];

@@ -5,7 +5,7 @@ import { IMAGE_TYPES } from "../images/image.ts";
 import type { ByteRange, ImageStore } from "../images/storage/blob_store.ts";
 import type { Handler, Reply } from "./context.ts";
 
-/** The only valid names; the store is asked for no others. */
+/** The only valid names; no other name reaches the store. */
 const NAME = new RegExp(
   `^([0-9a-f]{2})[0-9a-f]{62}\\.(${IMAGE_TYPES.join("|")})$`,
 );

@@ -5,7 +5,7 @@
  */
 import type { Deps } from "../deps.ts";
 
-/** When it cannot listen again at once, the next try comes after this long. */
+/** The pause before the next try to listen. */
 const AGAIN_MS = 100;
 
 export interface ListenerOptions {
@@ -45,7 +45,7 @@ export class Listener implements Listening {
 
   #replace(failed: Deno.HttpServer, error: unknown): void {
     this.#options.deps.log.error("listener_failed", { error: String(error) });
-    // It accepts nothing more, and answers what is in progress.
+    // It accepts no more requests and answers those in progress.
     failed.shutdown().catch(() => {});
     this.#listenAgain();
   }
