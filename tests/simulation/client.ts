@@ -15,17 +15,23 @@ export interface Server {
   handle(request: Request, info: Deno.ServeHandlerInfo): Promise<Response>;
 }
 
-/** The longest way between a client and the service, one way. */
-const LATENCY_MS = 2;
 /** A reader that has stopped leaves after so long. */
 const STOPPED_MS = 90_000;
 const ADDRESS = "10.1.1.1";
+
+export interface ConnectionOptions {
+  request: SimulatedRequest;
+  random: Random;
+  /** The longest way between the client and the service, one way. */
+  latencyMs: number;
+}
 
 export class ClientConnection {
   readonly #server: Server;
   readonly #scheduler: Scheduler;
   readonly #request: SimulatedRequest;
   readonly #random: Random;
+  readonly #latencyMs: number;
   readonly #abort = new AbortController();
   readonly #chunks: Uint8Array[] = [];
   readonly #end: (answer: SimulatedAnswer | null) => void;
@@ -39,14 +45,14 @@ export class ClientConnection {
   constructor(
     server: Server,
     scheduler: Scheduler,
-    request: SimulatedRequest,
-    random: Random,
+    { request, random, latencyMs }: ConnectionOptions,
     end: (answer: SimulatedAnswer | null) => void,
   ) {
     this.#server = server;
     this.#scheduler = scheduler;
     this.#request = request;
     this.#random = random;
+    this.#latencyMs = latencyMs;
     this.#end = end;
   }
 
@@ -70,7 +76,7 @@ export class ClientConnection {
   }
 
   #latency(): number {
-    return this.#random.next() * LATENCY_MS;
+    return this.#random.next() * this.#latencyMs;
   }
 
   /** Calls `fn` in the process after `ms`, unless the client has left. */

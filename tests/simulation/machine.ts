@@ -1,6 +1,7 @@
 /** What the processes of a world share: a machine with a clock and a disk. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../src/deps.ts";
+import type { Random } from "../support/random.ts";
 import type { DataFolders } from "./data_folders.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -13,12 +14,35 @@ export interface LoggedError {
   at: number;
 }
 
+/** How long things take in a world; the longest, in virtual milliseconds. */
+export interface Pace {
+  /** From a client to the service. */
+  latencyMs: number;
+  /** A turn of the event loop. */
+  turnMs: number;
+  /** A commit, for which the process stands still. */
+  commitMs: number;
+  /** What the processor takes for a piece of work; 0 in most worlds. */
+  workMs: number;
+}
+
+function drawPace(random: Random): Pace {
+  const oneOf = (...values: number[]) => values[random.below(values.length)];
+  return {
+    latencyMs: oneOf(0.05, 2, 2, 50),
+    turnMs: oneOf(0.3, 3, 10, 50),
+    commitMs: oneOf(0, 0.5, 5, 30),
+    workMs: oneOf(0, 0, 2, 30),
+  };
+}
+
 /** When a world begins, by its wall clock. */
 const BEGIN = Date.UTC(2026, 10, 20, 8);
 
 export class Machine implements Disposable {
   readonly kernel: Kernel;
   readonly folders: DataFolders;
+  readonly pace: Pace;
   readonly errors: LoggedError[] = [];
   /** Connections to the database of processes that run. */
   readonly connections = new Set<DatabaseSync>();
@@ -33,6 +57,7 @@ export class Machine implements Disposable {
   constructor(kernel: Kernel, folders: DataFolders) {
     this.kernel = kernel;
     this.folders = folders;
+    this.pace = drawPace(kernel.random("pace"));
     this.#dataDir = folders.make();
     this.failed.catch(() => {});
   }

@@ -101,7 +101,6 @@ export class Life implements Server {
   /** What waits until it can run again. */
   readonly #held: (() => void)[] = [];
   readonly #places = new Map<string, Delays>();
-  readonly #cpu: number;
   #busyUntil = 0;
   #stands = false;
   readonly #ending: (() => void)[] = [];
@@ -118,9 +117,6 @@ export class Life implements Server {
     this.#options = options;
     this.#machine = options.machine;
     this.#random = this.#machine.kernel.random(`life of ${name}`);
-    // In one world of three the processor takes a while for everything.
-    const world = this.#machine.kernel.random("processor");
-    this.#cpu = world.below(3) > 0 ? 0 : 10 ** (world.next() * 2);
     this.#ended.promise.catch(() => {});
   }
 
@@ -155,8 +151,7 @@ export class Life implements Server {
     const client = new ClientConnection(
       this,
       kernel,
-      request,
-      random,
+      { request, random, latencyMs: this.#machine.pace.latencyMs },
       (answer) => {
         this.#clients.delete(client);
         resolve(answer);
@@ -274,11 +269,16 @@ export class Life implements Server {
 
   #monotonic(): number {
     const { time } = this.#machine.kernel;
-    if (this.#cpu > 0 && this.#random.below(8) === 0) {
-      const ms = this.#cpu * this.#random.next() ** 4;
-      this.#busyUntil = Math.max(this.#busyUntil, time) + ms;
-    }
+    const { workMs } = this.#machine.pace;
+    if (workMs > 0 && this.#random.below(8) === 0) this.#work(workMs);
     return Math.max(time, this.#busyUntil);
+  }
+
+  /** It does nothing else for a while, for so long at most. */
+  #work(mostMs: number): void {
+    const { time } = this.#machine.kernel;
+    const ms = mostMs * this.#random.next() ** 4;
+    this.#busyUntil = Math.max(this.#busyUntil, time) + ms;
   }
 
   #after(ms: number, fn: () => void): () => void {
@@ -297,6 +297,11 @@ export class Life implements Server {
     return this.#random.below(16) === 0
       ? this.#random.next() * 12
       : this.#random.next();
+  }
+
+  /** A turn of the event loop is long where much has to run. */
+  #turnMs(): number {
+    return this.#random.next() ** 3 * this.#machine.pace.turnMs;
   }
 
   #pause(ms: number): Promise<void> {
@@ -335,8 +340,8 @@ export class Life implements Server {
         },
         free: () => Promise.resolve(1e12),
       },
-      yieldToIo: () => this.#pause(this.#random.next() ** 4 * 8),
-      nextTurn: () => this.#pause(this.#random.next() * 0.2),
+      yieldToIo: () => this.#pause(this.#turnMs()),
+      nextTurn: () => this.#pause(this.#turnMs()),
       maybe: (place) => this.#maybe(place),
       beforeCommit: () => this.#beforeCommit(),
       connectSqlite: (...args) => this.#connectTo(...args),
@@ -344,6 +349,7 @@ export class Life implements Server {
   }
 
   async #beforeCommit(): Promise<void> {
+    this.#work(this.#machine.pace.commitMs);
     for (const hook of this.#machine.committing) {
       const waiting = hook();
       if (waiting === undefined) continue;

@@ -6,6 +6,7 @@ import { BrokenRule, hold } from "./broken_rule.ts";
 import { Bundle, BundleClient } from "./bundle.ts";
 import { Caller } from "./caller.ts";
 import { CatalogueClient } from "./catalogue_client.ts";
+import { CrowdClient } from "./crowd.ts";
 import { Ending } from "./ending.ts";
 import { HookClient } from "./hook_client.ts";
 import { Hostile } from "./hostile.ts";
@@ -164,6 +165,7 @@ class Troupe {
     const seller = this.#sellers.find(({ plan }) => plan.name === owner)!;
     if (seller.plan.hostile) return new Hostile(scene, seller, name);
     if (part === "hooks") return new HookClient(scene, seller, name);
+    if (part === "crowd") return new CrowdClient(scene, seller, name);
     if (/^\d/.test(part)) return new CatalogueClient(scene, seller, name);
     const bundle = this.#bundles.get(owner) ?? new Bundle(seller, 4);
     this.#bundles.set(owner, bundle);

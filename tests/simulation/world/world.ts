@@ -9,6 +9,7 @@ import type { Scheduler } from "../scheduler.ts";
 import type { BundleStep } from "./bundle.ts";
 import type { CatalogueStep } from "./catalogue_client.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
+import type { CrowdStep } from "./crowd.ts";
 import type { HookStep } from "./hook_client.ts";
 import type { HostileStep } from "./hostile.ts";
 import type { OperatorStep } from "./operator.ts";
@@ -76,6 +77,11 @@ const BUNDLE_READER: Readonly<Partial<Record<BundleStep, number>>> = {
   "read": 5,
   "count": 2,
 };
+const CROWD: Readonly<Record<CrowdStep, number>> = {
+  "uploads at once": 3,
+  "lists at once": 1,
+  "mixed": 3,
+};
 const HOOKS: Readonly<Record<HookStep, number>> = {
   register: 6,
   delete: 1,
@@ -141,6 +147,23 @@ export function drawWorld(
       steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
     }
   };
+  const isQuiet = chance(random, 0.15);
+  if (isQuiet) {
+    // Where nothing else happens, nothing else wakes what was forgotten.
+    for (const { name, hostile } of sellers) {
+      if (hostile) continue;
+      add(`${name}/crowd`, between(random, 4, 8), CROWD, 120_000);
+    }
+    const settings = drawSettings(random);
+    return {
+      settings,
+      operatorKey: OPERATOR_KEY,
+      processes,
+      sellers,
+      jumps: false,
+      steps,
+    };
+  }
   for (const { name, hostile, clients, rateLimit } of sellers) {
     const paceMs = rateLimit === null ? pick(random, [20, 500, 3_000]) : 5_000;
     if (hostile) {
@@ -155,6 +178,9 @@ export function drawWorld(
       add(`${name}/writer`, between(random, 2, 6), BUNDLE_WRITER, paceMs);
       add(`${name}/reader`, between(random, 2, 6), BUNDLE_READER, paceMs);
       add(`${name}/reader2`, between(random, 0, 4), BUNDLE_READER, paceMs);
+    }
+    if (chance(random, 0.4)) {
+      add(`${name}/crowd`, between(random, 1, 3), CROWD, paceMs);
     }
     if (chance(random, 0.5)) {
       add(`${name}/hooks`, between(random, 2, 6), HOOKS, paceMs);

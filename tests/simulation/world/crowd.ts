@@ -1,0 +1,109 @@
+/**
+ * A seller's program that sends many requests at once and does not wait for
+ * the answers in between, as one with several workers does.
+ */
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import { BULK } from "./catalogue_client.ts";
+import type { Call } from "./caller.ts";
+import { between, chance } from "./choice.ts";
+import type { Seller } from "./seller.ts";
+
+export type CrowdStep = "uploads at once" | "lists at once" | "mixed";
+
+/** Makes an upload one that is decoded and stored as heavy work. */
+const DESCRIPTION = "A product with much to say about it. ".repeat(55);
+/** A request waits no longer for the others of its crowd. */
+const LONGEST_MS = 30_000;
+/** Products of an upload. */
+const MOST = 14;
+
+export class CrowdClient implements Actor {
+  readonly #scene: Scene;
+  readonly #seller: Seller;
+  readonly #name: string;
+  #sent = 0;
+
+  constructor(scene: Scene, seller: Seller, name: string) {
+    this.#scene = scene;
+    this.#seller = seller;
+    this.#name = name;
+  }
+
+  async do(kind: CrowdStep, random: Random): Promise<void> {
+    const count = between(random, 2, 8);
+    const isUpload = () =>
+      kind === "mixed" ? chance(random, 0.5) : kind === "uploads at once";
+    const requests = Array.from({ length: count }, async () => {
+      const own = this.#scene.stage.scheduler.random(
+        `${this.#name} request ${++this.#sent}`,
+      );
+      await (isUpload() ? this.#upload(own) : this.#list(own));
+    });
+    await Promise.all(requests);
+  }
+
+  async #upload(random: Random): Promise<void> {
+    // The smallest limit of a body is 20,000 bytes.
+    const isTight = this.#scene.world.settings.bodyLimit < 65_536;
+    const most = isTight ? 7 : MOST;
+    const prefix = `${this.#name.replace("/", "-")}-${this.#sent}-`;
+    const products = Array.from(
+      { length: between(random, 1, most) },
+      (_, i) =>
+        `<product><sku>${prefix}${i}</sku><title>One of many</title>` +
+        `<description>${DESCRIPTION}</description>` +
+        `<price currency="SEK">5</price><quantity>1</quantity></product>`,
+    );
+    const reply = await this.#send({
+      method: "POST",
+      path: BULK,
+      body: `<products>${products.join("")}</products>`,
+      headers: { "Idempotency-Key": `${this.#name} ${prefix}` },
+      ...(chance(random, 0.3) && { pieces: { bytes: 4_000, everyMs: 1 } }),
+    }, random);
+    if (reply === null) return;
+    textAt(reply, "transaction_id");
+    const list = await this.#send({
+      method: "GET",
+      path: `/seller_api/products?limit=250&q=${prefix}`,
+    }, random);
+    if (list === null) return;
+    const { length } = child(list, "products").children;
+    hold(
+      length === products.length,
+      "true",
+      "what a crowd has stored is there",
+      { prefix, sent: products.length, there: length },
+    );
+  }
+
+  async #list(random: Random): Promise<void> {
+    const path = "/seller_api/products?limit=250";
+    await this.#send({ method: "GET", path }, random);
+  }
+
+  /** Null where the seller was removed meanwhile. */
+  async #send(
+    call: Pick<Call, "method" | "path"> & Partial<Call>,
+    random: Random,
+  ) {
+    const seller = this.#seller;
+    const { caller, world: { settings } } = this.#scene;
+    const hasRoom = settings.bodyBudget > 100_000_000;
+    const whole = {
+      key: seller,
+      limited: seller.limited,
+      fairMs: hasRoom ? LONGEST_MS : undefined,
+      ...call,
+    };
+    const { reply } = await caller.send(this.#name, whole, random, true);
+    const isFull = reply?.code === "record_invalid" &&
+      (seller.plan.productLimit !== null || settings.productLimit < 10_000);
+    if (seller.removed || isFull) return null;
+    hold(reply!.status === 200, "true", "a crowd is answered", reply!.text);
+    return reply!.xml!;
+  }
+}
