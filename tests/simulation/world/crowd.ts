@@ -46,9 +46,10 @@ export class CrowdClient implements Actor {
   }
 
   async #upload(random: Random): Promise<void> {
-    // The smallest limit of a body is 20,000 bytes.
-    const isTight = this.#scene.world.settings.bodyLimit < 65_536;
-    const most = isTight ? 7 : MOST;
+    const { bodyLimit, bodyBudget } = this.#scene.world.settings;
+    // A document takes several times what its body has, and must find room.
+    const room = Math.min(bodyLimit, bodyBudget / 12);
+    const most = Math.max(1, Math.min(MOST, Math.floor(room / 2_600)));
     const prefix = `${this.#name.replace("/", "-")}-${this.#sent}-`;
     const products = Array.from(
       { length: between(random, 1, most) },
