@@ -54,7 +54,7 @@ export async function readXmlBody(
     late = true;
     arriving.cancel();
   });
-  const blocks = new Blocks((bytes) => share.take(bytes));
+  const blocks = new Blocks((bytes) => share.take(bytes), limit);
   try {
     const chunks = arriving.chunks();
     for await (const chunk of gzip ? inflated(chunks, takeTurn) : chunks) {

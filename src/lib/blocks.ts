@@ -36,15 +36,21 @@ export function free({ buffer }: Uint8Array): void {
 /** Collects bytes that arrive in chunks of any size. */
 export class Blocks {
   readonly #take: (bytes: number) => void;
+  /** Bytes that the blocks may still have. */
+  #room: number;
   readonly #blocks: Uint8Array[] = [];
   /** The filled part of the last block. */
   #last: Uint8Array = new Uint8Array();
   #filled = 0;
   #size = 0;
 
-  /** @param take is called with the size of a block before it is allocated. */
-  constructor(take: (bytes: number) => void = () => {}) {
+  /**
+   * @param take is called with the size of a block before it is allocated.
+   * @param most bytes that may come; the blocks have no more.
+   */
+  constructor(take: (bytes: number) => void = () => {}, most = Infinity) {
     this.#take = take;
+    this.#room = most;
   }
 
   /** Bytes so far. */
@@ -65,6 +71,7 @@ export class Blocks {
   share(chunk: Uint8Array): void {
     if (chunk.length < LARGE) return this.append(chunk);
     this.#size += chunk.length;
+    this.#room -= chunk.length;
     this.#take(chunk.length);
     this.#push(chunk);
     this.#filled = chunk.length;
@@ -97,7 +104,11 @@ export class Blocks {
    * chunk.
    */
   #begin({ length: rest }: Uint8Array): void {
-    const length = this.#blocks.length === 0 ? Math.min(rest, BLOCK) : BLOCK;
+    const least = Math.min(rest, BLOCK);
+    const length = this.#blocks.length === 0
+      ? least
+      : Math.max(least, Math.min(BLOCK, this.#room));
+    this.#room -= length;
     this.#take(length);
     this.#push(new Uint8Array(length));
     this.#filled = 0;

@@ -23,6 +23,20 @@ Deno.test("blocks hold what came, in order, and tell what they take", () => {
   }
 });
 
+Deno.test("blocks take no more than may come, in whatever chunks it comes", () => {
+  for (const most of [10, 1_000, 65_537, 200_000]) {
+    for (const size of [1, 7, 5_000, 65_536]) {
+      let taken = 0;
+      const blocks = new Blocks((bytes) => taken += bytes, most);
+      for (let left = most; left > 0; left -= size) {
+        blocks.append(new Uint8Array(Math.min(size, left)));
+      }
+      assertEquals(blocks.size, most);
+      assertEquals(taken, most, `${most} bytes in chunks of ${size}`);
+    }
+  }
+});
+
 Deno.test("a chunk of one byte takes a byte, whatever buffer it is in", () => {
   const blocks = new Blocks(() => {});
   for (let n = 0; n < 20_000; n++) {
