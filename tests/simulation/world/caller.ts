@@ -161,8 +161,9 @@ export class Caller {
     let repeated = false;
     // Where it was refused for its rate, until it is sent there again.
     let waited = null as SimulatedProcess | null;
+    let last = "";
     for (let tries = 0;; tries++) {
-      hold(tries < REFUSALS, "alive", `refused for ever: ${call.path}`, call);
+      hold(tries < REFUSALS, "alive", `refused for ever: ${call.path}`, last);
       const key = keyOf(call);
       const process = waited?.running ? waited : this.#pick(random);
       const reply = process === null
@@ -183,6 +184,7 @@ export class Caller {
           );
           waited = process;
         } else waited = null;
+        last = reply.text;
         await this.sleep(wait);
         continue;
       }

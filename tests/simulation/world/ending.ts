@@ -29,6 +29,8 @@ export interface Witnesses {
  */
 const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
 const LOOK_MS = 3_000;
+/** `/readyz` is asked so often, once a second, until it is 200. */
+const READY_LOOKS = 15;
 /** Deliveries beyond this many failures wait for minutes and hours. */
 const SOON = 1;
 
@@ -114,22 +116,24 @@ export class Ending {
     return null;
   }
 
+  /** Each process is ready, if it has to start its image worker soon. */
   async #checkReady(): Promise<void> {
     const { stage, caller, world } = this.#scene;
+    const key = world.operatorKey;
+    const call = { method: "GET", path: "/readyz", key };
     for (const [i, process] of stage.processes.entries()) {
       if (!world.processes[i].roles.includes("api")) continue;
-      const call = {
-        method: "GET",
-        path: "/readyz",
-        key: world.operatorKey,
-      };
-      const reply = await caller.at(process, "ending", call, this.#random);
-      hold(
-        typeof reply !== "string" && reply.status === 200,
-        "ready",
-        `/readyz of ${process.name} is 200 when all is over`,
-        typeof reply === "string" ? reply : reply.text,
-      );
+      for (let looks = 1;; looks++) {
+        const reply = await caller.at(process, "ending", call, this.#random);
+        if (typeof reply !== "string" && reply.status === 200) break;
+        hold(
+          looks < READY_LOOKS,
+          "ready",
+          `/readyz of ${process.name} is 200 when all is over`,
+          typeof reply === "string" ? reply : reply.text,
+        );
+        await caller.sleep(1_000);
+      }
     }
   }
 

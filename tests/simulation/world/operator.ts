@@ -59,8 +59,7 @@ export class Operator implements Actor {
       case "rotate a secret":
         return await this.#rotate(seller, random);
       case "look":
-        await this.#send("GET", pick(random, LOOKS), random);
-        return;
+        return await this.#look(pick(random, LOOKS), random);
       case "scrape":
         return await this.#scrape(random);
     }
@@ -71,6 +70,12 @@ export class Operator implements Actor {
     const call = { method, path, key, body };
     const { reply } = await caller.send("operator", call, random, true);
     return reply!;
+  }
+
+  /** Nobody repeats what is only looked at. */
+  async #look(path: string, random: Random): Promise<void> {
+    const { caller, world: { operatorKey: key } } = this.#scene;
+    await caller.once("operator", { method: "GET", path, key }, random);
   }
 
   async #set(
