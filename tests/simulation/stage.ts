@@ -88,6 +88,10 @@ export class SimulatedStage implements Stage, Disposable {
     this.#reader = null;
   }
 
+  errors(): Machine["errors"] {
+    return this.machine.errors;
+  }
+
   held(): Readonly<Record<string, number>> {
     return {};
   }

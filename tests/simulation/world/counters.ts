@@ -1,6 +1,7 @@
 /** Counters are what a count of the rows says. */
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
+import { isPrompt } from "./hosts.ts";
 
 /** Each finds rows that do not agree with a count. */
 const DISAGREEMENTS = {
@@ -32,11 +33,23 @@ const DISAGREEMENTS = {
       (SELECT id FROM images WHERE state = 'pending')`,
 } as const;
 
-export function checkCounters({ stage }: Scene): void {
+export function checkCounters(scene: Scene): void {
+  const { stage } = scene;
   for (const [what, sql] of Object.entries(DISAGREEMENTS)) {
     const found = stage.rows(sql);
     hold(found.length === 0, "true", `${what}: counted as they are`, found);
   }
+  checkAttempts(scene);
   const broken = stage.rows("PRAGMA foreign_key_check");
   hold(broken.length === 0, "true", "no row refers to nothing", broken);
+}
+
+/** What failed on our side has cost no image an attempt. */
+function checkAttempts({ stage, trouble }: Scene): void {
+  if (trouble.since("network", 0)) return;
+  const charged = stage.rows<{ url: string; attempts: number }>(
+    `SELECT i.url, t.attempts, t.status FROM transaction_images t
+     JOIN images i ON i.id = t.image_id WHERE t.attempts > 1`,
+  ).filter(({ url }) => isPrompt(url));
+  hold(charged.length === 0, "true", "no fault of ours is charged", charged);
 }

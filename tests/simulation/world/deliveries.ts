@@ -21,6 +21,7 @@ export function checkDeliveries(
 ): void {
   const receipts = scene.stage.receipts();
   for (const receipt of receipts) checkReceipt(receipt, sellers);
+  if (!scene.world.jumps) checkRepetitions(scene, sellers);
   const accepted = new Set(
     receipts.filter(({ status }) => status !== null && isSuccess(status))
       .map(({ headers }) => headers["webhook-id"]),
@@ -111,4 +112,42 @@ function checkData(
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
+}
+
+/** The earliest repetition: after 5 s, less a fifth. */
+const EARLIEST_MS = 4_000;
+/** What `busy` endpoints ask for. */
+const RETRY_AFTER_MS = 30_000;
+/** An outcome that could not be recorded at once may be lost with its process. */
+const RECORDED_MS = 20_000;
+
+/** While nothing fails, nothing is sent again too early, or for no reason. */
+function checkRepetitions(
+  { stage, trouble }: Scene,
+  sellers: readonly Seller[],
+): void {
+  const replayed = new Set(sellers.flatMap((one) => [...one.replayed]));
+  const last = new Map<string, Receipt>();
+  for (const receipt of stage.receipts()) {
+    const { url, headers, at } = receipt;
+    const id = headers["webhook-id"];
+    const former = last.get(`${url} ${id}`);
+    last.set(`${url} ${id}`, receipt);
+    if (former === undefined || replayed.has(id)) continue;
+    if (!["takes", "hesitates"].includes(mannerOf(url))) continue;
+    if (trouble.anyWithin(former.at - RECORDED_MS, at)) continue;
+    const { status } = former;
+    const isDone = status !== null && isSuccess(status);
+    const least = isDone
+      ? Infinity
+      : status === 429
+      ? RETRY_AFTER_MS
+      : EARLIEST_MS;
+    hold(
+      at - former.at >= least,
+      "true",
+      `a delivery that was answered ${status} is not sent again so soon`,
+      { url, id, first: former.at, then: at },
+    );
+  }
 }

@@ -71,6 +71,7 @@ export class Ending {
   async check(): Promise<void> {
     const { scheduler } = this.#scene.stage;
     scheduler.trace(() => "everything has settled; what is there is compared");
+    this.#checkErrors();
     await this.#checkReady();
     this.#checkEmpty();
     const { clients, bundles, hooks } = this.#witnesses;
@@ -135,6 +136,20 @@ export class Ending {
         await caller.sleep(1_000);
       }
     }
+  }
+
+  /** No error is logged that nothing explains. */
+  #checkErrors(): void {
+    const { stage, trouble, world } = this.#scene;
+    if (world.sellers.some(({ hostile }) => hostile)) return;
+    const unexplained = stage.errors()
+      .filter(({ at }) => !trouble.anyWithin(0, at));
+    hold(
+      unexplained.length === 0,
+      "alive",
+      "no error is logged that no fault explains",
+      unexplained,
+    );
   }
 
   #checkEmpty(): void {

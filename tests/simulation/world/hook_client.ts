@@ -204,7 +204,9 @@ export class HookClient implements Actor {
     if (reply.status !== 200) return;
     const { children } = child(reply.xml!, "deliveries");
     if (children.length === 0) return;
-    const id = textAt(pick(random, children), "id");
+    const chosen = pick(random, children);
+    const id = textAt(chosen, "id");
+    this.#seller.replayed.add(textAt(chosen, "event_id"));
     const replayed = await this.#send("POST", `${path}/${id}/replay`, random);
     if (replayed === null) return;
     hold(

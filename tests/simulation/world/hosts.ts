@@ -109,6 +109,24 @@ export const ENDPOINT_LOTS = Object.fromEntries(
   Object.entries(ENDPOINTS).map(([name, [, share]]) => [name, share]),
 ) as Record<Endpoint, number>;
 
+/** Hosts that are done with at the first try. */
+const PROMPT: ReadonlySet<string> = new Set<ImageHost>([
+  "good",
+  "plain",
+  "dated",
+  "slow",
+  "drip",
+  "chunked",
+  "unmarked",
+  "mislabelled",
+  "slowname",
+  "twoway",
+]);
+
+export function isPrompt(url: string): boolean {
+  return PROMPT.has(hostOf(url));
+}
+
 export function imageUrl(host: ImageHost, name: string): string {
   return `http://${host}.images.example/${name}.png`;
 }

@@ -100,7 +100,7 @@ export class Operator implements Actor {
   /** For a while; clients wait until it is over. */
   async #suspend(seller: Seller, random: Random): Promise<void> {
     const { caller, trouble } = this.#scene;
-    const { end } = trouble.shakeOn();
+    const { end } = trouble.shakeOn("a seller is suspended");
     await this.#set(seller, "status", "suspended", random);
     await caller.sleep(pick(random, [100, 3_000, 20_000]));
     await this.#set(seller, "status", "active", random);

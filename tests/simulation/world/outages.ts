@@ -46,7 +46,7 @@ export class Outages implements Actor {
     const hours = pick(random, [-30, -1, -0.01, 0.01, 1, 25, 24 * 8]);
     stage.scheduler.trace(() => `the clock moves by ${hours} h`);
     stage.moveClock(hours * 3_600_000);
-    trouble.shake();
+    trouble.shake("the clock moves");
     // Until every process has noticed.
     await caller.sleep(2_500);
   }
@@ -59,7 +59,7 @@ export class Outages implements Actor {
   }
 
   async #shaken(work: () => Promise<void>): Promise<void> {
-    const { end } = this.#scene.trouble.shakeOn();
+    const { end } = this.#scene.trouble.shakeOn("a process is away");
     await work();
     end();
   }
@@ -77,7 +77,7 @@ export class Outages implements Actor {
         await caller.sleep(1_000);
       }
     }
-    trouble.shake();
+    trouble.shake(`${process.name} has started`);
   }
 
   async #fail(count: number, random: Random): Promise<void> {

@@ -43,6 +43,8 @@ export class Seller implements Keyring {
   readonly cancelled = new Set<string>();
   /** Triggers of which an endpoint failed, or may have. */
   readonly unreliable = new Set<string>();
+  /** Events that were sent again because somebody asked. */
+  readonly replayed = new Set<string>();
   /** In the order in which they were handed in. */
   readonly events: KnownEvent[] = [];
   /** What its rate limit is may have changed. */

@@ -20,6 +20,8 @@ export interface Stage {
     sql: string,
     ...params: (string | number)[]
   ): T[];
+  /** Lines of the log that say that something is wrong. */
+  errors(): readonly { event: string; fields: unknown; at: number }[];
   /** What running processes hold, by name; nothing at zero. */
   held(): Readonly<Record<string, number>>;
 }

@@ -2,64 +2,88 @@
 import type { Fault } from "../fault.ts";
 import type { Stage } from "./stage.ts";
 
+/** While something failed; times are virtual milliseconds. */
+interface Period {
+  name: string;
+  of: Fault["of"];
+  from: number;
+  /** Infinity while it lasts. */
+  to: number;
+}
+
 export class Trouble {
   readonly #stage: Stage;
-  readonly #active = new Set<Fault>();
+  readonly #periods: Period[] = [];
+  /** How to end what fails at the moment. */
   readonly #ends = new Map<Fault, () => void>();
-  /** When the last one of each kind ended, in virtual milliseconds. */
-  readonly #ended = { ours: -Infinity, network: -Infinity };
-  /** When a process was last stopped or killed or stood still. */
-  #shakenAt = -Infinity;
-  /** What shakes at the moment. */
-  #shaking = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
   }
 
+  get #now(): number {
+    return this.#stage.scheduler.time;
+  }
+
   begin(fault: Fault): void {
-    if (this.#active.has(fault)) return;
+    if (this.#ends.has(fault)) return;
     this.#stage.scheduler.trace(() => `fault: ${fault.name}`);
-    this.#active.add(fault);
-    this.#ends.set(fault, fault.begin());
+    const end = fault.begin();
+    const { end: note } = this.#note(fault.name, fault.of);
+    this.#ends.set(fault, () => {
+      end();
+      note();
+    });
   }
 
   end(fault: Fault): void {
-    if (!this.#active.delete(fault)) return;
+    const end = this.#ends.get(fault);
+    if (end === undefined) return;
+    this.#ends.delete(fault);
     this.#stage.scheduler.trace(() => `over: ${fault.name}`);
-    this.#ends.get(fault)!();
-    this.#ended[fault.of] = this.#stage.scheduler.time;
+    end();
   }
 
   endAll(): void {
-    for (const fault of [...this.#active]) this.end(fault);
+    for (const fault of [...this.#ends.keys()]) this.end(fault);
   }
 
-  /** A process was stopped, killed, started, or its clock moved. */
-  shake(): void {
-    this.#shakenAt = this.#stage.scheduler.time;
+  /** A process ends or begins, or its clock moves: for a moment. */
+  shake(what: string): void {
+    this.shakeOn(what).end();
   }
 
-  /** Something is shaken until `end` is called. */
-  shakeOn(): { end: () => void } {
-    this.#shaking++;
-    return {
-      end: () => {
-        this.#shaking--;
-        this.shake();
-      },
-    };
+  /** As `shake`, until `end` is called. */
+  shakeOn(what: string): { end: () => void } {
+    return this.#note(what, "ours");
+  }
+
+  #note(name: string, of: Fault["of"]): { end: () => void } {
+    const period = { name, of, from: this.#now, to: Infinity };
+    this.#periods.push(period);
+    return { end: () => void (period.to = this.#now) };
   }
 
   /** Whether something of this kind failed at `time` or later. */
   since(of: Fault["of"], time: number): boolean {
-    return this.#ended[of] >= time ||
-      [...this.#active].some((fault) => fault.of === of) ||
-      (of === "ours" && (this.#shakenAt >= time || this.#shaking > 0));
+    return this.#periods.some((one) => one.of === of && one.to >= time);
   }
 
   /** Whether anything failed at `time` or later. */
   anySince(time: number): boolean {
-    return this.since("ours", time) || this.since("network", time);
+    return this.anyWithin(time, Infinity);
+  }
+
+  /** Whether anything failed at some time of these. */
+  anyWithin(from: number, to: number): boolean {
+    return this.#periods.some((one) => one.to >= from && one.from <= to);
+  }
+
+  /** How long something has failed whose name matches; 0 if it does not. */
+  lasts(name: RegExp): number {
+    const since = this.#periods
+      .filter((one) => one.to === Infinity && name.test(one.name))
+      .map(({ from }) => this.#now - from);
+    return Math.max(0, ...since);
   }
 }

@@ -2,10 +2,17 @@
 import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
+import type { Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
+import type { Silence } from "./caller.ts";
 
 /** After so long without a move, due work stands still. */
 const STILL_MS = 75_000;
+
+/** Faults with which no write can succeed. */
+const NO_WRITES = /^another program writes|^the database is read-only/;
+/** `/readyz` notices it within a second or two. */
+const NOTICED_MS = 5_000;
 
 /** A queue as its rows show it. */
 interface Look {
@@ -63,6 +70,7 @@ export class Watch implements Actor {
     const reply = this.#process.running
       ? await caller.at(this.#process, "watch", call, random)
       : "unsent";
+    this.#checkOutage(reply);
     const isReady = typeof reply !== "string" && reply.status === 200;
     for (const [name, { role, sql }] of Object.entries(QUEUES)) {
       const isOurs = isReady && this.#roles.includes(role);
@@ -83,6 +91,18 @@ export class Watch implements Actor {
         look,
       );
     }
+  }
+
+  /** While nothing can be written it is not ready. */
+  #checkOutage(reply: Reply | Silence): void {
+    const ms = this.#scene.trouble.lasts(NO_WRITES);
+    if (typeof reply === "string" || ms < NOTICED_MS) return;
+    hold(
+      reply.status === 503,
+      "ready",
+      `/readyz is 503 when nothing could be written for ${ms} ms`,
+      reply.text,
+    );
   }
 
   #look(sql: string): Look {

@@ -171,7 +171,8 @@ export function drawWorld(
       continue;
     }
     for (let n = 1; n <= clients; n++) {
-      add(`${name}/${n}`, between(random, 3, 9), CATALOGUE, paceMs);
+      const most = rateLimit === null ? 9 : 4;
+      add(`${name}/${n}`, between(random, 3, most), CATALOGUE, paceMs);
     }
     if (rateLimit !== null) continue;
     if (chance(random, 0.4)) {
