@@ -340,7 +340,7 @@ class PostgresDb implements Db, Holder {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 
-  held(): Record<string, number> {
+  held(): Held {
     return {
       ...this.#writes.held(),
       reads: this.#reads.size,

@@ -497,7 +497,7 @@ class SqliteDb implements Db, Holder {
     this.#hurriedUntil = this.#deps.clock.monotonic() + HURRIED_LOCK_WAIT_MS;
   }
 
-  held(): Record<string, number> {
+  held(): Held {
     return {
       writes: this.#waiting.length,
       heavyWrites: this.#heavyWrites.size,
