@@ -5,6 +5,7 @@ import type { Config } from "../../src/config.ts";
 import type { Clock, Deps, Log, LogFields } from "../../src/deps.ts";
 import type { ListenerOptions, Listening } from "../../src/http/listener.ts";
 import { RoleLocks } from "../../src/jobs/role_lock.ts";
+import type { Held } from "../../src/lib/holders.ts";
 import type { Random } from "../support/random.ts";
 import { ClientConnection, type Server } from "./client.ts";
 import { seededIds } from "./ids.ts";
@@ -79,6 +80,11 @@ export class Process implements SimulatedProcess {
     if (this.#life === life) this.#life = null;
   }
 
+  /** What it holds; nothing while it does not run. */
+  held(): Held {
+    return this.#life?.held() ?? {};
+  }
+
   /** It stands still until it goes on, as with SIGSTOP and SIGCONT. */
   stand(): void {
     this.#life?.stand();
@@ -141,6 +147,10 @@ export class Life implements Server {
     this.#app = await Promise.race([opening, this.#ended.promise]);
   }
 
+  held(): Held {
+    return this.#app?.holders.held() ?? {};
+  }
+
   /** Opens a client's connection. */
   connect(
     request: SimulatedRequest,
@@ -166,8 +176,10 @@ export class Life implements Server {
     const { kernel } = this.#machine;
     this.#log("info", "stopping");
     const cancel = kernel.after(CLOSE_LIMIT_MS, () => {
-      const error = new Error(`${this.name} did not close in time`);
-      if (this.#isAlive) this.#machine.fail(error);
+      if (!this.#isAlive) return;
+      // It ends by itself then; only a fault may be the cause.
+      if (kernel.faulty) return this.kill();
+      this.#machine.fail(new Error(`${this.name} did not close in time`));
     });
     const closing = this.#app === null ? Promise.resolve() : this.#app.close();
     await Promise.race([closing, this.#ended.promise]).catch((error) => {

@@ -93,7 +93,12 @@ export class SimulatedStage implements Stage, Disposable {
   }
 
   held(): Readonly<Record<string, number>> {
-    return {};
+    return Object.fromEntries(
+      this.processes.flatMap((process) =>
+        Object.entries(process.held())
+          .map(([what, count]) => [`${process.name}: ${what}`, count])
+      ),
+    );
   }
 
   #process({ name, roles }: ProcessPlan, faults: Fault[]): Process {

@@ -31,6 +31,8 @@ const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
 const LOOK_MS = 3_000;
 /** `/readyz` is asked so often, once a second, until it is 200. */
 const READY_LOOKS = 15;
+/** What is held at so many looks is never given back. */
+const EMPTY_LOOKS = 25;
 /** Deliveries beyond this many failures wait for minutes and hours. */
 const SOON = 1;
 
@@ -73,7 +75,7 @@ export class Ending {
     scheduler.trace(() => "everything has settled; what is there is compared");
     this.#checkErrors();
     await this.#checkReady();
-    this.#checkEmpty();
+    await this.#checkEmpty();
     const { clients, bundles, hooks } = this.#witnesses;
     for (const client of clients) await client.list(this.#random);
     for (const client of bundles) await client.read(this.#random);
@@ -84,7 +86,7 @@ export class Ending {
     checkCounters(this.#scene);
     // Reading may have left something behind, too.
     await this.#scene.caller.sleep(2_000);
-    this.#checkEmpty();
+    await this.#checkEmpty();
   }
 
   /** What has not ended yet; null for nothing. */
@@ -152,18 +154,23 @@ export class Ending {
     );
   }
 
-  #checkEmpty(): void {
-    const held = this.#scene.stage.held();
-    hold(
-      Object.keys(held).length === 0,
-      "empty",
-      "nothing is held when all is over",
-      held,
-    );
-    const leases = this.#scene.stage.rows(
+  /** What is held at every look was not given back. */
+  async #checkEmpty(): Promise<void> {
+    const { stage, caller } = this.#scene;
+    let held = stage.held();
+    for (let looks = 1; Object.keys(held).length > 0; looks++) {
+      hold(looks < EMPTY_LOOKS, "empty", "something was not given back", held);
+      await caller.sleep(looks * 7);
+      const now = stage.held();
+      held = Object.fromEntries(
+        Object.entries(held).filter(([what]) => what in now),
+      );
+    }
+    const leases = stage.rows(
       `SELECT 'image' AS what, id FROM images WHERE lease_id IS NOT NULL
        UNION ALL SELECT 'delivery', id FROM deliveries
-         WHERE lease_id IS NOT NULL`,
+         WHERE lease_id IS NOT NULL AND failures <= ?`,
+      SOON,
     );
     hold(leases.length === 0, "empty", "no lease is held", leases);
   }
