@@ -96,6 +96,8 @@ export class SimulatedStage implements Stage, Disposable {
     return Object.fromEntries(
       this.processes.flatMap((process) =>
         Object.entries(process.held())
+          // Connections that are kept for the next request.
+          .filter(([what]) => what !== "outbound.idle")
           .map(([what, count]) => [`${process.name}: ${what}`, count])
       ),
     );
