@@ -1,0 +1,38 @@
+import { assert, assertEquals } from "@std/assert";
+import { planted, PLANTED_FAULTS } from "./planted_faults.ts";
+
+const SRC = new URL("../../src/", import.meta.url);
+
+Deno.test("there are more than thirty planted faults, each with its name", () => {
+  const names = new Set(PLANTED_FAULTS.map(({ name }) => name));
+  assertEquals(names.size, PLANTED_FAULTS.length);
+  assert(names.size > 30);
+});
+
+Deno.test("the text of each planted fault stands once in its file", async () => {
+  for (const fault of PLANTED_FAULTS) {
+    const text = await Deno.readTextFile(new URL(fault.file, SRC));
+    const faulty = await planted(fault, text);
+    assert(faulty !== text, fault.name);
+  }
+});
+
+Deno.test("the source with a planted fault can be parsed", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const [i, fault] of PLANTED_FAULTS.entries()) {
+      const text = await Deno.readTextFile(new URL(fault.file, SRC));
+      await Deno.writeTextFile(
+        `${folder}/${i}.ts`,
+        await planted(fault, text),
+      );
+    }
+    // It parses what it formats.
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["fmt", "--no-config", folder],
+    }).output();
+    assert(success, new TextDecoder().decode(stderr));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
