@@ -238,8 +238,19 @@ declare module "papaparse" {
   }
   function parse<T>(
     text: string,
-    options: { delimiter: string },
-  ): { data: T[]; errors: Flaw[] };
+    options: {
+      delimiter: string;
+      newline?: string;
+      /** Rows after which it ends. */
+      preview?: number;
+      fastMode?: boolean;
+    },
+  ): {
+    data: T[];
+    errors: Flaw[];
+    /** `cursor`: where it ended; `truncated`: there may be more. */
+    meta: { cursor: number; linebreak: string; truncated: boolean };
+  };
   function unparse(
     rows: readonly (readonly unknown[])[],
     options?: { escapeFormulae?: boolean },

@@ -15,6 +15,21 @@ export function every(ms: number, fn: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/**
+ * Resolves when the page has drawn and reacted to what came. In a hidden tab a
+ * timer would take a second.
+ */
+export function yieldToPage(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
 /** Makes the browser save a file. */
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement("a");

@@ -1,5 +1,6 @@
 /** Reads and writes tables of text: CSV, and the rows that spreadsheets copy. */
 import Papa from "papaparse";
+import type { Work } from "./slices.ts";
 
 /** A byte order mark tells spreadsheets that the file is UTF-8. */
 const MARK = "\ufeff";
@@ -18,50 +19,65 @@ export interface Table {
 /** A first line for Excel, which shows none such: `sep=;`. */
 const NAMED = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
 
+/** Rows that are read between two pauses. */
+const STEP = 250;
+
 /**
  * Reads text whose values are separated by commas, semicolons or tabs, or by
  * what its first line names.
  */
-export function tableOf(text: string): Table {
+export function* readTable(text: string): Work<Table> {
   const unmarked = text.replace(MARK, "");
   const delimiter = namedDelimiter(unmarked) ?? delimiterOf(unmarked);
-  const { data, errors } = Papa.parse<string[]>(unmarked.replace(NAMED, ""), {
-    delimiter,
-  });
-  const [first = [], ...others] = data;
-  const header = first.map((name) => name.trim());
-  const filled = others.map((row, i) => ({
-    number: i + 2,
-    row: header.map((_, column) => (row[column] ?? "").trim()),
-  })).filter(({ row }) => row.some((value) => value !== ""));
-  return {
-    header,
-    rows: filled.map(({ row }) => row),
-    numbers: filled.map(({ number }) => number),
-    flaw: flawOf(data, errors, delimiter),
-  };
+  const body = unmarked.replace(NAMED, "");
+  let header: string[] | null = null;
+  const rows: string[][] = [];
+  const numbers: number[] = [];
+  let number = 0;
+  let unquoted: number | null = null;
+  let wide: number | null = null;
+  let newline: string | undefined;
+  for (let at = 0;;) {
+    const { data, errors, meta } = Papa.parse<string[]>(body.slice(at), {
+      delimiter,
+      newline,
+      preview: STEP,
+      // It would split the whole rest at each step.
+      fastMode: false,
+    });
+    const quoted = errors.find(({ type }) => type === "Quotes");
+    if (quoted !== undefined) unquoted ??= number + (quoted.row ?? 0) + 1;
+    for (const values of data) {
+      number++;
+      const texts = values.map((value) => value.trim());
+      if (header === null) {
+        header = texts;
+        continue;
+      }
+      const { length } = header;
+      if (texts.slice(length).some((value) => value !== "")) wide ??= number;
+      const row = header.map((_, column) => texts[column] ?? "");
+      if (row.every((value) => value === "")) continue;
+      rows.push(row);
+      numbers.push(number);
+    }
+    if (!meta.truncated) break;
+    at += meta.cursor;
+    newline = meta.linebreak;
+    yield;
+  }
+  const flaw = unquoted !== null
+    ? `A quotation mark in row ${unquoted} has no counterpart. Close it, or ` +
+      "write two in place of one."
+    : wide !== null
+    ? flawOfRow(wide, delimiter)
+    : null;
+  return { header: header ?? [], rows, numbers, flaw };
 }
 
-/** The first quotation mark or row that breaks the columns. */
-function flawOf(
-  data: readonly (readonly string[])[],
-  errors: ReturnType<typeof Papa.parse>["errors"],
-  delimiter: string,
-): string | null {
-  const [header = []] = data;
-  const quoted = errors.find(({ type }) => type === "Quotes");
-  if (quoted !== undefined) {
-    return `A quotation mark in row ${(quoted.row ?? 0) + 1} has no ` +
-      "counterpart. Close it, or write two in place of one.";
-  }
-  const wide = data.findIndex((row) =>
-    row.slice(header.length).some((value) => value.trim() !== "")
-  );
-  if (wide < 0) return null;
+function flawOfRow(wide: number, delimiter: string): string {
   const name = delimiter === "\t" ? "a tab" : `"${delimiter}"`;
-  return `Row ${
-    wide + 1
-  } has more values than there are columns. Put a value ` +
+  return `Row ${wide} has more values than there are columns. Put a value ` +
     `that holds ${name} into quotation marks, or name every column.`;
 }
 

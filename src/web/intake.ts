@@ -4,8 +4,10 @@
  */
 import type { Client } from "../client/mod.ts";
 import { now } from "./browser.ts";
-import { type Table, tableOf } from "./csv.ts";
+import { readTable, type Table } from "./csv.ts";
 import { isTable, kindOf, type Refused } from "./kinds.ts";
+import { inSlices } from "./slices.ts";
+import { makeDocuments, type Mapping } from "./spreadsheet.ts";
 import { Store } from "./store.ts";
 import { dropFile, takeDocuments, takeFile } from "./upload.ts";
 
@@ -18,10 +20,20 @@ export interface Spreadsheet {
 export type Intake =
   | { name: "empty" }
   | { name: "refused"; refused: Refused }
+  | { name: "reading"; file: string }
   | { name: "spreadsheet"; spreadsheet: Spreadsheet };
 
 /** What was taken last. A table stays while its documents are checked. */
 export const intake = new Store<Intake>({ name: "empty" });
+
+let taking = new AbortController();
+
+/** Ends what is being read or made of what was taken before. */
+function takeAnew(): AbortSignal {
+  taking.abort();
+  taking = new AbortController();
+  return taking.signal;
+}
 
 /** Accepts a file. */
 export async function takeAny(
@@ -29,14 +41,16 @@ export async function takeAny(
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
+  const signal = takeAnew();
   const bytes = await file.arrayBuffer().catch(() => null);
+  if (signal.aborted) return;
   const kind = bytes === null ? null : kindOf(file.name, bytes);
   if (kind === null || kind.name === "xml") {
     intake.set({ name: "empty" });
     return takeFile(client, file, handle);
   }
   dropFile();
-  if (kind.name === "table") takeTable(file.name, kind.text);
+  if (kind.name === "table") await takeTable(file.name, kind.text, signal);
   else intake.set(kind);
 }
 
@@ -47,23 +61,42 @@ export async function takeText(
 ): Promise<boolean> {
   const isXml = text.trimStart().startsWith("<");
   if (!isXml && !isTable(text)) return false;
+  const signal = takeAnew();
   const name = `pasted ${new Date(now()).toTimeString().slice(0, 5)}`;
   dropFile();
   if (isXml) {
     intake.set({ name: "empty" });
     await takeDocuments(client, name, [{ name, text }]);
-  } else takeTable(name, text);
+  } else await takeTable(name, text, signal);
   return true;
 }
 
 /** Goes back to where nothing was taken. */
 export function dropAll(): void {
+  takeAnew();
   dropFile();
   intake.set({ name: "empty" });
 }
 
-function takeTable(name: string, text: string): void {
-  const table = tableOf(text);
+/** Makes documents of a table and checks them. */
+export async function takeColumns(
+  client: Client | null,
+  { name, table }: Spreadsheet,
+  mapping: Mapping,
+): Promise<void> {
+  const work = makeDocuments(name, table, mapping);
+  const documents = await inSlices(work, takeAnew());
+  if (documents !== null) await takeDocuments(client, name, documents);
+}
+
+async function takeTable(
+  name: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  intake.set({ name: "reading", file: name });
+  const table = await inSlices(readTable(text), signal);
+  if (table === null) return;
   intake.set(
     table.rows.length === 0
       ? {

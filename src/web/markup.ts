@@ -159,13 +159,15 @@ export function indented(text: string): string {
   let depth = 0;
   let last = 0;
   let opened = false;
+  let tag = "";
   for (const { start, end, name, kind } of tokens(text)) {
     const between = text.slice(last, start);
-    const tag = text.slice(start, end);
+    const isBehindCdata = tag.endsWith("]]>");
+    tag = text.slice(start, end);
     if (kind === "end") depth = Math.max(0, depth - 1);
     // Comments and CDATA may stand inside of a value.
     const isInline = name === null || between.trim() !== "" ||
-      result.endsWith("]]>") || (kind === "end" && opened) || result === "";
+      isBehindCdata || (kind === "end" && opened) || result === "";
     result += isInline ? between + tag : `\n${"  ".repeat(depth)}${tag}`;
     opened = kind === "start";
     if (opened) depth++;

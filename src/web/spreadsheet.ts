@@ -18,6 +18,7 @@ import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 import { inBrowser } from "./browser.ts";
 import { csvOf, type Table } from "./csv.ts";
 import { withUnit } from "./draft.ts";
+import type { Work } from "./slices.ts";
 import { indented } from "./markup.ts";
 import { labelOf } from "./words.ts";
 import type { Document } from "./upload.ts";
@@ -103,22 +104,26 @@ function withoutNumber(name: string): string {
   return name.slice(0, end).trim();
 }
 
-/** Documents of as many products as one may hold. */
-export function documentsOf(
+/** Makes documents of as many products as one may hold. */
+export function* makeDocuments(
   name: string,
   table: Table,
   mapping: Mapping,
-): Document[] {
+): Work<Document[]> {
   const documents: Document[] = [];
   for (let from = 0; from < table.rows.length; from += PRODUCTS_LIMIT) {
     const rows = table.rows.slice(from, from + PRODUCTS_LIMIT);
     const numbers = table.numbers.slice(from, from + PRODUCTS_LIMIT);
     const isWhole = rows.length === table.rows.length;
+    const products = rows.map((row) => productOf(row, table, mapping));
+    const text = documentOf(products);
     documents.push({
       name: isWhole ? name : `${name}, rows ${numbers[0]}–${numbers.at(-1)}`,
       rows: numbers,
-      text: documentOf(rows.map((row) => productOf(row, table, mapping))),
+      text,
+      size: new Blob([text]).size,
     });
+    yield;
   }
   return documents;
 }

@@ -5,6 +5,7 @@ import {
   SCALAR_RULES,
 } from "../catalogue/fields.ts";
 import type { Table } from "./csv.ts";
+import type { Work } from "./slices.ts";
 import {
   isRepeatable,
   type Mapping,
@@ -35,56 +36,75 @@ export function missing({ targets, currency }: Mapping): string[] {
   ];
 }
 
-/** An example of a long number that a spreadsheet program has rounded. */
-export function rounded(table: Table, mapping: Mapping): string | null {
-  const codes: Target[] = ["sku", "gtin"];
-  return firstLike(/^\d[.,]\d+E\+\d+$/i, codes, table, mapping);
+/** What is told of the rows of a table; null: there is none such. */
+export interface RowProblems {
+  /** An example of a long number that a spreadsheet program has rounded. */
+  rounded: string | null;
+  /**
+   * An example of a price that may be of thousands, as in `1.299`: the point is
+   * sent as that of decimals.
+   */
+  thousands: string | null;
+  /**
+   * A SKU and the numbers of two rows that have it, in different documents: the
+   * later upload would change what the earlier one stored. Within a document
+   * the service finds it.
+   */
+  repeatedSku: { sku: string; first: number; second: number } | null;
 }
 
-/**
- * An example of a price that may be of thousands, as in `1.299`: the point is
- * sent as that of decimals.
- */
-export function thousands(table: Table, mapping: Mapping): string | null {
-  const prices: Target[] = ["price", "compare_at_price"];
-  return firstLike(/^[1-9]\d{0,2}\.\d{3}$/, prices, table, mapping);
+/** Rows that are looked at between two pauses. */
+const STEP = 1_000;
+
+/** Looks at all rows. */
+export function* checkRows(
+  { rows, numbers }: Table,
+  targets: readonly Target[],
+): Work<RowProblems> {
+  const isRounded = firstLike(/^\d[.,]\d+E\+\d+$/i, ["sku", "gtin"], targets);
+  const isLarge = firstLike(
+    /^[1-9]\d{0,2}\.\d{3}$/,
+    ["price", "compare_at_price"],
+    targets,
+  );
+  const skuColumn = targets.indexOf("sku");
+  const seen = new Map<string, number>();
+  const found: RowProblems = {
+    rounded: null,
+    thousands: null,
+    repeatedSku: null,
+  };
+  for (const [i, row] of rows.entries()) {
+    found.rounded ??= isRounded(row);
+    found.thousands ??= isLarge(row);
+    const sku = row[skuColumn] ?? "";
+    const before = seen.get(sku) ?? i;
+    if (sku !== "" && documentAt(before) !== documentAt(i)) {
+      found.repeatedSku ??= {
+        sku,
+        first: numbers[before],
+        second: numbers[i],
+      };
+    }
+    seen.set(sku, before);
+    if (i % STEP === STEP - 1) yield;
+  }
+  return found;
 }
 
-/** The first value like this in a column that is sent as one of these fields. */
+/** Finds the value of a row like this that is sent as one of these fields. */
 function firstLike(
   pattern: RegExp,
   fields: readonly Target[],
-  { rows }: Table,
-  { targets }: Mapping,
-): string | null {
-  for (const row of rows) {
-    for (const [i, target] of targets.entries()) {
-      if (fields.includes(target) && pattern.test(row[i])) return row[i];
-    }
-  }
-  return null;
-}
-
-/**
- * A SKU and the numbers of two rows that have it, in different documents: the
- * later upload would change what the earlier one stored. Within a document the
- * service finds it.
- */
-export function repeatedSku(
-  { rows, numbers }: Table,
-  { targets }: Mapping,
-): { sku: string; first: number; second: number } | null {
-  const column = targets.indexOf("sku");
-  const seen = new Map<string, number>();
-  for (const [i, { [column]: sku = "" }] of rows.entries()) {
-    const before = seen.get(sku) ?? i;
-    const isApart = documentAt(before) !== documentAt(i);
-    if (isApart && sku !== "") {
-      return { sku, first: numbers[before], second: numbers[i] };
-    }
-    seen.set(sku, before);
-  }
-  return null;
+  targets: readonly Target[],
+): (row: readonly string[]) => string | null {
+  const columns = [...targets.keys()].filter((i) =>
+    fields.includes(targets[i])
+  );
+  return (row) => {
+    const column = columns.find((i) => pattern.test(row[i]));
+    return column === undefined ? null : row[column];
+  };
 }
 
 /** The index of the document that holds the row of this index. */

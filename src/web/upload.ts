@@ -98,6 +98,8 @@ export function isShown({ text }: Part): boolean {
 export interface Document {
   name: string;
   text: string;
+  /** Bytes, if they were counted. */
+  size?: number;
   /** The row of each product, if it was made from a table. */
   rows?: readonly number[];
 }
@@ -131,7 +133,10 @@ export async function takeDocuments(
 ): Promise<void> {
   await take(client, {
     fileName,
-    size: documents.reduce((all, { text }) => all + new Blob([text]).size, 0),
+    size: documents.reduce(
+      (all, { text, size = new Blob([text]).size }) => all + size,
+      0,
+    ),
     parts: documents.map(partOf),
     shown: 0,
     handle: null,
@@ -152,7 +157,10 @@ function partOf({ name, text, rows }: Document): Part {
   return {
     name,
     rows: rows ?? null,
-    text: text.length <= EDITED_UP_TO ? laidOut(text) : text,
+    // One that was made from a table is laid out.
+    text: rows === undefined && text.length <= EDITED_UP_TO
+      ? laidOut(text)
+      : text,
     bytes: null,
     edited: false,
     corrected: false,

@@ -1,26 +1,38 @@
 /** Tables become documents that the service accepts. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { csvOf, tableOf } from "../../src/web/csv.ts";
+import { csvOf, readTable } from "../../src/web/csv.ts";
 import { kindOf } from "../../src/web/kinds.ts";
+import type { Work } from "../../src/web/slices.ts";
 import {
-  documentsOf,
+  makeDocuments,
   type Mapping,
   mappingFor,
   templateCsv,
   valuesOf,
 } from "../../src/web/spreadsheet.ts";
-import {
-  missing,
-  repeated,
-  repeatedSku,
-  rounded,
-  thousands,
-} from "../../src/web/table_checks.ts";
+import { checkRows, missing, repeated } from "../../src/web/table_checks.ts";
 import { boot } from "../support/app.ts";
+
+/** What all of the work comes to. */
+function finish<T>(work: Work<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+const tableOf = (text: string) => finish(readTable(text));
+const documentsOf = (...given: Parameters<typeof makeDocuments>) =>
+  finish(makeDocuments(...given));
 
 function mapped(csv: string, changes: Partial<Mapping> = {}) {
   const table = tableOf(csv);
   return { table, mapping: { ...mappingFor(table), ...changes } };
+}
+
+function problemsOf(csv: string) {
+  const { table, mapping } = mapped(csv);
+  return finish(checkRows(table, mapping.targets));
 }
 
 Deno.test("columns are told by their names", () => {
@@ -48,17 +60,16 @@ Deno.test("columns are told by their names", () => {
 });
 
 Deno.test("long numbers that were rounded are found before anything is sent", () => {
-  const { table, mapping } = mapped("sku;EAN;price\n1;4,00638E+12;1\n");
-  assertEquals(rounded(table, mapping), "4,00638E+12");
-  const { table: sound, mapping: same } = mapped("sku;EAN\nA-1;40063813\n");
-  assertEquals(rounded(sound, same), null);
+  assertEquals(
+    problemsOf("sku;EAN;price\n1;4,00638E+12;1\n").rounded,
+    "4,00638E+12",
+  );
+  assertEquals(problemsOf("sku;EAN\nA-1;40063813\n").rounded, null);
 });
 
 Deno.test("prices that may be of thousands are told", () => {
-  const of = (price: string) => {
-    const { table, mapping } = mapped(`sku;price\nA-1;5.5\nA-2;${price}\n`);
-    return thousands(table, mapping);
-  };
+  const of = (price: string) =>
+    problemsOf(`sku;price\nA-1;5.5\nA-2;${price}\n`).thousands;
   assertEquals(of("1.299"), "1.299");
   for (const clear of ["1.29", "1299", "0.125", "1.299,50", "1.2999"]) {
     assertEquals(of(clear), null, clear);
@@ -66,10 +77,8 @@ Deno.test("prices that may be of thousands are told", () => {
 });
 
 Deno.test("a SKU in two documents of a table is a problem", () => {
-  const of = (...skus: string[]) => {
-    const { table, mapping } = mapped(`title,sku\n,${skus.join("\n,")}\n`);
-    return repeatedSku(table, mapping);
-  };
+  const of = (...skus: string[]) =>
+    problemsOf(`title,sku\n,${skus.join("\n,")}\n`).repeatedSku;
   const skus = Array.from({ length: 250 }, (_, i) => `S-${i}`);
   assertEquals(of(...skus, "S-250"), null);
   const expected = { sku: "S-7", first: 9, second: 253 };

@@ -1,10 +1,11 @@
 /** The columns of a table: which field each one is, with a preview. */
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
-import { dropAll, type Spreadsheet } from "../intake.ts";
+import type { Table as Rows } from "../csv.ts";
+import { dropAll, type Spreadsheet, takeColumns } from "../intake.ts";
 import { count, plural } from "../parts.tsx";
+import { inSlices } from "../slices.ts";
 import {
-  documentsOf,
   type Mapping,
   mappingFor,
   rememberMapping,
@@ -14,17 +15,17 @@ import {
 } from "../spreadsheet.ts";
 import { type Column, Table } from "../table.tsx";
 import {
+  checkRows,
   missing,
   repeated,
-  repeatedSku,
-  rounded,
-  thousands,
+  type RowProblems,
 } from "../table_checks.ts";
-import { takeDocuments } from "../upload.ts";
 
 /** Rows of the preview, and examples of a column. */
 const ROWS = 5;
 const EXAMPLES = 3;
+/** Rows among which examples are looked for. */
+const EXAMPLE_ROWS = 1_000;
 
 export function ColumnsView({ client, spreadsheet }: {
   client: Client;
@@ -33,16 +34,18 @@ export function ColumnsView({ client, spreadsheet }: {
   const { name, table } = spreadsheet;
   const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
   const lacking = missing(mapping);
-  const spoiled = rounded(table, mapping);
-  const large = thousands(table, mapping);
-  const apart = useMemo(() => repeatedSku(table, mapping), [table, mapping]);
+  const problems = useRowProblems(table, mapping.targets);
+  const { rounded, thousands, repeatedSku } = problems ?? {};
+  const examples = useMemo(() => examplesOf(table), [table]);
+  const [isPreparing, setPreparing] = useState(false);
   const twice = repeated(mapping);
   const { targets, currency } = mapping;
   const hasNoCurrency = targets.includes("price") &&
     !targets.includes("currency") && currency === "";
   const check = () => {
     rememberMapping(table, mapping);
-    takeDocuments(client, name, documentsOf(name, table, mapping));
+    setPreparing(true);
+    takeColumns(client, spreadsheet, mapping);
   };
   const setTarget = (column: number, target: Target) =>
     setMapping({
@@ -59,10 +62,13 @@ export function ColumnsView({ client, spreadsheet }: {
           type="button"
           class="main"
           disabled={!targets.includes("sku") || hasNoCurrency ||
-            table.flaw !== null || twice.length > 0 || apart !== null}
+            table.flaw !== null || twice.length > 0 || problems === null ||
+            problems.repeatedSku !== null || isPreparing}
           onClick={check}
         >
-          Check {plural(table.rows.length, "product")}
+          {isPreparing
+            ? "Preparing…"
+            : `Check ${plural(table.rows.length, "product")}`}
         </button>
       </div>
       <p class={lacking.length === 0 ? "note good" : "note warn"}>
@@ -88,25 +94,26 @@ export function ColumnsView({ client, spreadsheet }: {
           {twice.join(", ")}. Leave out all but one.
         </p>
       )}
-      {apart !== null && (
+      {repeatedSku && (
         <p class="note bad" role="alert">
-          Rows {apart.first} and {apart.second} have the same SKU, {apart.sku}.
+          Rows {repeatedSku.first} and {repeatedSku.second} have the same SKU,
           {" "}
+          {repeatedSku.sku}.{" "}
           Leave one of them: the later one would replace what the earlier one
           stores.
         </p>
       )}
-      {large !== null && (
+      {thousands && (
         <p class="note warn">
-          A price such as {large}{" "}
+          A price such as {thousands}{" "}
           is sent as it is, with decimals behind the point. If it is of
           thousands, write it without a point.
         </p>
       )}
-      {spoiled !== null && (
+      {rounded && (
         <p class="note warn">
           A spreadsheet program has rounded long numbers, as in{" "}
-          {spoiled}. Give that column the format “Text” there, enter the numbers
+          {rounded}. Give that column the format “Text” there, enter the numbers
           anew, and save the file again.
         </p>
       )}
@@ -138,7 +145,7 @@ export function ColumnsView({ client, spreadsheet }: {
           {
             label: "For example",
             look: "quiet break",
-            cell: ({ column }) => examplesOf(table.rows, column),
+            cell: ({ column }) => examples[column],
           },
         ]}
       />
@@ -165,16 +172,32 @@ export function ColumnsView({ client, spreadsheet }: {
   );
 }
 
-function examplesOf(
-  rows: readonly (readonly string[])[],
-  column: number,
-): string {
-  const values = new Set<string>();
-  for (const row of rows) {
-    if (row[column] !== "") values.add(row[column].slice(0, 60));
-    if (values.size === EXAMPLES) break;
-  }
-  return [...values].join(" · ");
+/** What is told of the rows; null until all have been looked at. */
+function useRowProblems(
+  table: Rows,
+  targets: readonly Target[],
+): RowProblems | null {
+  const [found, setFound] = useState<
+    { targets: readonly Target[]; problems: RowProblems } | null
+  >(null);
+  useEffect(() => {
+    const left = new AbortController();
+    inSlices(checkRows(table, targets), left.signal).then((problems) => {
+      if (problems !== null) setFound({ targets, problems });
+    });
+    return () => left.abort();
+  }, [table, targets]);
+  return found?.targets === targets ? found.problems : null;
+}
+
+/** For each column. */
+function examplesOf({ header, rows }: Rows): string[] {
+  const some = rows.slice(0, EXAMPLE_ROWS);
+  return header.map((_, column) => {
+    const values = some.map((row) => row[column].slice(0, 60))
+      .filter((value) => value !== "");
+    return [...new Set(values)].slice(0, EXAMPLES).join(" · ");
+  });
 }
 
 /** What the first rows become. */

@@ -59,7 +59,15 @@ export function UploadView({ client }: { client: Client }) {
       {current !== null
         ? <FileView client={client} current={current} />
         : taken.name === "spreadsheet"
-        ? <ColumnsView client={client} spreadsheet={taken.spreadsheet} />
+        ? (
+          <ColumnsView
+            key={taken.spreadsheet}
+            client={client}
+            spreadsheet={taken.spreadsheet}
+          />
+        )
+        : taken.name === "reading"
+        ? <p class="quiet" role="status">{taken.file} is being read…</p>
         : (
           <DropZone
             client={client}

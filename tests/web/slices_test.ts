@@ -1,0 +1,105 @@
+/** A long table occupies the page for a moment at a time. */
+import { assert, assertEquals } from "@std/assert";
+import { csvOf, readTable } from "../../src/web/csv.ts";
+import { inSlices, type Work } from "../../src/web/slices.ts";
+import { makeDocuments, mappingFor } from "../../src/web/spreadsheet.ts";
+import { checkRows } from "../../src/web/table_checks.ts";
+import { Random } from "../support/random.ts";
+
+const ROWS = 10_000;
+
+/** What the work comes to, and how often it may pause. */
+function counted<T>(work: Work<T>): { value: T; pauses: number } {
+  for (let pauses = 0;; pauses++) {
+    const { done, value } = work.next();
+    if (done) return { value, pauses };
+  }
+}
+
+Deno.test("a slice ends at the first pause after its time, and the page rests", async () => {
+  let time = 0;
+  const events: string[] = [];
+  function* work(): Work<string> {
+    for (const ms of [5, 10, 15, 1, 50, 3]) {
+      time += ms;
+      events.push(`${ms}`);
+      yield;
+    }
+    return "done";
+  }
+  const rest = () => {
+    events.push("rest");
+    return Promise.resolve();
+  };
+  const { signal } = new AbortController();
+  const done = await inSlices(work(), signal, { now: () => time, rest });
+  assertEquals(done, "done");
+  assertEquals(events.join(" "), "5 10 15 rest 1 50 rest 3");
+});
+
+Deno.test("what is not wanted any more ends at its next pause", async () => {
+  const left = new AbortController();
+  let steps = 0;
+  function* work(): Work<string> {
+    for (; steps < 100; steps++) yield;
+    return "done";
+  }
+  let time = 0;
+  const now = () => time += 10;
+  const rest = () => {
+    if (steps > 5) left.abort();
+    return Promise.resolve();
+  };
+  assertEquals(await inSlices(work(), left.signal, { now, rest }), null);
+  assert(steps < 10, `${steps}`);
+  assertEquals(await inSlices(work(), left.signal, { now, rest }), null);
+  assert(steps < 10, "not even begun");
+});
+
+Deno.test("a long table is read, checked and made into documents with many pauses", () => {
+  const lines = Array.from(
+    { length: ROWS },
+    (_, n) => `A-${n};"Mug ""${n}""";5`,
+  );
+  const text = ["sku;title;quantity", ...lines].join("\n");
+  const { value: table, pauses } = counted(readTable(text));
+  assertEquals(table.rows.length, ROWS);
+  assert(pauses >= ROWS / 250, `${pauses} pauses of the reader`);
+  const mapping = mappingFor(table);
+  const checks = counted(checkRows(table, mapping.targets));
+  assertEquals(checks.value.repeatedSku, null);
+  assert(checks.pauses >= ROWS / 1_000, `${checks.pauses} of the checks`);
+  const documents = counted(makeDocuments("a", table, mapping));
+  assertEquals(documents.value.length, ROWS / 250);
+  assertEquals(documents.pauses, ROWS / 250);
+});
+
+Deno.test("what is read does not depend on where the reader pauses", () => {
+  const random = new Random(1);
+  const pick = <T>(values: readonly T[]) => values[random.below(values.length)];
+  const TEXTS = ["a", "", "a;b", 'say "hi"', "two\nlines", "x, y", "\r\n;"];
+  for (let round = 0; round < 20; round++) {
+    const length = pick([1, 249, 250, 251, 499, 500, 501, 1_300]);
+    const rows = Array.from(
+      { length },
+      (_, n) => [`S-${n}`, pick(TEXTS), pick(TEXTS)],
+    );
+    const text = csvOf([["sku", "one", "two"], ...rows]);
+    const { value: table } = counted(readTable(text));
+    assertEquals(table.flaw, null);
+    const trimmed = rows.map((row) => row.map((value) => value.trim()));
+    assertEquals(table.rows, trimmed);
+    assertEquals(table.numbers, rows.map((_, n) => n + 2));
+  }
+});
+
+Deno.test("a flaw far down is told with its row", () => {
+  const lines = Array.from({ length: 700 }, (_, n) => `A-${n};Mug`);
+  const flawOf = (line: string) => {
+    const text = ["sku;title", ...lines, line, ...lines].join("\n");
+    return counted(readTable(text)).value.flaw ?? "";
+  };
+  assertEquals(flawOf("A;B"), "");
+  assert(flawOf("A;B;C").startsWith("Row 702 has more values"));
+  assert(flawOf('A;"B" C').startsWith("A quotation mark in row 702 has no"));
+});
