@@ -1,7 +1,7 @@
 /** Leaves steps out of a world that failed, as long as it still fails. */
 import { type Outcome, type RunOptions, simulate } from "./simulation.ts";
 import { leaveOut } from "./world/shrink.ts";
-import type { Step } from "./world/world.ts";
+import type { Step } from "./world/plan.ts";
 
 /** How often it tries at most. */
 const TRIES = 60;

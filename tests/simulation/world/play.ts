@@ -13,12 +13,13 @@ import { Hostile } from "./hostile.ts";
 import { Mirror } from "./mirror.ts";
 import { Operator } from "./operator.ts";
 import { Outages } from "./outages.ts";
+import type { Step } from "./plan.ts";
 import { Seller, type SellerPlan } from "./seller.ts";
 import { Shop } from "./shop.ts";
 import type { Stage } from "./stage.ts";
 import { Trouble } from "./trouble.ts";
 import { Watch } from "./watch.ts";
-import type { Step, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const SELLERS = "/operator_api/sellers";
 /** How often `/readyz` is asked. */

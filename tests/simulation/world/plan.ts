@@ -1,0 +1,278 @@
+/** What everybody in a world does, and when. */
+import type { Random } from "../../support/random.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { BundleStep } from "./bundle.ts";
+import type { CatalogueStep } from "./catalogue_client.ts";
+import { between, chance, pick, weighted } from "./choice.ts";
+import type { CrowdStep } from "./crowd.ts";
+import type { HookStep } from "./hook_client.ts";
+import type { HostileStep } from "./hostile.ts";
+import type { OperatorStep } from "./operator.ts";
+import type { OutageStep } from "./outages.ts";
+import type { SellerPlan } from "./seller.ts";
+import type { ShopStep } from "./shop.ts";
+
+/** Something that somebody does. */
+export interface Step {
+  /** As in "acme/1 #3"; names its random numbers. */
+  id: string;
+  /** As in "acme/1". */
+  actor: string;
+  /** Virtual milliseconds after the actor's step before it. */
+  afterMs: number;
+  kind: string;
+}
+
+/**
+ * What a world is about. A rare thing needs several others at the same moment,
+ * and happens where there is little else.
+ */
+export type Theme =
+  | "everything"
+  | "deliveries"
+  | "images"
+  | "catalogue"
+  | "quiet";
+
+const THEMES: Readonly<Record<Theme, number>> = {
+  everything: 10,
+  deliveries: 3,
+  images: 3,
+  catalogue: 2,
+  quiet: 3,
+};
+
+const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
+  "upload": 8,
+  "large upload": 0.3,
+  "upload of what is valid": 3,
+  "upload with mistakes": 2,
+  "dry run": 1,
+  "upload sent twice": 1,
+  "upload with a used key": 1,
+  "upload and leave": 1,
+  "attribute": 5,
+  "delete": 2,
+  "undo": 4,
+  "read": 2,
+  "list": 2,
+  "status": 1,
+  "wait": 1,
+  "stream": 1,
+  "refused products": 1,
+  "retry images": 0.5,
+  "small reads": 1,
+};
+const BUNDLE_WRITER: Readonly<Record<BundleStep, number>> = {
+  "write": 6,
+  "take back": 2,
+  "count": 1,
+  "read": 1,
+};
+const BUNDLE_READER: Readonly<Partial<Record<BundleStep, number>>> = {
+  "read": 5,
+  "count": 2,
+};
+const CROWD: Readonly<Record<CrowdStep, number>> = {
+  "uploads at once": 3,
+  "lists at once": 1,
+  "mixed": 3,
+};
+const HOOKS: Readonly<Record<HookStep, number>> = {
+  register: 6,
+  delete: 1,
+  list: 1,
+  rotate: 1,
+  recover: 1,
+  test: 1,
+  replay: 1,
+};
+const SHOP: Readonly<Record<ShopStep, number>> = {
+  event: 5,
+  burst: 1,
+  repeat: 1,
+};
+const OPERATOR: Readonly<Record<OperatorStep, number>> = {
+  "look": 4,
+  "scrape": 1,
+  "rename": 1,
+  "suspend": 1,
+  "remove": 0.4,
+  "limit": 1,
+  "exchange a key": 1,
+  "rotate a secret": 1,
+};
+const HOSTILE: Readonly<Record<HostileStep, number>> = {
+  "malformed": 3,
+  "too large": 1,
+  "slow body": 1,
+  "flood of uploads": 2,
+  "flood of lists": 2,
+  "silent images": 2,
+  "stopped readers": 2,
+  "waits": 1,
+  "wrong keys": 1,
+  "odd requests": 3,
+  "bomb": 1,
+};
+const OUTAGES: Readonly<Record<OutageStep, number>> = {
+  kill: 3,
+  stop: 2,
+  fault: 4,
+  faults: 1,
+  clock: 1,
+};
+
+/** Uploads whose images have to be fetched. */
+const IMAGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
+  "upload": 8,
+  "upload of what is valid": 2,
+  "undo": 1,
+  "wait": 2,
+  "stream": 1,
+  "retry images": 1,
+};
+/** Changes of a catalogue, which are taken back. */
+const CHANGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
+  ...CATALOGUE,
+  "attribute": 8,
+  "undo": 8,
+  "wait": 0,
+  "stream": 0,
+};
+const CRASHES: Readonly<Partial<Record<OutageStep, number>>> = {
+  kill: 4,
+  stop: 2,
+  fault: 4,
+};
+const FOLLOW = { follow: 1 };
+
+/** Draws so many steps of somebody. */
+type Add = <T extends string>(
+  actor: string,
+  count: number,
+  lots: Readonly<Partial<Record<T, number>>>,
+  paceMs: number,
+) => void;
+
+type Draw = (
+  sellers: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+) => void;
+
+const DRAW: Readonly<Record<Theme, Draw>> = {
+  everything: drawEverything,
+  deliveries: drawDeliveries,
+  images: drawImages,
+  catalogue: drawChanges,
+  quiet: drawCrowds,
+};
+
+export function drawSteps(
+  scheduler: Pick<Scheduler, "random">,
+  sellers: readonly SellerPlan[],
+): { theme: Theme; steps: Step[] } {
+  const random = scheduler.random("plan");
+  const theme = weighted(random, THEMES);
+  const steps: Step[] = [];
+  DRAW[theme](sellers, random, (actor, count, lots, paceMs) => {
+    const own = scheduler.random(`plan of ${actor}`);
+    for (let n = 0; n < count; n++) {
+      const kind = weighted(own, lots);
+      const afterMs = Math.floor(own.next() ** 3 * paceMs * 3);
+      steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+    }
+  });
+  return { theme, steps };
+}
+
+function drawEverything(
+  sellers: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  for (const seller of sellers) drawSeller(seller, random, add);
+  if (chance(random, 0.6)) add("shop", between(random, 2, 8), SHOP, 3_000);
+  if (chance(random, 0.5)) {
+    add("operator", between(random, 1, 5), OPERATOR, 5_000);
+  }
+  if (chance(random, 0.5)) add("mirror", between(random, 1, 6), FOLLOW, 5_000);
+  if (chance(random, 0.6)) {
+    add("outages", between(random, 1, 4), OUTAGES, 8_000);
+  }
+  if (chance(random, 0.2)) {
+    add("outages2", between(random, 1, 3), OUTAGES, 8_000);
+  }
+}
+
+function drawSeller(
+  { name, hostile, clients, rateLimit }: SellerPlan,
+  random: Random,
+  add: Add,
+): void {
+  if (hostile) return add(`${name}/1`, between(random, 2, 6), HOSTILE, 4_000);
+  if (rateLimit !== null) {
+    return add(`${name}/1`, between(random, 3, 5), CATALOGUE, 5_000);
+  }
+  const paceMs = pick(random, [20, 500, 3_000]);
+  for (let n = 1; n <= clients; n++) {
+    add(`${name}/${n}`, between(random, 3, 9), CATALOGUE, paceMs);
+  }
+  if (chance(random, 0.4)) {
+    add(`${name}/writer`, between(random, 2, 6), BUNDLE_WRITER, paceMs);
+    add(`${name}/reader`, between(random, 2, 6), BUNDLE_READER, paceMs);
+    add(`${name}/reader2`, between(random, 0, 4), BUNDLE_READER, paceMs);
+  }
+  if (chance(random, 0.4)) {
+    add(`${name}/crowd`, between(random, 1, 3), CROWD, paceMs);
+  }
+  if (chance(random, 0.5)) {
+    add(`${name}/hooks`, between(random, 2, 6), HOOKS, paceMs);
+  }
+}
+
+/** Events are delivered, and processes end meanwhile. */
+function drawDeliveries(
+  [{ name }]: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  add(`${name}/hooks`, between(random, 4, 8), HOOKS, 1_500);
+  add("shop", between(random, 5, 12), SHOP, 1_500);
+  add("outages", between(random, 2, 5), CRASHES, 3_000);
+}
+
+/** Images are fetched, and what that needs fails meanwhile. */
+function drawImages(
+  [{ name }]: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  add(`${name}/1`, between(random, 3, 8), IMAGES, 500);
+  add("outages", between(random, 2, 5), CRASHES, 3_000);
+  if (chance(random, 0.5)) add("mirror", 3, FOLLOW, 8_000);
+}
+
+/** A catalogue changes much, and is taken back. */
+function drawChanges(
+  [{ name }]: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  add(`${name}/1`, between(random, 10, 25), CHANGES, 300);
+  add("mirror", between(random, 1, 4), FOLLOW, 2_000);
+  if (chance(random, 0.3)) add("outages", 2, { kill: 1, stop: 1 }, 3_000);
+}
+
+/** Where nothing else happens, nothing else wakes what was forgotten. */
+function drawCrowds(
+  sellers: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  for (const { name, hostile } of sellers) {
+    if (hostile) continue;
+    add(`${name}/crowd`, between(random, 4, 8), CROWD, 120_000);
+  }
+}
