@@ -55,7 +55,7 @@ import { readBy } from "../open_read.ts";
 import { Servers } from "./servers.ts";
 import { type Called, isAborted, refuseSpoilt } from "./retries.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
-import type { Holder } from "../../lib/holders.ts";
+import type { Held, Holder } from "../../lib/holders.ts";
 import { type WaitingWrite, WriteQueues } from "./write_queues.ts";
 
 /** How often a read is tried if its connection breaks. */

@@ -16,7 +16,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { Calls } from "../calls.ts";
 import { FairQueue } from "../../lib/fair_queue.ts";
-import type { Holder } from "../../lib/holders.ts";
+import type { Held, Holder } from "../../lib/holders.ts";
 import {
   closed,
   type Db,
