@@ -6,6 +6,11 @@
  * fails. `--seconds` takes new seeds for so long, after those that failed once.
  */
 import { seedFrom } from "../support/random.ts";
+import {
+  checkSometimes,
+  reachedPaths,
+  sometimesInPart,
+} from "../support/sometimes.ts";
 import { DataFolders } from "./data_folders.ts";
 import { FAILED_ONCE } from "./seeds.ts";
 import { smallestWorld } from "./smallest_world.ts";
@@ -122,7 +127,9 @@ async function inParallel(
     if (!success && !text.slice(at).startsWith("{")) {
       throw new Error(`a process of the simulation failed`);
     }
-    return JSON.parse(text.slice(at)) as Sum;
+    const { reached, ...sum } = JSON.parse(text.slice(at));
+    sometimesInPart(reached);
+    return sum as Sum;
   });
   const sums = await Promise.all(parts);
   return sums.reduce((sum, part) => ({
@@ -177,12 +184,15 @@ if (import.meta.main) {
   if (!wish.isPart) console.log(`seeds from ${wish.seed}`);
   const sum = await run(wish);
   const { passed, failed, virtualMs } = sum;
-  if (wish.isPart) console.log(JSON.stringify(sum));
-  else {
+  let isRare = true;
+  if (wish.isPart) {
+    console.log(JSON.stringify({ ...sum, reached: reachedPaths() }));
+  } else {
+    isRare = checkSometimes("simulate", passed + failed);
     const seconds = (ms: number) => Math.round(ms / 1_000);
     const real = performance.now() - begun;
     console.log(`virtual ${seconds(virtualMs)} s, real ${seconds(real)} s`);
     console.log(`${passed} passed, ${failed} failed`);
   }
-  Deno.exit(failed > 0 ? 1 : 0);
+  Deno.exit(failed > 0 || !isRare ? 1 : 0);
 }

@@ -7,6 +7,7 @@ import type { ListenerOptions, Listening } from "../../src/http/listener.ts";
 import { RoleLocks } from "../../src/jobs/role_lock.ts";
 import type { Held } from "../../src/lib/holders.ts";
 import type { Random } from "../support/random.ts";
+import { sometimesLogged } from "../support/sometimes.ts";
 import { ClientConnection, type Server } from "./client.ts";
 import { seededIds } from "./ids.ts";
 import type { Machine } from "./machine.ts";
@@ -410,6 +411,7 @@ export class Life implements Server {
       const text = JSON.stringify(fields).replaceAll(dataDir, "<data>");
       return `${this.name} logs ${level} ${event} ${text}`;
     });
+    sometimesLogged([{ event }]);
     if (level !== "error") return;
     errors.push({ process: this.name, event, fields, at: kernel.time });
   }

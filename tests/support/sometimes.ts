@@ -88,9 +88,10 @@ const RUNS = {
     of: "seeds",
     paths: [
       "503 answered",
+      "an undo refused",
       "a part of an undo refused",
-      "lease taken over",
       "redelivery",
+      "deliveries freed",
       "the image worker died",
       "the image store failed",
     ],
@@ -120,6 +121,20 @@ const reached = new Map<RarePath, number>();
 /** A path was reached, so many times. */
 export function sometimes(path: RarePath, times = 1): void {
   if (times > 0) reached.set(path, (reached.get(path) ?? 0) + times);
+}
+
+/** What a part of a run has reached, for the process that started it. */
+export function reachedPaths(): Partial<Record<RarePath, number>> {
+  return Object.fromEntries(reached);
+}
+
+/** What a part of a run told. */
+export function sometimesInPart(
+  part: Partial<Record<RarePath, number>>,
+): void {
+  for (const [path, times] of Object.entries(part)) {
+    sometimes(path as RarePath, times);
+  }
 }
 
 /** The paths of which the log of a service tells. */

@@ -3,6 +3,7 @@ import { parseTree, type XmlElement } from "../../../src/xml/decode.ts";
 import { DETAIL_CODES, ERRORS } from "../../../src/lib/errors.ts";
 import { textAt } from "../../support/app.ts";
 import { validateResponse } from "../../support/schemas.ts";
+import { sometimes } from "../../support/sometimes.ts";
 import type { SimulatedAnswer } from "../scheduler.ts";
 import { hold } from "./broken_rule.ts";
 
@@ -40,6 +41,7 @@ export function readAnswer(
   rule(id !== null && UUID.test(id), "an answer has an X-Request-Id");
   rule(status !== 500, "nothing is answered 500");
   rule(status < 500 || status === 503, "503 is the only outage");
+  if (status === 503) sometimes("503 answered");
   const isHealth = text.includes("<status>unavailable</status>");
   if (status === 429 || (status === 503 && !isHealth)) {
     const after = headers.get("retry-after");

@@ -15,6 +15,7 @@ import {
 import { child, textAt } from "../../support/app.ts";
 import { nextOf } from "../../support/read_out.ts";
 import type { Random } from "../../support/random.ts";
+import { sometimes } from "../../support/sometimes.ts";
 import type { Actor, Scene } from "./actor.ts";
 import { detailsOf, type Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
@@ -560,9 +561,11 @@ export class CatalogueClient implements Actor {
         told,
         wanted: expected.conflicts,
       });
+      sometimes("an undo refused");
     }
     if (expected.status !== 200 || isDry) return;
-    const { outcomes } = expected;
+    const { outcomes, kept = 0 } = expected;
+    if (kept > 0) sometimes("a part of an undo refused");
     await this.#follow(random, reply, null, false, { id, outcomes });
   }
 

@@ -1,4 +1,5 @@
 /** What became of events, as endpoints saw it. */
+import { sometimes } from "../../support/sometimes.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { mannerOf } from "./hosts.ts";
@@ -22,10 +23,11 @@ export function checkDeliveries(
   const receipts = scene.stage.receipts();
   for (const receipt of receipts) checkReceipt(receipt, sellers);
   if (!scene.world.jumps) checkRepetitions(scene, sellers);
-  const accepted = new Set(
-    receipts.filter(({ status }) => status !== null && isSuccess(status))
-      .map(({ headers }) => headers["webhook-id"]),
-  );
+  const arrived = receipts
+    .filter(({ status }) => status !== null && isSuccess(status))
+    .map(({ headers }) => headers["webhook-id"]);
+  const accepted = new Set(arrived);
+  sometimes("redelivery", arrived.length - accepted.size);
   for (const seller of sellers) {
     if (seller.removed) continue;
     const rows = scene.stage.rows<DeliveryRow>(
