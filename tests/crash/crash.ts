@@ -22,8 +22,13 @@ import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
 const LIFE_MS = 500;
 /** Longest time between the start of the program and a kill that early. */
 const START_MS = 600;
+/** Of images; a kill finds slow ones on their way. */
+const KINDS = ["good", "flaky", "slow"];
 /** One kill in so many comes while the program is still starting. */
 const WHILE_STARTING = 6;
+
+/** How long a kill waits for an answer. */
+const ANSWERED_MS = 100;
 
 export interface CrashOptions {
   kills: number;
@@ -85,7 +90,9 @@ class CrashRun {
     this.#images = images;
     this.#sink = sink;
     const three = [1, 2, 3];
-    this.#uploaders = three.map((n) => new Uploader(`up${n}`, images.url));
+    this.#uploaders = three.map((n) =>
+      new Uploader(`up${n}`, images.url, KINDS)
+    );
     this.#setters = three.map((n) => new Setter(`set${n}`));
     this.#emitters = three.map((n) => new Emitter(`order${n}`, OPERATOR));
   }
@@ -138,10 +145,25 @@ class CrashRun {
     });
     const lived = new Promise((done) => setTimeout(done, ms));
     await Promise.race([lived, early]);
+    await Promise.race([this.#answered(), early]);
     program.kill("SIGKILL");
     await program.ended();
     await Promise.all(writing);
     early.catch(() => {}); // now it has died as it should
+  }
+
+  /**
+   * Resolves when some writer is answered, soon in any case. What shared its
+   * commit is stored then, and not answered yet.
+   */
+  async #answered(): Promise<void> {
+    const count = () =>
+      this.#writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+    const before = count();
+    const end = performance.now() + ANSWERED_MS;
+    while (count() === before && performance.now() < end) {
+      await new Promise((done) => setTimeout(done));
+    }
   }
 
   #look(): void {

@@ -81,13 +81,7 @@ export class Inspector implements Disposable {
   /** An upload is there as a whole, and if it was acknowledged, it is there. */
   checkUploader({ name, possible, inDoubt, transactions }: Uploader): void {
     const version = this.versionOf(name);
-    if (inDoubt !== null) {
-      sometimes(
-        version === inDoubt
-          ? "what was not answered was stored"
-          : "what was not answered was not stored",
-      );
-    }
+    noteDoubt(inDoubt, version);
     assert(
       possible.includes(version),
       `${name} is at ${version}, and was acknowledged ${possible}`,
@@ -98,11 +92,12 @@ export class Inspector implements Disposable {
     }
   }
 
-  checkSetter({ name, sku, attribute, possible }: Setter): void {
+  checkSetter({ name, sku, attribute, possible, inDoubt }: Setter): void {
     const [{ value }] = this.#rows<{ value: number }>(
       `SELECT ${attribute} AS value FROM products WHERE sku = ?`,
       sku,
     );
+    noteDoubt(inDoubt, value);
     assert(
       possible.includes(value),
       `${name} is at ${value}, and was acknowledged ${possible}`,
@@ -147,4 +142,14 @@ export class Inspector implements Disposable {
     }
     return rows.length;
   }
+}
+
+/** What became of a version that was asked for and not answered. */
+function noteDoubt(inDoubt: number | null, stored: number): void {
+  if (inDoubt === null) return;
+  sometimes(
+    stored === inDoubt
+      ? "what was not answered was stored"
+      : "what was not answered was not stored",
+  );
 }

@@ -6,12 +6,15 @@ export type ImageAnswer = (
   request: Request,
 ) => Response | Promise<Response>;
 
+const SLOW_MS = 200;
+
 /**
  * Answers `/KIND/NAME`, where NAME ends in png, jpg, gif, webp or avif (every
  * name of a PNG is another picture), and a KIND is
  *
  * - `good`: at once, with an ETag, 304 to a matching condition
  * - `plain`: at once, without any validator
+ * - `slow`: after 200 ms
  * - `missing`: 404 · `gone`: 410 · `forbidden`: 403 · `error`: 500
  * - `redirect`: 302 · `busy`: 429 with Retry-After: 60
  * - `flaky`: 503 at the first GET of a path, then good
@@ -51,10 +54,10 @@ export class ImageHost implements AsyncDisposable {
     return this.gets.get(path) ?? 0;
   }
 
-  /** How many images were fetched again, although they came at once. */
+  /** How many images were fetched again, although none of them failed. */
   get again(): number {
     return [...this.gets].filter(([path, count]) =>
-      path.startsWith("/good/") && count > 1
+      /^\/(good|slow)\//.test(path) && count > 1
     ).length;
   }
 
@@ -103,6 +106,9 @@ export class ImageHost implements AsyncDisposable {
         return request.headers.get("if-none-match") === headers.etag
           ? new Response(null, { status: 304 })
           : new Response(bytes, { headers });
+      case "slow":
+        await new Promise((done) => setTimeout(done, SLOW_MS));
+        return new Response(bytes, { headers });
       case "plain":
         return new Response(bytes, { headers });
       case "missing":
