@@ -170,9 +170,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "stop: a read that waits is told that its client has gone",
-    file: "http/upload_quota.ts",
-    from: "reject(stopping.aborted ? serviceStopping() : connectionClosed());",
-    to: "reject(connectionClosed());",
+    file: "http/concurrency.ts",
+    from: "  if (stopping.aborted) return serviceStopping();\n",
+    to: "",
   },
   // The database.
   {
