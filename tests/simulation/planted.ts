@@ -3,7 +3,8 @@
  * [SEED]` plants each of `PLANTED_FAULTS` in a copy of the source, one at a
  * time, and plays seeds until one fails that passes without the fault.
  */
-import { TextLineStream } from "@std/streams";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { inParallel } from "../../src/lib/in_parallel.ts";
 import type { Line } from "./first_failure.ts";
 import {
@@ -69,8 +70,7 @@ async function firstFailure(
     stderr: "piped",
   }).spawn() as Deno.ChildProcess & Disposable;
   const errors = new Response(process.stderr).text();
-  const lines = process.stdout.pipeThrough(new TextDecoderStream())
-    .pipeThrough(new TextLineStream());
+  const lines = createInterface({ input: Readable.from(process.stdout) });
   let seed = first;
   let hangs = false;
   const watch = () =>
