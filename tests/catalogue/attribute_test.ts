@@ -57,7 +57,7 @@ bothEngines.test("an attribute update answers 204 without a body and is stored",
   assertEquals((await stored(app, "A")).currency, "SEK");
 });
 
-bothEngines.test("a quantity moves the availability with it", async () => {
+bothEngines.test("a quantity sets the availability", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   await put(app, "A", "quantity", "0");
@@ -168,7 +168,7 @@ bothEngines.test("an SKU may hold anything that a path segment can carry", async
   }
 });
 
-bothEngines.test("what will not do is 422 with the rule of bulk, or 404", async () => {
+bothEngines.test("an invalid value is 422 with the rule of uploads, an unknown product 404", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (

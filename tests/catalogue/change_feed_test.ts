@@ -59,7 +59,7 @@ function upload(app: TestApp, ...products: string[]) {
   );
 }
 
-bothEngines.test("the feed shows every product of every seller, then what changes, once", async () => {
+bothEngines.test("the feed shows every product of every seller, then each change, once", async () => {
   await using app = await boot(OPERATOR);
   const follower = new Follower(app);
   assertEquals(await follower.changes(), []);
@@ -91,7 +91,7 @@ bothEngines.test("the feed shows every product of every seller, then what change
   assertEquals(await follower.changes(), ["C"]);
 });
 
-bothEngines.test("a rename moves no product; every entry says by id whose it is", async () => {
+bothEngines.test("a rename changes no position in the feed; every entry has its seller's id", async () => {
   await using app = await boot(OPERATOR);
   const rename = async (name: string) => {
     const path = `/operator_api/sellers/${app.sellerId}/attribute/name/${name}`;
@@ -123,7 +123,7 @@ bothEngines.test("a rename moves no product; every entry says by id whose it is"
   assertEquals(await owners(), [["B", "renamed", id]]);
 });
 
-bothEngines.test("what changes moves to the end, and old cursors stay good", async () => {
+bothEngines.test("a change puts a product at the end, and old cursors stay valid", async () => {
   await using app = await boot(OPERATOR);
   for (const sku of ["A", "B", "C"]) await upload(app, product(sku));
   const first = await app.call(`${FEED}?limit=1`, { key: "op" });
@@ -292,7 +292,7 @@ bothEngines.test("sellers are listed with keys, webhooks and their last upload",
   assertEquals(textAt(other, "last_upload_at"), "");
 });
 
-bothEngines.test("the status tells what waits, what fails and what the last day brought", async () => {
+bothEngines.test("the status has waiting work, failures and the counts of the last day", async () => {
   let now = Date.parse("2026-11-20T08:30:00Z");
   await using host = new ImageHost();
   await using app = await boot({

@@ -12,7 +12,7 @@ function kept(pieces: readonly string[]): string {
 
 const space = (count: number) => " ".repeat(count);
 
-Deno.test("FieldText keeps what a value can have, with the white space around it", () => {
+Deno.test("FieldText keeps as much as a value can have, and the white space around it", () => {
   for (const pieces of [[], ["", ""], ["a"], [" \n", "a", "b ", " "]]) {
     assertEquals(kept(pieces), pieces.join(""));
   }

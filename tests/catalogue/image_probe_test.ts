@@ -32,7 +32,7 @@ function probing(host: Host, options: Partial<OutboundOptions> = {}) {
   return { clock, document, heads, [Symbol.dispose]: () => outbound.close() };
 }
 
-Deno.test("a HEAD that had no turn within 20 s is 503, and no fault of its host", async () => {
+Deno.test("a HEAD that does not begin within 20 s is 503, and no fault of its host", async () => {
   let asked = 0;
   let answer = Promise.withResolvers<void>();
   await using host = new Host(async (caller) => {
@@ -100,7 +100,7 @@ Deno.test("what the service cuts off when it stops is no fault of the host", asy
   assertEquals(new Set(heads.values()), new Set(["not_asked" as const]));
 });
 
-Deno.test("a HEAD during which this process stood still is no fault of its host", async () => {
+Deno.test("a stall of this process during a HEAD is no fault of the host", async () => {
   const answer = Promise.withResolvers<void>();
   let asked = 0;
   await using host = new Host(async (caller) => {

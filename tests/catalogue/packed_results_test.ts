@@ -8,7 +8,7 @@ import { systemIds } from "../../src/deps.ts";
 
 const KINDS = ["created", "updated", "unchanged", "refused"] as const;
 
-Deno.test("packed results are what they were", () => {
+Deno.test("packed results are read as they were written", () => {
   const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
     id: n % 4 === 3 ? null : systemIds.uuid(),
     sku: `"Grün\u{1f600}/${n}`,

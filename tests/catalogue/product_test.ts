@@ -52,7 +52,7 @@ Deno.test("a field that was sent but could not be read is not missing", () => {
   );
 });
 
-Deno.test("availability follows a quantity that comes without it", () => {
+Deno.test("a quantity without an availability sets it", () => {
   const rows: [ProductFields | null, ProductPatch, string][] = [
     [null, { ...NEW, quantity: 0 }, "out_of_stock"],
     [null, { ...NEW, quantity: 1 }, "in_stock"],
@@ -78,7 +78,7 @@ Deno.test("availability follows a quantity that comes without it", () => {
   }
 });
 
-Deno.test("an update keeps what is left out and clears what is null", () => {
+Deno.test("an update keeps missing fields and clears those that are null", () => {
   const current = stored({
     brand: "B",
     condition: "used",

@@ -18,7 +18,7 @@ async function statusOf(app: TestApp, path: string): Promise<number> {
   return (await app.call(`/seller_api/${path}`)).status;
 }
 
-bothEngines.test("what is old goes at the start: uploads with their keys, not products", async () => {
+bothEngines.test("a start deletes old uploads with their keys, not products", async () => {
   await using app = await boot();
   const key = { "Idempotency-Key": "k" };
   const uploaded = await app.upload(product("A"), "", key);
@@ -72,7 +72,7 @@ bothEngines.test("uploads: those that are final go, in small writes", async () =
   assertEquals(left, [{ id: unfinished }]);
 });
 
-bothEngines.test("what an undo needs goes after its days, or with its upload", async () => {
+bothEngines.test("undo records are deleted after their days, or with their upload", async () => {
   await using app = await boot();
   const { db } = app.app;
   const days = (n: number, settings: Partial<Config> = {}) => ({

@@ -87,7 +87,7 @@ const CHANGED = `<product><sku>A</sku><description/><title>Other</title>
   <quantity>3</quantity><brand/><weight/><gtin>4006381333931</gtin>
   <categories/><attributes><attribute name="m">v</attribute></attributes></product>`;
 
-bothEngines.test("an undo restores what was changed, deletes what was created, and can be undone", async () => {
+bothEngines.test("an undo restores changed fields, deletes created products, and can be undone", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(A + product("B") + product("C"));
   const before = await catalogue(app);
@@ -184,7 +184,7 @@ bothEngines.test("uploads are taken back one after the other, the last first", a
   assertEquals(await catalogue(app), {});
 });
 
-bothEngines.test("what was changed since refuses an undo, or is kept", async () => {
+bothEngines.test("a later change refuses an undo, or is kept", async () => {
   await using app = await boot();
   await app.upload(["A", "B", "C", "D"].map((sku) => product(sku)).join(""));
   const upload = await app.upload(
@@ -282,7 +282,7 @@ bothEngines.test("SKUs that were changed go back, and are free for others meanwh
   assertEquals(conflicts(refused), ["1 B sku", "2 C sku", "3 D sku"]);
 });
 
-bothEngines.test("a rule between fields is not broken by what is kept", async () => {
+bothEngines.test("fields that an undo keeps break no rule between fields", async () => {
   await using app = await boot();
   await app.upload(
     product("A") +
@@ -327,7 +327,7 @@ bothEngines.test("an availability that a later quantity moved stays with it", as
   assertStringIncludes(A, "<quantity>7</quantity>");
 });
 
-bothEngines.test("images come back as they are stored, without a HEAD", async () => {
+bothEngines.test("an undo restores images from their stored copies, without a HEAD", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const url = `${host.url}/good/a.png`;

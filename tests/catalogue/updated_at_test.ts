@@ -47,7 +47,7 @@ Deno.test("a write that waited has the time at which it was made", async () => {
   assertEquals(await updatedAt(app, "B"), time.now);
 });
 
-Deno.test("a clock that goes back takes no product's time back", async () => {
+Deno.test("a clock that is set back does not decrease the time of a product", async () => {
   const time = { now: Date.UTC(2026, 10, 20, 8) };
   await using app = await bootAt(time);
   const first = time.now;

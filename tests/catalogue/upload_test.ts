@@ -306,7 +306,7 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   ]],
 ];
 
-bothEngines.test("every problem is told with product, SKU, line and field; nothing is stored", async () => {
+bothEngines.test("every problem has its product, SKU, line and field; nothing is stored", async () => {
   await using app = await boot();
   for (const [document, expected] of REFUSED) {
     const answer = await app.upload(document);
@@ -330,7 +330,7 @@ Deno.test("an unknown name is answered with the nearest known one", async () => 
   assertStringIncludes(detail.message, "<title>");
 });
 
-Deno.test("another root is 422, what is not well-formed 400 with its place", async () => {
+Deno.test("another root is 422; a malformed document is 400 with its place", async () => {
   await using app = await boot();
   const post = (body: string) =>
     app.call("/seller_api/bulk_products", { method: "POST", body });
@@ -351,7 +351,7 @@ Deno.test("another root is 422, what is not well-formed 400 with its place", asy
   assertEquals(namespaced.status, 200, namespaced.text);
 });
 
-bothEngines.test("what only a read-out knows is accepted and ignored", async () => {
+bothEngines.test("values that only a read-out has are accepted and ignored", async () => {
   await using app = await boot();
   const answer = await app.upload(
     product("A").replace(
@@ -419,7 +419,7 @@ Deno.test("v must be 1.1 where it is given", async () => {
   assertEquals(text.status, 415, "the media type is judged first");
 });
 
-bothEngines.test("a dry run tells everything and stores nothing", async () => {
+bothEngines.test("a dry run reports everything and stores nothing", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const answer = await app.upload(
@@ -541,7 +541,7 @@ bothEngines.test("each distinct image URL gets one HEAD; any answer but 200 is 4
   assertEquals(await storedCount(app), 0);
 });
 
-Deno.test("requests that go out say who asks", async () => {
+Deno.test("requests to other hosts name the service", async () => {
   const agents: (string | null)[] = [];
   await using host = new Host((request) => {
     agents.push(request.headers.get("user-agent"));

@@ -203,7 +203,7 @@ bothEngines.test(
   },
 );
 
-Deno.test("what is wrong outside of any product refuses the whole document", async () => {
+Deno.test("a problem outside of any product refuses the whole document", async () => {
   await using app = await boot();
   const bads = Array.from(
     { length: 240 },

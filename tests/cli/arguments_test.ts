@@ -40,7 +40,7 @@ Deno.test("flags may stand anywhere", () => {
   }
 });
 
-Deno.test("what follows -- is an argument", () => {
+Deno.test("every word after -- is an argument", () => {
   assertEquals(parse("seller add -- -acme").arguments, ["-acme"]);
 });
 
@@ -114,6 +114,6 @@ Deno.test("a flag takes a value in every command or in none", () => {
   }
 });
 
-Deno.test("the mistakes of a refused line name what would be right", () => {
+Deno.test("the mistakes of a refused command line name what is valid", () => {
   assertStringIncludes(parse("kei add acme").mistakes[0], '"key"');
 });

@@ -24,7 +24,7 @@ function sameRows(each: number): string {
   return `FROM and TO hold the same ${rows} rows`;
 }
 
-Deno.test("copy-database: copies, compares, and tells both", async () => {
+Deno.test("copy-database: copies, compares, and prints both results", async () => {
   await using folder = await temporaryFolder();
   await makeFilled(`${folder.path}/seller.db`, 10);
   const target = `${folder.path}/new/folder`;
@@ -77,7 +77,7 @@ Deno.test("copy-database: a database in use is refused, FROM and TO", async () =
   await program.stop();
 });
 
-Deno.test("copy-database: what cannot be copied is said in one line", async () => {
+Deno.test("copy-database: one line says why a database cannot be copied", async () => {
   await using folder = await temporaryFolder();
   const [one, other] = [`${folder.path}/one.db`, `${folder.path}/other.db`];
   await makeFilled(one, 3);

@@ -60,7 +60,7 @@ Deno.test("emit says that no webhook is registered", async () => {
   assertMatch(second, /^delivery: none/);
 });
 
-Deno.test("emit tells every mistake, with the place in the file", async () => {
+Deno.test("emit reports every mistake, with its place in the file", async () => {
   await using bench = await WebhookBench.open();
   const good = await dataFile(bench, "<order/>");
   const error = await assertRejects(
@@ -173,7 +173,7 @@ Deno.test("delivery list has a header and a line for each, the newest first", as
   assertEquals(error.mistakes.length, 3);
 });
 
-Deno.test("delivery show has every attempt; what an endpoint sent is quoted", async () => {
+Deno.test("delivery show has every attempt, and quotes the endpoint's answers", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () => new Response("no\u001b[2J\n", { status: 500 });
@@ -288,7 +288,7 @@ Deno.test("key rotate-secret prints the new secret once", async () => {
   assert(!secret.includes(bench.seller.secret));
 });
 
-Deno.test("webhook recover delivers what there was no webhook for", async () => {
+Deno.test("webhook recover delivers events for which there was no webhook", async () => {
   await using bench = await WebhookBench.open();
   const { eventId } = await bench.emit("order-1");
   const recover = (...more: string[]) =>

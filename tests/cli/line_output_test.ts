@@ -68,7 +68,7 @@ Deno.test("lines of ten milliseconds are written together", async () => {
   assertEquals(reader.text, "one\ntwo\nthree\n");
 });
 
-Deno.test("lines beyond the bound are lost, counted and told of", async () => {
+Deno.test("lines beyond the bound are lost, counted and reported", async () => {
   const reader = new Reader();
   for (let n = 0; n < ROOM; n++) reader.output.write(LONG);
   assertEquals(reader.output.lost, 0);
@@ -102,7 +102,7 @@ Deno.test("a write that fails is tried again where it stopped", async () => {
   assertEquals(reader.text, "whole\n");
 });
 
-Deno.test("the end waits for a reader no longer than it was told, and not for a closed pipe", async () => {
+Deno.test("closing waits for a reader up to its time limit, and not for a closed pipe", async () => {
   const reader = new Reader();
   reader.output.write("one");
   const ended = reader.output.end(1_000);

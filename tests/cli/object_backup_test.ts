@@ -75,7 +75,7 @@ async function comesBack(
   assertEquals((await other.call("/seller_api/products/A-1")).status, 200);
 }
 
-Deno.test("a backup in object storage comes back", async () => {
+Deno.test("a backup in object storage can be restored", async () => {
   await using server = new S3Server();
   await comesBack(server.config());
 });
@@ -112,7 +112,7 @@ Deno.test("a backup that is stopped or killed leaves no object", async () => {
   assertEquals(server.objects.size, 0);
 });
 
-Deno.test("the handbook's commands for object storage work as they stand", async () => {
+Deno.test("the handbook's commands for object storage work unchanged", async () => {
   await using folder = await temporaryFolder();
   await using server = new S3Server();
   const dataDir = `${folder.path}/data`;

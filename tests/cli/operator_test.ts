@@ -23,7 +23,7 @@ async function refusal(running: Promise<unknown>): Promise<string> {
   return error.details[0]?.message ?? error.message;
 }
 
-Deno.test("seller set changes a running service's sellers, or says what would be right", async () => {
+Deno.test("seller set changes sellers of a running service, or says what is valid", async () => {
   await using app = await boot();
   const set = (...words: string[]) => run(app, "seller", "set", ...words);
   const status = async () => (await app.call("/seller_api/products")).status;
@@ -46,7 +46,7 @@ Deno.test("seller set changes a running service's sellers, or says what would be
   assertMatch(changes[0], /^TIME {2}command line {2}seller set {2}acme/);
 });
 
-Deno.test("seller refusals lists what was wrong, product by product", async () => {
+Deno.test("seller refusals lists the problems, product by product", async () => {
   await using app = await boot();
   assertEquals(await run(app, "seller", "refusals", "acme"), []);
   await app.upload(product("A", "\n<gtin>1</gtin>"));
@@ -112,7 +112,7 @@ Deno.test("operator keys are made, listed and revoked; the audit log has it all"
   ]);
 });
 
-Deno.test("seller remove says what would go, and does it with --yes", async () => {
+Deno.test("seller remove lists what it would delete, and deletes with --yes", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const remove = (...words: string[]) =>

@@ -220,7 +220,7 @@ const REFUSED: readonly (readonly [string[], string])[] = [
   [["key", "revoke", "no-id"], 'There is no key "no-id"'],
 ];
 
-Deno.test("what names no seller, or no possible one, is refused with exit code 2", async () => {
+Deno.test("an unknown or impossible name of a seller is refused with exit code 2", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   await addSeller("acme", data);
@@ -333,7 +333,7 @@ Deno.test("--version and --help answer without reading settings", async () => {
   assertEquals([version.code, help.code], [0, 0]);
 });
 
-Deno.test("a command whose reader has gone ends without a message", async () => {
+Deno.test("a command ends without a message when its reader has gone", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   await addSeller("acme", data);

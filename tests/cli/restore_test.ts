@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/process.ts";
 
 const deps = systemDeps("error");
 
-Deno.test("restore: a sound backup goes into an empty folder, nothing else does", async () => {
+Deno.test("restore: only a sound backup is accepted, and only into an empty folder", async () => {
   await using folder = await temporaryFolder();
   const file = `${folder.path}/copy.db`;
   const dataDir = `${folder.path}/new`;
@@ -70,7 +70,7 @@ Deno.test("backup: a copy that cannot be written names its place, and leaves no 
   assertEquals(left.map(({ name }) => name), ["copy.db.part-journal"]);
 });
 
-Deno.test("health: the service of these settings is asked, whichever its roles", async () => {
+Deno.test("health: asks the service with these settings, whichever roles it has", async () => {
   await using app = await boot();
   const health = (config: Partial<typeof app.config>, ...words: string[]) =>
     runCommand(

@@ -90,7 +90,7 @@ Deno.test("repetition ends with the time for it", async () => {
   assertEquals(hasty.waits, []);
 });
 
-Deno.test("what may have been done is not repeated without a key", async () => {
+Deno.test("a request that may have had an effect is not repeated without a key", async () => {
   for (const answer of [null, failed(503), failed(500)]) {
     const service = new Scripted(answer, done());
     const trigger = "order_paid";
@@ -99,7 +99,7 @@ Deno.test("what may have been done is not repeated without a key", async () => {
   }
 });
 
-Deno.test("what exceeds the rate limit was not done, and always waits", async () => {
+Deno.test("a request beyond the rate limit has no effect, and is repeated later", async () => {
   const service = new Scripted(
     failed(429, "3"),
     new Response(ANSWER_EXAMPLES.success),

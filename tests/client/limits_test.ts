@@ -73,7 +73,7 @@ async function assertEnds(
   await assertRejects(() => ended, LimitError, message);
 }
 
-Deno.test("a list whose cursors go round ends, however long the circle is", async () => {
+Deno.test("a list ends even if its cursors form a cycle of any length", async () => {
   for (const circle of [1, 2, 3, 7, 100]) {
     const again = "The list has no end: it comes to";
     const cursor = (n: number) => `${n < 5 ? `start ${n}` : n % circle}`;

@@ -63,7 +63,7 @@ Deno.test("every example is valid, and every kind of answer has one", () => {
   }
 });
 
-Deno.test("the examples of what is sent are accepted", async () => {
+Deno.test("the examples of requests are accepted", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(product("MUG-2"));
@@ -295,7 +295,7 @@ const REFUSED: readonly string[] = [
   product("A", `<brand>${"x".repeat(101)}</brand>`),
 ];
 
-Deno.test("what the schema of uploads refuses is refused, what is accepted is valid", async () => {
+Deno.test("the service refuses what the schema of uploads refuses, and what it accepts is valid", async () => {
   await using app = await boot();
   const accepts = async (document: string) => {
     const answer = await app.upload(document, "&dry_run=true");

@@ -37,7 +37,7 @@ Deno.test("the chapter on architecture names files that exist", async () => {
   }
 });
 
-Deno.test("the chapter on monitoring lists every metric as it is told", () => {
+Deno.test("the chapter on monitoring lists every metric with its help text", () => {
   assertEquals(
     tables(chapter("monitoring"), "metric", "labels", "meaning"),
     new Metrics("sqlite").all.map(({ name, labels, help }) => [
@@ -60,7 +60,7 @@ Deno.test("the chapter on settings lists every one as the help does", () => {
   );
 });
 
-Deno.test("the chapter on capacity tells what bounds each table", () => {
+Deno.test("the chapter on capacity says what bounds each table", () => {
   const bounded = tables(
     chapter("capacity"),
     "table",

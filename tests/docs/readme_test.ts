@@ -75,7 +75,7 @@ Deno.test("the README's map names every folder and file of src", () => {
   assertEquals(named.sort(), there.sort());
 });
 
-Deno.test("what README and chapters have one run is there", async () => {
+Deno.test("the commands of README and chapters exist", async () => {
   const known = await tasks();
   for (const { file, text } of [readme(), ...chapters()]) {
     for (const [, task] of text.matchAll(/deno(?:@[\d.]+)? task (\w+)/g)) {

@@ -2,7 +2,7 @@ import { assertEquals, assertLessOrEqual } from "@std/assert";
 import { Blocks, free, joined } from "../../src/lib/blocks.ts";
 import { Random } from "../support/random.ts";
 
-Deno.test("blocks hold what came, in order, and tell what they take", () => {
+Deno.test("blocks keep their order, and know their size", () => {
   for (let seed = 0; seed < 60; seed++) {
     const random = new Random(seed);
     let taken = 0;
@@ -23,7 +23,7 @@ Deno.test("blocks hold what came, in order, and tell what they take", () => {
   }
 });
 
-Deno.test("blocks take no more than may come, in whatever chunks it comes", () => {
+Deno.test("blocks keep no more than the limit, in chunks of any size", () => {
   for (const most of [10, 1_000, 65_537, 200_000]) {
     for (const size of [1, 7, 5_000, 65_536]) {
       let taken = 0;
@@ -73,7 +73,7 @@ Deno.test("a large chunk can be shared", () => {
   assertEquals(blocks.size, 100_002);
 });
 
-Deno.test("what is freed is empty", () => {
+Deno.test("freed blocks are empty", () => {
   const bytes = new Uint8Array(10).subarray(2);
   free(bytes);
   assertEquals([bytes.length, bytes.buffer.byteLength], [0, 0]);

@@ -7,7 +7,7 @@ import { Run } from "./run.ts";
 
 const seed = seedFrom(Deno.env.get("MODEL_SEED"));
 
-bothEngines.test("random changes and undos do what the model does", async () => {
+bothEngines.test("random changes and undos have the results of the model", async () => {
   console.log(`MODEL_SEED=${seed}`);
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const { url, key } = app;
@@ -21,7 +21,7 @@ bothEngines.test("random changes and undos do what the model does", async () => 
   await run.finish();
 });
 
-Deno.test("random changes and undos do what the model does, through kills", async () => {
+Deno.test("random changes and undos have the results of the model, through kills", async () => {
   console.log(`MODEL_SEED=${seed}`);
   const folder = await Deno.makeTempDir();
   await using service = await Service.start(folder);

@@ -168,7 +168,7 @@ Deno.test("object storage: a lost answer to the last request is no failure", asy
   assertEquals(server.objects.size, 1);
 });
 
-Deno.test("object storage: a file that differs from what was sent is refused", async () => {
+Deno.test("object storage: a file with other bytes than were sent is refused", async () => {
   await using server = new S3Server();
   const place = placeOn(server);
   await withFile(content(MIB), async (path, copy) => {

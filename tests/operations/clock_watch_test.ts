@@ -66,7 +66,7 @@ Deno.test("the times are moved by the process that has the role alone", async ()
   assertEquals(moved, [`first by ${HOUR}`]);
 });
 
-Deno.test("the times are moved by who has the role after another process", async () => {
+Deno.test("a process that takes over the role moves the times", async () => {
   const clock = new MovableClock();
   const moved = await watching(clock, async (end) => {
     await look(clock);

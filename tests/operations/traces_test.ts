@@ -18,7 +18,7 @@ function tree(spans: readonly Span[], parent: string): unknown[] {
     });
 }
 
-Deno.test("traces: spans of uploads, images and deliveries, without what is a seller's", async () => {
+Deno.test("traces: spans of uploads, images and deliveries, without data of sellers", async () => {
   await using receiver = new OtlpReceiver();
   await using host = new ImageHost();
   await using sink = new WebhookSink();

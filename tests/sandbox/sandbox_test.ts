@@ -78,7 +78,7 @@ Deno.test("a sandbox leaves nothing behind", async () => {
   assertEquals([...Deno.readDirSync(folder.path)].length, 0);
 });
 
-Deno.test("a sandbox keeps what is in the folder it is given", async () => {
+Deno.test("a sandbox keeps the content of its folder", async () => {
   await using folder = await temporaryFolder();
   const args = ["serve", "--sandbox", "--port=0", `--data=${folder.path}`];
   for (let start = 1; start <= 2; start++) {

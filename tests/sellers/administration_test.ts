@@ -83,7 +83,7 @@ bothEngines.test("operator: a seller is created with a key that works at once", 
 
 const UUID = "0d5f5a0e-8a5c-4b5e-9a0e-0d5f5a0e8a5c";
 
-bothEngines.test("operator: no seller is created from what is no name", async () => {
+bothEngines.test("operator: a seller needs a valid name", async () => {
   await using app = await boot(OPERATOR);
   for (
     const [body, code] of [
@@ -147,7 +147,7 @@ bothEngines.test("operator: a seller's rate limit replaces that of the settings"
   await until(async () => await limit() === null, "no limit");
 });
 
-bothEngines.test("operator: what will not do is refused, and leaves no entry", async () => {
+bothEngines.test("operator: an invalid change is refused, and leaves no entry", async () => {
   await using app = await boot(OPERATOR);
   await app.addSeller("other");
   for (
@@ -265,7 +265,7 @@ bothEngines.test("keys: many requests in a minute are one write", async () => {
   assertEquals(commits, 1);
 });
 
-bothEngines.test("keys: what is not there is 404, and a bad label 422", async () => {
+bothEngines.test("keys: an unknown key is 404, and a bad label 422", async () => {
   await using app = await boot(OPERATOR);
   const id = crypto.randomUUID();
   const key = (label: string) => `<key><label>${label}</label></key>`;

@@ -4,7 +4,7 @@ import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { quotaOf } from "../../src/sellers/usage_rows.ts";
 import { fastParent } from "../support/data_dir.ts";
 
-Deno.test("what a database holds already counts against the quotas", async () => {
+Deno.test("a migration counts stored rows against the quotas", async () => {
   const folder = await Deno.makeTempDir({ dir: fastParent });
   const file = `${folder}/seller.db`;
   const before = MIGRATIONS.findIndex(({ name }) => name.startsWith("quotas"));

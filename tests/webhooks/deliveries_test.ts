@@ -20,7 +20,7 @@ function status(bench: WebhookBench, code: number): void {
   bench.sink.answering = () => new Response(null, { status: code });
 }
 
-bothEngines.test("a sweep deletes what was kept long enough, and knows the reference still", async () => {
+bothEngines.test("a sweep deletes old deliveries, and still knows their references", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const role = bench.start();

@@ -125,7 +125,7 @@ bothEngines.test("an event behind many of another trigger is found", async () =>
   assertEquals(paid, { references: ["paid"], next: many + 1, last: many + 1 });
 });
 
-bothEngines.test("while nothing can be written, what has a number is listed, and what has none is no empty list", async () => {
+bothEngines.test("while nothing can be written, numbered events are listed, and events without a number are not an empty list", async () => {
   await using bench = await WebhookBench.open();
   const full = new DbError("full", "full on purpose");
   const readonly: Db = Object.assign(Object.create(bench.db), {

@@ -57,7 +57,7 @@ bothEngines.test("one reference can be another event for another trigger or sell
   assertEquals((await rows(bench, "events")).length, 2);
 });
 
-bothEngines.test("what happens between the reading of an event and its write counts", async () => {
+bothEngines.test("changes between the reading of an event and its write count", async () => {
   await using bench = await WebhookBench.open();
   /** Hands an event in; `between` comes before its first write. */
   const handIn = (reference: string, between: (tx: Tx) => Promise<unknown>) => {

@@ -79,7 +79,7 @@ bothEngines.test("an event is answered with its id and delivered once", async ()
   );
 });
 
-bothEngines.test("what stands in <data> arrives byte for byte", async () => {
+bothEngines.test("the content of <data> arrives byte for byte", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   await register(app, sink);
@@ -166,7 +166,7 @@ bothEngines.test("one reference at the same moment is one event", async () => {
   ]);
 });
 
-Deno.test("everything that is wrong with an event is told at once", async () => {
+Deno.test("all problems of an event are reported at once", async () => {
   await using app = await start();
   const answer = await send(
     app,

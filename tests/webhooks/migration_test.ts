@@ -4,7 +4,7 @@ import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { eventsAfter } from "../../src/webhooks/event_feed.ts";
 import { fastParent } from "../support/data_dir.ts";
 
-Deno.test("what a database holds already has its order, and former secrets their time", async () => {
+Deno.test("a migration orders stored rows, and gives former secrets their time", async () => {
   const folder = await Deno.makeTempDir({ dir: fastParent });
   const file = `${folder}/seller.db`;
   const before = MIGRATIONS.findIndex(({ name }) =>

@@ -74,7 +74,7 @@ bothEngines.test("webhooks and deliveries of another seller cannot be tested or 
   assertEquals(sink.received.length, 1);
 });
 
-bothEngines.test("what is held stays held, and a removed webhook gets nothing", async () => {
+bothEngines.test("held deliveries stay held, and a removed webhook gets nothing", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);

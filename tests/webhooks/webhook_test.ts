@@ -106,7 +106,7 @@ Deno.test("a webhook is given up at 410, or after five days and ten failures", (
   assert(isGivenUp({ failures: 1, failingSince: now }, 410, now));
 });
 
-Deno.test("moves name known states, and every state can be reached", () => {
+Deno.test("transitions lead between known states, and every state can be reached", () => {
   const moves = Object.values(TRANSITIONS);
   for (const { from, to } of moves) {
     for (const state of [...from, to]) assert(DELIVERY_STATES.includes(state));

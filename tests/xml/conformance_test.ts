@@ -110,7 +110,7 @@ function isAgainstPolicy({ text }: Case): boolean {
 
 const cases = LISTS.flatMap(readCases);
 
-Deno.test("what the conformance suite calls not well-formed is refused", () => {
+Deno.test("documents that the conformance suite calls malformed are refused", () => {
   const malformed = cases.filter(({ wellFormed }) => !wellFormed);
   assertGreater(malformed.length, 190);
   assertEquals(
@@ -120,7 +120,7 @@ Deno.test("what the conformance suite calls not well-formed is refused", () => {
   );
 });
 
-Deno.test("what the conformance suite calls well-formed is read", () => {
+Deno.test("documents that the conformance suite calls well-formed are read", () => {
   const wellFormed = cases.filter(({ wellFormed }) => wellFormed);
   const allowed = wellFormed.filter((one) => !isAgainstPolicy(one));
   assertGreater(allowed.length, 45);

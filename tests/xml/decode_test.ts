@@ -67,7 +67,7 @@ const REFUSED:
     [new Uint8Array([60, 97, 62, 0xc0, 0xaf]), 1, 4, "UTF-8"],
   ];
 
-Deno.test("what is not well-formed is refused at its true place", () => {
+Deno.test("a malformed document is refused at its true place", () => {
   for (const [document, line, column, message] of REFUSED) {
     const detail = refusal(document);
     const label = JSON.stringify(String(document));
@@ -76,7 +76,7 @@ Deno.test("what is not well-formed is refused at its true place", () => {
   }
 });
 
-Deno.test("what is well-formed is read", () => {
+Deno.test("well-formed documents are read", () => {
   for (
     const document of [
       "<a/>",
@@ -130,7 +130,7 @@ Deno.test("a document cut off anywhere is refused", () => {
   for (let end = 0; end < bytes.length; end++) refusal(bytes.slice(0, end));
 });
 
-Deno.test("a megabyte that goes wrong at its end is refused in linear time", () => {
+Deno.test("a megabyte with a mistake at its end is refused in linear time", () => {
   // A pattern that starts over at every piece would take minutes.
   for (const piece of ["<!--", "<![CDATA[", "&amp;", "<a>"]) {
     refusal("<a>" + piece.repeat(250_000));

@@ -52,7 +52,7 @@ for (const [name, node, text] of WRITTEN) {
   });
 }
 
-Deno.test("written XML is what @libs/xml writes, byte for byte", () => {
+Deno.test("XML is written as by @libs/xml, byte for byte", () => {
   const random = new Random(20_261_121);
   for (let n = 0; n < 2_000; n++) {
     const node = randomNode(random, 3);

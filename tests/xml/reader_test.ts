@@ -106,14 +106,14 @@ const REFUSED: readonly string[] = [
   "\ufeff\ufeff<a/>",
 ];
 
-Deno.test("what is well-formed is read as saxes reads it", () => {
+Deno.test("well-formed documents are read as by saxes", () => {
   for (const document of READ) {
     assert(isRead(document), JSON.stringify(document));
     checkAlike(encode(document));
   }
 });
 
-Deno.test("what is not well-formed is refused, as saxes does", () => {
+Deno.test("malformed documents are refused, as by saxes", () => {
   for (const document of REFUSED) {
     assert(!isRead(document), JSON.stringify(document));
     checkAlike(encode(document));
@@ -154,7 +154,7 @@ Deno.test("generated documents, sound and mutated, are read alike", () => {
   for (let seed = 0; seed < 1_000; seed++) checkGenerated(new Random(seed));
 });
 
-Deno.test("it makes no difference in which blocks a document comes", () => {
+Deno.test("a document is read alike in blocks of any size", () => {
   const document = READ.filter((one) => one.includes("</a>")).at(-3)! +
     "\r\n<!-- \u{1F600} -->";
   const bytes = encode(document);

@@ -176,7 +176,7 @@ Deno.test("whenever the program is killed, what it acknowledged arrives", async 
   assert([...twice].every((id) => times(id) >= 2));
 });
 
-Deno.test("a running service sends what the command line emits", async () => {
+Deno.test("a running service sends events that the command line emits", async () => {
   await using folder = await temporaryFolder();
   await using sink = new WebhookSink();
   const service = await Service.create(folder.path);

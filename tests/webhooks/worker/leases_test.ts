@@ -16,7 +16,7 @@ import { bothEngines } from "../../support/engine.ts";
 
 const SECOND = 1_000;
 
-bothEngines.test("what another process adds is seen within two seconds", async () => {
+bothEngines.test("deliveries of another process are seen within two seconds", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const role = bench.start();
@@ -46,7 +46,7 @@ async function claimAndDie(bench: WebhookBench): Promise<void> {
   );
 }
 
-bothEngines.test("a start releases what the process before held, and keeps the trace", async () => {
+bothEngines.test("a start releases the leases of the former process, and keeps the trace", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const event = await bench.emit("order-1");
@@ -149,7 +149,7 @@ bothEngines.test("a lease is renewed while the endpoint takes its time", async (
   assertEquals((await bench.delivery(event, "delivered")).attempts, 1);
 });
 
-bothEngines.test("a stop gives back what hangs; the next start sends it", async () => {
+bothEngines.test("a stop releases attempts that hang; the next start sends them", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const { open, opened } = gate();
@@ -171,7 +171,7 @@ bothEngines.test("a stop gives back what hangs; the next start sends it", async 
   assertEquals(one.headers.get("webhook-id"), two.headers.get("webhook-id"));
 });
 
-bothEngines.test("after a stall of this process what it is sending is not sent again", async () => {
+bothEngines.test("deliveries in progress are not sent again after a stall of this process", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const { event, open } = await beginDelivery(bench);

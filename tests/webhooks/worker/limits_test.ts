@@ -87,7 +87,7 @@ bothEngines.test("an endpoint that hangs does not keep the others waiting", asyn
   open();
 });
 
-bothEngines.test("what has been due longest is sent first", async () => {
+bothEngines.test("the delivery that has been due longest is sent first", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = async () => {

@@ -115,7 +115,7 @@ Deno.test("a redirect is a failure and is not followed", async () => {
   assertEquals(bench.sink.at("/other").length, 0);
 });
 
-Deno.test("what cannot be reached is a failure with its kind", async () => {
+Deno.test("an unreachable host is a failure with its kind", async () => {
   await using bench = await WebhookBench.open();
   const gone = new WebhookSink();
   const url = gone.url();
@@ -252,7 +252,7 @@ bothEngines.test("a success begins the five days anew", async () => {
   }
 });
 
-bothEngines.test("a replaced URL gets what waits, at once", async () => {
+bothEngines.test("a new URL gets the waiting deliveries at once", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/old"));
   bench.sink.answering = ({ path }) =>
@@ -285,7 +285,7 @@ bothEngines.test("a late 410 of a former URL does not disable the one in its pla
   assertEquals((await bench.webhook()).disabledAt, null);
 });
 
-bothEngines.test("deleting a webhook cancels what waits, is held or fails after it", async () => {
+bothEngines.test("deleting a webhook cancels deliveries that wait, are held or fail later", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const { open, opened } = gate();
@@ -392,7 +392,7 @@ bothEngines.test("every secret signs until the time that was promised, however o
   }
 });
 
-bothEngines.test("a webhook's own secret stays with another URL and goes with the webhook", async () => {
+bothEngines.test("a webhook keeps its own secret with another URL, until it is deleted", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
