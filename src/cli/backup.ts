@@ -73,8 +73,8 @@ async function removeIfThere(file: string): Promise<void> {
 }
 
 /**
- * The snapshot lies in the data folder until it is sent: all its bytes are of
- * one moment, however long that takes.
+ * The snapshot stays in the data folder until it is sent, so that all its bytes
+ * are of one moment, even if the transfer is slow.
  */
 async function writeObject(
   { config, deps }: CommandContext,

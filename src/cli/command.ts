@@ -1,4 +1,4 @@
-/** What a command of the command line is. */
+/** The type of a command of the command line. */
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 
@@ -23,7 +23,10 @@ export interface Command {
   summary: string;
   arguments: readonly Argument[];
   flags: readonly Flag[];
-  /** It runs until a signal ends it, and waits for no reader of its lines. */
+  /**
+   * It runs until a signal ends it, and never waits for the reader of its
+   * lines.
+   */
   isService?: true;
   /** Prints its result; throws on failure. */
   run(context: CommandContext): Promise<void>;
@@ -42,7 +45,7 @@ export interface CommandContext {
   printError(line: string): void;
 }
 
-/** The request cannot be carried out as given: exit code 2. */
+/** The command line is invalid: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   /** One sentence each. */

@@ -16,7 +16,7 @@ import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
 import { pause } from "../lib/waits.ts";
 
-/** To a server; half of them read. */
+/** Connections to a server; half of them read. */
 const CONNECTIONS = 4;
 /** How long a connection may remain visible after its process has ended. */
 const LEAVE_MS = 2_000;

@@ -89,7 +89,10 @@ async function readData(file: string | undefined): Promise<Uint8Array> {
   }
 }
 
-/** Reads a stream, but no further than needed to see that it is too long. */
+/**
+ * Reads a stream up to the limit and a little more, to see whether it is too
+ * long.
+ */
 async function readSome(
   stream: ReadableStream<Uint8Array>,
 ): Promise<Uint8Array> {

@@ -2,7 +2,7 @@
 import { SETTINGS } from "../config.ts";
 import type { Command } from "./command.ts";
 
-/** What the compiled program is called. */
+/** The name of the compiled program. */
 export const PROGRAM = "seller-interface";
 
 function words(command: Command): string {

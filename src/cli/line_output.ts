@@ -1,10 +1,12 @@
-/** Lines for an output whose reader may stand still. */
+/** Lines for an output whose reader may stall. */
 import type { Clock } from "../deps.ts";
 import { pause, within } from "../lib/waits.ts";
 
 /** The most bytes of lines that wait. */
 const LIMIT_BYTES = 1_024 * 1_024;
-/** Lines are gathered for this long, as a write costs more than a line. */
+/**
+ * Lines are collected for this long, because a write costs more than a line.
+ */
 const GATHER_MS = 10;
 /** A write that failed (a closed pipe, a full disk) is tried again after this. */
 const RETRY_MS = 100;
@@ -29,7 +31,7 @@ export class LineOutput {
   lost = 0;
   readonly #options: LineOutputOptions;
   #waiting: string[] = [];
-  /** Of lines that wait or are being written. */
+  /** Bytes of lines that wait or are being written. */
   #bytes = 0;
   /** Lines that are lost and not reported yet. */
   #gap: { lines: number; since: Date } | null = null;

@@ -98,7 +98,7 @@ async function run(
   }
 }
 
-/** What a service writes with: it waits for no reader before it ends. */
+/** The output of a service, which never waits for its reader before it ends. */
 function serviceOutput({ logLevel }: Config) {
   const clock = systemClock;
   const output = new LineOutput({
@@ -144,7 +144,7 @@ function refuse(
   return MISTAKE;
 }
 
-/** What failed and what helps, without internals. */
+/** A message that says what failed and what helps, without internals. */
 function failure(error: unknown, config: Config): string {
   const { host, port } = config;
   if (error instanceof DbError) return databaseFailure(error, config);
@@ -200,8 +200,8 @@ function printError(line: string): void {
 }
 
 /**
- * What controls a terminal, or turns the direction of text. Lines may hold
- * values that sellers sent.
+ * Characters that control a terminal or change the direction of text. Lines may
+ * contain values that sellers sent.
  */
 const CONTROLS =
   // deno-lint-ignore no-control-regex

@@ -1,4 +1,4 @@
-/** The commands for operators' own keys, and what operators changed. */
+/** The commands for operators' keys and for the audit log. */
 import { COMMAND_LINE, listChanges } from "../operations/audit.ts";
 import {
   addOperatorKey,

@@ -69,7 +69,7 @@ async function putInPlace(
   }
 }
 
-/** None of a folder that is not there. */
+/** The entries of a folder; none if it does not exist. */
 async function namesIn(folder: string): Promise<string[]> {
   if (!await exists(folder)) return [];
   return (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);

@@ -80,7 +80,7 @@ async function serveSandbox(
   end: End,
 ): Promise<void> {
   const { config, deps, flags, print } = context;
-  // SELLER_DATA_DIR and SELLER_HOST may be those of a real service.
+  // SELLER_DATA_DIR and SELLER_HOST may belong to a real service.
   const dataDir = flags.data === undefined ? null : config.dataDir;
   const host = flags.host === undefined ? null : config.host;
   const sandbox = await openSandbox({ config, deps, dataDir, host, print });
@@ -99,7 +99,7 @@ async function serveSandbox(
   }
 }
 
-/** Loads the service, which other commands do without. */
+/** Loads the service, which other commands do not need. */
 const open: typeof openApp = async (...args) =>
   await (await import("../app.ts")).openApp(...args);
 
@@ -120,7 +120,7 @@ function endOf({ clock, log }: Deps): End {
   if (Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGTERM", onSignal);
   }
-  // The runtime would print these past the log, and wait for who reads them.
+  // The runtime would print these outside the log, and wait for the reader.
   const onError = (event: Event, error: unknown) => {
     event.preventDefault();
     const stack = error instanceof Error ? error.stack : undefined;

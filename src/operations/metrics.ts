@@ -39,7 +39,7 @@ export class Metrics {
   );
   readonly inProgress = new Gauge(
     "seller_in_progress",
-    "What this process is at.",
+    "Work in progress in this process.",
     ["kind"],
   );
   readonly uploads = new Counter(
