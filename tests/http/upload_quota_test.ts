@@ -1,12 +1,9 @@
 /** Uploads that wait for a slot while other sellers hold all of them. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { UploadQuota } from "../../src/http/upload_quota.ts";
 import { TestClock } from "../support/clock.ts";
-
-/** Lets everything that is ready run. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-}
+import { Random } from "../support/random.ts";
+import { settle } from "../support/settle.ts";
 
 /** Asks for slots; what became of each request stands by its name. */
 class Bench {
@@ -122,4 +119,53 @@ Deno.test("an upload waits for seconds, then it is refused; few wait, and none w
   assertEquals(bench.waiting, []);
   assertEquals(bench.became.get("honest"), "unavailable");
   assertEquals(bench.clock.waiting, 0);
+});
+
+/** Uploads that come, end and leave in an order that follows from the seed. */
+async function interleave(seed: number): Promise<void> {
+  const random = new Random(seed);
+  const bench = new Bench();
+  const { quota, clock, slots, became } = bench;
+  const gone = new Map<string, AbortController>();
+  const any = (names: string[]) => names[random.below(names.length)];
+  const check = () => {
+    const { taken, waiting } = quota.held();
+    assert(taken < 64 && taken === slots.size, "too many slots");
+    assert(waiting <= 32 && waiting === bench.waiting.length);
+    if (taken < 63) assertEquals(waiting, 0, "one waits beside a free slot");
+    clock.advance(1);
+    assertEquals(quota.oldestWaitMs(), 0);
+  };
+  for (let n = 0; n < 150; n++) {
+    const what = random.next();
+    if (what < 0.75) {
+      const name = `${n}`;
+      gone.set(name, new AbortController());
+      const seller = `seller ${random.below(90)}`;
+      await bench.ask(seller, { name, gone: gone.get(name) });
+    } else if (what < 0.9 && slots.size > 0) {
+      await bench.end(any([...slots.keys()]));
+    } else if (what < 0.97 && bench.waiting.length > 0) {
+      gone.get(any(bench.waiting))!.abort();
+    } else clock.advance(random.below(3_000));
+    await settle();
+    check();
+  }
+  while (slots.size > 0) {
+    await bench.end([...slots.keys()][0]);
+    check();
+  }
+  assert(!became.values().some((what) => what === "waits"), "one waits still");
+  assertEquals(quota.held(), { taken: 0, sellers: 0, waiting: 0 });
+  assertEquals(clock.waiting, 0);
+}
+
+Deno.test("whatever the order of events, every upload is answered, and none waits beside a free slot", async () => {
+  for (let seed = 0; seed < 40; seed++) {
+    try {
+      await interleave(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}`, { cause: error });
+    }
+  }
 });
