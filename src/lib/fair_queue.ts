@@ -111,15 +111,14 @@ export class FairQueue {
     this.#endedAt = now();
     this.#used.set(owner, used + this.#endedAt - startedAt);
     this.#running.delete(owner);
-    if (this.#places < this.#atOnce) void this.#pause();
+    const pause = this.#places < this.#atOnce && this.#options.pause?.();
+    if (pause) void this.#wait(pause);
     this.#startWaiting();
   }
 
-  async #pause(): Promise<void> {
-    const { pause } = this.#options;
-    if (pause === undefined) return;
+  async #wait(pause: Promise<void>): Promise<void> {
     this.#pausing++;
-    await pause();
+    await pause;
     this.#pausing--;
     this.#startWaiting();
   }
