@@ -145,6 +145,8 @@ export class Ending {
     const { stage, trouble, world } = this.#scene;
     if (world.sellers.some(({ hostile }) => hostile)) return;
     const unexplained = stage.errors()
+      // A refusal is judged where it is answered.
+      .filter(({ event }) => event !== "request_refused")
       .filter(({ at }) => !trouble.anyWithin(0, at));
     hold(
       unexplained.length === 0,
