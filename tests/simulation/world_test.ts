@@ -1,11 +1,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Model } from "../model/model.ts";
 import { Random } from "../support/random.ts";
+import type { Fault } from "./fault.ts";
 import { BrokenRule, hold } from "./world/broken_rule.ts";
 import { fateOf, IMAGE_HOST_NAMES, imageUrl } from "./world/hosts.ts";
 import { Register } from "./world/register.ts";
 import { drawRows } from "./world/rows.ts";
 import { leaveOut } from "./world/shrink.ts";
+import type { Stage } from "./world/stage.ts";
+import { Trouble } from "./world/trouble.ts";
 import { drawWorld } from "./world/world.ts";
 
 /** Random numbers by name, as a scheduler gives them. */
@@ -95,6 +98,30 @@ Deno.test("what was refused is never shown", () => {
   const register = new Register("a");
   register.write("b").refused();
   assertEquals(register.values, ["a"]);
+});
+
+Deno.test("what failed is known as long as it may matter", () => {
+  const scheduler = { time: 0, trace: () => {} };
+  const trouble = new Trouble({ scheduler } as unknown as Stage);
+  const ended: string[] = [];
+  const fault: Fault = {
+    name: "hosts are away",
+    of: "network",
+    begin: () => () => void ended.push("away"),
+  };
+  trouble.begin(fault);
+  scheduler.time = 50;
+  assertEquals(trouble.lasts(/^hosts/), 50);
+  assertEquals(trouble.lasts(/^disk/), 0);
+  trouble.endAll();
+  assertEquals(ended, ["away"]);
+  scheduler.time = 100;
+  assertEquals(trouble.lasts(/^hosts/), 0);
+  assertEquals(trouble.since("network", 50), true);
+  assertEquals(trouble.since("network", 51), false);
+  assertEquals(trouble.since("ours", 0), false);
+  assertEquals(trouble.anyWithin(10, 20), true);
+  assertEquals(trouble.anyWithin(60, 70), false);
 });
 
 Deno.test("the smallest list that fails is found", async () => {

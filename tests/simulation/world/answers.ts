@@ -10,6 +10,7 @@ import { hold } from "./broken_rule.ts";
 export interface Reply {
   status: number;
   headers: Headers;
+  body: Uint8Array<ArrayBuffer>;
   /** The body as text; empty for none. */
   text: string;
   /** The root `<service>`; null if the body is no such document. */
@@ -57,7 +58,7 @@ export function readAnswer(
   const isXml = headers.get("content-type") === XML && text !== "";
   if (!isXml) {
     rule(status < 400, "an error is a document");
-    return { status, headers, text, xml: null, code: null };
+    return { status, headers, body, text, xml: null, code: null };
   }
   const root = parse(body, seen);
   const xml = root.name === "service" ? root : null;
@@ -67,7 +68,7 @@ export function readAnswer(
     rule(problem === null, `an answer is as its schema says: ${problem}`);
   }
   const code = status < 400 || isHealth ? null : codeOf(xml!, status, rule);
-  return { status, headers, text, xml, code };
+  return { status, headers, body, text, xml, code };
 }
 
 function parse(body: Uint8Array, seen: string): XmlElement {

@@ -40,6 +40,13 @@ export function checkCounters(scene: Scene): void {
     hold(found.length === 0, "true", `${what}: counted as they are`, found);
   }
   checkAttempts(scene);
+  const beyond = stage.rows(
+    `SELECT s.name, COUNT(*) AS n FROM products p
+     JOIN sellers s ON s.seller_no = p.seller_no GROUP BY s.seller_no
+     HAVING n > COALESCE(s.product_limit, ?)`,
+    scene.world.settings.productLimit,
+  );
+  hold(beyond.length === 0, "true", "nobody has more than its limit", beyond);
   const broken = stage.rows("PRAGMA foreign_key_check");
   hold(broken.length === 0, "true", "no row refers to nothing", broken);
 }

@@ -1,4 +1,5 @@
 /** What has to hold when all faults are over. */
+import { createHash } from "node:crypto";
 import { child, textAt } from "../../support/app.ts";
 import type { XmlElement } from "../../../src/xml/decode.ts";
 import type { Random } from "../../support/random.ts";
@@ -12,6 +13,7 @@ import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
 import { fateOf } from "./hosts.ts";
 import { Mirror, type Shown } from "./mirror.ts";
+import { Puller } from "./puller.ts";
 import type { Seller } from "./seller.ts";
 
 /** Everybody who knows what should be there. */
@@ -21,6 +23,7 @@ export interface Witnesses {
   clients: readonly CatalogueClient[];
   bundles: readonly BundleClient[];
   hooks: readonly HookClient[];
+  pullers: readonly Puller[];
 }
 
 /**
@@ -33,6 +36,8 @@ const LOOK_MS = 3_000;
 const READY_LOOKS = 15;
 /** What is held at so many looks is never given back. */
 const EMPTY_LOOKS = 25;
+/** So many images are read. */
+const READ_IMAGES = 4;
 /** Deliveries beyond this many failures wait for minutes and hours. */
 const SOON = 1;
 
@@ -182,13 +187,15 @@ export class Ending {
     const scene = this.#scene;
     const fresh = new Mirror(scene, "a new mirror");
     const read = new Map<string, Shown>();
+    const hrefs = new Set<string>();
     for (const seller of this.#here) {
       for (const product of await this.#readOut(seller)) {
         const { source } = product;
         read.set(textAt(product, "id"), { seller: seller.name, source });
-        this.#checkImages(product, seller);
+        this.#checkImages(product, seller, hrefs);
       }
     }
+    await this.#checkBytes(hrefs);
     for (const mirror of [fresh, ...this.#witnesses.mirrors]) {
       await mirror.catchUp(this.#random);
       this.#compareMirror(mirror, read, mirror === fresh);
@@ -246,7 +253,11 @@ export class Ending {
   }
 
   /** What became of each image is what its host did. */
-  #checkImages(product: XmlElement, seller: Seller): void {
+  #checkImages(
+    product: XmlElement,
+    seller: Seller,
+    hrefs: Set<string>,
+  ): void {
     const images = product.children.find(({ name }) => name === "images");
     if (seller.plan.hostile) return;
     const { settings } = this.#scene.world;
@@ -254,6 +265,7 @@ export class Ending {
       settings.imageLimit < 1_000_000;
     for (const image of images?.children ?? []) {
       const status = valueOf(image, "@status");
+      if (status === "stored") hrefs.add(valueOf(image, "@href")!);
       const fate = fateOf(image.text);
       hold(
         status === fate || (isTight && status === "failed") ||
@@ -267,24 +279,35 @@ export class Ending {
 
   /** Who pulls events has each that was handed in, in order, once. */
   async #checkEvents(): Promise<void> {
-    for (const seller of this.#here) {
-      if (seller.events.length === 0) continue;
-      const pulled: string[] = [];
-      for (let after = "0";;) {
-        const path = `/seller_api/events?limit=100&after=${after}`;
-        const xml = await this.#get(seller, path);
-        const { children } = child(xml, "events");
-        pulled.push(...children.map((one) => textAt(one, "id")));
-        const next = nextOf(xml)!;
-        if (children.length === 0) break;
-        after = next;
-      }
+    const { jumps } = this.#scene.world;
+    const fresh = this.#here.filter(({ events }) => events.length > 0)
+      .map((seller) => new Puller(this.#scene, seller, "a new puller"));
+    for (const puller of [...fresh, ...this.#witnesses.pullers]) {
+      await puller.catchUp(this.#random);
+      const { seller, pulled } = puller;
+      if (seller.removed || jumps) continue;
       const sent = seller.events.map(({ id }) => id);
       hold(
-        this.#scene.world.jumps || pulled.join() === sent.join(),
+        pulled.join() === sent.join(),
         "true",
         `${seller.plan.name} pulls each event once, in order`,
         { pulled, sent },
+      );
+    }
+  }
+
+  /** The bytes of some images are those that their names stand for. */
+  async #checkBytes(hrefs: ReadonlySet<string>): Promise<void> {
+    const { caller } = this.#scene;
+    for (const path of [...hrefs].sort().slice(0, READ_IMAGES)) {
+      const call = { method: "GET", path, key: null };
+      const { reply } = await caller.send("ending", call, this.#random, true);
+      const sha256 = createHash("sha256").update(reply!.body).digest("hex");
+      hold(
+        reply!.status === 200 && path.includes(sha256),
+        "true",
+        `${path} has the bytes of its name`,
+        `${reply!.status} ${sha256}`,
       );
     }
   }

@@ -9,6 +9,7 @@ import type { HookStep } from "./hook_client.ts";
 import type { HostileStep } from "./hostile.ts";
 import type { OperatorStep } from "./operator.ts";
 import type { OutageStep } from "./outages.ts";
+import type { PullStep } from "./puller.ts";
 import type { SellerPlan } from "./seller.ts";
 import type { ShopStep } from "./shop.ts";
 
@@ -146,6 +147,7 @@ const CRASHES: Readonly<Partial<Record<OutageStep, number>>> = {
   fault: 4,
 };
 const FOLLOW = { follow: 1 };
+const PULL: Readonly<Record<PullStep, number>> = { pull: 2, wait: 1 };
 
 /** Draws so many steps of somebody. */
 type Add = <T extends string>(
@@ -229,6 +231,7 @@ function drawSeller(
   }
   if (chance(random, 0.5)) {
     add(`${name}/hooks`, between(random, 2, 6), HOOKS, paceMs);
+    add(`${name}/events`, between(random, 0, 4), PULL, paceMs);
   }
 }
 
@@ -240,6 +243,7 @@ function drawDeliveries(
 ): void {
   add(`${name}/hooks`, between(random, 4, 8), HOOKS, 1_500);
   add("shop", between(random, 5, 12), SHOP, 1_500);
+  add(`${name}/events`, between(random, 0, 6), PULL, 3_000);
   add("outages", between(random, 2, 5), CRASHES, 3_000);
 }
 

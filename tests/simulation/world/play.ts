@@ -14,6 +14,7 @@ import { Mirror } from "./mirror.ts";
 import { Operator } from "./operator.ts";
 import { Outages } from "./outages.ts";
 import type { Step } from "./plan.ts";
+import { Puller } from "./puller.ts";
 import { Seller, type SellerPlan } from "./seller.ts";
 import { Shop } from "./shop.ts";
 import type { Stage } from "./stage.ts";
@@ -99,6 +100,7 @@ class Troupe {
       clients: clients.filter((one) => one instanceof CatalogueClient),
       bundles: clients.filter((one) => one instanceof BundleClient),
       hooks: clients.filter((one) => one instanceof HookClient),
+      pullers: clients.filter((one) => one instanceof Puller),
     });
     await end.settle();
     this.#isOver = true;
@@ -166,6 +168,7 @@ class Troupe {
     const seller = this.#sellers.find(({ plan }) => plan.name === owner)!;
     if (seller.plan.hostile) return new Hostile(scene, seller, name);
     if (part === "hooks") return new HookClient(scene, seller, name);
+    if (part === "events") return new Puller(scene, seller, name);
     if (part === "crowd") return new CrowdClient(scene, seller, name);
     if (/^\d/.test(part)) return new CatalogueClient(scene, seller, name);
     const bundle = this.#bundles.get(owner) ?? new Bundle(seller, 4);

@@ -1,0 +1,60 @@
+/** Whoever of a seller pulls its events, and keeps the cursor. */
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import { nextOf } from "../../support/read_out.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { hold } from "./broken_rule.ts";
+import { pick } from "./choice.ts";
+import type { Seller } from "./seller.ts";
+
+export type PullStep = "pull" | "wait";
+
+export class Puller implements Actor {
+  readonly seller: Seller;
+  readonly #scene: Scene;
+  readonly #name: string;
+  #cursor = "0";
+  /** Ids of events, in the order in which they came. */
+  readonly pulled: string[] = [];
+
+  constructor(scene: Scene, seller: Seller, name: string) {
+    this.#scene = scene;
+    this.seller = seller;
+    this.#name = name;
+  }
+
+  async do(kind: PullStep, random: Random): Promise<void> {
+    const seconds = kind === "wait" ? pick(random, [1, 5, 30]) : 0;
+    await this.#page(random, pick(random, [1, 3, 100]), seconds);
+  }
+
+  /** Reads to the end of the list. */
+  async catchUp(random: Random): Promise<void> {
+    while (await this.#page(random, 100, 0));
+  }
+
+  /** False where there was nothing new. */
+  async #page(random: Random, limit: number, wait: number): Promise<boolean> {
+    const { caller } = this.#scene;
+    const key = this.seller;
+    const { reply } = await caller.send(
+      this.#name,
+      {
+        method: "GET",
+        path: `/seller_api/events?limit=${limit}&after=${this.#cursor}` +
+          (wait > 0 ? `&wait=${wait}` : ""),
+        key,
+        limited: key.limited,
+      },
+      random,
+      true,
+    );
+    if (key.removed) return false;
+    hold(reply!.status === 200, "true", "events are answered", reply!.text);
+    const { children } = child(reply!.xml!, "events");
+    this.pulled.push(...children.map((one) => textAt(one, "id")));
+    this.#cursor = nextOf(reply!.xml!) ?? "";
+    hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
+    return children.length > 0;
+  }
+}
