@@ -8,6 +8,8 @@
  * `REPLACE`, no SQL clock.
  */
 
+import type { Holder } from "../lib/holders.ts";
+
 /** Parameter values. A boolean is 0 or 1, a time is integer milliseconds. */
 export type Param = string | number | bigint | Uint8Array | null;
 export type Row = Record<string, unknown>;
@@ -158,7 +160,7 @@ export const NO_METER: DbMeter = {
 };
 
 /** A database on either engine; its failures are `DbError`s. */
-export interface Db {
+export interface Db extends Holder {
   /**
    * Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`, which can
    * be used until `fn` has ended.
@@ -204,8 +206,6 @@ export interface Db {
    * because this process is about to end.
    */
   hurry(): void;
-  /** What waits or is in use, by name; zeros when nothing is in progress. */
-  held(): Record<string, number>;
   /** Waits for the calls in progress; rejects later ones. */
   close(): Promise<void>;
 }

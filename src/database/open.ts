@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import type { Deps } from "../deps.ts";
 import type { FairQueue } from "../lib/fair_queue.ts";
-import type { Holder } from "../lib/holders.ts";
 import { type Db, DbError, type DbMeter } from "./db.ts";
 import { openSqlite } from "./sqlite/engine.ts";
 
@@ -48,7 +47,7 @@ export function makeDataFolder(folder: string): void {
 export async function openDatabase(
   { dataDir, databaseUrl: url, databasePool: connections }: DatabasePlace,
   { create = false, ...options }: DatabaseOptions = {},
-): Promise<Db & Holder> {
+): Promise<Db> {
   if (create) makeDataFolder(dataDir);
   if (url !== null) {
     const { deps, meter } = options;

@@ -55,7 +55,7 @@ import { readBy } from "../open_read.ts";
 import { Servers } from "./servers.ts";
 import { type Called, isAborted, refuseSpoilt } from "./retries.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
-import type { Held, Holder } from "../../lib/holders.ts";
+import type { Held } from "../../lib/holders.ts";
 import { type WaitingWrite, WriteQueues } from "./write_queues.ts";
 
 /** How often a read is tried if its connection breaks. */
@@ -93,7 +93,7 @@ export interface PostgresOptions {
  */
 export async function openPostgres(
   options: PostgresOptions,
-): Promise<Db & Holder> {
+): Promise<Db> {
   const { url, migrations = MIGRATIONS, create = true } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
   const servers = await Servers.open(url, deps.clock);
@@ -104,7 +104,7 @@ export async function openPostgres(
 /** The result of one write, with its handle. */
 type CalledWrite = Called & { tx: PostgresTx };
 
-class PostgresDb implements Db, Holder {
+class PostgresDb implements Db {
   readonly #servers: Servers;
   readonly #writers: ConnectionPool;
   readonly #readers: ConnectionPool;
@@ -348,6 +348,10 @@ class PostgresDb implements Db, Holder {
       readersInUse: this.#readers.inUse,
       wakeUps: this.wakeUps.unsent,
     };
+  }
+
+  oldestWaitMs(): number {
+    return this.#writes.oldestWaitMs();
   }
 
   close(): Promise<void> {

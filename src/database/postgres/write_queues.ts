@@ -9,6 +9,7 @@
  * come. So nothing that may begin waits beside a free place.
  */
 import type { Clock } from "../../deps.ts";
+import type { Held } from "../../lib/holders.ts";
 import { Calls } from "../calls.ts";
 import type { DbMeter, Tx, WriteOptions } from "../db.ts";
 import { mayLast, whyAgain } from "./retries.ts";
@@ -192,8 +193,14 @@ export class WriteQueues<C> {
       .sort((one, other) => one.askedAt - other.askedAt);
   }
 
-  /** What waits or is in use; zeros when idle. */
-  held(): Record<string, number> {
+  /** As in `Holder`. */
+  oldestWaitMs(): number {
+    const now = this.#options.clock.monotonic();
+    return this.#queues.values()
+      .reduce((most, queue) => Math.max(most, queue.overdueMs(now)), 0);
+  }
+
+  held(): Held {
     const queues = [...this.#queues.values()];
     const sum = (count: (queue: WriteQueue) => number) =>
       queues.reduce((total, queue) => total + count(queue), 0);
@@ -266,6 +273,14 @@ class WriteQueue {
     if (first === undefined) return null;
     const isEnough = this.#running === 0 || waiting.length >= this.#taken;
     return isEnough ? -Infinity : first.askedAt + SHARE_WAIT_MS;
+  }
+
+  /** How long a transaction is due that has not begun. */
+  overdueMs(now: number): number {
+    const { dueAt, waiting } = this;
+    return dueAt === null
+      ? 0
+      : Math.max(0, now - Math.max(dueAt, waiting[0].askedAt));
   }
 
   /** Takes the writes of a transaction that begins; none if it came too late. */

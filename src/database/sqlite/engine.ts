@@ -16,7 +16,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { Calls } from "../calls.ts";
 import { FairQueue } from "../../lib/fair_queue.ts";
-import type { Held, Holder } from "../../lib/holders.ts";
+import type { Held } from "../../lib/holders.ts";
 import {
   closed,
   type Db,
@@ -76,7 +76,7 @@ export interface SqliteOptions {
 export async function openSqlite(
   file: string,
   options: SqliteOptions = {},
-): Promise<Db & Holder> {
+): Promise<Db> {
   const { migrations = MIGRATIONS, openWaitMs = LOCK_WAIT_MS } = options;
   const { meter = NO_METER } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
@@ -149,7 +149,7 @@ interface FinishedWrite {
   afterCommit: (() => void)[];
 }
 
-class SqliteDb implements Db, Holder {
+class SqliteDb implements Db {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   /** Heavy writes, one at a time. */
@@ -504,6 +504,12 @@ class SqliteDb implements Db, Holder {
       transactions: this.#writing === null ? 0 : 1,
       reads: this.#reads.size,
     };
+  }
+
+  oldestWaitMs(): number {
+    const [first] = this.#waiting;
+    const stands = first !== undefined && this.#writing === null;
+    return stands ? this.#since(first.askedAt) : 0;
   }
 
   close(): Promise<void> {

@@ -350,6 +350,7 @@ class World {
   /** No write that may begin waits beside a free place. */
   #check(): void {
     if (this.#broken !== null) throw this.#broken;
+    assertEquals(this.#queues.oldestWaitMs(), 0);
     assert(this.#connections <= LIMIT);
     // Nobody knows for which of them a connection is awaited.
     if (this.#connecting > 0) return;
