@@ -57,4 +57,5 @@ console.log(
     [...answers].map(([what, n]) => `${n} ${what}`).sort().join(", ")
   }`,
 );
-Deno.exit(checkSometimes("model", runs) ? 0 : 1);
+// Rare paths of the model are those of its own requests.
+Deno.exit(server !== null || checkSometimes("model", runs) ? 0 : 1);
