@@ -3,6 +3,7 @@ import type { ImageHost } from "../support/image_host.ts";
 import { lockDatabase } from "../support/locked_database.ts";
 import type { Service } from "../support/service.ts";
 import type { WebhookSink } from "../support/webhook_sink.ts";
+import { pause } from "./traffic.ts";
 
 /** What faults are put into. */
 export interface Surroundings {
@@ -64,6 +65,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** Before it is killed. */
+const HANGS_MS = 1_000;
+
 /** Faults in which the service answers nothing. */
 export const ABSENCES: Readonly<Record<string, Fault>> = {
   "stopped": ({ service }) => {
@@ -72,6 +76,9 @@ export const ABSENCES: Readonly<Record<string, Fault>> = {
     return () => program.kill("SIGCONT");
   },
   "killed": async ({ service }) => {
+    // So that it has not answered some requests.
+    service.program.kill("SIGSTOP");
+    await pause(HANGS_MS);
     await service.kill();
     return () => service.start();
   },

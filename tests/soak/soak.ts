@@ -113,7 +113,7 @@ class Soak {
     const faults = new Turns(FAULTS, this.#random);
     const absences = new Turns(ABSENCES, this.#random);
     for (let n = 0; performance.now() < end; n++) {
-      const absent = n % 2 === 1 && performance.now() < absentUntil;
+      const absent = n % 2 === 0 && performance.now() < absentUntil;
       await this.#suffer(absent ? absences : faults, absent);
       await this.#recover();
     }
