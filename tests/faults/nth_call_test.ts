@@ -2,7 +2,7 @@
 import { assert } from "@std/assert";
 import { faultsOf, nameOf, Nursery, someOf } from "./nth_call.ts";
 
-const FAULTS = 32;
+const FAULTS = 24;
 
 Deno.test("any call of the database or the store may fail, and all goes on after it", async () => {
   await using nursery = await Nursery.open();

@@ -59,7 +59,6 @@ const RUNS = {
       "not ready",
       "deliveries freed",
       "the image store failed",
-      "the image worker died",
     ],
   },
   model: {
