@@ -168,12 +168,8 @@ Deno.test("a client that goes away in the middle leaves no open file", async () 
 
 Deno.test("an image that cannot be read is answered 503, and leaves no open file", async () => {
   await using app = await withImage();
-  const calls = [
-    [{}, ["open", "stat", "seek"]],
-    [{ range: "bytes=0-0" }, ["lstat", "open", "seek"]],
-  ] as const;
-  for (const [headers, failing] of calls) {
-    for (const name of failing) {
+  for (const headers of [{}, { range: "bytes=0-0" }]) {
+    for (const name of ["stat", "open", "seek"]) {
       using _failing = failFiles(
         `${app.config.dataDir}/images`,
         (call) => call === name ? "EIO" : null,
