@@ -168,7 +168,8 @@ Deno.test("a client that goes away in the middle leaves no open file", async () 
 
 Deno.test("an image that cannot be read is answered 503, and leaves no open file", async () => {
   await using app = await withImage();
-  for (const headers of [{}, { range: "bytes=0-0" }]) {
+  const requests: Record<string, string>[] = [{}, { range: "bytes=0-0" }];
+  for (const headers of requests) {
     for (const name of ["stat", "open", "seek"]) {
       using _failing = failFiles(
         `${app.config.dataDir}/images`,
