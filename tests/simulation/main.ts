@@ -20,12 +20,6 @@ import { type Outcome, simulate } from "./simulation.ts";
 const TWICE = 20;
 const DEFAULT_SEEDS = 100;
 
-interface Plan {
-  seeds: Iterable<number>;
-  /** Real milliseconds after which no other seed begins. */
-  forMs: number;
-}
-
 /** What came of a part of the seeds. */
 interface Sum {
   passed: number;
@@ -51,7 +45,8 @@ class Run {
     }
   }
 
-  async play({ seeds, forMs }: Plan): Promise<void> {
+  /** Plays these seeds; after `forMs` real milliseconds it begins no other. */
+  async play(seeds: Iterable<number>, forMs: number): Promise<void> {
     const until = performance.now() + forMs;
     for (const seed of seeds) {
       if (performance.now() > until) return;
@@ -91,33 +86,32 @@ class Run {
   }
 }
 
-function* endless(seed: number): Iterable<number> {
-  yield* FAILED_ONCE.map(([failed]) => failed);
-  for (;;) yield seed++ >>> 0;
+/** The seeds that were asked for, or those of one part of the work. */
+function* seedsOf({ count, seed, seconds, part }: Asked): Iterable<number> {
+  let n = 0;
+  const isOwn = () => part === null || n++ % part.of === part.number;
+  if (seconds !== null) {
+    for (const [failed] of FAILED_ONCE) if (isOwn()) yield failed;
+  }
+  const end = seconds === null ? seed + count : Infinity;
+  for (let next = seed; next < end; next++) if (isOwn()) yield next >>> 0;
 }
 
-function range(count: number, seed: number): number[] {
-  return Array.from({ length: count }, (_, i) => (seed + i) >>> 0);
-}
-
-/** Plays parts of the seeds in processes of their own. */
-async function inParallel(
-  jobs: number,
-  count: number,
-  seed: number,
-): Promise<Sum> {
-  const each = Math.ceil(count / jobs);
+/** Has processes of their own play parts of the seeds. */
+async function inParallel({ count, seed, seconds, jobs }: Asked): Promise<Sum> {
+  const time = seconds === null ? [] : ["--seconds", `${seconds}`];
   const parts = Array.from({ length: jobs }, async (_, job) => {
-    const own = Math.max(0, Math.min(each, count - job * each));
     const { success, stdout } = await new Deno.Command(Deno.execPath(), {
       args: [
         "run",
         "-A",
         "--no-check",
         import.meta.url,
-        `${own}`,
-        `${(seed + job * each) >>> 0}`,
+        `${count}`,
+        `${seed}`,
+        ...time,
         "--part",
+        `${job}/${jobs}`,
       ],
       stderr: "inherit",
     }).output();
@@ -144,48 +138,54 @@ interface Asked {
   seed: number;
   seconds: number | null;
   jobs: number;
-  /** Prints its sum as JSON, for the process that started it. */
-  isPart: boolean;
+  /**
+   * Plays every n-th seed, and prints its sum as JSON for the process that
+   * started it.
+   */
+  part: { number: number; of: number } | null;
 }
 
 function asked(args: readonly string[]): Asked {
   const option = (name: string) => {
     const at = args.indexOf(`--${name}`);
-    return at === -1 ? null : Number(args[at + 1]);
+    return at === -1 ? null : args[at + 1];
   };
   const plain = args.filter((arg, i) =>
-    !arg.startsWith("--") && !/^--(seconds|jobs)$/.test(args[i - 1] ?? "")
+    !arg.startsWith("--") && !args[i - 1]?.startsWith("--")
   );
+  const seconds = option("seconds");
+  const [number, of] = (option("part") ?? "").split("/").map(Number);
   return {
     count: plain[0] === undefined ? DEFAULT_SEEDS : Number(plain[0]),
     seed: seedFrom(plain[1]),
-    seconds: option("seconds"),
-    jobs: option("jobs") ?? 1,
-    isPart: args.includes("--part"),
+    seconds: seconds === null ? null : Number(seconds),
+    jobs: Number(option("jobs") ?? 1),
+    part: of === undefined ? null : { number, of },
   };
 }
 
-async function run(
-  { count, seed, seconds, jobs, isPart }: Asked,
-): Promise<Sum> {
-  if (jobs > 1) return await inParallel(jobs, count, seed);
+async function run(wish: Asked): Promise<Sum> {
+  const { count, seed, seconds, jobs, part } = wish;
+  if (jobs > 1) return await inParallel(wish);
   using folders = await DataFolders.open();
   const run = new Run(folders);
-  if (seconds !== null) {
-    await run.play({ seeds: endless(seed), forMs: seconds * 1_000 });
-  } else if (count === 1 && !isPart) await run.show(seed);
-  else await run.play({ seeds: range(count, seed), forMs: Infinity });
+  const isOne = count === 1 && seconds === null && part === null;
+  if (isOne) await run.show(seed);
+  else {
+    const forMs = seconds === null ? Infinity : seconds * 1_000;
+    await run.play(seedsOf(wish), forMs);
+  }
   return run.sum;
 }
 
 if (import.meta.main) {
   const begun = performance.now();
   const wish = asked(Deno.args);
-  if (!wish.isPart) console.log(`seeds from ${wish.seed}`);
+  if (wish.part === null) console.log(`seeds from ${wish.seed}`);
   const sum = await run(wish);
   const { passed, failed, virtualMs } = sum;
   let isRare = true;
-  if (wish.isPart) {
+  if (wish.part !== null) {
     console.log(JSON.stringify({ ...sum, reached: reachedPaths() }));
   } else {
     isRare = checkSometimes("simulate", passed + failed);
