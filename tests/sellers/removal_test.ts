@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { TABLES } from "../../src/database/copy.ts";
 import type { Db, Row } from "../../src/database/db.ts";
 import { sweepAbandoned } from "../../src/images/abandoned.ts";
+import { markUnneeded } from "../../src/images/rows/copies.ts";
 import {
   imageStoreSettings,
   openImageStore,
 } from "../../src/images/storage/open.ts";
 import { systemDeps } from "../../src/deps.ts";
+import { BEFORE_ALL_IDS } from "../../src/lib/ids.ts";
 import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import { sweepRemovedSellers } from "../../src/sellers/removal.ts";
@@ -210,6 +212,20 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   const shown = await later.call("/seller_api/products/B", { key: other });
   const [, href] = / href="([^"]+)"/.exec(shown.text)!;
   assertEquals((await later.call(href, { key: null })).status, 200);
+});
+
+bothEngines.test("removed: its pending images go, also where unneeded ones are looked for before", async () => {
+  await using host = new ImageHost();
+  // Nobody fetches images.
+  await using app = await boot({ config: OPERATOR, app: { maintain: false } });
+  await fill(app, host.url);
+  await operate(app, "sellers/acme", "DELETE");
+  const { db } = app.app;
+  await Array.fromAsync(sweepRemovedSellers({ db }));
+  await db.write((tx) =>
+    markUnneeded(tx, BEFORE_ALL_IDS, { now: Date.now(), since: 0 })
+  );
+  assertEquals(await imagesLeft(app), []);
 });
 
 bothEngines.test("removed, suspended or its key revoked while an upload checks its images: nothing is stored", async () => {

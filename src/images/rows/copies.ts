@@ -196,8 +196,9 @@ export async function markUnneeded(
   const isOld = (image: MarkedImage) =>
     image.loose === 1 && image.needed === 0 &&
     (image.unneeded_since ?? now) <= since;
+  // Those of a removed seller are marked with 0 until they are looked at.
   const changed = images.filter(({ unneeded_since, needed }) =>
-    (unneeded_since === null) === (needed === 0)
+    unneeded_since !== 0 && (unneeded_since === null) === (needed === 0)
   );
   await tx.runMany(
     "UPDATE images SET unneeded_since = ? WHERE id = ?",
