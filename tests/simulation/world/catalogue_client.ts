@@ -259,8 +259,8 @@ export class CatalogueClient implements Actor {
     const ofNetwork = trouble.since("network", begun) &&
       rows.some(({ urls }) => urls.length > 0);
     const limit = this.seller.plan.productLimit ?? world.settings.productLimit;
-    return details.some(({ code }) =>
-      (ofNetwork && code.startsWith("image_")) ||
+    return details.some(({ code, field }) =>
+      (ofNetwork && field.startsWith("images/")) ||
       (code === "quota_exceeded" && limit < 1_000)
     );
   }
@@ -323,8 +323,9 @@ export class CatalogueClient implements Actor {
       partly && textAt(results[i], "result") === "refused";
     const stored = rows?.filter((_, i) => !isRefused(i)) ?? [];
     for (const [i, { isBad, urls }] of rows?.entries() ?? []) {
+      const isBeyond = results[i].source.includes("quota_exceeded");
       hold(
-        isRefused(i) ? isBad || urls.length > 0 : !isBad,
+        isRefused(i) ? isBad || urls.length > 0 || isBeyond : !isBad,
         "true",
         `product ${i + 1} is stored if it is valid`,
         status.text,

@@ -41,6 +41,7 @@ export class HookClient implements Actor {
   }
 
   async do(kind: HookStep, random: Random): Promise<void> {
+    if (this.#seller.removed) return;
     const trigger = pick(random, USED_TRIGGERS);
     const words = () => `${this.#name}: ${kind} ${trigger}`;
     this.#scene.stage.scheduler.trace(words);

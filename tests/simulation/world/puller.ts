@@ -24,6 +24,7 @@ export class Puller implements Actor {
   }
 
   async do(kind: PullStep, random: Random): Promise<void> {
+    if (this.seller.removed) return;
     const seconds = kind === "wait" ? pick(random, [1, 5, 30]) : 0;
     await this.#page(random, pick(random, [1, 3, 100]), seconds);
   }
