@@ -92,6 +92,11 @@ const BEHAVIOURS = {
   },
   slow: (asked) => ({ ...answer(asked), afterMs: 2_500 }),
   drip: (asked) => ({ ...answer(asked), drip: { bytes: 50, everyMs: 100 } }),
+  /** It takes longer than a lease that nobody renews. */
+  heavy: (asked) => ({
+    ...good({ ...asked, bytes: padded(asked.bytes) }) as HostAnswer,
+    drip: { bytes: 2_000, everyMs: 1_000 },
+  }),
   chunked: (asked) => ({ ...answer(asked), framing: "chunked" }),
   /** The body ends with the connection. */
   unmarked: (asked) => ({ ...answer(asked), framing: "close" }),
@@ -242,6 +247,13 @@ export class ImageHosts {
     this.#pictures.set(path, made);
     return made;
   }
+}
+
+/** A picture, and bytes behind it that nothing reads. */
+function padded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(40_000);
+  all.set(bytes);
+  return all;
 }
 
 /** The status that is sent; null for none. */

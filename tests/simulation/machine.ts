@@ -26,6 +26,8 @@ export interface Pace {
   workMs: number;
 }
 
+const PROMPT: Pace = { latencyMs: 0.5, turnMs: 0.5, commitMs: 1, workMs: 0 };
+
 function drawPace(random: Random): Pace {
   const oneOf = (...values: number[]) => values[random.below(values.length)];
   return {
@@ -42,6 +44,8 @@ const BEGIN = Date.UTC(2026, 10, 20, 8);
 export class Machine implements Disposable {
   readonly kernel: Kernel;
   readonly folders: DataFolders;
+  /** Nothing of it takes longer than it has to. */
+  readonly isPrompt: boolean;
   readonly pace: Pace;
   readonly errors: LoggedError[] = [];
   /** Connections to the database of processes that run. */
@@ -52,12 +56,18 @@ export class Machine implements Disposable {
   readonly committing = new Set<() => void | Promise<void>>();
   #dataDir: string;
   #wallClockMs = BEGIN;
+  #latest = BEGIN;
   readonly #failure = Promise.withResolvers<never>();
 
-  constructor(kernel: Kernel, folders: DataFolders) {
+  constructor(
+    kernel: Kernel,
+    folders: DataFolders,
+    { isPrompt = false }: { isPrompt?: boolean } = {},
+  ) {
     this.kernel = kernel;
     this.folders = folders;
-    this.pace = drawPace(kernel.random("pace"));
+    this.isPrompt = isPrompt;
+    this.pace = isPrompt ? PROMPT : drawPace(kernel.random("pace"));
     this.#dataDir = folders.make();
     this.failed.catch(() => {});
   }
@@ -78,6 +88,11 @@ export class Machine implements Disposable {
     return Math.floor(this.#wallClockMs + this.kernel.time);
   }
 
+  /** The latest that the wall clock ever showed. */
+  latest(): number {
+    return Math.max(this.#latest, this.now());
+  }
+
   /** What threads go by that share nothing with their process. */
   readonly clock: Clock = {
     now: () => this.now(),
@@ -91,6 +106,7 @@ export class Machine implements Disposable {
 
   /** Sets the wall clock forward, or back. */
   moveWallClock(ms: number): void {
+    this.#latest = this.latest();
     this.#wallClockMs += ms;
   }
 

@@ -19,6 +19,8 @@ import type {
 
 /** As in `src/cli/serve.ts`. */
 const CLOSE_LIMIT_MS = 9_000;
+/** As in `src/app.ts`: so long a stop waits for requests in flight. */
+const DRAIN_MS = 4_000;
 
 export interface ProcessOptions {
   name: string;
@@ -182,12 +184,16 @@ export class Life implements Server {
       if (kernel.faulty) return this.kill();
       this.#machine.fail(new Error(`${this.name} did not close in time`));
     });
+    const begun = kernel.time;
     const closing = this.#app === null ? Promise.resolve() : this.#app.close();
     await Promise.race([closing, this.#ended.promise]).catch((error) => {
       if (this.#isAlive) throw error;
     });
     cancel();
     if (!this.#isAlive) return;
+    if (this.#handling > 0 && kernel.time < begun + DRAIN_MS) {
+      this.#machine.fail(new Error(`${this.name} drops requests in flight`));
+    }
     this.#log("info", "stopped");
     this.end();
   }
@@ -326,7 +332,7 @@ export class Life implements Server {
     const delays = this.#places.get(place) ?? this.#delaysAt(place);
     this.#places.set(place, delays);
     const isDelayed = this.#random.next() < delays.share &&
-      this.#machine.kernel.faulty;
+      this.#machine.kernel.faulty && !this.#machine.isPrompt;
     return isDelayed
       ? this.#pause(delays.mostMs * this.#random.next() ** 2)
       : Promise.resolve();

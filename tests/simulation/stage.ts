@@ -33,7 +33,7 @@ export class SimulatedStage implements Stage, Disposable {
 
   constructor(kernel: Kernel, folders: DataFolders, world: World) {
     this.scheduler = kernel;
-    this.machine = new Machine(kernel, folders);
+    this.machine = new Machine(kernel, folders, world);
     this.#world = world;
     const hosts = new ImageHosts();
     this.#network = new Network(
@@ -64,6 +64,10 @@ export class SimulatedStage implements Stage, Disposable {
 
   now(): number {
     return this.machine.now();
+  }
+
+  latest(): number {
+    return this.machine.latest();
   }
 
   moveClock(ms: number): void {

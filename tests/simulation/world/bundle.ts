@@ -36,7 +36,7 @@ export class Bundle {
   }
 }
 
-export type BundleStep = "write" | "take back" | "count" | "read";
+export type BundleStep = "write" | "take back" | "count" | "brand" | "read";
 
 export class BundleClient implements Actor {
   readonly #scene: Scene;
@@ -61,6 +61,8 @@ export class BundleClient implements Actor {
         return await this.#takeBack(random);
       case "count":
         return await this.#count(random);
+      case "brand":
+        return await this.#setBrand(random);
       case "read":
         return await this.read(random);
     }
@@ -133,6 +135,18 @@ export class BundleClient implements Actor {
     if (seller.removed) return;
     hold(reply!.status === 204, "true", "a quantity is set", reply!.text);
     written.done();
+  }
+
+  /** Sets what is stored beside the mark, which stays as it is. */
+  async #setBrand(random: Random): Promise<void> {
+    const { prefix, seller, mark } = this.#bundle;
+    if (mark.values.includes("")) return;
+    const { reply } = await this.#send({
+      method: "PUT",
+      path: `${PRODUCTS}/${prefix}0/attribute/brand/b${++this.#bundle.marks}`,
+    }, random);
+    if (seller.removed) return;
+    hold(reply!.status === 204, "true", "a brand is set", reply!.text);
   }
 
   /** All show one mark, which may be read now. */

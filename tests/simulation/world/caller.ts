@@ -139,6 +139,12 @@ export class Caller {
       if (answer === null) return process.running ? "lost" : "ended";
       const limited = call.limited ?? false;
       const reply = readAnswer(answer, { limited, thorough });
+      hold(
+        reply.status !== 408 || call.pieces !== undefined,
+        "contract",
+        `408 is for a body that does not arrive: ${what}`,
+        reply.text,
+      );
       this.#checkFair(call, what, reply, begun);
       this.#count(call, reply);
       return reply;

@@ -12,6 +12,7 @@ import {
   type Outcome,
   type Product,
 } from "../../model/model.ts";
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import { child, textAt } from "../../support/app.ts";
 import { nextOf } from "../../support/read_out.ts";
 import type { Random } from "../../support/random.ts";
@@ -32,6 +33,9 @@ const GZIP = { "Content-Encoding": "gzip" };
 /** How long requests may take while nothing fails. */
 const READ_MS = 15_000;
 const WRITE_MS = 20_000;
+/** How late a wait may end, and where nothing delays it. */
+const LATE_MS = 6_000;
+const PROMPT_MS = 600;
 /** With images whose hosts take seconds. */
 const PROBE_MS = 45_000;
 
@@ -70,6 +74,8 @@ export class CatalogueClient implements Actor {
   readonly prefix: string;
   /** Its uploads, the last ones, with the sources of refused products. */
   readonly #uploads: { id: string; refused: string[] }[] = [];
+  /** When uploads were last seen that were not final. */
+  readonly #pendingAt = new Map<string, number>();
   readonly #scene: Scene;
   readonly #name: string;
   #requests = 0;
@@ -241,8 +247,22 @@ export class CatalogueClient implements Actor {
       reply.text,
     );
     if (reply.status !== 200) return this.#checkFlaws(reply, rows);
+    this.#checkKey(reply, upload);
     if (query.includes("dry_run")) return this.#checkCounts(reply, expected);
     await this.#follow(random, reply, rows, partly, null);
+  }
+
+  /** Whoever has an answer could send the same again. */
+  #checkKey(reply: Reply, { headers, query }: Upload): void {
+    const key = headers["Idempotency-Key"];
+    const { stage, world } = this.#scene;
+    if (key === undefined || query.includes("dry_run") || world.jumps) return;
+    const used = stage.rows(
+      `SELECT 1 FROM idempotency_keys WHERE key = ? AND transaction_id = ?`,
+      key,
+      textAt(reply.xml!, "transaction_id"),
+    );
+    hold(used.length === 1, "true", "a key is kept with its upload", key);
   }
 
   #expect(rows: readonly DrawnRow[], partly: boolean): Expected {
@@ -317,6 +337,7 @@ export class CatalogueClient implements Actor {
     if (status.xml === null) return;
     const transaction = child(status.xml, "transaction");
     checkStatus(transaction);
+    this.#seen(id, transaction);
     const results = child(transaction, "results").children
       .filter(({ name }) => name === "product");
     const isRefused = (i: number) =>
@@ -619,8 +640,46 @@ export class CatalogueClient implements Actor {
     }
     const seconds = kind === "wait" ? pick(random, [0, 1, 10, 30]) : 0;
     const query = kind === "wait" ? `?wait=${seconds}` : "";
+    const begun = this.#scene.stage.scheduler.time;
     const { xml } = await this.#get(path + query, random, seconds * 1_000);
-    if (xml !== null) checkStatus(child(xml, "transaction"));
+    if (xml === null) return this.#checkGone(id);
+    const transaction = child(xml, "transaction");
+    checkStatus(transaction);
+    this.#seen(id, transaction);
+    if (seconds > 0) this.#checkPrompt(transaction, begun);
+  }
+
+  #seen(id: string, transaction: XmlElement): void {
+    const isPending = textAt(transaction, "status") === "processing";
+    if (isPending) this.#pendingAt.set(id, this.#scene.stage.latest());
+  }
+
+  /** What is not final is kept, and then for as long as the settings say. */
+  #checkGone(id: string): void {
+    const { stage, world: { settings } } = this.#scene;
+    const days = (stage.latest() - (this.#pendingAt.get(id) ?? 0)) / DAY_MS;
+    hold(
+      this.seller.removed || days >= settings.keepUploadsDays,
+      "true",
+      "an upload that was not final is kept",
+      { id, days },
+    );
+  }
+
+  /** A wait ends soon after what it waits for. */
+  #checkPrompt(transaction: XmlElement, begun: number): void {
+    const { stage, trouble, world } = this.#scene;
+    const finishedAt = Date.parse(textAt(transaction, "finished_at"));
+    if (Number.isNaN(finishedAt) || world.jumps) return;
+    const { time } = stage.scheduler;
+    if (trouble.anySince(begun - LATE_MS)) return;
+    const late = Math.min(stage.now() - finishedAt, time - begun);
+    hold(
+      late < (world.isPrompt ? PROMPT_MS : LATE_MS),
+      "fair",
+      `${this.#name}: a wait ends soon after what it waits for`,
+      { late, transaction: transaction.source },
+    );
   }
 
   async #readRefused(

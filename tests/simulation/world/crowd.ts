@@ -9,14 +9,22 @@ import { hold } from "./broken_rule.ts";
 import { BULK } from "./catalogue_client.ts";
 import type { Call } from "./caller.ts";
 import { between, chance } from "./choice.ts";
+import { imageUrl } from "./hosts.ts";
 import type { Seller } from "./seller.ts";
 
-export type CrowdStep = "uploads at once" | "lists at once" | "mixed";
+export type CrowdStep =
+  | "uploads at once"
+  | "lists at once"
+  | "mixed"
+  /** Some uploads are refused beside others. */
+  | "mistakes";
 
 /** Makes an upload one that is decoded and stored as heavy work. */
 const DESCRIPTION = "A product with much to say about it. ".repeat(55);
 /** A request waits no longer for the others of its crowd. */
 const LONGEST_MS = 30_000;
+/** The id of no product. */
+const NOBODY = "00000000-0000-7000-8000-000000000000";
 /** Products of an upload. */
 const MOST = 14;
 
@@ -25,6 +33,7 @@ export class CrowdClient implements Actor {
   readonly #seller: Seller;
   readonly #name: string;
   #sent = 0;
+  #refusals = 0;
 
   constructor(scene: Scene, seller: Seller, name: string) {
     this.#scene = scene;
@@ -35,14 +44,38 @@ export class CrowdClient implements Actor {
   async do(kind: CrowdStep, random: Random): Promise<void> {
     const count = between(random, 2, 8);
     const isUpload = () =>
-      kind === "mixed" ? chance(random, 0.5) : kind === "uploads at once";
+      kind === "mixed" ? chance(random, 0.5) : kind !== "lists at once";
     const requests = Array.from({ length: count }, async () => {
       const own = this.#scene.stage.scheduler.random(
         `${this.#name} request ${++this.#sent}`,
       );
+      if (kind === "mistakes" && chance(own, 0.4)) {
+        return await this.#refused(own);
+      }
       await (isUpload() ? this.#upload(own) : this.#list(own));
     });
     await Promise.all(requests);
+  }
+
+  /** An upload that is found to be wrong when it is written. */
+  async #refused(random: Random): Promise<void> {
+    const url = imageUrl("good", `r${++this.#refusals}`);
+    const seller = this.#seller;
+    const { reply } = await this.#scene.caller.send(
+      this.#name,
+      {
+        method: "POST",
+        path: BULK,
+        key: seller,
+        limited: seller.limited,
+        body: `<products><product><id>${NOBODY}</id><title>None</title>` +
+          `<images><image>${url}</image></images></product></products>`,
+      },
+      random,
+      true,
+    );
+    if (seller.removed) return;
+    hold(reply!.status === 422, "true", "it is refused", reply!.text);
   }
 
   async #upload(random: Random): Promise<void> {

@@ -22,7 +22,12 @@ export function checkDeliveries(
 ): void {
   const receipts = scene.stage.receipts();
   for (const receipt of receipts) checkReceipt(receipt, sellers);
-  if (!scene.world.jumps) checkRepetitions(scene, sellers);
+  if (!scene.world.jumps) {
+    checkRepetitions(scene, sellers);
+    for (const seller of sellers) checkSuspended(scene, seller);
+    for (const receipt of receipts) checkSecrets(receipt, sellers);
+  }
+  if (scene.world.isPrompt) checkPrompt(scene);
   const arrived = receipts
     .filter(({ status }) => status !== null && isSuccess(status))
     .map(({ headers }) => headers["webhook-id"]);
@@ -116,8 +121,66 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
+/** Nothing is sent of a seller that is suspended. */
+function checkSuspended({ stage }: Scene, seller: Seller): void {
+  for (const { from, to } of seller.suspensions) {
+    const sent = stage.rows(
+      `SELECT d.id, a.started_at FROM deliveries d
+       JOIN sellers s ON s.seller_no = d.seller_no
+       JOIN delivery_attempts a ON a.delivery_id = d.id
+       WHERE s.id = ? AND a.started_at > ? AND a.started_at < ?`,
+      seller.id,
+      from,
+      to,
+    );
+    hold(sent.length === 0, "true", "a suspended seller is sent nothing", sent);
+  }
+}
+
+/** A secret is loaded so long before it signs, at most. */
+const LOADED_MS = 30_000;
+
+/** A seller's secret goes on signing for a day after another follows it. */
+function checkSecrets(receipt: Receipt, sellers: readonly Seller[]): void {
+  const { url, at } = receipt;
+  const [, owner, trigger] = new URL(url).pathname.split("/");
+  const seller = sellers.find(({ plan }) => plan.name === owner);
+  if (seller === undefined || seller.rotated.has(trigger)) return;
+  for (const { secret, madeAt } of seller.ownSecrets) {
+    hold(
+      madeAt > at - LOADED_MS || isSigned(receipt, secret),
+      "true",
+      "a delivery is signed with former secrets, too",
+      { url, madeAt, at },
+    );
+  }
+}
+
+/** An attempt begins so soon if nothing is in its way. */
+const PROMPT_MS = 500;
+/** Others of its webhook may be, for so long. */
+const OTHERS_MS = 3_000;
+const OTHERS = 4;
+
+function checkPrompt({ stage }: Scene): void {
+  const late = stage.rows(
+    `SELECT d.id, d.created_at, a.started_at FROM deliveries d
+     JOIN delivery_attempts a ON a.delivery_id = d.id AND a.number = 1
+     WHERE a.started_at > d.created_at + ?
+       AND (SELECT COUNT(*) FROM deliveries o
+            WHERE o.webhook_id = d.webhook_id AND o.created_at <= d.created_at
+              AND o.created_at > d.created_at - ?) <= ?`,
+    PROMPT_MS,
+    OTHERS_MS,
+    OTHERS,
+  );
+  hold(late.length === 0, "fair", "a delivery begins at once", late);
+}
+
 /** The earliest repetition: after 5 s, less a fifth. */
 const EARLIEST_MS = 4_000;
+/** So long it waits for an answer. */
+const TIMEOUT_MS = 20_000;
 /** What `busy` endpoints ask for. */
 const RETRY_AFTER_MS = 30_000;
 /** An outcome that could not be recorded at once may be lost with its process. */
@@ -144,6 +207,8 @@ function checkRepetitions(
       ? Infinity
       : status === 429
       ? RETRY_AFTER_MS
+      : url.startsWith("http://forgetful.")
+      ? TIMEOUT_MS + EARLIEST_MS
       : EARLIEST_MS;
     hold(
       at - former.at >= least,

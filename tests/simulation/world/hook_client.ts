@@ -83,7 +83,9 @@ export class HookClient implements Actor {
   }
 
   async #register(trigger: string, random: Random): Promise<void> {
-    const endpoint = weighted<Endpoint>(random, ENDPOINT_LOTS);
+    const endpoint = this.#scene.world.isPrompt
+      ? "good"
+      : weighted<Endpoint>(random, ENDPOINT_LOTS);
     const { name } = this.#seller.plan;
     const url = hookUrl(endpoint, `${name}/${trigger}/${this.#urls++}`);
     const written = this.#seller.webhooks.get(trigger)!.write({ url });
@@ -157,6 +159,7 @@ export class HookClient implements Actor {
     const isThere = this.#current(trigger) !== null;
     const { caller } = this.#scene;
     const key = this.#seller;
+    key.rotated.add(trigger);
     const path = `${WEBHOOKS}/${trigger}/rotate_secret`;
     const call = { method: "POST", path, key, limited: key.limited };
     const reply = await caller.once(this.#name, call, random);

@@ -14,6 +14,7 @@ const IMAGE_HOSTS = {
   changing: ["stored", 1],
   slow: ["stored", 1],
   drip: ["stored", 1],
+  heavy: ["stored", 1],
   chunked: ["stored", 1],
   unmarked: ["stored", 1],
   mislabelled: ["stored", 1],

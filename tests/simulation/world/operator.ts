@@ -8,6 +8,8 @@ import { pick } from "./choice.ts";
 import type { Seller } from "./seller.ts";
 
 const SELLERS = "/operator_api/sellers";
+/** A revoked key is refused after this long. */
+const REVOKED_MS = 1_000;
 
 export type OperatorStep =
   | "rename"
@@ -99,10 +101,12 @@ export class Operator implements Actor {
 
   /** For a while; clients wait until it is over. */
   async #suspend(seller: Seller, random: Random): Promise<void> {
-    const { caller, trouble } = this.#scene;
+    const { caller, stage, trouble } = this.#scene;
     const { end } = trouble.shakeOn("a seller is suspended");
     await this.#set(seller, "status", "suspended", random);
+    const from = stage.now();
     await caller.sleep(pick(random, [100, 3_000, 20_000]));
+    seller.suspensions.push({ from, to: stage.now() });
     await this.#set(seller, "status", "active", random);
     end();
   }
@@ -151,7 +155,7 @@ export class Operator implements Actor {
     if (seller.removed) return;
     hold(made.status === 200, "true", "a key is made", made.text);
     const key = child(made.xml!, "key");
-    const former = seller.keyId;
+    const [former, formerKey] = [seller.keyId, seller.key];
     seller.key = textAt(key, "api_key");
     seller.keyId = textAt(key, "key_id");
     const gone = await this.#send(
@@ -174,6 +178,7 @@ export class Operator implements Actor {
     const inForce = child(xml!, "keys").children
       .filter((one) => valueOf(one, "revoked_at") === "")
       .map((one) => textAt(one, "key_id"));
+    await this.#tryRevoked(formerKey, random);
     hold(
       inForce.includes(seller.keyId) && !inForce.includes(former),
       "true",
@@ -182,13 +187,29 @@ export class Operator implements Actor {
     );
   }
 
+  /** A key that is revoked is refused within a second. */
+  async #tryRevoked(key: string, random: Random): Promise<void> {
+    const { caller } = this.#scene;
+    await caller.sleep(REVOKED_MS);
+    const call = { method: "GET", path: "/seller_api/account", key };
+    for (let tries = 0; tries < 3; tries++) {
+      const reply = await caller.once("a former key", call, random);
+      if (typeof reply === "string" || reply.status === 503) continue;
+      const isRefused = reply.status === 401 || reply.status === 429;
+      hold(isRefused, "true", "a revoked key is refused", reply.text);
+    }
+  }
+
   async #rotate(seller: Seller, random: Random): Promise<void> {
     const { caller, world: { operatorKey: key } } = this.#scene;
     const path = `${SELLERS}/${seller.id}/rotate_secret`;
     const call = { method: "POST", path, key };
     const reply = await caller.once("operator", call, random);
     if (typeof reply === "string" || reply.status !== 200) return;
-    seller.secrets.add(textAt(reply.xml!, "webhook_secret"));
+    const secret = textAt(reply.xml!, "webhook_secret");
+    const madeAt = this.#scene.stage.scheduler.time;
+    seller.secrets.add(secret);
+    seller.ownSecrets.push({ secret, madeAt });
   }
 
   async #scrape(random: Random): Promise<void> {

@@ -2,12 +2,28 @@
 import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
-import { pick } from "./choice.ts";
+import { hold } from "./broken_rule.ts";
+import { chance, pick } from "./choice.ts";
 
-export type OutageStep = "kill" | "stop" | "fault" | "faults" | "clock";
+export type OutageStep =
+  | "kill"
+  | "stop"
+  | "fault"
+  | "faults"
+  | "clock"
+  | "night";
 
 /** How long something fails. */
 const TIMES = [10, 400, 3_000, 12_000, 30_000];
+/** How often, and how long, it looks for work in progress. */
+const LOOK_MS = 25;
+const LOOKS = 200;
+/** What failed up to so long ago may leave something behind. */
+const AFTERMATH_MS = 60_000;
+const NIGHT_MS = 25 * 3_600_000;
+
+const LEASES = `SELECT id FROM images WHERE lease_id IS NOT NULL
+  UNION ALL SELECT id FROM deliveries WHERE lease_id IS NOT NULL`;
 
 export class Outages implements Actor {
   readonly #scene: Scene;
@@ -20,6 +36,9 @@ export class Outages implements Actor {
     const { stage } = this.#scene;
     if (!stage.scheduler.faulty) return;
     const process = pick(random, stage.processes);
+    if (kind !== "clock" && kind !== "night" && chance(random, 0.7)) {
+      await this.#opportunity(random);
+    }
     switch (kind) {
       case "kill":
         if (!process.running) return;
@@ -28,16 +47,58 @@ export class Outages implements Actor {
         return await this.#restart(process, random);
       case "stop":
         if (!process.running) return;
-        stage.scheduler.trace(() => `${process.name} is stopped`);
-        await this.#shaken(() => process.stop());
+        await this.#stop(process);
         return await this.#restart(process, random);
       case "clock":
-        return this.#moveClock(random);
+        return await this.#moveClock(random);
+      case "night":
+        return await this.#night(random);
       case "fault":
         return await this.#fail(1, random);
       case "faults":
         return await this.#fail(2, random);
     }
+  }
+
+  /** Waits for a moment at which images or deliveries are in progress. */
+  async #opportunity(random: Random): Promise<void> {
+    const { stage, caller } = this.#scene;
+    for (let looks = 0; looks < LOOKS; looks++) {
+      if (stage.rows(LEASES).length > 0) break;
+      await caller.sleep(LOOK_MS);
+    }
+    await caller.sleep(LOOK_MS * 4 * random.next() ** 3);
+  }
+
+  /** Whoever is stopped gives back what it had claimed. */
+  async #stop(process: SimulatedProcess): Promise<void> {
+    const { stage, trouble, world } = this.#scene;
+    stage.scheduler.trace(() => `${process.name} is stopped`);
+    const begun = stage.scheduler.time;
+    const isCalm = () =>
+      !trouble.anyWithin(begun - AFTERMATH_MS, begun) &&
+      !trouble.anyWithin(begun, stage.scheduler.time);
+    let wasCalm = isCalm();
+    await this.#shaken(async () => {
+      await process.stop();
+      wasCalm &&= trouble.only("a process is away", begun);
+    });
+    if (!wasCalm || world.processes.length > 1) return;
+    const leases = stage.rows(LEASES);
+    hold(leases.length === 0, "empty", "a stop gives leases back", leases);
+  }
+
+  /** The whole service is away for more than a day. */
+  async #night(random: Random): Promise<void> {
+    const { stage, world } = this.#scene;
+    if (!world.jumps) return;
+    await this.#shaken(async () => {
+      for (const process of stage.processes) await process.stop();
+      stage.scheduler.trace(() => "a day passes");
+      stage.moveClock(NIGHT_MS);
+      await this.#scene.caller.sleep(pick(random, TIMES.slice(0, 3)));
+      for (const process of stage.processes) await this.start(process);
+    });
   }
 
   async #moveClock(random: Random): Promise<void> {

@@ -33,7 +33,9 @@ export type Theme =
   | "deliveries"
   | "images"
   | "catalogue"
-  | "quiet";
+  | "quiet"
+  | "prompt"
+  | "days";
 
 const THEMES: Readonly<Record<Theme, number>> = {
   everything: 10,
@@ -41,6 +43,8 @@ const THEMES: Readonly<Record<Theme, number>> = {
   images: 3,
   catalogue: 2,
   quiet: 3,
+  prompt: 1,
+  days: 1,
 };
 
 const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
@@ -68,16 +72,19 @@ const BUNDLE_WRITER: Readonly<Record<BundleStep, number>> = {
   "write": 6,
   "take back": 2,
   "count": 1,
+  "brand": 1,
   "read": 1,
 };
 const BUNDLE_READER: Readonly<Partial<Record<BundleStep, number>>> = {
-  "read": 5,
+  "read": 4,
   "count": 2,
+  "brand": 3,
 };
 const CROWD: Readonly<Record<CrowdStep, number>> = {
   "uploads at once": 3,
   "lists at once": 1,
   "mixed": 3,
+  "mistakes": 2,
 };
 const HOOKS: Readonly<Record<HookStep, number>> = {
   register: 6,
@@ -103,6 +110,11 @@ const OPERATOR: Readonly<Record<OperatorStep, number>> = {
   "exchange a key": 1,
   "rotate a secret": 1,
 };
+/** What changes how events are delivered. */
+const STEERING: Readonly<Partial<Record<OperatorStep, number>>> = {
+  "suspend": 2,
+  "rotate a secret": 1,
+};
 const HOSTILE: Readonly<Record<HostileStep, number>> = {
   "malformed": 3,
   "too large": 1,
@@ -122,6 +134,7 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   fault: 4,
   faults: 1,
   clock: 1,
+  night: 1,
 };
 
 /** Uploads whose images have to be fetched. */
@@ -169,6 +182,8 @@ const DRAW: Readonly<Record<Theme, Draw>> = {
   images: drawImages,
   catalogue: drawChanges,
   quiet: drawCrowds,
+  prompt: drawPrompt,
+  days: drawDays,
 };
 
 export function drawSteps(
@@ -244,6 +259,7 @@ function drawDeliveries(
   add(`${name}/hooks`, between(random, 4, 8), HOOKS, 1_500);
   add("shop", between(random, 5, 12), SHOP, 1_500);
   add(`${name}/events`, between(random, 0, 6), PULL, 3_000);
+  add("operator", between(random, 0, 3), STEERING, 3_000);
   add("outages", between(random, 2, 5), CRASHES, 3_000);
 }
 
@@ -267,6 +283,31 @@ function drawChanges(
   add(`${name}/1`, between(random, 10, 25), CHANGES, 300);
   add("mirror", between(random, 1, 4), FOLLOW, 2_000);
   if (chance(random, 0.3)) add("outages", 2, { kill: 1, stop: 1 }, 3_000);
+}
+
+/** What wakes somebody does so at once. */
+function drawPrompt(
+  [{ name, rateLimit }]: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  add(`${name}/1`, between(random, 8, 20), { "upload": 1, "wait": 2 }, 300);
+  if (rateLimit === null) add(`${name}/hooks`, 5, { register: 1 }, 50);
+  add("shop", between(random, 5, 12), { event: 1, burst: 2 }, 1_000);
+}
+
+/** Days pass, in which what is old is deleted. */
+function drawDays(
+  sellers: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  for (const { name, hostile } of sellers) {
+    if (!hostile) add(`${name}/1`, between(random, 8, 16), CATALOGUE, 3_000);
+  }
+  add("shop", between(random, 2, 8), SHOP, 3_000);
+  add("mirror", between(random, 2, 6), FOLLOW, 5_000);
+  add("outages", between(random, 2, 5), { night: 3, clock: 1, kill: 1 }, 8_000);
 }
 
 /** Where nothing else happens, nothing else wakes what was forgotten. */

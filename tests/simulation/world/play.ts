@@ -138,7 +138,9 @@ class Troupe {
       key: textAt(element, "api_key"),
       keyId: textAt(element, "key_id"),
     }, limited);
-    seller.secrets.add(textAt(element, "webhook_secret"));
+    const secret = textAt(element, "webhook_secret");
+    seller.secrets.add(secret);
+    seller.ownSecrets.push({ secret, madeAt: -Infinity });
     this.#sellers.push(seller);
   }
 

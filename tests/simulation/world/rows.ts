@@ -127,6 +127,7 @@ function drawPatch(
   return Object.fromEntries(
     Object.entries(values).filter(([name]) => {
       if (isNew && needed.includes(name)) return true;
+      if (name === "images" && hosts.length > 0) return chance(random, 0.7);
       const isApart = ["price", "compare_at_price"].includes(name) && apart;
       return (!isApart || isNew) && chance(random, share);
     }),

@@ -37,6 +37,12 @@ export class Seller implements Keyring {
   removed = false;
   /** Secrets that may sign its deliveries. */
   readonly secrets = new Set<string>();
+  /** Those of all its webhooks, with the virtual time of each. */
+  readonly ownSecrets: { secret: string; madeAt: number }[] = [];
+  /** Triggers with a secret of their own, or perhaps. */
+  readonly rotated = new Set<string>();
+  /** While it was suspended for certain; Unix milliseconds. */
+  readonly suspensions: { from: number; to: number }[] = [];
   /** By trigger. */
   readonly webhooks = new Map<string, Register<Registration>>();
   /** Triggers of which deliveries were cancelled, or may have been. */

@@ -19,9 +19,9 @@ export type Settings = Pick<
 >;
 
 /** Most worlds have most settings as they are by default. */
-export function drawSettings(random: Random): Settings {
+export function drawSettings(random: Random, share: number): Settings {
   const rarely = <T>(usual: T, edges: readonly T[]) =>
-    chance(random, 0.2) ? pick(random, edges) : usual;
+    chance(random, share) ? pick(random, edges) : usual;
   const bodyLimit = rarely(16_777_216, [20_000, 65_536]);
   return {
     rateLimit: rarely(1_200, [0, 20, 60, 109, 300]),

@@ -11,6 +11,8 @@ export interface Stage {
   readonly faults: readonly Fault[];
   /** Unix milliseconds of the wall clock. */
   now(): number;
+  /** The latest that the wall clock ever showed. */
+  latest(): number;
   /** Moves the wall clock, forward or back. */
   moveClock(ms: number): void;
   /** What the endpoints of webhooks were sent, in order. */

@@ -79,6 +79,12 @@ export class Trouble {
     return this.#periods.some((one) => one.to >= from && one.from <= to);
   }
 
+  /** Whether nothing else than this has failed since `time`. */
+  only(name: string, time: number): boolean {
+    return this.#periods.filter((one) => one.to >= time)
+      .every((one) => one.name === name);
+  }
+
   /** How long something has failed whose name matches; 0 if it does not. */
   lasts(name: RegExp): number {
     const since = this.#periods

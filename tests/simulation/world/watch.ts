@@ -11,6 +11,8 @@ const STILL_MS = 75_000;
 
 /** Faults with which no write can succeed. */
 const NO_WRITES = /^another program writes|^the database is read-only/;
+/** After so long without a fault each lease was renewed since. */
+const CALM_MS = 60_000;
 /** `/readyz` notices it within a second or two. */
 const NOTICED_MS = 5_000;
 
@@ -71,6 +73,7 @@ export class Watch implements Actor {
       ? await caller.at(this.#process, "watch", call, random)
       : "unsent";
     this.#checkOutage(reply);
+    this.#checkLeases();
     const isReady = typeof reply !== "string" && reply.status === 200;
     for (const [name, { role, sql }] of Object.entries(QUEUES)) {
       const isOurs = isReady && this.#roles.includes(role);
@@ -91,6 +94,21 @@ export class Watch implements Actor {
         look,
       );
     }
+  }
+
+  /** A lease of a process that runs does not end. */
+  #checkLeases(): void {
+    const { stage, trouble } = this.#scene;
+    if (trouble.anySince(stage.scheduler.time - CALM_MS)) return;
+    const ended = stage.rows(
+      `SELECT id, url, lease_until FROM images WHERE lease_until < ?
+       UNION ALL
+       SELECT id, trigger_name, lease_until FROM deliveries
+         WHERE lease_until < ?`,
+      stage.now(),
+      stage.now(),
+    );
+    hold(ended.length === 0, "empty", "a lease is renewed in time", ended);
   }
 
   /** While nothing can be written it is not ready. */

@@ -23,6 +23,8 @@ export interface World {
   sellers: readonly SellerPlan[];
   /** Wall clocks may jump, so that time limits of days may pass. */
   jumps: boolean;
+  /** Nothing fails, and nothing takes longer than it has to. */
+  isPrompt: boolean;
   steps: readonly Step[];
 }
 
@@ -33,12 +35,15 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const sellers = drawSellers(random);
   const processes = drawProcesses(random);
   const { theme, steps } = drawSteps(scheduler, sellers);
+  const isPrompt = theme === "prompt";
   return {
-    settings: drawSettings(random),
+    settings: drawSettings(random, theme === "days" ? 0.6 : 0.2),
     operatorKey: OPERATOR_KEY,
-    processes,
+    processes: isPrompt ? [{ name: "process 1", roles: ROLES }] : processes,
     sellers,
-    jumps: theme !== "quiet" && chance(random, 0.1),
+    jumps: theme === "days" ||
+      (theme === "everything" && chance(random, 0.1)),
+    isPrompt,
     steps,
   };
 }
