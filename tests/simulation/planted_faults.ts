@@ -37,10 +37,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "fair queue: the end of a pause starts nothing",
     file: "lib/fair_queue.ts",
-    from: `    await pause();
+    from: `    await pause;
     this.#pausing--;
     this.#startWaiting();`,
-    to: `    await pause();
+    to: `    await pause;
     this.#pausing--;`,
   },
   {
