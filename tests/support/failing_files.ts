@@ -16,7 +16,6 @@ export type FailFile = (call: string, path: string) => FileErrorName | null;
 
 /** Calls that take a path. */
 const BY_PATH = [
-  "lstat",
   "mkdir",
   "mkdirSync",
   "open",
@@ -27,11 +26,12 @@ const BY_PATH = [
   "remove",
   "rename",
   "renameSync",
+  "stat",
   "writeTextFileSync",
 ] as const;
 
 /** Calls of an open file. */
-const OF_FILE = ["read", "seek", "stat", "sync", "write", "writeSync"] as const;
+const OF_FILE = ["read", "seek", "sync", "write", "writeSync"] as const;
 
 type Call = (...args: unknown[]) => unknown;
 
