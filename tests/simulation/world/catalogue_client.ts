@@ -67,6 +67,17 @@ interface Upload {
   headers: Record<string, string>;
 }
 
+/** A transaction whose results are compared with the model. */
+interface Followed {
+  /** What was uploaded; nothing of an undo. */
+  rows: readonly DrawnRow[];
+  /** Some may have been refused. */
+  partly: boolean;
+  /** When it was sent. */
+  begun: number;
+  undo: { id: string; outcomes: Outcome[] } | null;
+}
+
 export class CatalogueClient implements Actor {
   readonly model = new Model();
   readonly seller: Seller;
@@ -249,7 +260,7 @@ export class CatalogueClient implements Actor {
     if (reply.status !== 200) return this.#checkFlaws(reply, rows);
     this.#checkKey(reply, upload);
     if (query.includes("dry_run")) return this.#checkCounts(reply, expected);
-    await this.#follow(random, reply, rows, partly, null);
+    await this.#follow(random, reply, { rows, partly, begun, undo: null });
   }
 
   /** Whoever has an answer could send the same again. */
@@ -328,9 +339,7 @@ export class CatalogueClient implements Actor {
   async #follow(
     random: Random,
     reply: Reply,
-    rows: readonly DrawnRow[] | null,
-    partly: boolean,
-    undo: { id: string; outcomes: Outcome[] } | null,
+    { rows, partly, begun, undo }: Followed,
   ): Promise<void> {
     const id = textAt(reply.xml!, "transaction_id");
     const status = await this.#get(`${BULK}/${id}`, random);
@@ -342,11 +351,14 @@ export class CatalogueClient implements Actor {
       .filter(({ name }) => name === "product");
     const isRefused = (i: number) =>
       partly && textAt(results[i], "result") === "refused";
-    const stored = rows?.filter((_, i) => !isRefused(i)) ?? [];
-    for (const [i, { isBad, urls }] of rows?.entries() ?? []) {
+    const stored = rows.filter((_, i) => !isRefused(i));
+    const mayFail = this.#scene.trouble.since("network", begun);
+    for (const [i, { isBad, urls }] of rows.entries()) {
       const isBeyond = results[i].source.includes("quota_exceeded");
       hold(
-        isRefused(i) ? isBad || urls.length > 0 || isBeyond : !isBad,
+        isRefused(i)
+          ? isBad || isBeyond || (urls.length > 0 && mayFail)
+          : !isBad,
         "true",
         `product ${i + 1} is stored if it is valid`,
         status.text,
@@ -367,7 +379,7 @@ export class CatalogueClient implements Actor {
     this.model.apply(expected.outcomes, ids);
     const places = results.map((_, i) => i).filter((i) => !isRefused(i));
     this.model.note(id, expected.outcomes, ids, undo?.id ?? null, places);
-    const refused = rows?.filter((_, i) => isRefused(i)) ?? [];
+    const refused = rows.filter((_, i) => isRefused(i));
     this.#uploads.push({
       id,
       refused: refused.map(({ row, flaw }) => productElement(row, flaw?.xml)),
@@ -588,7 +600,13 @@ export class CatalogueClient implements Actor {
     if (expected.status !== 200 || isDry) return;
     const { outcomes, kept = 0 } = expected;
     if (kept > 0) sometimes("a part of an undo refused");
-    await this.#follow(random, reply, null, false, { id, outcomes });
+    const undo = { id, outcomes };
+    await this.#follow(random, reply, {
+      rows: [],
+      partly: false,
+      begun: 0,
+      undo,
+    });
   }
 
   /** Whether an undo that had no answer was done is in its status. */
