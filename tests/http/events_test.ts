@@ -8,6 +8,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { systemClock } from "../../src/deps.ts";
+import { inParallel } from "../../src/lib/in_parallel.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -241,7 +242,8 @@ bothEngines.test("recover delivers what was exhausted, cancelled or never delive
 bothEngines.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
   await using app = await boot({ config: CONFIG });
   const count = 601;
-  await Promise.all(Array.from({ length: count }, (_, i) => emit(app, `${i}`)));
+  const references = Array.from({ length: count }, (_, i) => `${i}`);
+  await inParallel(50, references, (reference) => emit(app, reference));
   await register(app, "http://127.0.0.1:9000/");
   await app.app.db.write((tx) => tx.run("UPDATE webhooks SET disabled_at = 1"));
   for (let i = 0; i < 2; i++) {
