@@ -7,6 +7,10 @@ import type { Machine } from "./machine.ts";
 
 /** How often another program tries to get the lock. */
 const LOCK_AGAIN_MS = 3;
+/** Not those at which a program stops, or of which it may say 500. */
+const FAILURES = ["SQLITE_BUSY", "SQLITE_IOERR", "SQLITE_FULL"] as const;
+/** How many of the calls fail. */
+const SHARES = [0.01, 0.1, 1];
 /** The longest commit on a slow disk. */
 const SLOW_MS = 3_000;
 
@@ -39,6 +43,14 @@ export function databaseFaults(machine: Machine): Fault[] {
         if (random.below(2) > 0) return;
         throw new DbError("full", "disk I/O error, on purpose");
       }),
+    ),
+    ...FAILURES.map((name) =>
+      ours(`some calls of SQLite fail: ${name}`, () => {
+        const share = SHARES[random.below(SHARES.length)];
+        machine.failSqlite = ({ method }) =>
+          method !== "close" && random.next() < share ? name : null;
+        return () => machine.failSqlite = () => null;
+      })
     ),
     ours(
       "commits are slow",

@@ -1,6 +1,7 @@
 /** What the processes of a world share: a machine with a clock and a disk. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../src/deps.ts";
+import type { FailSqlite } from "../support/failing_sqlite.ts";
 import type { Random } from "../support/random.ts";
 import type { DataFolders } from "./data_folders.ts";
 import type { Kernel } from "./kernel.ts";
@@ -52,6 +53,8 @@ export class Machine implements Disposable {
   readonly connections = new Set<DatabaseSync>();
   /** Called with each new one of them. */
   readonly connected = new Set<(connection: DatabaseSync) => void>();
+  /** Decides which calls of SQLite fail. */
+  failSqlite: FailSqlite = () => null;
   /** Called before each commit. */
   readonly committing = new Set<() => void | Promise<void>>();
   #dataDir: string;

@@ -1,11 +1,18 @@
 /** A process of the service: the real application on a simulated machine. */
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
 import type { Config } from "../../src/config.ts";
-import type { Clock, Deps, Log, LogFields } from "../../src/deps.ts";
+import type {
+  Clock,
+  ConnectSqlite,
+  Deps,
+  Log,
+  LogFields,
+} from "../../src/deps.ts";
 import type { ListenerOptions, Listening } from "../../src/http/listener.ts";
 import { RoleLocks } from "../../src/jobs/role_lock.ts";
 import type { Held } from "../../src/lib/holders.ts";
+import { failingSqlite } from "../support/failing_sqlite.ts";
 import type { Random } from "../support/random.ts";
 import { sometimesLogged } from "../support/sometimes.ts";
 import { ClientConnection, type Server } from "./client.ts";
@@ -107,6 +114,7 @@ export class Life implements Server {
   readonly #ended = Promise.withResolvers<never>();
   readonly #clients = new Set<ClientConnection>();
   readonly #connections = new Set<DatabaseSync>();
+  readonly #connect = failingSqlite((call) => this.#machine.failSqlite(call));
   /** What waits until it can run again. */
   readonly #held: (() => void)[] = [];
   readonly #places = new Map<string, Delays>();
@@ -342,7 +350,7 @@ export class Life implements Server {
     const random = this.#machine.kernel.random(`place ${place}`);
     return random.below(2) === 0
       ? { share: 0, mostMs: 0 }
-      : { share: random.next() ** 2, mostMs: 10 ** (random.next() * 3.3) };
+      : { share: random.next() ** 2, mostMs: 10 ** (random.next() * 3) };
   }
 
   get deps(): Deps {
@@ -381,10 +389,8 @@ export class Life implements Server {
     }
   }
 
-  #connectTo(
-    ...args: ConstructorParameters<typeof DatabaseSync>
-  ): DatabaseSync {
-    const connection = new DatabaseSync(...args);
+  #connectTo(...args: Parameters<ConnectSqlite>): DatabaseSync {
+    const connection = this.#connect(...args);
     this.#connections.add(connection);
     this.#machine.connections.add(connection);
     for (const hook of this.#machine.connected) hook(connection);
