@@ -34,8 +34,8 @@ const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
 const LOOK_MS = 3_000;
 /** `/readyz` is asked so often, once a second, until it is 200. */
 const READY_LOOKS = 15;
-/** What is held at so many looks is never given back. */
-const EMPTY_LOOKS = 25;
+/** Most of a minute: a look-up holds its slot until the resolver answers. */
+const EMPTY_LOOKS = 80;
 /** So many images are read. */
 const READ_IMAGES = 4;
 /** Deliveries beyond this many failures wait for minutes and hours. */
@@ -167,7 +167,7 @@ export class Ending {
     let held = stage.held();
     for (let looks = 1; Object.keys(held).length > 0; looks++) {
       hold(looks < EMPTY_LOOKS, "empty", "something was not given back", held);
-      await caller.sleep(looks * 7);
+      await caller.sleep(Math.min(looks * 20, 1_000));
       const now = stage.held();
       held = Object.fromEntries(
         Object.entries(held).filter(([what]) => what in now),
