@@ -9,6 +9,7 @@ import { ImageWorker } from "../../src/images/worker/image_worker.ts";
 import { marked } from "../../src/images/worker/job_mark.ts";
 import type {
   FromImageWorker,
+  ImageTask,
   ImageWorkerSettings,
   ToImageWorker,
 } from "../../src/images/worker/messages.ts";
@@ -31,8 +32,41 @@ export interface ImageWorkersOptions {
   clock: Clock;
   network: Network;
   store: SimulatedStore;
+  /** What all workers of a world fetch; their own by default. */
+  fetches?: FetchesInProgress;
   /** Through which messages reach the process. */
   enter?: Enter;
+}
+
+/** Which images are being fetched, by which worker. */
+export class FetchesInProgress {
+  /** Images that were being fetched when another worker began to. */
+  readonly doubles: { url: string; at: number }[] = [];
+  /** By the image's id. */
+  readonly #workers = new Map<string, { lease: string; worker: object }>();
+
+  begin(
+    worker: object,
+    { id, lease, url }: Pick<ImageTask, "id" | "lease" | "url">,
+    at: number,
+  ): void {
+    const other = this.#workers.get(id)?.worker ?? worker;
+    if (other !== worker) this.doubles.push({ url, at });
+    this.#workers.set(id, { lease, worker });
+  }
+
+  end(lease: string): void {
+    for (const [id, one] of this.#workers) {
+      if (one.lease === lease) this.#workers.delete(id);
+    }
+  }
+
+  /** The worker does nothing any more. */
+  endAll(worker: object): void {
+    for (const [id, one] of this.#workers) {
+      if (one.worker === worker) this.#workers.delete(id);
+    }
+  }
 }
 
 /** What may befall a worker. */
@@ -61,6 +95,7 @@ export class ImageWorkers {
   readonly faults: readonly Fault[];
   readonly options: ImageWorkersOptions;
   readonly random: Random;
+  readonly fetches: FetchesInProgress;
   readonly #workers = new Set<SimulatedWorker>();
   readonly #ailing = new Set<Ailment>();
   #spawned = 0;
@@ -68,6 +103,7 @@ export class ImageWorkers {
   constructor(options: ImageWorkersOptions) {
     const { scheduler, name } = options;
     this.options = options;
+    this.fetches = options.fetches ?? new FetchesInProgress();
     this.random = scheduler.random(`image workers of ${name}`);
     this.faults = Object.entries(AILMENTS).map(([ailment, words]) => ({
       name: `${words} (${name})`,
@@ -158,12 +194,19 @@ class SimulatedWorker implements SpawnedWorker {
       clock: inThread,
       network: network.client(this.#name, this.#gate.enter),
       openStore: (settings) => this.#open(settings, inThread),
-      post: (message) => this.#toMain.send(copied(message)),
+      post: (message) => this.#report(message),
     });
   }
 
   post(message: ToImageWorker): void {
     this.#toWorker.send(copied(message));
+  }
+
+  #report(message: FromImageWorker): void {
+    if (message.type === "done") {
+      for (const { lease } of message.results) this.#workers.fetches.end(lease);
+    }
+    this.#toMain.send(copied(message));
   }
 
   /** A thread that hangs goes on hanging. */
@@ -177,7 +220,7 @@ class SimulatedWorker implements SpawnedWorker {
   /** Its process is dead: nobody is told anything. */
   kill(): void {
     this.#toMain.close();
-    this.#gate.close();
+    this.#close();
     this.#workers.options.network.cut(this.#name);
   }
 
@@ -210,7 +253,11 @@ class SimulatedWorker implements SpawnedWorker {
     if (this.#isDeaf) return;
     if (message.type === "start") this.#settings = message.settings;
     if (message.type === "fetch") {
-      for (const { lease, id } of message.tasks) this.#images.set(lease, id);
+      const { scheduler } = this.#workers.options;
+      for (const task of message.tasks) {
+        this.#images.set(task.lease, task.id);
+        this.#workers.fetches.begin(this, task, scheduler.time);
+      }
     }
     this.#worker.receive(message);
   }
@@ -231,12 +278,17 @@ class SimulatedWorker implements SpawnedWorker {
       : "Error: on purpose";
     if (random.below(2) === 0) this.#toMain.drop();
     this.#toMain.send({ died });
-    this.#gate.close();
+    this.#close();
     this.#workers.options.network.cut(this.#name);
   }
 
-  #finish(): void {
+  #close(): void {
     this.#gate.close();
+    this.#workers.fetches.endAll(this);
+  }
+
+  #finish(): void {
+    this.#close();
     this.#workers.options.network.cut(this.#name);
     const { scheduler } = this.#workers.options;
     scheduler.after(1 + this.#workers.random.below(CHANNEL_MS), this.#end);

@@ -9,9 +9,9 @@ import { testConfig } from "../support/config.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { databaseFaults } from "./database_faults.ts";
 import type { Fault } from "./fault.ts";
-import { ImageHosts } from "./image_hosts.ts";
+import { ImageHosts, type ImageRequest } from "./image_hosts.ts";
 import { SimulatedStore } from "./image_store.ts";
-import { ImageWorkers } from "./image_workers.ts";
+import { FetchesInProgress, ImageWorkers } from "./image_workers.ts";
 import type { Kernel } from "./kernel.ts";
 import { Machine } from "./machine.ts";
 import { Network } from "./network.ts";
@@ -30,12 +30,14 @@ export class SimulatedStage implements Stage, Disposable {
   readonly #store: SimulatedStore;
   #reader: Reader | null = null;
   readonly #endpoints = new WebhookEndpoints();
+  readonly #hosts = new ImageHosts();
+  readonly #fetches = new FetchesInProgress();
 
   constructor(kernel: Kernel, folders: DataFolders, world: World) {
     this.scheduler = kernel;
     this.machine = new Machine(kernel, folders, world);
     this.#world = world;
-    const hosts = new ImageHosts();
+    const hosts = this.#hosts;
     this.#network = new Network(
       kernel,
       (name) => hosts.find(name) ?? this.#endpoints.find(name),
@@ -74,6 +76,10 @@ export class SimulatedStage implements Stage, Disposable {
     this.machine.moveWallClock(ms);
   }
 
+  imageRequests(): readonly ImageRequest[] {
+    return this.#hosts.requests;
+  }
+
   receipts(): readonly Receipt[] {
     return this.#endpoints.receipts;
   }
@@ -90,6 +96,10 @@ export class SimulatedStage implements Stage, Disposable {
   #closeReader(): void {
     this.#reader?.[Symbol.dispose]();
     this.#reader = null;
+  }
+
+  doubles(): FetchesInProgress["doubles"] {
+    return this.#fetches.doubles;
   }
 
   errors(): Machine["errors"] {
@@ -116,6 +126,7 @@ export class SimulatedStage implements Stage, Disposable {
       clock: machine.clock,
       network: this.#network,
       store: this.#store,
+      fetches: this.#fetches,
     });
     const process = new Process({
       name,

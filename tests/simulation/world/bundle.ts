@@ -36,7 +36,17 @@ export class Bundle {
   }
 }
 
-export type BundleStep = "write" | "take back" | "count" | "brand" | "read";
+export type BundleStep =
+  | "write"
+  | "take back"
+  | "count"
+  /** Writes, and sets what is stored beside the mark at the same time. */
+  | "race"
+  | "read";
+
+/** Changes at the same time as a write, and within how long. */
+const RACERS = 8;
+const RACE_MS = 60;
 
 export class BundleClient implements Actor {
   readonly #scene: Scene;
@@ -61,8 +71,8 @@ export class BundleClient implements Actor {
         return await this.#takeBack(random);
       case "count":
         return await this.#count(random);
-      case "brand":
-        return await this.#setBrand(random);
+      case "race":
+        return await this.#race(random);
       case "read":
         return await this.read(random);
     }
@@ -137,13 +147,23 @@ export class BundleClient implements Actor {
     written.done();
   }
 
+  async #race(random: Random): Promise<void> {
+    const { caller, stage: { scheduler } } = this.#scene;
+    if (this.#bundle.mark.values.includes("")) return;
+    const racers = Array.from({ length: RACERS }, async (_, i) => {
+      await caller.sleep(random.next() * RACE_MS);
+      const name = `${this.#name} ${this.#bundle.marks} racer ${i}`;
+      await this.#setBrand(`b${i}`, scheduler.random(name));
+    });
+    await Promise.all([this.#write(random), ...racers]);
+  }
+
   /** Sets what is stored beside the mark, which stays as it is. */
-  async #setBrand(random: Random): Promise<void> {
-    const { prefix, seller, mark } = this.#bundle;
-    if (mark.values.includes("")) return;
+  async #setBrand(brand: string, random: Random): Promise<void> {
+    const { prefix, seller } = this.#bundle;
     const { reply } = await this.#send({
       method: "PUT",
-      path: `${PRODUCTS}/${prefix}0/attribute/brand/b${++this.#bundle.marks}`,
+      path: `${PRODUCTS}/${prefix}0/attribute/brand/${brand}`,
     }, random);
     if (seller.removed) return;
     hold(reply!.status === 204, "true", "a brand is set", reply!.text);

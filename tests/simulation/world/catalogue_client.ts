@@ -639,8 +639,13 @@ export class CatalogueClient implements Actor {
   }
 
   async #look(kind: CatalogueStep, random: Random): Promise<void> {
+    const isFresh = kind === "wait" && chance(random, 0.5);
+    if (isFresh) await this.#upload(random, this.#drawn(random, {}));
     if (this.#uploads.length === 0) return;
-    const { id, refused } = pick(random, this.#uploads.slice(-4));
+    const { id, refused } = pick(
+      random,
+      this.#uploads.slice(isFresh ? -1 : -4),
+    );
     const path = `${BULK}/${id}`;
     if (kind === "refused products") {
       return await this.#readRefused(`${path}/refused`, refused, random);
@@ -689,6 +694,10 @@ export class CatalogueClient implements Actor {
     const { stage, trouble, world } = this.#scene;
     const finishedAt = Date.parse(textAt(transaction, "finished_at"));
     if (Number.isNaN(finishedAt) || world.jumps) return;
+    // A request that is refused for its rate is sent again much later.
+    const { plan: { rateLimit } } = this.seller;
+    const rate = rateLimit ?? world.settings.rateLimit;
+    if (rate > 0 && rate < 1_000) return;
     const { time } = stage.scheduler;
     if (trouble.anySince(begun - LATE_MS)) return;
     const late = Math.min(stage.now() - finishedAt, time - begun);

@@ -157,7 +157,7 @@ function checkSecrets(receipt: Receipt, sellers: readonly Seller[]): void {
 }
 
 /** An attempt begins so soon if nothing is in its way. */
-const PROMPT_MS = 500;
+const PROMPT_MS = 25;
 /** Others of its webhook may be, for so long. */
 const OTHERS_MS = 3_000;
 const OTHERS = 4;

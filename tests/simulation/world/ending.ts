@@ -11,7 +11,7 @@ import type { CatalogueClient } from "./catalogue_client.ts";
 import { checkCounters } from "./counters.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
-import { fateOf } from "./hosts.ts";
+import { fateOf, retryAfterOf } from "./hosts.ts";
 import { Mirror, type Shown } from "./mirror.ts";
 import { Puller } from "./puller.ts";
 import type { Seller } from "./seller.ts";
@@ -34,6 +34,8 @@ const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
 const LOOK_MS = 3_000;
 /** `/readyz` is asked so often, once a second, until it is 200. */
 const READY_LOOKS = 15;
+/** What failed up to so long ago may have cost a lease. */
+const AFTERMATH_MS = 60_000;
 /** Most of a minute: a look-up holds its slot until the resolver answers. */
 const EMPTY_LOOKS = 80;
 /** So many images are read. */
@@ -79,6 +81,7 @@ export class Ending {
     const { scheduler } = this.#scene.stage;
     scheduler.trace(() => "everything has settled; what is there is compared");
     this.#checkErrors();
+    this.#checkRetryAfter();
     await this.#checkReady();
     await this.#checkEmpty();
     const { clients, bundles, hooks } = this.#witnesses;
@@ -145,9 +148,37 @@ export class Ending {
     }
   }
 
+  /** A host that asks for time has it, unless an upload asks anew. */
+  #checkRetryAfter(): void {
+    const { stage, trouble, world } = this.#scene;
+    const isAskedAnew = (kind: string) => /undo|retry/.test(kind);
+    if (world.jumps || world.steps.some(({ kind }) => isAskedAnew(kind))) {
+      return;
+    }
+    const refused = new Map<string, number>();
+    for (const { method, url, status, at } of stage.imageRequests()) {
+      const since = refused.get(url);
+      refused.delete(url);
+      if (method === "HEAD") continue;
+      if (status === 429 || status === 503) refused.set(url, at);
+      if (since === undefined || trouble.anyWithin(since, at)) continue;
+      hold(
+        at - since >= retryAfterOf(url),
+        "true",
+        `${url} is asked again after the time that its host wants`,
+        { since, at },
+      );
+    }
+  }
+
   /** No error is logged that nothing explains. */
   #checkErrors(): void {
     const { stage, trouble, world } = this.#scene;
+    const stuck = stage.errors().filter(({ event }) => event === "role_stuck");
+    hold(stuck.length === 0, "alive", "no role has to be started anew", stuck);
+    const doubles = stage.doubles()
+      .filter(({ at }) => !trouble.anyWithin(at - AFTERMATH_MS, at));
+    hold(doubles.length === 0, "true", "an image is fetched once", doubles);
     if (world.sellers.some(({ hostile }) => hostile)) return;
     const unexplained = stage.errors()
       // A refusal is judged where it is answered.

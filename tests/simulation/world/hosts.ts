@@ -124,6 +124,17 @@ const PROMPT: ReadonlySet<string> = new Set<ImageHost>([
   "twoway",
 ]);
 
+/** For how long hosts ask to wait, in milliseconds. */
+const RETRY_AFTER_MS: Partial<Record<ImageHost, number>> = {
+  hesitant: 20_000,
+  busy: 30_000,
+};
+
+/** 0 if the host asks for nothing. */
+export function retryAfterOf(url: string): number {
+  return RETRY_AFTER_MS[hostOf(url) as ImageHost] ?? 0;
+}
+
 export function isPrompt(url: string): boolean {
   return PROMPT.has(hostOf(url));
 }

@@ -44,7 +44,7 @@ const THEMES: Readonly<Record<Theme, number>> = {
   catalogue: 2,
   quiet: 3,
   prompt: 1,
-  days: 1,
+  days: 2,
 };
 
 const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
@@ -72,13 +72,12 @@ const BUNDLE_WRITER: Readonly<Record<BundleStep, number>> = {
   "write": 6,
   "take back": 2,
   "count": 1,
-  "brand": 1,
+  "race": 2,
   "read": 1,
 };
 const BUNDLE_READER: Readonly<Partial<Record<BundleStep, number>>> = {
-  "read": 4,
+  "read": 5,
   "count": 2,
-  "brand": 3,
 };
 const CROWD: Readonly<Record<CrowdStep, number>> = {
   "uploads at once": 3,
@@ -307,7 +306,7 @@ function drawDays(
   }
   add("shop", between(random, 2, 8), SHOP, 3_000);
   add("mirror", between(random, 2, 6), FOLLOW, 5_000);
-  add("outages", between(random, 2, 5), { night: 3, clock: 1, kill: 1 }, 8_000);
+  add("outages", between(random, 2, 5), { night: 3, clock: 2, kill: 1 }, 8_000);
 }
 
 /** Where nothing else happens, nothing else wakes what was forgotten. */

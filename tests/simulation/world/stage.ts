@@ -1,5 +1,6 @@
 /** What a world is played on: processes, a network, faults, and the rows. */
 import type { Fault } from "../fault.ts";
+import type { ImageRequest } from "../image_hosts.ts";
 import type { Receipt } from "../webhook_endpoints.ts";
 import type { Scheduler, SimulatedProcess } from "../scheduler.ts";
 
@@ -15,6 +16,8 @@ export interface Stage {
   latest(): number;
   /** Moves the wall clock, forward or back. */
   moveClock(ms: number): void;
+  /** What the hosts of images were asked, in order. */
+  imageRequests(): readonly ImageRequest[];
   /** What the endpoints of webhooks were sent, in order. */
   receipts(): readonly Receipt[];
   /** Reads the database with a connection of its own. */
@@ -22,6 +25,8 @@ export interface Stage {
     sql: string,
     ...params: (string | number)[]
   ): T[];
+  /** Images that were being fetched when another worker began to. */
+  doubles(): readonly { url: string; at: number }[];
   /** Lines of the log that say that something is wrong. */
   errors(): readonly { event: string; fields: unknown; at: number }[];
   /** What running processes hold, by name; nothing at zero. */
