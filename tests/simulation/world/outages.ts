@@ -17,7 +17,7 @@ export type OutageStep =
 const TIMES = [10, 400, 3_000, 12_000, 30_000];
 /** How often, and how long, it looks for work in progress. */
 const LOOK_MS = 25;
-const LOOKS = 200;
+const LOOKS = 800;
 /** What failed up to so long ago may leave something behind. */
 const AFTERMATH_MS = 60_000;
 const NIGHT_MS = 25 * 3_600_000;
@@ -142,7 +142,9 @@ export class Outages implements Actor {
   }
 
   async #fail(count: number, random: Random): Promise<void> {
-    const { stage: { faults }, caller, trouble } = this.#scene;
+    const { stage, world, caller, trouble } = this.#scene;
+    const faults = stage.faults
+      .filter((fault) => fault.of === "ours" || !world.soundNetwork);
     if (faults.length === 0) return;
     const chosen = Array.from({ length: count }, () => pick(random, faults));
     for (const fault of chosen) trouble.begin(fault);

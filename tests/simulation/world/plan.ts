@@ -256,7 +256,7 @@ function drawDeliveries(
   add: Add,
 ): void {
   add(`${name}/hooks`, between(random, 4, 8), HOOKS, 1_500);
-  add("shop", between(random, 5, 12), SHOP, 1_500);
+  add("shop", between(random, 5, 12), SHOP, pick(random, [1_500, 5_000]));
   add(`${name}/events`, between(random, 0, 6), PULL, 3_000);
   add("operator", between(random, 0, 3), STEERING, 3_000);
   add("outages", between(random, 2, 5), CRASHES, 3_000);
@@ -268,7 +268,8 @@ function drawImages(
   random: Random,
   add: Add,
 ): void {
-  add(`${name}/1`, between(random, 3, 8), IMAGES, 500);
+  const paceMs = pick(random, [500, 8_000]);
+  add(`${name}/1`, between(random, 3, 8), IMAGES, paceMs);
   add("outages", between(random, 2, 5), CRASHES, 3_000);
   if (chance(random, 0.5)) add("mirror", 3, FOLLOW, 8_000);
 }

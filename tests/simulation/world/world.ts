@@ -23,6 +23,8 @@ export interface World {
   sellers: readonly SellerPlan[];
   /** Wall clocks may jump, so that time limits of days may pass. */
   jumps: boolean;
+  /** Its network does not fail, so all that fails is ours. */
+  soundNetwork: boolean;
   /** Nothing fails, and nothing takes longer than it has to. */
   isPrompt: boolean;
   steps: readonly Step[];
@@ -43,6 +45,8 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
     sellers,
     jumps: theme === "days" ||
       (theme === "everything" && chance(random, 0.1)),
+    soundNetwork: ["images", "deliveries"].includes(theme) &&
+      chance(random, 0.6),
     isPrompt,
     steps,
   };
