@@ -158,9 +158,8 @@ function checkSecrets(receipt: Receipt, sellers: readonly Seller[]): void {
 
 /** An attempt begins so soon if nothing is in its way. */
 const PROMPT_MS = 25;
-/** Others of its webhook may be, for so long. */
-const OTHERS_MS = 3_000;
-const OTHERS = 4;
+/** As many attempts may be in flight to one URL. */
+const IN_FLIGHT = 4;
 
 function checkPrompt({ stage }: Scene): void {
   const late = stage.rows(
@@ -168,11 +167,12 @@ function checkPrompt({ stage }: Scene): void {
      JOIN delivery_attempts a ON a.delivery_id = d.id AND a.number = 1
      WHERE a.started_at > d.created_at + ?
        AND (SELECT COUNT(*) FROM deliveries o
-            WHERE o.webhook_id = d.webhook_id AND o.created_at <= d.created_at
-              AND o.created_at > d.created_at - ?) <= ?`,
+            JOIN delivery_attempts b ON b.delivery_id = o.id
+            WHERE o.webhook_id = d.webhook_id AND o.id <> d.id
+              AND b.started_at <= a.started_at
+              AND b.started_at + b.duration_ms >= d.created_at - 10) < ?`,
     PROMPT_MS,
-    OTHERS_MS,
-    OTHERS,
+    IN_FLIGHT,
   );
   hold(late.length === 0, "fair", "a delivery begins at once", late);
 }

@@ -310,7 +310,9 @@ export class Ending {
 
   /** Who pulls events has each that was handed in, in order, once. */
   async #checkEvents(): Promise<void> {
-    const { jumps } = this.#scene.world;
+    const { jumps, isPrompt } = this.#scene.world;
+    // Events that are handed in at once have no order.
+    const ordered = (ids: string[]) => isPrompt ? ids.toSorted() : ids;
     const fresh = this.#here.filter(({ events }) => events.length > 0)
       .map((seller) => new Puller(this.#scene, seller, "a new puller"));
     for (const puller of [...fresh, ...this.#witnesses.pullers]) {
@@ -319,7 +321,7 @@ export class Ending {
       if (seller.removed || jumps) continue;
       const sent = seller.events.map(({ id }) => id);
       hold(
-        pulled.join() === sent.join(),
+        ordered(pulled).join() === ordered(sent).join(),
         "true",
         `${seller.plan.name} pulls each event once, in order`,
         { pulled, sent },

@@ -94,7 +94,7 @@ const HOOKS: Readonly<Record<HookStep, number>> = {
   test: 1,
   replay: 1,
 };
-const SHOP: Readonly<Record<ShopStep, number>> = {
+const SHOP: Readonly<Partial<Record<ShopStep, number>>> = {
   event: 5,
   burst: 1,
   repeat: 1,
@@ -293,7 +293,7 @@ function drawPrompt(
 ): void {
   add(`${name}/1`, between(random, 8, 20), { "upload": 1, "wait": 2 }, 300);
   if (rateLimit === null) add(`${name}/hooks`, 5, { register: 1 }, 50);
-  add("shop", between(random, 5, 12), { event: 1, burst: 2 }, 1_000);
+  add("shop", between(random, 10, 20), { event: 1, "at once": 3 }, 1_000);
 }
 
 /** Days pass, in which what is old is deleted. */

@@ -8,13 +8,17 @@ import { between, pick } from "./choice.ts";
 import { USED_TRIGGERS } from "./hook_client.ts";
 import type { Seller } from "./seller.ts";
 
-export type ShopStep = "event" | "burst" | "repeat";
+export type ShopStep = "event" | "burst" | "at once" | "repeat";
+
+/** Within this time. */
+const AT_ONCE_MS = 4;
 
 export class Shop implements Actor {
   readonly #scene: Scene;
   readonly #sellers: readonly Seller[];
   readonly #name: string;
   #references = 0;
+  #atOnces = 0;
 
   constructor(scene: Scene, sellers: readonly Seller[], name: string) {
     this.#scene = scene;
@@ -32,9 +36,23 @@ export class Shop implements Actor {
           await this.#event(seller, random);
         }
         return;
+      case "at once":
+        return await this.#atOnce(random);
       case "repeat":
         return await this.#repeat(seller, random);
     }
+  }
+
+  /** Some, while those before them are claimed; no more than are sent at once. */
+  async #atOnce(random: Random): Promise<void> {
+    const { caller, stage: { scheduler } } = this.#scene;
+    const events = Array.from({ length: between(random, 2, 4) }, async () => {
+      const own = scheduler.random(`${this.#name} at once ${++this.#atOnces}`);
+      const seller = pick(own, this.#sellers);
+      await caller.sleep(own.next() * AT_ONCE_MS);
+      await this.#event(seller, own);
+    });
+    await Promise.all(events);
   }
 
   async #event(seller: Seller, random: Random): Promise<void> {
