@@ -13,6 +13,8 @@ export interface Server {
   /** Calls `fn` in the process: now, when it can run again, or never. */
   enter(fn: () => void): void;
   handle(request: Request, info: Deno.ServeHandlerInfo): Promise<Response>;
+  /** An answer is sent, or nobody waits for it any more. */
+  sent(): void;
 }
 
 /** A reader that has stopped leaves after so long. */
@@ -39,6 +41,10 @@ export class ClientConnection {
   #sent = 0;
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #cancelLeave = () => {};
+  /** The process has the request. */
+  #isAsked = false;
+  /** It has sent the whole answer. */
+  #isSent = false;
   #isOver = false;
 
   /** `end` is called once, with null where the client got no whole answer. */
@@ -70,9 +76,9 @@ export class ClientConnection {
     this.#later(this.#latency(), () => void this.#ask());
   }
 
-  /** The process has ended: nothing more reaches the client. */
+  /** The process has ended: what it has not sent does not reach the client. */
   cut(): void {
-    this.#finish(null);
+    if (!this.#isSent) this.#finish(null);
   }
 
   #latency(): number {
@@ -105,6 +111,7 @@ export class ClientConnection {
       hostname: ADDRESS,
       port: 1,
     };
+    this.#isAsked = true;
     const response = await this.#server.handle(request, {
       remoteAddr,
       completed: Promise.resolve(),
@@ -160,6 +167,8 @@ export class ClientConnection {
       Number(declared) === body.length;
     const { status, headers } = response;
     const answer = isWhole ? { status, headers, body } : null;
+    this.#isSent = true;
+    this.#server.sent();
     this.#scheduler.after(this.#latency(), () => this.#finish(answer));
   }
 
@@ -176,6 +185,7 @@ export class ClientConnection {
 
   #finish(answer: SimulatedAnswer | null): void {
     if (this.#isOver) return;
+    if (this.#isAsked && !this.#isSent) this.#server.sent();
     this.#isOver = true;
     this.#cancelLeave();
     this.#end(answer);

@@ -73,11 +73,16 @@ function setting(
   begin: (connection: DatabaseSync) => void,
   end: (connection: DatabaseSync) => void,
 ): () => void {
-  for (const connection of machine.connections) begin(connection);
-  machine.connected.add(begin);
+  const change = (fn: typeof begin, connections: Iterable<DatabaseSync>) =>
+    machine.withoutFailures(() => {
+      for (const connection of connections) fn(connection);
+    });
+  const atOpening = (connection: DatabaseSync) => change(begin, [connection]);
+  change(begin, machine.connections);
+  machine.connected.add(atOpening);
   return () => {
-    machine.connected.delete(begin);
-    for (const connection of machine.connections) end(connection);
+    machine.connected.delete(atOpening);
+    change(end, machine.connections);
   };
 }
 

@@ -103,6 +103,17 @@ export class Machine implements Disposable {
     after: (ms, fn) => this.kernel.after(ms, fn),
   };
 
+  /** Calls `fn`; of what it does with SQLite nothing fails on purpose. */
+  withoutFailures(fn: () => void): void {
+    const { failSqlite } = this;
+    this.failSqlite = () => null;
+    try {
+      fn();
+    } finally {
+      this.failSqlite = failSqlite;
+    }
+  }
+
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.kernel.after(ms, resolve));
   }

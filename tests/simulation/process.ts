@@ -126,7 +126,8 @@ export class Life implements Server {
   #app: App | null = null;
   #locks: RoleLocks | null = null;
   #handler: Deno.ServeHandler | null = null;
-  #handling = 0;
+  /** Requests whose answers are not sent. */
+  #sending = 0;
   #idle: (() => void) | null = null;
 
   constructor(options: ProcessOptions, name: string) {
@@ -199,7 +200,7 @@ export class Life implements Server {
     });
     cancel();
     if (!this.#isAlive) return;
-    if (this.#handling > 0 && kernel.time < begun + DRAIN_MS) {
+    if (this.#sending > 0 && kernel.time < begun + DRAIN_MS) {
       this.#machine.fail(new Error(`${this.name} drops requests in flight`));
     }
     this.#log("info", "stopped");
@@ -261,17 +262,14 @@ export class Life implements Server {
     });
   }
 
-  async handle(
-    request: Request,
-    info: Deno.ServeHandlerInfo,
-  ): Promise<Response> {
-    this.#handling++;
-    try {
-      return await this.#handler!(request, info);
-    } finally {
-      this.#handling--;
-      if (this.#handling === 0) this.#idle?.();
-    }
+  handle(request: Request, info: Deno.ServeHandlerInfo): Promise<Response> {
+    this.#sending++;
+    return Promise.resolve(this.#handler!(request, info));
+  }
+
+  sent(): void {
+    this.#sending--;
+    if (this.#sending === 0) this.#idle?.();
   }
 
   #listen({ handler, hostname, port }: ListenerOptions): Listening {
@@ -282,7 +280,7 @@ export class Life implements Server {
         new Promise((resolve) => {
           this.#handler = null;
           this.#idle = resolve;
-          if (this.#handling === 0) resolve();
+          if (this.#sending === 0) resolve();
         }),
     };
   }

@@ -48,7 +48,8 @@ export function readAnswer(
     const after = headers.get("retry-after");
     rule(/^\d+$/.test(after ?? ""), `${status} has a Retry-After in seconds`);
   }
-  if (limited && status !== 401 && status !== 408) {
+  // Where the key cannot be looked up, nobody knows whose rate it is.
+  if (limited && ![401, 408, 503].includes(status)) {
     for (const name of ["limit", "remaining", "reset"]) {
       const value = headers.get(`ratelimit-${name}`);
       rule(/^\d+$/.test(value ?? ""), `a seller is told RateLimit-${name}`);

@@ -213,7 +213,10 @@ export class Caller {
     if (this.#options.trouble.anySince(begun - AFTERMATH_MS)) return;
     const took = Math.round(this.#scheduler.time - begun);
     hold(took <= fairMs, "fair", `${what} took ${took} ms`);
-    hold(reply.status !== 503, "fair", `${what} is not refused`, reply.text);
+    // The world's settings may leave little room.
+    const isRefused = reply.status === 503 &&
+      !reply.text.includes("bytes of request bodies in progress");
+    hold(!isRefused, "fair", `${what} is not refused`, reply.text);
   }
 
   #count({ method, path }: Call, { status }: Reply): void {

@@ -241,12 +241,15 @@ export class CatalogueClient implements Actor {
   async #conclude(
     random: Random,
     upload: Upload,
-    { reply }: Sent,
+    { reply, repeated }: Sent,
     begun: number,
   ): Promise<void> {
     const { rows, query } = upload;
     const partly = query.includes("accept=valid");
     if (this.seller.removed) return;
+    // Days may have passed between the tries, and the key was forgotten.
+    const mayBeTwice = repeated && this.#scene.world.jumps;
+    if (mayBeTwice) return void (this.#hasLostTrack = true);
     const expected = this.#expect(rows, partly);
     if (reply === null) {
       if (expected.status === 200) await this.#resolve(random, expected);
