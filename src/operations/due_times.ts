@@ -3,28 +3,47 @@ import { type Db, MAINTENANCE, type Param, type Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { RETRY_AFTER_LIMIT_MS } from "../images/image.ts";
 import { LONGEST_RETRY_MS } from "../webhooks/webhook.ts";
+import { LEASE_MS } from "../jobs/lease.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 
-/** Subtracts `ms` from all due times after `now` (Unix milliseconds). */
+/**
+ * Subtracts `ms` from all due times after `now` (Unix milliseconds), and from
+ * the ends of leases that no clock of now has set.
+ */
 export type BringForward = (
   tx: Tx,
   now: number,
   ms: number,
 ) => Promise<unknown>;
 
-/** Images in progress are not changed: their leases belong to their holders. */
-export const bringImagesForward: BringForward = (tx, now, ms) =>
-  tx.run(
+/*
+ * A lease that lasts longer than any was made before the clock went back. Its
+ * holder renews it at once; if it is dead, the lease ends when it would have.
+ */
+
+export const bringImagesForward: BringForward = async (tx, now, ms) => {
+  await tx.run(
     "UPDATE image_askers SET due_at = due_at - ? WHERE due_at > ?",
     [ms, now],
   );
+  await tx.run(
+    `UPDATE images SET lease_until = lease_until - ?
+     WHERE lease_id IS NOT NULL AND lease_until > ?`,
+    [ms, now + LEASE_MS],
+  );
+};
 
-export const bringDeliveriesForward: BringForward = (tx, now, ms) =>
-  tx.run(
+export const bringDeliveriesForward: BringForward = async (tx, now, ms) => {
+  await tx.run(
     "UPDATE deliveries SET due_at = due_at - ? WHERE due_at > ?",
     [ms, now],
   );
+  await tx.run(
+    "UPDATE deliveries SET lease_until = lease_until - ? WHERE lease_until > ?",
+    [ms, now + LEASE_MS],
+  );
+};
 
 /** Rows of one write. */
 const ROWS = 500;

@@ -1,6 +1,7 @@
 /** A clock that is set back while the service is down. */
 import { assertEquals } from "@std/assert";
 import { systemClock, systemIds } from "../../src/deps.ts";
+import { bringImagesForward } from "../../src/operations/due_times.ts";
 import { boot, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -82,4 +83,41 @@ bothEngines.test("work that a clock ahead of time put off continues at the next 
     )
   );
   assertEquals(row, { due: lately }, "a retry of ours is not touched");
+});
+
+bothEngines.test("a lease of the clock before it went back ends when it would have", async () => {
+  await using images = new ImageHost();
+  await using app = await boot();
+  const { db } = app.app;
+  const names = ["dead", "renewed"];
+  await app.upload(
+    names.map((name) =>
+      product(
+        name,
+        `<images><image>${images.url}/good/${name}.png</image></images>`,
+      )
+    ).join(""),
+  );
+  const now = systemClock.now();
+  const lease = (name: string, until: number) =>
+    db.write((tx) =>
+      tx.run(
+        "UPDATE images SET lease_id = ?, lease_until = ? WHERE url LIKE ?",
+        [
+          systemIds.uuid(),
+          until,
+          `%/${name}.png`,
+        ],
+      )
+    );
+  await lease("dead", now + HOUR + 9_000);
+  await lease("renewed", now + 14_000);
+  await db.write((tx) => bringImagesForward(tx, now, HOUR));
+  const rows = await db.read((sql) =>
+    sql.all<{ until: number }>(
+      'SELECT lease_until AS "until" FROM images ORDER BY url',
+    )
+  );
+  const left = rows.map(({ until }) => Number(until) - now);
+  assertEquals(left, [9_000, 14_000]);
 });

@@ -46,7 +46,7 @@ import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
-import { LEASE_MS, RENEW_MS } from "../../jobs/lease.ts";
+import { LEASE_MS, mustRenew, RENEW_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 
@@ -236,7 +236,10 @@ export class ImageRole implements BackgroundRole {
     const { clock } = this.#services.deps;
     const now = clock.now();
     // Before the read: after a stall our own leases have expired.
-    if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
+    const leasedUntil = this.#renewAt - RENEW_MS + LEASE_MS;
+    if (this.#held.size > 0 && mustRenew(leasedUntil, now)) {
+      await this.#renew(now);
+    }
     const { expired, picked, rooms, untold } = await this.#look(now);
     const jobs = picked.jobs.map((job) => ({
       ...job,

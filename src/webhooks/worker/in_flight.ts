@@ -2,6 +2,7 @@
  * Deliveries in flight and their limits, shared among sellers by how long their
  * endpoints take.
  */
+import { mustRenew } from "../../jobs/lease.ts";
 import type { Clock } from "../../deps.ts";
 import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
 import type { Claim, QueueHead } from "../rows/queue.ts";
@@ -75,10 +76,10 @@ export class InFlight {
     }
   }
 
-  /** Deliveries whose lease ends before a time in Unix milliseconds. */
-  leasedUntil(time: number): Flight[] {
+  /** Deliveries whose lease must be renewed at `now` (Unix milliseconds). */
+  toRenew(now: number): Flight[] {
     return [...this.#flights.keys()].filter(({ leaseUntil }) =>
-      leaseUntil < time
+      mustRenew(leaseUntil, now)
     );
   }
 

@@ -29,7 +29,7 @@ import {
 import { type ClaimShare, type Flight, IN_ALL, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
-import { LEASE_MS, RENEW_MS } from "../../jobs/lease.ts";
+import { LEASE_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { sendPayload } from "./attempt.ts";
 
@@ -196,7 +196,7 @@ export class WebhookRole implements BackgroundRole {
   }
 
   async #renew(now: number): Promise<void> {
-    const flights = this.#inFlight.leasedUntil(now + LEASE_MS - RENEW_MS);
+    const flights = this.#inFlight.toRenew(now);
     if (flights.length === 0) return;
     const leaseUntil = now + LEASE_MS;
     const claims = flights.map(({ claim }) => claim);

@@ -64,3 +64,19 @@ Deno.test("a seller whose endpoints are prompt has four tries at each", () => {
   assertEquals(endpoints.send(heads).length, 4 * 13);
   assertEquals(endpoints.send(heads), []);
 });
+
+Deno.test("a lease is renewed in time, and at once if the clock has gone back", () => {
+  const { clock, inFlight } = new Endpoints();
+  const now = clock.now();
+  const leases = [10_001, 15_000, 10_000, 3_600_000 + 12_000];
+  const heads = headsOf("seller", leases.length);
+  for (const [n, head] of heads.entries()) {
+    inFlight.add({
+      ...head,
+      claim: { id: head.webhookId, leaseId: "l", attempt: 1 },
+      leaseUntil: now + leases[n],
+    });
+  }
+  const renewed = inFlight.toRenew(now).map(({ webhookId }) => webhookId);
+  assertEquals(renewed, ["seller-2", "seller-3"]);
+});
