@@ -324,10 +324,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: leases are not renewed",
     file: "images/worker/role.ts",
-    from:
-      `    if (now >= this.#renewAt && this.#held.size > 0) await this.#renew(now);
-`,
-    to: "",
+    from: "    if (this.#held.size > 0 && mustRenew(leasedUntil, now)) {",
+    to: "    if (this.#held.size < 0 && mustRenew(leasedUntil, now)) {",
   },
   {
     name: "images: an expired lease is never taken over",
