@@ -9,10 +9,10 @@ import {
   Listener,
   type ListenerOptions,
   type Listening,
-} from "./http/listener.ts";
-import { RequestHandler } from "./http/server.ts";
+} from "./http/server/listener.ts";
+import { RequestHandler } from "./http/server/request_handler.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
-import type { Route } from "./http/router.ts";
+import type { Route } from "./http/server/router.ts";
 import { hasCopies } from "./images/rows/copies.ts";
 import { diskThreads } from "./images/storage/disk_call.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";

@@ -1,5 +1,5 @@
 /** The table of endpoints: path, access, parameters, handler, documentation. */
-import { getHealth, getReadiness } from "./health.ts";
+import { getHealth, getReadiness } from "./handlers/health_endpoints.ts";
 import {
   getChapter,
   getDocs,
@@ -7,14 +7,14 @@ import {
   getOpenApi,
   getProductsSchema,
   getResponsesSchema,
-} from "./contracts.ts";
-import { getImage } from "./images.ts";
+} from "./handlers/contract_endpoints.ts";
+import { getImage } from "./handlers/image_endpoints.ts";
 import {
   getRefusedProducts,
   getTransaction,
   listTransactions,
   retryImages,
-} from "./transactions.ts";
+} from "./handlers/transaction_endpoints.ts";
 import {
   addSeller,
   addSellerKey,
@@ -25,21 +25,24 @@ import {
   listSellers,
   putSellerAttribute,
   rotateSellerSecrets,
-} from "./sellers.ts";
-import { listAudit } from "./audit.ts";
-import { ingestEvent, listEvents } from "./events.ts";
-import { getMetrics } from "./metrics.ts";
-import { getAsset, getPage } from "./page.ts";
-import { bulkUpload, undoUpload } from "./uploads.ts";
+} from "./handlers/seller_endpoints.ts";
+import { listAudit } from "./handlers/audit_endpoints.ts";
+import { ingestEvent, listEvents } from "./handlers/event_endpoints.ts";
+import { getMetrics } from "./handlers/metrics_endpoints.ts";
+import { getAsset, getPage } from "./handlers/page_endpoints.ts";
+import { bulkUpload, undoUpload } from "./handlers/upload_endpoints.ts";
 import {
   deleteProduct,
   followProducts,
   getProduct,
   listProducts,
   putAttribute,
-} from "./products.ts";
-import { getStatus } from "./status.ts";
-import { listAllRefusals, listOwnRefusals } from "./refusals.ts";
+} from "./handlers/product_endpoints.ts";
+import { getStatus } from "./handlers/status_endpoints.ts";
+import {
+  listAllRefusals,
+  listOwnRefusals,
+} from "./handlers/refusal_endpoints.ts";
 import {
   ACCEPT,
   AFTER,
@@ -57,8 +60,8 @@ import {
   UPDATED_SINCE,
   VERSION,
   waitUntil,
-} from "./parameters.ts";
-import type { Route } from "./router.ts";
+} from "./server/parameters.ts";
+import type { Route } from "./server/router.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -69,7 +72,7 @@ import {
   replayDelivery,
   rotateSecret,
   testWebhook,
-} from "./webhooks.ts";
+} from "./handlers/webhook_endpoints.ts";
 import type { Endpoint } from "../contracts/endpoint.ts";
 import {
   EVENT_EXAMPLE,

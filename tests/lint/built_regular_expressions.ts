@@ -3,7 +3,8 @@ import type { SourceRule } from "./source_rule.ts";
 
 /** Modules that build one from constants, all of whose parts are known. */
 const BUILT: Readonly<Record<string, string>> = {
-  "http/images.ts": "digits of a fixed number and a closed list of types",
+  "http/handlers/image_endpoints.ts":
+    "digits of a fixed number and a closed list of types",
   "xml/reader.ts": "one class of characters, then another one repeated",
 };
 

@@ -25,21 +25,21 @@ Deno.test("an array of unknown length is not spread into a call", () => {
     ["a.push(b); c(...d);", true],
   ];
   for (const [text, right] of cases) {
-    const found = lint("src/http/list.ts", text).length === 0;
+    const found = lint("src/http/routes.ts", text).length === 0;
     assertEquals(found, right, text);
   }
 });
 
 Deno.test("a module imports from its own folder and from layers below", () => {
   const cases: [string, string, boolean][] = [
-    ["http/list.ts", "./query.ts", true],
-    ["http/list.ts", "../catalogue/product.ts", true],
-    ["http/list.ts", "../cli/main.ts", false],
+    ["http/routes.ts", "./query.ts", true],
+    ["http/routes.ts", "../catalogue/product.ts", true],
+    ["http/routes.ts", "../cli/main.ts", false],
     ["lib/url.ts", "../deps.ts", false],
     ["deps.ts", "./lib/url.ts", true],
     ["xml/decode.ts", "../net/dial.ts", false],
     ["catalogue/upload.ts", "../images/image.ts", true],
-    ["catalogue/upload.ts", "../http/list.ts", false],
+    ["catalogue/upload.ts", "../http/routes.ts", false],
     ["catalogue/upload.ts", "../unknown/list.ts", false],
     ["unknown/list.ts", "../lib/url.ts", false],
   ];
@@ -66,11 +66,11 @@ Deno.test("a feature is entered by its top modules", () => {
   const imports = (module: string, path: string) =>
     lint(`src/${module}`, `import "${path}";`).length === 0;
   const worker = "../images/worker/role.ts";
-  assertEquals(imports("http/images.ts", worker), false);
+  assertEquals(imports("http/routes.ts", worker), false);
   assertEquals(imports("webhooks/ingest.ts", worker), false);
   assertEquals(imports("images/verify.ts", "./worker/role.ts"), true);
   assertEquals(imports("app.ts", "./images/worker/role.ts"), true);
-  assertEquals(imports("http/images.ts", "../images/storage/open.ts"), true);
+  assertEquals(imports("http/routes.ts", "../images/storage/open.ts"), true);
 });
 
 Deno.test("time, randomness and the console are used in few modules", () => {
@@ -90,17 +90,17 @@ Deno.test("time, randomness and the console are used in few modules", () => {
     "now(Date.now)",
   ];
   for (const use of uses) {
-    assertEquals(lint("src/http/list.ts", use).length, 1, use);
+    assertEquals(lint("src/http/routes.ts", use).length, 1, use);
     assertEquals(lint("src/deps.ts", use), [], use);
   }
   for (const text of ["new Date(0)", "clock.now()", "Date.UTC(1970)"]) {
-    assertEquals(lint("src/http/list.ts", text), [], text);
+    assertEquals(lint("src/http/routes.ts", text), [], text);
   }
 });
 
 Deno.test("a regular expression is a literal, which can be checked", () => {
-  assertEquals(lint("src/http/list.ts", "const a = /b/;"), []);
-  assertEquals(lint("src/http/list.ts", "RegExp(a); new RegExp(a);"), [
+  assertEquals(lint("src/http/routes.ts", "const a = /b/;"), []);
+  assertEquals(lint("src/http/routes.ts", "RegExp(a); new RegExp(a);"), [
     "seller/built-regular-expressions: RegExp(a)",
     "seller/built-regular-expressions: new RegExp(a)",
   ]);
@@ -108,6 +108,6 @@ Deno.test("a regular expression is a literal, which can be checked", () => {
 
 Deno.test("nothing is reported outside of src", () => {
   const text = "import '../cli/main.ts'; a.push(...b, Date.now(), RegExp(c));";
-  assertEquals(lint("src/http/list.ts", text).length, 4);
-  assertEquals(lint("tests/http/list_test.ts", text), []);
+  assertEquals(lint("src/http/routes.ts", text).length, 4);
+  assertEquals(lint("tests/http/routes_test.ts", text), []);
 });

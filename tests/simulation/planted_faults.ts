@@ -81,26 +81,26 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "read quota: an admitted read is never given back",
-    file: "http/concurrency.ts",
+    file: "http/admission/concurrency.ts",
     from: "    held.untilMade.defer(this.#admitted.take(owner));",
     to: "    this.#admitted.take(owner);",
   },
   {
     name: "shared budget: what is given back is free for one seller alone",
-    file: "http/shared_budget.ts",
+    file: "http/admission/shared_budget.ts",
     from: `    this.#taken -= amount;
     const left`,
     to: "    const left",
   },
   {
     name: "body budget: half of a share is given back",
-    file: "http/body_budget.ts",
+    file: "http/admission/body_budget.ts",
     from: "    if (this.#bytes > 0) this.#giveBack(this.#bytes);",
     to: "    if (this.#bytes > 0) this.#giveBack(this.#bytes / 2);",
   },
   {
     name: "bodies: a slot is kept where the body fails",
-    file: "http/request.ts",
+    file: "http/server/exchange.ts",
     from:
       "    if (this.owner !== null) reading.defer(bodies.take(this.owner.id));",
     to: "    const left = this.owner && bodies.take(this.owner.id);",
@@ -111,7 +111,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "uploads: a slot is kept when the client goes away",
-    file: "http/request.ts",
+    file: "http/server/exchange.ts",
     from: "      this.held.untilMade.use(slot);",
     to: `      this.held.untilMade.defer(() => {
         if (!this.request.signal.aborted) slot[Symbol.dispose]();
@@ -119,7 +119,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "waiting requests: a slot is kept when the client goes away",
-    file: "http/request.ts",
+    file: "http/server/exchange.ts",
     from: `        key.stop();
         leave();`,
     to: `        key.stop();
@@ -127,13 +127,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "rate limit: Retry-After is a second short",
-    file: "http/rate_limit.ts",
+    file: "http/admission/rate_limit.ts",
     from: "Math.ceil((tokens - ROUNDING) * 60 / perMinute)",
     to: "Math.floor((tokens - ROUNDING) * 60 / perMinute)",
   },
   {
     name: "keys: one that was looked up is known for ever",
-    file: "http/authentication.ts",
+    file: "http/admission/authentication.ts",
     from: "known !== undefined && known.until > this.#clock.monotonic();",
     to: "known !== undefined;",
   },
@@ -146,7 +146,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "waiting: a change that another process makes is not noticed",
-    file: "http/waiting.ts",
+    file: "http/handlers/waiting.ts",
     from: "signal.wait(services.deps.clock, LOOK_AGAIN_MS, {",
     to: "signal.wait(services.deps.clock, 1_000 * LOOK_AGAIN_MS, {",
   },
@@ -170,7 +170,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "stop: a read that waits is told that its client has gone",
-    file: "http/concurrency.ts",
+    file: "http/admission/concurrency.ts",
     from: "  if (stopping.aborted) return serviceStopping();\n",
     to: "",
   },

@@ -9,7 +9,10 @@ import type {
   Log,
   LogFields,
 } from "../../src/deps.ts";
-import type { ListenerOptions, Listening } from "../../src/http/listener.ts";
+import type {
+  ListenerOptions,
+  Listening,
+} from "../../src/http/server/listener.ts";
 import { RoleLocks } from "../../src/jobs/role_lock.ts";
 import type { Held } from "../../src/lib/holders.ts";
 import { failingSqlite } from "../support/failing_sqlite.ts";

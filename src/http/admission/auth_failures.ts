@@ -1,0 +1,73 @@
+/**
+ * Limits authentication failures by client address, so that guessing keys is
+ * slow and cannot fill the log. A request with a valid key is never counted or
+ * delayed.
+ */
+import { isIP, isIPv6 } from "node:net";
+import type { Clock } from "../../deps.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { RateLimiter } from "./rate_limit.ts";
+
+const REFUSED = { perMinute: 300, burst: 300 };
+
+export class AuthFailureLimiter {
+  readonly #refused: RateLimiter;
+
+  constructor(clock: Clock) {
+    this.#refused = new RateLimiter(clock);
+  }
+
+  /**
+   * Counts a failure; null as long as there are not too many. After that the
+   * answer is 429, whatever key was sent.
+   */
+  tooMany(address: string): ServiceError | null {
+    const { allowed, retryAfter } = this.#refused.take(
+      network(address),
+      1,
+      REFUSED,
+    );
+    if (allowed) return null;
+    return new ServiceError(
+      "rate_limited",
+      "Too many requests without a valid key came from this address.",
+      { headers: { "Retry-After": String(retryAfter) } },
+    );
+  }
+}
+
+/** An IPv6 client may use any address of a /64. */
+function network(address: string): string {
+  if (!isIPv6(address)) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped !== null) return mapped[1];
+  const [head, tail = ""] = address.split("::");
+  const groups = (text: string) => text === "" ? [] : text.split(":");
+  const zeros = 8 - groups(head).length - groups(tail).length;
+  return [...groups(head), ...Array(zeros).fill("0"), ...groups(tail)]
+    .slice(0, 4).join(":");
+}
+
+/**
+ * The address of the client behind this many trusted proxies (0: none). Each
+ * proxy appended the address of its client to `X-Forwarded-For`; earlier
+ * entries may be forged. Without a valid address at that position, it is the
+ * address of the connection.
+ */
+export function clientAddress(
+  request: Request,
+  connected: string,
+  proxies: number,
+): string {
+  if (proxies === 0) return connected;
+  const forwarded = (request.headers.get("x-forwarded-for") ?? "").split(",");
+  const address = bareAddress(forwarded[forwarded.length - proxies] ?? "");
+  return isIP(address) === 0 ? connected : address;
+}
+
+/** An address without port and brackets. */
+function bareAddress(text: string): string {
+  return text.trim()
+    .replace(/^\[(.*)\](:\d+)?$/, "$1")
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
+}

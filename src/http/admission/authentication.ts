@@ -1,0 +1,220 @@
+/** Authentication by key. */
+import type { Clock, Deps } from "../../deps.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { RecentValues } from "../../lib/recent_values.ts";
+import type { Db, Sql } from "../../database/db.ts";
+import { checkActive, unauthorized } from "../../sellers/access.ts";
+import { hashOf, sameHash } from "../../sellers/api_key.ts";
+import { ENVIRONMENT } from "../../operations/audit.ts";
+import {
+  findOperatorByKey,
+  hasOperatorKey,
+  type Operator,
+} from "../../sellers/operator_keys.ts";
+import { KeyUses } from "../../sellers/key_uses.ts";
+import { findSellerByKey, type KeyOwner } from "../../sellers/seller_rows.ts";
+
+/** The header with the key of every request to the API. */
+export const KEY_HEADER = "x-service-auth";
+/**
+ * How long a valid key is cached. A revoked key must be refused within a
+ * second, so this is well below that.
+ */
+const REMEMBER_MS = 500;
+/** The most keys that are cached. */
+const REMEMBER_KEYS = 10_000;
+/** The most characters of a key. */
+const KEY_LENGTH = 200;
+
+/** 401 for metrics. */
+function bearerWanted(): ServiceError {
+  return new ServiceError(
+    "unauthorized",
+    "A valid key is needed in the header Authorization, as in: Bearer KEY.",
+    { headers: { "WWW-Authenticate": "Bearer" } },
+  );
+}
+
+/** Owners by key, cached for half a second because hashing takes time. */
+class KeyOwners<T> {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  readonly #find: (sql: Sql, key: string) => Promise<T | null>;
+  readonly #known = new RecentValues<{ owner: T; until: number }>(
+    REMEMBER_KEYS,
+  );
+
+  constructor(
+    db: Db,
+    clock: Clock,
+    find: (sql: Sql, key: string) => Promise<T | null>,
+  ) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#find = find;
+  }
+
+  /** Returns null for an unknown or revoked key. */
+  async get(key: string): Promise<T | null> {
+    const known = this.#known.get(key);
+    const fresh = known !== undefined && known.until > this.#clock.monotonic();
+    return fresh ? known.owner : await this.lookUp(key);
+  }
+
+  /** As `get`, without the cache. */
+  async lookUp(key: string): Promise<T | null> {
+    const now = this.#clock.monotonic();
+    const owner = await this.#db.read((sql) => this.#find(sql, key), {
+      single: true,
+    });
+    if (owner === null) {
+      this.#known.delete(key);
+      return null;
+    }
+    this.#known.set(key, { owner, until: now + REMEMBER_MS });
+    return owner;
+  }
+}
+
+/** Whether a header value can be a key at all. */
+function isPossible(key: string | null): key is string {
+  return key !== null && key !== "" && key.length <= KEY_LENGTH;
+}
+
+export class SellerKeys {
+  readonly #clock: Clock;
+  readonly #owners: KeyOwners<KeyOwner>;
+  readonly #uses: KeyUses;
+  /** Requests that wait or stream, by key. */
+  readonly #watched = new Map<string, Set<AbortController>>();
+  #cancelLook = () => {};
+
+  constructor(db: Db, deps: Deps) {
+    this.#clock = deps.clock;
+    this.#owners = new KeyOwners(db, deps.clock, findSellerByKey);
+    this.#uses = new KeyUses(db, deps);
+  }
+
+  /** Returns the seller of this key; throws 401. */
+  async authenticate(key: string | null): Promise<KeyOwner> {
+    const owner = isPossible(key) ? await this.#owners.get(key) : null;
+    if (owner === null) throw unauthorized();
+    this.#uses.note(owner.keyId);
+    return owner;
+  }
+
+  /** Writes pending changes. */
+  close(): Promise<void> {
+    return this.#uses.flush();
+  }
+
+  /**
+   * Checks a key repeatedly until `stop` is called; the signal fires, with the
+   * refusal as its reason, within a second of the key's revocation or its
+   * seller's suspension.
+   */
+  watch(key: string): { signal: AbortSignal; stop(): void } {
+    const watcher = new AbortController();
+    const watchers = this.#watched.get(key) ?? new Set();
+    this.#watched.set(key, watchers.add(watcher));
+    if (this.#watched.size === 1 && watchers.size === 1) this.#lookLater();
+    const stop = () => {
+      watchers.delete(watcher);
+      if (watchers.size > 0) return;
+      this.#watched.delete(key);
+      if (this.#watched.size === 0) this.#cancelLook();
+    };
+    return { signal: watcher.signal, stop };
+  }
+
+  #lookLater(): void {
+    this.#cancelLook();
+    this.#cancelLook = this.#clock.after(REMEMBER_MS, () => this.#look());
+  }
+
+  async #look(): Promise<void> {
+    for (const [key, watchers] of this.#watched) {
+      try {
+        const owner = await this.#owners.lookUp(key);
+        if (owner === null) throw unauthorized();
+        checkActive(owner);
+      } catch (error) {
+        // A database failure does not make the key invalid.
+        if (!(error instanceof ServiceError)) continue;
+        for (const watcher of watchers) watcher.abort(error);
+      }
+    }
+    if (this.#watched.size > 0) this.#lookLater();
+  }
+}
+
+/** Authentication for the operator API. */
+export class OperatorKeys {
+  readonly #db: Db;
+  readonly #owners: KeyOwners<Operator>;
+  /** The hash of the configured key; null without one. */
+  readonly #configured: string | null;
+
+  constructor(db: Db, clock: Clock, operatorKey: string | null) {
+    this.#db = db;
+    this.#owners = new KeyOwners(db, clock, findOperatorByKey);
+    this.#configured = operatorKey === null ? null : hashOf(operatorKey);
+  }
+
+  /**
+   * Returns the operator of this key. Throws 401; returns null if no operator
+   * has a key, which disables the operator API.
+   */
+  async authenticate(key: string | null): Promise<Operator | null> {
+    const operator = await this.find(key);
+    if (operator !== null) return operator;
+    if (await this.exist()) throw unauthorized();
+    return null;
+  }
+
+  /** Whether any operator has a key. */
+  async exist(): Promise<boolean> {
+    return this.#configured !== null || await this.#db.read(hasOperatorKey);
+  }
+
+  /** Returns the operator of this key; null if there is none. */
+  async find(key: string | null): Promise<Operator | null> {
+    if (key === null) return null;
+    const isConfigured = this.#configured !== null &&
+      sameHash(hashOf(key), this.#configured);
+    if (isConfigured) return { name: ENVIRONMENT, readOnly: false };
+    return isPossible(key) ? await this.#owners.get(key) : null;
+  }
+}
+
+/** Authentication for metrics. */
+export class MetricsKeys {
+  readonly #operators: OperatorKeys;
+  /** The hash of SELLER_METRICS_KEY; null without one. */
+  readonly #configured: string | null;
+
+  constructor(operators: OperatorKeys, metricsKey: string | null) {
+    this.#operators = operators;
+    this.#configured = metricsKey === null ? null : hashOf(metricsKey);
+  }
+
+  /**
+   * Throws 401 for headers without a valid key. Returns false if no key of any
+   * kind exists, which disables metrics.
+   */
+  async authenticate(headers: Headers): Promise<boolean> {
+    const [, bearer] = BEARER.exec(headers.get("authorization") ?? "") ?? [];
+    const key = bearer ?? headers.get(KEY_HEADER);
+    const isConfigured = this.#configured !== null && key !== null &&
+      sameHash(hashOf(key), this.#configured);
+    if (isConfigured) return true;
+    const operator = await this.#operators.find(key);
+    if (operator !== null) return true;
+    if (this.#configured === null && !await this.#operators.exist()) {
+      return false;
+    }
+    throw bearerWanted();
+  }
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;

@@ -1,0 +1,272 @@
+/**
+ * Reads a request's body within its limits: media type, encoding, declared and
+ * real size, deadline.
+ */
+import { createGunzip } from "node:zlib";
+import type { Deps } from "../../deps.ts";
+import { ServiceError, serviceStopping } from "../../lib/errors.ts";
+import { limitTime } from "../../net/time_limit.ts";
+import { Blocks, free } from "../../lib/blocks.ts";
+import type { BodyShare } from "./body_budget.ts";
+
+/** The deadline for a complete body. */
+const BODY_TIMEOUT_MS = 30_000;
+/** Bytes that are read at a time. */
+const READ_AT_ONCE = 64 * 1024;
+/** Bytes that gzip is inflated to at a time. */
+const INFLATED_AT_ONCE = 64 * 1024;
+/** Chunks of a body that are read before other work runs. */
+const CHUNKS_AT_ONCE = 16;
+/** Chunks that are inflated in one turn. */
+const INFLATED_IN_A_TURN = 4;
+
+/** Runs one piece of CPU-heavy work when the owner may run. */
+export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export interface BodyLimits {
+  /** Bytes, after inflating. */
+  limit: number;
+  deps: Pick<Deps, "clock" | "yieldToIo">;
+  /** Fires when the service stops, which aborts bodies. */
+  stopping: AbortSignal;
+  /** The request's part of the memory for all bodies. */
+  share: Pick<BodyShare, "take">;
+  /** Gzip is inflated in turns. */
+  takeTurn: TakeTurn;
+}
+
+/**
+ * Reads an XML body within its limits, inflating gzip as it arrives; returns it
+ * in blocks.
+ */
+export async function readXmlBody(
+  request: Request,
+  { limit, deps, stopping, share, takeTurn }: BodyLimits,
+): Promise<Uint8Array[]> {
+  checkMediaType(request.headers.get("content-type"));
+  const gzip = isGzip(request.headers.get("content-encoding"));
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > limit) throw tooLarge(limit);
+  if (request.body === null) return [];
+  const arriving = new Arriving(request.body, limit, deps.yieldToIo);
+  let late = false;
+  const cancelDeadline = limitTime(deps.clock, BODY_TIMEOUT_MS, () => {
+    late = true;
+    arriving.cancel();
+  });
+  const blocks = new Blocks((bytes) => share.take(bytes), limit);
+  try {
+    const chunks = arriving.chunks();
+    for await (const chunk of gzip ? inflated(chunks, takeTurn) : chunks) {
+      if (blocks.size + chunk.length > limit) throw tooLarge(limit);
+      blocks.append(chunk);
+    }
+    if (late) throw timedOut();
+    return blocks.finish();
+  } catch (error) {
+    blocks.free();
+    if (late) throw timedOut();
+    // The rest of the body is not needed.
+    arriving.cancel();
+    if (error instanceof ServiceError) throw error;
+    if (stopping.aborted) throw serviceStopping();
+    throw new ServiceError(
+      "malformed_request",
+      arriving.isBroken
+        ? "The body ended before it was complete."
+        : "The body is not valid gzip, which its Content-Encoding announces.",
+      { cause: error },
+    );
+  } finally {
+    cancelDeadline();
+  }
+}
+
+/** The bytes of a body as they arrive. */
+class Arriving {
+  readonly #reader:
+    | ReadableStreamBYOBReader
+    | ReadableStreamDefaultReader<Uint8Array>;
+  readonly #limit: number;
+  readonly #yieldToIo: () => Promise<void>;
+  #buffer = new ArrayBuffer(READ_AT_ONCE);
+  #isBroken = false;
+
+  /**
+   * @param limit bytes before inflating, because gzip may inflate to nothing
+   */
+  constructor(
+    body: ReadableStream<Uint8Array>,
+    limit: number,
+    yieldToIo: () => Promise<void>,
+  ) {
+    this.#reader = readerOf(body);
+    this.#limit = limit;
+    this.#yieldToIo = yieldToIo;
+  }
+
+  /** Whether the body ended before it was complete. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** A chunk is valid until the next one is requested. */
+  async *chunks(): AsyncGenerator<Uint8Array, void> {
+    let size = 0;
+    for (let count = 1;; count++) {
+      const { done, value } = await this.#read();
+      if (done) return;
+      size += value.length;
+      if (size > this.#limit) throw tooLarge(this.#limit);
+      yield value;
+      // Small chunks that have arrived are read without a pause for other work.
+      if (count % CHUNKS_AT_ONCE === 0) await this.#yieldToIo();
+    }
+  }
+
+  async #read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    try {
+      return this.#reader instanceof ReadableStreamBYOBReader
+        ? await this.#readInto(this.#reader)
+        : await this.#reader.read();
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  /**
+   * Reads into one buffer again and again. Deno would create one for each
+   * chunk, of 64 KiB even for a single byte.
+   */
+  async #readInto(
+    reader: ReadableStreamBYOBReader,
+  ): Promise<ReadableStreamReadResult<Uint8Array>> {
+    const result = await reader.read(new Uint8Array(this.#buffer));
+    // Without a value it was the last one.
+    if (result.value !== undefined) this.#buffer = result.value.buffer;
+    return result;
+  }
+
+  cancel(): void {
+    this.#reader.cancel().catch(() => {});
+  }
+}
+
+/** A small body that has arrived is no stream of bytes in Deno. */
+function readerOf(
+  body: ReadableStream<Uint8Array>,
+): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return body.getReader();
+  }
+}
+
+/**
+ * Inflates gzip as it arrives, a few chunks in each turn. node:zlib's `gunzip`
+ * with `maxOutputLength` would need the whole body first, and accepts no other
+ * limit.
+ */
+async function* inflated(
+  arriving: AsyncIterable<Uint8Array>,
+  takeTurn: TakeTurn,
+): AsyncGenerator<Uint8Array, void> {
+  const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
+  // Reading from `output` throws the same error.
+  gunzip.on("error", () => {});
+  const output = gunzip[Symbol.asyncIterator]();
+  let next: Promise<IteratorResult<Uint8Array>> | null = null;
+  /** Up to `INFLATED_IN_A_TURN` chunks; fewer once the input is used up. */
+  const readSome = async (used: Promise<void>): Promise<Uint8Array[]> => {
+    const chunks: Uint8Array[] = [];
+    while (chunks.length < INFLATED_IN_A_TURN) {
+      next ??= output.next();
+      const result = await Promise.race([next, used]);
+      if (result === undefined || result.done) break;
+      next = null;
+      chunks.push(result.value);
+    }
+    return chunks;
+  };
+  /**
+   * `give` passes the next input to gunzip, which calls back after it has used
+   * it.
+   */
+  async function* readAll(give: (onUsed: () => void) => void) {
+    let used: Promise<void> | undefined;
+    let chunks: Uint8Array[];
+    do {
+      chunks = await takeTurn(() => readSome(used ??= new Promise(give)));
+      for (const chunk of chunks) {
+        yield chunk;
+        // What fills its buffer leaves no room in it for gunzip's next output.
+        if (chunk.length === chunk.buffer.byteLength) free(chunk);
+      }
+    } while (chunks.length === INFLATED_IN_A_TURN);
+  }
+  try {
+    for await (const chunk of arriving) {
+      yield* readAll((onUsed) => gunzip.write(chunk, () => onUsed()));
+    }
+    yield* readAll(() => gunzip.end());
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+function checkMediaType(header: string | null): void {
+  const [type, ...parameters] = (header ?? "").split(";")
+    .map((part) => part.trim().toLowerCase());
+  if (type !== "text/xml" && type !== "application/xml") {
+    const found = header === null ? "missing" : `"${type}"`;
+    throw unsupported(
+      `The body's Content-Type is ${found}; send XML, as text/xml or ` +
+        "application/xml.",
+    );
+  }
+  for (const parameter of parameters) {
+    const [name, value = ""] = parameter.split("=", 2).map((part) =>
+      part.trim()
+    );
+    if (name !== "charset") continue;
+    const charset = value.replace(/^"([^"]*)"$/, "$1");
+    if (!["utf-8", "utf8", "us-ascii", "ascii"].includes(charset)) {
+      throw unsupported(
+        `The body's charset is "${charset}"; save the document as UTF-8 and send ` +
+          "charset=utf-8.",
+      );
+    }
+  }
+}
+
+function isGzip(header: string | null): boolean {
+  const encoding = (header ?? "").trim().toLowerCase();
+  if (encoding === "" || encoding === "identity") return false;
+  if (encoding === "gzip" || encoding === "x-gzip") return true;
+  throw unsupported(
+    `The body's Content-Encoding is "${encoding.slice(0, 100)}"; it must be ` +
+      "gzip, or none.",
+  );
+}
+
+function unsupported(message: string): ServiceError {
+  return new ServiceError("unsupported_media_type", message);
+}
+
+function tooLarge(limit: number): ServiceError {
+  return new ServiceError(
+    "body_too_large",
+    `The body has more than the ${limit} bytes allowed.`,
+  );
+}
+
+function timedOut(): ServiceError {
+  return new ServiceError(
+    "request_timeout",
+    `The body was not complete after ${BODY_TIMEOUT_MS / 1_000} s.`,
+    // The rest of the body may still be arriving.
+    { headers: { Connection: "close" } },
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * Token buckets: so many requests a minute, some of them at once. Buckets are
+ * in memory; a restart refills them.
+ */
+import type { Clock } from "../../deps.ts";
+import { RecentValues } from "../../lib/recent_values.ts";
+
+interface Bucket {
+  /** Negative after requests that cost more than was left. */
+  tokens: number;
+  /** Monotonic milliseconds at which `tokens` was computed. */
+  at: number;
+}
+
+/** The state of a client's limit. */
+export interface Quota {
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** Seconds until the bucket is full again. */
+  reset: number;
+  /** Seconds until a request is allowed; 0 if one is allowed now. */
+  retryAfter: number;
+}
+
+export interface Rate {
+  perMinute: number;
+  /** How many may come at once. */
+  burst: number;
+}
+
+/** The rate of `perMinute` requests a minute, a tenth of them at once. */
+export function rateOf(perMinute: number): Rate {
+  return { perMinute, burst: Math.max(1, Math.floor(perMinute / 10)) };
+}
+
+/** Buckets in memory; the least recently used one is dropped first. */
+const REMEMBERED = 10_000;
+/**
+ * Tokens that rounding may lose, so that a request which waits exactly as long
+ * as it was told is allowed.
+ */
+const ROUNDING = 1e-6;
+
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #buckets = new RecentValues<Bucket>(REMEMBERED);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Takes `cost` tokens (0: only reads the state) from the bucket of `key`. */
+  take(key: string, cost: number, rate: Rate): Quota {
+    const bucket = this.#refilled(key, rate);
+    const retryAfter = secondsFor(cost - bucket.tokens, rate);
+    if (retryAfter === 0) bucket.tokens -= cost;
+    return { ...stateOf(bucket, rate), allowed: retryAfter === 0, retryAfter };
+  }
+
+  /**
+   * Takes `cost` tokens more for a request that was allowed and costs more than
+   * it seemed to. Where the bucket has fewer, later requests wait for them.
+   */
+  charge(key: string, cost: number, rate: Rate): Quota {
+    const bucket = this.#refilled(key, rate);
+    bucket.tokens -= cost;
+    return { ...stateOf(bucket, rate), allowed: true, retryAfter: 0 };
+  }
+
+  #refilled(key: string, { perMinute, burst }: Rate): Bucket {
+    const now = this.#clock.monotonic();
+    const { tokens, at } = this.#buckets.get(key) ?? { tokens: burst, at: now };
+    const added = (now - at) * perMinute / 60_000;
+    const bucket = { tokens: Math.min(burst, tokens + added), at: now };
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+}
+
+function stateOf({ tokens }: Bucket, rate: Rate) {
+  return {
+    limit: rate.perMinute,
+    remaining: Math.max(0, Math.floor(tokens + ROUNDING)),
+    reset: secondsFor(rate.burst - tokens, rate),
+  };
+}
+
+/** Whole seconds until a bucket has so many tokens more. */
+function secondsFor(tokens: number, { perMinute }: Rate): number {
+  return Math.max(0, Math.ceil((tokens - ROUNDING) * 60 / perMinute));
+}
+
+export function quotaHeaders(quota: Quota): Record<string, string> {
+  return {
+    "RateLimit-Limit": String(quota.limit),
+    "RateLimit-Remaining": String(quota.remaining),
+    "RateLimit-Reset": String(quota.reset),
+    ...(quota.allowed ? {} : { "Retry-After": String(quota.retryAfter) }),
+  };
+}

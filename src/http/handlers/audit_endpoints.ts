@@ -1,0 +1,30 @@
+/** The audit log. */
+import { listChanges } from "../../operations/audit.ts";
+import { isoTime } from "../../xml/encode.ts";
+import type { Handler } from "../server/context.ts";
+import { pageOf } from "../server/list.ts";
+import { QueryReader } from "../server/query.ts";
+
+/** `GET /operator_api/audit` */
+export const listAudit: Handler<"audit"> = async ({ services, query }) => {
+  const { after, limit } = new QueryReader(query).idPlace();
+  const found = await services.db.read((sql) =>
+    listChanges(sql, after, limit + 1)
+  );
+  const { page, next } = pageOf(found, limit);
+  return {
+    xml: {
+      audit: {
+        entry: page.map(({ at, ...entry }) => ({
+          id: entry.id,
+          at: isoTime(at),
+          who: entry.who,
+          action: entry.action,
+          seller: entry.seller,
+          detail: entry.detail,
+        })),
+      },
+      next,
+    },
+  };
+};

@@ -1,0 +1,118 @@
+/** Events: posted by operators, pulled by sellers. */
+import { EVENT_LIMIT } from "../../webhooks/event.ts";
+import {
+  eventsAfter,
+  type EventsPart,
+  type FeedEvent,
+  type Listable,
+  makeListable,
+} from "../../webhooks/event_feed.ts";
+import type { Sql } from "../../database/db.ts";
+import { recordInvalid } from "../../lib/errors.ts";
+import { EncodedElement } from "../../xml/encode.ts";
+import type { Handler, RequestContext } from "../server/context.ts";
+import { readPage } from "../server/list.ts";
+import { TRIGGER } from "../server/parameters.ts";
+import { QueryReader } from "../server/query.ts";
+import { lookUntil, readWait, waitAtMost } from "./waiting.ts";
+import { readEventDocument } from "../../webhooks/event_document.ts";
+import { ingestEvent as ingest } from "../../webhooks/ingest.ts";
+
+/** Every answer has a `<next>`, so that a client always has a cursor. */
+export const listEvents: Handler<"events"> = async (context) => {
+  const waitMs = readWait(context.query);
+  const place = readPlace(context.query);
+  const { seller, services } = context;
+  const found = await makeListable(services, seller, place);
+  checkCursor(place.after, found);
+  if (waitMs > 0 && found.count === 0) {
+    await waitForEvent(context, place, waitMs);
+  }
+  const { list, after } = await readPage<number, never>(
+    context,
+    "event",
+    place,
+    (sql, after, limit) => readStep(sql, seller.no, { ...place, after, limit }),
+  );
+  return { xml: { events: { event: list }, next: after } };
+};
+
+function readPlace(query: URLSearchParams): EventsPart {
+  const reader = new QueryReader(query);
+  const place = {
+    after: reader.cursor(parseNumber) ?? 0,
+    trigger: reader.read(TRIGGER),
+    limit: reader.limit(),
+  };
+  reader.finish();
+  return place;
+}
+
+function parseNumber(text: string): number | null {
+  return /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : null;
+}
+
+/**
+ * Throws 422 for a cursor beyond the last event: after the operator restored a
+ * backup, the client would otherwise miss events silently.
+ */
+function checkCursor(after: number, { last }: Listable): void {
+  if (after <= last) return;
+  throw recordInvalid([{
+    field: "after",
+    code: "not_allowed",
+    message: `after is ${after}, and your last event is number ${last}; it ` +
+      "must be what the <next> of this list held. If it was, the service was " +
+      "restored from a backup: begin without after.",
+  }]);
+}
+
+async function waitForEvent(
+  context: RequestContext,
+  place: EventsPart,
+  ms: number,
+): Promise<void> {
+  const { services, seller } = context;
+  const look = async () => {
+    const part = { ...place, limit: 1 };
+    const { count } = await makeListable(services, seller, part);
+    return count > 0 ? true : null;
+  };
+  const awaited = { signal: services.signals.events, key: seller.id };
+  await waitAtMost(
+    context,
+    ms,
+    (abort) => lookUntil(context, awaited, abort, look),
+  );
+}
+
+async function readStep(sql: Sql, sellerNo: number, place: EventsPart) {
+  const events = await eventsAfter(sql, sellerNo, place);
+  const full = events.length === place.limit;
+  return {
+    entries: events.map(toEntry),
+    next: full ? events[place.limit - 1].number : null,
+  };
+}
+
+/** The body as it is signed, not encoded again. */
+function toEntry({ number, body }: FeedEvent) {
+  const text = new TextDecoder().decode(body);
+  return { node: new EncodedElement(text), cursor: number };
+}
+
+/** `POST /operator_api/events` */
+export const ingestEvent: Handler<"event"> = async ({ services, body }) => {
+  const draft = readEventDocument(await body(EVENT_LIMIT));
+  const { eventId, deliveryId, trigger, outcome } = await ingest(
+    services,
+    draft,
+  );
+  services.metrics.events.add(1, trigger, outcome);
+  return {
+    xml: {
+      event_id: eventId,
+      delivery: deliveryId === null ? "none" : undefined,
+    },
+  };
+};

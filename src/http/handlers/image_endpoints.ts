@@ -1,0 +1,104 @@
+/** `GET /images/<first two digits>/<SHA-256>.<type>`: stored images, no key. */
+import { ifNoneMatch } from "@std/http/etag";
+import { notFound } from "../../lib/errors.ts";
+import { IMAGE_TYPES } from "../../images/image.ts";
+import type { ByteRange, ImageStore } from "../../images/storage/blob_store.ts";
+import type { Handler, Reply } from "../server/context.ts";
+
+/** The only valid names; no other name reaches the store. */
+const NAME = new RegExp(
+  `^([0-9a-f]{2})[0-9a-f]{62}\\.(${IMAGE_TYPES.join("|")})$`,
+);
+export const getImage: Handler = async ({ services, request, params }) => {
+  const { folder, file } = params;
+  const match = NAME.exec(file);
+  if (match === null || match[1] !== folder) throw notFound("image");
+  const headers = {
+    "Content-Type": `image/${match[2]}`,
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "ETag": `"${file.slice(0, 64)}"`,
+    "Accept-Ranges": "bytes",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+  };
+  return await answer(request, services.images, `${folder}/${file}`, headers);
+};
+
+/** Requests exactly the bytes that are sent: all of them at once. */
+async function answer(
+  request: Request,
+  store: ImageStore,
+  name: string,
+  headers: { ETag: string } & Record<string, string>,
+): Promise<Reply> {
+  const changed = ifNoneMatch(
+    request.headers.get("if-none-match"),
+    headers.ETag,
+  );
+  const ranged = request.headers.has("range");
+  if (changed && !ranged && request.method === "GET") {
+    const { bytes, body } = found(await store.read(name));
+    return { body, headers: { ...headers, "Content-Length": `${bytes}` } };
+  }
+  const { bytes: size } = found(await store.look(name));
+  if (!changed) return { status: 304, body: null, headers };
+  const range = wantedRange(request, size, headers.ETag);
+  if (range === "unsatisfiable") {
+    const none = { "Content-Range": `bytes */${size}` };
+    return { status: 416, body: null, headers: { ...headers, ...none } };
+  }
+  const { start, end } = range ?? { start: 0, end: size };
+  const sent = {
+    ...headers,
+    "Content-Length": `${end - start}`,
+    ...range !== null && {
+      "Content-Range": `bytes ${start}-${end - 1}/${size}`,
+    },
+  };
+  const status = range === null ? 200 : 206;
+  if (request.method === "HEAD") return { status, body: null, headers: sent };
+  const { body } = found(await store.read(name, { start, end }));
+  return { status, body, headers: sent };
+}
+
+function found<T>(image: T | null): T {
+  if (image === null) throw notFound("image");
+  return image;
+}
+
+/**
+ * The requested range (RFC 9110, 14); null for the whole file, which is also
+ * the answer to several ranges and to other units than bytes.
+ */
+function wantedRange(
+  { method, headers }: Request,
+  size: number,
+  etag: string,
+): ByteRange | "unsatisfiable" | null {
+  const wanted = headers.get("range");
+  if (wanted === null || method !== "GET") return null;
+  const condition = headers.get("if-range");
+  if (condition !== null && condition !== etag) return null;
+  return parseRange(wanted, size);
+}
+
+/** Parses a `Range` header with one range, for a file of `size` bytes. */
+export function parseRange(
+  header: string,
+  size: number,
+): ByteRange | "unsatisfiable" | null {
+  const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header);
+  if (match === null || match[0].trim() === "bytes=-") return null;
+  const [first, last] = [match[1], match[2]];
+  if (first === "" && last === "") return null;
+  if (first === "") {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "unsatisfiable" : { start: size - length, end: size };
+  }
+  const start = Number(first);
+  if (last !== "" && Number(last) < start) return null;
+  if (start >= size) return "unsatisfiable";
+  const end = last === "" ? size : Math.min(Number(last) + 1, size);
+  return { start, end };
+}

@@ -1,0 +1,75 @@
+/** Refused requests, for the seller who sent them and for operators. */
+import type { RefusalNode } from "../../contracts/answers.ts";
+import { type ListedRefusal, listRefusals } from "../../sellers/refusals.ts";
+import { sellerByName } from "../../sellers/seller_rows.ts";
+import { isoTime } from "../../xml/encode.ts";
+import type { Handler, Reply, RequestContext } from "../server/context.ts";
+import { detailNode } from "../server/error_answers.ts";
+import { pageOf, readPage } from "../server/list.ts";
+import { SELLER } from "../server/parameters.ts";
+import { QueryReader } from "../server/query.ts";
+
+/** `GET /seller_api/refusals` */
+export const listOwnRefusals: Handler<"refusals"> = (context) =>
+  pageOfRefusals(context, context.seller.no);
+
+/** `GET /operator_api/refusals` */
+export const listAllRefusals: Handler<"refusals"> = async (context) => {
+  const name = context.query.get(SELLER.name);
+  const seller = name === null
+    ? null
+    : await context.services.db.read((sql) => sellerByName(sql, name));
+  return await pageOfRefusals(context, seller?.no ?? null);
+};
+
+async function pageOfRefusals(
+  context: RequestContext,
+  sellerNo: number | null,
+): Promise<Reply<"refusals">> {
+  const place = new QueryReader(context.query).idPlace();
+  await context.services.refusals.flush();
+  const { list, after, more } = await readPage(
+    context,
+    "refusal",
+    place,
+    async (sql, after, count) => {
+      const found = await listRefusals(sql, {
+        sellerNo,
+        after,
+        limit: count + 1,
+      });
+      const { page, next = null } = pageOf(found, count);
+      return {
+        entries: page.map((refusal) => ({
+          node: refusalNode(refusal),
+          cursor: refusal.id,
+        })),
+        next,
+      };
+    },
+  );
+  return {
+    xml: {
+      refusals: { refusal: list },
+      next: more ? after ?? undefined : undefined,
+    },
+  };
+}
+
+function refusalNode(refusal: ListedRefusal): RefusalNode {
+  const { details, more } = refusal;
+  return {
+    at: isoTime(refusal.at),
+    request_id: refusal.id,
+    seller: refusal.seller,
+    route: refusal.route,
+    status: refusal.status,
+    code: refusal.code,
+    message: refusal.message,
+    size: refusal.size,
+    details: details.length + more === 0 ? undefined : {
+      detail: details.map(detailNode),
+      more: more === 0 ? undefined : more,
+    },
+  };
+}

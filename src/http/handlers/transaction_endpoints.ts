@@ -1,0 +1,301 @@
+/**
+ * Transactions: the status of an upload, at once, after a wait or as a stream;
+ * their list; retrying images; the refused products.
+ */
+import type {
+  ResultNode,
+  UnsettledImageNode,
+} from "../../contracts/answers.ts";
+import { accepts } from "@std/http/negotiation";
+import { notFound, ServiceError } from "../../lib/errors.ts";
+import type {
+  Transaction,
+  TransactionResult,
+} from "../../catalogue/transaction.ts";
+import type { Sql } from "../../database/db.ts";
+import {
+  retryImages as retryFailed,
+  type UnsettledImage,
+  unsettledImages,
+} from "../../images/requests.ts";
+import {
+  findResults,
+  findTransaction,
+  listTransactions as transactionsOf,
+} from "../../catalogue/transaction_rows.ts";
+import type {
+  FinalResults,
+  Handler,
+  Reply,
+  RequestContext,
+} from "../server/context.ts";
+import { detailNode } from "../server/error_answers.ts";
+import {
+  type KeptDetails,
+  refusedProductDetails,
+  refusedProductsBytes,
+  refusedProductsPiece,
+} from "../../catalogue/refused_product_rows.ts";
+import {
+  ANSWER_LIMIT,
+  boundedList,
+  pageOf,
+  STEP_BYTES,
+} from "../server/list.ts";
+import { QueryReader } from "../server/query.ts";
+import { progressRecord } from "./transaction_xml.ts";
+import { streamProgress, waitUntilFinal } from "./progress.ts";
+import { readWait } from "./waiting.ts";
+
+/** Results whose images are read together; each has at most ten images. */
+const RESULTS_STEP = 50;
+
+/** A record of more unsettled images, or of refused products, may be long. */
+const SHORT_IMAGES = 64;
+
+/** `GET /seller_api/bulk_products/:transaction_id` */
+export async function getTransaction(
+  context: RequestContext,
+): Promise<Reply<"transaction">> {
+  const waitMs = readWait(context.query);
+  const reader = new QueryReader(context.query);
+  const after = reader.cursor(parsePosition) ?? 0;
+  reader.finish();
+  const { request } = context;
+  const wantsEvents = (request.headers.get("accept") ?? "")
+    .includes("text/event-stream") &&
+    accepts(request, "text/xml", "text/event-stream") === "text/event-stream";
+  if (wantsEvents && request.method === "GET") {
+    return await streamProgress(context);
+  }
+  if (waitMs > 0) await waitUntilFinal(context, waitMs);
+  return await fullRecord(context, after);
+}
+
+/** Parses a cursor of results: the number of results before it. */
+function parsePosition(text: string): number | null {
+  return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null;
+}
+
+/** The record with the results after `after`. */
+async function fullRecord(
+  { services, seller, params, heavyRead, finalResults }: RequestContext,
+  after: number,
+): Promise<Reply<"transaction">> {
+  const id = params.transaction_id;
+  const key = `${id} ${after}`;
+  const encoded = finalResults.get(key);
+  const list = boundedList<ResultNode>("product");
+  let record: ResultsRecord | null = null;
+  let mayBeLong = false;
+  let next = 0;
+  /** Reads everything first, then encodes; returns whether more remains. */
+  const step = async (): Promise<boolean> => {
+    record ??= await services.db.read((sql) =>
+      readRecord(sql, { sellerNo: seller.no, id, after, mayBeLong, encoded })
+    );
+    mayBeLong = true;
+    if (record === null) return true;
+    const end = list.bytes + STEP_BYTES;
+    for (; next < record.results.length; next++) {
+      if (list.bytes >= end) return true;
+      const node = resultNode(record, next);
+      if (!list.add(node)) return false;
+    }
+    return false;
+  };
+  await heavyRead(async (takeStep) => {
+    while (await takeStep(step, mayBeLong)) continue;
+  });
+  const { transaction, isFinal, left } = record!;
+  const results = isFinal && encoded !== undefined ? encoded : {
+    product: list,
+    next: left > list.count ? after + list.count : undefined,
+  };
+  if (isFinal) finalResults.set(key, results, results.product.bytes);
+  return { xml: { transaction: { ...progressRecord(transaction), results } } };
+}
+
+interface ResultsRecord {
+  transaction: Transaction;
+  /** Its results cannot change: no image is pending, and none can be retried. */
+  isFinal: boolean;
+  /** As many as fit an answer; none if they are encoded already. */
+  results: readonly TransactionResult[];
+  /** How many there are from the first of `results` to the end. */
+  left: number;
+  /** The index of the first of `results`, from 0. */
+  after: number;
+  /** Their pending or failed images, by ordinal. */
+  unsettled: ReadonlyMap<number, UnsettledImage>;
+  /** Why products were refused, by their position in the upload, from 1. */
+  refused: ReadonlyMap<number, KeptDetails>;
+}
+
+interface RecordQuery {
+  sellerNo: number;
+  id: string;
+  /** The number of results to leave out. */
+  after: number;
+  mayBeLong: boolean;
+  /** What the results were for an earlier answer. */
+  encoded: FinalResults | undefined;
+}
+
+/**
+ * Counters and rows of one snapshot, so that they are consistent. Null if the
+ * record is long and may not be.
+ */
+async function readRecord(
+  sql: Sql,
+  { sellerNo, id, after, mayBeLong, encoded }: RecordQuery,
+): Promise<ResultsRecord | null> {
+  const transaction = await findTransaction(sql, sellerNo, id);
+  if (transaction === null) throw notFound("transaction");
+  const key = { sellerNo, transactionId: id };
+  const { pending, failed } = transaction.images;
+  const hasRefused = transaction.products.refused > 0;
+  const isLong = hasRefused || pending + failed > SHORT_IMAGES;
+  if (isLong && !mayBeLong) return null;
+  const isFinal = pending + failed === 0 && !hasRefused;
+  const results = isFinal && encoded !== undefined
+    ? []
+    : (await findResults(sql, sellerNo, id)).slice(after);
+  const left = results.length;
+  const unsettled = new Map<number, UnsettledImage>();
+  const refused = new Map<number, KeptDetails>();
+  const record = { transaction, isFinal, left, after, unsettled, refused };
+  if (isFinal) return { ...record, results };
+  let size = 0;
+  let read = 0;
+  while (read < left && size < ANSWER_LIMIT) {
+    const step = results.slice(read, read + RESULTS_STEP);
+    if (hasRefused) {
+      const last = after + read + step.length;
+      const first = after + read + 1;
+      const kept = await refusedProductDetails(sql, key, first, last);
+      for (const [product, details] of kept) {
+        refused.set(product, details);
+        size += details.size;
+      }
+    }
+    const ordinals = step.flatMap(({ images }) => images)
+      .filter((ordinal) => !unsettled.has(ordinal));
+    for (const image of await unsettledImages(sql, id, ordinals)) {
+      unsettled.set(image.ordinal, image);
+      size += image.url.length + (image.message?.length ?? 0);
+    }
+    read += step.length;
+  }
+  return { ...record, results: results.slice(0, read) };
+}
+
+/** The result at an index of `results`. */
+function resultNode(
+  { results, after, unsettled, refused }: ResultsRecord,
+  index: number,
+): ResultNode {
+  const { id, sku, result, images } = results[index];
+  const kept = refused.get(after + index + 1);
+  return {
+    id: id ?? undefined,
+    sku: sku ?? undefined,
+    result,
+    image: images.flatMap((ordinal) => {
+      const image = unsettled.get(ordinal);
+      return image === undefined ? [] : [imageNode(image)];
+    }),
+    details: kept && {
+      detail: kept.details.map(detailNode),
+      more: kept.more || undefined,
+    },
+  };
+}
+
+function imageNode(image: UnsettledImage): UnsettledImageNode {
+  const { url, status, attempts, code, message } = image;
+  return {
+    url,
+    status,
+    attempts,
+    code: code ?? undefined,
+    message: message ?? undefined,
+  };
+}
+
+/** Sends the refused products of an upload as a document. */
+export async function getRefusedProducts(
+  { services: { db }, seller, params }: RequestContext,
+): Promise<Reply> {
+  const id = params.transaction_id;
+  const key = { sellerNo: seller.no, transactionId: id };
+  const bytes = await db.read(async (sql) => {
+    const transaction = await findTransaction(sql, seller.no, id);
+    if (transaction === null) throw notFound("transaction");
+    const kept = await refusedProductsBytes(sql, key);
+    if (kept === null) throw noRefusedProducts(transaction);
+    return kept;
+  });
+  let piece = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = piece++;
+      const read = await db.read((sql) => refusedProductsPiece(sql, key, next));
+      if (read === null) controller.close();
+      else controller.enqueue(read);
+    },
+  }, { highWaterMark: 0 });
+  return { body, headers: { "Content-Length": `${bytes}` } };
+}
+
+function noRefusedProducts({ products }: Transaction): ServiceError {
+  return new ServiceError(
+    "not_found",
+    products.refused === 0
+      ? "No product of this upload was refused."
+      : "The refused products of this upload are no longer kept.",
+  );
+}
+
+/**
+ * Retries the failed images of a transaction and returns how many references
+ * those are; if there are any, the transaction is `processing` again.
+ */
+export async function retryImages(
+  context: RequestContext,
+): Promise<Reply<"images_retry">> {
+  const { services, seller, params } = context;
+  const { db, deps, signals } = services;
+  const id = params.transaction_id;
+  const retried = await db.write(async (tx) => {
+    const transaction = await findTransaction(tx, seller.no, id);
+    if (transaction === null) throw notFound("transaction");
+    const references = await retryFailed(tx, seller, id, deps.clock.now());
+    if (references > 0) {
+      tx.onCommit(() => {
+        signals.images.announce();
+        signals.progress.announce(id);
+      });
+    }
+    return references;
+    // Two retries of one upload would count its failed images twice.
+  }, { owner: seller.id, order: `retry ${id}` });
+  return { xml: { transaction_id: id, images: { retried } } };
+}
+
+/** `GET /seller_api/bulk_products`: the newest first. */
+export const listTransactions: Handler<"transactions"> = async (
+  { services, seller, query },
+) => {
+  const { after: before, limit } = new QueryReader(query).idPlace();
+  const found = await services.db.read((sql) =>
+    transactionsOf(sql, seller.no, { before, limit: limit + 1 })
+  );
+  const { page, next } = pageOf(found, limit);
+  return {
+    xml: {
+      transactions: { transaction: page.map(progressRecord) },
+      next,
+    },
+  };
+};

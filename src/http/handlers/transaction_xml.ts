@@ -1,0 +1,28 @@
+/** The XML of a transaction in answers and events. */
+import type { ProgressNode } from "../../contracts/answers.ts";
+import {
+  progressOf,
+  totalOf,
+  type Transaction,
+  transactionStatus,
+} from "../../catalogue/transaction.ts";
+import { isoTime } from "../../xml/encode.ts";
+import { productCountsNode } from "./upload_endpoints.ts";
+
+/** The record without its results. */
+export function progressRecord(transaction: Transaction): ProgressNode {
+  const { id, created_at, finished_at, products, images } = transaction;
+  const { undoes, undone_by } = transaction;
+  const { pending, stored, reused, failed } = images;
+  return {
+    transaction_id: id,
+    status: transactionStatus(transaction),
+    created_at: isoTime(created_at),
+    finished_at: finished_at === null ? null : isoTime(finished_at),
+    progress: progressOf(images),
+    products: productCountsNode(products),
+    images: { total: totalOf(images), pending, stored, reused, failed },
+    undoes: undoes ?? undefined,
+    undone_by: undone_by ?? undefined,
+  };
+}

@@ -1,0 +1,105 @@
+/** Requests that wait for a change of the rows. */
+import { DbError } from "../../database/db.ts";
+import type { Clock } from "../../deps.ts";
+import type { Signal } from "../../jobs/signals.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { quote } from "../../lib/values.ts";
+import type { RequestContext } from "../server/context.ts";
+import { WAIT, WAIT_LIMIT_S } from "../server/parameters.ts";
+
+/**
+ * A waiting request reads again after this long, because another process may do
+ * the work.
+ */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Parses `wait=SECONDS` to milliseconds; 0 without it. Throws 400 if invalid.
+ */
+export function readWait(query: URLSearchParams): number {
+  const text = query.get(WAIT.name);
+  if (text === null) return 0;
+  if (/^\d{1,9}$/.test(text)) {
+    return Math.min(Number(text), WAIT_LIMIT_S) * 1_000;
+  }
+  throw new ServiceError(
+    "malformed_request",
+    `wait is ${quote(text)}; it must be a whole number of seconds.`,
+  );
+}
+
+/**
+ * Waits until `wait` is done or the time is up. Counts as one of the waiting
+ * requests. Throws 429 or 503 if too many wait, 401 if the key is revoked
+ * meanwhile.
+ */
+export async function waitAtMost(
+  context: RequestContext,
+  ms: number,
+  wait: (abort: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  using waiting = context.startWaiting();
+  using timeout = new Timeout(context.services.deps.clock, ms);
+  await wait(AbortSignal.any([waiting.signal, timeout.signal]));
+  const { reason } = waiting.signal;
+  if (reason instanceof ServiceError) throw reason;
+}
+
+/**
+ * Calls `look` at once and whenever the signal is notified. Returns its first
+ * result that is not null; null if `abort` fires first.
+ */
+export async function lookUntil<T>(
+  { services }: Pick<RequestContext, "services">,
+  { signal, key }: { signal: Signal; key: string },
+  abort: AbortSignal,
+  look: () => Promise<T | null>,
+): Promise<T | null> {
+  while (!abort.aborted) {
+    // Listening starts before the read, so that no change is missed.
+    const looked = new AbortController();
+    const changed = signal.wait(services.deps.clock, LOOK_AGAIN_MS, {
+      key,
+      abort: AbortSignal.any([abort, looked.signal]),
+    });
+    try {
+      const found = await withoutOutage(look);
+      if (found !== null) return found;
+      await changed;
+      await services.deps.maybe?.("waiter woken");
+    } finally {
+      looked.abort();
+    }
+  }
+  return null;
+}
+
+/** Null while the database cannot be read: the next read may succeed. */
+async function withoutOutage<T>(
+  look: () => Promise<T | null>,
+): Promise<T | null> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof DbError) return null;
+    throw error;
+  }
+}
+
+/** Fires after a time of the given clock, unless disposed of before. */
+export class Timeout implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #cancel: () => void;
+
+  constructor(clock: Clock, ms: number) {
+    this.#cancel = clock.after(ms, () => this.#controller.abort());
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancel();
+  }
+}

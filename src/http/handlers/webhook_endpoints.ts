@@ -1,0 +1,304 @@
+/** Webhooks of the seller and their deliveries. */
+import type {
+  AttemptNode,
+  LoggedDeliveryNode,
+  WebhookNode,
+} from "../../contracts/answers.ts";
+import { notFound } from "../../lib/errors.ts";
+import type { OutboundErrorKind } from "../../net/errors.ts";
+import type { Webhook } from "../../webhooks/webhook.ts";
+import { isTrigger, type Trigger } from "../../webhooks/trigger.ts";
+import { pingWebhook } from "../../webhooks/ingest.ts";
+import { registerWebhook } from "../../webhooks/registration.ts";
+import {
+  type DeliveryChoice,
+  findDelivery,
+  listAttempts,
+  type LoggedAttempt,
+  type LoggedDelivery,
+  replayDelivery as sendAnew,
+  sellerDeliveries,
+} from "../../webhooks/delivery_log.ts";
+import type { Period } from "../../webhooks/event_feed.ts";
+import { recoverDeliveries } from "../../webhooks/recovery.ts";
+import {
+  deleteWebhook as removeWebhook,
+  findWebhook,
+  listWebhooks as webhooksOf,
+} from "../../webhooks/webhook_rows.ts";
+import { rotateOwnSecret } from "../../webhooks/secrets.ts";
+import { sellerByName } from "../../sellers/seller_rows.ts";
+import type { Sql } from "../../database/db.ts";
+import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
+import { SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
+import { readPage } from "../server/list.ts";
+import { SINCE, STATE, TRIGGER, UNTIL } from "../server/parameters.ts";
+import { QueryReader } from "../server/query.ts";
+import type { Handler, Reply, RequestContext } from "../server/context.ts";
+
+/** The most recent attempts that the list shows of a delivery. */
+const SHOWN_ATTEMPTS = 10;
+
+/** `POST /seller_api/webhooks` */
+export const createWebhook: Handler<"success"> = async (
+  { services, seller, body },
+) => {
+  await registerWebhook(services, seller, await body(SMALL_DOCUMENT_BYTES));
+  return { xml: { success: true } };
+};
+
+/** `GET /seller_api/webhooks` */
+export const listWebhooks: Handler<"webhooks"> = async (
+  { services, seller },
+) => {
+  const webhooks = await services.db.read(
+    (sql) => webhooksOf(sql, seller.no),
+    { single: true },
+  );
+  return {
+    xml: {
+      webhook: webhooks.map(webhookXml),
+    },
+  };
+};
+
+function webhookXml(webhook: Webhook): WebhookNode {
+  const { trigger, url, disabledAt, failingSince, lastError } = webhook;
+  return {
+    trigger,
+    url,
+    disabled_at: optionalTime(disabledAt),
+    failing_since: optionalTime(failingSince),
+    last_error: lastError === null ? undefined : inWords(lastError),
+  };
+}
+
+function optionalTime(milliseconds: number | null): string | undefined {
+  return milliseconds === null ? undefined : isoTime(milliseconds);
+}
+
+/** Why there was no answer that counts, by the kind of the error. */
+const NO_ANSWER: Readonly<Partial<Record<string, string>>> = {
+  blocked: "The URL leads to an address that is not allowed.",
+  unresolved: "The name of the host has no address.",
+  timeout: "There was no complete answer in time.",
+  refused: "The host refused the connection, or there is no route to it.",
+  reset: "The connection broke before the answer was complete.",
+  tls: "There is no TLS connection; check the certificate of the host.",
+  protocol: "The answer is not valid HTTP/1.1.",
+} satisfies Partial<Record<OutboundErrorKind, string>>;
+
+/** An endpoint's result: the status of its answer, or why there was none. */
+function inWords(result: string): string {
+  return /^\d/.test(result)
+    ? `The answer was ${result}; only 2xx is a success.`
+    : NO_ANSWER[result] ?? `There was no answer: ${result}.`;
+}
+
+/** `DELETE /seller_api/webhooks/:trigger` */
+export const deleteWebhook: Handler<"success"> = async (
+  { services, seller, params },
+) => {
+  const { db, deps } = services;
+  const found = await db.write((tx) =>
+    removeWebhook(tx, deps, seller.no, params.trigger)
+  );
+  if (!found) throw notFound("webhook");
+  return { xml: { success: true } };
+};
+
+/** The trigger of the path; throws 404 if there is none of this name. */
+function triggerOf({ trigger }: RequestContext["params"]): Trigger {
+  if (isTrigger(trigger)) return trigger;
+  throw notFound("webhook");
+}
+
+/** `POST /seller_api/webhooks/:trigger/test` */
+export const testWebhook: Handler<"delivery"> = async (
+  { services, seller, params },
+) => {
+  const { db, deps, signals } = services;
+  const trigger = triggerOf(params);
+  const pinged = await pingWebhook(db, deps, seller.no, trigger);
+  if (pinged === null) throw notFound("webhook");
+  const { eventId, deliveryId, state } = pinged;
+  signals.deliveries.announce();
+  return {
+    xml: { delivery: { id: deliveryId, event_id: eventId, state } },
+  };
+};
+
+/** `POST /seller_api/webhooks/:trigger/recover` */
+export const recoverWebhook: Handler<"recovery"> = (context) => {
+  const { services, seller, params, query, heavyRead } = context;
+  const request = {
+    sellerId: seller.id,
+    sellerNo: seller.no,
+    period: readPeriod(query, services.deps.clock.now()),
+    trigger: triggerOf(params),
+  };
+  return heavyRead(async (takeStep) => {
+    const queued = await recoverDeliveries(
+      services,
+      request,
+      (read) => takeStep(read, false),
+    );
+    if (queued === null) throw notFound("webhook");
+    return { xml: { recovery: { queued } } };
+  });
+};
+
+function readPeriod(query: URLSearchParams, now: number): Period {
+  const reader = new QueryReader(query);
+  const since = reader.read(SINCE);
+  const until = reader.read(UNTIL);
+  reader.require(SINCE);
+  if (since !== null && until !== null && until < since) {
+    reader.complain(UNTIL.name, "not_allowed", "is before since.");
+  }
+  reader.finish();
+  return { since: since ?? 0, until: until ?? now };
+}
+
+/** `POST /seller_api/webhooks/:trigger/rotate_secret` */
+export const rotateSecret: Handler<"webhook_secret"> = async (
+  { services, seller, params },
+) => {
+  const { db, deps } = services;
+  const trigger = triggerOf(params);
+  const rotated = await db.write((tx) =>
+    rotateOwnSecret(tx, deps, seller.no, trigger)
+  );
+  if (rotated === undefined) throw notFound("webhook");
+  return { xml: { webhook_secret: rotated.secret } };
+};
+
+/** `GET /seller_api/webhooks/:trigger/deliveries` */
+export const listDeliveries: Handler<"deliveries"> = async (context) => {
+  const { services, seller, params, query } = context;
+  const place = new QueryReader(query).idPlace();
+  const trigger = triggerOf(params);
+  const webhook = await services.db.read((sql) =>
+    findWebhook(sql, seller.no, trigger)
+  );
+  if (webhook === undefined) throw notFound("webhook");
+  const choice = { sellerNo: seller.no, trigger, state: null };
+  return pageOfDeliveries(context, choice, place, deliveryXml);
+};
+
+/** `GET /operator_api/sellers/:seller/deliveries` */
+export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
+  const { services, params, query } = context;
+  const reader = new QueryReader(query);
+  const trigger = reader.read(TRIGGER);
+  const state = reader.read(STATE);
+  const place = reader.idPlace();
+  const { no: sellerNo } = await services.db.read((sql) =>
+    sellerByName(sql, params.seller)
+  );
+  const choice = { sellerNo, trigger, state };
+  return pageOfDeliveries(context, choice, place, operatorsDeliveryXml);
+};
+
+async function pageOfDeliveries(
+  context: RequestContext,
+  choice: DeliveryChoice,
+  place: ReturnType<QueryReader["idPlace"]>,
+  toXml: typeof deliveryXml,
+): Promise<Reply<"deliveries">> {
+  const { list, after, more } = await readPage(
+    context,
+    "delivery",
+    place,
+    (sql, before, limit) =>
+      readDeliveries(sql, choice, { before, limit }, toXml),
+  );
+  return {
+    xml: {
+      deliveries: { delivery: list },
+      next: more ? after ?? undefined : undefined,
+    },
+  };
+}
+
+async function readDeliveries(
+  sql: Sql,
+  choice: DeliveryChoice,
+  place: { before: string | null; limit: number },
+  toXml: typeof deliveryXml,
+) {
+  const { deliveries, ...end } = await sellerDeliveries(sql, choice, place);
+  const attempts = Map.groupBy(
+    await listAttempts(sql, deliveries.map(({ id }) => id), SHOWN_ATTEMPTS),
+    ({ deliveryId }) => deliveryId,
+  );
+  const entries = deliveries.map((delivery) => ({
+    node: toXml(delivery, attempts.get(delivery.id) ?? []),
+    cursor: delivery.id,
+  }));
+  return { entries, ...end };
+}
+
+/**
+ * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`: returns the
+ * delivery's new state; one that is being sent, or held because its webhook is
+ * disabled, does not change.
+ */
+export const replayDelivery: Handler<"delivery"> = (
+  { services, seller, params },
+) => {
+  const { db, deps, signals } = services;
+  const { trigger, id } = params;
+  return db.write(async (tx) => {
+    const before = await findDelivery(tx, id);
+    if (before?.sellerNo !== seller.no || before.trigger !== trigger) {
+      throw notFound("delivery");
+    }
+    const replay = await sendAnew(tx, id, deps.clock.now());
+    if (replay === "no_webhook") throw notFound("webhook");
+    if (replay === "due") tx.onCommit(() => signals.deliveries.announce());
+    const { eventId, state } = await findDelivery(tx, id) ?? before;
+    return { xml: { delivery: { id, event_id: eventId, state } } };
+  });
+};
+
+function deliveryXml(
+  delivery: LoggedDelivery,
+  attempts: readonly LoggedAttempt[],
+): LoggedDeliveryNode {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    state: delivery.state,
+    created_at: isoTime(delivery.createdAt),
+    next_attempt_at: isoTimeOrNone(delivery.dueAt),
+    attempts: {
+      attempt: attempts.map(attemptXml),
+    },
+  };
+}
+
+/** With what is evident where a seller reads the deliveries of one webhook. */
+function operatorsDeliveryXml(
+  delivery: LoggedDelivery,
+  attempts: readonly LoggedAttempt[],
+): LoggedDeliveryNode {
+  return {
+    ...deliveryXml(delivery, attempts),
+    trigger: delivery.trigger,
+    reference: delivery.reference ?? undefined,
+    settled_at: optionalTime(delivery.settledAt),
+  };
+}
+
+/** Without the address and the answer, which are for the operator. */
+function attemptXml(attempt: LoggedAttempt): AttemptNode {
+  return {
+    number: attempt.number,
+    url: attempt.url,
+    started_at: isoTime(attempt.startedAt),
+    duration_ms: attempt.durationMs,
+    status: attempt.status,
+    error: attempt.error,
+  };
+}

@@ -1,0 +1,107 @@
+/** The one place that turns a failure into a status and an XML body. */
+import { type Detail, DETAIL_LIMIT, ServiceError } from "../../lib/errors.ts";
+import { StoreError } from "../../lib/store_error.ts";
+import { DbError } from "../../database/db.ts";
+import { OutboundError } from "../../net/errors.ts";
+import { boundedList } from "./list.ts";
+import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
+import type {
+  Answer,
+  DetailNode,
+  DetailsNode,
+} from "../../contracts/answers.ts";
+
+/** How many seconds a client should wait before it retries. */
+const RETRY_AFTER = { "Retry-After": "5" };
+
+/**
+ * The error that a client sees for any failure. A database that cannot be
+ * written at present, or an image store that cannot be read, is 503; any other
+ * unexpected failure is 500 without details.
+ */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof DbError && UNAVAILABLE.has(error.kind)) {
+    return new ServiceError(
+      "unavailable",
+      "The service cannot store anything at the moment; nothing of this " +
+        "request was stored. Send it again later.",
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  if (error instanceof DbError && error.kind === "unsure") {
+    return new ServiceError(
+      "unavailable",
+      "The database failed while it stored this request, so the request may " +
+        "or may not be stored. Send it again later, with the same " +
+        "Idempotency-Key if it had one.",
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  if (error instanceof StoreError) {
+    return new ServiceError(
+      "unavailable",
+      "The service cannot read its images at the moment. Try again later.",
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  if (error instanceof OutboundError && error.isOurs) {
+    return new ServiceError(
+      "unavailable",
+      "The service has too many outbound requests in progress; nothing of this " +
+        "request was stored. Send it again.",
+      { cause: error, headers: RETRY_AFTER },
+    );
+  }
+  return new ServiceError(
+    "internal",
+    "The service failed on this request. Report the request id to the " +
+      "operator, who finds the cause in the log.",
+    { cause: error },
+  );
+}
+
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  "full",
+  "busy",
+  "away",
+  "removed",
+  "readonly",
+  "closed",
+]);
+
+/** The body of an error. Details beyond the limit are only counted. */
+export function errorDocument(
+  error: ServiceError,
+  requestId: string,
+): string | EncodedBlocks {
+  const { code, message } = error;
+  const answer: Answer<"error"> = {
+    error: {
+      code,
+      message,
+      request_id: requestId,
+      details: detailList(error),
+    },
+  };
+  return serviceDocument(answer);
+}
+
+/** `<details>`, or nothing without details; `more` were left out. */
+export function detailList(
+  { details, more = 0 }: { details: readonly Detail[]; more?: number },
+): DetailsNode | undefined {
+  if (details.length === 0) return undefined;
+  const list = boundedList<DetailNode>("detail");
+  for (const detail of details) {
+    if (list.count === DETAIL_LIMIT || !list.add(detailNode(detail))) break;
+  }
+  const left = more + details.length - list.count;
+  return { detail: list, more: left === 0 ? undefined : left };
+}
+
+/** A detail as answers show it. */
+export function detailNode(detail: Detail): DetailNode {
+  const { product, sku, line, column, field, code, message } = detail;
+  return { product, sku, line, column, field, code, message };
+}

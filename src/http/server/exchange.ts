@@ -1,0 +1,218 @@
+/** One request, from its arrival to its line in the log. */
+import type { Caller } from "../../sellers/seller.ts";
+import type { Operator } from "../../sellers/operator_keys.ts";
+import type { KeyOwner } from "../../sellers/seller_rows.ts";
+import type { Services } from "../../services.ts";
+import { free, joined, sizeOf } from "../../lib/blocks.ts";
+import { readXmlBody } from "../admission/body.ts";
+import type { BodyBudget } from "../admission/body_budget.ts";
+import type { FinalResults, RequestContext, Waiting } from "./context.ts";
+import type { RecentValues } from "../../lib/recent_values.ts";
+import {
+  KEY_HEADER,
+  type OperatorKeys,
+  type SellerKeys,
+} from "../admission/authentication.ts";
+import type {
+  ConcurrencyQuota,
+  ReadQuota,
+  TakeStep,
+} from "../admission/concurrency.ts";
+import type { UploadQuota } from "../admission/upload_quota.ts";
+import type { Quota } from "../admission/rate_limit.ts";
+import type { Route } from "./router.ts";
+import type { BodySender, EncodedBody } from "./sending.ts";
+import { clientAddress } from "../admission/auth_failures.ts";
+
+const NO_QUERY = new URLSearchParams();
+
+/** Where a request came from: the part of Deno's information used here. */
+export interface Origin {
+  remoteAddr: { hostname: string };
+}
+
+/** What all requests of a server share. */
+export interface ServerState {
+  /** Ends requests that wait or stream. */
+  stopping: AbortSignal;
+  /** Bodies being read. */
+  bodies: ConcurrencyQuota;
+  /** Bytes of bodies and documents in progress. */
+  budget: BodyBudget;
+  /** Uploads whose bodies have arrived. */
+  uploads: UploadQuota;
+  /** Requests that wait for an event. */
+  waits: ConcurrencyQuota;
+  reads: ReadQuota;
+  keys: SellerKeys;
+  operatorKeys: OperatorKeys;
+  sender: BodySender;
+  finalResults: RecentValues<FinalResults>;
+  /** Counts as so many requests of the seller more. */
+  countMore: (exchange: Exchange, seller: KeyOwner, requests: number) => void;
+}
+
+/** One request and its answer: the context of the handler. */
+export class Exchange implements RequestContext, Disposable {
+  readonly services: Services;
+  readonly request: Request;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly #origin: Origin;
+  readonly #server: ServerState;
+  /** Released when the answer is created, and when it is sent. */
+  readonly held = {
+    untilMade: new DisposableStack(),
+    untilSent: new DisposableStack(),
+  };
+  query = NO_QUERY;
+  params: Readonly<Record<string, string>> = {};
+  route: Route | null = null;
+  /** The owner of the key; null until that is known, and on other routes. */
+  owner: KeyOwner | null = null;
+  /** The operator of the key; null if it is none's. */
+  operator: Operator | null = null;
+  /** Whether a key for the metrics was sent, on the route that needs one. */
+  hasMetricsKey = false;
+  /** It waits or streams, so its duration is not measured. */
+  isWaiting = false;
+  quota: Quota | null = null;
+  /** Its path needs a key. */
+  isPrivate = false;
+  /** Bytes of the body that was read, inflated. */
+  received: number | undefined;
+  /** The body of the answer, unless it is streamed. */
+  sent: EncodedBody | undefined;
+
+  constructor(
+    services: Services,
+    server: ServerState,
+    request: Request,
+    origin: Origin,
+  ) {
+    this.services = services;
+    this.request = request;
+    this.requestId = services.deps.ids.uuid();
+    this.startedAt = services.deps.clock.monotonic();
+    this.#server = server;
+    this.#origin = origin;
+  }
+
+  readonly body = async (limit?: number) => joined(await this.blocks(limit));
+
+  readonly blocks = async (limit = this.services.config.bodyLimit) => {
+    const { bodies, budget, uploads, stopping } = this.#server;
+    const { deps, heavy } = this.services;
+    const { clock } = deps;
+    using reading = new DisposableStack();
+    const share = this.owner === null
+      ? { take: () => {} }
+      : this.held.untilMade.use(budget.open(this.owner.id));
+    if (this.owner !== null) reading.defer(bodies.take(this.owner.id));
+    const startedAt = clock.monotonic();
+    const blocks = await readXmlBody(this.request, {
+      limit,
+      deps,
+      stopping,
+      share,
+      takeTurn: (work) => heavy.take(work, this.owner?.id),
+    });
+    const all = [...blocks];
+    this.held.untilMade.defer(() => all.forEach(free));
+    if (this.route?.upload) {
+      const seconds = (clock.monotonic() - startedAt) / 1_000;
+      this.services.metrics.uploadPhase.observe(seconds, "body");
+    }
+    this.received = sizeOf(blocks);
+    // Not before: a slow sender would occupy a slot that others need.
+    if (this.route?.upload) {
+      const slot = await uploads.take({
+        seller: this.seller.id,
+        bytes: this.received,
+        abort: () => this.abort,
+        stopping,
+      });
+      this.held.untilMade.use(slot);
+    }
+    return blocks;
+  };
+
+  readonly startWaiting = (): Waiting => {
+    const { waits, keys } = this.#server;
+    const leave = waits.take(this.seller.id);
+    this.isWaiting = true;
+    const key = keys.watch(this.request.headers.get(KEY_HEADER)!);
+    let left = false;
+    return {
+      signal: AbortSignal.any([this.abort, key.signal]),
+      [Symbol.dispose]: () => {
+        if (left) return;
+        left = true;
+        key.stop();
+        leave();
+      },
+    };
+  };
+
+  get finalResults(): RecentValues<FinalResults> {
+    return this.#server.finalResults;
+  }
+
+  readonly countMore = (requests: number): void => {
+    if (this.owner !== null) this.#server.countMore(this, this.owner, requests);
+  };
+
+  readonly heavyRead = async <T>(
+    read: (takeStep: TakeStep) => Promise<T>,
+  ): Promise<T> => {
+    const { reads, sender } = this.#server;
+    const owner = this.reader ?? "";
+    // A read is short: it ends before the service does, unless it waits.
+    const { ending } = this.services;
+    const abort = () => AbortSignal.any([this.request.signal, ending]);
+    const takeStep = await reads.begin({ owner, abort, ending }, this.held);
+    sender.checkRoom(owner);
+    return await read(takeStep);
+  };
+
+  readonly isOperator = async (): Promise<boolean> => {
+    const key = this.request.headers.get(KEY_HEADER) ?? "";
+    if (key === "") return false;
+    this.operator = await this.#server.operatorKeys.authenticate(key);
+    return this.operator !== null;
+  };
+
+  get who(): string {
+    if (this.operator !== null) return this.operator.name;
+    throw new Error("this route is not an operator's");
+  }
+
+  /** The address of the client, as far as it is known. */
+  get client(): string {
+    const { hostname } = this.#origin.remoteAddr;
+    const { trustProxy } = this.services.config;
+    return clientAddress(this.request, hostname, trustProxy);
+  }
+
+  get seller(): Caller {
+    if (this.owner !== null) return this.owner;
+    throw new Error("this route is not a seller's");
+  }
+
+  /**
+   * The owner whose unread answers are counted together: a seller's id,
+   * "operator" for all operators, null without a key.
+   */
+  get reader(): string | null {
+    return this.owner?.id ?? (this.operator === null ? null : "operator");
+  }
+
+  [Symbol.dispose](): void {
+    this.held.untilMade.dispose();
+    this.held.untilSent.dispose();
+  }
+
+  get abort(): AbortSignal {
+    return AbortSignal.any([this.request.signal, this.#server.stopping]);
+  }
+}

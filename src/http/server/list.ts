@@ -1,0 +1,95 @@
+/**
+ * Lists of a bounded size. A page is read and encoded in steps of a few
+ * milliseconds, each with its own snapshot, so that other requests run in
+ * between and a page never lies in memory as rows.
+ */
+import type { Sql } from "../../database/db.ts";
+import {
+  ElementList,
+  type EncodedElement,
+  type XmlValue,
+} from "../../xml/encode.ts";
+import type { RequestContext } from "./context.ts";
+
+/** The most bytes of an answer. */
+export const ANSWER_LIMIT = 4 * 1_024 * 1_024;
+/** Reserved for the elements around the list. */
+const FRAME_BYTES = 64 * 1_024;
+/** The most rows that a page reads, however few match. */
+export const SCAN_LIMIT = 5_000;
+/** About how many bytes one step reads and encodes. */
+export const STEP_BYTES = 128 * 1_024;
+/** Entries of the first step, while their size is unknown. */
+const FIRST_STEP = 8;
+
+/** A list that leaves room for the rest of its answer. */
+export function boundedList<V extends XmlValue>(name: string): ElementList<V> {
+  return new ElementList<V>(name, ANSWER_LIMIT - FRAME_BYTES);
+}
+
+/** The result of one step. */
+export interface Step<Cursor, V> {
+  entries: { node: V | EncodedElement; cursor: Cursor }[];
+  /** Where the list continues; null at its end. */
+  next: Cursor | null;
+  /** Rows read for fewer entries than `count`; 0 by default. */
+  scanned?: number;
+}
+
+export interface Page<Cursor, V extends XmlValue> {
+  list: ElementList<V>;
+  /** The position after the last row read. */
+  after: Cursor;
+  /** Whether the list may continue there. */
+  more: boolean;
+}
+
+/**
+ * Reads a page of at most `limit` elements of this name. `read` reads up to
+ * `count` entries after `after`, in one snapshot.
+ */
+export async function readPage<Cursor, V extends XmlValue>(
+  { heavyRead, services }: Pick<RequestContext, "heavyRead" | "services">,
+  name: string,
+  { after, limit }: { after: Cursor; limit: number },
+  read: (sql: Sql, after: Cursor, count: number) => Promise<Step<Cursor, V>>,
+): Promise<Page<Cursor, V>> {
+  const list = boundedList<V>(name);
+  const page = { list, after, more: true };
+  let scanned = 0;
+  /** Returns whether the page continues after this step. */
+  const step = async (): Promise<boolean> => {
+    const count = Math.min(stepSize(list), limit - list.count);
+    const found = await services.db.read((sql) => read(sql, page.after, count));
+    for (const { node, cursor } of found.entries) {
+      if (!list.add(node)) return false;
+      page.after = cursor;
+    }
+    page.more = found.next !== null;
+    page.after = found.next ?? page.after;
+    scanned += found.scanned ?? 0;
+    return page.more && list.count < limit && scanned < SCAN_LIMIT;
+  };
+  await heavyRead(async (takeStep) => {
+    while (await takeStep(step, list.bytes >= STEP_BYTES)) continue;
+  });
+  return page;
+}
+
+/** Entries of the next step, estimated from the size of earlier ones. */
+function stepSize({ count, bytes }: ElementList): number {
+  if (count === 0) return FIRST_STEP;
+  return Math.max(1, Math.floor(STEP_BYTES * count / bytes));
+}
+
+/**
+ * A page of the rows found, of which up to `limit + 1` were read, and the
+ * cursor of the next page.
+ */
+export function pageOf<R extends { id: string }>(
+  found: readonly R[],
+  limit: number,
+): { page: R[]; next: string | undefined } {
+  const page = found.slice(0, limit);
+  return { page, next: found.length > limit ? page[limit - 1].id : undefined };
+}

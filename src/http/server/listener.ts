@@ -1,0 +1,68 @@
+/**
+ * Listens for requests for as long as the process lives. The runtime's server
+ * ends, and with it the process, when it cannot accept a connection: there is
+ * no file descriptor left, for instance. Here another one takes its place.
+ */
+import type { Deps } from "../../deps.ts";
+
+/** The pause before the next try to listen. */
+const AGAIN_MS = 100;
+
+export interface ListenerOptions {
+  hostname: string;
+  /** 0: any free one. */
+  port: number;
+  handler: Deno.ServeHandler;
+  deps: Pick<Deps, "clock" | "log">;
+}
+
+/** Accepts requests until it is closed. */
+export interface Listening {
+  readonly address: Pick<Deno.NetAddr, "hostname" | "port">;
+  /** Accepts nothing more; resolves when everything is answered. */
+  close(): Promise<void>;
+}
+
+export class Listener implements Listening {
+  readonly address: Deno.NetAddr;
+  readonly #options: ListenerOptions;
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  #closed = false;
+  #cancel = () => {};
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#server = this.#listen(options.port);
+    this.address = this.#server.addr;
+  }
+
+  #listen(port: number): Deno.HttpServer<Deno.NetAddr> {
+    const { hostname, handler } = this.#options;
+    const server = Deno.serve({ hostname, port, onListen: () => {} }, handler);
+    server.finished.catch((error) => this.#replace(server, error));
+    return server;
+  }
+
+  #replace(failed: Deno.HttpServer, error: unknown): void {
+    this.#options.deps.log.error("listener_failed", { error: String(error) });
+    // It accepts no more requests and answers those in progress.
+    failed.shutdown().catch(() => {});
+    this.#listenAgain();
+  }
+
+  #listenAgain(): void {
+    if (this.#closed) return;
+    try {
+      this.#server = this.#listen(this.address.port);
+    } catch {
+      const { clock } = this.#options.deps;
+      this.#cancel = clock.after(AGAIN_MS, () => this.#listenAgain());
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel();
+    await this.#server.shutdown();
+  }
+}

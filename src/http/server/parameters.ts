@@ -1,0 +1,161 @@
+/**
+ * The parameters of queries and headers: what each is called, means, and may
+ * be. Routes list those that they accept, handlers read them.
+ */
+import { STATUSES } from "../../catalogue/fields.ts";
+import type { Parameter } from "../../contracts/endpoint.ts";
+import type { DetailCode } from "../../lib/errors.ts";
+import { fits, parseTime } from "../../lib/values.ts";
+import { TRIGGERS } from "../../webhooks/trigger.ts";
+import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
+
+/** A parameter of a query whose text means a `T`. */
+export interface QueryParameter<T> extends Parameter {
+  /** What the text means; null if it is wrong. */
+  parse: (text: string) => T | null;
+  /** The error of a wrong text. */
+  code: DetailCode;
+  /** What the text must be. */
+  expected: string;
+}
+
+/** A parameter that is one of the words. */
+function word<W extends string>(
+  name: string,
+  words: readonly W[],
+  about: string,
+): QueryParameter<W> {
+  return {
+    name,
+    about,
+    schema: { type: "string", enum: words },
+    parse: (text) => words.find((word) => word === text) ?? null,
+    code: "not_in_list",
+    expected: words.length === 1 ? words[0] : `one of ${words.join(", ")}`,
+  };
+}
+
+/** A time in Unix milliseconds; an unescaped "+" arrives as a space. */
+function time(name: string, about: string): QueryParameter<number> {
+  return {
+    name,
+    about,
+    schema: { type: "string", format: "date-time" },
+    parse: (text) => parseTime(text.replace(" ", "+")),
+    code: "not_a_date",
+    expected: 'a time in ISO 8601 with its zone, as in "2026-12-01T08:00:00Z"',
+  };
+}
+
+/** Entries of a page, by default and at most. */
+export const PAGE_LIMIT = { default: 50, maximum: 250 };
+
+export const LIMIT: QueryParameter<number> = {
+  name: "limit",
+  about: `entries of a page, 1 to ${PAGE_LIMIT.maximum}; ` +
+    `${PAGE_LIMIT.default} when left out`,
+  schema: { type: "integer", minimum: 1, ...PAGE_LIMIT },
+  parse: (text) => {
+    const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+    return limit >= 1 && limit <= PAGE_LIMIT.maximum ? limit : null;
+  },
+  code: "out_of_range",
+  expected: `a whole number from 1 to ${PAGE_LIMIT.maximum}`,
+};
+
+/** The cursor of a list; each list has a form of its own. */
+export const AFTER = {
+  name: "after",
+  about: "continues after an earlier page: its <next>",
+  code: "not_allowed",
+  expected: "what the <next> of this list held",
+} satisfies Omit<QueryParameter<unknown>, "parse">;
+
+/** Length of a search text at most, in code points. */
+const SEARCH_LENGTH = 150;
+
+export const SEARCH: QueryParameter<string> = {
+  name: "q",
+  about: "only products whose SKU or title holds this, in any case",
+  schema: { type: "string", maxLength: SEARCH_LENGTH },
+  parse: (text) => fits(text, SEARCH_LENGTH) ? text.trim() : null,
+  code: "too_long",
+  expected: `a text of at most ${SEARCH_LENGTH} characters`,
+};
+export const STATUS = word(
+  "status",
+  STATUSES,
+  "only products with this status",
+);
+export const UPDATED_SINCE = time(
+  "updated_since",
+  "only what changed then or later; ISO 8601",
+);
+
+export const TRIGGER = word("trigger", TRIGGERS, "only those of this trigger");
+export const STATE = word("state", DELIVERY_STATES, "only those in this state");
+export const SINCE = time(
+  "since",
+  "events of this time and later; ISO 8601; required",
+);
+export const UNTIL = time(
+  "until",
+  "events of this time and earlier; now when left out",
+);
+export const SELLER: Parameter = {
+  name: "seller",
+  about: "only those of this seller, by name or id",
+};
+
+/** The longest wait, in seconds. */
+export const WAIT_LIMIT_S = 30;
+export const WAIT = {
+  name: "wait",
+  schema: { type: "integer", minimum: 0 },
+} satisfies Omit<Parameter, "about">;
+
+/** A wait until `event`, such as "the status is final". */
+export function waitUntil(event: string): Parameter {
+  const about =
+    `seconds, up to ${WAIT_LIMIT_S}: answers when ${event}, or then`;
+  return { ...WAIT, about };
+}
+
+/** The version of the interface. */
+export const API_VERSION = "1.1";
+
+export const VERSION = word(
+  "v",
+  [API_VERSION],
+  `version; ${API_VERSION} when left out`,
+);
+export const DRY_RUN: QueryParameter<boolean> = {
+  name: "dry_run",
+  about: "true does everything but the write",
+  schema: { type: "boolean", default: false },
+  parse: (text) => text === "true" ? true : text === "false" ? false : null,
+  code: "not_in_list",
+  expected: "true or false",
+};
+export const ACCEPT = word(
+  "accept",
+  ["valid"],
+  "valid stores the products without a problem, also when others have one; " +
+    "all or none when left out",
+);
+export const CHANGED = word(
+  "changed",
+  ["keep"],
+  "keep: leaves fields that were changed since and undoes the rest; when left " +
+    "out, the undo is refused if there are any",
+);
+
+/** Length of an Idempotency-Key at most. */
+export const IDEMPOTENCY_KEY_LENGTH = 255;
+export const IDEMPOTENCY_KEY: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  about: `up to ${IDEMPOTENCY_KEY_LENGTH} characters, kept 24 h: the same ` +
+    "request again gets the first answer",
+  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
+};

@@ -1,0 +1,153 @@
+/** The query of a request: parsed strictly, and checked against its route. */
+import { type Detail, recordInvalid, ServiceError } from "../../lib/errors.ts";
+import { readId } from "../../lib/ids.ts";
+import type { Parameter } from "../../contracts/endpoint.ts";
+import { nearestName } from "../../lib/nearest_name.ts";
+import { quote } from "../../lib/values.ts";
+import { AFTER, LIMIT, PAGE_LIMIT, type QueryParameter } from "./parameters.ts";
+import type { Route } from "./router.ts";
+
+/** Parses a query; throws 400 for an invalid `%` instead of guessing. */
+export function parseQuery(query: string): URLSearchParams {
+  if (query.includes("%")) {
+    try {
+      decodeURIComponent(query);
+    } catch {
+      throw new ServiceError(
+        "malformed_request",
+        "The query is not percent-encoded UTF-8; the character " +
+          '"%" is written as "%25".',
+      );
+    }
+  }
+  return new URLSearchParams(query);
+}
+
+/**
+ * Throws 400 for a parameter that the route does not accept and for one with
+ * two different values: a misspelt `dry_run` must not become a real upload. A
+ * route that needs no key ignores unknown ones.
+ */
+export function checkQuery(
+  { access, parameters = [] }: Pick<Route, "access" | "parameters">,
+  query: URLSearchParams,
+): void {
+  if (access === "public") return;
+  const known = parameters.filter((parameter) => parameter.in !== "header")
+    .map(({ name }) => name);
+  const values = new Map<string, string>();
+  for (const [name, value] of query) {
+    if (!known.includes(name)) throw unknownParameter(name, known);
+    const first = values.get(name) ?? value;
+    if (first !== value) throw contradiction(name, first, value);
+    values.set(name, value);
+  }
+}
+
+function unknownParameter(
+  name: string,
+  known: readonly string[],
+): ServiceError {
+  const about = known.length === 0
+    ? "this request takes none."
+    : `did you mean "${
+      nearestName(name.toLowerCase(), known)
+    }"? This request takes ${known.join(", ")}.`;
+  return new ServiceError(
+    "malformed_request",
+    `The query parameter ${quote(name)} is unknown; ${about}`,
+  );
+}
+
+function contradiction(
+  name: string,
+  first: string,
+  second: string,
+): ServiceError {
+  return new ServiceError(
+    "malformed_request",
+    `The query parameter ${name} is given twice, as ${quote(first)} and as ` +
+      `${quote(second)}; give it once.`,
+  );
+}
+
+/** Reads query parameters and collects their errors. */
+export class QueryReader {
+  readonly #query: URLSearchParams;
+  readonly #details: Detail[] = [];
+
+  constructor(query: URLSearchParams) {
+    this.#query = query;
+  }
+
+  /** A parameter's value; null if it is missing or wrong. */
+  read<T>(parameter: QueryParameter<T>): T | null {
+    const { name, parse, code, expected } = parameter;
+    const text = this.#query.get(name);
+    if (text === null) return null;
+    const value = parse(text);
+    if (value === null) {
+      this.complain(name, code, `is ${quote(text)}; it must be ${expected}.`);
+    }
+    return value;
+  }
+
+  /** Records an error if a parameter is missing. */
+  require({ name }: Parameter): void {
+    if (!this.#query.has(name)) {
+      this.complain(name, "required", "is missing.");
+    }
+  }
+
+  /** `message` starts without the parameter's name. */
+  complain(name: string, code: Detail["code"], message: string): void {
+    this.#details.push({ field: name, code, message: `${name} ${message}` });
+  }
+
+  /** The most entries of a page. */
+  limit(): number {
+    return this.read(LIMIT) ?? PAGE_LIMIT.default;
+  }
+
+  /** The cursor of a list whose cursors are ids. */
+  idCursor(): string | null {
+    return this.cursor(readId);
+  }
+
+  /**
+   * The cursor (null: from the start) and the most entries of a page of a list
+   * whose cursors are ids; throws 422 if there was any error.
+   */
+  idPlace(): { after: string | null; limit: number } {
+    const place = { after: this.idCursor(), limit: this.limit() };
+    this.finish();
+    return place;
+  }
+
+  cursor<T>(parse: (text: string) => T | null): T | null {
+    return this.read({ ...AFTER, parse });
+  }
+
+  /** Throws 422 if there was any error. */
+  finish(): void {
+    if (this.#details.length > 0) throw recordInvalid(this.#details);
+  }
+}
+
+/**
+ * The value of a parameter that decides what the request does, null without it.
+ * Throws 400 if it is wrong: a misspelt `dry_run` must not become an upload.
+ */
+export function readOption<T>(
+  query: URLSearchParams,
+  { name, parse, expected }: QueryParameter<T>,
+): T | null {
+  const text = query.get(name);
+  if (text === null) return null;
+  const value = parse(text);
+  if (value !== null) return value;
+  throw new ServiceError(
+    "malformed_request",
+    `${name} is ${quote(text)}; it must be ${expected}.`,
+  );
+}

@@ -1,0 +1,469 @@
+/**
+ * The path of every request: request id, key, route, rate, the one try/catch,
+ * headers, the log line.
+ *
+ * Order of checks: key (401, for every path of an API) → route (404, 405) →
+ * rate (429) → path and query (400) → media type (415) → size (413) → the body.
+ */
+import { Buffer } from "node:buffer";
+import { sizeOf } from "../../lib/blocks.ts";
+import { outageOf } from "../../database/db.ts";
+import type { LogFields } from "../../deps.ts";
+import { describeRequest, failRequest } from "../../lib/tracing.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import { RecentValues } from "../../lib/recent_values.ts";
+import { checkActive } from "../../sellers/access.ts";
+import type { Operator } from "../../sellers/operator_keys.ts";
+import type { KeyOwner } from "../../sellers/seller_rows.ts";
+import type { Services } from "../../services.ts";
+import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
+import { Exchange, type Origin, type ServerState } from "./exchange.ts";
+import type { FinalResults, Reply } from "./context.ts";
+import { errorDocument, toServiceError } from "./error_answers.ts";
+import {
+  KEY_HEADER,
+  MetricsKeys,
+  OperatorKeys,
+  SellerKeys,
+} from "../admission/authentication.ts";
+import { BodyBudget } from "../admission/body_budget.ts";
+import { ConcurrencyQuota, ReadQuota } from "../admission/concurrency.ts";
+import { UploadQuota } from "../admission/upload_quota.ts";
+import {
+  quotaHeaders,
+  type Rate,
+  RateLimiter,
+  rateOf,
+} from "../admission/rate_limit.ts";
+import {
+  type Match,
+  parseTarget,
+  type Route,
+  Router,
+  type Target,
+} from "./router.ts";
+import { nearestPath } from "./nearest_path.ts";
+import { checkQuery, parseQuery } from "./query.ts";
+import { AuthFailureLimiter } from "../admission/auth_failures.ts";
+import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
+
+/** Bodies being read. */
+const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
+/** Requests that wait for an upload to end, or stream its progress. */
+const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
+/** Encoded results kept for later answers. */
+const FINAL_RESULTS_BYTES = 2 * 1_024 * 1_024;
+/** A slower request is logged. */
+const SLOW_MS = 1_000;
+const encoder = new TextEncoder();
+/** Headers of private answers: no caching, no content sniffing. */
+const PRIVATE_HEADERS = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+};
+/** First segments of paths that need a key. */
+const PRIVATE: ReadonlySet<string> = new Set([
+  "seller_api",
+  "operator_api",
+  "metrics",
+]);
+/** Methods that metrics count by name. */
+const METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "DELETE",
+  "OPTIONS",
+  "PATCH",
+]);
+const XML_TYPE = "text/xml; charset=utf-8";
+
+export class RequestHandler {
+  readonly #services: Services;
+  readonly #router: Router;
+  /** The routes for people and programs. */
+  readonly #routes: readonly Route[];
+  readonly #keys: SellerKeys;
+  readonly #operatorKeys: OperatorKeys;
+  readonly #metricsKeys: MetricsKeys;
+  readonly #limiter: RateLimiter;
+  readonly #authFailures: AuthFailureLimiter;
+  readonly #uploads: UploadQuota;
+  readonly #bodies: ConcurrencyQuota;
+  readonly #waits: ConcurrencyQuota;
+  readonly #reads: ReadQuota;
+  readonly #sender: BodySender;
+  readonly #state: ServerState;
+  #handling = 0;
+
+  /** `stopping` ends requests that wait or stream. */
+  constructor(
+    services: Services,
+    routes: readonly Route[],
+    stopping: AbortSignal,
+  ) {
+    const { db, deps, config, holders } = services;
+    this.#services = services;
+    this.#routes = routes.filter(({ documentation }) => documentation !== null);
+    this.#router = new Router(routes);
+    this.#keys = new SellerKeys(db, deps);
+    this.#operatorKeys = new OperatorKeys(db, deps.clock, config.operatorKey);
+    this.#metricsKeys = new MetricsKeys(this.#operatorKeys, config.metricsKey);
+    this.#limiter = new RateLimiter(deps.clock);
+    this.#authFailures = new AuthFailureLimiter(deps.clock);
+    holders.add("requests", { held: () => ({ handling: this.#handling }) });
+    this.#bodies = holders.add("bodies", new ConcurrencyQuota(BODIES));
+    this.#waits = holders.add("waits", new ConcurrencyQuota(WAITS));
+    this.#reads = holders.add("reads", new ReadQuota(deps));
+    this.#sender = holders.add("answers", new BodySender(deps));
+    this.#uploads = holders.add("uploads", new UploadQuota(deps.clock));
+    this.#state = {
+      stopping,
+      bodies: this.#bodies,
+      budget: holders.add("body_bytes", new BodyBudget(config.bodyBudget)),
+      uploads: this.#uploads,
+      waits: this.#waits,
+      reads: this.#reads,
+      keys: this.#keys,
+      operatorKeys: this.#operatorKeys,
+      sender: this.#sender,
+      finalResults: new RecentValues<FinalResults>(FINAL_RESULTS_BYTES),
+      countMore: (exchange, seller, requests) =>
+        this.#countMore(exchange, seller, requests),
+    };
+  }
+
+  /** Writes pending changes. */
+  close(): Promise<void> {
+    return this.#keys.close();
+  }
+
+  /** How many of each kind are in progress. */
+  inProgress(): Record<string, number> {
+    return {
+      request: this.#handling,
+      upload: this.#uploads.taken,
+      body: this.#bodies.taken,
+      wait: this.#waits.taken,
+      read: this.#reads.admitted,
+    };
+  }
+
+  /** Answers a request; never rejects. */
+  async handle(request: Request, origin: Origin): Promise<Response> {
+    using exchange = new Exchange(
+      this.#services,
+      this.#state,
+      request,
+      origin,
+    );
+    this.#handling++;
+    const response = await this.#respond(exchange);
+    await this.#services.deps.maybe?.("answer ready");
+    this.#handling--;
+    return request.method === "HEAD"
+      ? withoutBody(response, bytesOf(exchange.sent))
+      : response;
+  }
+
+  async #respond(exchange: Exchange): Promise<Response> {
+    try {
+      const reply = await this.#dispatch(exchange);
+      const response = this.#toResponse(reply, exchange);
+      this.#log(exchange, response.status);
+      return response;
+    } catch (error) {
+      const failure = toServiceError(error);
+      if (failure.status >= 500) failRequest(failure.code);
+      const throttled = this.#isKnown(exchange)
+        ? null
+        : this.#authFailures.tooMany(exchange.client);
+      const answer = failure.code === "unauthorized"
+        ? throttled ?? failure
+        : failure;
+      const response = this.#errorResponse(answer, exchange);
+      this.#log(exchange, response.status, answer, throttled !== null);
+      this.#noteRefusal(exchange, answer);
+      return response;
+    }
+  }
+
+  /** Records refusals for sellers and operators, but not our own failures. */
+  #noteRefusal(exchange: Exchange, error: ServiceError): void {
+    const { owner, route } = exchange;
+    if (owner === null || error.status >= 500) return;
+    const { refusals, deps } = this.#services;
+    refusals.note({
+      id: exchange.requestId,
+      sellerNo: owner.no,
+      at: deps.clock.now(),
+      route: route && `${route.method} ${route.path}`,
+      status: error.status,
+      code: error.code,
+      message: error.message,
+      size: exchange.received ?? null,
+      details: error.details,
+      more: error.more,
+    });
+  }
+
+  #isKnown({ owner, operator, hasMetricsKey }: Exchange): boolean {
+    return owner !== null || operator !== null || hasMetricsKey;
+  }
+
+  async #dispatch(exchange: Exchange): Promise<Reply> {
+    const { request } = exchange;
+    const target = parseTarget(request.url);
+    const match = this.#router.match(request.method, target.segments);
+    if (!isOpen(match)) await this.#authenticate(exchange, target);
+    if (match === null) throw this.#nothingThere(exchange, target);
+    const { route, params } = found(match, request.method);
+    exchange.route = route;
+    describeRequest(request.method, route.path);
+    if (exchange.reader !== null && route.method === "GET") {
+      this.#sender.checkRoom(exchange.reader);
+    }
+    if (exchange.owner !== null) this.#countRequest(exchange, exchange.owner);
+    exchange.params = params();
+    if (target.query !== "") {
+      exchange.query = parseQuery(target.query);
+      checkQuery(route, exchange.query);
+    }
+    return await route.handler(exchange);
+  }
+
+  /** With a key, the 404 also suggests paths that are merely similar. */
+  #nothingThere(exchange: Exchange, { segments }: Target): ServiceError {
+    const near = nearestPath(segments, this.#routes, this.#isKnown(exchange));
+    return near === null ? noRoute() : new ServiceError(
+      "not_found",
+      `There is nothing at this path; did you mean ${near}?`,
+    );
+  }
+
+  /** Checks the key that every path below a prefix needs, route or not. */
+  async #authenticate(exchange: Exchange, target: Target): Promise<void> {
+    const api = target.segments[0];
+    exchange.isPrivate = PRIVATE.has(api);
+    if (api === "seller_api") {
+      const key = exchange.request.headers.get(KEY_HEADER);
+      exchange.owner = await this.#keys.authenticate(key);
+      checkActive(exchange.owner);
+    } else if (api === "operator_api") {
+      const key = exchange.request.headers.get(KEY_HEADER);
+      exchange.operator = await this.#operatorKeys.authenticate(key);
+      if (exchange.operator === null) throw noRoute();
+      checkMayDo(exchange.operator, exchange.request.method);
+    } else if (api === "metrics") {
+      const { headers } = exchange.request;
+      if (!await this.#metricsKeys.authenticate(headers)) throw noRoute();
+      exchange.hasMetricsKey = true;
+    }
+  }
+
+  /** Counts as a request of the seller; throws 429 for one too many. */
+  #countRequest(exchange: Exchange, seller: KeyOwner): void {
+    const rate = this.#rateOf(seller);
+    if (rate === null) return;
+    const quota = this.#limiter.take(seller.id, 1, rate);
+    exchange.quota = quota;
+    if (quota.allowed) return;
+    throw new ServiceError(
+      "rate_limited",
+      `Too many requests: ${rate.burst} are allowed at once, and ` +
+        `${rate.perMinute} a minute. Send the next one in ` +
+        `${quota.retryAfter} s.`,
+    );
+  }
+
+  /** Counts as so many more, altogether at most as all at once allowed. */
+  #countMore(exchange: Exchange, seller: KeyOwner, requests: number): void {
+    const rate = this.#rateOf(seller);
+    if (rate === null) return;
+    const cost = Math.min(requests, rate.burst - 1);
+    exchange.quota = this.#limiter.charge(seller.id, cost, rate);
+  }
+
+  /** Null: unlimited. */
+  #rateOf(owner: KeyOwner | null): Rate | null {
+    if (owner === null) return null;
+    const perMinute = owner.rateLimit ?? this.#services.config.rateLimit;
+    return perMinute === 0 ? null : rateOf(perMinute);
+  }
+
+  /** Headers of every answer; those for a seller include its quota. */
+  #headers(exchange: Exchange): Record<string, string> {
+    const { requestId, isPrivate, owner, quota } = exchange;
+    const headers = {
+      "X-Request-Id": requestId,
+      ...(isPrivate && PRIVATE_HEADERS),
+    };
+    const rate = this.#rateOf(owner);
+    if (owner === null || rate === null) return headers;
+    const told = quota ?? this.#limiter.take(owner.id, 0, rate);
+    return { ...headers, ...quotaHeaders(told) };
+  }
+
+  #toResponse(reply: Reply, exchange: Exchange): Response {
+    const { status = 200 } = reply;
+    const headers = { ...this.#headers(exchange), ...reply.headers };
+    if (status === 204 || reply.body === null) {
+      return new Response(null, { status, headers });
+    }
+    const body = reply.body ?? serviceDocument(reply.xml ?? {});
+    return this.#send(body, exchange, { status, headers });
+  }
+
+  #errorResponse(error: ServiceError, exchange: Exchange): Response {
+    const body = errorDocument(error, exchange.requestId);
+    const headers = { ...this.#headers(exchange), ...error.headers };
+    return this.#send(body, exchange, { status: error.status, headers });
+  }
+
+  #send(
+    body: EncodedBody | ReadableStream<Uint8Array>,
+    exchange: Exchange,
+    { status, headers }: { status: number; headers: Record<string, string> },
+  ): Response {
+    headers["Content-Type"] ??= XML_TYPE;
+    if (body instanceof ReadableStream) {
+      const paced = exchange.reader === null
+        ? this.#sender.sendPublic(body, exchange.client)
+        : this.#sender.pace(body);
+      return new Response(paced, { status, headers });
+    }
+    exchange.sent = body;
+    if (typeof body === "string" && body.length <= SMALL) {
+      return new Response(body, { status, headers });
+    }
+    const blocks = inBlocks(body);
+    headers["Content-Length"] = `${sizeOf(blocks)}`;
+    const sent = exchange.reader === null
+      ? this.#sender.sendPublic(blocks, exchange.client)
+      : this.#sender.send(blocks, exchange.reader, exchange.held.untilSent);
+    return new Response(sent, { status, headers });
+  }
+
+  #count(
+    { request, route, isWaiting }: Exchange,
+    status: number,
+    failure: ServiceError | null,
+    ms: number,
+  ): void {
+    const { requests, requestSeconds, refusals } = this.#services.metrics;
+    const path = route?.path ?? "none";
+    const method = METHODS.has(request.method) ? request.method : "other";
+    requests.add(1, method, path, status);
+    if (!isWaiting) requestSeconds.observe(ms / 1_000, path);
+    if (failure !== null) refusals.add(1, failure.code);
+  }
+
+  #log(
+    exchange: Exchange,
+    status: number,
+    failure: ServiceError | null = null,
+    throttled = false,
+  ): void {
+    const { log, clock } = this.#services.deps;
+    const { request, route, owner } = exchange;
+    const ms = clock.monotonic() - exchange.startedAt;
+    this.#count(exchange, status, failure, ms);
+    const slow = ms > SLOW_MS && !route?.waits;
+    const level = failure !== null && status >= 500
+      ? "error"
+      : !throttled && (failure !== null || slow)
+      ? "info"
+      : "debug";
+    if (!log.enabled(level)) return;
+    log[level](failure === null ? "request" : "request_refused", {
+      request_id: exchange.requestId,
+      client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
+      client: exchange.client,
+      seller: owner?.name,
+      method: request.method.slice(0, 20),
+      route: route?.path,
+      status,
+      code: failure?.code,
+      ...(failure !== null && detailCounts(failure)),
+      ms: Math.round(ms * 10) / 10,
+      bytes_in: exchange.received,
+      bytes_out: bytesOf(exchange.sent),
+      ...(status >= 500 && { error: describe(failure?.cause) }),
+    });
+  }
+}
+
+/** Throws 403 if a read-only key is used to change something. */
+function checkMayDo({ readOnly }: Operator, method: string): void {
+  if (!readOnly || method === "GET" || method === "HEAD") return;
+  throw new ServiceError(
+    "forbidden",
+    "This operator key may only read; use one that was made without " +
+      "--read-only.",
+  );
+}
+
+/** Whether no key is needed. */
+function isOpen(match: Match): boolean {
+  return match !== null && "route" in match && match.route.access === "public";
+}
+
+/** Throws 405 for a method that the path does not accept. */
+function found(match: NonNullable<Match>, method: string) {
+  if ("route" in match) return match;
+  throw new ServiceError(
+    "method_not_allowed",
+    `This path does not accept ${method.slice(0, 20)}; it accepts ` +
+      `${match.allow.join(", ")}.`,
+    { headers: { Allow: match.allow.join(", ") } },
+  );
+}
+
+function noRoute(): ServiceError {
+  return new ServiceError("not_found", "There is nothing at this path.");
+}
+
+/** Bytes of a body; undefined if unknown. */
+function bytesOf(body: EncodedBody | undefined): number | undefined {
+  if (body === undefined) return undefined;
+  return typeof body === "string"
+    ? Buffer.byteLength(body)
+    : sizeOf(inBlocks(body));
+}
+
+function inBlocks(body: EncodedBody): EncodedBlocks {
+  if (typeof body === "string") return [encoder.encode(body)];
+  return body instanceof Uint8Array ? [body] : body;
+}
+
+/** The answer to HEAD. Over HTTP/2, Deno would send the body anyway. */
+function withoutBody(response: Response, size: number | undefined): Response {
+  const { status, headers } = response;
+  if (size !== undefined) headers.set("Content-Length", `${size}`);
+  response.body?.cancel().catch(() => {});
+  return new Response(null, { status, headers });
+}
+
+/** The number of details of each code; `more` were not listed. */
+function detailCounts({ details, more }: ServiceError): LogFields {
+  if (details.length === 0) return {};
+  const counts: Record<string, number> = {};
+  for (const { code } of details) counts[code] = (counts[code] ?? 0) + 1;
+  return { details: counts, more: more === 0 ? undefined : more };
+}
+
+/**
+ * A failure for the log: its stack and its cause. An outage of the database
+ * refuses every request, and no stack says more of it.
+ */
+function describe(error: unknown): string | undefined {
+  if (error === undefined) return undefined;
+  if (!(error instanceof Error) || outageOf(error) !== null) {
+    return String(error);
+  }
+  const cause = error.cause === undefined
+    ? ""
+    : `\ncaused by ${describe(error.cause)}`;
+  return (error.stack ?? String(error)) + cause;
+}

@@ -1,0 +1,187 @@
+/**
+ * Finds the route of a request. The path is split as it was sent and then
+ * percent-decoded segment by segment, so that a segment may hold `/`, `.` or
+ * anything else that a URL parser would normalise away.
+ */
+import { notFound, ServiceError } from "../../lib/errors.ts";
+import { readId } from "../../lib/ids.ts";
+import {
+  type Address,
+  type Documentation,
+  PATH_PARAMETERS,
+} from "../../contracts/endpoint.ts";
+import type { AnswerName } from "../../contracts/answers.ts";
+import type { Handler } from "./context.ts";
+import { quote } from "../../lib/values.ts";
+
+/** A handler and the documentation of its answers, of the same kinds. */
+type Documented<A extends AnswerName> = {
+  handler: Handler<A>;
+  documentation: Documentation & { answers: readonly A[] };
+};
+
+type EachDocumented<A extends AnswerName> = A extends AnswerName ? Documented<A>
+  : never;
+
+/** A route without XML answers, or for browsers only. */
+interface Plain {
+  handler: Handler;
+  documentation:
+    | Documentation & { answers: { type: string } | null }
+    | null;
+}
+
+export type Route =
+  & RouteAddress
+  & (
+    | Plain
+    | EachDocumented<AnswerName>
+    | Documented<"upload" | "dry_run">
+    | Documented<"upload" | "undo_dry_run">
+  );
+
+interface RouteAddress extends Address {
+  /** Expensive: limited for each seller and in total. */
+  upload?: boolean;
+  /** Waits on purpose, so a slow answer is not logged. */
+  waits?: boolean;
+}
+
+/** A request target, split but not yet decoded. */
+export interface Target {
+  /** Segments as sent, without the leading slash. */
+  segments: string[];
+  /** Without the question mark. */
+  query: string;
+}
+
+export type Match =
+  /** `params` decodes the path; throws 400, or 404 for an impossible id. */
+  | { route: Route; params: () => Record<string, string> }
+  /** The path exists, but not for this method. */
+  | { allow: string[] }
+  | null;
+
+const AUTHORITY = /^https?:\/\/[A-Za-z0-9.\-_]+(:\d{1,5})?$/;
+
+/**
+ * Splits `Request.url`, in which Deno keeps the target as it was sent, after
+ * scheme and Host. Throws 400 if Host or target are not valid in a URL.
+ */
+export function parseTarget(url: string): Target {
+  const pathStart = url.indexOf("/", url.indexOf("://") + 3);
+  const origin = pathStart === -1 ? url : url.slice(0, pathStart);
+  if (!AUTHORITY.test(origin) && !URL.canParse(origin)) {
+    throw new ServiceError(
+      "malformed_request",
+      "The Host header or the request target is invalid.",
+    );
+  }
+  const sent = pathStart === -1 ? "/" : url.slice(pathStart);
+  // What follows is no part of a target: without it, "A#1" would be product A.
+  if (sent.includes("#")) {
+    throw new ServiceError(
+      "malformed_request",
+      'The request target has a "#", which must be written as "%23".',
+    );
+  }
+  const mark = sent.indexOf("?");
+  const path = mark === -1 ? sent : sent.slice(0, mark);
+  return {
+    segments: path.slice(1).split("/"),
+    query: mark === -1 ? "" : sent.slice(mark + 1),
+  };
+}
+
+/** Percent-decodes, or throws 400. */
+function decodeSegment(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ServiceError(
+      "malformed_request",
+      `The path has ${quote(segment)}, which is not percent-encoded UTF-8; ` +
+        'the character "%" is written as "%25".',
+    );
+  }
+}
+
+/** A literal segment, or a parameter. */
+type Part = string | Parameter;
+
+interface Parameter {
+  name: string;
+  mayBeEmpty: boolean;
+  idOf?: string;
+}
+
+interface Compiled {
+  route: Route;
+  parts: Part[];
+}
+
+export class Router {
+  readonly #bySize = new Map<number, Compiled[]>();
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      const parts = route.path.slice(1).split("/").map(partOf);
+      const same = this.#bySize.get(parts.length) ?? [];
+      this.#bySize.set(parts.length, [...same, { route, parts }]);
+    }
+  }
+
+  /** HEAD uses the route of GET. */
+  match(method: string, segments: readonly string[]): Match {
+    const wanted = method === "HEAD" ? "GET" : method;
+    const others: Compiled[] = [];
+    for (const candidate of this.#bySize.get(segments.length) ?? []) {
+      const { route, parts } = candidate;
+      if (!fits(parts, segments)) continue;
+      if (route.method === wanted) {
+        return { route, params: () => paramsOf(parts, segments) };
+      }
+      others.push(candidate);
+    }
+    return others.length === 0 ? null : { allow: allowed(others) };
+  }
+}
+
+function partOf(segment: string): Part {
+  if (segment[0] !== ":") return segment;
+  const name = segment.slice(1);
+  const { idOf, mayBeEmpty = false } = PATH_PARAMETERS[name];
+  return { name, mayBeEmpty, idOf };
+}
+
+function fits(parts: readonly Part[], segments: readonly string[]): boolean {
+  return parts.every((part, i) =>
+    typeof part === "string"
+      ? part === segments[i]
+      : segments[i] !== "" || part.mayBeEmpty
+  );
+}
+
+function paramsOf(
+  parts: readonly Part[],
+  segments: readonly string[],
+): Record<string, string> {
+  const params: Record<string, string> = {};
+  parts.forEach((part, i) => {
+    if (typeof part === "string") return;
+    const { name, idOf } = part;
+    const value = decodeSegment(segments[i]);
+    const read = idOf === undefined ? value : readId(value);
+    if (read === null) throw notFound(idOf!);
+    params[name] = read;
+  });
+  return params;
+}
+
+function allowed(candidates: readonly Compiled[]): string[] {
+  const methods = candidates.map(({ route }) => route.method);
+  return methods.flatMap((method) =>
+    method === "GET" ? ["GET", "HEAD"] : [method]
+  );
+}

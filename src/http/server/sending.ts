@@ -1,0 +1,266 @@
+/**
+ * Sends bodies at the pace of their readers. Deno takes a whole body at once
+ * and keeps it for as long as the connection lives; here a reader that takes
+ * nothing for `IDLE_MS` is disconnected. Unread answers are limited in bytes;
+ * bodies for readers without a key, which may hold a file or a connection to
+ * the store, in number.
+ */
+import type { Clock, Log } from "../../deps.ts";
+import { joined, sizeOf } from "../../lib/blocks.ts";
+import { ServiceError } from "../../lib/errors.ts";
+import type { Held } from "../../lib/holders.ts";
+import { limitTime } from "../../net/time_limit.ts";
+import type { EncodedBlocks } from "../../xml/encode.ts";
+import { RETRY_SOON } from "../admission/concurrency.ts";
+
+/** Smaller or equal bodies are not monitored. */
+export const SMALL = 16 * 1_024;
+/** Bytes handed over at a time. */
+const CHUNK_BYTES = 64 * 1_024;
+/** How long a reader may take for one chunk. */
+export const IDLE_MS = 30_000;
+/** Bytes of answers that one owner's readers may leave unread. */
+const UNREAD_PER_OWNER = 32 * 1_024 * 1_024;
+/** The same for all owners. */
+const UNREAD_TOTAL = 64 * 1_024 * 1_024;
+/** The most bodies in progress for readers without a key. */
+export const PUBLIC = 256;
+/**
+ * A reader that took nothing for this long is disconnected if room is needed.
+ */
+const STALLED_MS = 1_000;
+
+/** A body that is not streamed. */
+export type EncodedBody = string | Uint8Array<ArrayBuffer> | EncodedBlocks;
+
+export class BodySender {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** Bytes by owner. */
+  readonly #unread = new Map<string, number>();
+  #total = 0;
+  /** Counted bodies; the one idle for longest comes first. */
+  readonly #sendings = new Set<Sending>();
+  /** Bodies for readers without a key, by client, in the same order. */
+  readonly #public = new Map<Sending, string>();
+
+  constructor({ clock, log }: { clock: Clock; log: Log }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** What it holds; all zero when every body is sent. */
+  held(): Held {
+    return {
+      bytes: this.#total,
+      owners: this.#unread.size,
+      bodies: this.#sendings.size,
+      public: this.#public.size,
+    };
+  }
+
+  /**
+   * Throws 429 if the owner's readers have left too much unread, and 503 if all
+   * together have, after idle readers were disconnected.
+   */
+  checkRoom(owner: string): void {
+    if ((this.#unread.get(owner) ?? 0) >= UNREAD_PER_OWNER) {
+      throw new ServiceError(
+        "rate_limited",
+        "Answers to earlier requests have not been read; read them, or close " +
+          "their connections.",
+        RETRY_SOON,
+      );
+    }
+    this.#makeRoom(this.#sendings, () => this.#total < UNREAD_TOTAL);
+  }
+
+  /** Disconnects idle readers. Throws 503 if that makes no room. */
+  #makeRoom(sendings: Iterable<Sending>, isRoom: () => boolean): void {
+    const stalled = this.#clock.monotonic() - STALLED_MS;
+    for (const sending of sendings) {
+      if (isRoom() || sending.movedAt > stalled) break;
+      sending.cutOff();
+    }
+    if (isRoom()) return;
+    throw new ServiceError(
+      "unavailable",
+      "The service has too many answers to send. Send the request again.",
+      RETRY_SOON,
+    );
+  }
+
+  /**
+   * A body of these blocks. `owner` is the owner of its reader. `held` is
+   * released when they are sent. The answer needs a Content-Length, so that a
+   * disconnected reader sees that its body is incomplete.
+   */
+  send(
+    blocks: EncodedBlocks,
+    owner: string,
+    held: DisposableStack,
+  ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+    const bytes = sizeOf(blocks);
+    if (bytes <= SMALL) return joined(blocks);
+    const sending = new Sending(this.#clock, chunksOf(blocks));
+    const stack = held.move();
+    stack.use(this.#count(sending, owner, bytes));
+    sending.onEnd = () => stack.dispose();
+    return sending.body;
+  }
+
+  /** The same body, at its reader's pace. */
+  pace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    return this.#paced(body).body;
+  }
+
+  #paced(body: ReadableStream<Uint8Array>): Sending {
+    const reader = body.getReader();
+    const sending = new Sending(this.#clock, async () => {
+      try {
+        return (await reader.read()).value ?? null;
+      } catch (error) {
+        this.#log.error("body_broken", { error: String(error) });
+        return null;
+      }
+    });
+    sending.onEnd = () => void reader.cancel().catch(() => {});
+    return sending;
+  }
+
+  /**
+   * The same body for a reader without a key. A client may have at most as many
+   * as are left for all others. Throws 503 if there is no room after its idle
+   * readers were disconnected.
+   */
+  sendPublic(
+    body: EncodedBlocks | ReadableStream<Uint8Array>,
+    client: string,
+  ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+    const isStream = body instanceof ReadableStream;
+    if (!isStream && sizeOf(body) <= SMALL) return joined(body);
+    try {
+      const own = this.#readersOf(client);
+      const room = () => PUBLIC - this.#public.size;
+      this.#makeRoom(own, () => this.#readersOf(client).length < room());
+    } catch (error) {
+      if (isStream) body.cancel().catch(() => {});
+      throw error;
+    }
+    const sending = isStream
+      ? this.#paced(body)
+      : new Sending(this.#clock, chunksOf(body));
+    const { onEnd } = sending;
+    const count = () => this.#public.set(sending, client);
+    count();
+    sending.onMove = () => {
+      this.#public.delete(sending);
+      count();
+    };
+    sending.onEnd = () => {
+      this.#public.delete(sending);
+      onEnd();
+    };
+    return sending.body;
+  }
+
+  /** The client's bodies; the one idle for longest comes first. */
+  #readersOf(client: string): Sending[] {
+    return [...this.#public].filter(([, owner]) => owner === client)
+      .map(([sending]) => sending);
+  }
+
+  /** Counts a body until it is disposed of. */
+  #count(sending: Sending, owner: string, bytes: number): Disposable {
+    this.#add(owner, bytes);
+    this.#sendings.add(sending);
+    sending.onMove = () => {
+      this.#sendings.delete(sending);
+      this.#sendings.add(sending);
+    };
+    return {
+      [Symbol.dispose]: () => {
+        this.#sendings.delete(sending);
+        this.#add(owner, -bytes);
+      },
+    };
+  }
+
+  #add(owner: string, bytes: number): void {
+    this.#total += bytes;
+    const unread = (this.#unread.get(owner) ?? 0) + bytes;
+    if (unread > 0) this.#unread.set(owner, unread);
+    else this.#unread.delete(owner);
+  }
+}
+
+/** The next chunk of a body; null at its end. */
+type Source = () => Uint8Array | null | Promise<Uint8Array | null>;
+
+/** What was sent can be freed. */
+function chunksOf(blocks: EncodedBlocks): Source {
+  const left = blocks.filter(({ length }) => length > 0).reverse();
+  return () => {
+    const block = left.pop();
+    if (block === undefined) return null;
+    if (block.length > CHUNK_BYTES) left.push(block.subarray(CHUNK_BYTES));
+    return block.subarray(0, CHUNK_BYTES);
+  };
+}
+
+/** One body in progress. */
+class Sending {
+  readonly body: ReadableStream<Uint8Array>;
+  /** Monotonic milliseconds at which the reader last took a chunk. */
+  movedAt: number;
+  onMove = () => {};
+  /** Called once, however the body ends. */
+  onEnd = () => {};
+  readonly #clock: Clock;
+  #over = false;
+  #cancelTimer = () => {};
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  constructor(clock: Clock, source: Source) {
+    this.#clock = clock;
+    this.movedAt = clock.monotonic();
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+        this.#watch();
+      },
+      // Called when the reader has taken the previous chunk.
+      pull: () => this.#next(source),
+      cancel: () => this.#end(),
+    }, { highWaterMark: 0 });
+  }
+
+  /** Ends the body here; before its Content-Length, the connection, too. */
+  cutOff(): void {
+    if (this.#over) return;
+    this.#end();
+    this.#controller.close();
+  }
+
+  async #next(source: Source): Promise<void> {
+    this.#cancelTimer();
+    this.movedAt = this.#clock.monotonic();
+    this.onMove();
+    const chunk = await source();
+    if (this.#over) return;
+    if (chunk === null) return this.cutOff();
+    this.#controller.enqueue(chunk);
+    this.#watch();
+  }
+
+  #watch(): void {
+    this.#cancelTimer = limitTime(this.#clock, IDLE_MS, () => this.cutOff());
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancelTimer();
+    this.onEnd();
+  }
+}

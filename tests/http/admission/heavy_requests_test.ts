@@ -1,0 +1,221 @@
+/** Heavy requests that wait for each other all get an answer. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { yieldToIo } from "../../../src/lib/yield_to_io.ts";
+import {
+  type Answer,
+  boot,
+  codeOf,
+  product,
+  textAt,
+} from "../../support/app.ts";
+import { inTime, RunningClock, until } from "../../support/clock.ts";
+import { parseMetrics } from "../../support/metrics.ts";
+
+/** More than 16 KiB, so it is heavy. */
+const LARGE = ["A", "B", "C", "D"].map((sku) =>
+  product(sku, `<description>${"x".repeat(5_000)}</description>`)
+).join("");
+
+/** Holds what calls `pass` while it is closed. */
+class Gate {
+  #waiting: (() => void)[] = [];
+  #isClosed = false;
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  open(): void {
+    this.#isClosed = false;
+    for (const pass of this.#waiting.splice(0)) pass();
+  }
+
+  pass(): Promise<void> {
+    if (!this.#isClosed) return Promise.resolve();
+    return new Promise((pass) => this.#waiting.push(pass));
+  }
+}
+
+/** Every look at it takes a while, so that work seems to take time. */
+class SlowClock extends RunningClock {
+  msPerLook = 0;
+  #lookedMs = 0;
+
+  override monotonic(): number {
+    this.#lookedMs += this.msPerLook;
+    return super.monotonic() + this.#lookedMs;
+  }
+}
+
+/** Long enough for a request to go on to its next piece of work. */
+const PAUSE_MS = 50;
+
+/** A service whose commits a test holds, and the pauses between heavy work. */
+async function bootHeld() {
+  const commits = new Gate();
+  const pauses = new Gate();
+  let pausing = 0;
+  const clock = new SlowClock();
+  const app = await boot({
+    app: { maintain: false },
+    config: {
+      databaseUrl: null,
+      metricsKey: "metrics",
+      operatorKey: "operator",
+    },
+    deps: {
+      clock,
+      beforeCommit: () => commits.pass(),
+      yieldToIo: async () => {
+        pausing++;
+        await pauses.pass();
+        await new Promise((done) => setTimeout(done, PAUSE_MS));
+        pausing--;
+      },
+    },
+  });
+  const metric = async (series: string): Promise<number> => {
+    const headers = { "Authorization": "Bearer metrics" };
+    const { text } = await app.call("/metrics", { key: null, headers });
+    return parseMetrics(text).get(series)!;
+  };
+  const inProgress = (kind: string) =>
+    metric(`seller_in_progress{kind="${kind}"}`);
+  const upload = (key: string) =>
+    app.upload(LARGE, "", { "Idempotency-Key": key });
+  /**
+   * The first upload is being written since the pause after its decoding; that
+   * pause is over, and a second one waits behind it.
+   */
+  const twoUploads = async (): Promise<[Promise<Answer>, Promise<Answer>]> => {
+    // Nothing takes any time, so the write may run in a pause.
+    clock.speed = 0;
+    commits.close();
+    const first = upload("first");
+    await until(() => commits.waiting > 0 && pausing === 0, "a commit");
+    const second = upload("second");
+    await until(async () => await inProgress("upload") === 2, "two uploads");
+    for (let turns = 0; turns < 20; turns++) await yieldToIo();
+    return [first, second];
+  };
+  /** Lists of one seller that wait for a pause. */
+  const fourLists = async (): Promise<Promise<Answer>[]> => {
+    clock.msPerLook = 10;
+    pauses.close();
+    const list = () => app.call("/seller_api/products");
+    const first = [list(), list()];
+    await until(() => pauses.waiting === 2, "two pauses");
+    const lists = Array.from({ length: 4 }, list);
+    await until(async () => await inProgress("read") >= 4, "four lists");
+    for (let turns = 0; turns < 20; turns++) await yieldToIo();
+    return [...first, ...lists];
+  };
+  return {
+    app,
+    clock,
+    commits,
+    pauses,
+    metric,
+    upload,
+    twoUploads,
+    fourLists,
+    async [Symbol.asyncDispose]() {
+      commits.open();
+      pauses.open();
+      clock.speed = 100;
+      await app[Symbol.asyncDispose]();
+      clock[Symbol.dispose]();
+    },
+  };
+}
+
+Deno.test("an upload behind one that outlasts a pause is answered, and its key with it", async () => {
+  await using held = await bootHeld();
+  const [first, second] = await held.twoUploads();
+  const early = await held.upload("second");
+  assertEquals([early.status, codeOf(early)], [409, "conflict"]);
+  held.commits.open();
+  assertEquals((await inTime(first, "the first answer")).status, 200);
+  const answered = await inTime(second, "the second answer");
+  assertEquals(answered.status, 200, answered.text);
+  const again = await held.upload("second");
+  assertEquals(again.status, 200, again.text);
+  assertEquals(
+    textAt(again.xml, "transaction_id"),
+    textAt(answered.xml, "transaction_id"),
+  );
+});
+
+Deno.test("uploads that wait for each other are answered as the service stops", async () => {
+  await using held = await bootHeld();
+  const [first, second] = await held.twoUploads();
+  const closed = held.app.app.close();
+  for (let turns = 0; turns < 20; turns++) await yieldToIo();
+  held.commits.open();
+  assertEquals((await inTime(first, "the first answer")).status, 200);
+  assertEquals((await inTime(second, "the second answer")).status, 200);
+  await inTime(closed, "the end of the service");
+});
+
+Deno.test("lists that wait as the service stops are answered", async () => {
+  await using held = await bootHeld();
+  const lists = await held.fourLists();
+  const closed = held.app.app.close();
+  for (let turns = 0; turns < 20; turns++) await yieldToIo();
+  held.pauses.open();
+  for (const { status } of await inTime(Promise.all(lists), "all answers")) {
+    assertEquals(status, 200);
+  }
+  await inTime(closed, "the end of the service");
+});
+
+Deno.test("lists that wait until the service ends are asked to come again", async () => {
+  await using held = await bootHeld();
+  const lists = await held.fourLists();
+  const closed = held.app.app.close();
+  // Beyond the time after which nothing waits, within the time for all.
+  for (let ms = 0; ms < 3_000; ms += 100) {
+    held.clock.advance(100);
+    await yieldToIo();
+  }
+  held.pauses.open();
+  const answers = await inTime(Promise.all(lists), "all answers");
+  const refused = answers.filter(({ status }) => status !== 200);
+  assertEquals(refused.length >= 4, true, `${refused.length} refused`);
+  for (const { status, headers } of refused) {
+    assertEquals([status, headers.get("retry-after")], [503, "5"]);
+  }
+  await inTime(closed, "the end of the service");
+});
+
+Deno.test("work that stands beside a free place for a second makes the service unready", async () => {
+  await using held = await bootHeld();
+  const { app, clock, pauses } = held;
+  const ready = () => app.call("/readyz", { key: "operator" });
+  clock.msPerLook = 10;
+  pauses.close();
+  const uploads = [held.upload("first"), held.upload("second")];
+  await until(() => pauses.waiting > 0, "a pause");
+  clock.msPerLook = 0;
+  assertEquals((await ready()).status, 200);
+  clock.advance(2_500);
+  const wait = 'seller_wait_seconds{queue="heavy"}';
+  await until(async () => await held.metric(wait) >= 1, "one that waits");
+  const stuck = await ready();
+  assertEquals(stuck.status, 503);
+  assertMatch(
+    textAt(stuck.xml, "checks/queues"),
+    /^failed: heavy: one that may go on has waited for \d s$/,
+  );
+  pauses.open();
+  for (const { status } of await Promise.all(uploads)) {
+    assertEquals(status, 200);
+  }
+  clock.advance(1_000);
+  assertEquals((await ready()).status, 200);
+  assertEquals(await held.metric(wait), 0);
+});

@@ -1,0 +1,63 @@
+import { assert, assertEquals } from "@std/assert";
+import { RateLimiter, rateOf } from "../../../src/http/admission/rate_limit.ts";
+import { TestClock } from "../../support/clock.ts";
+
+/** A monotonic clock shows no whole milliseconds. */
+const STARTS = [0, 0.1 + 0.2, 86_400_000.123];
+/** How many requests one counts as; an undo of 250 products as eleven. */
+const COSTS = [1, 2, 3, 10, 11];
+
+Deno.test("at every limit a request is allowed after exactly Retry-After", () => {
+  for (let perMinute = 1; perMinute <= 1_300; perMinute++) {
+    const rate = rateOf(perMinute);
+    for (const start of STARTS) {
+      for (const wanted of COSTS) {
+        const cost = Math.min(wanted, rate.burst);
+        const clock = new TestClock(start);
+        const limiter = new RateLimiter(clock);
+        for (let n = 0; n < rate.burst; n++) limiter.take("a", 1, rate);
+        const what = `${cost} of ${perMinute} a minute, from ${start}`;
+        const refused = limiter.take("a", cost, rate);
+        assert(!refused.allowed, what);
+        clock.advance((refused.retryAfter - 1) * 1_000);
+        assert(!limiter.take("a", cost, rate).allowed, `${what}, too early`);
+        clock.advance(1_000);
+        const taken = limiter.take("a", cost, rate);
+        assert(taken.allowed, what);
+        assert(taken.remaining >= 0, what);
+      }
+    }
+  }
+});
+
+Deno.test("at every limit the request after a dear one is allowed after exactly Retry-After", () => {
+  for (let perMinute = 1; perMinute <= 1_300; perMinute++) {
+    const rate = rateOf(perMinute);
+    const more = Math.min(10, rate.burst - 1);
+    const clock = new TestClock();
+    const limiter = new RateLimiter(clock);
+    for (let times = 0; times < 5; times++) {
+      assert(limiter.take("a", 1, rate).allowed, `${perMinute}`);
+      const charged = limiter.charge("a", more, rate);
+      assert(charged.allowed && charged.remaining >= 0, `${perMinute}`);
+      // Until nothing is left, as a client does that does not look.
+      let refused = limiter.take("a", 1, rate);
+      while (refused.allowed) refused = limiter.take("a", 1, rate);
+      assertEquals(limiter.take("a", 1, rate), refused, "refused again");
+      clock.advance(refused.retryAfter * 1_000);
+    }
+  }
+});
+
+Deno.test("dear requests take no more in the end than the rate allows", () => {
+  const clock = new TestClock();
+  const limiter = new RateLimiter(clock);
+  const rate = rateOf(60);
+  let taken = 0;
+  for (let second = 0; second < 600; second++, clock.advance(1_000)) {
+    if (!limiter.take("a", 1, rate).allowed) continue;
+    limiter.charge("a", 5, rate);
+    taken += 6;
+  }
+  assertEquals(taken, 6 + 600);
+});

@@ -1,0 +1,289 @@
+/** Events that a seller pulls, and recovers by time. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  boot,
+  codeOf,
+  detailsOf,
+  type TestApp,
+  textAt,
+} from "../../support/app.ts";
+import { systemClock } from "../../../src/deps.ts";
+import { inParallel } from "../../../src/lib/in_parallel.ts";
+import { TestClock, until } from "../../support/clock.ts";
+import { WebhookSink } from "../../support/webhook_sink.ts";
+import { bothEngines } from "../../support/engine.ts";
+
+const EVENTS = "/seller_api/events";
+const OPERATOR = "op";
+const CONFIG = { operatorKey: OPERATOR };
+
+async function emit(
+  app: TestApp,
+  reference: string,
+  { trigger = "order_created", seller = "acme", data = reference } = {},
+): Promise<string> {
+  const answer = await app.call("/operator_api/events", {
+    method: "POST",
+    key: OPERATOR,
+    body: `<event><seller>${seller}</seller><trigger>${trigger}</trigger>` +
+      `<reference>${reference}</reference><data>${data}</data></event>`,
+  });
+  assertEquals(answer.status, 200, answer.text);
+  return textAt(answer.xml, "event_id");
+}
+
+async function pull(app: TestApp, query = "", key = app.key) {
+  const answer = await app.call(`${EVENTS}${query}`, { key });
+  assertEquals(answer.status, 200, answer.text);
+  const [events, next] = answer.xml.children;
+  return {
+    ids: events.children.map((event) => textAt(event, "id")),
+    data: events.children.map((event) => textAt(event, "data")),
+    next: next.text,
+    text: answer.text,
+  };
+}
+
+function register(app: TestApp, url: string, trigger = "order_created") {
+  return app.call("/seller_api/webhooks", {
+    method: "POST",
+    body: `<webhook><trigger>${trigger}</trigger><url>${url}</url></webhook>`,
+  });
+}
+
+bothEngines.test("every event is pulled in order, from any cursor", async () => {
+  await using app = await boot({ config: CONFIG });
+  const other = await app.addSeller("other");
+  assertEquals((await pull(app)).next, "0");
+  const ids: string[] = [];
+  for (let i = 0; i < 7; i++) {
+    if (i === 3) await register(app, "http://127.0.0.1:9000/");
+    const trigger = i % 3 === 0 ? "order_paid" : "order_created";
+    ids.push(await emit(app, `${i}`, { trigger }));
+    await emit(app, `${i}`, { trigger });
+    await emit(app, `${i}`, { seller: "other" });
+  }
+  const tested = "/seller_api/webhooks/order_created/test";
+  assertEquals((await app.call(tested, { method: "POST" })).status, 200);
+  assertEquals((await pull(app)).ids, ids, "no test event, none twice");
+  for (const limit of [1, 2, 3, 7, 250]) {
+    const seen: string[] = [];
+    let after = "0";
+    for (;;) {
+      const page = await pull(app, `?after=${after}&limit=${limit}`);
+      assert(page.ids.length <= limit);
+      seen.push(...page.ids);
+      if (page.ids.length === 0) {
+        assertEquals(page.next, after, "an empty page keeps its place");
+        break;
+      }
+      after = page.next;
+    }
+    assertEquals(seen, ids, `limit ${limit}`);
+  }
+  const paid = await pull(app, "?trigger=order_paid&limit=2");
+  assertEquals(paid.ids, [ids[0], ids[3]]);
+  const rest = await pull(app, `?trigger=order_paid&after=${paid.next}`);
+  assertEquals(rest.ids, [ids[6]]);
+  assertEquals((await pull(app, "", other)).ids.length, 7);
+});
+
+bothEngines.test("an event is pulled byte for byte as it is delivered", async () => {
+  await using sink = new WebhookSink();
+  await using app = await boot({
+    config: { ...CONFIG, roles: ["api", "webhooks"] },
+  });
+  await register(app, sink.url());
+  await emit(app, "1", {
+    data:
+      `<a:b xmlns:a='urn:a'  x="&lt;&#13;"><![CDATA[<&]]></a:b>\n<!-- c -->ö`,
+  });
+  await until(() => sink.received.length === 1);
+  const { text } = await pull(app);
+  assertStringIncludes(text, `<events>${sink.received[0].text}</events>`);
+});
+
+Deno.test("what cannot be asked of the events is refused with what would be right", async () => {
+  await using app = await boot({ config: CONFIG });
+  await emit(app, "1");
+  const wrong: [string, string, string][] = [
+    ["after=x", "after", "not_allowed"],
+    ["after=-1", "after", "not_allowed"],
+    ["after=2", "after", "not_allowed"],
+    ["limit=0", "limit", "out_of_range"],
+    ["limit=251", "limit", "out_of_range"],
+    ["trigger=order_creatd", "trigger", "not_in_list"],
+  ];
+  for (const [query, field, code] of wrong) {
+    const answer = await app.call(`${EVENTS}?${query}`);
+    assertEquals([answer.status, codeOf(answer)], [422, "record_invalid"]);
+    const [detail] = detailsOf(answer);
+    assertEquals([detail.field, detail.code], [field, code], query);
+  }
+  const wait = await app.call(`${EVENTS}?wait=soon`);
+  assertEquals(wait.status, 400);
+  assertEquals((await app.call(EVENTS, { key: "no" })).status, 401);
+});
+
+bothEngines.test("a wait ends with the first event behind the cursor, or with its time", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ config: CONFIG, deps: { clock } });
+  await emit(app, "1");
+  const waiting = pull(app, "?after=1&wait=30&trigger=order_paid");
+  await emit(app, "2");
+  const id = await emit(app, "3", { trigger: "order_paid" });
+  assertEquals((await waiting).ids, [id]);
+  let over = false;
+  const vain = pull(app, "?after=3&wait=99").finally(() => over = true);
+  const began = clock.now();
+  await until(() => {
+    clock.advance(500);
+    return over;
+  }, "the end of the wait");
+  assert(clock.now() - began >= 30_000);
+  assertEquals((await vain).next, "3");
+  assertEquals((await vain).ids, []);
+});
+
+bothEngines.test("an answer of events has at most 4 MiB and says where to go on", async () => {
+  await using app = await boot({ config: CONFIG });
+  const data = "x".repeat(250 * 1_024);
+  for (let i = 0; i < 20; i++) await emit(app, `${i}`, { data });
+  const seen: string[] = [];
+  let after = "0";
+  for (let pages = 0; pages < 2; pages++) {
+    const page = await pull(app, `?after=${after}`);
+    assert(page.text.length <= 4 * 1_024 * 1_024, `${page.text.length}`);
+    seen.push(...page.ids);
+    after = page.next;
+  }
+  assertEquals(seen.length, 20);
+  assertEquals(new Set(seen).size, 20);
+});
+
+const RECOVER = "/seller_api/webhooks/order_created/recover";
+
+function at(time: number): string {
+  return new Date(time).toISOString();
+}
+
+bothEngines.test("recover delivers what was exhausted, cancelled or never delivered, once", async () => {
+  let ahead = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+  await using sink = new WebhookSink();
+  await using app = await boot({
+    config: { ...CONFIG, roles: ["api", "webhooks"] },
+    deps: { clock },
+  });
+  const recover = async (query: string) => {
+    const answer = await app.call(`${RECOVER}?${query}`, { method: "POST" });
+    assertEquals(answer.status, 200, answer.text);
+    return textAt(answer.xml, "recovery/queued");
+  };
+  const states = () =>
+    app.app.db.read((sql) =>
+      sql.all<{ state: string; n: number }>(
+        "SELECT state, COUNT(*) AS n FROM deliveries GROUP BY state ORDER BY state",
+      )
+    );
+  const early = await emit(app, "early");
+  ahead += 60_000;
+  const since = clock.now();
+  const never = await emit(app, "never");
+  await emit(app, "other", { trigger: "order_paid" });
+  await register(app, sink.url());
+  const delivered = await emit(app, "delivered");
+  await until(() => sink.received.length === 1);
+  sink.answering = () => new Response(null, { status: 500 });
+  const cancelled = await emit(app, "cancelled");
+  await until(() => sink.received.length === 2);
+  await app.call("/seller_api/webhooks/order_created", { method: "DELETE" });
+  const missing = await app.call(`${RECOVER}?since=2026-01-01`, {
+    method: "POST",
+  });
+  assertEquals(missing.status, 404);
+  await register(app, sink.url());
+  const exhausted = await emit(app, "exhausted");
+  await until(() => sink.received.length === 3);
+  await until(async () =>
+    (await states()).every(({ state }) => state !== "sending")
+  );
+  await app.app.db.write((tx) =>
+    tx.run(
+      "UPDATE deliveries SET state = 'exhausted', due_at = NULL, settled_at = 1 WHERE event_id = ?",
+      [exhausted],
+    )
+  );
+  const last = clock.now();
+  ahead += 60_000;
+  await emit(app, "late", { trigger: "order_created" });
+  await until(() => sink.received.length === 4);
+  sink.answering = () => new Response();
+  const before = sink.received.length;
+  const period = `since=${at(since)}&until=${at(last)}`;
+  assertEquals(await recover(period), "3");
+  await until(() => sink.received.length === before + 3);
+  assertEquals(
+    sink.received.slice(before).map(({ headers }) => headers.get("webhook-id"))
+      .sort(),
+    [never, cancelled, exhausted].sort(),
+  );
+  assertEquals(await recover(period), "0", "nothing twice");
+  assert(
+    ![early, delivered].some((id) =>
+      sink.received.slice(before).some(({ headers }) =>
+        headers.get("webhook-id") === id
+      )
+    ),
+  );
+  assertEquals(await recover(`since=${at(since - 120_000)}`), "1", "the early");
+});
+
+bothEngines.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
+  await using app = await boot({ config: CONFIG });
+  const count = 601;
+  const references = Array.from({ length: count }, (_, i) => `${i}`);
+  await inParallel(50, references, (reference) => emit(app, reference));
+  await register(app, "http://127.0.0.1:9000/");
+  await app.app.db.write((tx) => tx.run("UPDATE webhooks SET disabled_at = 1"));
+  for (let i = 0; i < 2; i++) {
+    const answer = await app.call(`${RECOVER}?since=2020-01-01`, {
+      method: "POST",
+    });
+    assertEquals(textAt(answer.xml, "recovery/queued"), `${count}`);
+  }
+  const held = await app.app.db.read((sql) =>
+    sql.get("SELECT COUNT(*) AS n FROM deliveries WHERE state = 'held'")
+  );
+  assertEquals(held, { n: count });
+  await app.app.db.write((tx) =>
+    tx.run("UPDATE deliveries SET state = 'pending', due_at = 1")
+  );
+  const pending = await app.call(`${RECOVER}?since=2020-01-01`, {
+    method: "POST",
+  });
+  assertEquals(textAt(pending.xml, "recovery/queued"), "0");
+});
+
+bothEngines.test("what recover cannot do is refused", async () => {
+  await using app = await boot({ config: CONFIG });
+  await register(app, "http://127.0.0.1:9000/");
+  const wrong: [string, string, string][] = [
+    ["", "since", "required"],
+    ["?until=2026-01-01", "since", "required"],
+    ["?since=yesterday", "since", "not_a_date"],
+    ["?since=2026-01-01&until=1", "until", "not_a_date"],
+    ["?since=2026-01-02&until=2026-01-01", "until", "not_allowed"],
+  ];
+  for (const [query, field, code] of wrong) {
+    const answer = await app.call(RECOVER + query, { method: "POST" });
+    assertEquals([answer.status, codeOf(answer)], [422, "record_invalid"]);
+    const [detail] = detailsOf(answer);
+    assertEquals([detail.field, detail.code], [field, code], query);
+  }
+  const unknown = await app.call(
+    "/seller_api/webhooks/nothing/recover?since=2026-01-01",
+    { method: "POST" },
+  );
+  assertEquals(unknown.status, 404);
+});

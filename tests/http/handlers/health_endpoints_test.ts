@@ -1,0 +1,142 @@
+/** `/healthz` and `/readyz`. */
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals } from "@std/assert";
+import { type Clock, systemClock } from "../../../src/deps.ts";
+import { type Answer, boot, child, textAt } from "../../support/app.ts";
+import { passing, TestClock, until } from "../../support/clock.ts";
+import { validateResponse } from "../../support/schemas.ts";
+
+const OPERATOR = "operator-key";
+
+function statusIn(answer: Answer): [number, string] {
+  return [answer.status, textAt(answer.xml, "status")];
+}
+
+Deno.test("without a key health and readiness are told, and nothing more", async () => {
+  await using app = await boot({ config: { operatorKey: OPERATOR } });
+  for (
+    const [path, status] of [["/healthz", "alive"], ["/readyz", "ready"]]
+  ) {
+    const answer = await app.call(path, { key: null });
+    assertEquals(statusIn(answer), [200, status]);
+    assertEquals(answer.xml.children.map(({ name }) => name), ["status"]);
+    assertEquals(answer.headers.get("cache-control"), "no-store");
+    const head = await app.call(path, { key: null, method: "HEAD" });
+    assertEquals([head.status, head.text], [200, ""]);
+    assertEquals((await app.call(path, { method: "POST" })).status, 405);
+  }
+});
+
+Deno.test("the operator sees each check and the backlog", async () => {
+  await using app = await boot({
+    config: { operatorKey: OPERATOR, roles: ["api", "images", "webhooks"] },
+  });
+  const ask = (key: string | null) => app.call("/readyz", { key });
+  await until(async () => (await ask(OPERATOR)).status === 200, "readiness");
+  const { xml } = await ask(OPERATOR);
+  assertEquals(
+    child(xml, "checks").children.map(({ name, text }) => [name, text]),
+    ["database", "queues", "images", "webhooks"].map((name) => [name, "ok"]),
+  );
+  assertEquals(
+    child(xml, "backlog").children.map(({ name, text }) => [name, text]),
+    [["images", "0"], ["deliveries", "0"], ["oldest_due_seconds", "0"]],
+  );
+  assertEquals((await ask("guessed")).status, 401);
+  assertEquals((await ask(app.key)).status, 401, "a seller is no operator");
+});
+
+Deno.test("a database that cannot be written makes it unavailable, not dead", async () => {
+  let now = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  await using app = await boot({
+    config: { operatorKey: OPERATOR },
+    deps: { clock },
+  });
+  const ask = (key: string | null = null) => app.call("/readyz", { key });
+  const rename = (from: string, to: string) =>
+    app.app.db.write((tx) => tx.run(`ALTER TABLE ${from} RENAME TO ${to}`));
+  assertEquals(statusIn(await ask()), [200, "ready"]);
+  await rename("health", "gone");
+  now += 999;
+  assertEquals(statusIn(await ask()), [200, "ready"], "remembered");
+  now += 1;
+  assertEquals(statusIn(await ask()), [503, "unavailable"]);
+  const detailed = await ask(OPERATOR);
+  assertEquals(
+    textAt(detailed.xml, "checks/database"),
+    "failed: the database refuses a write",
+  );
+  assertEquals(validateResponse(detailed.text), null);
+  assertEquals((await app.call("/healthz", { key: null })).status, 200);
+  await rename("gone", "health");
+  now += 1_000;
+  assertEquals(statusIn(await ask()), [200, "ready"]);
+  const changes = app.log.filter(({ level }) => level !== "debug")
+    .map(({ event, failed }) => [event, failed]);
+  assertEquals(changes, [[
+    "not_ready",
+    "database: the database refuses a write",
+  ], [
+    "ready_again",
+    undefined,
+  ]]);
+});
+
+Deno.test("beside a lock it says within a second that it is not ready", async () => {
+  const clock = new TestClock();
+  await using app = await boot({
+    config: { operatorKey: OPERATOR, databaseUrl: null },
+    deps: { clock },
+  });
+  const ask = () => app.call("/readyz", { key: OPERATOR });
+  assertEquals(statusIn(await ask()), [200, "ready"]);
+  const other = new DatabaseSync(`${app.config.dataDir}/seller.db`);
+  other.exec("BEGIN IMMEDIATE");
+  using stack = new DisposableStack();
+  // Otherwise the service, when it closes, would wait for the lock for ever.
+  stack.defer(() => clock.advance(10_000));
+  stack.use(other);
+  const began = clock.monotonic() + 1_000;
+  clock.advance(1_000);
+  for (let look = 0; look < 3; look++) {
+    const answers = Promise.all([ask(), ask()]);
+    let over = false;
+    answers.finally(() => over = true);
+    await until(async () => {
+      // Time passes only as fast as the service answers.
+      assertEquals((await app.call("/healthz", { key: null })).status, 200);
+      if (!over) clock.advance(20);
+      return over;
+    });
+    for (const answer of await answers) {
+      assertEquals(statusIn(answer), [503, "unavailable"]);
+      assert(textAt(answer.xml, "checks/database").startsWith("failed: "));
+    }
+    clock.advance(1_000);
+  }
+  const took = clock.monotonic() - began;
+  assert(took < 6_300, `${took} ms for three looks`);
+  other.close();
+  await until(
+    async () => (await passing(clock, ask())).status === 200,
+    "readiness",
+  );
+});
+
+Deno.test("any number of requests without a key look at the database once a second", async () => {
+  let now = 0;
+  const clock: Clock = { ...systemClock, now: () => now, monotonic: () => now };
+  await using app = await boot({ deps: { clock } });
+  const seen = new Set<number>();
+  for (now = 5_000; now < 7_000; now += 100) {
+    await Promise.all(
+      Array.from({ length: 5 }, () => app.call("/readyz", { key: null })),
+    );
+    const row = await app.app.db.read((sql) =>
+      sql.get<{ looked_at: number }>("SELECT looked_at FROM health")
+    );
+    seen.add(row!.looked_at);
+  }
+  assertEquals([...seen], [5_000, 6_000]);
+});

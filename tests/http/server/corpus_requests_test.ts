@@ -1,0 +1,155 @@
+/** Malformed, smuggled and merely odd requests, as bytes on a socket. */
+import { assert, assertEquals } from "@std/assert";
+import { findBySkus } from "../../../src/catalogue/product_rows.ts";
+import { boot, type TestApp } from "../../support/app.ts";
+import { readCorpus, readCorpusJson } from "../../support/corpus.ts";
+import { raw, statusesOf, statusOf } from "../../support/raw.ts";
+import { escapeXml } from "../../support/xml.ts";
+
+interface RawRequest {
+  file: string;
+  expected: "400" | "wait" | "close" | "not-5xx";
+  embeddedRequests?: number;
+  /** What a bare `Deno.serve` answered. */
+  denoServe: { statuses: number[]; closed: boolean };
+}
+
+/** The same bytes, asking for an upload with a good key. */
+function asUpload(request: Uint8Array, key: string): Uint8Array {
+  const text = new TextDecoder("latin1").decode(request);
+  const aimed = text.replace(
+    /^[A-Z]+ \S+ (HTTP\/1\.[01])\r\n/,
+    `POST /seller_api/bulk_products $1\r\nX-Service-Auth: ${key}\r\n` +
+      "Content-Type: text/xml\r\n",
+  );
+  return Uint8Array.from(aimed, (char) => char.charCodeAt(0));
+}
+
+async function checkRequest(
+  app: TestApp,
+  { file, expected, denoServe }: RawRequest,
+  request: Uint8Array,
+): Promise<void> {
+  const answers = await statusesOf(app.url, request);
+  const label = `${file}: ${answers}, bare ${denoServe.statuses}`;
+  assert(answers.every((status) => status < 500), label);
+  // A refusal may come before the body is looked at; but nothing behind what
+  // Deno's own parser stopped at is ever answered.
+  assert(answers.length <= Math.max(1, denoServe.statuses.length), label);
+  const stopped = denoServe.statuses.indexOf(400);
+  if (expected === "400" && stopped !== -1 && answers.length > stopped) {
+    assertEquals(answers[stopped], 400, label);
+  }
+}
+
+const index = readCorpusJson<RawRequest[]>("http/index.json") ?? [];
+
+Deno.test("malformed requests are refused, and nothing behind them is answered", async () => {
+  await using app = await boot();
+  const tried = index.map(async (one) => {
+    const request = readCorpus(`http/${one.file}`)!;
+    await checkRequest(app, one, request);
+  });
+  await Promise.all(tried);
+  assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+  assertEquals((await app.call("/seller_api/webhooks")).status, 200);
+});
+
+Deno.test("malformed requests with a good key store nothing", async () => {
+  await using app = await boot();
+  const tried = index.map(async ({ file }) => {
+    const request = asUpload(readCorpus(`http/${file}`)!, app.key);
+    const answers = await statusesOf(app.url, request);
+    assert(answers.every((status) => status >= 400 && status < 500), file);
+  });
+  await Promise.all(tried);
+  assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+  const row = await app.app.db.read((sql) =>
+    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM transactions")
+  );
+  assertEquals(row!.n, 0);
+  const reached = app.log.filter(({ seller }) => seller === "acme");
+  if (index.length > 0) assert(reached.length > 40, String(reached.length));
+});
+
+interface SkuPath {
+  /** What stands in the path, byte for byte. */
+  wire: string;
+  note: string;
+  /** The SKU it addresses. */
+  sku?: string;
+  /** A URL parser would leave `/products/` with it. */
+  escapes?: boolean;
+}
+
+const paths = readCorpusJson<SkuPath[]>("strings/sku-paths.json") ?? [];
+
+/** Uploads a product for each SKU; answers those that are SKUs indeed. */
+async function storeSkus(app: TestApp): Promise<Set<string>> {
+  const stored = new Set<string>();
+  const skus = [...new Set(paths.flatMap(({ sku }) => sku ?? []))];
+  for (const sku of skus) {
+    if (sku.trim() !== sku || stored.has(sku)) continue;
+    const answer = await app.upload(
+      `<product><sku>${escapeXml(sku)}</sku><title>t</title>` +
+        `<price currency="SEK">1</price><quantity>1</quantity></product>`,
+    );
+    assert([200, 400, 422].includes(answer.status), answer.text);
+    if (answer.status === 200) stored.add(sku);
+  }
+  return stored;
+}
+
+/** The SKU that a path's segment stands for; null where it is none. */
+function decoded(wire: string): string | null {
+  if (/[/?#]/.test(wire)) return null;
+  try {
+    return decodeURIComponent(wire);
+  } catch {
+    return null;
+  }
+}
+
+async function putBrand(
+  app: TestApp,
+  wire: string,
+  brand: string,
+): Promise<number> {
+  return statusOf(
+    await raw(
+      app.url,
+      `PUT /seller_api/products/${wire}/attribute/brand/${brand} HTTP/1.1\r\n` +
+        `Host: x\r\nX-Service-Auth: ${app.key}\r\nConnection: close\r\n\r\n`,
+    ),
+  );
+}
+
+Deno.test("a path reaches the product that it names, and no other", async () => {
+  await using app = await boot();
+  const stored = await storeSkus(app);
+  const brands = new Map<string, string>();
+  for (const [i, { wire, note, sku, escapes }] of paths.entries()) {
+    const status = await putBrand(app, wire, `b${i}`);
+    const label = `${note}: ${wire.slice(0, 100)} → ${status}`;
+    const target = decoded(wire);
+    if (sku !== undefined) assertEquals(target, sku, label);
+    if (target !== null && stored.has(target)) {
+      assertEquals(status, 204, label);
+      brands.set(target, `b${i}`);
+    } else {
+      assert([400, 404].includes(status), label);
+    }
+    if (escapes) assert(status !== 204, label);
+  }
+  if (paths.length > 0) assert(brands.size > 500, String(brands.size));
+  const products = await app.app.db.read((sql) =>
+    findBySkus(sql, app.sellerNo, [...stored])
+  );
+  assertEquals(
+    [...products.values()].filter(({ sku, brand }) =>
+      (brand ?? undefined) !== brands.get(sku)
+    ),
+    [],
+  );
+  assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+});

@@ -1,0 +1,201 @@
+/** Mistakes that people make, and that each is told what to do. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type Answer, boot, detailsOf, textAt } from "../../support/app.ts";
+import { TestClock } from "../../support/clock.ts";
+
+const BULK = "/seller_api/bulk_products";
+const head = "<products>\r\n <product>\r\n  ";
+
+/** The message of an error, or of its only detail, with its place. */
+function told(answer: Answer): string {
+  const details = detailsOf(answer);
+  if (details.length === 0) {
+    return `${answer.status} ${textAt(answer.xml, "error/message")}`;
+  }
+  return details.map(({ line, column, message }) =>
+    [answer.status, line && `${line}:${column ?? ""}`, message]
+      .filter((part) => part !== undefined).join(" ")
+  ).join("\n");
+}
+
+function latin1(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+Deno.test("a body that is not XML, or not UTF-8, is refused with what to send", async () => {
+  await using app = await boot();
+  const bodies: [string | Uint8Array<ArrayBuffer>, string][] = [
+    ['{"products": []}', "400 1:1 The body is JSON; send XML."],
+    ['\n [{"sku": "<b>"}]', "400 2:2 The body is JSON; send XML."],
+    [
+      "sku;title;price\nA;B;1\n",
+      "400 1:1 The body is CSV, or another kind of text; send XML.",
+    ],
+    [
+      "<!DOCTYPE html>\n<html><head><meta></head></html>",
+      "400 1:1 The body is an HTML page; send XML.",
+    ],
+    [
+      "<!doctype html><html>",
+      "400 1:1 The body is an HTML page; send XML.",
+    ],
+    [
+      "<html><body><br></body></html>",
+      "422 1: The root element is <html>; it must be <products>. The body is " +
+      "an HTML page, perhaps an error page of another server.",
+    ],
+    [
+      "<product/>",
+      "422 1: The root element is <product>; it must be <products>.",
+    ],
+    [
+      latin1(`${head}<title>Sm\xf6r`),
+      "400 3:12 The byte 0xF6 is not valid UTF-8 here. In ISO 8859-1 (Latin-1) " +
+      'it would be "ö". Save the document as UTF-8.',
+    ],
+    [
+      latin1("<?xml version='1.0' encoding='ISO-8859-1'?><products/>"),
+      "400 1:1 The XML declaration names the encoding ISO-8859-1; save the " +
+      'document as UTF-8, and write encoding="UTF-8".',
+    ],
+    [
+      latin1("\xff\xfe<\0"),
+      "400 1:1 The body is UTF-16; save it as UTF-8.",
+    ],
+    [
+      latin1("<\0p\0"),
+      "400 1:1 The body is UTF-16; save it as UTF-8.",
+    ],
+    [
+      latin1("\xff\xfe\0\0<\0\0\0"),
+      "400 1:1 The body is UTF-32; save it as UTF-8.",
+    ],
+    [
+      "\n<?xml version='1.0'?><products/>",
+      "400 2:1 An XML declaration (<?xml …) stands only at the very start of " +
+      "the document; remove what is before it, or this one.",
+    ],
+    [
+      latin1("\x1f\x8b\x08"),
+      "400 1:1 The body is gzip; compress it once, and send the header " +
+      "Content-Encoding: gzip.",
+    ],
+    [
+      `${head}<title>\u{1f600} Cups & saucers</title>`,
+      '400 3:17 Unescaped "&": write "&amp;".',
+    ],
+    [
+      `${head}<images><image alt="a&b">`,
+      '400 3:24 Unescaped "&": write "&amp;".',
+    ],
+    [
+      `${head}<title>a&nbsp;b</title>`,
+      '400 3:11 XML knows no "&nbsp;": write the character itself or its ' +
+      'number, as in "&#160;".',
+    ],
+  ];
+  for (const [body, expected] of bodies) {
+    assertEquals(
+      told(await app.call(BULK, { method: "POST", body })),
+      expected,
+    );
+  }
+  const types: [string, string][] = [
+    ["application/json", '"application/json"; send XML, as text/xml or'],
+    ["text/xml; charset=iso-8859-1", "save the document as UTF-8"],
+    ["text/xml; charset = iso-8859-1", "save the document as UTF-8"],
+  ];
+  for (const [type, expected] of types) {
+    const headers = { "Content-Type": type };
+    const answer = await app.call(BULK, { method: "POST", body: "x", headers });
+    assertEquals(answer.status, 415);
+    assertStringIncludes(told(answer), expected);
+  }
+});
+
+Deno.test("fields that other systems call otherwise, and prices as people write them", async () => {
+  await using app = await boot();
+  const fields: [string, string][] = [
+    ["<stock>5</stock>", "<stock> is not known here; it is called <quantity>."],
+    ["<Product_Name>x</Product_Name>", "it is called <title>."],
+    ["<image>x</image>", "write <images><image>…</image></images>."],
+    ["<SKU>x</SKU>", "the nearest known name is <sku>."],
+    ["<titel>x</titel>", "the nearest known name is <title>."],
+    [
+      '<price currency="SEK">12,50</price>',
+      'price is "12,50"; write "12.50": digits and a point alone.',
+    ],
+  ];
+  for (const [field, expected] of fields) {
+    const answer = await app.upload(
+      `<product><id>01a1f8b2-023a-7c4e-bb79-6b7fea93e19d</id>${field}</product>`,
+    );
+    assertStringIncludes(told(answer), expected);
+  }
+  await app.upload(
+    `<product><sku>A</sku><title>T</title><price currency="SEK">1</price>` +
+      "<quantity>1</quantity></product>",
+  );
+  const stock = await app.call("/seller_api/products/A/attribute/stock/5", {
+    method: "PUT",
+  });
+  assertStringIncludes(told(stock), "It is called quantity.");
+});
+
+Deno.test("a path that is nearly right names the right one", async () => {
+  await using app = await boot();
+  const paths: [string, string | null][] = [
+    ["/seller_apibulk_products", BULK],
+    [`${BULK}/`, BULK],
+    [`/${BULK}`, BULK],
+    ["/Seller-API/bulkProducts", BULK],
+    ["/seller_api/bulk_product", BULK],
+    [
+      "/seller_api/products/A-1attribute/price/5",
+      "/seller_api/products/:sku_or_id/attribute/:attribute/:value",
+    ],
+    ["/seller_api/products/A/B", "/seller_api/products/:sku_or_id"],
+    [`/${"x".repeat(500)}`, null],
+  ];
+  for (const [path, meant] of paths) {
+    assertEquals(
+      told(await app.call(path)),
+      meant === null
+        ? "404 There is nothing at this path."
+        : `404 There is nothing at this path; did you mean ${meant}?`,
+    );
+  }
+});
+
+Deno.test("a 429 names the burst as well as the rate", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ deps: { clock }, config: { rateLimit: 30 } });
+  let answer = await app.call("/seller_api/webhooks");
+  for (let i = 0; i < 3; i++) answer = await app.call("/seller_api/webhooks");
+  assertEquals(
+    told(answer),
+    "429 Too many requests: 3 are allowed at once, and 30 a minute. Send the " +
+      "next one in 2 s.",
+  );
+});
+
+Deno.test("a HEAD that is not sent says why", async () => {
+  await using app = await boot({ config: { allowPrivate: [] } });
+  const answer = await app.upload(
+    `<product><sku>A</sku><title>T</title><price currency="SEK">1</price>` +
+      "<quantity>1</quantity><images>" +
+      "<image>https://nowhere.invalid/a.png</image>" +
+      "<image>https://10.0.0.1/a.png</image></images></product>",
+  );
+  assertEquals(detailsOf(answer).map(({ code }) => code), [
+    "unresolved",
+    "image_blocked",
+  ]);
+  assertEquals(
+    told(answer),
+    "422 1: HEAD https://nowhere.invalid/a.png was not sent: The host name " +
+      "nowhere.invalid does not resolve to an address.\n" +
+      "422 1: HEAD https://10.0.0.1/a.png was not sent: 10.0.0.1 is not an " +
+      "address on the public internet; the URL must lead to a public host.",
+  );
+});

@@ -1,0 +1,198 @@
+/** Bodies are sent at their readers' pace, and what is not read is bounded. */
+import { assertEquals, assertThrows } from "@std/assert";
+import { jsonLog } from "../../../src/deps.ts";
+import {
+  BodySender,
+  IDLE_MS,
+  PUBLIC,
+} from "../../../src/http/server/sending.ts";
+import { joined } from "../../../src/lib/blocks.ts";
+import type { ServiceError } from "../../../src/lib/errors.ts";
+import { TestClock } from "../../support/clock.ts";
+
+const MIB = 1_024 * 1_024;
+
+class Bench {
+  readonly clock = new TestClock();
+  readonly logged: string[] = [];
+  readonly sender = new BodySender({
+    clock: this.clock,
+    log: jsonLog("debug", (line) => this.logged.push(line)),
+  });
+  /** How many bodies gave back what they held. */
+  ended = 0;
+
+  send(mib: number, owner: string): ReadableStream<Uint8Array> {
+    const held = new DisposableStack();
+    held.defer(() => this.ended++);
+    const bytes = [new Uint8Array(mib * MIB)];
+    return this.sender.send(bytes, owner, held) as ReadableStream<Uint8Array>;
+  }
+
+  /** The code of the refusal; null when there is room. */
+  refusal(owner: string): string | null {
+    try {
+      this.sender.checkRoom(owner);
+      return null;
+    } catch (error) {
+      return (error as ServiceError).code;
+    }
+  }
+}
+
+async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
+  return (await new Response(body).arrayBuffer()).byteLength;
+}
+
+Deno.test("a body that is read arrives whole and gives back what it held", async () => {
+  const bench = new Bench();
+  assertEquals(await lengthOf(bench.send(3, "a")), 3 * MIB);
+  assertEquals(bench.ended, 1);
+  assertEquals(bench.clock.waiting, 0);
+  const short = new Uint8Array(10);
+  assertEquals(
+    bench.sender.send([short], "a", new DisposableStack()),
+    short,
+  );
+});
+
+Deno.test("a body in blocks arrives in their order, in chunks that hold no other block", async () => {
+  const { sender } = new Bench();
+  const blocks = [10, 0, 150_000, 65_536, 1].map((length, n) =>
+    new Uint8Array(length).fill(n)
+  );
+  const body = sender.send(blocks, "a", new DisposableStack());
+  const chunks = await Array.fromAsync(body as ReadableStream<Uint8Array>);
+  assertEquals(chunks.map(({ length }) => length), [
+    ...[10, 65_536, 65_536, 18_928],
+    ...[65_536, 1],
+  ]);
+  assertEquals(joined(chunks), joined(blocks));
+});
+
+Deno.test("a reader that takes nothing is cut off, one that takes a little is not", async () => {
+  const bench = new Bench();
+  const stuck = bench.send(1, "a");
+  const slow = bench.send(1, "a").getReader();
+  let taken = 0;
+  for (let n = 0; n < 3; n++) {
+    taken += (await slow.read()).value!.length;
+    bench.clock.advance(IDLE_MS - 1);
+  }
+  assertEquals(bench.ended, 1);
+  assertEquals(await lengthOf(stuck), 0, "less than its Content-Length");
+  for (;;) {
+    const { value } = await slow.read();
+    if (value === undefined) break;
+    taken += value.length;
+  }
+  assertEquals(taken, MIB);
+  assertEquals([bench.ended, bench.clock.waiting], [2, 0]);
+});
+
+Deno.test("a reader is not cut off because this process stood still", async () => {
+  const bench = new Bench();
+  const reader = bench.send(1, "a").getReader();
+  let taken = (await reader.read()).value!.length;
+  bench.clock.leap(2 * IDLE_MS);
+  for (;;) {
+    const { value } = await reader.read();
+    if (value === undefined) break;
+    taken += value.length;
+  }
+  assertEquals(taken, MIB);
+});
+
+Deno.test("a reader that leaves gives back what it held", async () => {
+  const bench = new Bench();
+  const body = bench.send(1, "a").getReader();
+  await body.read();
+  await body.cancel();
+  assertEquals([bench.ended, bench.clock.waiting], [1, 0]);
+});
+
+Deno.test("an owner whose readers leave 32 MiB unread is refused, others are not", async () => {
+  const bench = new Bench();
+  const bodies = Array.from({ length: 8 }, () => bench.send(4, "a"));
+  assertEquals(bench.refusal("a"), "rate_limited");
+  assertEquals(bench.refusal("b"), null);
+  await lengthOf(bodies[0]);
+  assertEquals(bench.refusal("a"), null);
+});
+
+Deno.test("readers that take nothing make room for others", async () => {
+  const bench = new Bench();
+  const moving = bench.send(16, "a").getReader();
+  const bodies = ["b", "c", "d"].map((owner) => bench.send(16, owner));
+  assertEquals(bench.refusal("e"), "unavailable");
+  bench.clock.advance(1_000);
+  await moving.read();
+  assertEquals(bench.refusal("e"), null);
+  assertEquals(bench.ended, 1, "the one that stood still for the longest");
+  assertEquals(await lengthOf(bodies[0]), 0);
+  assertEquals(await lengthOf(bodies[1]), 16 * MIB);
+});
+
+Deno.test("a source that fails ends the body, and the log says why", async () => {
+  const bench = new Bench();
+  let pulls = 0;
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (pulls++ > 0) throw new Error("disk");
+      controller.enqueue(new Uint8Array(5));
+    },
+  }, { highWaterMark: 0 });
+  assertEquals(await lengthOf(bench.sender.pace(source)), 5);
+  assertEquals(JSON.parse(bench.logged[0]).error, "Error: disk");
+  assertThrows(() => source.getReader());
+});
+
+/** A file that never ends; how many of them are open. */
+class Readers {
+  readonly bench = new Bench();
+  open = 0;
+
+  /** Null when there is no room. */
+  send(client: string): ReadableStream<Uint8Array> | null {
+    this.open++;
+    const file = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(9)),
+      cancel: () => void this.open--,
+    }, { highWaterMark: 0 });
+    try {
+      return this.bench.sender.sendPublic(file, client) as ReadableStream<
+        Uint8Array
+      >;
+    } catch {
+      return null;
+    }
+  }
+
+  /** How many a client gets at once. */
+  sendAll(client: string): number {
+    let count = 0;
+    while (this.send(client) !== null) count++;
+    return count;
+  }
+}
+
+Deno.test("without a key: beside any number of clients that read, the next one has room", () => {
+  const readers = new Readers();
+  assertEquals(readers.sendAll("a"), PUBLIC / 2);
+  assertEquals(readers.sendAll("b"), PUBLIC / 4);
+  assertEquals(readers.sendAll("c"), PUBLIC / 8);
+  assertEquals(readers.open, PUBLIC * 7 / 8, "what was refused is closed");
+});
+
+Deno.test("without a key: readers that take nothing make room, and those that do are left", async () => {
+  const readers = new Readers();
+  const reader = readers.send("a")!.getReader();
+  assertEquals(readers.sendAll("a"), PUBLIC / 2 - 1);
+  readers.bench.clock.advance(1_000);
+  await reader.read();
+  assertEquals(readers.sendAll("a"), PUBLIC / 2 - 1);
+  assertEquals(readers.open, PUBLIC / 2);
+  assertEquals((await reader.read()).value?.length, 9);
+  await reader.cancel();
+  assertEquals(readers.open, PUBLIC / 2 - 1);
+});

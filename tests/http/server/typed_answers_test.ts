@@ -1,0 +1,48 @@
+/**
+ * What handlers write is what is declared, or they do not compile: each line
+ * below an expectation is a mistake, and `deno check` says where one is not.
+ */
+import { assertEquals } from "@std/assert";
+import type { Answer } from "../../../src/contracts/answers.ts";
+import type { Handler } from "../../../src/http/server/context.ts";
+import { boundedList } from "../../../src/http/server/list.ts";
+import type { Route } from "../../../src/http/server/router.ts";
+
+const missing: Answer<"undo_dry_run"> = {
+  // @ts-expect-error: an element is missing
+  dry_run: { products: { total: 1, created: 1, updated: 0 } },
+};
+// @ts-expect-error: no such element
+const unknown: Answer<"success"> = { success: true, succes: true };
+const word: Answer<"delivery"> = {
+  // @ts-expect-error: not one of the words
+  delivery: { id: "a", event_id: "b", state: "deliverd" },
+};
+const text: Answer<"recovery"> = {
+  // @ts-expect-error: not a number
+  recovery: { queued: "7" },
+};
+const list: Answer<"audit"> = {
+  // @ts-expect-error: a list of elements that lack some
+  audit: { entry: boundedList<{ id: string }>("entry") },
+};
+
+const succeed: Handler<"success"> = () =>
+  Promise.resolve({ xml: { success: true } });
+// @ts-expect-error: documented as another answer than the handler's
+const route: Route = {
+  method: "DELETE",
+  path: "/x",
+  access: "seller",
+  handler: succeed,
+  documentation: {
+    operation: "x",
+    title: "x",
+    about: "x",
+    answers: ["recovery"],
+  },
+};
+
+Deno.test("answers that are not as declared do not compile", () => {
+  assertEquals([missing, unknown, word, text, list, route].length, 6);
+});
