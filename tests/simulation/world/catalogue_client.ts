@@ -500,8 +500,13 @@ export class CatalogueClient implements Actor {
     const isKeyed = "Idempotency-Key" in upload.headers;
     if (reply === "unsent") return;
     if (typeof reply === "string" && isKeyed) {
-      const sent = await this.#send(this.#uploadCall(upload), random, true);
-      return await this.#conclude(random, upload, sent, begun);
+      const { reply } = await this.#send(
+        this.#uploadCall(upload),
+        random,
+        true,
+      );
+      const again = { reply, repeated: true };
+      return await this.#conclude(random, upload, again, begun);
     }
     if (typeof reply !== "string" && isPassing(reply)) return;
     const last = typeof reply === "string" ? null : reply;
