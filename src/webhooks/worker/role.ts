@@ -165,7 +165,7 @@ export class WebhookRole implements BackgroundRole {
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const shares = this.#inFlight.shares(due);
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
-    const claimed = given > 0 ? await this.#claim(shares, now) : 0;
+    const claimed = given > 0 ? await this.#claim(shares) : 0;
     const isIdle = due.length === 0 && this.#inFlight.size === 0;
     if (isIdle || claimed > 0) this.#moves++;
     // Another webhook may use the slots that one webhook did not need.
@@ -198,19 +198,25 @@ export class WebhookRole implements BackgroundRole {
   async #renew(now: number): Promise<void> {
     const flights = this.#inFlight.toRenew(now);
     if (flights.length === 0) return;
-    const leaseUntil = now + LEASE_MS;
     const claims = flights.map(({ claim }) => claim);
-    await this.#services.db.write((tx) =>
-      renewDeliveryLeases(tx, claims, leaseUntil)
-    );
+    const leaseUntil = await this.#services.db.write(async (tx) => {
+      const until = tx.now() + LEASE_MS;
+      await renewDeliveryLeases(tx, claims, until);
+      return until;
+    });
     for (const flight of flights) flight.leaseUntil = leaseUntil;
   }
 
   /** Claims and sends; returns how many deliveries. */
-  async #claim(shares: readonly ClaimShare[], now: number): Promise<number> {
+  async #claim(shares: readonly ClaimShare[]): Promise<number> {
     const { db, deps } = this.#services;
-    const lease = { leaseId: deps.ids.uuid(), leaseUntil: now + LEASE_MS };
-    const flights = await db.write((tx) => claimShares(tx, shares, lease, now));
+    const leaseId = deps.ids.uuid();
+    const flights = await db.write((tx) => {
+      // The write may have waited long.
+      const now = tx.now();
+      const lease = { leaseId, leaseUntil: now + LEASE_MS };
+      return claimShares(tx, shares, lease, now);
+    });
     await deps.maybe?.("deliveries claimed");
     const claims = flights.map(({ claim }) => claim);
     const payloads = await this.#loadPayloads(claims);
