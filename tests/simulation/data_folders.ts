@@ -28,14 +28,14 @@ export class DataFolders implements Disposable {
 
   /** A folder with an empty database. */
   make(): string {
-    const folder = this.#next();
+    const folder = this.empty();
     Deno.copyFileSync(this.#template, databaseFile(folder));
     return folder;
   }
 
   /** A folder with the files as they are on disk in another one. */
   copy(from: string): string {
-    const folder = this.#next();
+    const folder = this.empty();
     for (const suffix of ON_DISK) {
       const file = databaseFile(from) + suffix;
       if (existsSync(file)) {
@@ -49,7 +49,7 @@ export class DataFolders implements Disposable {
     Deno.removeSync(folder, { recursive: true });
   }
 
-  #next(): string {
+  empty(): string {
     const folder = `${this.#root}/${++this.#count}`;
     Deno.mkdirSync(folder);
     return folder;

@@ -185,8 +185,10 @@ const REACHED = {
   lostname: { lookupMs: 25_000 },
   private: { addresses: () => [PRIVATE] },
   mixed: { addresses: (_, own) => [own, PRIVATE] },
-  /** Public at its first look-up only. */
-  rebound: { addresses: (lookup, own) => [lookup === 0 ? own : PRIVATE] },
+  /** Public to a process, and private to its threads, which ask later. */
+  rebound: {
+    addresses: (_, own, client) => [client.includes("/") ? PRIVATE : own],
+  },
   /** The first of its addresses leads nowhere. */
   twoway: { addresses: (_, own) => [DEAD, own] },
   /** It has no address. */

@@ -71,6 +71,8 @@ export class SimulatedStore {
   readonly #troubles = new Set<Trouble>();
   #isSlow = false;
   #isStalled = false;
+  /** An empty folder, which may be a mount point without its mount. */
+  #isUnmarked = false;
   /** Calls that wait for the end of a stall. */
   #stalled: (() => void)[] = [];
 
@@ -103,6 +105,14 @@ export class SimulatedStore {
           return () => this.#goOn();
         },
       },
+      {
+        name: "the image store comes back empty",
+        of: "ours",
+        begin: () => {
+          this.empty();
+          return () => this.mark();
+        },
+      },
     ];
   }
 
@@ -131,9 +141,19 @@ export class SimulatedStore {
     }
   }
 
-  /** Somebody has put an empty folder in its place. */
+  /** Somebody has put an empty folder, or bucket, in its place. */
   empty(): void {
     this.files.clear();
+    this.#isUnmarked = this.#kind === "folder";
+  }
+
+  get isUnmarked(): boolean {
+    return this.#isUnmarked;
+  }
+
+  /** The operator says that the folder is the store. */
+  mark(): void {
+    this.#isUnmarked = false;
   }
 
   /** Calls `work` when the disk or the bucket comes to it. */
@@ -164,6 +184,9 @@ export class SimulatedStore {
   /** What a call throws at present; null if it works. */
   error(writes: boolean): Error | null {
     if (!this.#scheduler.faulty) return null;
+    if (this.#isUnmarked && writes) {
+      return new Deno.errors.NotFound("No such file or directory (os error 2)");
+    }
     const [trouble] = this.#troubles;
     if (trouble === undefined || (trouble === "full" && !writes)) return null;
     const { folder, kind, name } = TROUBLES[trouble];
@@ -212,7 +235,9 @@ class OpenStore implements ImageStore {
     };
   }
 
-  prepare(): void {
+  prepare(isNew: boolean): void {
+    if (isNew) this.#store.mark();
+    else if (this.#store.isUnmarked) return;
     const error = this.#store.error(true);
     if (error !== null) {
       throw new StoreError("unusable", `no images: ${error.message}`, error);

@@ -116,6 +116,23 @@ onBoth(
   },
 );
 
+Deno.test("simulated folder: one that comes back empty waits for its mark", async () => {
+  const bench = new Bench("folder", 1);
+  await bench.kernel.run((async () => {
+    const file = await bench.keep(SMALL);
+    const mark = bench.fail("the image store comes back empty");
+    assertEquals(await bench.store.missing([file]), [file]);
+    bench.store.prepare(false);
+    const error = await assertRejects(() => bench.store.probe());
+    assertEquals(isStorageError(error), true);
+    mark();
+    await bench.store.probe();
+    bench.fail("the image store comes back empty");
+    bench.store.prepare(true);
+    assertEquals(await bench.keep(SMALL), file);
+  })());
+});
+
 Deno.test("simulated folder: a removal that was cut short is mended", async () => {
   const bench = new Bench("folder", 1);
   await bench.kernel.run((async () => {

@@ -177,6 +177,7 @@ const OUTCOMES: Partial<Record<ImageHostKind, string>> = {
   lostname: "image_timeout",
   private: "image_blocked",
   mixed: "image_blocked",
+  rebound: "image_blocked",
   bare: "image_host_unreachable",
 };
 

@@ -42,8 +42,15 @@ const TLS_FAILURES = {
 
 export interface HostDefinition {
   answer(request: ReceivedRequest): Reaction;
-  /** Its addresses at the n-th look-up, from 0; its `own` one by default. */
-  addresses?: (lookup: number, own: string) => readonly string[];
+  /**
+   * Its addresses at the n-th look-up, from 0, for a client by its name; its
+   * `own` one by default.
+   */
+  addresses?: (
+    lookup: number,
+    own: string,
+    client: string,
+  ) => readonly string[];
   lookupMs?: number;
   /** What becomes of a connection, unless it is accepted. */
   connects?: "refused" | "silence" | "unreachable";
@@ -211,9 +218,9 @@ export class Network {
   }
 
   /** The addresses at the next look-up of a host. */
-  #addresses(host: Host): readonly string[] {
+  #addresses(host: Host, client: string): readonly string[] {
     const { addresses } = host.definition;
-    const found = addresses?.(host.lookups++, host.address) ??
+    const found = addresses?.(host.lookups++, host.address, client) ??
       [host.address];
     for (const address of found) this.#byAddress.set(address, host);
     return found;
@@ -238,7 +245,7 @@ export class Network {
           if (host === null || this.#suffers("nameless", host)) {
             return reject(new Error(`getaddrinfo ENOTFOUND ${name}`));
           }
-          resolve(this.#addresses(host));
+          resolve(this.#addresses(host, client.name));
         }));
     });
   }

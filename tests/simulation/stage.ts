@@ -1,11 +1,8 @@
 /** Sets the stage for a world: a machine, a network, processes, and faults. */
-import {
-  DatabaseSync,
-  type SQLInputValue,
-  type StatementSync,
-} from "node:sqlite";
 import { databaseFile } from "../../src/database/open.ts";
+import { imageFile, type StoredFile } from "../../src/images/image.ts";
 import { testConfig } from "../support/config.ts";
+import { Backup } from "./backup.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { databaseFaults } from "./database_faults.ts";
 import type { Fault } from "./fault.ts";
@@ -16,6 +13,7 @@ import type { Kernel } from "./kernel.ts";
 import { Machine } from "./machine.ts";
 import { Network } from "./network.ts";
 import { type Life, Process } from "./process.ts";
+import { Reader } from "./reader.ts";
 import { type Receipt, WebhookEndpoints } from "./webhook_endpoints.ts";
 import type { Stage } from "./world/stage.ts";
 import type { ProcessPlan, World } from "./world/world.ts";
@@ -98,6 +96,17 @@ export class SimulatedStage implements Stage, Disposable {
     this.#reader = null;
   }
 
+  backUp(): Promise<Backup> {
+    return Backup.make(this.machine);
+  }
+
+  lostFiles(): string[] {
+    const stored = this.rows<StoredFile>(
+      "SELECT sha256, type FROM images WHERE sha256 IS NOT NULL",
+    );
+    return stored.map(imageFile).filter((file) => !this.#store.files.has(file));
+  }
+
   doubles(): FetchesInProgress["doubles"] {
     return this.#fetches.doubles;
   }
@@ -177,26 +186,5 @@ export class SimulatedStage implements Stage, Disposable {
     for (const process of this.processes) process.kill();
     this.#closeReader();
     this.machine[Symbol.dispose]();
-  }
-}
-
-/** A connection of whoever looks at the rows. */
-class Reader implements Disposable {
-  readonly #connection: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
-
-  constructor(file: string) {
-    this.#connection = new DatabaseSync(file);
-  }
-
-  all(sql: string, params: readonly SQLInputValue[]): unknown[] {
-    const statement = this.#statements.get(sql) ??
-      this.#connection.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement.all(...params);
-  }
-
-  [Symbol.dispose](): void {
-    this.#connection.close();
   }
 }

@@ -33,12 +33,17 @@ const DISAGREEMENTS = {
       (SELECT id FROM images WHERE state = 'pending')`,
 } as const;
 
-export function checkCounters(scene: Scene): void {
-  const { stage } = scene;
+/** What is counted in a database, or in a copy of it. */
+export function checkCounts(rows: (sql: string) => unknown[]): void {
   for (const [what, sql] of Object.entries(DISAGREEMENTS)) {
-    const found = stage.rows(sql);
+    const found = rows(sql);
     hold(found.length === 0, "true", `${what}: counted as they are`, found);
   }
+}
+
+export function checkCounters(scene: Scene): void {
+  const { stage } = scene;
+  checkCounts((sql) => stage.rows(sql));
   checkAttempts(scene);
   const beyond = stage.rows(
     `SELECT s.name, COUNT(*) AS n FROM products p

@@ -108,6 +108,8 @@ export class Ending {
       `SELECT url, attempts, lease_until FROM images WHERE state = 'pending'`,
     );
     if (images.length > 0) return { what: "an image is pending", seen: images };
+    const lost = stage.lostFiles();
+    if (lost.length > 0) return { what: "a stored image is lost", seen: lost };
     const deliveries = stage.rows(
       `SELECT id, state, attempts, failures, due_at, lease_until
        FROM deliveries WHERE (due_at IS NOT NULL OR lease_id IS NOT NULL)

@@ -16,6 +16,7 @@ export type HostileStep =
   | "flood of uploads"
   | "flood of lists"
   | "silent images"
+  | "many silent images"
   | "stopped readers"
   | "waits"
   | "wrong keys"
@@ -73,13 +74,13 @@ export class Hostile implements Actor {
       }
       case "slow body":
         return await many(between(random, 1, 4), () => ({
-          ...this.#upload(1, ""),
+          ...this.#upload(1),
           pieces: { bytes: 20, everyMs: pick(random, [500, 5_000, 40_000]) },
         }));
       case "flood of uploads":
         return await many(
           between(random, 4, 24),
-          () => this.#upload(between(random, 1, 20), ""),
+          () => this.#upload(between(random, 1, 20)),
         );
       case "flood of lists":
         return await many(between(random, 4, 40), () => ({
@@ -88,15 +89,22 @@ export class Hostile implements Actor {
       case "silent images":
         return await many(
           between(random, 1, 17),
-          () => this.#upload(1, imageUrl("silent", `s${random.below(3)}`)),
+          () =>
+            this.#upload(1, () => imageUrl("silent", `s${random.below(3)}`)),
+        );
+      case "many silent images":
+        return await many(
+          1,
+          () => this.#upload(120, (i) => imageUrl("silent", `many${i}`)),
         );
       case "stopped readers":
-        return await many(between(random, 1, 5), () => ({
+        return await many(between(random, 1, 12), () => ({
           path: "/seller_api/products?limit=250",
           reader: pick<NonNullable<Call["reader"]>>(random, [
             "stops",
             { slowMs: 1_000 },
             { leavesAfterMs: 5 },
+            { leavesAfterMs: between(random, 5, 3_000) },
           ]),
         }));
       case "waits":
@@ -115,16 +123,18 @@ export class Hostile implements Actor {
     }
   }
 
-  #upload(products: number, image: string): Partial<Call> {
-    const images = image === ""
-      ? ""
-      : `<images><image>${image}</image></images>`;
+  #upload(
+    products: number,
+    urlOf: ((i: number) => string) | null = null,
+  ): Partial<Call> {
+    const images = (i: number) =>
+      urlOf === null ? "" : `<images><image>${urlOf(i)}</image></images>`;
     const rows = Array.from(
       { length: products },
       (_, i) =>
         PRODUCT.replace("<sku>h", `<sku>h${i}`)
           .replace("<quantity>1", `<quantity>${++this.#uploads % 1_000}`)
-          .replace("</product>", `${images}</product>`),
+          .replace("</product>", `${images(i)}</product>`),
     );
     return {
       method: "POST",

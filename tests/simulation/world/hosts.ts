@@ -17,6 +17,7 @@ const IMAGE_HOSTS = {
   heavy: ["stored", 1],
   chunked: ["stored", 1],
   unmarked: ["stored", 1],
+  animated: ["stored", 0.3],
   mislabelled: ["stored", 1],
   slowname: ["stored", 1],
   twoway: ["stored", 1],
@@ -38,6 +39,11 @@ const IMAGE_HOSTS = {
   refusing: ["refused", 1],
   unreachable: ["refused", 1],
   deaf: ["refused", 0.5],
+  untrusted: ["refused", 0.5],
+  expired: ["refused", 0.5],
+  elsewhere: ["refused", 0.5],
+  insecure: ["refused", 0.5],
+  secretive: ["refused", 0.5],
   private: ["refused", 1],
   mixed: ["refused", 1],
   bare: ["refused", 1],
@@ -48,7 +54,12 @@ const IMAGE_HOSTS = {
   short: ["failed", 0.3],
   half: ["failed", 0.3],
   large: ["failed", 0.5],
+  endless: ["failed", 0.1],
+  crawl: ["failed", 0.2],
+  limited: ["failed", 0.3],
+  rebound: ["failed", 0.5],
   pixels: ["failed", 0.5],
+  frames: ["failed", 0.3],
   corrupt: ["failed", 0.5],
   bitmap: ["failed", 0.5],
   empty: ["failed", 0.3],
@@ -82,18 +93,39 @@ export type Manner =
   /** Answers 410. */
   | "leaves";
 
+/** Hosts that are asked with https. */
+const SECURE: ReadonlySet<string> = new Set<ImageHost | Endpoint>([
+  "dated",
+  "chunked",
+  "talkative",
+  "broken",
+  "cut",
+  "untrusted",
+  "expired",
+  "elsewhere",
+  "insecure",
+  "secretive",
+]);
+
+function schemeOf(host: string): string {
+  return SECURE.has(host) ? "https" : "http";
+}
+
 const ENDPOINTS = {
-  good: ["takes", 16],
+  good: ["takes", 12],
   accepting: ["takes", 1],
   slow: ["takes", 2],
   talkative: ["takes", 1],
+  half: ["takes", 0.5],
   flaky: ["hesitates", 3],
-  busy: ["hesitates", 2],
+  busy: ["hesitates", 3],
   broken: ["hesitates", 2],
   closing: ["hesitates", 1],
   forgetful: ["hesitates", 1],
   down: ["fails", 1],
-  moved: ["fails", 0.5],
+  moved: ["fails", 1],
+  refused: ["fails", 0.5],
+  untrusted: ["fails", 0.5],
   garbled: ["fails", 0.5],
   silent: ["fails", 0.5],
   late: ["fails", 0.5],
@@ -128,6 +160,7 @@ const PROMPT: ReadonlySet<string> = new Set<ImageHost>([
 const RETRY_AFTER_MS: Partial<Record<ImageHost, number>> = {
   hesitant: 20_000,
   busy: 30_000,
+  limited: 5_000,
 };
 
 /** 0 if the host asks for nothing. */
@@ -140,7 +173,7 @@ export function isPrompt(url: string): boolean {
 }
 
 export function imageUrl(host: ImageHost, name: string): string {
-  return `http://${host}.images.example/${name}.png`;
+  return `${schemeOf(host)}://${host}.images.example/${name}.png`;
 }
 
 export function fateOf(url: string): Fate {
@@ -148,7 +181,7 @@ export function fateOf(url: string): Fate {
 }
 
 export function hookUrl(endpoint: Endpoint, path: string): string {
-  return `http://${endpoint}.hooks.example/${path}`;
+  return `${schemeOf(endpoint)}://${endpoint}.hooks.example/${path}`;
 }
 
 export function mannerOf(url: string): Manner {

@@ -3,6 +3,7 @@ import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
+import { checkBackup } from "./backups.ts";
 import { chance, pick } from "./choice.ts";
 
 export type OutageStep =
@@ -11,6 +12,7 @@ export type OutageStep =
   | "fault"
   | "faults"
   | "clock"
+  | "backup"
   | "night";
 
 /** How long something fails. */
@@ -36,7 +38,7 @@ export class Outages implements Actor {
     const { stage } = this.#scene;
     if (!stage.scheduler.faulty) return;
     const process = pick(random, stage.processes);
-    if (kind !== "clock" && kind !== "night" && chance(random, 0.7)) {
+    if (!["clock", "night"].includes(kind) && chance(random, 0.7)) {
       await this.#opportunity(random);
     }
     switch (kind) {
@@ -51,6 +53,8 @@ export class Outages implements Actor {
         return await this.#restart(process, random);
       case "clock":
         return await this.#moveClock(random);
+      case "backup":
+        return await this.#backUp(random);
       case "night":
         return await this.#night(random);
       case "fault":
@@ -142,7 +146,7 @@ export class Outages implements Actor {
   }
 
   async #fail(count: number, random: Random): Promise<void> {
-    const { stage, world, caller, trouble } = this.#scene;
+    const { world, caller, trouble, stage } = this.#scene;
     const faults = stage.faults
       .filter((fault) => fault.of === "ours" || !world.soundNetwork);
     if (faults.length === 0) return;
@@ -150,5 +154,16 @@ export class Outages implements Actor {
     for (const fault of chosen) trouble.begin(fault);
     await caller.sleep(pick(random, TIMES));
     for (const fault of chosen) trouble.end(fault);
+  }
+
+  /** Somebody backs up, most often while something of ours fails. */
+  async #backUp(random: Random): Promise<void> {
+    const { stage, trouble, caller } = this.#scene;
+    const faults = stage.faults.filter(({ of }) => of === "ours");
+    const fault = chance(random, 0.7) ? pick(random, faults) : null;
+    if (fault !== null) trouble.begin(fault);
+    await caller.sleep(100 * random.next());
+    await checkBackup(this.#scene);
+    if (fault !== null) trouble.end(fault);
   }
 }

@@ -35,6 +35,7 @@ export type Theme =
   | "catalogue"
   | "quiet"
   | "prompt"
+  | "several"
   | "days";
 
 const THEMES: Readonly<Record<Theme, number>> = {
@@ -44,6 +45,7 @@ const THEMES: Readonly<Record<Theme, number>> = {
   catalogue: 2,
   quiet: 3,
   prompt: 1,
+  several: 3,
   days: 2,
 };
 
@@ -121,6 +123,7 @@ const HOSTILE: Readonly<Record<HostileStep, number>> = {
   "flood of uploads": 2,
   "flood of lists": 2,
   "silent images": 2,
+  "many silent images": 0.5,
   "stopped readers": 2,
   "waits": 1,
   "wrong keys": 1,
@@ -132,6 +135,7 @@ const OUTAGES: Readonly<Record<OutageStep, number>> = {
   stop: 2,
   fault: 4,
   faults: 1,
+  backup: 1,
   clock: 1,
   night: 1,
 };
@@ -182,6 +186,7 @@ const DRAW: Readonly<Record<Theme, Draw>> = {
   catalogue: drawChanges,
   quiet: drawCrowds,
   prompt: drawPrompt,
+  several: drawSeveral,
   days: drawDays,
 };
 
@@ -294,6 +299,21 @@ function drawPrompt(
   add(`${name}/1`, between(random, 8, 20), { "upload": 1, "wait": 2 }, 300);
   if (rateLimit === null) add(`${name}/hooks`, 5, { register: 1 }, 50);
   add("shop", between(random, 10, 20), { event: 1, "at once": 3 }, 1_000);
+}
+
+/** Nothing fails; several processes have to notice what the others do. */
+function drawSeveral(
+  [{ name, rateLimit }]: readonly SellerPlan[],
+  random: Random,
+  add: Add,
+): void {
+  const lots = { "upload": 4, "upload of what is valid": 1, "wait": 5 };
+  add(`${name}/1`, between(random, 5, 12), lots, pick(random, [100, 2_000]));
+  if (rateLimit !== null) return;
+  add(`${name}/2`, between(random, 0, 8), lots, 500);
+  add(`${name}/hooks`, between(random, 2, 6), { register: 1 }, 500);
+  add(`${name}/events`, between(random, 2, 6), PULL, 2_000);
+  add("shop", between(random, 8, 16), SHOP, pick(random, [500, 3_000]));
 }
 
 /** Days pass, in which what is old is deleted. */

@@ -7,6 +7,9 @@ import { hold } from "./broken_rule.ts";
 import { pick } from "./choice.ts";
 import type { Seller } from "./seller.ts";
 
+/** How late a wait may end. */
+const LATE_MS = 6_000;
+
 export type PullStep = "pull" | "wait";
 
 export class Puller implements Actor {
@@ -36,8 +39,9 @@ export class Puller implements Actor {
 
   /** False where there was nothing new. */
   async #page(random: Random, limit: number, wait: number): Promise<boolean> {
-    const { caller } = this.#scene;
+    const { caller, stage: { scheduler } } = this.#scene;
     const key = this.seller;
+    const begun = scheduler.time;
     const { reply } = await caller.send(
       this.#name,
       {
@@ -56,6 +60,24 @@ export class Puller implements Actor {
     this.pulled.push(...children.map((one) => textAt(one, "id")));
     this.#cursor = nextOf(reply!.xml!) ?? "";
     hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
+    if (children.length < limit) this.#checkComplete(begun, wait);
     return children.length > 0;
+  }
+
+  /** All that was there when it asked, or came early enough while it waited. */
+  #checkComplete(begun: number, wait: number): void {
+    const { stage: { scheduler }, trouble, world } = this.#scene;
+    if (world.jumps) return;
+    const isCalm = wait > 0 && !trouble.anySince(begun - LATE_MS);
+    const until = isCalm ? Math.max(begun, scheduler.time - LATE_MS) : begun;
+    const there = new Set(this.pulled);
+    const left = this.seller.events
+      .filter(({ id, at }) => at < until && !there.has(id));
+    hold(
+      left.length === 0,
+      "true",
+      `${this.#name}: what was handed in is among the events`,
+      { begun, left },
+    );
   }
 }

@@ -25,6 +25,8 @@ export interface KnownEvent {
   data: string;
   /** The answer said that it is delivered. */
   delivered: boolean;
+  /** When it had been handed in; virtual milliseconds. */
+  at: number;
 }
 
 export class Seller implements Keyring {

@@ -85,7 +85,8 @@ export class Shop implements Actor {
     }
     const isNew = seller.events.every((event) => event.id !== id);
     hold(isNew, "true", "an event has an id of its own", id);
-    seller.events.push({ id, trigger, reference, data, delivered });
+    const at = this.#scene.stage.scheduler.time;
+    seller.events.push({ id, trigger, reference, data, delivered, at });
   }
 
   /** An event that was handed in before has its first id. */

@@ -4,6 +4,11 @@ import type { ImageRequest } from "../image_hosts.ts";
 import type { Receipt } from "../webhook_endpoints.ts";
 import type { Scheduler, SimulatedProcess } from "../scheduler.ts";
 
+/** A copy of the database. */
+export interface Copy extends Disposable {
+  rows<T = Record<string, unknown>>(sql: string): T[];
+}
+
 export interface Stage {
   readonly scheduler: Scheduler;
   /** In the order of the world's processes. */
@@ -25,6 +30,10 @@ export interface Stage {
     sql: string,
     ...params: (string | number)[]
   ): T[];
+  /** Copies the database beside whatever runs; rejects if that fails. */
+  backUp(): Promise<Copy>;
+  /** Images that are stored by their rows, and have no file. */
+  lostFiles(): readonly string[];
   /** Images that were being fetched when another worker began to. */
   doubles(): readonly { url: string; at: number }[];
   /** Lines of the log that say that something is wrong. */

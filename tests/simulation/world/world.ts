@@ -7,7 +7,7 @@ import { type Role, ROLES } from "../../../src/config.ts";
 import type { Random } from "../../support/random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
-import { drawSteps, type Step } from "./plan.ts";
+import { drawSteps, type Step, type Theme } from "./plan.ts";
 import type { SellerPlan } from "./seller.ts";
 import { drawSettings, type Settings } from "./settings.ts";
 
@@ -35,13 +35,13 @@ export const OPERATOR_KEY = "operator-key-of-the-simulation";
 export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const random = scheduler.random("world");
   const sellers = drawSellers(random);
-  const processes = drawProcesses(random);
   const { theme, steps } = drawSteps(scheduler, sellers);
+  const processes = drawProcesses(random, theme);
   const isPrompt = theme === "prompt";
   return {
     settings: drawSettings(random, theme === "days" ? 0.6 : 0.2),
     operatorKey: OPERATOR_KEY,
-    processes: isPrompt ? [{ name: "process 1", roles: ROLES }] : processes,
+    processes,
     sellers,
     jumps: theme === "days" ||
       (theme === "everything" && chance(random, 0.1)),
@@ -74,8 +74,15 @@ function drawSellers(random: Random): SellerPlan[] {
 }
 
 /** One process that does everything, several, or one for each role. */
-function drawProcesses(random: Random): ProcessPlan[] {
-  const shape = weighted(random, { one: 5, two: 3, roles: 2, three: 1 });
+function drawProcesses(random: Random, theme: Theme): ProcessPlan[] {
+  const [one, more] = { prompt: [1, 0], several: [0, 1] }[theme as string] ??
+    [1, 1];
+  const shape = weighted(random, {
+    one: 5 * one,
+    two: 3 * more,
+    roles: 2 * more,
+    three: more,
+  });
   const sets: Record<typeof shape, readonly (readonly Role[])[]> = {
     one: [ROLES],
     two: [ROLES, ROLES],
