@@ -88,7 +88,8 @@ function setting(
 
 /** Another program holds the lock, as soon as it gets it. */
 function lock(machine: Machine): () => void {
-  const other = new DatabaseSync(databaseFile(machine.dataDir));
+  const open = () => new DatabaseSync(databaseFile(machine.dataDir));
+  let other = open();
   let cancel = () => {};
   const tryIt = () => {
     try {
@@ -97,8 +98,16 @@ function lock(machine: Machine): () => void {
       cancel = machine.kernel.after(LOCK_AGAIN_MS, tryIt);
     }
   };
+  const follow = () => {
+    cancel();
+    other.close();
+    other = open();
+    tryIt();
+  };
   tryIt();
+  machine.moved.add(follow);
   return () => {
+    machine.moved.delete(follow);
     cancel();
     other.close();
   };

@@ -55,6 +55,8 @@ export class Machine implements Disposable {
   readonly connected = new Set<(connection: DatabaseSync) => void>();
   /** Decides which calls of SQLite fail. */
   failSqlite: FailSqlite = () => null;
+  /** Called when the files are in another folder. */
+  readonly moved = new Set<() => void>();
   /** Called before each commit. */
   readonly committing = new Set<() => void | Promise<void>>();
   #dataDir: string;
@@ -133,6 +135,7 @@ export class Machine implements Disposable {
     const before = this.#dataDir;
     this.#dataDir = this.folders.copy(before);
     close();
+    for (const fn of this.moved) fn();
     this.folders.remove(before);
   }
 

@@ -127,6 +127,7 @@ export class Life implements Server {
   #cancelLetIn = () => {};
   #isAlive = true;
   #app: App | null = null;
+  #closing: Promise<void> | null = null;
   #locks: RoleLocks | null = null;
   #handler: Deno.ServeHandler | null = null;
   /** Requests whose answers are not sent. */
@@ -186,8 +187,12 @@ export class Life implements Server {
     client.begin();
   }
 
-  /** SIGTERM. */
-  async close(): Promise<void> {
+  /** SIGTERM; another one changes nothing. */
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
     const { kernel } = this.#machine;
     this.#log("info", "stopping");
     const cancel = kernel.after(CLOSE_LIMIT_MS, () => {

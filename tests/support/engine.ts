@@ -2,6 +2,7 @@
  * Tests of what both engines must do alike: each is run on SQLite and on
  * PostgreSQL.
  */
+import type { Deps } from "../../src/deps.ts";
 import type pg from "pg";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
@@ -81,12 +82,12 @@ async function emptied(database: TestDatabase): Promise<TestDatabase> {
 }
 
 /** The database of a data folder. */
-export function openStore(dataDir: string): Db {
+export function openStore(dataDir: string, deps?: Partial<Deps>): Db {
   return late(
     databaseUrlOf(dataDir).then((url) =>
       url === null
-        ? openSqlite(join(dataDir, "seller.db"))
-        : openPostgres({ url, connections: 6 })
+        ? openSqlite(join(dataDir, "seller.db"), { deps })
+        : openPostgres({ url, connections: 6, deps })
     ),
   );
 }

@@ -1,5 +1,11 @@
 /** A database, a clock, a sink and the delivery role, without the HTTP side. */
-import { type Deps, jsonLog, systemDeps, systemIds } from "../../src/deps.ts";
+import {
+  type Deps,
+  jsonLog,
+  systemClock,
+  systemDeps,
+  systemIds,
+} from "../../src/deps.ts";
 import type { Trigger } from "../../src/webhooks/trigger.ts";
 import { type Ingested, ingestEvent } from "../../src/webhooks/ingest.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
@@ -22,15 +28,11 @@ import { openStore } from "./engine.ts";
 import { WebhookSink } from "./webhook_sink.ts";
 
 export class WebhookBench implements AsyncDisposable {
-  readonly clock = new TestClock();
+  readonly clock: TestClock;
   readonly signals: Signals = newSignals();
   readonly metrics = new Metrics("sqlite");
   readonly sink = new WebhookSink();
-  readonly deps: Deps = {
-    ...systemDeps("debug"),
-    clock: this.clock,
-    log: jsonLog("debug", (line) => this.log.push(line)),
-  };
+  readonly deps: Deps;
   readonly log: string[] = [];
   readonly db: Db;
   readonly seller: { id: string; no: number; secret: string };
@@ -39,23 +41,33 @@ export class WebhookBench implements AsyncDisposable {
 
   constructor(
     dataDir: string,
+    clock: TestClock,
     db: Db,
     seller: { id: string; no: number; secret: string },
   ) {
     this.dataDir = dataDir;
+    this.clock = clock;
+    this.deps = {
+      ...systemDeps("debug"),
+      clock,
+      log: jsonLog("debug", (line) => this.log.push(line)),
+    };
     this.db = db;
     this.seller = seller;
   }
 
   static async open(): Promise<WebhookBench> {
     const dataDir = makeDataDir();
-    const db = openStore(dataDir);
     const clock = new TestClock();
+    // Its timers go on by themselves.
+    const db = openStore(dataDir, {
+      clock: { ...systemClock, now: () => clock.now() },
+    });
     const { seller, webhookSecret } = await db.write((tx) =>
       addSeller(tx, { clock, ids: systemIds }, "acme")
     );
     const known = { ...seller, secret: webhookSecret };
-    return new WebhookBench(dataDir, db, known);
+    return new WebhookBench(dataDir, clock, db, known);
   }
 
   /** A role that has not been started. */
