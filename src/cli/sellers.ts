@@ -150,7 +150,7 @@ export const sellerCommands: readonly Command[] = [
     run: ({ config, arguments: [name], print }) =>
       withDatabase(config, async (db) => {
         const keys = await db.read(async (sql) =>
-          listKeys(sql, (await sellerByName(sql, name)).id)
+          listKeys(sql, (await sellerByName(sql, name)).no)
         );
         for (const key of keys) {
           const used = key.lastUsedAt === null

@@ -8,64 +8,49 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { type Db, marks, type Param, type Row } from "./db.ts";
+import { SCHEMA } from "./schema.ts";
+import { columnsOf } from "./table.ts";
 
-interface Table {
-  name: string;
-  /** The primary key. */
-  key: readonly string[];
-  /** Rows read and written at a time; `PAGE` by default. */
-  page?: number;
-}
-
+/** Rows read and written at a time. */
 const PAGE = 256;
-
-const UPLOAD = ["seller_no", "transaction_id"];
-
-/**
- * Every table, after the tables that it refers to. Keys come last, so that
- * nobody can use an unfinished copy.
- */
-export const TABLES: readonly Table[] = [
-  { name: "sellers", key: ["id"] },
-  { name: "seller_usage", key: ["seller_id", "resource", "shard"] },
-  { name: "products", key: ["seller_no", "id"] },
-  { name: "deleted_products", key: ["id"] },
-  { name: "transactions", key: ["seller_no", "id"] },
+/** The same where rows may be long. */
+const PAGES: Readonly<Record<string, number>> = {
   // A record is as long as the uploads that it can undo.
-  { name: "undo_records", key: UPLOAD, page: 8 },
-  { name: "refused_documents", key: UPLOAD },
+  undo_records: 8,
   // A piece has up to 64 KiB.
-  { name: "refused_pieces", key: [...UPLOAD, "piece"], page: 64 },
-  { name: "refused_products", key: [...UPLOAD, "product"], page: 32 },
-  { name: "images", key: ["id"] },
-  { name: "transaction_images", key: ["transaction_id", "ordinal"] },
-  { name: "image_askers", key: ["image_id", "seller_id"] },
-  { name: "image_answers", key: ["image_id", "attempt"] },
-  { name: "product_images", key: ["image_id", "seller_no", "product_id"] },
-  { name: "changed_images", key: ["image_id"] },
-  { name: "webhooks", key: ["id"] },
-  { name: "idempotency_keys", key: ["seller_no", "key"] },
+  refused_pieces: 64,
+  refused_products: 32,
   // A body has up to 256 KiB.
-  { name: "events", key: ["id"], page: 32 },
-  { name: "deliveries", key: ["id"] },
-  { name: "delivery_attempts", key: ["delivery_id", "number"] },
-  { name: "hourly_counts", key: ["hour", "name", "shard"] },
-  { name: "refusals", key: ["id"] },
-  { name: "audit_log", key: ["id"] },
-  { name: "operator_keys", key: ["id"] },
-  { name: "api_keys", key: ["id"] },
-];
+  events: 32,
+};
 
 /**
  * Not copied: the time of the last health check, how far jobs are, and what is
  * raised at the next start or use to what the rows require.
  */
-export const NOT_COPIED = [
+export const NOT_COPIED: readonly string[] = [
   "health",
   "maintenance_positions",
   "change_counter",
   "seller_numbers",
-] as const;
+];
+
+interface Table {
+  name: string;
+  /** The primary key. */
+  key: readonly string[];
+  page: number;
+}
+
+/**
+ * What is copied, in the order of the schema: keys come last, so that nobody can
+ * use an unfinished copy.
+ */
+export const TABLES: readonly Table[] = SCHEMA
+  .filter(({ name }) => !NOT_COPIED.includes(name))
+  .map(({ name, key }) => (
+    { name, key: columnsOf(key), page: PAGES[name] ?? PAGE }
+  ));
 
 /** The target has rows that the source does not start with. */
 export class CopyRefused extends Error {
@@ -176,7 +161,7 @@ async function* rowsOf(db: Db, table: Table): AsyncGenerator<CopiedRow> {
 /** The rows after a key, in order of the key; from the first with null. */
 async function* pagesOf(
   db: Db,
-  { name, key, page = PAGE }: Table,
+  { name, key, page }: Table,
   after: Param[] | null,
 ): AsyncGenerator<CopiedRow[]> {
   const columns = key.join(", ");

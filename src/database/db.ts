@@ -233,6 +233,7 @@ export type DbErrorKind =
   | "readonly" // the file or folder cannot be written
   | "corrupt" // not a database of ours, or a damaged one
   | "newer" // made by a newer version of this program
+  | "older" // made by a version before the first release
   | "closed" // asked after close()
   | "other";
 

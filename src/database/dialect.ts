@@ -1,7 +1,7 @@
 /**
  * What PostgreSQL says otherwise than SQLite: the whole list. The queries are
- * written once, for both; this file turns them, the migrations and the error
- * codes into what PostgreSQL knows.
+ * written once, for both; this file turns them and the error codes into what
+ * PostgreSQL knows. `table.ts` writes the schema.
  *
  * - `?` is `$1`, `$2`, …
  * - A row lock stands in a query as a comment, `/` + `* FOR UPDATE *` + `/` or
@@ -10,11 +10,6 @@
  * - `0 /` + `* SHARD *` + `/` is one of 16 numbers for each connection: counters
  *   that many writes change have a row for each, so that no write waits for
  *   another.
- * - A column `TEXT /` + `* UUID *` + `/` has ids of 16 bytes; SQLite has no type for
- *   them, and as bytes they would be no faster there. A text that is no UUID must
- *   not be compared with one (`readId`).
- * - Text is ordered by its bytes (`COLLATE "C"`), as SQLite orders it: places
- *   in lists are cursors.
  * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
  *   either of them, so both are found nowhere and shown nowhere.
  * - A seller's products with SKUs of a list are looked up one by one: with old
@@ -105,17 +100,6 @@ export function insertOf(sql: string, n: number): string | null {
   if (parts === null) return null;
   const [, head, row, tail] = parts;
   return head + Array(n).fill(row).join(", ") + tail;
-}
-
-/** The schema in PostgreSQL's dialect. */
-export function toPostgresSchema(sql: string): string {
-  return sql
-    .replace(/\bINTEGER\b/g, "BIGINT")
-    .replace(/\bBLOB\b/g, "BYTEA")
-    .replaceAll("TEXT /* UUID */", "UUID")
-    .replaceAll(" /* ::UUID */", "::UUID")
-    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
-    .replace(/\)\s*STRICT(\s*,\s*WITHOUT ROWID)?\s*;/g, ");");
 }
 
 /** A value for the driver; throws for values that it would bind wrongly. */

@@ -195,8 +195,8 @@ export function createKey(
     throw recordInvalid([fieldDetail(problem, {})]);
   }
   return db.write(async (tx) => {
-    const { id, name } = await sellerByName(tx, nameOrId);
-    const key = await addKey(tx, deps, id, { label: label || null });
+    const { no, name } = await sellerByName(tx, nameOrId);
+    const key = await addKey(tx, deps, no, { label: label || null });
     await recordChange(tx, deps, {
       who,
       action: "key add",

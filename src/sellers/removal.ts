@@ -41,7 +41,7 @@ const PORTIONS: readonly Portion[] = [
     )
   ),
   giveUpCopies,
-  (tx, { id }) => tx.run("DELETE FROM api_keys WHERE seller_id = ?", [id]),
+  (tx, { no }) => tx.run("DELETE FROM api_keys WHERE seller_no = ?", [no]),
   (tx, { id }) => tx.run("DELETE FROM seller_usage WHERE seller_id = ?", [id]),
   // Refused while another row refers to it; the job then starts again.
   (tx, { id }) => tx.run("DELETE FROM sellers WHERE id = ?", [id]),
@@ -168,7 +168,7 @@ async function someIds(
 /** How much a seller has, by table. */
 export async function holdingsOf(
   sql: Sql,
-  seller: SellerKeys,
+  { no }: SellerKeys,
 ): Promise<Record<string, number>> {
   const held: Record<string, number> = {};
   for (
@@ -180,12 +180,9 @@ export async function holdingsOf(
       ["api_keys", "keys"],
     ]
   ) {
-    const [own, key] = table === "api_keys"
-      ? ["seller_id", seller.id]
-      : ["seller_no", seller.no];
     const row = await sql.get<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM ${table} WHERE ${own} = ?`,
-      [key],
+      `SELECT COUNT(*) AS n FROM ${table} WHERE seller_no = ?`,
+      [no],
     );
     held[name] = row!.n;
   }

@@ -71,7 +71,7 @@ export async function addSeller(
        VALUES (?, ?, ?, ?, ?)`,
       [id, no, name, webhookSecret, clock.now()],
     ), taken(name));
-  const key = await addKey(tx, { clock, ids }, id, { apiKey });
+  const key = await addKey(tx, { clock, ids }, no, { apiKey });
   return { seller: { id, no, name }, webhookSecret, ...key };
 }
 
@@ -144,7 +144,7 @@ function taken(name: string): string {
 export async function addKey(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
-  sellerId: string,
+  sellerNo: number,
   { apiKey = newKey(ids, KEY_KIND), label = null }: {
     apiKey?: string;
     label?: string | null;
@@ -152,9 +152,9 @@ export async function addKey(
 ): Promise<NewKey> {
   const keyId = ids.uuid();
   await tx.run(
-    `INSERT INTO api_keys (id, seller_id, hash, label, prefix, created_at)
+    `INSERT INTO api_keys (id, seller_no, hash, label, prefix, created_at)
      VALUES (?, ?, ?, ?, ?, ?)`,
-    [keyId, sellerId, hashOf(apiKey), label, prefixOf(apiKey), clock.now()],
+    [keyId, sellerNo, hashOf(apiKey), label, prefixOf(apiKey), clock.now()],
   );
   return { keyId, apiKey };
 }
@@ -169,7 +169,7 @@ export async function findKey(
 ): Promise<{ seller: string; revoked: boolean } | null> {
   const row = await sql.get<{ seller: string; revokedAt: number | null }>(
     `SELECT sellers.name AS seller, api_keys.revoked_at AS "revokedAt"
-     FROM api_keys JOIN sellers ON sellers.id = api_keys.seller_id
+     FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
      WHERE api_keys.id = ? AND sellers.status <> 'removed'`,
     [keyId],
   );
@@ -206,7 +206,7 @@ export async function findSellerByKey(
   const row = await sql.get<KeyOwner & { hash: string }>(
     `SELECT sellers.id, sellers.seller_no AS no, sellers.name, sellers.status,
        sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash
-     FROM api_keys JOIN sellers ON sellers.id = api_keys.seller_id
+     FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
      WHERE api_keys.hash = ? AND api_keys.revoked_at IS NULL
        AND sellers.status <> 'removed'`,
     [wanted],
@@ -243,7 +243,7 @@ export function listSellers(sql: Sql): Promise<ListedSeller[]> {
        sellers.created_at AS "createdAt",
        sellers.status, COUNT(api_keys.id) AS keys
      FROM sellers LEFT JOIN api_keys
-       ON api_keys.seller_id = sellers.id AND api_keys.revoked_at IS NULL
+       ON api_keys.seller_no = sellers.seller_no AND api_keys.revoked_at IS NULL
      WHERE sellers.status <> 'removed'
      GROUP BY sellers.id, sellers.seller_no, sellers.name, sellers.created_at,
        sellers.status
@@ -282,9 +282,9 @@ const SELLER_ROW = `
     ${usedOf("products")} AS products,
     ${usedOf("image_bytes")} AS "imageBytes",
     (SELECT MAX(last_used_at) FROM api_keys
-     WHERE seller_id = sellers.id) AS "lastUsedAt",
+     WHERE seller_no = sellers.seller_no) AS "lastUsedAt",
     (SELECT COUNT(*) FROM api_keys
-     WHERE seller_id = sellers.id AND revoked_at IS NULL) AS keys,
+     WHERE seller_no = sellers.seller_no AND revoked_at IS NULL) AS keys,
     (SELECT COUNT(*) FROM webhooks
      WHERE seller_no = sellers.seller_no) AS webhooks,
     (SELECT COUNT(*) FROM webhooks
@@ -315,11 +315,11 @@ export function readSellerRow(
 }
 
 /** A seller's keys, the oldest first. */
-export function listKeys(sql: Sql, sellerId: string): Promise<ListedKey[]> {
+export function listKeys(sql: Sql, sellerNo: number): Promise<ListedKey[]> {
   return sql.all<ListedKey>(
     `SELECT id, label, prefix, created_at AS "createdAt",
        last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
-     FROM api_keys WHERE seller_id = ? ORDER BY id`,
-    [sellerId],
+     FROM api_keys WHERE seller_no = ? ORDER BY id`,
+    [sellerNo],
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What the keys of products cost: inserts, attribute updates and the upgrade of
- * an older database, without HTTP, beside 20,000 products or as many as told.
+ * What the keys of products cost: inserts and attribute updates, without HTTP,
+ * beside 20,000 products or as many as told.
  *
  *   deno run -A tests/bench/keys.ts [sqlite|postgres] [products]
  *
@@ -13,18 +13,12 @@ import process from "node:process";
 import { updateAttribute } from "../../src/catalogue/attribute.ts";
 import { writeProducts } from "../../src/catalogue/product_rows.ts";
 import type { Db } from "../../src/database/db.ts";
-import { type Migration, MIGRATIONS } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import type { Seller } from "../../src/sellers/seller.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import type { Services } from "../../src/services.ts";
-import {
-  fillOld,
-  fillOldUploads,
-  OLD_SCHEMA,
-} from "../support/old_catalogue.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { chair } from "./chair.ts";
 import { fillPostgres, fillSqlite, type Stock } from "./stock.ts";
@@ -36,12 +30,11 @@ const IN_ONE = 250;
 const MORE = 5_000;
 const UPDATES = 600;
 const ROUNDS = 3;
-const OLD = 100_000;
 const table = new Table();
 
 /** An engine: opens its one database, and tells what it has written. */
 interface Engine {
-  open(migrations?: readonly Migration[]): Promise<Db>;
+  open(): Promise<Db>;
   /** Adds the stock to what has its sellers. */
   fill(stock: Stock): Promise<void>;
   /** Bytes of its log so far, of a log that begins now where it can. */
@@ -69,7 +62,7 @@ async function framesOf(
 function sqlite(folder: string): Engine {
   const file = join(folder, "seller.db");
   return {
-    open: (migrations = MIGRATIONS) => openSqlite(file, { migrations }),
+    open: () => openSqlite(file),
     // deno-lint-ignore require-await
     fill: async (stock) => fillSqlite(file, stock, false),
     beginLog: async () => FRAME * await framesOf(file, "TRUNCATE"),
@@ -91,7 +84,7 @@ async function postgres(server: PostgresServer): Promise<Engine> {
     return Number((row as { bytes: string }).bytes);
   };
   return {
-    open: (migrations = MIGRATIONS) => openPostgres({ url, migrations }),
+    open: () => openPostgres({ url }),
     fill: (stock) => fillPostgres(url, stock, false),
     beginLog: logged,
     logged,
@@ -194,20 +187,6 @@ async function writes(engine: Engine): Promise<void> {
   await last.close();
 }
 
-async function upgrade(engine: Engine): Promise<void> {
-  const old = await engine.open(OLD_SCHEMA);
-  await fillOld(old, OLD, OLD);
-  await fillOldUploads(old, OLD);
-  await old.close();
-  const before = Deno.memoryUsage().rss;
-  const begun = performance.now();
-  await (await engine.open()).close();
-  const name = `upgrade of ${OLD} products, uploads and events`;
-  table.note(name, "s", (performance.now() - begun) / 1_000);
-  const gained = Deno.memoryUsage().rss - before;
-  table.note(`${name}: memory gained`, "MiB", gained / 2 ** 20);
-}
-
 async function onSqlite(fn: (engine: Engine) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   await fn(sqlite(folder));
@@ -217,9 +196,7 @@ async function onSqlite(fn: (engine: Engine) => Promise<void>): Promise<void> {
 if (Deno.args[0] === "postgres") {
   await using server = await PostgresServer.start();
   for (let n = 0; n < ROUNDS; n++) await writes(await postgres(server));
-  if (STOCK < OLD) await upgrade(await postgres(server));
 } else {
   for (let n = 0; n < ROUNDS; n++) await onSqlite(writes);
-  if (STOCK < OLD) await onSqlite(upgrade);
 }
 table.print();

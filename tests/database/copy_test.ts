@@ -142,7 +142,7 @@ for (
       "a row of another service",
       "UPDATE sellers SET name = 'x' WHERE name = ?",
     ],
-    ["a row less in the middle", "DELETE FROM api_keys WHERE seller_id = ?"],
+    ["a row less in the middle", "DELETE FROM api_keys WHERE seller_no = ?"],
   ]
 ) {
   Deno.test(`copy: a target with ${what} is refused, and left as it is`, async () => {
@@ -150,11 +150,11 @@ for (
     const { source, target } = databases;
     await copy(source, target);
     const first = await source.read((sql: Sql) =>
-      sql.get<{ id: string; name: string }>(
-        "SELECT id, name FROM sellers ORDER BY id LIMIT 1",
+      sql.get<{ no: number; name: string }>(
+        "SELECT seller_no AS no, name FROM sellers ORDER BY 1 LIMIT 1",
       )
     );
-    const value = change.includes("api_keys") ? first!.id : first!.name;
+    const value = change.includes("api_keys") ? first!.no : first!.name;
     assertEquals(await target.write((tx) => tx.run(change, [value])), 1);
     await source.write((tx) =>
       tx.run(

@@ -1,8 +1,15 @@
 /** The storage seam, on every engine: what the rest of the program relies on. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Deps, jsonLog } from "../../src/deps.ts";
 import { type Db, DbError, type Sql, type Tx } from "../../src/database/db.ts";
-import type { Migration } from "../../src/database/migrations.ts";
+import { type Migration, versionAfter } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { add, COUNTERS, valueOf } from "../support/counters.ts";
@@ -13,10 +20,19 @@ import { temporaryFolder } from "../support/process.ts";
 
 interface Engine {
   name: string;
-  /** What opens a new, empty database, each time the same. */
-  place(
-    folder: string,
-  ): Promise<(migrations?: readonly Migration[]) => Promise<Db>>;
+  /** A new, empty database. */
+  place(folder: string): Promise<Place>;
+}
+
+type Open = (
+  migrations?: readonly Migration[],
+  deps?: Partial<Deps>,
+) => Promise<Db>;
+
+interface Place {
+  open: Open;
+  /** Stores the version of its schema; nobody has it open. */
+  setVersion(version: number): Promise<unknown>;
 }
 
 const ENGINES: readonly Engine[] = [
@@ -24,16 +40,29 @@ const ENGINES: readonly Engine[] = [
     name: "SQLite",
     place(folder) {
       const file = join(folder, "counters.db");
-      return Promise.resolve((migrations = COUNTERS) =>
-        openSqlite(file, { migrations })
-      );
+      return Promise.resolve({
+        open: (migrations = COUNTERS, deps) =>
+          openSqlite(file, { migrations, deps }),
+        // deno-lint-ignore require-await
+        setVersion: async (version) => {
+          using raw = new DatabaseSync(file);
+          raw.exec(`PRAGMA user_version = ${version}`);
+        },
+      });
     },
   },
   {
     name: "PostgreSQL",
     async place() {
-      const url = await (await sharedServer()).database({ empty: true });
-      return (migrations = COUNTERS) => openPostgres({ url, migrations });
+      const server = await sharedServer();
+      const url = await server.database({ empty: true });
+      const name = new URL(url).pathname.slice(1);
+      return {
+        open: (migrations = COUNTERS, deps) =>
+          openPostgres({ url, migrations, deps }),
+        setVersion: (version) =>
+          server.sql(name, `UPDATE schema_version SET n = ${version}`),
+      };
     },
   },
 ];
@@ -43,20 +72,21 @@ function onEach(
   rule: string,
   test: (
     db: Db,
-    reopen: (more?: readonly Migration[]) => Promise<Db>,
+    reopen: Open,
+    setVersion: Place["setVersion"],
   ) => Promise<void>,
 ): void {
   for (const { name, place } of ENGINES) {
     Deno.test(`${name}: ${rule}`, async () => {
       await using folder = await temporaryFolder();
-      const open = await place(folder.path);
+      const { open, setVersion } = await place(folder.path);
       let db = await open();
-      const reopen = async (migrations?: readonly Migration[]) => {
+      const reopen: Open = async (...how) => {
         await db.close();
-        return db = await open(migrations);
+        return db = await open(...how);
       };
       try {
-        await test(db, reopen);
+        await test(db, reopen, setVersion);
       } finally {
         await db.close();
       }
@@ -641,22 +671,57 @@ onEach(
   "migrations are applied once, in order, and all or nothing",
   async (db, reopen) => {
     await db.write(add());
+    const lines: string[] = [];
+    const log = jsonLog("info", (line) => lines.push(line));
     const more: Migration[] = [...COUNTERS, {
       name: "more",
-      sql: "INSERT INTO counters (name, n) SELECT 'b', n FROM counters",
+      sql: {
+        sqlite: "INSERT INTO counters (name, n) SELECT 'b', n FROM counters",
+        postgres:
+          "INSERT INTO counters (name, n) SELECT 'b', n::int FROM counters",
+      },
+    }, {
+      name: "double",
+      sql: "UPDATE counters SET n = 2 * n",
     }];
-    assertEquals(await valueOf(await reopen(more), "b"), 1);
-    assertEquals(await valueOf(await reopen(more), "b"), 1);
+    assertEquals(await valueOf(await reopen(more, { log }), "b"), 2);
+    assertEquals(await valueOf(await reopen(more, { log }), "b"), 2);
+    const version = versionAfter(more);
+    assertEquals(
+      lines.map((line) => JSON.parse(line))
+        .map(({ event, from, to }) => [event, from, to]),
+      ["schema_upgrade", "schema_upgraded"].map((event) => [
+        event,
+        version - 2,
+        version,
+      ]),
+    );
     const broken = [...more, {
       name: "broken",
       sql: "DELETE FROM counters; INSERT INTO nowhere VALUES (1)",
     }];
     await assertRejects(() => reopen(broken), DbError);
     const again = await reopen(more);
-    assertEquals(await valueOf(again, "b"), 1);
+    assertEquals(await valueOf(again, "b"), 2);
     const older = await assertRejects(() => reopen(COUNTERS), DbError);
     assertEquals(older.kind, "newer");
     assert(older.message.includes("newer program"), older.message);
+  },
+);
+
+onEach(
+  "a database of a version before the first release is refused, and kept",
+  async (db, reopen, setVersion) => {
+    await db.write(add("a", 7));
+    for (const version of [1, 27]) {
+      await db.close();
+      await setVersion(version);
+      const refused = await assertRejects(() => reopen(), DbError);
+      assertEquals(refused.kind, "older");
+      assertStringIncludes(refused.message, "before the first release");
+    }
+    await setVersion(versionAfter(COUNTERS));
+    assertEquals(await valueOf(await reopen()), 7);
   },
 );
 

@@ -1,16 +1,17 @@
 /** The smallest database that the storage seam is tested with. */
 import type { Db, Tx } from "../../src/database/db.ts";
 import type { Migration } from "../../src/database/migrations.ts";
+import { createTables } from "../../src/database/table.ts";
 
 /** One table; "a" stands at 0. */
 export const COUNTERS: readonly Migration[] = [{
   name: "counters",
-  sql: `CREATE TABLE counters (
-    name TEXT NOT NULL PRIMARY KEY,
-    n INTEGER NOT NULL CHECK (n >= 0),
-    body BLOB
-  ) STRICT;
-  INSERT INTO counters (name, n) VALUES ('a', 0);`,
+  sql: createTables([{
+    name: "counters",
+    columns: { name: "text", n: "integer CHECK (n >= 0)", body: "bytes?" },
+    key: "name",
+    first: "INSERT INTO counters (name, n) VALUES ('a', 0)",
+  }]),
 }];
 
 /** A write that counts a counter up. */

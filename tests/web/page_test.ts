@@ -653,10 +653,10 @@ test("after a refusal the valid products are uploaded, and the others downloaded
 async function replaceKeys(app: TestApp): Promise<string> {
   const deps = { clock: systemClock, ids: systemIds };
   const { apiKey } = await app.app.db.write(async (tx) => {
-    for (const { id } of await listKeys(tx, app.sellerId)) {
+    for (const { id } of await listKeys(tx, app.sellerNo)) {
       await revokeKey(tx, deps, id);
     }
-    return addKey(tx, deps, app.sellerId);
+    return addKey(tx, deps, app.sellerNo);
   });
   await until(async () =>
     (await app.call("/seller_api/webhooks")).status === 401

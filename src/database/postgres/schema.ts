@@ -3,12 +3,14 @@ import pg from "pg";
 import { systemClock } from "../../deps.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { DbError } from "../db.ts";
-import { toPostgresSchema } from "../dialect.ts";
 import {
   logUpgrade,
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
+  missingMigrations,
+  sqlOf,
+  versionAfter,
 } from "../migrations.ts";
 import { send, toDbError } from "./connection.ts";
 import { type Server, Servers } from "./servers.ts";
@@ -20,7 +22,7 @@ const LOCK = 0x53454c4c;
  * Applies the missing migrations in one transaction, while other processes
  * wait; to an empty database only with `create`. Raises the numbers of changes
  * (`change_numbers.ts`). Throws a `DbError`: `missing`,
- * `newer`, `away`, `corrupt` for tables of another program or an encoding
+ * `newer`, `older`, `away`, `corrupt` for tables of another program or an encoding
  * without all characters.
  */
 export async function migratePostgres(
@@ -69,19 +71,14 @@ async function migrate(
   deps: MigrationDeps,
 ): Promise<() => void> {
   const version = await schemaVersion(client, create);
-  if (version > migrations.length) {
-    throw new DbError(
-      "newer",
-      `The database has schema version ${version}, this program knows ` +
-        `${migrations.length}; start the newer program.`,
-    );
+  const missing = missingMigrations(migrations, version, "The database");
+  const target = versionAfter(migrations);
+  const upgraded = logUpgrade(deps, version, target);
+  if (missing.length === 0) return upgraded;
+  for (const migration of missing) {
+    await send(client, sqlOf(migration, "postgres"));
   }
-  const upgraded = logUpgrade(deps, version, migrations.length);
-  if (version === migrations.length) return upgraded;
-  for (const { sql, postgres } of migrations.slice(version)) {
-    await send(client, postgres ?? toPostgresSchema(sql));
-  }
-  await send(client, `UPDATE schema_version SET n = ${migrations.length}`);
+  await send(client, `UPDATE schema_version SET n = ${target}`);
   return upgraded;
 }
 

@@ -7,6 +7,9 @@ import {
   type Migration,
   type MigrationDeps,
   MIGRATIONS,
+  missingMigrations,
+  sqlOf,
+  versionAfter,
 } from "../migrations.ts";
 import { guarded } from "./errors.ts";
 import { isBusy } from "./lock_wait.ts";
@@ -20,7 +23,7 @@ const APPLICATION_ID = 0x53454c4c;
 /**
  * Applies the missing migrations in one transaction. A complete schema can be
  * used while another process holds the lock. Throws a `DbError`: `newer`,
- * `corrupt` for a database of another program, `busy`.
+ * `older`, `corrupt` for a database of another program, `busy`.
  */
 export function migrateSqlite(
   connection: DatabaseSync,
@@ -33,7 +36,7 @@ export function migrateSqlite(
   } catch (error) {
     const current = isBusy(error) &&
       guarded(() =>
-        schemaVersion(connection, file, migrations) === migrations.length
+        schemaOf(connection, file, migrations).missing.length === 0
       );
     if (!current) throw error;
     return;
@@ -41,12 +44,15 @@ export function migrateSqlite(
   guarded(() => migrate(connection, file, migrations, deps));
 }
 
-/** Throws a `DbError` for an unknown schema. */
-function schemaVersion(
+/**
+ * The version of a database, 0 if it is empty, and what it lacks. Throws a
+ * `DbError` for an unknown schema.
+ */
+function schemaOf(
   connection: DatabaseSync,
   file: string,
   migrations: readonly Migration[],
-): number {
+): { version: number; missing: readonly Migration[] } {
   const owner = pragma(connection, "application_id");
   const version = pragma(connection, "user_version");
   const empty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1")
@@ -57,14 +63,7 @@ function schemaVersion(
       `${file} is a database of another program; choose another data folder.`,
     );
   }
-  if (version > migrations.length) {
-    throw new DbError(
-      "newer",
-      `${file} has schema version ${version}, this program knows ${migrations.length}; ` +
-        "start the newer program, or restore a backup that is as old as this one.",
-    );
-  }
-  return version;
+  return { version, missing: missingMigrations(migrations, version, file) };
 }
 
 /** Runs in the open transaction, and ends it. */
@@ -75,18 +74,19 @@ function migrate(
   deps: MigrationDeps,
 ): void {
   try {
-    const version = schemaVersion(connection, file, migrations);
-    const upgraded = logUpgrade(deps, version, migrations.length);
-    for (const migration of migrations.slice(version)) {
-      connection.exec(migration.sql);
+    const { version, missing } = schemaOf(connection, file, migrations);
+    const target = versionAfter(migrations);
+    const upgraded = logUpgrade(deps, version, target);
+    for (const migration of missing) {
+      connection.exec(sqlOf(migration, "sqlite"));
     }
     // Only the present schema has what the numbers need.
     if (migrations === MIGRATIONS) connection.exec(SQLITE_CHANGES.raise);
     // Not again: either of them would be a write, for which a full disk has no
     // room, and commands that read work there, too.
-    if (version < migrations.length) {
+    if (version < target) {
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-      connection.exec(`PRAGMA user_version = ${migrations.length}`);
+      connection.exec(`PRAGMA user_version = ${target}`);
     }
     connection.exec("COMMIT");
     upgraded();
@@ -132,7 +132,7 @@ export function checkSqlite(
 ): void {
   const connection = new DatabaseSync(file);
   try {
-    if (schemaVersion(connection, name, migrations) === 0) {
+    if (schemaOf(connection, name, migrations).version === 0) {
       throw new Error("it is empty");
     }
     // SQLite reads the missing end of the last page as zeros.

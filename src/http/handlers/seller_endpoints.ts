@@ -67,7 +67,7 @@ export const deleteSeller: Handler<"success"> = async (
 /** `GET /operator_api/sellers/:seller/keys` */
 export const listSellerKeys: Handler<"keys"> = async ({ services, params }) => {
   const keys = await services.db.read(async (sql) =>
-    listKeys(sql, (await sellerByName(sql, params.seller)).id)
+    listKeys(sql, (await sellerByName(sql, params.seller)).no)
   );
   return {
     xml: {

@@ -66,7 +66,8 @@ Deno.test("copy-database: a PostgreSQL in use, away, or of others is refused", a
   const db = await openPostgres({ url });
   await db.write((tx) =>
     tx.run(
-      "INSERT INTO sellers (id, name, webhook_secret, created_at) VALUES ('x', 'y', 'z', 1)",
+      `INSERT INTO sellers (id, seller_no, name, webhook_secret, created_at)
+       VALUES ('x', 1, 'y', 'z', 1)`,
     )
   );
   await db.close();

@@ -25,8 +25,8 @@ Deno.test("a missing, unknown or revoked key is 401 with one message", async () 
     app.call(path, { key });
   assertEquals((await ask(key)).status, 200);
   await app.app.db.write((tx) =>
-    tx.run("UPDATE api_keys SET revoked_at = 1 WHERE seller_id <> ?", [
-      app.sellerId,
+    tx.run("UPDATE api_keys SET revoked_at = 1 WHERE seller_no <> ?", [
+      app.sellerNo,
     ])
   );
   elapsed = 1_000;

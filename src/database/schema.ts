@@ -1,0 +1,591 @@
+/**
+ * The tables of the first release, each after those that it refers to. From then
+ * on a change is a migration (`migrations.ts`), and this file stays. Times are Unix milliseconds,
+ * and what is long comes last: columns before it are read without it.
+ *
+ * `seller_no` is the key of a seller inside. It is small, and never given to
+ * another seller. Tables without foreign keys have none because the checks cost
+ * as much as the rows.
+ */
+import type { Table } from "./table.ts";
+
+const sellers: Table = {
+  name: "sellers",
+  columns: {
+    seller_no: "integer",
+    // the public one
+    id: "text",
+    // Of a removed seller: unlike every name, so that its own is free.
+    name: "text",
+    former_name: "text?",
+    // active, suspended, or removed while the rest of its rows are deleted
+    status: "text DEFAULT 'active'",
+    // null: the default of the settings
+    rate_limit: "integer?",
+    product_limit: "integer?",
+    image_quota: "integer?",
+    // the number of the last event that has one
+    last_event_no: "integer DEFAULT 0",
+    created_at: "integer",
+    webhook_secret: "text",
+    // JSON: [[secret, the time until which it signs, too], …]
+    former_webhook_secrets: "text DEFAULT '[]'",
+  },
+  key: "seller_no",
+  unique: ["id", "name"],
+  indexes: { sellers_removed: "(id) WHERE status = 'removed'" },
+};
+
+const sellerNumbers: Table = {
+  name: "seller_numbers",
+  columns: { id: "integer", last: "integer" },
+  key: "id",
+  first: "INSERT INTO seller_numbers (id, last) VALUES (1, 0)",
+};
+
+/** Only hashes of keys are stored. */
+const apiKeys: Table = {
+  name: "api_keys",
+  columns: {
+    id: "text",
+    seller_no: "integer",
+    hash: "text",
+    label: "text?",
+    // how the key begins
+    prefix: "text?",
+    created_at: "integer",
+    revoked_at: "integer?",
+    // exact to the minute
+    last_used_at: "integer?",
+  },
+  key: "id",
+  unique: ["hash"],
+  refersTo: { sellers: "seller_no" },
+  indexes: { api_keys_seller: "(seller_no, id)" },
+};
+
+const operatorKeys: Table = {
+  name: "operator_keys",
+  columns: {
+    id: "text",
+    name: "text",
+    hash: "text",
+    read_only: "integer",
+    created_at: "integer",
+    revoked_at: "integer?",
+  },
+  key: "id",
+  unique: ["hash"],
+  indexes: { operator_keys_name: "UNIQUE (name) WHERE revoked_at IS NULL" },
+};
+
+/** Changes that operators made; names, as what they name may be gone. */
+const auditLog: Table = {
+  name: "audit_log",
+  columns: {
+    id: "text",
+    at: "integer",
+    who: "text",
+    action: "text",
+    seller: "text?",
+    detail: "text",
+  },
+  key: "id",
+};
+
+/** What counts against quotas; each write changes one of several shards. */
+const sellerUsage: Table = {
+  name: "seller_usage",
+  columns: {
+    seller_id: "text",
+    resource: "text",
+    shard: "integer",
+    used: "integer",
+  },
+  key: "seller_id, resource, shard",
+  inKeyOrder: true,
+};
+
+/** The last refused requests of each seller. */
+const refusals: Table = {
+  name: "refusals",
+  columns: {
+    seller_no: "integer",
+    // the request's
+    id: "text",
+    at: "integer",
+    route: "text?",
+    status: "integer",
+    code: "text",
+    message: "text",
+    size: "integer?",
+    more: "integer",
+    // a JSON list
+    details: "text",
+  },
+  key: "id",
+  indexes: { refusals_seller: "(seller_no, id)" },
+};
+
+/** The last number in the order of change (`change_numbers.ts`). */
+const changeCounter: Table = {
+  name: "change_counter",
+  columns: { id: "integer", n: "integer", changed_at: "integer DEFAULT 0" },
+  key: "id",
+  first: "INSERT INTO change_counter (id, n) VALUES (1, 0)",
+};
+
+const products: Table = {
+  name: "products",
+  columns: {
+    seller_no: "integer",
+    id: "id",
+    sku: "text",
+    change_no: "integer",
+    status: "text",
+    created_at: "integer",
+    updated_at: "integer",
+    quantity: "integer?",
+    availability: "text",
+    available_at: "text?",
+    price: "text",
+    currency: "text",
+    compare_at_price: "text?",
+    vat_rate: "text?",
+    condition: "text",
+    weight: "integer?",
+    gtin: "text?",
+    mpn: "text?",
+    brand: "text?",
+    parent_sku: "text?",
+    title: "text",
+    // JSON lists, in the seller's order
+    categories: "text",
+    images: "text",
+    attributes: "text",
+    description: "text?",
+  },
+  key: "seller_no, id",
+  refersTo: { sellers: "seller_no" },
+  indexes: {
+    products_sku: "UNIQUE (seller_no, sku)",
+    // Numbers are nearly unique on SQLite; what one transaction of PostgreSQL
+    // changed has one number.
+    products_changes: {
+      sqlite: "(change_no)",
+      postgres: "(change_no, id)",
+    },
+  },
+};
+
+/** Tombstones; kept for ever, with the name of a seller who may be gone. */
+const deletedProducts: Table = {
+  name: "deleted_products",
+  columns: {
+    id: "id",
+    seller_id: "text",
+    seller_name: "text",
+    sku: "text",
+    deleted_at: "integer",
+    change_no: "integer",
+  },
+  key: "id",
+  indexes: { deleted_products_changes: "(change_no, id)" },
+};
+
+/** Uploads. */
+const transactions: Table = {
+  name: "transactions",
+  columns: {
+    seller_no: "integer",
+    id: "id",
+    created_at: "integer",
+    finished_at: "integer?",
+    products_created: "integer",
+    products_updated: "integer",
+    products_unchanged: "integer",
+    products_deleted: "integer",
+    products_refused: "integer",
+    images_pending: "integer",
+    images_stored: "integer",
+    images_reused: "integer",
+    images_failed: "integer",
+    // the upload that this one takes back
+    undoes: "id?",
+    // see catalogue/packed_results.ts
+    results: "text",
+  },
+  key: "seller_no, id",
+  refersTo: { sellers: "seller_no" },
+  indexes: {
+    transactions_final: "(finished_at) WHERE finished_at IS NOT NULL",
+    transactions_undoes: "UNIQUE (seller_no, undoes) WHERE undoes IS NOT NULL",
+  },
+};
+
+/** What an undo needs; see catalogue/undo_record.ts. */
+const undoRecords: Table = {
+  name: "undo_records",
+  columns: {
+    seller_no: "integer",
+    transaction_id: "id",
+    created_at: "integer",
+    record: "text",
+  },
+  key: "seller_no, transaction_id",
+  partOf: { transactions: "seller_no, transaction_id" },
+  indexes: { undo_records_age: "(created_at)" },
+};
+
+/** Documents of uploads that refused some products. */
+const refusedDocuments: Table = {
+  name: "refused_documents",
+  columns: {
+    seller_no: "integer",
+    transaction_id: "id",
+    // the length of the document, and of what is kept with it
+    bytes: "integer",
+    kept_bytes: "integer",
+  },
+  key: "seller_no, transaction_id",
+  partOf: { transactions: "seller_no, transaction_id" },
+};
+
+const refusedPieces: Table = {
+  name: "refused_pieces",
+  columns: {
+    seller_no: "integer",
+    transaction_id: "id",
+    piece: "integer",
+    bytes: "bytes",
+  },
+  key: "seller_no, transaction_id, piece",
+  partOf: { refused_documents: "seller_no, transaction_id" },
+};
+
+const refusedProducts: Table = {
+  name: "refused_products",
+  columns: {
+    seller_no: "integer",
+    transaction_id: "id",
+    // its position in the document
+    product: "integer",
+    // a JSON list, and how many details there were beyond it
+    details: "text",
+    more: "integer",
+  },
+  key: "seller_no, transaction_id, product",
+  partOf: { refused_documents: "seller_no, transaction_id" },
+};
+
+/** Used keys; a repeated request gets the answer of the first one. */
+const idempotencyKeys: Table = {
+  name: "idempotency_keys",
+  columns: {
+    seller_no: "integer",
+    key: "text",
+    request_hash: "text",
+    transaction_id: "id",
+    expires_at: "integer",
+  },
+  key: "seller_no, key",
+  refersTo: { transactions: "seller_no, transaction_id" },
+  indexes: {
+    idempotency_keys_expiry: "(expires_at)",
+    idempotency_keys_transaction: "(seller_no, transaction_id)",
+  },
+};
+
+/** One for each URL: the stored copy, and the job to fetch it. */
+const images: Table = {
+  name: "images",
+  columns: {
+    id: "id",
+    url: "text",
+    origin: "text",
+    state: "text",
+    lease_until: "integer?",
+    lease_id: "text?",
+    // all that ended; those beyond after_attempt count for the retry schedule
+    attempts: "integer",
+    crashes: "integer",
+    code: "text?",
+    message: "text?",
+    sha256: "text?",
+    type: "text?",
+    bytes: "integer?",
+    width: "integer?",
+    height: "integer?",
+    validator: "text?",
+    stored_at: "integer?",
+    created_at: "integer",
+    // against whose quota the copy counts
+    payer_id: "text?",
+    after_attempt: "integer DEFAULT 0",
+    // as the sweep saw it first; 0: its last seller may have been removed
+    unneeded_since: "integer?",
+  },
+  key: "id",
+  indexes: {
+    // An entry of an ordered index of PostgreSQL has 2,704 bytes at most, and a
+    // URL may have 8,000. A seller could make two that have one MD5 in common.
+    images_url_once: {
+      sqlite: "UNIQUE (url)",
+      postgres: "UNIQUE (md5(url), md5(reverse(url)))",
+    },
+    images_url: { postgres: "USING hash (url)" },
+    images_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
+    images_abandoned: "(id) WHERE unneeded_since = 0",
+    images_payer: "(payer_id) WHERE payer_id IS NOT NULL",
+  },
+};
+
+/** One for each URL of an upload. */
+const transactionImages: Table = {
+  name: "transaction_images",
+  columns: {
+    seller_no: "integer",
+    transaction_id: "id",
+    ordinal: "integer",
+    image_id: "id",
+    // how often the upload names it
+    refs: "integer",
+    status: "text",
+    attempts: "integer",
+    code: "text?",
+    message: "text?",
+    validator: "text?",
+    // the attempt that was in progress when the image was asked for
+    lease_id: "text?",
+    after_attempt: "integer",
+    created_at: "integer",
+  },
+  key: "transaction_id, ordinal",
+  refersTo: { transactions: "seller_no, transaction_id", images: "image_id" },
+  indexes: {
+    transaction_images_waiting:
+      "(image_id, transaction_id, ordinal) WHERE status = 'pending'",
+    transaction_images_image: "(image_id)",
+  },
+};
+
+/** Sellers who wait for an image, with the time of its next attempt. */
+const imageAskers: Table = {
+  name: "image_askers",
+  columns: {
+    image_id: "id",
+    seller_id: "text",
+    origin: "text",
+    due_at: "integer",
+  },
+  key: "image_id, seller_id",
+  indexes: { image_askers_queue: "(seller_id, origin, due_at)" },
+  inKeyOrder: true,
+};
+
+/** Ends of images that those after (transaction_id, ordinal) wait for still. */
+const imageAnswers: Table = {
+  name: "image_answers",
+  columns: {
+    image_id: "id",
+    attempt: "integer",
+    lease_id: "text",
+    status: "text",
+    code: "text?",
+    message: "text?",
+    validator: "text?",
+    transaction_id: "id",
+    ordinal: "integer",
+  },
+  key: "image_id, attempt",
+  refersTo: { images: "image_id" },
+};
+
+/** Which products show an image, to find them when it changes. */
+const productImages: Table = {
+  name: "product_images",
+  columns: { image_id: "id", seller_no: "integer", product_id: "id" },
+  key: "image_id, seller_no, product_id",
+  inKeyOrder: true,
+};
+
+/**
+ * Images that changed and have many products: those up to (seller_no,
+ * product_id) have the number of the change.
+ */
+const changedImages: Table = {
+  name: "changed_images",
+  columns: {
+    image_id: "id",
+    seller_no: "integer DEFAULT 0",
+    product_id: "id",
+  },
+  key: "image_id",
+  refersTo: { images: "image_id" },
+};
+
+const webhooks: Table = {
+  name: "webhooks",
+  columns: {
+    id: "id",
+    seller_no: "integer",
+    trigger_name: "text",
+    url: "text",
+    // since the last success
+    failures: "integer",
+    failing_since: "integer?",
+    // a status, or why there was no answer
+    last_error: "text?",
+    disabled_at: "integer?",
+    created_at: "integer",
+    updated_at: "integer",
+    // null: it signs with those of its seller
+    secret: "text?",
+    former_secrets: "text DEFAULT '[]'",
+  },
+  key: "id",
+  unique: ["seller_no, trigger_name"],
+  refersTo: { sellers: "seller_no" },
+  indexes: {
+    webhooks_failing: "(failing_since) WHERE failing_since IS NOT NULL",
+  },
+};
+
+const events: Table = {
+  name: "events",
+  columns: {
+    id: "id",
+    seller_no: "integer",
+    trigger_name: "text",
+    // null: a test event
+    reference: "text?",
+    // null: a test event; negative: not numbered yet
+    event_no: "integer?",
+    // null: no webhook was registered
+    delivery_id: "id?",
+    created_at: "integer",
+    // what is signed and sent; null: only the reference is kept
+    body: "bytes?",
+  },
+  key: "id",
+  unique: ["seller_no, trigger_name, reference"],
+  refersTo: { sellers: "seller_no" },
+  indexes: {
+    events_feed:
+      "(seller_no, event_no) WHERE event_no IS NOT NULL AND body IS NOT NULL",
+    events_feed_trigger: `(seller_no, trigger_name, event_no)
+      WHERE event_no IS NOT NULL AND body IS NOT NULL`,
+    events_times: `(seller_no, trigger_name, created_at, id)
+      WHERE event_no IS NOT NULL AND body IS NOT NULL`,
+    events_undelivered:
+      "(created_at) WHERE delivery_id IS NULL AND body IS NOT NULL",
+    events_references: "(created_at) WHERE body IS NULL",
+  },
+};
+
+/** A webhook may be deleted before its deliveries. */
+const deliveries: Table = {
+  name: "deliveries",
+  columns: {
+    id: "id",
+    event_id: "id",
+    seller_no: "integer",
+    trigger_name: "text",
+    webhook_id: "id",
+    state: "text",
+    // while it waits
+    due_at: "integer?",
+    // while it is sent
+    lease_id: "text?",
+    lease_until: "integer?",
+    attempts: "integer",
+    // the place in the retry schedule
+    failures: "integer",
+    created_at: "integer",
+    // once nothing more is to be done
+    settled_at: "integer?",
+    last_answer: "text?",
+  },
+  key: "id",
+  unique: ["event_id"],
+  refersTo: { sellers: "seller_no", events: "event_id" },
+  indexes: {
+    deliveries_queue: "(webhook_id, due_at, id) WHERE due_at IS NOT NULL",
+    deliveries_leased: "(lease_until) WHERE lease_until IS NOT NULL",
+    deliveries_held: "(webhook_id) WHERE state = 'held'",
+    deliveries_settled: "(state, settled_at) WHERE settled_at IS NOT NULL",
+    deliveries_seller: "(seller_no, trigger_name, id)",
+  },
+};
+
+/** Inserted when a delivery is claimed: one without an end was cut off. */
+const deliveryAttempts: Table = {
+  name: "delivery_attempts",
+  columns: {
+    delivery_id: "id",
+    number: "integer",
+    url: "text",
+    started_at: "integer",
+    duration_ms: "integer?",
+    status: "integer?",
+    error: "text?",
+    address: "text?",
+    answer: "text?",
+  },
+  key: "delivery_id, number",
+  refersTo: { deliveries: "delivery_id" },
+};
+
+/** Hours are Unix time in hours. */
+const hourlyCounts: Table = {
+  name: "hourly_counts",
+  columns: { hour: "integer", name: "text", shard: "integer", n: "integer" },
+  key: "hour, name, shard",
+};
+
+/** The row that a health check writes. */
+const health: Table = {
+  name: "health",
+  columns: { id: "integer", looked_at: "integer" },
+  key: "id",
+};
+
+/** How far jobs have read what they go round. */
+const maintenancePositions: Table = {
+  name: "maintenance_positions",
+  columns: { job: "text", position: "text" },
+  key: "job",
+};
+
+export const SCHEMA: readonly Table[] = [
+  sellers,
+  sellerNumbers,
+  sellerUsage,
+  refusals,
+  changeCounter,
+  products,
+  deletedProducts,
+  transactions,
+  undoRecords,
+  refusedDocuments,
+  refusedPieces,
+  refusedProducts,
+  idempotencyKeys,
+  images,
+  transactionImages,
+  imageAskers,
+  imageAnswers,
+  productImages,
+  changedImages,
+  webhooks,
+  events,
+  deliveries,
+  deliveryAttempts,
+  hourlyCounts,
+  health,
+  maintenancePositions,
+  auditLog,
+  operatorKeys,
+  apiKeys,
+];
