@@ -5,7 +5,7 @@ import type { HttpConnection } from "./http_connection.ts";
 
 // Long enough for a seller who uploads page after page. If the host closes
 // earlier, the watch notices.
-const IDLE_MS = 15_000;
+export const IDLE_MS = 15_000;
 
 interface Idle {
   connection: HttpConnection;
@@ -36,8 +36,10 @@ export class Pool {
     addresses: readonly string[],
   ): HttpConnection | undefined {
     const list = this.#idle.get(origin);
-    const found = list?.findLast(({ connection }) =>
-      addresses.includes(connection.address)
+    // One that has been idle for longer may have been forgotten on its way.
+    const from = this.#clock.monotonic() - IDLE_MS;
+    const found = list?.findLast(({ connection, since }) =>
+      since > from && addresses.includes(connection.address)
     );
     if (found !== undefined) this.#remove(origin, found);
     return found?.connection;

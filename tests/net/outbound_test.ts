@@ -429,6 +429,20 @@ Deno.test("an idle connection is closed, and no timer is left", async () => {
   assertEquals(clock.waiting, 0);
 });
 
+Deno.test("a connection that was idle for more than 15 s is not used again", async () => {
+  await using host = new Host(answering(EMPTY_200));
+  const clock = new TestClock();
+  using outbound = openOutbound({ clock });
+  await outbound.head(host.url(), { timeoutMs });
+  clock.advance(10_000);
+  await outbound.head(host.url(), { timeoutMs });
+  assertEquals(host.connections, 1);
+  // The pool looked for idle ones after 15 s, and does next after 30 s.
+  clock.advance(19_000);
+  await outbound.head(host.url(), { timeoutMs });
+  assertEquals(host.connections, 2);
+});
+
 Deno.test("a kept connection that the host gave up with 408 is not an answer", async () => {
   await using host = new Host(async (caller, number) => {
     await caller.request();

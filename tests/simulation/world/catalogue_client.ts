@@ -12,6 +12,7 @@ import {
   type Outcome,
   type Product,
 } from "../../model/model.ts";
+import { IDLE_MS } from "../../../src/net/pool.ts";
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import { child, textAt } from "../../support/app.ts";
 import { nextOf } from "../../support/read_out.ts";
@@ -293,7 +294,7 @@ export class CatalogueClient implements Actor {
   #isExcused(reply: Reply, rows: readonly DrawnRow[], begun: number): boolean {
     const details = detailsOf(reply.xml);
     const { trouble, world } = this.#scene;
-    const ofNetwork = trouble.since("network", begun) &&
+    const ofNetwork = trouble.since("network", begun - IDLE_MS) &&
       rows.some(({ urls }) => urls.length > 0);
     const limit = this.seller.plan.productLimit ?? world.settings.productLimit;
     return details.some(({ code, field }) =>
@@ -358,7 +359,7 @@ export class CatalogueClient implements Actor {
     const isRefused = (i: number) =>
       partly && textAt(results[i], "result") === "refused";
     const stored = rows.filter((_, i) => !isRefused(i));
-    const mayFail = this.#scene.trouble.since("network", begun);
+    const mayFail = this.#scene.trouble.since("network", begun - IDLE_MS);
     for (const [i, { isBad, urls }] of rows.entries()) {
       const isBeyond = results[i].source.includes("quota_exceeded");
       hold(

@@ -38,6 +38,8 @@ const READY_LOOKS = 15;
 const AFTERMATH_MS = 60_000;
 /** Most of a minute: a look-up holds its slot until the resolver answers. */
 const EMPTY_LOOKS = 80;
+/** An answer of a host arrives within this. */
+const ARRIVED_MS = 1_000;
 /** So many images are read. */
 const READ_IMAGES = 4;
 /** Deliveries beyond this many failures wait for minutes and hours. */
@@ -163,7 +165,9 @@ export class Ending {
       refused.delete(url);
       if (method === "HEAD") continue;
       if (status === 429 || status === 503) refused.set(url, at);
-      if (since === undefined || trouble.anyWithin(since, at)) continue;
+      if (since === undefined) continue;
+      // Who asked may have ended before the answer arrived.
+      if (trouble.anyWithin(since - ARRIVED_MS, at)) continue;
       hold(
         at - since >= retryAfterOf(url),
         "true",
