@@ -29,7 +29,7 @@ import {
   bringImagesForward,
 } from "./operations/due_times.ts";
 import { openDatabase } from "./database/open.ts";
-import { FairQueue } from "./lib/fair_queue.ts";
+import { heavyWork } from "./lib/wait_list.ts";
 import { Holders } from "./lib/holders.ts";
 import { USER_AGENT } from "./version.ts";
 import { ClockWatch } from "./operations/clock_watch.ts";
@@ -113,13 +113,7 @@ export async function openApp(
   await using stack = new AsyncDisposableStack();
   const holders = new Holders();
   holders.add("disk", diskThreads);
-  const heavy = holders.add(
-    "heavy",
-    new FairQueue({
-      now: () => deps.clock.monotonic(),
-      pause: deps.yieldToIo,
-    }),
-  );
+  const heavy = holders.add("heavy", heavyWork(deps));
   const metrics = new Metrics(
     config.databaseUrl === null ? "sqlite" : "postgres",
   );

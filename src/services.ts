@@ -8,7 +8,7 @@ import type { Network, Outbound } from "./net/outbound.ts";
 import type { RefusalLog } from "./sellers/refusals.ts";
 import type { Signals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
-import type { FairQueue } from "./lib/fair_queue.ts";
+import type { WaitList } from "./lib/wait_list.ts";
 import type { Holders } from "./lib/holders.ts";
 
 export interface Services {
@@ -23,7 +23,7 @@ export interface Services {
   /**
    * CPU-heavy work, shared fairly among sellers; small requests run in between.
    */
-  heavy: FairQueue;
+  heavy: WaitList;
   /** The last refused requests of each seller. */
   refusals: RefusalLog;
   /** What this process counts about itself. */

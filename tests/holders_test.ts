@@ -9,7 +9,6 @@ const SOURCE = new URL("../src/", import.meta.url);
  * part of another one is told by that.
  */
 const MADE: Record<string, string[]> = {
-  "app.ts FairQueue": ["heavy"],
   "app.ts Outbound": ["outbound"],
   "app.ts RoleKeeper": ["deliveries", "images"],
   "app.ts ImageRole": ["images"],
@@ -17,33 +16,33 @@ const MADE: Record<string, string[]> = {
   "database/postgres/engine.ts PostgresDb": ["database"],
   "database/postgres/engine.ts WriteQueues": ["database"],
   "database/sqlite/engine.ts SqliteDb": ["database"],
-  "database/sqlite/engine.ts FairQueue": ["heavy"],
-  "http/admission/body_budget.ts SharedBudget": ["body_bytes"],
-  "http/admission/concurrency.ts SharedBudget": ["bodies", "waits"],
-  "http/admission/concurrency.ts ConcurrencyQuota": ["reads"],
-  "http/admission/concurrency.ts ConcurrencyLimit": ["reads"],
-  "http/admission/concurrency.ts FairQueue": ["reads"],
-  "http/server/request_handler.ts ConcurrencyQuota": ["bodies", "waits"],
+  "http/admission/read_quota.ts SellerQuota": ["reads"],
+  "http/admission/read_quota.ts WaitList": ["reads"],
+  "http/admission/seller_quota.ts WaitList": ["bodies", "body_bytes", "waits"],
+  "http/admission/upload_quota.ts WaitList": ["uploads"],
+  "http/server/request_handler.ts SellerQuota": [
+    "bodies",
+    "body_bytes",
+    "waits",
+  ],
   "http/server/request_handler.ts ReadQuota": ["reads"],
   "http/server/request_handler.ts BodySender": ["answers"],
   "http/server/request_handler.ts UploadQuota": ["uploads"],
-  "http/server/request_handler.ts BodyBudget": ["body_bytes"],
-  "http/admission/upload_quota.ts SharedBudget": ["uploads"],
   // In another thread, which tells the role of its jobs and how long they wait.
   "images/worker/worker.ts ImageWorker": ["images"],
   "images/worker/image_worker.ts Outbound": ["images"],
   "images/worker/image_worker.ts ImageFetcher": ["images"],
-  "images/worker/download.ts ConcurrencyLimit": ["images"],
-  "images/worker/download.ts FairQueue": ["images"],
-  "images/storage/disk_call.ts ConcurrencyLimit": ["disk"],
-  "net/names.ts ConcurrencyLimit": ["outbound", "deliveries"],
-  "net/outbound.ts ConcurrencyLimit": ["outbound", "deliveries"],
+  "images/worker/download.ts WaitList": ["images"],
+  "images/storage/disk_call.ts WaitList": ["disk"],
+  "lib/wait_list.ts WaitList": ["heavy"],
+  "net/names.ts WaitList": ["outbound", "deliveries"],
+  "net/outbound.ts WaitList": ["outbound", "deliveries"],
   "net/outbound.ts Names": ["outbound", "deliveries"],
   "webhooks/worker/role.ts Outbound": ["deliveries"],
   // Made for one call and closed after it.
   "net/guard.ts Outbound": [],
   // Its requests have time limits, and wait for nothing but each other.
-  "object_storage/client.ts ConcurrencyLimit": [],
+  "object_storage/client.ts WaitList": [],
 };
 /** Maps and counts, which are no classes of their own. */
 const OTHERS = ["keys", "requests"];

@@ -160,7 +160,7 @@ async function check(
   const sent = acceptValid ? [...body] : null;
   // The body budget limits how many documents are read at the same time.
   const take = (piece: () => Promise<void>) =>
-    services.heavy.take(piece, seller.id);
+    services.heavy.run({ owner: seller.id }, piece);
   const done = sent === null ? free : undefined;
   const decode = () => decodeProductsInPieces(body, take, done);
   const document = await inPhase(

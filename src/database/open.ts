@@ -1,7 +1,7 @@
 /** Opens the database that the settings name. */
 import { join } from "node:path";
 import type { Deps } from "../deps.ts";
-import type { FairQueue } from "../lib/fair_queue.ts";
+import type { WaitList } from "../lib/wait_list.ts";
 import { type Db, DbError, type DbMeter } from "./db.ts";
 import { openSqlite } from "./sqlite/engine.ts";
 
@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   /** Create the folder, the database and its schema if they are missing. */
   create?: boolean;
   /** Shared with all other CPU-heavy work of this thread. */
-  heavy?: FairQueue;
+  heavy?: WaitList;
   deps?: Partial<Deps>;
   meter?: DbMeter;
   /**

@@ -7,7 +7,8 @@ import { RecentValues } from "../lib/recent_values.ts";
 import { limitTime } from "./time_limit.ts";
 import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
-import { ConcurrencyLimit, type Slot } from "./concurrency_limit.ts";
+import { shareByTime } from "../lib/limits.ts";
+import { type Permit, WaitList } from "../lib/wait_list.ts";
 
 /**
  * Returns all addresses of a host name; rejects or returns none if it has none.
@@ -18,7 +19,6 @@ export type Resolver = (name: string) => Promise<readonly string[]>;
 // after its caller has. File access uses the same pool of 32 threads in Deno,
 // and look-ups beyond those would time out while they wait for a thread.
 const LOOKUPS_AT_ONCE = 24;
-const ANY_NAME = "";
 
 const FRESH_MS = 5_000;
 const FAILURE_FRESH_MS = 1_000;
@@ -57,13 +57,12 @@ interface Entry {
 export class Names {
   readonly #options: NamesOptions;
   readonly #known = new RecentValues<Entry>(REMEMBERED);
-  readonly #slots: ConcurrencyLimit;
+  readonly #slots: WaitList;
 
   constructor(options: NamesOptions) {
     this.#options = options;
-    this.#slots = new ConcurrencyLimit({
-      perKey: LOOKUPS_AT_ONCE,
-      total: LOOKUPS_AT_ONCE,
+    this.#slots = new WaitList({
+      policy: { limit: shareByTime(LOOKUPS_AT_ONCE) },
       clock: options.clock,
     });
   }
@@ -86,9 +85,9 @@ export class Names {
     if (known !== undefined) return await known;
     const address = this.#literal(hostname);
     if (address !== null) return [address];
-    const slot = this.#slots.tryAcquire(ANY_NAME, owner);
+    const slot = this.#slots.tryAdd({ owner });
     if (slot !== undefined) return await this.#begin(hostname, slot);
-    const awaited = await this.#slots.acquire(ANY_NAME, signal, owner);
+    const awaited = await this.#slots.add({ owner }, signal);
     const begun = this.#current(hostname);
     if (begun === undefined) return await this.#begin(hostname, awaited);
     awaited.cancel();
@@ -96,7 +95,7 @@ export class Names {
   }
 
   /** Look-ups in progress or waiting; all zero without. */
-  held(): { used: number; waiting: number } {
+  held(): ReturnType<WaitList["held"]> {
     return this.#slots.held();
   }
 
@@ -112,7 +111,7 @@ export class Names {
       : undefined;
   }
 
-  #begin(name: string, slot: Slot): Entry["addresses"] {
+  #begin(name: string, slot: Permit): Entry["addresses"] {
     const { clock } = this.#options;
     const entry = { until: Infinity, addresses: this.#find(name, slot) };
     const keepFor = (ms: number) => entry.until = clock.monotonic() + ms;
@@ -146,7 +145,7 @@ export class Names {
     return null;
   }
 
-  async #find(name: string, slot: Slot): Promise<readonly string[]> {
+  async #find(name: string, slot: Permit): Promise<readonly string[]> {
     const { allow } = this.#options;
     const found = await this.#resolve(name, slot);
     if (found.some((address) => isBlocked(address, allow))) {
@@ -160,7 +159,7 @@ export class Names {
   }
 
   /** Holds the slot until the resolver answers, even after the time-out. */
-  async #resolve(name: string, slot: Slot): Promise<readonly string[]> {
+  async #resolve(name: string, slot: Permit): Promise<readonly string[]> {
     const { resolve, timeoutMs, clock } = this.#options;
     let cancel = () => {};
     const late = new Promise<never>((_, reject) => {

@@ -10,7 +10,9 @@
 
 import type { Clock } from "../deps.ts";
 import type { Held } from "../lib/holders.ts";
+import { sharedByTime } from "../lib/limits.ts";
 import { parseSellerUrl } from "../lib/url.ts";
+import { WaitList } from "../lib/wait_list.ts";
 import { allowList } from "./addresses.ts";
 import { OutboundRequest } from "./request.ts";
 import { RequestsBySignal } from "./requests_by_signal.ts";
@@ -25,7 +27,6 @@ import {
 import { OutboundError } from "./errors.ts";
 import { Names, type Resolver, systemResolver } from "./names.ts";
 import { Pool } from "./pool.ts";
-import { ConcurrencyLimit } from "./concurrency_limit.ts";
 import {
   encodeRequest,
   headerLines,
@@ -48,10 +49,13 @@ export interface Network {
 export interface OutboundOptions extends Partial<Network> {
   /** CIDRs of private addresses that may be reached. */
   allowPrivate: readonly string[];
-  /** Most requests in flight to one origin (scheme, host, port). */
-  perOrigin: number;
-  /** Most requests in flight in total; `concurrency_limit.ts` shares them. */
-  total: number;
+  /**
+   * Most requests in flight to one origin (scheme, host, port), and in total,
+   * shared as `sharedByTime` does; no limit by default, for callers that have
+   * limits of their own.
+   */
+  perOrigin?: number;
+  total?: number;
   /**
    * How many a prompt owner may have in flight beyond its share, while none of
    * its requests waits; none by default.
@@ -136,13 +140,15 @@ export interface PostedAnswer extends Answer {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Most connections kept for later requests. */
+const IDLE = 256;
 
 /** The outbound client; see the top of this file. Close it when done. */
 export class Outbound {
   readonly #options: OutboundOptions;
   readonly #clock: Clock;
   readonly #names: Names;
-  readonly #slots: ConcurrencyLimit;
+  readonly #slots: WaitList;
   readonly #pool: Pool;
   /** Headers of every request. */
   readonly #headers: string;
@@ -160,14 +166,12 @@ export class Outbound {
       timeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       clock: this.#clock,
     });
-    const { perOrigin, total, burst } = options;
-    this.#slots = new ConcurrencyLimit({
-      perKey: perOrigin,
-      total,
-      burst,
+    const { perOrigin = Infinity, total = Infinity, burst } = options;
+    this.#slots = new WaitList({
+      policy: sharedByTime({ perKey: perOrigin, total, burst }),
       clock: this.#clock,
     });
-    this.#pool = new Pool(total, this.#clock);
+    this.#pool = new Pool(Math.min(total, IDLE), this.#clock);
     const { userAgent } = options;
     this.#headers = headerLines({
       ...(userAgent === undefined ? {} : { "user-agent": userAgent }),
@@ -301,7 +305,8 @@ export class Outbound {
     if (waitSignal !== undefined) this.#waiting.add(waitSignal, call);
     try {
       call.addresses = await this.#lookUp(call, owner);
-      const slot = await this.#slots.acquire(call.origin, call.signal, owner);
+      const ask = { owner, keys: [call.origin] };
+      const slot = await this.#slots.add(ask, call.signal);
       call.onEnd(() => slot[Symbol.dispose]());
       call.start(timeoutMs);
       onTurn?.();

@@ -7,7 +7,8 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "../deps.ts";
-import { ConcurrencyLimit } from "../net/concurrency_limit.ts";
+import { inAll } from "../lib/limits.ts";
+import { WaitList } from "../lib/wait_list.ts";
 import { StoreError, type StoreErrorKind } from "../lib/store_error.ts";
 
 export interface S3Settings {
@@ -68,14 +69,14 @@ export class S3Client {
   readonly #clock: Clock;
   /** Signing keys by day, in the form the library caches them. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
-  readonly #slots: ConcurrencyLimit;
-  readonly #sending: ConcurrencyLimit;
+  readonly #slots: WaitList;
+  readonly #sending: WaitList;
 
   constructor(settings: S3Settings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
-    const limit = (total: number) =>
-      new ConcurrencyLimit({ perKey: total, total, clock });
+    const limit = (most: number) =>
+      new WaitList({ policy: { limit: inAll(most) }, clock });
     this.#slots = limit(IN_ALL);
     this.#sending = limit(SENDING);
   }
@@ -96,7 +97,7 @@ export class S3Client {
     body: () => Promise<Uint8Array<ArrayBuffer>>,
     abort: AbortSignal,
   ): Promise<void> {
-    using _slot = await this.#sending.acquire("", abort);
+    using _slot = await this.#sending.add({}, abort);
     const content = { body: await body(), sha256 };
     const answer = await this.send({
       method: "PUT",
@@ -160,7 +161,7 @@ export class S3Client {
 
   async #fetch(request: S3Request, signal: AbortSignal): Promise<Response> {
     const { method, body } = request;
-    using _slot = await this.#slots.acquire("", signal);
+    using _slot = await this.#slots.add({}, signal);
     const { url, headers } = await this.#signed(request);
     // Not signed, because proxies change it.
     headers.set("accept-encoding", "identity");

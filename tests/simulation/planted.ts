@@ -48,7 +48,7 @@ class Copy implements Disposable {
   async plant(fault: PlantedFault): Promise<Disposable> {
     const file = `${this.folder}/src/${fault.file}`;
     const text = await Deno.readTextFile(file);
-    await Deno.writeTextFile(file, await planted(fault, text));
+    await Deno.writeTextFile(file, planted(fault, text));
     return { [Symbol.dispose]: () => Deno.writeTextFileSync(file, text) };
   }
 

@@ -10,103 +10,105 @@ export interface Edit {
   to: string;
 }
 
-interface Planted {
+export interface PlantedFault extends Edit {
   /** What it does wrong, in a few words. */
   name: string;
   /** From `src/`. */
   file: string;
+  /** Where the mistake was made a second time. */
+  also?: Edit;
 }
-
-export type PlantedFault =
-  | Planted & Edit & {
-    /** Where the mistake was made a second time. */
-    also?: Edit;
-  }
-  | Planted & {
-    /** The file in `planted/` with the text of the whole file. */
-    whole: string;
-  };
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   // Queues, limits and budgets.
   {
-    name: "fair queue: as it was while it lost wake-ups",
-    file: "lib/fair_queue.ts",
-    whole: "fair_queue_of_ba8a8e8.txt",
+    name: "wait list: what was granted in a pause wakes nobody at its end",
+    file: "lib/wait_list.ts",
+    from: "() => this.#freed(ask), passing);",
+    to: "() => passing || this.#freed(ask), passing);",
   },
   {
-    name: "fair queue: the end of a pause starts nothing",
-    file: "lib/fair_queue.ts",
-    from: `    await pause;
-    this.#pausing--;
-    this.#startWaiting();`,
-    to: `    await pause;
-    this.#pausing--;`,
+    name: "wait list: the end of a pause starts nothing",
+    file: "lib/wait_list.ts",
+    from: `    this.usage.pausing--;
+    this.#dispatch();`,
+    to: "    this.usage.pausing--;",
   },
   {
-    name: "fair queue: an owner that ran in a pause stays running",
-    file: "lib/fair_queue.ts",
-    from: "    this.#running.delete(owner);\n",
-    to: "    if (this.#pausing === 0) this.#running.delete(owner);\n",
+    name: "wait list: work that fails keeps its permit",
+    file: "lib/wait_list.ts",
+    from:
+      `    using _permit = this.tryAdd(ask) ?? await this.#wait(ask, abort?.());
+    return await work();`,
+    to:
+      `    const permit = this.tryAdd(ask) ?? await this.#wait(ask, abort?.());
+    const done = await work();
+    permit[Symbol.dispose]();
+    return done;`,
   },
   {
-    name: "fair queue: a task that fails keeps its place",
-    file: "lib/fair_queue.ts",
-    from: "    await Promise.try(work).then(resolve, reject);",
-    to: `    try {
-      resolve(await work());
-    } catch (error) {
-      return reject(error);
-    }`,
+    name: "wait list: a permit that is given back starts nobody",
+    file: "lib/wait_list.ts",
+    from: `    if (pause) void this.#waitFor(pause);
+    this.#dispatch();`,
+    to: "    if (pause) void this.#waitFor(pause);",
   },
   {
-    name: "concurrency limit: a slot that is given back starts nobody",
-    file: "net/concurrency_limit.ts",
-    from: `      this.#releasedAt = this.#clock.monotonic();
-      while (this.#startNext());`,
-    to: "      this.#releasedAt = this.#clock.monotonic();",
+    name: "wait list: who goes away stays in line",
+    file: "lib/wait_list.ts",
+    from: `        this.#remove(waiter);
+        reject(signal!.reason);`,
+    to: "        reject(signal!.reason);",
   },
   {
-    name: "concurrency limit: who goes away stays in line",
-    file: "net/concurrency_limit.ts",
-    from: "        queue.splice(queue.indexOf(waiter), 1);\n",
-    to: "",
+    name: "wait list: the latest to come is first",
+    file: "lib/wait_list.ts",
+    from: "    const [first] = queue;",
+    to: "    const first = [...queue].at(-1)!;",
   },
   {
-    name: "concurrency limit: a slot stays counted at its key",
-    file: "net/concurrency_limit.ts",
-    from: `      countDown(this.#usedByKey, key);
-      end();`,
-    to: "      end();",
+    name: "usage: what is given back stays counted at its key",
+    file: "lib/usage.ts",
+    from: "      this.#byKey.add(key, change);",
+    to: "      if (sign > 0) this.#byKey.add(key, change);",
+  },
+  {
+    name: "usage: what is given back stays counted for its owner",
+    file: "lib/usage.ts",
+    from: "    this.#byOwner.add(owner, change);",
+    to: "    if (sign > 0) this.#byOwner.add(owner, change);",
+  },
+  {
+    name: "usage: what is given back is free for one seller alone",
+    file: "lib/usage.ts",
+    from: "    this.total += change;",
+    to: "    if (sign > 0) this.total += change;",
   },
   {
     name: "read quota: an admitted read is never given back",
-    file: "http/admission/concurrency.ts",
-    from: "    held.untilMade.defer(this.#admitted.take(owner));",
-    to: "    this.#admitted.take(owner);",
+    file: "http/admission/read_quota.ts",
+    from: "    held.untilMade.use(this.#admitted.take(request.owner));",
+    to: "    this.#admitted.take(request.owner);",
   },
   {
-    name: "shared budget: what is given back is free for one seller alone",
-    file: "http/admission/shared_budget.ts",
-    from: `    this.#taken -= amount;
-    const left`,
-    to: "    const left",
-  },
-  {
-    name: "body budget: half of a share is given back",
-    file: "http/admission/body_budget.ts",
-    from: "    if (this.#bytes > 0) this.#giveBack(this.#bytes);",
-    to: "    if (this.#bytes > 0) this.#giveBack(this.#bytes / 2);",
+    name: "body budget: a part of a share is not given back",
+    file: "http/admission/seller_quota.ts",
+    from:
+      "  return (bytes) => void held.use(budget.take(seller, BODY_COST * bytes));",
+    to: `  return (bytes) => {
+    held.use(budget.take(seller, bytes));
+    budget.take(seller, (BODY_COST - 1) * bytes);
+  };`,
   },
   {
     name: "bodies: a slot is kept where the body fails",
     file: "http/server/exchange.ts",
     from:
-      "    if (this.owner !== null) reading.defer(bodies.take(this.owner.id));",
+      "    if (this.owner !== null) reading.use(bodies.take(this.owner.id));",
     to: "    const left = this.owner && bodies.take(this.owner.id);",
     also: {
       from: "    const all = [...blocks];\n",
-      to: "    left?.();\n    const all = [...blocks];\n",
+      to: "    left?.[Symbol.dispose]();\n    const all = [...blocks];\n",
     },
   },
   {
@@ -120,10 +122,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "waiting requests: a slot is kept when the client goes away",
     file: "http/server/exchange.ts",
-    from: `        key.stop();
-        leave();`,
-    to: `        key.stop();
-        if (!this.request.signal.aborted) leave();`,
+    from: "    held.use(waits.take(this.seller.id));",
+    to: `    const slot = waits.take(this.seller.id);
+    held.defer(() => {
+      if (!this.request.signal.aborted) slot[Symbol.dispose]();
+    });`,
   },
   {
     name: "rate limit: Retry-After is a second short",
@@ -170,7 +173,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "stop: a read that waits is told that its client has gone",
-    file: "http/admission/concurrency.ts",
+    file: "http/admission/seller_quota.ts",
     from: "  if (stopping.aborted) return serviceStopping();\n",
     to: "",
   },
@@ -514,15 +517,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 ];
 
 /** The text of a file with its fault. */
-export async function planted(
-  fault: PlantedFault,
-  text: string,
-): Promise<string> {
-  if ("whole" in fault) {
-    return await Deno.readTextFile(
-      new URL(`./planted/${fault.whole}`, import.meta.url),
-    );
-  }
+export function planted(fault: PlantedFault, text: string): string {
   const edits = fault.also === undefined ? [fault] : [fault, fault.also];
   return edits.reduce((text, { from, to }) => {
     if (text.split(from).length !== 2) {

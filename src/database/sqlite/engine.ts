@@ -15,7 +15,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
 import { Calls } from "../calls.ts";
-import { FairQueue } from "../../lib/fair_queue.ts";
+import { heavyWork, type WaitList } from "../../lib/wait_list.ts";
 import type { Held } from "../../lib/holders.ts";
 import {
   closed,
@@ -62,7 +62,7 @@ const SAY_WAITING_MS = 500;
 export interface SqliteOptions {
   migrations?: readonly Migration[];
   /** Shared with all other CPU-heavy work of this thread. */
-  heavy?: FairQueue;
+  heavy?: WaitList;
   deps?: Partial<Deps>;
   meter?: DbMeter;
   /** How long the opening waits for a lock, in milliseconds. */
@@ -80,8 +80,7 @@ export async function openSqlite(
   const { migrations = MIGRATIONS, openWaitMs = LOCK_WAIT_MS } = options;
   const { meter = NO_METER } = options;
   const deps = { ...systemDeps("error"), ...options.deps };
-  const now = () => deps.clock.monotonic();
-  const { heavy = new FairQueue({ now, pause: deps.yieldToIo }) } = options;
+  const { heavy = heavyWork(deps) } = options;
   const until = deps.clock.monotonic() + openWaitMs;
   const sayNothing = deps.clock.after(SAY_WAITING_MS, () => {
     deps.log.warn("database_locked", { file });
@@ -153,7 +152,7 @@ class SqliteDb implements Db {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   /** Heavy writes, one at a time. */
-  readonly #heavy: FairQueue;
+  readonly #heavy: WaitList;
   readonly #deps: Deps;
   readonly #meter: DbMeter;
   readonly #files: OpenFiles;
@@ -178,7 +177,7 @@ class SqliteDb implements Db {
   constructor(
     file: string,
     { writer, reader }: Connections,
-    { heavy, deps, meter }: { heavy: FairQueue; deps: Deps; meter: DbMeter },
+    { heavy, deps, meter }: { heavy: WaitList; deps: Deps; meter: DbMeter },
   ) {
     this.#files = new OpenFiles(file, deps.clock);
     this.#heavy = heavy;
@@ -233,7 +232,10 @@ class SqliteDb implements Db {
     if (!heavy) return this.#askToWrite(fn, askedAt, until);
     // Each attempt queues anew, so that a lock does not block the queue.
     const attempt = () =>
-      this.#heavy.take(() => this.#askToWrite(fn, askedAt, NO_WAIT), owner);
+      this.#heavy.run(
+        { owner },
+        () => this.#askToWrite(fn, askedAt, NO_WAIT),
+      );
     return this.#heavyWrites.add(whenUnlocked(
       attempt,
       () => Math.min(until, this.#hurriedUntil),

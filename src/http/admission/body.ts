@@ -7,7 +7,6 @@ import type { Deps } from "../../deps.ts";
 import { ServiceError, serviceStopping } from "../../lib/errors.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import { Blocks, free } from "../../lib/blocks.ts";
-import type { BodyShare } from "./body_budget.ts";
 
 /** The deadline for a complete body. */
 const BODY_TIMEOUT_MS = 30_000;
@@ -29,8 +28,8 @@ export interface BodyLimits {
   deps: Pick<Deps, "clock" | "yieldToIo">;
   /** Fires when the service stops, which aborts bodies. */
   stopping: AbortSignal;
-  /** The request's part of the memory for all bodies. */
-  share: Pick<BodyShare, "take">;
+  /** Takes so many bytes of the memory for all bodies; throws without room. */
+  takeRoom: (bytes: number) => void;
   /** Gzip is inflated in turns. */
   takeTurn: TakeTurn;
 }
@@ -41,7 +40,7 @@ export interface BodyLimits {
  */
 export async function readXmlBody(
   request: Request,
-  { limit, deps, stopping, share, takeTurn }: BodyLimits,
+  { limit, deps, stopping, takeRoom, takeTurn }: BodyLimits,
 ): Promise<Uint8Array[]> {
   checkMediaType(request.headers.get("content-type"));
   const gzip = isGzip(request.headers.get("content-encoding"));
@@ -54,7 +53,7 @@ export async function readXmlBody(
     late = true;
     arriving.cancel();
   });
-  const blocks = new Blocks((bytes) => share.take(bytes), limit);
+  const blocks = new Blocks(takeRoom, limit);
   try {
     const chunks = arriving.chunks();
     for await (const chunk of gzip ? inflated(chunks, takeTurn) : chunks) {

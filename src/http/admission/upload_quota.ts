@@ -3,20 +3,23 @@
  * that it is not refused for what others upload.
  */
 import type { Clock } from "../../deps.ts";
-import { RecentValues } from "../../lib/recent_values.ts";
-import { tooManyInProgress, whyAborted } from "./concurrency.ts";
-import { SharedBudget } from "./shared_budget.ts";
+import type { Holder } from "../../lib/holders.ts";
+import { type Permit, WaitList } from "../../lib/wait_list.ts";
+import {
+  limitOf,
+  refusalOf,
+  requestQuota,
+  whyAborted,
+} from "./seller_quota.ts";
 
 /** From the end of the body to the answer. */
-const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
+const UPLOADS = requestQuota({ perSeller: 16, total: 64, what: "uploads" });
 /** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;
 /** How many wait at most: the sellers whose latest slot was longest ago. */
 const WAITING = 32;
 /** Larger bodies do not wait. */
 const WAITING_BYTES = 1_024 * 1_024;
-/** Sellers whose latest slot is remembered. */
-const REMEMBERED = 1_000;
 
 export interface UploadRequest {
   seller: string;
@@ -28,46 +31,37 @@ export interface UploadRequest {
   stopping: AbortSignal;
 }
 
-/** An upload that waits; one of each seller at most. */
-interface Waiter {
-  start: () => void;
-  refuse: () => void;
-  /** Monotonic milliseconds. */
-  askedAt: number;
-}
-
 /** Slots for uploads; see the top of this file. */
-export class UploadQuota {
+export class UploadQuota implements Holder {
   readonly #clock: Clock;
-  readonly #slots = new SharedBudget(UPLOADS);
-  /** By seller, in order of arrival. */
-  readonly #waiting = new Map<string, Waiter>();
-  /** By seller, the number of its latest slot. */
-  readonly #latest = new RecentValues<number>(REMEMBERED);
-  #granted = 0;
-  /** When the last slot was given back; monotonic milliseconds. */
-  #releasedAt = 0;
+  readonly #slots: WaitList;
+  /** How to refuse each seller's upload that waits; a seller has one at most. */
+  readonly #waiting = new Map<string, AbortController>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#slots = new WaitList({
+      policy: {
+        limit: limitOf(UPLOADS),
+        rank: (seller, { owners }) => owners.of(seller).latest,
+      },
+      clock,
+    });
   }
 
   /** What it holds; all zero when nothing is in progress. */
-  held(): { taken: number; sellers: number; waiting: number } {
-    return { ...this.#slots.held(), waiting: this.#waiting.size };
+  held() {
+    return this.#slots.held();
   }
 
   /** As in `Holder`. */
   oldestWaitMs(): number {
-    const [next] = this.#inLine();
-    if (next === undefined || this.#slots.refusal(next, 1) !== null) return 0;
-    const { askedAt } = this.#waiting.get(next)!;
-    return this.#clock.monotonic() - Math.max(askedAt, this.#releasedAt);
+    return this.#slots.oldestWaitMs();
   }
 
   /** Uploads in progress. */
   get taken(): number {
-    return this.#slots.taken;
+    return this.#slots.usage.total;
   }
 
   /**
@@ -76,79 +70,44 @@ export class UploadQuota {
    * one or waits for one; 408 if the client disconnects while it waits, 503 if
    * the service stops.
    */
-  async take(request: UploadRequest): Promise<Disposable> {
-    const { seller } = request;
-    const refusal = this.#slots.take(seller, 1);
-    if (refusal === null) return this.#grant(seller);
-    if (refusal === "seller" || !this.#mayWait(request)) {
-      throw tooManyInProgress(refusal, UPLOADS);
-    }
-    return await this.#wait(request);
+  async take(request: UploadRequest): Promise<Permit> {
+    const ask = { owner: request.seller };
+    const permit = this.#slots.tryAdd(ask);
+    if (permit !== undefined) return permit;
+    if (this.#mayWait(request)) return await this.#wait(request);
+    throw refusalOf(UPLOADS, this.#slots, ask);
   }
 
   #mayWait({ seller, bytes }: UploadRequest): boolean {
-    if (this.#slots.of(seller) > 0 || this.#waiting.has(seller)) return false;
-    if (bytes > WAITING_BYTES) return false;
+    const isFirst = this.#slots.usage.of(seller) === 0 &&
+      !this.#waiting.has(seller);
+    if (!isFirst || bytes > WAITING_BYTES) return false;
     if (this.#waiting.size < WAITING) return true;
-    const last = this.#inLine().at(-1)!;
+    const [last] = [...this.#waiting.keys()]
+      .sort((a, b) => this.#latestOf(b) - this.#latestOf(a));
     if (this.#latestOf(seller) >= this.#latestOf(last)) return false;
-    this.#waiting.get(last)!.refuse();
+    this.#waiting.get(last)!.abort(UPLOADS.refusal("all"));
     return true;
   }
 
-  /** Waiting sellers; the one whose latest slot was longest ago comes first. */
-  #inLine(): string[] {
-    return [...this.#waiting.keys()]
-      .sort((a, b) => this.#latestOf(a) - this.#latestOf(b));
-  }
-
   #latestOf(seller: string): number {
-    return this.#latest.get(seller) ?? 0;
+    return this.#slots.usage.owners.of(seller).latest;
   }
 
-  #wait({ seller, abort, stopping }: UploadRequest): Promise<Disposable> {
-    const signal = abort();
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        cancel();
-        signal.removeEventListener("abort", onAbort);
-        this.#waiting.delete(seller);
-      };
-      const refuse = () => {
-        leave();
-        reject(tooManyInProgress("all", UPLOADS));
-      };
-      const start = () => {
-        leave();
-        resolve(this.#grant(seller));
-      };
-      const onAbort = () => {
-        leave();
-        reject(whyAborted(stopping));
-      };
-      const cancel = this.#clock.after(WAIT_MS, refuse);
-      signal.addEventListener("abort", onAbort);
-      const askedAt = this.#clock.monotonic();
-      this.#waiting.set(seller, { start, refuse, askedAt });
-      if (signal.aborted) onAbort();
-    });
-  }
-
-  /** The slot that was taken for a seller. */
-  #grant(seller: string): Disposable {
-    this.#latest.set(seller, ++this.#granted);
-    return {
-      [Symbol.dispose]: () => {
-        this.#slots.giveBack(seller, 1);
-        this.#releasedAt = this.#clock.monotonic();
-        this.#startNext();
-      },
-    };
-  }
-
-  #startNext(): void {
-    const [next] = this.#inLine();
-    if (next === undefined || this.#slots.take(next, 1) !== null) return;
-    this.#waiting.get(next)!.start();
+  async #wait({ seller, abort, stopping }: UploadRequest): Promise<Permit> {
+    const refused = new AbortController();
+    const refuse = () => refused.abort(UPLOADS.refusal("all"));
+    const cancel = this.#clock.after(WAIT_MS, refuse);
+    this.#waiting.set(seller, refused);
+    try {
+      const gone = AbortSignal.any([refused.signal, abort()]);
+      return await this.#slots.add({ owner: seller }, gone);
+    } catch {
+      const { aborted, reason } = refused.signal;
+      throw aborted ? reason : whyAborted(stopping);
+    } finally {
+      cancel();
+      this.#waiting.delete(seller);
+    }
   }
 }

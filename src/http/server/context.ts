@@ -8,7 +8,7 @@ import type {
 } from "../../contracts/answers.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
 import type { ElementList } from "../../xml/encode.ts";
-import type { TakeStep } from "../admission/concurrency.ts";
+import type { TakeStep } from "../admission/read_quota.ts";
 
 export interface RequestContext {
   services: Services;

@@ -5,7 +5,6 @@ import type { KeyOwner } from "../../sellers/seller_rows.ts";
 import type { Services } from "../../services.ts";
 import { free, joined, sizeOf } from "../../lib/blocks.ts";
 import { readXmlBody } from "../admission/body.ts";
-import type { BodyBudget } from "../admission/body_budget.ts";
 import type { FinalResults, RequestContext, Waiting } from "./context.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
 import {
@@ -13,11 +12,8 @@ import {
   type OperatorKeys,
   type SellerKeys,
 } from "../admission/authentication.ts";
-import type {
-  ConcurrencyQuota,
-  ReadQuota,
-  TakeStep,
-} from "../admission/concurrency.ts";
+import type { ReadQuota, TakeStep } from "../admission/read_quota.ts";
+import { bodyShare, type SellerQuota } from "../admission/seller_quota.ts";
 import type { UploadQuota } from "../admission/upload_quota.ts";
 import type { Quota } from "../admission/rate_limit.ts";
 import type { Route } from "./router.ts";
@@ -36,13 +32,13 @@ export interface ServerState {
   /** Ends requests that wait or stream. */
   stopping: AbortSignal;
   /** Bodies being read. */
-  bodies: ConcurrencyQuota;
+  bodies: SellerQuota;
   /** Bytes of bodies and documents in progress. */
-  budget: BodyBudget;
+  budget: SellerQuota;
   /** Uploads whose bodies have arrived. */
   uploads: UploadQuota;
   /** Requests that wait for an event. */
-  waits: ConcurrencyQuota;
+  waits: SellerQuota;
   reads: ReadQuota;
   keys: SellerKeys;
   operatorKeys: OperatorKeys;
@@ -105,17 +101,17 @@ export class Exchange implements RequestContext, Disposable {
     const { deps, heavy } = this.services;
     const { clock } = deps;
     using reading = new DisposableStack();
-    const share = this.owner === null
-      ? { take: () => {} }
-      : this.held.untilMade.use(budget.open(this.owner.id));
-    if (this.owner !== null) reading.defer(bodies.take(this.owner.id));
+    const takeRoom = this.owner === null
+      ? () => {}
+      : bodyShare(budget, this.owner.id, this.held.untilMade);
+    if (this.owner !== null) reading.use(bodies.take(this.owner.id));
     const startedAt = clock.monotonic();
     const blocks = await readXmlBody(this.request, {
       limit,
       deps,
       stopping,
-      share,
-      takeTurn: (work) => heavy.take(work, this.owner?.id),
+      takeRoom,
+      takeTurn: (work) => heavy.run({ owner: this.owner?.id }, work),
     });
     const all = [...blocks];
     this.held.untilMade.defer(() => all.forEach(free));
@@ -139,18 +135,15 @@ export class Exchange implements RequestContext, Disposable {
 
   readonly startWaiting = (): Waiting => {
     const { waits, keys } = this.#server;
-    const leave = waits.take(this.seller.id);
+    using held = new DisposableStack();
+    held.use(waits.take(this.seller.id));
     this.isWaiting = true;
     const key = keys.watch(this.request.headers.get(KEY_HEADER)!);
-    let left = false;
+    held.defer(() => key.stop());
+    const untilLeft = held.move();
     return {
       signal: AbortSignal.any([this.abort, key.signal]),
-      [Symbol.dispose]: () => {
-        if (left) return;
-        left = true;
-        key.stop();
-        leave();
-      },
+      [Symbol.dispose]: () => untilLeft.dispose(),
     };
   };
 

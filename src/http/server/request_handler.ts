@@ -26,8 +26,13 @@ import {
   OperatorKeys,
   SellerKeys,
 } from "../admission/authentication.ts";
-import { BodyBudget } from "../admission/body_budget.ts";
-import { ConcurrencyQuota, ReadQuota } from "../admission/concurrency.ts";
+import { ReadQuota } from "../admission/read_quota.ts";
+import {
+  bodyBudget,
+  type QuotaOptions,
+  requestQuota,
+  SellerQuota,
+} from "../admission/seller_quota.ts";
 import { UploadQuota } from "../admission/upload_quota.ts";
 import {
   quotaHeaders,
@@ -48,9 +53,17 @@ import { AuthFailureLimiter } from "../admission/auth_failures.ts";
 import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
 
 /** Bodies being read. */
-const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
+const BODIES = requestQuota({
+  perSeller: 32,
+  total: 256,
+  what: "request bodies",
+});
 /** Requests that wait for an upload to end, or stream its progress. */
-const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
+const WAITS = requestQuota({
+  perSeller: 64,
+  total: 1_024,
+  what: "waiting requests",
+});
 /** Encoded results kept for later answers. */
 const FINAL_RESULTS_BYTES = 2 * 1_024 * 1_024;
 /** A slower request is logged. */
@@ -90,8 +103,8 @@ export class RequestHandler {
   readonly #limiter: RateLimiter;
   readonly #authFailures: AuthFailureLimiter;
   readonly #uploads: UploadQuota;
-  readonly #bodies: ConcurrencyQuota;
-  readonly #waits: ConcurrencyQuota;
+  readonly #bodies: SellerQuota;
+  readonly #waits: SellerQuota;
   readonly #reads: ReadQuota;
   readonly #sender: BodySender;
   readonly #state: ServerState;
@@ -113,15 +126,17 @@ export class RequestHandler {
     this.#limiter = new RateLimiter(deps.clock);
     this.#authFailures = new AuthFailureLimiter(deps.clock);
     holders.add("requests", { held: () => ({ handling: this.#handling }) });
-    this.#bodies = holders.add("bodies", new ConcurrencyQuota(BODIES));
-    this.#waits = holders.add("waits", new ConcurrencyQuota(WAITS));
+    const quota = (name: string, options: QuotaOptions) =>
+      holders.add(name, new SellerQuota(deps.clock, options));
+    this.#bodies = quota("bodies", BODIES);
+    this.#waits = quota("waits", WAITS);
     this.#reads = holders.add("reads", new ReadQuota(deps));
     this.#sender = holders.add("answers", new BodySender(deps));
     this.#uploads = holders.add("uploads", new UploadQuota(deps.clock));
     this.#state = {
       stopping,
       bodies: this.#bodies,
-      budget: holders.add("body_bytes", new BodyBudget(config.bodyBudget)),
+      budget: quota("body_bytes", bodyBudget(config.bodyBudget)),
       uploads: this.#uploads,
       waits: this.#waits,
       reads: this.#reads,

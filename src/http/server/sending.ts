@@ -11,7 +11,7 @@ import { ServiceError } from "../../lib/errors.ts";
 import type { Held } from "../../lib/holders.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import type { EncodedBlocks } from "../../xml/encode.ts";
-import { RETRY_SOON } from "../admission/concurrency.ts";
+import { RETRY_SOON } from "../admission/seller_quota.ts";
 
 /** Smaller or equal bodies are not monitored. */
 export const SMALL = 16 * 1_024;

@@ -6,7 +6,8 @@
  */
 
 import { systemClock } from "../../deps.ts";
-import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
+import { inAll } from "../../lib/limits.ts";
+import { WaitList } from "../../lib/wait_list.ts";
 
 /** A thread's flag; can be sent to it. */
 export type DiskMark = SharedArrayBuffer;
@@ -44,9 +45,8 @@ export function diskCall<T>(call: () => T): T {
  * look-ups use the others (`net/names.ts`).
  */
 const THREADS = 8;
-export const diskThreads = new ConcurrencyLimit({
-  perKey: THREADS,
-  total: THREADS,
+export const diskThreads = new WaitList({
+  policy: { limit: inAll(THREADS) },
   clock: systemClock,
 });
 
@@ -55,7 +55,6 @@ export const diskThreads = new ConcurrencyLimit({
  * occupies a limited number of threads, so that name look-ups continue and no
  * host is blamed.
  */
-export async function diskTurn<T>(call: () => Promise<T>): Promise<T> {
-  using _thread = await diskThreads.acquire("");
-  return await call();
+export function diskTurn<T>(call: () => Promise<T>): Promise<T> {
+  return diskThreads.run({}, call);
 }

@@ -22,8 +22,8 @@ import {
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../../net/outbound.ts";
-import { ConcurrencyLimit } from "../../net/concurrency_limit.ts";
-import { FairQueue } from "../../lib/fair_queue.ts";
+import { leastTimeFirst, perKey } from "../../lib/limits.ts";
+import { WaitList } from "../../lib/wait_list.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import {
   HEAD_BYTES,
@@ -40,7 +40,7 @@ import type {
   ImageTask,
   ImageWorkerSettings,
 } from "./messages.ts";
-import { PER_ORIGIN, TOTAL } from "./limits.ts";
+import { PER_ORIGIN } from "./limits.ts";
 
 /** Time limit for one image in total. */
 const TOTAL_MS = 60_000;
@@ -65,12 +65,13 @@ export class ImageFetcher {
   readonly #store: ImageTarget;
   readonly #clock: Clock;
   readonly #options: ImageFetcherOptions;
-  readonly #slots: ConcurrencyLimit;
+  /** The role limits their number in total. */
+  readonly #slots: WaitList;
   /**
    * Only one image at a time is in memory as a whole; the seller whose images
    * have taken the least time is next.
    */
-  readonly #inspections: FairQueue;
+  readonly #inspections: WaitList;
   /** Phases of the current jobs, by lease. */
   readonly #phases = new Map<string, ImagePhase>();
   /** When downloads started, by lease; monotonic milliseconds. */
@@ -86,12 +87,9 @@ export class ImageFetcher {
     this.#store = store;
     this.#clock = clock;
     this.#options = options;
-    this.#slots = new ConcurrencyLimit({
-      perKey: PER_ORIGIN,
-      total: TOTAL,
-      clock,
-    });
-    this.#inspections = new FairQueue({ now: () => clock.monotonic() });
+    const keyLimit = perKey(PER_ORIGIN);
+    this.#slots = new WaitList({ policy: { keyLimit }, clock });
+    this.#inspections = new WaitList({ policy: leastTimeFirst(), clock });
   }
 
   /** What it holds; all zero when it has no job. */
@@ -102,7 +100,7 @@ export class ImageFetcher {
       jobs: this.#phases.size,
       downloading: slots.used,
       to_download: slots.waiting,
-      judging: inspections.running,
+      judging: inspections.used,
       to_judge: inspections.waiting,
     };
   }
@@ -168,11 +166,11 @@ export class ImageFetcher {
     { lease, sellerId }: ImageTask,
     part: IncomingImage,
   ): Promise<ImageHeader> {
-    return this.#inspections.take(async () => {
+    return this.#inspections.run({ owner: sellerId }, async () => {
       const content = await part.content();
       const { jobMark } = this.#options;
       return marked(jobMark, lease, () => inspectImage(content));
-    }, sellerId);
+    });
   }
 
   #fault(error: unknown): ImageOutcome {
@@ -187,7 +185,7 @@ export class ImageFetcher {
   ): Promise<Received | ImageOutcome> {
     const { origin } = new URL(task.url);
     const headers = await this.#condition(task);
-    using _slot = await this.#slots.acquire(origin, abort);
+    using _slot = await this.#slots.add({ keys: [origin] }, abort);
     const pace = new Pace(this.#clock, this.#options.answerMs);
     const { imageLimit } = this.#options;
     const maxBytes = Math.min(imageLimit, Math.max(0, task.room ?? Infinity));

@@ -10,7 +10,6 @@ import { USER_AGENT } from "../../version.ts";
 import type { ImageOutcome } from "../image.ts";
 import type { ImageStore } from "../storage/blob_store.ts";
 import { ImageFetcher } from "./download.ts";
-import { TOTAL } from "./limits.ts";
 import type {
   FromImageWorker,
   ImageTask,
@@ -99,10 +98,6 @@ export class ImageWorker {
     const { clock, network, openStore } = this.#options;
     this.#outbound = new Outbound({
       allowPrivate: settings.allowPrivate,
-      // The fetcher limits downloads. The client has more slots than that, so
-      // it shares look-ups among sellers, and downloads only of a slow seller.
-      perOrigin: 4 * TOTAL,
-      total: 4 * TOTAL,
       userAgent: USER_AGENT,
       ...network,
       clock,

@@ -26,7 +26,7 @@ import {
   type Settled,
   settleDelivery,
 } from "../rows/outcomes.ts";
-import { type ClaimShare, type Flight, IN_ALL, InFlight } from "./in_flight.ts";
+import { type ClaimShare, type Flight, InFlight } from "./in_flight.ts";
 import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
 import { LEASE_MS } from "../../jobs/lease.ts";
@@ -77,11 +77,6 @@ export class WebhookRole implements BackgroundRole {
     this.#inFlight = new InFlight(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
-      // `InFlight` holds the limits that count; many webhooks may share an
-      // origin, and one must not wait there for another. The client has more
-      // slots than those, so it shares only look-ups among sellers.
-      perOrigin: 4 * IN_ALL,
-      total: 4 * IN_ALL,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       userAgent: USER_AGENT,
       clock: deps.clock,

@@ -6,7 +6,7 @@ import {
   openSqlite,
   type SqliteOptions,
 } from "../../../src/database/sqlite/engine.ts";
-import { FairQueue } from "../../../src/lib/fair_queue.ts";
+import { heavyWork } from "../../../src/lib/wait_list.ts";
 import { jsonLog } from "../../../src/deps.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { TestClock, until } from "../../support/clock.ts";
@@ -144,7 +144,10 @@ Deno.test("in a hurry, nothing waits for a lock for more than a second", async (
 });
 
 Deno.test("other heavy work has its turns while heavy writes wait", async () => {
-  const heavy = new FairQueue({ now: () => 0 });
+  const heavy = heavyWork({
+    clock: { monotonic: () => 0 },
+    yieldToIo: () => Promise.resolve(),
+  });
   await using shared = await Shared.open({ heavy });
   shared.lock("BEGIN IMMEDIATE");
   const write = new Outcome(
@@ -152,7 +155,7 @@ Deno.test("other heavy work has its turns while heavy writes wait", async () => 
     shared.clock,
   );
   await until(() => shared.clock.waiting > 0, "that it waits");
-  assertEquals(await heavy.take(() => Promise.resolve("done")), "done");
+  assertEquals(await heavy.run({}, () => Promise.resolve("done")), "done");
   assertEquals(write.kind, null);
   shared.unlock();
   await shared.advanceUntil(() => write.isSettled);

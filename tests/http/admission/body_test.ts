@@ -24,7 +24,7 @@ function halfSent() {
     limit: 1_000_000,
     deps: { ...systemDeps("error"), clock },
     stopping: new AbortController().signal,
-    share: { take: () => {} },
+    takeRoom: () => {},
     takeTurn: (work) => work(),
   });
   const send = async (text: string) => {
@@ -96,7 +96,7 @@ for (
         limit: 1_000_000,
         deps: systemDeps("error"),
         stopping: new AbortController().signal,
-        share: { take: () => {} },
+        takeRoom: () => {},
         takeTurn: (work) => work(),
       });
       await assertRejects(() => read, ServiceError, "bytes allowed");
@@ -125,7 +125,7 @@ Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
       limit: size,
       deps: systemDeps("error"),
       stopping: new AbortController().signal,
-      share: { take: () => {} },
+      takeRoom: () => {},
       takeTurn: (work) => {
         turns++;
         return work();

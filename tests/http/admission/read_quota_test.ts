@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   ReadQuota,
   type TakeStep,
-} from "../../../src/http/admission/concurrency.ts";
+} from "../../../src/http/admission/read_quota.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
 import { settle } from "../../support/settle.ts";

@@ -6,7 +6,7 @@ import { errorDocument } from "../../../src/http/server/error_answers.ts";
 import { joined } from "../../../src/lib/blocks.ts";
 import type { EncodedBlocks } from "../../../src/xml/encode.ts";
 import { ANSWER_LIMIT } from "../../../src/http/server/list.ts";
-import { ReadQuota } from "../../../src/http/admission/concurrency.ts";
+import { ReadQuota } from "../../../src/http/admission/read_quota.ts";
 import {
   boot,
   child,

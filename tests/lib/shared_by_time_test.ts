@@ -1,8 +1,7 @@
+/** Requests to hosts in a wait list: by key and in total, shared by time. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  ConcurrencyLimit,
-  type Slot,
-} from "../../src/net/concurrency_limit.ts";
+import { sharedByTime } from "../../src/lib/limits.ts";
+import { type Permit, WaitList } from "../../src/lib/wait_list.ts";
 import { TestClock } from "../support/clock.ts";
 import { Random } from "../support/random.ts";
 import { settle as settled } from "../support/settle.ts";
@@ -15,19 +14,20 @@ class Slots {
   /** Names, in the order in which they began. */
   readonly begun: string[] = [];
   readonly clock = new TestClock();
-  readonly limit: ConcurrencyLimit;
-  readonly #slots = new Map<string, Slot[]>();
+  readonly limit: WaitList;
+  readonly #slots = new Map<string, Permit[]>();
 
   constructor(perKey: number, total: number, burst?: number) {
     const { clock } = this;
-    this.limit = new ConcurrencyLimit({ perKey, total, burst, clock });
+    const policy = sharedByTime({ perKey, total, burst });
+    this.limit = new WaitList({ policy, clock });
   }
 
   /** Asks for a slot of each key, given as "key" or "key/owner". */
   ask(...names: string[]): void {
     for (const name of names) {
       const [key, owner] = name.split("/");
-      this.limit.acquire(key, undefined, owner).then((slot) => {
+      this.limit.add({ owner, keys: [key] }).then((slot) => {
         this.begun.push(name);
         this.#slots.set(name, [...this.#slots.get(name) ?? [], slot]);
       });
@@ -48,13 +48,13 @@ class Slots {
   /** Has an owner ask so often, and answers at once. */
   async prompt(owner: string, times: number): Promise<void> {
     for (let n = 0; n < times; n++) {
-      const slot = await this.limit.acquire("prompt", undefined, owner);
+      const slot = await this.limit.add({ owner, keys: ["prompt"] });
       slot[Symbol.dispose]();
     }
   }
 }
 
-Deno.test("ConcurrencyLimit bounds what one key has, and lets another one pass", async () => {
+Deno.test("by time: a limit bounds what one key has, and lets another one pass", async () => {
   const slots = new Slots(2, 10);
   slots.ask("a", "a", "a", "b");
   await settle();
@@ -64,7 +64,7 @@ Deno.test("ConcurrencyLimit bounds what one key has, and lets another one pass",
   assertEquals(slots.begun, ["a", "a", "b", "a"]);
 });
 
-Deno.test("ConcurrencyLimit bounds the total, and the keys take turns", async () => {
+Deno.test("by time: a limit bounds the total, and the keys take turns", async () => {
   const slots = new Slots(10, 1);
   slots.ask("a", "a", "a", "a", "b", "c", "b");
   for (const held of ["a", "a", "b", "c", "a", "b"]) {
@@ -75,33 +75,37 @@ Deno.test("ConcurrencyLimit bounds the total, and the keys take turns", async ()
   assertEquals(slots.begun, ["a", "a", "b", "c", "a", "b", "a"]);
 });
 
-Deno.test("ConcurrencyLimit forgets a waiter that was aborted", async () => {
+Deno.test("by time: a list forgets a waiter that was aborted", async () => {
   const { limit } = new Slots(1, 1);
   const abort = new AbortController();
-  const first = await limit.acquire("a");
-  const waiting = limit.acquire("a", abort.signal);
-  const behind = limit.acquire("a");
+  const first = await limit.add({ keys: ["a"] });
+  const waiting = limit.add({ keys: ["a"] }, abort.signal);
+  const behind = limit.add({ keys: ["a"] });
   abort.abort(new Error("enough"));
   await assertRejects(() => waiting, Error, "enough");
   first[Symbol.dispose]();
   const second = await behind;
-  await assertRejects(() => limit.acquire("a", abort.signal), Error, "enough");
-  assertEquals(limit.tryAcquire("a"), undefined);
+  await assertRejects(
+    () => limit.add({ keys: ["a"] }, abort.signal),
+    Error,
+    "enough",
+  );
+  assertEquals(limit.tryAdd({ keys: ["a"] }), undefined);
   second[Symbol.dispose]();
-  assert(limit.tryAcquire("b") !== undefined);
+  assert(limit.tryAdd({ keys: ["b"] }) !== undefined);
 });
 
-Deno.test("ConcurrencyLimit: a slot that is given back twice is given back once", async () => {
+Deno.test("by time: a slot that is given back twice is given back once", async () => {
   const { limit } = new Slots(9, 1);
-  const slot = await limit.acquire("a", undefined, "owner");
+  const slot = await limit.add({ owner: "owner", keys: ["a"] });
   slot[Symbol.dispose]();
   slot.cancel();
   slot[Symbol.dispose]();
-  assert(limit.tryAcquire("a") !== undefined);
-  assertEquals(limit.tryAcquire("a"), undefined);
+  assert(limit.tryAdd({ keys: ["a"] }) !== undefined);
+  assertEquals(limit.tryAdd({ keys: ["a"] }), undefined);
 });
 
-Deno.test("ConcurrencyLimit: owners take turns first, then the keys of each", async () => {
+Deno.test("by time: owners take turns first, then the keys of each", async () => {
   const slots = new Slots(10, 1);
   slots.ask("x/o");
   await settle();
@@ -116,7 +120,7 @@ Deno.test("ConcurrencyLimit: owners take turns first, then the keys of each", as
   );
 });
 
-Deno.test("ConcurrencyLimit: an owner may hold as much as it leaves free; nobody in particular may have all", async () => {
+Deno.test("by time: an owner may hold as much as it leaves free; nobody in particular may have all", async () => {
   const slots = new Slots(300, 256);
   await slots.prompt("a", 100);
   slots.ask(...Array(200).fill("1/a"));
@@ -127,7 +131,7 @@ Deno.test("ConcurrencyLimit: an owner may hold as much as it leaves free; nobody
   assertEquals(slots.begun.length, 256);
 });
 
-Deno.test("ConcurrencyLimit: ten owners whose requests hang leave a prompt one room", async () => {
+Deno.test("by time: ten owners whose requests hang leave a prompt one room", async () => {
   const slots = new Slots(128, 256);
   await slots.prompt("good", 100);
   const hostile = Array.from({ length: 10 }, (_, n) => `bad${n}`);
@@ -151,7 +155,7 @@ Deno.test("ConcurrencyLimit: ten owners whose requests hang leave a prompt one r
   assert(slots.held("good") >= 40, `${slots.held("good")} of good began`);
 });
 
-Deno.test("ConcurrencyLimit: a prompt owner that keeps none waiting has a burst", async () => {
+Deno.test("by time: a prompt owner that keeps none waiting has a burst", async () => {
   const slots = new Slots(128, 256, 32);
   const busy = Array.from({ length: 16 }, (_, n) => `busy${n}`);
   for (const owner of ["good", ...busy]) await slots.prompt(owner, 100);
@@ -167,7 +171,7 @@ Deno.test("ConcurrencyLimit: a prompt owner that keeps none waiting has a burst"
   assertEquals(slots.held("good"), 30);
 });
 
-Deno.test("ConcurrencyLimit: a burst ends where one waits, and is for prompt owners", async () => {
+Deno.test("by time: a burst ends where one waits, and is for prompt owners", async () => {
   const slots = new Slots(100, 4, 3);
   await slots.prompt("good", 100);
   slots.ask(...Array(5).fill("a/good"), ...Array(3).fill("a/unknown"));
@@ -179,7 +183,7 @@ Deno.test("ConcurrencyLimit: a burst ends where one waits, and is for prompt own
   assertEquals(slots.held("good"), 2);
 });
 
-Deno.test("ConcurrencyLimit: bursts are bounded, and take no slot from owners that wait", async () => {
+Deno.test("by time: bursts are bounded, and take no slot from owners that wait", async () => {
   const slots = new Slots(100, 2, 1);
   for (const owner of "abcde") await slots.prompt(owner, 100);
   for (const owner of "abcde") slots.ask(`host/${owner}`);
@@ -191,7 +195,7 @@ Deno.test("ConcurrencyLimit: bursts are bounded, and take no slot from owners th
   assertEquals(slots.begun, [...begun, "host/e"]);
 });
 
-Deno.test("ConcurrencyLimit: within a key too, an owner whose requests hang leaves room", async () => {
+Deno.test("by time: within a key too, an owner whose requests hang leaves room", async () => {
   const slots = new Slots(16, 256);
   slots.ask(...Array(100).fill("shared/bad"));
   await settle();
@@ -203,12 +207,12 @@ Deno.test("ConcurrencyLimit: within a key too, an owner whose requests hang leav
   assertEquals(slots.held("good"), 1);
 });
 
-Deno.test("ConcurrencyLimit: an owner that hung gets its share back by prompt answers", async () => {
+Deno.test("by time: an owner that hung gets its share back by prompt answers", async () => {
   const slots = new Slots(300, 256);
   const mostOf = (owner: string) => {
-    const taken: Slot[] = [];
+    const taken: Permit[] = [];
     for (;;) {
-      const slot = slots.limit.tryAcquire("1", owner);
+      const slot = slots.limit.tryAdd({ owner, keys: ["1"] });
       if (slot === undefined) break;
       taken.push(slot);
     }
@@ -225,10 +229,10 @@ Deno.test("ConcurrencyLimit: an owner that hung gets its share back by prompt an
   assertEquals(mostOf("a"), 128);
 });
 
-Deno.test("ConcurrencyLimit: a cancelled slot says nothing about its owner", async () => {
+Deno.test("by time: a cancelled slot says nothing about its owner", async () => {
   const slots = new Slots(300, 256);
   for (let n = 0; n < 100; n++) {
-    (await slots.limit.acquire("1", undefined, "a")).cancel();
+    (await slots.limit.add({ owner: "a", keys: ["1"] })).cancel();
   }
   slots.ask(...Array(200).fill("1/a"));
   await settle();
@@ -242,8 +246,9 @@ async function interleave(seed: number): Promise<void> {
   const total = 1 + random.below(random.next() < 0.5 ? 8 : 100);
   const perKey = 1 + random.below(total);
   const burst = random.below(3);
-  const limit = new ConcurrencyLimit({ perKey, total, burst, clock });
-  const held: { slot: Slot; key: string; owner?: string }[] = [];
+  const policy = sharedByTime({ perKey, total, burst });
+  const limit = new WaitList({ policy, clock });
+  const held: { slot: Permit; key: string; owner?: string }[] = [];
   const waiting: { key: string; owner?: string; abort: AbortController }[] = [];
   let asked = 0, ended = 0;
   const ask = () => {
@@ -253,7 +258,7 @@ async function interleave(seed: number): Promise<void> {
     waiting.push(waiter);
     asked++;
     const leave = () => waiting.splice(waiting.indexOf(waiter), 1);
-    limit.acquire(key, waiter.abort.signal, owner).then((slot) => {
+    limit.add({ owner, keys: [key] }, waiter.abort.signal).then((slot) => {
       leave();
       held.push({ slot, key, owner });
     }, () => {
@@ -307,10 +312,10 @@ async function interleave(seed: number): Promise<void> {
     check();
   }
   assertEquals(ended, asked, "one waits for ever");
-  assertEquals(limit.held(), { used: 0, waiting: 0 });
+  assertEquals(limit.held(), { used: 0, users: 0, pausing: 0, waiting: 0 });
 }
 
-Deno.test("ConcurrencyLimit: whatever the order of events, nobody waits who may begin", async () => {
+Deno.test("by time: whatever the order of events, nobody waits who may begin", async () => {
   // 2,710 failed once: one that began let another one of its owner begin.
   for (const seed of [2_710, ...Array(400).keys()]) {
     try {

@@ -1,20 +1,33 @@
+/** CPU-heavy work in a wait list: least time first, with pauses. */
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
-import { FairQueue } from "../../src/lib/fair_queue.ts";
+import { leastTimeFirst } from "../../src/lib/limits.ts";
+import { WaitList } from "../../src/lib/wait_list.ts";
 import { yieldToIo } from "../../src/lib/yield_to_io.ts";
 import { Random } from "../support/random.ts";
 import { settle } from "../support/settle.ts";
+
+const NOTHING = { used: 0, users: 0, pausing: 0, waiting: 0 };
+
+/** A queue of CPU-heavy work. */
+function queueOf(
+  now: () => number,
+  { atOnce, pause }: { atOnce?: number; pause?: () => Promise<void> } = {},
+): WaitList {
+  const policy = leastTimeFirst(atOnce);
+  return new WaitList({ policy, clock: { monotonic: now }, pause });
+}
 
 /** A queue on a clock that only work moves on; `done` names what was done. */
 function working() {
   let time = 0;
   const done: string[] = [];
-  const queue = new FairQueue({ now: () => time });
+  const queue = queueOf(() => time);
   const work = (name: string, ms: number) =>
-    queue.take(async () => {
+    queue.run({ owner: name[0] }, async () => {
       await Promise.resolve();
       time += ms;
       done.push(name);
-    }, name[0]);
+    });
   return { queue, work, done };
 }
 
@@ -41,12 +54,12 @@ Deno.test("time that was not used before is not saved up", async () => {
   for (let n = 0; n < 3; n++) all.push(work(`b${n}`, 10));
   all.push(work("a4", 10));
   await Promise.all(all);
-  assertEquals(done.join(" "), "a0 a1 a2 b0 a3 b1 a4 b2");
+  assertEquals(done.join(" "), "a0 a1 a2 a3 b0 a4 b1 b2");
 });
 
 Deno.test("work that fails keeps no other one waiting", async () => {
   const { queue, work, done } = working();
-  const failing = queue.take(() => Promise.reject(new Error("on purpose")));
+  const failing = queue.run({}, () => Promise.reject(new Error("on purpose")));
   const after = work("b1", 1);
   await assertRejects(() => failing, Error, "on purpose");
   await after;
@@ -56,17 +69,16 @@ Deno.test("work that fails keeps no other one waiting", async () => {
 
 Deno.test("two at once are of different owners, and the one that has used less is next", async () => {
   let time = 0;
-  const queue = new FairQueue({ now: () => time, atOnce: 2 });
+  const queue = queueOf(() => time, { atOnce: 2 });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const take = (name: string) =>
-    queue.take(() => {
+    queue.run({ owner: name[0] }, () => {
       begun.push(name);
       return new Promise<void>((resolve) => ends.set(name, resolve));
-    }, name[0]);
+    });
   const all = ["a1", "a2", "b1", "b2", "c1"].map(take);
   assertEquals(begun, ["a1", "b1"]);
-  assertEquals(queue.mustWait("c"), true);
   const end = async (name: string, after: number) => {
     time += after;
     ends.get(name)!();
@@ -81,22 +93,21 @@ Deno.test("two at once are of different owners, and the one that has used less i
   await end("a2", 10);
   await Promise.all(all);
   assertEquals(begun, ["a1", "b1", "c1", "b2", "a2"]);
-  assertEquals(queue.mustWait("c"), false);
-  assertEquals(queue.held(), { running: 0, pausing: 0, waiting: 0 });
+  assertEquals(queue.held(), NOTHING);
 });
 
 Deno.test("an owner that has used little does not wait for the end of a pause", async () => {
   let time = 0;
   const pauses: (() => void)[] = [];
   const pause = () => new Promise<void>((resolve) => pauses.push(resolve));
-  const queue = new FairQueue({ now: () => time, pause });
+  const queue = queueOf(() => time, { pause });
   const done: string[] = [];
   const work = (name: string, ms: number) =>
-    queue.take(() => {
+    queue.run({ owner: name[0] }, () => {
       time += ms;
       done.push(name);
       return Promise.resolve();
-    }, name[0]);
+    });
   await work("a1", 100);
   await settle();
   const more = [work("a2", 100), work("a3", 100)];
@@ -117,7 +128,7 @@ Deno.test("an owner that has used little does not wait for the end of a pause", 
 
 /** How many of so many calls begin before a byte is read that came earlier. */
 async function callsBeforeRead(
-  queue: FairQueue,
+  queue: WaitList,
   calls: number,
 ): Promise<number> {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
@@ -127,7 +138,7 @@ async function callsBeforeRead(
   const read = server.read(new Uint8Array(1)).then(() => begun);
   await client.write(new Uint8Array(1));
   await Promise.all(Array.from({ length: calls }, () =>
-    queue.take(() => {
+    queue.run({}, () => {
       begun++;
       return Promise.resolve();
     })));
@@ -137,19 +148,17 @@ async function callsBeforeRead(
 Deno.test("what has come on a socket is read between calls, with a pause alone", async () => {
   const calls = 100;
   const now = () => 0;
-  const pausing = new FairQueue({ now, pause: yieldToIo });
+  const pausing = queueOf(now, { pause: yieldToIo });
   const paused = await callsBeforeRead(pausing, calls);
   assertLess(paused, 5);
-  assertEquals(await callsBeforeRead(new FairQueue({ now }), calls), calls);
+  assertEquals(await callsBeforeRead(queueOf(now), calls), calls);
 });
-
-const NOTHING = { running: 0, pausing: 0, waiting: 0 };
 
 /** A queue whose tasks and pauses end when a test says so. */
 class ManualQueue {
   time = 0;
   readonly atOnce: number;
-  readonly queue: FairQueue;
+  readonly queue: WaitList;
   /** Of the pauses in progress. */
   readonly pauses: (() => void)[] = [];
   /** Of the tasks that run, by name. */
@@ -163,7 +172,7 @@ class ManualQueue {
   constructor(atOnce = 1) {
     this.atOnce = atOnce;
     const pause = () => new Promise<void>((end) => this.pauses.push(end));
-    this.queue = new FairQueue({ now: () => this.time, atOnce, pause });
+    this.queue = queueOf(() => this.time, { atOnce, pause });
   }
 
   get taken(): number {
@@ -174,7 +183,7 @@ class ManualQueue {
   take(name: string, throws = false): void {
     this.#taken.push(name);
     const end = () => void this.ended++;
-    this.queue.take(() => {
+    this.queue.run({ owner: name[0] }, () => {
       this.started.push(name);
       if (throws) throw new Error("on purpose");
       return new Promise<void>((resolve, reject) => {
@@ -184,7 +193,7 @@ class ManualQueue {
           else resolve();
         });
       });
-    }, name[0]).then(end, end);
+    }).then(end, end);
   }
 
   end(name: string, fails = false): void {
@@ -207,7 +216,7 @@ class ManualQueue {
     assert(owners.length <= this.atOnce, "too many run");
     assert(new Set(owners).size === owners.length, "two of one owner run");
     const held = this.queue.held();
-    assert(held.running === owners.length && held.waiting === waiting.length);
+    assert(held.used === owners.length && held.waiting === waiting.length);
     if (owners.length + this.pauses.length >= this.atOnce) return;
     const able = waiting.filter((name) => !owners.includes(name[0]));
     assert(able.length === 0, `${able} wait beside a free place`);
@@ -221,7 +230,7 @@ Deno.test("what an owner asks for while its task outlasts a pause runs after it"
   manual.take("a1");
   manual.end("a1");
   await settle();
-  assertEquals(queue.held(), { running: 0, pausing: 1, waiting: 0 });
+  assertEquals(queue.held(), { ...NOTHING, pausing: 1 });
   manual.take("a2");
   manual.endPause();
   await settle();

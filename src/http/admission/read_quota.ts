@@ -1,0 +1,141 @@
+/** Long reads, which sellers share by the time that they take. */
+import type { Deps } from "../../deps.ts";
+import type { Held, Holder } from "../../lib/holders.ts";
+import { all, inAll, leastTimeFirst, perOwner } from "../../lib/limits.ts";
+import { type Permit, WaitList } from "../../lib/wait_list.ts";
+import { requestQuota, SellerQuota, whyAborted } from "./seller_quota.ts";
+
+/** Long reads in progress or waiting. */
+const READS = requestQuota({ perSeller: 64, total: 512, what: "reads" });
+/** Answers of one owner until they are sent, at most 4 MiB each. */
+const ANSWERS = 4;
+/**
+ * Answers being created that are long already, or may become so at once; one of
+ * each owner.
+ */
+const LONG = 6;
+/** Concurrent steps: one waits for the database while another encodes. */
+const STEPS = 2;
+/** After steps of so many milliseconds other requests run before the next. */
+const YIELD_AFTER_MS = 2;
+
+/** A read that may have to wait. */
+export interface ReadRequest {
+  owner: string;
+  /** Fires when the client disconnects, and with `ending`. */
+  abort: () => AbortSignal;
+  /** Fires when the service stops and cannot wait any longer. */
+  ending: AbortSignal;
+}
+
+/**
+ * Runs one step of a read in the owner's turn. As long as the answer is short,
+ * it does not wait for the long ones of others.
+ */
+export type TakeStep = <T>(
+  step: () => Promise<T>,
+  isLong: boolean,
+) => Promise<T>;
+
+/**
+ * Shares long reads among owners. They run in steps of a few milliseconds; the
+ * owner that has used the least time is next, so that a long read delays only
+ * its owner.
+ */
+export class ReadQuota implements Holder {
+  readonly #deps: Pick<Deps, "clock" | "yieldToIo">;
+  readonly #admitted: SellerQuota;
+  readonly #answers: WaitList;
+  readonly #long: WaitList;
+  readonly #steps: WaitList;
+  /** Milliseconds of steps since other requests could run. */
+  #workedMs = 0;
+
+  constructor(deps: Pick<Deps, "clock" | "yieldToIo">) {
+    const { clock } = deps;
+    const long = { limit: all(inAll(LONG), perOwner(1)) };
+    this.#deps = deps;
+    this.#admitted = new SellerQuota(clock, READS);
+    this.#answers = new WaitList({
+      policy: { limit: perOwner(ANSWERS) },
+      clock,
+    });
+    this.#long = new WaitList({ policy: long, clock });
+    this.#steps = new WaitList({
+      policy: leastTimeFirst(STEPS),
+      clock,
+      pause: () => this.#yieldSometimes(),
+    });
+  }
+
+  /** What it holds; all zero when nothing is read. */
+  held(): Held {
+    const [answers, long] = [this.#answers.held(), this.#long.held()];
+    const steps = this.#steps.held();
+    return {
+      admitted: this.admitted,
+      answers: answers.used,
+      long: long.used,
+      steps: steps.used,
+      waiting: answers.waiting + long.waiting + steps.waiting,
+    };
+  }
+
+  /** As in `Holder`. */
+  oldestWaitMs(): number {
+    const lists = [this.#answers, this.#long, this.#steps];
+    // bounded: three.
+    return Math.max(...lists.map((list) => list.oldestWaitMs()));
+  }
+
+  /** Reads in progress or waiting. */
+  get admitted(): number {
+    return this.#admitted.taken;
+  }
+
+  /**
+   * Resolves when the owner may have one more answer. Adds what is held until
+   * the answer is created, and until it is sent, to these stacks. Throws 429 or
+   * 503 if too many wait; 408 if the client disconnects first, 503 if the
+   * service ends first, as does each step.
+   */
+  async begin(
+    request: ReadRequest,
+    held: { untilMade: DisposableStack; untilSent: DisposableStack },
+  ): Promise<TakeStep> {
+    held.untilMade.use(this.#admitted.take(request.owner));
+    held.untilSent.use(await takeTurn(this.#answers, request));
+    let wasLong = false;
+    return async (step, isLong) => {
+      if (isLong && !wasLong) {
+        wasLong = true;
+        held.untilMade.use(await takeTurn(this.#long, request));
+      }
+      using _turn = await takeTurn(this.#steps, request);
+      const begun = this.#deps.clock.monotonic();
+      try {
+        return await step();
+      } finally {
+        this.#workedMs += this.#deps.clock.monotonic() - begun;
+      }
+    };
+  }
+
+  #yieldSometimes(): Promise<void> | void {
+    if (this.#workedMs < YIELD_AFTER_MS) return;
+    this.#workedMs = 0;
+    return this.#deps.yieldToIo();
+  }
+}
+
+/** A signal is created only for a request that has to wait. */
+async function takeTurn(
+  list: WaitList,
+  { owner, abort, ending }: ReadRequest,
+): Promise<Permit> {
+  try {
+    return list.tryAdd({ owner }) ?? await list.add({ owner }, abort());
+  } catch {
+    throw whyAborted(ending);
+  }
+}

@@ -1,0 +1,246 @@
+/** What holds for a wait list by whatever policy, in every order of events. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  all,
+  inAll,
+  leastTimeFirst,
+  leavesAsMuch,
+  type Limit,
+  perKey,
+  perOwner,
+  type Policy,
+  sharedByTime,
+} from "../../src/lib/limits.ts";
+import { type Ask, type Permit, WaitList } from "../../src/lib/wait_list.ts";
+import { TestClock } from "../support/clock.ts";
+import { Random } from "../support/random.ts";
+import { settle } from "../support/settle.ts";
+
+const NOTHING = { used: 0, users: 0, pausing: 0, waiting: 0 };
+
+/** A list with a few asks of each kind, whose ends come when a test says so. */
+class Bench {
+  readonly clock = new TestClock();
+  readonly list: WaitList;
+  /** Granted and not given back. */
+  readonly granted: { ask: Ask; permit: Permit }[] = [];
+  readonly waiting: { ask: Ask; abort: AbortController }[] = [];
+  readonly pauses: (() => void)[] = [];
+  asked = 0;
+  ended = 0;
+
+  constructor(policy: Policy, pauses: boolean) {
+    const pause = () => new Promise<void>((end) => this.pauses.push(end));
+    this.list = new WaitList({
+      policy,
+      clock: this.clock,
+      pause: pauses ? pause : undefined,
+    });
+  }
+
+  add(ask: Ask): void {
+    const waiter = { ask, abort: new AbortController() };
+    this.asked++;
+    this.waiting.push(waiter);
+    const leave = () => this.waiting.splice(this.waiting.indexOf(waiter), 1);
+    this.list.add(ask, waiter.abort.signal).then((permit) => {
+      leave();
+      this.granted.push({ ask, permit });
+    }, () => {
+      leave();
+      this.ended++;
+    });
+  }
+
+  /** Runs work that fails, or ends, at once. */
+  run(ask: Ask, fails: boolean): void {
+    this.asked++;
+    const work = () => {
+      if (fails) throw new Error("on purpose");
+      return Promise.resolve();
+    };
+    const end = () => void this.ended++;
+    this.list.run(ask, work).then(end, end);
+  }
+
+  giveBack(which: number, how: number): void {
+    const [{ permit }] = this.granted.splice(which, 1);
+    this.ended++;
+    if (how < 0.1) permit.stopTime();
+    if (how < 0.2) permit.cancel();
+    permit[Symbol.dispose]();
+  }
+
+  /** Of what was granted, what a predicate holds for. */
+  sum(holds: (ask: Ask) => boolean = () => true): number {
+    return this.granted.filter(({ ask }) => holds(ask))
+      .reduce((sum, { ask }) => sum + (ask.amount ?? 1), 0);
+  }
+}
+
+interface Rules {
+  policy: Policy;
+  /** Throws if more is in use than the policy allows. */
+  check: (bench: Bench) => void;
+  amounts: boolean;
+  pauses: boolean;
+}
+
+const OWNERS = ["a", "b", "c", undefined];
+const KEYS = ["x", "y", "z"];
+
+/** One of the policies that are in use, with limits that follow from a seed. */
+function anyRules(random: Random): Rules {
+  const total = 1 + random.below(random.next() < 0.5 ? 6 : 40);
+  const each = 1 + random.below(total);
+  const ofOwner = (bench: Bench, owner?: string) =>
+    bench.sum((ask) => ask.owner === owner);
+  const inAllAndEach = (bench: Bench, most = total) => {
+    assert(bench.sum() <= most, "too much in all");
+    for (const owner of OWNERS) assert(ofOwner(bench, owner) <= each);
+  };
+  const inKeys = (bench: Bench) => {
+    for (const key of KEYS) {
+      const used = bench.sum(({ keys }) => keys![0] === key);
+      assert(used <= each, "too much of a key");
+    }
+  };
+  const plain = { amounts: false, pauses: false };
+  const threshold: Limit = all(perOwner(each), leavesAsMuch(total));
+  const burst = random.below(3);
+  const rules: Rules[] = [{
+    ...plain,
+    policy: { limit: inAll(total), keyLimit: perKey(each) },
+    check: (bench) => {
+      assert(bench.sum() <= total);
+      inKeys(bench);
+    },
+  }, {
+    ...plain,
+    policy: { limit: all(inAll(total), perOwner(each)) },
+    check: inAllAndEach,
+  }, {
+    policy: {
+      limit: threshold,
+      rank: (owner, { owners }) => owners.of(owner).latest,
+    },
+    check: inAllAndEach,
+    amounts: true,
+    pauses: false,
+  }, {
+    ...plain,
+    policy: sharedByTime({ perKey: each, total, burst }),
+    check: (bench) => {
+      assert(bench.sum() <= total + (burst > 0 ? total : 0));
+      inKeys(bench);
+    },
+  }, {
+    policy: leastTimeFirst(each),
+    check: (bench) => {
+      assert(bench.sum() <= each);
+      for (const owner of OWNERS) assert(ofOwner(bench, owner) <= 1);
+    },
+    amounts: false,
+    pauses: true,
+  }];
+  return rules[random.below(rules.length)];
+}
+
+async function interleave(seed: number): Promise<void> {
+  const random = new Random(seed);
+  const { policy, check, amounts, pauses } = anyRules(random);
+  const bench = new Bench(policy, pauses);
+  const { list, clock, granted, waiting } = bench;
+  const ask = (): Ask => ({
+    owner: OWNERS[random.below(OWNERS.length)],
+    keys: [KEYS[random.below(KEYS.length)]],
+    ...(amounts && { amount: 1 + random.below(2) }),
+  });
+  const checkAll = () => {
+    check(bench);
+    const { used, pausing, waiting: count } = list.held();
+    assertEquals(used, bench.sum());
+    assertEquals([pausing, count], [bench.pauses.length, waiting.length]);
+    clock.advance(1);
+    if (bench.pauses.length === 0) assertEquals(list.oldestWaitMs(), 0);
+    if (granted.length > 0 || bench.pauses.length > 0 || amounts) return;
+    assertEquals(count, 0, "one waits although nothing is in use");
+  };
+  for (let n = 5 + random.below(60); n > 0; n--) {
+    const what = random.next();
+    if (what < 0.4) bench.add(ask());
+    else if (what < 0.5 && !amounts) bench.run(ask(), random.next() < 0.5);
+    else if (what < 0.7 && granted.length > 0) {
+      bench.giveBack(random.below(granted.length), random.next());
+    } else if (what < 0.8 && bench.pauses.length > 0) bench.pauses.pop()!();
+    else if (what < 0.9 && waiting.length > 0) {
+      waiting[random.below(waiting.length)].abort.abort();
+    } else clock.advance(10 ** random.below(5));
+    // Some things happen in the same turn.
+    if (random.next() < 0.2) continue;
+    await settle();
+    if (list.held().waiting === waiting.length) checkAll();
+  }
+  await settle();
+  while (granted.length + bench.pauses.length + waiting.length > 0) {
+    if (granted.length > 0) bench.giveBack(0, random.next());
+    else if (bench.pauses.length > 0) bench.pauses.shift()!();
+    else {
+      // What would never fit waits until its asker goes away.
+      assert(amounts, "one waits for ever");
+      waiting[0].abort.abort();
+    }
+    await settle();
+  }
+  assertEquals(bench.ended, bench.asked, "one has no answer");
+  assertEquals(list.held(), NOTHING);
+}
+
+Deno.test("whatever the policy and the order of events, no limit is exceeded, nobody waits who may run, and nothing is held at the end", async () => {
+  for (let seed = 0; seed < 2_000; seed++) {
+    try {
+      await interleave(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}`, { cause: error });
+    }
+  }
+});
+
+Deno.test("a permit is given back once, and its time ends once", async () => {
+  const clock = new TestClock();
+  const list = new WaitList({ policy: { limit: inAll(2) }, clock });
+  const [first, second] = [await list.add({}), await list.add({})];
+  for (let times = 0; times < 2; times++) {
+    first.stopTime();
+    first[Symbol.dispose]();
+    first.cancel();
+  }
+  assertEquals(list.held().used, 1);
+  second.cancel();
+  assertEquals(list.held(), NOTHING);
+});
+
+Deno.test("who gave up before asking is not granted anything", async () => {
+  const clock = new TestClock();
+  const list = new WaitList({ policy: { limit: inAll(1) }, clock });
+  const gone = AbortSignal.abort(new Error("gone"));
+  await assertRejects(() => list.add({}, gone), Error, "gone");
+  using _held = await list.add({});
+  const work = () => Promise.resolve();
+  await assertRejects(() => list.run({}, work, () => gone), Error, "gone");
+  assertEquals(list.held().waiting, 0);
+});
+
+Deno.test("a plan tries out what would fit, and takes nothing", () => {
+  const clock = new TestClock();
+  const limit = all(inAll(3), perOwner(2));
+  const { usage } = new WaitList({ policy: { limit }, clock });
+  const ask = { owner: "a", keys: ["x"] };
+  usage.take(ask);
+  const plan = usage.plan();
+  assertEquals(limit(ask, plan), 1);
+  plan.add(ask);
+  assertEquals([limit(ask, plan), limit({ owner: "b" }, plan)], [0, 1]);
+  assertEquals([plan.at("x"), plan.at("x", "a"), plan.at("y")], [2, 2, 0]);
+  assertEquals(limit(ask, usage), 1);
+});
