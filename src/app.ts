@@ -12,7 +12,7 @@ import {
 } from "./http/server/listener.ts";
 import { RequestHandler } from "./http/server/request_handler.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
-import type { Route } from "./http/server/router.ts";
+import type { Route } from "./http/server/route.ts";
 import { hasCopies } from "./images/rows/copies.ts";
 import { diskThreads } from "./images/storage/disk_call.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";

@@ -24,10 +24,6 @@ export interface Address {
   path: string;
   /** Whose key it requires. */
   access: "seller" | "operator" | "metrics" | "public";
-  /**
-   * Parameters in the query and headers; other query parameters are refused.
-   */
-  parameters?: readonly Parameter[];
 }
 
 /** What an endpoint does, for its users. */
@@ -36,6 +32,10 @@ export interface Documentation {
   operation: string;
   title: string;
   about: string;
+  /**
+   * Parameters in the query and headers; other query parameters are refused.
+   */
+  parameters?: readonly Parameter[];
   /** Root element of the document that is sent, and an example. */
   sends?: {
     root: "products" | "webhook" | "event" | "seller" | "key";

@@ -170,8 +170,8 @@ function countRun(
   name: string,
   outcome: RunOutcome,
 ): void {
-  metrics.upkeep.add(1, name, outcome);
+  metrics.maintenanceRuns.add(1, name, outcome);
   if (outcome === "done") {
-    metrics.upkeepDone.set(deps.clock.now() / 1_000, name);
+    metrics.maintenanceDone.set(deps.clock.now() / 1_000, name);
   }
 }

@@ -118,12 +118,12 @@ export class Metrics {
     ["state"],
   );
   // A label `job` would clash with the one that a scrape adds.
-  readonly upkeep = new Counter(
+  readonly maintenanceRuns = new Counter(
     "seller_upkeep_total",
     "Runs of maintenance jobs by how they ended.",
     ["task", "outcome"],
   );
-  readonly upkeepDone = new Gauge(
+  readonly maintenanceDone = new Gauge(
     "seller_upkeep_done_timestamp_seconds",
     "When this process last completed a maintenance job; Unix time.",
     ["task"],
@@ -209,8 +209,8 @@ export class Metrics {
     this.deliveries,
     this.deliveryLatency,
     this.webhooks,
-    this.upkeep,
-    this.upkeepDone,
+    this.maintenanceRuns,
+    this.maintenanceDone,
     this.#dbCommit,
     this.#dbCommitWrites,
     this.#dbWait,

@@ -1,12 +1,19 @@
 /** The audit log. */
 import { listChanges } from "../../operations/audit.ts";
 import { isoTime } from "../../xml/encode.ts";
-import type { Handler } from "../server/context.ts";
 import { pageOf } from "../server/list.ts";
 import { QueryReader } from "../server/query.ts";
+import { AFTER, LIMIT } from "../server/parameters.ts";
+import { endpoint } from "../server/route.ts";
 
-/** `GET /operator_api/audit` */
-export const listAudit: Handler<"audit"> = async ({ services, query }) => {
+export const listAudit = endpoint({
+  operation: "listAudit",
+  title: "The audit log",
+  about: "What operators changed and who did, the newest first.",
+  parameters: [AFTER, LIMIT],
+  answers: ["audit"],
+  errors: ["record_invalid"],
+}, async ({ services, query }) => {
   const { after, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>
     listChanges(sql, after, limit + 1)
@@ -27,4 +34,4 @@ export const listAudit: Handler<"audit"> = async ({ services, query }) => {
       next,
     },
   };
-};
+});

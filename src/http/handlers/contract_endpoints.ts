@@ -16,6 +16,8 @@ import { chapterPage, contentsPage, type Generated } from "../../docs/page.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Handler } from "../server/context.ts";
 
+import { endpoint } from "../server/route.ts";
+
 /** Forbids external content, scripts and inline styles. */
 const DOCS_POLICY = {
   "Content-Security-Policy": [
@@ -28,8 +30,12 @@ const DOCS_POLICY = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** `GET /docs` */
-export const getDocs = published("text/html", contentsPage, DOCS_POLICY);
+export const getDocs = endpoint({
+  operation: "getDocs",
+  title: "The handbook",
+  about: "Lists its chapters.",
+  answers: { type: "text/html" },
+}, published("text/html", contentsPage, DOCS_POLICY));
 
 /** Files that chapters link to for download. */
 const FILES: readonly (readonly [string, Handler])[] = [
@@ -39,11 +45,18 @@ const FILES: readonly (readonly [string, Handler])[] = [
   ["dashboard.json", published("application/json", () => dashboard)],
 ];
 
-/** `GET /docs/:chapter`; calls `endpoints` when the reference is requested. */
-export function getChapter(endpoints: () => readonly Endpoint[]): Handler {
-  const generated: Record<string, () => Generated> = {
-    api: () => apiReference(endpoints()),
-  };
+/** Calls `endpoints` when the reference is requested. */
+export const getChapter = (endpoints: () => readonly Endpoint[]) =>
+  endpoint({
+    operation: "getChapter",
+    title: "A chapter of the handbook",
+    about: "Among them this reference, which the service generates from the " +
+      "tables that it works by.",
+    answers: { type: "text/html" },
+    errors: ["not_found"],
+  }, chapters({ api: () => apiReference(endpoints()) }));
+
+function chapters(generated: Record<string, () => Generated>): Handler {
   const pages = new Map(FILES);
   for (const chapter of CHAPTERS) {
     const write = () => chapterPage(chapter, generated[chapter.name]);
@@ -57,17 +70,29 @@ export function getChapter(endpoints: () => readonly Endpoint[]): Handler {
 }
 
 /** The style of the handbook. */
-export const getDocsStyle = published("text/css", () => style);
+export const getDocsStyle = endpoint(null, published("text/css", () => style));
 
-/** `GET /openapi.json` */
-export const getOpenApi = (endpoints: () => readonly Endpoint[]): Handler =>
-  published("application/json", () => openApi(endpoints(), VERSION));
+export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
+  endpoint({
+    operation: "getOpenApi",
+    title: "OpenAPI description",
+    about: "OpenAPI 3.1.",
+    answers: { type: "application/json" },
+  }, published("application/json", () => openApi(endpoints(), VERSION)));
 
-/** `GET /seller_api/schemas/products-1.1.xsd` */
-export const getProductsSchema = published("application/xml", productsSchema);
+export const getProductsSchema = endpoint({
+  operation: "getProductsSchema",
+  title: "Schema of uploads",
+  about: "XML Schema 1.0.",
+  answers: { type: "application/xml" },
+}, published("application/xml", productsSchema));
 
-/** `GET /seller_api/schemas/responses-1.1.xsd` */
-export const getResponsesSchema = published("application/xml", responsesSchema);
+export const getResponsesSchema = endpoint({
+  operation: "getResponsesSchema",
+  title: "Schema of answers",
+  about: "XML Schema 1.0.",
+  answers: { type: "application/xml" },
+}, published("application/xml", responsesSchema));
 
 /** Serves a text, which is created at the first request. */
 function published(

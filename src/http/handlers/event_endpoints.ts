@@ -10,16 +10,27 @@ import {
 import type { Sql } from "../../database/db.ts";
 import { recordInvalid } from "../../lib/errors.ts";
 import { EncodedElement } from "../../xml/encode.ts";
-import type { Handler, RequestContext } from "../server/context.ts";
+import type { RequestContext } from "../server/context.ts";
 import { readPage } from "../server/list.ts";
-import { TRIGGER } from "../server/parameters.ts";
+import { AFTER, LIMIT, TRIGGER, waitUntil } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { lookUntil, readWait, waitAtMost } from "./waiting.ts";
 import { readEventDocument } from "../../webhooks/event_document.ts";
 import { ingestEvent as ingest } from "../../webhooks/ingest.ts";
+import { EVENT_EXAMPLE } from "../../contracts/examples.ts";
+import { endpoint } from "../server/route.ts";
 
 /** Every answer has a `<next>`, so that a client always has a cursor. */
-export const listEvents: Handler<"events"> = async (context) => {
+export const listEvents = endpoint({
+  operation: "listEvents",
+  title: "Pull events",
+  about: "Every event of yours in order, whether or not a webhook was " +
+    "registered. Every answer has a <next>: keep the last one and ask again.",
+  parameters: [AFTER, LIMIT, TRIGGER, waitUntil("there is an event")],
+  answers: ["events"],
+  errors: ["record_invalid"],
+  waits: true,
+}, async (context) => {
   const waitMs = readWait(context.query);
   const place = readPlace(context.query);
   const { seller, services } = context;
@@ -35,7 +46,7 @@ export const listEvents: Handler<"events"> = async (context) => {
     (sql, after, limit) => readStep(sql, seller.no, { ...place, after, limit }),
   );
   return { xml: { events: { event: list }, next: after } };
-};
+});
 
 function readPlace(query: URLSearchParams): EventsPart {
   const reader = new QueryReader(query);
@@ -101,8 +112,15 @@ function toEntry({ number, body }: FeedEvent) {
   return { node: new EncodedElement(text), cursor: number };
 }
 
-/** `POST /operator_api/events` */
-export const ingestEvent: Handler<"event"> = async ({ services, body }) => {
+export const ingestEvent = endpoint({
+  operation: "ingestEvent",
+  title: "Hand an event in",
+  about: "The event is on disk when the answer arrives. The same seller, " +
+    "trigger and reference again return the first id and deliver nothing " +
+    "twice.",
+  sends: { root: "event", example: EVENT_EXAMPLE },
+  answers: ["event"],
+}, async ({ services, body }) => {
   const draft = readEventDocument(await body(EVENT_LIMIT));
   const { eventId, deliveryId, trigger, outcome } = await ingest(
     services,
@@ -115,4 +133,4 @@ export const ingestEvent: Handler<"event"> = async ({ services, body }) => {
       delivery: deliveryId === null ? "none" : undefined,
     },
   };
-};
+});

@@ -3,13 +3,21 @@ import { ifNoneMatch } from "@std/http/etag";
 import { notFound } from "../../lib/errors.ts";
 import { IMAGE_TYPES } from "../../images/image.ts";
 import type { ByteRange, ImageStore } from "../../images/storage/blob_store.ts";
-import type { Handler, Reply } from "../server/context.ts";
+import type { Reply } from "../server/context.ts";
+import { endpoint } from "../server/route.ts";
 
 /** The only valid names; no other name reaches the store. */
 const NAME = new RegExp(
   `^([0-9a-f]{2})[0-9a-f]{62}\\.(${IMAGE_TYPES.join("|")})$`,
 );
-export const getImage: Handler = async ({ services, request, params }) => {
+export const getImage = endpoint({
+  operation: "getImage",
+  title: "A stored image",
+  about: "At the path in a product's href. The file never changes. Ranges of " +
+    "bytes can be requested.",
+  answers: { type: "image/*" },
+  errors: ["not_found"],
+}, async ({ services, request, params }) => {
   const { folder, file } = params;
   const match = NAME.exec(file);
   if (match === null || match[1] !== folder) throw notFound("image");
@@ -23,7 +31,7 @@ export const getImage: Handler = async ({ services, request, params }) => {
     "Cross-Origin-Resource-Policy": "cross-origin",
   };
   return await answer(request, services.images, `${folder}/${file}`, headers);
-};
+});
 
 /** Requests exactly the bytes that are sent: all of them at once. */
 async function answer(

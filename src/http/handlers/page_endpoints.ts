@@ -13,6 +13,7 @@ import base from "../../web/styles/base.css" with { type: "text" };
 import parts from "../../web/styles/parts.css" with { type: "text" };
 import views from "../../web/styles/views.css" with { type: "text" };
 import type { Reply, RequestContext } from "../server/context.ts";
+import { endpoint } from "../server/route.ts";
 
 /** No external or inline content, and text is never parsed as markup. */
 const PAGE_POLICY = [
@@ -76,20 +77,18 @@ const HTML = [...ASSETS.keys()].reduce(
 );
 const PLAIN_PAGE = assetOf("text/html", HTML);
 
-/** `GET /` */
-export function getPage(context: RequestContext): Promise<Reply> {
+export const getPage = endpoint(null, (context) => {
   const { sandbox } = context.services;
   const page = sandbox === undefined ? PLAIN_PAGE : sandboxPage(sandbox);
   return Promise.resolve(serve(context, page, "no-cache"));
-}
+});
 
-/** `GET /assets/:name` */
-export function getAsset(context: RequestContext): Promise<Reply> {
+export const getAsset = endpoint(null, (context) => {
   const asset = ASSETS.get(context.params.name);
   if (asset === undefined) throw notFound("file");
   const kept = "public, max-age=31536000, immutable";
   return Promise.resolve(serve(context, asset, kept));
-}
+});
 
 function serve({ request }: RequestContext, asset: Asset, kept: string): Reply {
   const { type, plain, gzip, hash } = asset;

@@ -1,4 +1,4 @@
-/** Single products, read and changed by sellers and operators. */
+/** Products, for the seller who owns them, and all of them for operators. */
 import { notFound } from "../../lib/errors.ts";
 import {
   type ChangeCursor,
@@ -11,25 +11,46 @@ import {
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
 import type { Sql } from "../../database/db.ts";
-import type { Handler, Reply, RequestContext } from "../server/context.ts";
 import { readPage } from "../server/list.ts";
-import { SEARCH, STATUS, UPDATED_SINCE } from "../server/parameters.ts";
+import {
+  AFTER,
+  LIMIT,
+  SEARCH,
+  STATUS,
+  UPDATED_SINCE,
+} from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { updateAttribute } from "../../catalogue/attribute.ts";
 import { BEFORE_ALL_IDS, readId } from "../../lib/ids.ts";
 import { deleteProduct as deleteOne } from "../../catalogue/deletion.ts";
+import { FEED_EXAMPLE } from "../../contracts/examples.ts";
+import { endpoint } from "../server/route.ts";
 
-/** `GET /seller_api/products/:sku_or_id` */
-export const getProduct: Handler<"product"> = ({ services, seller, params }) =>
+export const getProduct = endpoint({
+  operation: "getProduct",
+  title: "Read a product out",
+  about: "Its fields, its times, and the state of its images.",
+  answers: ["product"],
+  errors: ["not_found"],
+}, ({ services, seller, params }) =>
   services.db.read(async (sql) => {
     const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
     if (product === null) throw notFound("product");
     const images = await shownImages(sql, [product]);
     return { xml: { product: productNode(product, images) } };
-  });
+  }));
 
-/** `GET /seller_api/products` */
-export const listProducts: Handler<"products"> = async (context) => {
+export const listProducts = endpoint({
+  operation: "listProducts",
+  title: "Read products out",
+  about: "In the order of their creation, so that a page shows no product " +
+    "twice and misses none while others are written. What stands in " +
+    "<products> can be uploaded as it is. With a filter a page may be short, " +
+    "or empty, before the end: go on while there is a <next>.",
+  parameters: [AFTER, LIMIT, UPDATED_SINCE, STATUS, SEARCH],
+  answers: ["products"],
+  errors: ["record_invalid"],
+}, async (context) => {
   const reader = new QueryReader(context.query);
   const place = {
     after: reader.idCursor() ?? BEFORE_ALL_IDS,
@@ -47,7 +68,7 @@ export const listProducts: Handler<"products"> = async (context) => {
   return {
     xml: { products: { product: list }, next: more ? after : undefined },
   };
-};
+});
 
 async function readProducts(
   sql: Sql,
@@ -77,8 +98,13 @@ function readFilter(reader: QueryReader): ProductFilter {
   };
 }
 
-/** `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value` */
-export async function putAttribute(context: RequestContext): Promise<Reply> {
+export const putAttribute = endpoint({
+  operation: "putAttribute",
+  title: "Change one attribute",
+  about: "By the rules of the upload. A body is ignored.",
+  answers: null,
+  errors: ["not_found", "record_invalid"],
+}, async (context) => {
   const { params, seller, services } = context;
   await updateAttribute(services, {
     seller,
@@ -87,23 +113,34 @@ export async function putAttribute(context: RequestContext): Promise<Reply> {
     value: params.value,
   });
   return { status: 204 };
-}
+});
 
-/** `DELETE /seller_api/products/:sku_or_id` */
-export async function deleteProduct(
-  context: RequestContext,
-): Promise<Reply<"success">> {
+export const deleteProduct = endpoint({
+  operation: "deleteProduct",
+  title: "Delete a product",
+  about: "Its SKU is free at once; its variants stay, and its images stay " +
+    "while another product shows them.",
+  answers: ["success"],
+  errors: ["not_found"],
+}, async (context) => {
   const { params, seller, services } = context;
   await deleteOne(services, { seller, skuOrId: params.sku_or_id });
   return { xml: { success: true } };
-}
+});
 
-/**
- * `GET /operator_api/products`: the latest state of each changed product, or
- * its tombstone, in the order of change. Every page except an empty one has a
- * `<next>`.
- */
-export const followProducts: Handler<"products"> = async (context) => {
+export const followProducts = endpoint({
+  operation: "followProducts",
+  title: "Follow the catalogue",
+  about: "The latest state of each changed product of all sellers, in the " +
+    "order of change; what becomes of its images is a change too. A deleted " +
+    "product has deleted_at, and only its id and SKU. seller_id never " +
+    "changes; a rename moves no product. Every page but an empty one has a " +
+    "<next>, which stays good for ever: keep the last one and ask again.",
+  parameters: [AFTER, LIMIT],
+  answers: ["products"],
+  example: FEED_EXAMPLE,
+  errors: ["record_invalid"],
+}, async (context) => {
   const reader = new QueryReader(context.query);
   const place = {
     after: reader.cursor(parseCursor) ?? FIRST_CHANGE,
@@ -122,7 +159,7 @@ export const followProducts: Handler<"products"> = async (context) => {
       next: list.count === 0 ? undefined : `${after.change}-${after.productId}`,
     },
   };
-};
+});
 
 async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   const changes = await changedProducts(sql, after, count);

@@ -1,26 +1,42 @@
 /** Refused requests, for the seller who sent them and for operators. */
 import type { RefusalNode } from "../../contracts/answers.ts";
-import { type ListedRefusal, listRefusals } from "../../sellers/refusals.ts";
+import {
+  type ListedRefusal,
+  listRefusals as refusalsOf,
+} from "../../sellers/refusals.ts";
 import { sellerByName } from "../../sellers/seller_rows.ts";
 import { isoTime } from "../../xml/encode.ts";
-import type { Handler, Reply, RequestContext } from "../server/context.ts";
+import type { Reply, RequestContext } from "../server/context.ts";
 import { detailNode } from "../server/error_answers.ts";
 import { pageOf, readPage } from "../server/list.ts";
-import { SELLER } from "../server/parameters.ts";
+import { AFTER, LIMIT, SELLER } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
+import { endpoint } from "../server/route.ts";
 
-/** `GET /seller_api/refusals` */
-export const listOwnRefusals: Handler<"refusals"> = (context) =>
-  pageOfRefusals(context, context.seller.no);
+export const listRefusals = endpoint({
+  operation: "listRefusals",
+  title: "Refused requests",
+  about: "The last 100, the newest first: what was refused with a 4xx, and " +
+    "why.",
+  parameters: [AFTER, LIMIT],
+  answers: ["refusals"],
+  errors: ["record_invalid"],
+}, (context) => pageOfRefusals(context, context.seller.no));
 
-/** `GET /operator_api/refusals` */
-export const listAllRefusals: Handler<"refusals"> = async (context) => {
+export const listAllRefusals = endpoint({
+  operation: "listAllRefusals",
+  title: "Refused requests of sellers",
+  about: "The last 100 of each seller, the newest first.",
+  parameters: [SELLER, AFTER, LIMIT],
+  answers: ["refusals"],
+  errors: ["not_found", "record_invalid"],
+}, async (context) => {
   const name = context.query.get(SELLER.name);
   const seller = name === null
     ? null
     : await context.services.db.read((sql) => sellerByName(sql, name));
   return await pageOfRefusals(context, seller?.no ?? null);
-};
+});
 
 async function pageOfRefusals(
   context: RequestContext,
@@ -33,7 +49,7 @@ async function pageOfRefusals(
     "refusal",
     place,
     async (sql, after, count) => {
-      const found = await listRefusals(sql, {
+      const found = await refusalsOf(sql, {
         sellerNo,
         after,
         limit: count + 1,

@@ -1,11 +1,11 @@
-/** Sellers and their keys, as operators see and change them and sellers see themselves. */
+/** Sellers and their keys, for operators, and the account of a seller. */
 import {
   changeSeller,
   createKey,
   createSeller,
-  removeSeller,
+  removeSeller as remove,
   revokeSellerKey,
-  rotateSellerSecret,
+  rotateSellerSecret as rotateSecret,
 } from "../../sellers/administration.ts";
 import {
   listKeys,
@@ -22,15 +22,20 @@ import {
 import { parseTree } from "../../xml/decode.ts";
 import { notFound, recordInvalid } from "../../lib/errors.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
-import type { Handler } from "../server/context.ts";
 import { pageOf } from "../server/list.ts";
 import { QueryReader } from "../server/query.ts";
 import type { SellerNode } from "../../contracts/answers.ts";
+import { AFTER, LIMIT } from "../server/parameters.ts";
+import { KEY_EXAMPLE, SELLER_EXAMPLE } from "../../contracts/examples.ts";
+import { endpoint } from "../server/route.ts";
 
-/** `POST /operator_api/sellers` */
-export const addSeller: Handler<"new_seller"> = async (
-  { services, who, body },
-) => {
+export const addSeller = endpoint({
+  operation: "addSeller",
+  title: "Create a seller",
+  about: "With a first key and a webhook secret, which are shown once.",
+  sends: { root: "seller", example: SELLER_EXAMPLE },
+  answers: ["new_seller"],
+}, async ({ services, who, body }) => {
   const document = parseTree(await body(SMALL_DOCUMENT_BYTES));
   const name = readText(document, "seller", "name");
   const added = await createSeller(services, { who, name });
@@ -45,27 +50,41 @@ export const addSeller: Handler<"new_seller"> = async (
       },
     },
   };
-};
+});
 
-/** `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value` */
-export const putSellerAttribute: Handler = async (
-  { services, who, params },
-) => {
+export const putSellerAttribute = endpoint({
+  operation: "putSellerAttribute",
+  title: "Change a seller",
+  about: "A limit is a whole number; an empty one is the default of the " +
+    "settings. A body is ignored.",
+  answers: null,
+  errors: ["not_found", "record_invalid"],
+}, async ({ services, who, params }) => {
   const { seller, seller_attribute: attribute, value } = params;
   await changeSeller(services, { who, seller, attribute, value });
   return { status: 204 };
-};
+});
 
-/** `DELETE /operator_api/sellers/:seller` */
-export const deleteSeller: Handler<"success"> = async (
-  { services, who, params },
-) => {
-  await removeSeller(services, { who, seller: params.seller });
+export const removeSeller = endpoint({
+  operation: "removeSeller",
+  title: "Remove a seller",
+  about: "With its products, uploads, webhooks, events and keys. The seller " +
+    "is unknown and its name free at once; its data goes within seconds. " +
+    "This cannot be undone.",
+  answers: ["success"],
+  errors: ["not_found"],
+}, async ({ services, who, params }) => {
+  await remove(services, { who, seller: params.seller });
   return { xml: { success: true } };
-};
+});
 
-/** `GET /operator_api/sellers/:seller/keys` */
-export const listSellerKeys: Handler<"keys"> = async ({ services, params }) => {
+export const listSellerKeys = endpoint({
+  operation: "listSellerKeys",
+  title: "List a seller's keys",
+  about: "The oldest first, also those that were revoked.",
+  answers: ["keys"],
+  errors: ["not_found"],
+}, async ({ services, params }) => {
   const keys = await services.db.read(async (sql) =>
     listKeys(sql, (await sellerByName(sql, params.seller)).no)
   );
@@ -83,12 +102,16 @@ export const listSellerKeys: Handler<"keys"> = async ({ services, params }) => {
       },
     },
   };
-};
+});
 
-/** `POST /operator_api/sellers/:seller/keys` */
-export const addSellerKey: Handler<"new_key"> = async (
-  { services, who, params, body },
-) => {
+export const addSellerKey = endpoint({
+  operation: "addSellerKey",
+  title: "Give a seller one more key",
+  about: "The key is shown once.",
+  sends: { root: "key", example: KEY_EXAMPLE },
+  answers: ["new_key"],
+  errors: ["not_found"],
+}, async ({ services, who, params, body }) => {
   const document = parseTree(await body(SMALL_DOCUMENT_BYTES));
   const { fields, details } = readFields(document, {
     root: "key",
@@ -101,27 +124,41 @@ export const addSellerKey: Handler<"new_key"> = async (
   return {
     xml: { key: { key_id: key.keyId, label, api_key: key.apiKey } },
   };
-};
+});
 
-/** `DELETE /operator_api/keys/:key_id` */
-export const deleteKey: Handler<"success"> = async (
-  { services, who, params },
-) => {
+export const revokeKey = endpoint({
+  operation: "revokeKey",
+  title: "Revoke a key",
+  about: "Every process refuses the key within a second.",
+  answers: ["success"],
+  errors: ["not_found"],
+}, async ({ services, who, params }) => {
   await revokeSellerKey(services, { who, keyId: params.key_id });
   return { xml: { success: true } };
-};
+});
 
-/** `POST /operator_api/sellers/:seller/rotate_secret` */
-export const rotateSellerSecrets: Handler<"webhook_secret"> = async (
-  { services, who, params },
-) => {
+export const rotateSellerSecret = endpoint({
+  operation: "rotateSellerSecret",
+  title: "Give a seller a new webhook secret",
+  about: "For 24 h deliveries are signed with the former secret as well. " +
+    "Webhooks with a secret of their own keep it.",
+  answers: ["webhook_secret"],
+  errors: ["not_found", "rate_limited"],
+}, async ({ services, who, params }) => {
   const { seller } = params;
-  const { secret } = await rotateSellerSecret(services, { who, seller });
+  const { secret } = await rotateSecret(services, { who, seller });
   return { xml: { webhook_secret: secret } };
-};
+});
 
-/** `GET /operator_api/sellers` */
-export const listSellers: Handler<"sellers"> = async ({ services, query }) => {
+export const listSellers = endpoint({
+  operation: "listSellers",
+  title: "List sellers",
+  about: "In the order of their creation, with their limits and what counts " +
+    "against them.",
+  parameters: [AFTER, LIMIT],
+  answers: ["sellers"],
+  errors: ["record_invalid"],
+}, async ({ services, query }) => {
   const { after, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>
     pageOfSellers(sql, after ?? "", limit + 1)
@@ -133,14 +170,18 @@ export const listSellers: Handler<"sellers"> = async ({ services, query }) => {
       next,
     },
   };
-};
+});
 
-/** `GET /seller_api/account` */
-export const getAccount: Handler<"account"> = async ({ services, seller }) => {
+export const getAccount = endpoint({
+  operation: "getAccount",
+  title: "Your account",
+  about: "Your name, your limits and what counts against them.",
+  answers: ["account"],
+}, async ({ services, seller }) => {
   const row = await services.db.read((sql) => readSellerRow(sql, seller.id));
   if (row === undefined) throw notFound("seller");
   return { xml: { account: sellerNode(row) } };
-};
+});
 
 function sellerNode(seller: SellerRow): SellerNode {
   return {

@@ -23,12 +23,7 @@ import {
   findTransaction,
   listTransactions as transactionsOf,
 } from "../../catalogue/transaction_rows.ts";
-import type {
-  FinalResults,
-  Handler,
-  Reply,
-  RequestContext,
-} from "../server/context.ts";
+import type { FinalResults, Reply, RequestContext } from "../server/context.ts";
 import { detailNode } from "../server/error_answers.ts";
 import {
   type KeptDetails,
@@ -46,6 +41,8 @@ import { QueryReader } from "../server/query.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import { streamProgress, waitUntilFinal } from "./progress.ts";
 import { readWait } from "./waiting.ts";
+import { AFTER, LIMIT, waitUntil } from "../server/parameters.ts";
+import { endpoint } from "../server/route.ts";
 
 /** Results whose images are read together; each has at most ten images. */
 const RESULTS_STEP = 50;
@@ -53,10 +50,18 @@ const RESULTS_STEP = 50;
 /** A record of more unsettled images, or of refused products, may be long. */
 const SHORT_IMAGES = 64;
 
-/** `GET /seller_api/bulk_products/:transaction_id` */
-export async function getTransaction(
-  context: RequestContext,
-): Promise<Reply<"transaction">> {
+export const getTransaction = endpoint({
+  operation: "getTransaction",
+  title: "Watch an upload",
+  about: "What became of each product, and how far the images are. With " +
+    "Accept: text/event-stream, a stream of progress events and a final one.",
+  streams: "events progress, with <transaction> without its results, and " +
+    "final at the end",
+  parameters: [waitUntil("the status is final"), AFTER],
+  answers: ["transaction"],
+  errors: ["not_found", "record_invalid"],
+  waits: true,
+}, async (context) => {
   const waitMs = readWait(context.query);
   const reader = new QueryReader(context.query);
   const after = reader.cursor(parsePosition) ?? 0;
@@ -70,7 +75,7 @@ export async function getTransaction(
   }
   if (waitMs > 0) await waitUntilFinal(context, waitMs);
   return await fullRecord(context, after);
-}
+});
 
 /** Parses a cursor of results: the number of results before it. */
 function parsePosition(text: string): number | null {
@@ -223,10 +228,15 @@ function imageNode(image: UnsettledImage): UnsettledImageNode {
   };
 }
 
-/** Sends the refused products of an upload as a document. */
-export async function getRefusedProducts(
-  { services: { db }, seller, params }: RequestContext,
-): Promise<Reply> {
+export const getRefusedProducts = endpoint({
+  operation: "getRefusedProducts",
+  title: "Refused products of an upload",
+  about: "What accept=valid did not store, as a document <products> to " +
+    "correct and upload: each product byte for byte as it was sent, behind a " +
+    "comment with its problems.",
+  answers: { type: "text/xml" },
+  errors: ["not_found"],
+}, async ({ services: { db }, seller, params }) => {
   const id = params.transaction_id;
   const key = { sellerNo: seller.no, transactionId: id };
   const bytes = await db.read(async (sql) => {
@@ -246,7 +256,7 @@ export async function getRefusedProducts(
     },
   }, { highWaterMark: 0 });
   return { body, headers: { "Content-Length": `${bytes}` } };
-}
+});
 
 function noRefusedProducts({ products }: Transaction): ServiceError {
   return new ServiceError(
@@ -257,13 +267,14 @@ function noRefusedProducts({ products }: Transaction): ServiceError {
   );
 }
 
-/**
- * Retries the failed images of a transaction and returns how many references
- * those are; if there are any, the transaction is `processing` again.
- */
-export async function retryImages(
-  context: RequestContext,
-): Promise<Reply<"images_retry">> {
+/** If any is tried again, the transaction is `processing` again. */
+export const retryImages = endpoint({
+  operation: "retryImages",
+  title: "Try failed images again",
+  about: "Answers how many image references are tried again.",
+  answers: ["images_retry"],
+  errors: ["not_found"],
+}, async (context) => {
   const { services, seller, params } = context;
   const { db, deps, signals } = services;
   const id = params.transaction_id;
@@ -281,12 +292,16 @@ export async function retryImages(
     // Two retries of one upload would count its failed images twice.
   }, { owner: seller.id, order: `retry ${id}` });
   return { xml: { transaction_id: id, images: { retried } } };
-}
+});
 
-/** `GET /seller_api/bulk_products`: the newest first. */
-export const listTransactions: Handler<"transactions"> = async (
-  { services, seller, query },
-) => {
+export const listTransactions = endpoint({
+  operation: "listTransactions",
+  title: "Recent uploads",
+  about: "The newest first, with counters and without results.",
+  parameters: [AFTER, LIMIT],
+  answers: ["transactions"],
+  errors: ["record_invalid"],
+}, async ({ services, seller, query }) => {
   const { after: before, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>
     transactionsOf(sql, seller.no, { before, limit: limit + 1 })
@@ -298,4 +313,4 @@ export const listTransactions: Handler<"transactions"> = async (
       next,
     },
   };
-};
+});

@@ -1,13 +1,16 @@
 /** The XML of a transaction in answers and events. */
-import type { ProgressNode } from "../../contracts/answers.ts";
+import type {
+  ProductCountsNode,
+  ProgressNode,
+} from "../../contracts/answers.ts";
 import {
+  type ProductCounts,
   progressOf,
   totalOf,
   type Transaction,
   transactionStatus,
 } from "../../catalogue/transaction.ts";
 import { isoTime } from "../../xml/encode.ts";
-import { productCountsNode } from "./upload_endpoints.ts";
 
 /** The record without its results. */
 export function progressRecord(transaction: Transaction): ProgressNode {
@@ -24,5 +27,18 @@ export function progressRecord(transaction: Transaction): ProgressNode {
     images: { total: totalOf(images), pending, stored, reused, failed },
     undoes: undoes ?? undefined,
     undone_by: undone_by ?? undefined,
+  };
+}
+
+/** Product counts as the status shows them. */
+export function productCountsNode(counts: ProductCounts): ProductCountsNode {
+  const { created, updated, unchanged, deleted, refused } = counts;
+  return {
+    total: totalOf(counts),
+    created,
+    updated,
+    unchanged,
+    deleted: deleted || undefined,
+    refused: refused || undefined,
   };
 }

@@ -1,13 +1,11 @@
 /** Uploads and their undo. */
-import type { ProductCountsNode } from "../../contracts/answers.ts";
-import { uploadProducts } from "../../catalogue/upload.ts";
+import { uploadProducts as upload } from "../../catalogue/upload.ts";
 import type { WrittenTransaction } from "../../catalogue/transaction_write.ts";
 import { notFound, ServiceError } from "../../lib/errors.ts";
 import { findTransaction } from "../../catalogue/transaction_rows.ts";
 import { undoTransaction } from "../../catalogue/undo.ts";
 import type { KeyedRequest } from "../../catalogue/idempotency.ts";
-import { type ProductCounts, totalOf } from "../../catalogue/transaction.ts";
-import type { Reply, RequestContext } from "../server/context.ts";
+import type { RequestContext } from "../server/context.ts";
 import { detailList } from "../server/error_answers.ts";
 import {
   ACCEPT,
@@ -19,17 +17,28 @@ import {
   VERSION,
 } from "../server/parameters.ts";
 import { readOption } from "../server/query.ts";
+import { PRODUCTS_EXAMPLE } from "../../contracts/examples.ts";
+import { endpoint } from "../server/route.ts";
+import { productCountsNode } from "./transaction_xml.ts";
 
-/** `POST /seller_api/bulk_products` */
-export async function bulkUpload(
-  context: RequestContext,
-): Promise<Reply<"upload" | "dry_run">> {
+export const uploadProducts = endpoint({
+  operation: "uploadProducts",
+  title: "Upload products",
+  about: "Creates or updates up to 250 products, all or none (with " +
+    "accept=valid: those without a problem). Each image URL must answer HEAD " +
+    "with 200; the images are fetched after the answer.",
+  sends: { root: "products", example: PRODUCTS_EXAMPLE },
+  parameters: [VERSION, DRY_RUN, ACCEPT, IDEMPOTENCY_KEY],
+  answers: ["upload", "dry_run"],
+  errors: ["unsupported_version", "conflict", "too_many_products"],
+  upload: true,
+}, async (context) => {
   const { request, query, seller, services } = context;
   const body = await context.blocks();
   checkVersion(query);
   const dryRun = readOption(query, DRY_RUN) ?? false;
   const acceptValid = readOption(query, ACCEPT) !== null;
-  const outcome = await uploadProducts(services, {
+  const outcome = await upload(services, {
     seller,
     body,
     dryRun,
@@ -49,7 +58,7 @@ export async function bulkUpload(
       refused: refused || undefined,
     },
   };
-}
+});
 
 function logDone(
   { services, requestId, seller }: RequestContext,
@@ -63,19 +72,6 @@ function logDone(
     products: counts,
     images,
   });
-}
-
-/** Product counts as the status shows them. */
-export function productCountsNode(counts: ProductCounts): ProductCountsNode {
-  const { created, updated, unchanged, deleted, refused } = counts;
-  return {
-    total: totalOf(counts),
-    created,
-    updated,
-    unchanged,
-    deleted: deleted || undefined,
-    refused: refused || undefined,
-  };
 }
 
 function checkVersion(query: URLSearchParams): void {
@@ -113,10 +109,17 @@ function targetOf(url: string): string {
  */
 const UNDONE_A_REQUEST = 25;
 
-/** `POST …/bulk_products/:transaction_id/undo` */
-export async function undoUpload(
-  context: RequestContext,
-): Promise<Reply<"upload" | "undo_dry_run">> {
+export const undoUpload = endpoint({
+  operation: "undoUpload",
+  title: "Take an upload back",
+  about: "Restores the former value of every field that the upload changed, " +
+    "and deletes the products that it created, all or nothing. The undo is a " +
+    "transaction, which can be undone as well. A dry run answers the counts, " +
+    "as with changed=keep, and what was changed since.",
+  parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
+  answers: ["upload", "undo_dry_run"],
+  errors: ["not_found", "conflict", "record_invalid"],
+}, async (context) => {
   const { request, query, params, seller, services } = context;
   const undo = {
     seller,
@@ -133,7 +136,7 @@ export async function undoUpload(
   }
   const products = productCountsNode(outcome.dryRun);
   return { xml: { dry_run: { products, details: detailList(outcome) } } };
-}
+});
 
 async function countProducts(
   { services, seller, params, countMore }: RequestContext,

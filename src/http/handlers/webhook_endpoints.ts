@@ -32,25 +32,39 @@ import type { Sql } from "../../database/db.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import { SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
 import { readPage } from "../server/list.ts";
-import { SINCE, STATE, TRIGGER, UNTIL } from "../server/parameters.ts";
+import {
+  AFTER,
+  LIMIT,
+  SINCE,
+  STATE,
+  TRIGGER,
+  UNTIL,
+} from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
-import type { Handler, Reply, RequestContext } from "../server/context.ts";
+import type { Reply, RequestContext } from "../server/context.ts";
+import { WEBHOOK_EXAMPLE } from "../../contracts/examples.ts";
+import { endpoint } from "../server/route.ts";
 
 /** The most recent attempts that the list shows of a delivery. */
 const SHOWN_ATTEMPTS = 10;
 
-/** `POST /seller_api/webhooks` */
-export const createWebhook: Handler<"success"> = async (
-  { services, seller, body },
-) => {
+export const createWebhook = endpoint({
+  operation: "createWebhook",
+  title: "Register a webhook",
+  about: "One for each trigger; another URL takes the place of the first.",
+  sends: { root: "webhook", example: WEBHOOK_EXAMPLE },
+  answers: ["success"],
+}, async ({ services, seller, body }) => {
   await registerWebhook(services, seller, await body(SMALL_DOCUMENT_BYTES));
   return { xml: { success: true } };
-};
+});
 
-/** `GET /seller_api/webhooks` */
-export const listWebhooks: Handler<"webhooks"> = async (
-  { services, seller },
-) => {
+export const listWebhooks = endpoint({
+  operation: "listWebhooks",
+  title: "List webhooks",
+  about: "The oldest first; one that fails says since when and why.",
+  answers: ["webhooks"],
+}, async ({ services, seller }) => {
   const webhooks = await services.db.read(
     (sql) => webhooksOf(sql, seller.no),
     { single: true },
@@ -60,7 +74,7 @@ export const listWebhooks: Handler<"webhooks"> = async (
       webhook: webhooks.map(webhookXml),
     },
   };
-};
+});
 
 function webhookXml(webhook: Webhook): WebhookNode {
   const { trigger, url, disabledAt, failingSince, lastError } = webhook;
@@ -95,17 +109,20 @@ function inWords(result: string): string {
     : NO_ANSWER[result] ?? `There was no answer: ${result}.`;
 }
 
-/** `DELETE /seller_api/webhooks/:trigger` */
-export const deleteWebhook: Handler<"success"> = async (
-  { services, seller, params },
-) => {
+export const deleteWebhook = endpoint({
+  operation: "deleteWebhook",
+  title: "Remove a webhook",
+  about: "What waits for it is cancelled.",
+  answers: ["success"],
+  errors: ["not_found"],
+}, async ({ services, seller, params }) => {
   const { db, deps } = services;
   const found = await db.write((tx) =>
     removeWebhook(tx, deps, seller.no, params.trigger)
   );
   if (!found) throw notFound("webhook");
   return { xml: { success: true } };
-};
+});
 
 /** The trigger of the path; throws 404 if there is none of this name. */
 function triggerOf({ trigger }: RequestContext["params"]): Trigger {
@@ -113,10 +130,13 @@ function triggerOf({ trigger }: RequestContext["params"]): Trigger {
   throw notFound("webhook");
 }
 
-/** `POST /seller_api/webhooks/:trigger/test` */
-export const testWebhook: Handler<"delivery"> = async (
-  { services, seller, params },
-) => {
+export const testWebhook = endpoint({
+  operation: "testWebhook",
+  title: "Try a webhook",
+  about: 'Sends it <event test="true">.',
+  answers: ["delivery"],
+  errors: ["not_found"],
+}, async ({ services, seller, params }) => {
   const { db, deps, signals } = services;
   const trigger = triggerOf(params);
   const pinged = await pingWebhook(db, deps, seller.no, trigger);
@@ -126,10 +146,18 @@ export const testWebhook: Handler<"delivery"> = async (
   return {
     xml: { delivery: { id: deliveryId, event_id: eventId, state } },
   };
-};
+});
 
-/** `POST /seller_api/webhooks/:trigger/recover` */
-export const recoverWebhook: Handler<"recovery"> = (context) => {
+export const recoverWebhook = endpoint({
+  operation: "recoverWebhook",
+  title: "Deliver again what was missed",
+  about: "Events whose delivery was exhausted or cancelled, or for which " +
+    "there was no webhook. Answers how many deliveries are queued or held; " +
+    "what is pending already is not counted.",
+  parameters: [SINCE, UNTIL],
+  answers: ["recovery"],
+  errors: ["not_found", "record_invalid"],
+}, (context) => {
   const { services, seller, params, query, heavyRead } = context;
   const request = {
     sellerId: seller.id,
@@ -146,7 +174,7 @@ export const recoverWebhook: Handler<"recovery"> = (context) => {
     if (queued === null) throw notFound("webhook");
     return { xml: { recovery: { queued } } };
   });
-};
+});
 
 function readPeriod(query: URLSearchParams, now: number): Period {
   const reader = new QueryReader(query);
@@ -160,10 +188,14 @@ function readPeriod(query: URLSearchParams, now: number): Period {
   return { since: since ?? 0, until: until ?? now };
 }
 
-/** `POST /seller_api/webhooks/:trigger/rotate_secret` */
-export const rotateSecret: Handler<"webhook_secret"> = async (
-  { services, seller, params },
-) => {
+export const rotateWebhookSecret = endpoint({
+  operation: "rotateWebhookSecret",
+  title: "Give a webhook a new secret",
+  about: "The webhook has a secret of its own from then on. For 24 h " +
+    "deliveries are signed with the former secret as well.",
+  answers: ["webhook_secret"],
+  errors: ["not_found"],
+}, async ({ services, seller, params }) => {
   const { db, deps } = services;
   const trigger = triggerOf(params);
   const rotated = await db.write((tx) =>
@@ -171,10 +203,16 @@ export const rotateSecret: Handler<"webhook_secret"> = async (
   );
   if (rotated === undefined) throw notFound("webhook");
   return { xml: { webhook_secret: rotated.secret } };
-};
+});
 
-/** `GET /seller_api/webhooks/:trigger/deliveries` */
-export const listDeliveries: Handler<"deliveries"> = async (context) => {
+export const listDeliveries = endpoint({
+  operation: "listDeliveries",
+  title: "Recent deliveries",
+  about: "The newest first, each with its last ten tries.",
+  parameters: [AFTER, LIMIT],
+  answers: ["deliveries"],
+  errors: ["not_found", "record_invalid"],
+}, async (context) => {
   const { services, seller, params, query } = context;
   const place = new QueryReader(query).idPlace();
   const trigger = triggerOf(params);
@@ -184,10 +222,18 @@ export const listDeliveries: Handler<"deliveries"> = async (context) => {
   if (webhook === undefined) throw notFound("webhook");
   const choice = { sellerNo: seller.no, trigger, state: null };
   return pageOfDeliveries(context, choice, place, deliveryXml);
-};
+});
 
-/** `GET /operator_api/sellers/:seller/deliveries` */
-export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
+export const listSellerDeliveries = endpoint({
+  operation: "listSellerDeliveries",
+  title: "A seller's deliveries",
+  about: "The newest first, each with its last ten tries, also those of " +
+    "webhooks that were deleted. With a state, a page may hold few or none " +
+    "and still have a <next>.",
+  parameters: [STATE, TRIGGER, AFTER, LIMIT],
+  answers: ["deliveries"],
+  errors: ["not_found", "record_invalid"],
+}, async (context) => {
   const { services, params, query } = context;
   const reader = new QueryReader(query);
   const trigger = reader.read(TRIGGER);
@@ -198,7 +244,7 @@ export const listSellerDeliveries: Handler<"deliveries"> = async (context) => {
   );
   const choice = { sellerNo, trigger, state };
   return pageOfDeliveries(context, choice, place, operatorsDeliveryXml);
-};
+});
 
 async function pageOfDeliveries(
   context: RequestContext,
@@ -239,14 +285,15 @@ async function readDeliveries(
   return { entries, ...end };
 }
 
-/**
- * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`: returns the
- * delivery's new state; one that is being sent, or held because its webhook is
- * disabled, does not change.
- */
-export const replayDelivery: Handler<"delivery"> = (
-  { services, seller, params },
-) => {
+/** A delivery that is held because its webhook is disabled stays held, too. */
+export const replayDelivery = endpoint({
+  operation: "replayDelivery",
+  title: "Send a delivery anew",
+  about: "Answers the delivery's new state. A delivery that is under way " +
+    "stays as it is.",
+  answers: ["delivery"],
+  errors: ["not_found"],
+}, ({ services, seller, params }) => {
   const { db, deps, signals } = services;
   const { trigger, id } = params;
   return db.write(async (tx) => {
@@ -260,7 +307,7 @@ export const replayDelivery: Handler<"delivery"> = (
     const { eventId, state } = await findDelivery(tx, id) ?? before;
     return { xml: { delivery: { id, event_id: eventId, state } } };
   });
-};
+});
 
 function deliveryXml(
   delivery: LoggedDelivery,

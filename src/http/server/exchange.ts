@@ -16,7 +16,7 @@ import type { ReadQuota, TakeStep } from "../admission/read_quota.ts";
 import { bodyShare, type SellerQuota } from "../admission/seller_quota.ts";
 import type { UploadQuota } from "../admission/upload_quota.ts";
 import type { Quota } from "../admission/rate_limit.ts";
-import type { Route } from "./router.ts";
+import type { Route } from "./route.ts";
 import type { BodySender, EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 

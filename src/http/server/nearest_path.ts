@@ -1,6 +1,6 @@
 /** Suggests a path for a misspelt one. */
 import { closestString } from "@std/text/closest-string";
-import type { Route } from "./router.ts";
+import type { Route } from "./route.ts";
 
 /**
  * Longer paths are not compared, because comparing costs time per character.

@@ -5,7 +5,7 @@ import type { Parameter } from "../../contracts/endpoint.ts";
 import { nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
 import { AFTER, LIMIT, PAGE_LIMIT, type QueryParameter } from "./parameters.ts";
-import type { Route } from "./router.ts";
+import type { Route } from "./route.ts";
 
 /** Parses a query; throws 400 for an invalid `%` instead of guessing. */
 export function parseQuery(query: string): URLSearchParams {
@@ -29,11 +29,13 @@ export function parseQuery(query: string): URLSearchParams {
  * route that needs no key ignores unknown ones.
  */
 export function checkQuery(
-  { access, parameters = [] }: Pick<Route, "access" | "parameters">,
+  { access, documentation }: Route,
   query: URLSearchParams,
 ): void {
   if (access === "public") return;
-  const known = parameters.filter((parameter) => parameter.in !== "header")
+  const known = (documentation?.parameters ?? []).filter((parameter) =>
+    parameter.in !== "header"
+  )
     .map(({ name }) => name);
   const values = new Map<string, string>();
   for (const [name, value] of query) {

@@ -40,13 +40,8 @@ import {
   RateLimiter,
   rateOf,
 } from "../admission/rate_limit.ts";
-import {
-  type Match,
-  parseTarget,
-  type Route,
-  Router,
-  type Target,
-} from "./router.ts";
+import type { Route } from "./route.ts";
+import { type Match, parseTarget, Router, type Target } from "./router.ts";
 import { nearestPath } from "./nearest_path.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import { AuthFailureLimiter } from "../admission/auth_failures.ts";

@@ -5,47 +5,9 @@
  */
 import { notFound, ServiceError } from "../../lib/errors.ts";
 import { readId } from "../../lib/ids.ts";
-import {
-  type Address,
-  type Documentation,
-  PATH_PARAMETERS,
-} from "../../contracts/endpoint.ts";
-import type { AnswerName } from "../../contracts/answers.ts";
-import type { Handler } from "./context.ts";
+import { PATH_PARAMETERS } from "../../contracts/endpoint.ts";
+import type { Route } from "./route.ts";
 import { quote } from "../../lib/values.ts";
-
-/** A handler and the documentation of its answers, of the same kinds. */
-type Documented<A extends AnswerName> = {
-  handler: Handler<A>;
-  documentation: Documentation & { answers: readonly A[] };
-};
-
-type EachDocumented<A extends AnswerName> = A extends AnswerName ? Documented<A>
-  : never;
-
-/** A route without XML answers, or for browsers only. */
-interface Plain {
-  handler: Handler;
-  documentation:
-    | Documentation & { answers: { type: string } | null }
-    | null;
-}
-
-export type Route =
-  & RouteAddress
-  & (
-    | Plain
-    | EachDocumented<AnswerName>
-    | Documented<"upload" | "dry_run">
-    | Documented<"upload" | "undo_dry_run">
-  );
-
-interface RouteAddress extends Address {
-  /** Expensive: limited for each seller and in total. */
-  upload?: boolean;
-  /** Waits on purpose, so a slow answer is not logged. */
-  waits?: boolean;
-}
 
 /** A request target, split but not yet decoded. */
 export interface Target {

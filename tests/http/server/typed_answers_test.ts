@@ -4,9 +4,8 @@
  */
 import { assertEquals } from "@std/assert";
 import type { Answer } from "../../../src/contracts/answers.ts";
-import type { Handler } from "../../../src/http/server/context.ts";
 import { boundedList } from "../../../src/http/server/list.ts";
-import type { Route } from "../../../src/http/server/router.ts";
+import { endpoint } from "../../../src/http/server/route.ts";
 
 const missing: Answer<"undo_dry_run"> = {
   // @ts-expect-error: an element is missing
@@ -27,22 +26,24 @@ const list: Answer<"audit"> = {
   audit: { entry: boundedList<{ id: string }>("entry") },
 };
 
-const succeed: Handler<"success"> = () =>
-  Promise.resolve({ xml: { success: true } });
-// @ts-expect-error: documented as another answer than the handler's
-const route: Route = {
-  method: "DELETE",
-  path: "/x",
-  access: "seller",
-  handler: succeed,
-  documentation: {
-    operation: "x",
-    title: "x",
-    about: "x",
-    answers: ["recovery"],
-  },
-};
+const documented = endpoint({
+  operation: "x",
+  title: "x",
+  about: "x",
+  answers: ["recovery"],
+  // @ts-expect-error: documented as another answer than the handler's
+}, () => Promise.resolve({ xml: { success: true } }));
+const plain = endpoint({
+  operation: "x",
+  title: "x",
+  about: "x",
+  answers: null,
+  // @ts-expect-error: documented as an answer without XML
+}, () => Promise.resolve({ xml: { success: true } }));
 
 Deno.test("answers that are not as declared do not compile", () => {
-  assertEquals([missing, unknown, word, text, list, route].length, 6);
+  assertEquals(
+    [missing, unknown, word, text, list, documented, plain].length,
+    7,
+  );
 });

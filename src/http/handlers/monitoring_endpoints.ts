@@ -1,0 +1,118 @@
+/** Health, metrics and the operator's overview. */
+import { countBacklog, failingWebhooks } from "../../operations/backlog.ts";
+import { lastHours } from "../../operations/hourly_counts.ts";
+import { isoTime } from "../../xml/encode.ts";
+import type { Db } from "../../database/db.ts";
+import { oldestDueDelivery } from "../../webhooks/delivery_log.ts";
+import type { BacklogNode } from "../../contracts/answers.ts";
+import { endpoint } from "../server/route.ts";
+
+export const getHealth = endpoint({
+  operation: "getHealth",
+  title: "Alive",
+  about: "The process runs and answers.",
+  answers: ["health"],
+}, () => Promise.resolve({ xml: { status: "alive" }, headers: NOT_KEPT }));
+
+export const getReadiness = endpoint({
+  operation: "getReadiness",
+  title: "Ready",
+  about: "200 when the service can do its work, else 503. With the " +
+    "operator's key it says what it looked at.",
+  answers: ["health"],
+}, async ({ services, isOperator }) => {
+  const detailed = await isOperator();
+  const { db, deps, health } = services;
+  const checks = await health.look();
+  const ready = [...checks.values()].every((trouble) => trouble === null);
+  return {
+    status: ready ? 200 : 503,
+    xml: {
+      status: ready ? "ready" : "unavailable",
+      checks: detailed
+        ? Object.fromEntries(
+          [...checks].map(([name, trouble]) => [
+            name,
+            trouble === null ? "ok" : `failed: ${trouble}`,
+          ]),
+        )
+        : undefined,
+      backlog: detailed && checks.get("database") === null
+        ? await backlogNode(db, deps.clock.now())
+        : undefined,
+    },
+    headers: NOT_KEPT,
+  };
+});
+
+const NOT_KEPT = { "Cache-Control": "no-store" };
+
+function backlogNode(db: Db, now: number): Promise<BacklogNode> {
+  return db.read(async (sql) => {
+    const { images, deliveries } = await countBacklog(sql);
+    const late = now - (await oldestDueDelivery(sql, now) ?? now);
+    return {
+      images,
+      deliveries,
+      oldest_due_seconds: Math.floor(late / 1_000),
+    };
+  });
+}
+
+export const getMetrics = endpoint({
+  operation: "getMetrics",
+  title: "Metrics",
+  about: "In the text format of Prometheus. 404 while there is neither " +
+    "SELLER_METRICS_KEY nor an operator key.",
+  answers: { type: "text/plain" },
+  errors: ["not_found"],
+}, async ({ services }) => {
+  const { text, type } = await services.metrics.text();
+  return { body: text, headers: { "Content-Type": type } };
+});
+
+/** Hours that the counts of the status cover. */
+const HOURS = 24;
+/** The most failing webhooks that the status lists. */
+const FAILING_LIMIT = 100;
+
+export const getStatus = endpoint({
+  operation: "getStatus",
+  title: "How things stand",
+  about: "What waits, which webhooks fail (the 100 that failed first), and " +
+    "the last 24 hours: uploads, images fetched and failed, deliveries tried.",
+  answers: ["status"],
+}, ({ services }) =>
+  services.db.read(async (sql) => {
+    const { images, deliveries, held, exhausted } = await countBacklog(sql);
+    const failing = await failingWebhooks(sql, FAILING_LIMIT);
+    const hours = await lastHours(sql, services.deps.clock.now(), HOURS);
+    return {
+      xml: {
+        backlog: {
+          images,
+          deliveries,
+          held_deliveries: held,
+          exhausted_deliveries: exhausted,
+        },
+        failing_webhooks: {
+          webhook: failing.map((webhook) => ({
+            seller: webhook.seller,
+            trigger: webhook.trigger,
+            url: webhook.url,
+            failures: webhook.failures,
+            failing_since: isoTime(webhook.failingSince),
+            disabled_at: webhook.disabledAt === null
+              ? undefined
+              : isoTime(webhook.disabledAt),
+          })),
+        },
+        hours: {
+          hour: hours.map(({ at, counts }) => ({
+            "@from": isoTime(at),
+            ...counts,
+          })),
+        },
+      },
+    };
+  }));
