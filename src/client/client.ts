@@ -10,16 +10,10 @@ import {
 import { decode, parseXml } from "./decode.ts";
 import { ApiError, Unreachable } from "./errors.ts";
 import { LimitError, PageCount } from "./limits.ts";
-import {
-  type Entries,
-  OPERATIONS,
-  type Operations,
-  type Result,
-  TRANSACTION,
-  type Transaction,
-} from "./operations.ts";
+import { type Entries, OPERATIONS, type Operations } from "./operations.ts";
 import { serverEvents } from "./server_events.ts";
 import type { Operation } from "./shape.ts";
+import { type Result, TRANSACTION, type Transaction } from "./types.ts";
 
 type ListName = keyof Entries;
 

@@ -3,7 +3,7 @@ import { decodeElements, parseXml } from "./decode.ts";
 import { encode } from "./encode.ts";
 import { ApiError, Unreachable } from "./errors.ts";
 import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
-import { DOCUMENTS } from "./operations.ts";
+import { DOCUMENTS } from "./types.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
 import type { Operation } from "./shape.ts";
 

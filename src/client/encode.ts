@@ -1,6 +1,6 @@
 /** Writes documents from objects of a shape. */
 import { escaped, FORBIDDEN_IN_XML } from "../lib/markup.ts";
-import { DOCUMENTS, type SentProduct } from "./operations.ts";
+import { DOCUMENTS, type SentProduct } from "./types.ts";
 import type { Attributes, Shape } from "./shape.ts";
 
 /** The document of an upload. Throws as `encode`. */

@@ -7,7 +7,7 @@ import {
   type ErrorCode,
   SERVICE_ERROR,
   type ServiceError,
-} from "./operations.ts";
+} from "./types.ts";
 
 /** A refusal or failure that the service, or a proxy before it, answered. */
 export class ApiError extends Error {

@@ -11,6 +11,7 @@ export { productsDocument } from "./encode.ts";
 export { ApiError, Unreachable } from "./errors.ts";
 export { LimitError, type Limits } from "./limits.ts";
 export type * from "./operations.ts";
+export type * from "./types.ts";
 export { newIdempotencyKey, type Platform } from "./platform.ts";
 export {
   SignatureError,

@@ -6,6 +6,13 @@ export interface Text {
   readonly orNull?: true;
 }
 
+export const TEXT: Text = { text: "string" };
+export const TEXT_OR_NULL: Text = { text: "string", orNull: true };
+export const NUMBER: Text = { text: "number" };
+export const NUMBER_OR_NULL: Text = { text: "number", orNull: true };
+export const BOOLEAN: Text = { text: "boolean" };
+export const MARKUP: Text = { text: "markup" };
+
 /** Text with attributes: an object in which the text has a name. */
 export interface AttributedText {
   readonly text: Text["text"];

@@ -1,6 +1,6 @@
 /** The event in a delivery. */
 import { decode, parseXml } from "./decode.ts";
-import { DELIVERED_EVENT, type DeliveredEvent } from "./operations.ts";
+import { DELIVERED_EVENT, type DeliveredEvent } from "./types.ts";
 import {
   SignatureError,
   type SignedDelivery,

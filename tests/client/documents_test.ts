@@ -2,22 +2,18 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { decodeElements, parseXml } from "../../src/client/decode.ts";
 import { productsDocument } from "../../src/client/encode.ts";
-import {
-  OPERATIONS,
-  type SentProduct,
-  SERVICE_ERROR,
-} from "../../src/client/operations.ts";
+import { OPERATIONS } from "../../src/client/operations.ts";
+import { type SentProduct, SERVICE_ERROR } from "../../src/client/types.ts";
 import { ANSWER_EXAMPLES } from "../../src/contracts/examples.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
-import {
-  clientOperations,
-  storedOperations,
-} from "../contracts/written_client.ts";
+import { clientModules, storedModule } from "../contracts/written_client.ts";
 
 Deno.test("the client's operations are those of the service", async () => {
-  const isCurrent = await clientOperations() === await storedOperations();
-  assert(isCurrent, "src/client/operations.ts: run `deno task client`");
+  for (const [name, text] of Object.entries(await clientModules())) {
+    const isCurrent = text === await storedModule(name);
+    assert(isCurrent, `src/client/${name}: run \`deno task client\``);
+  }
 });
 
 /** The texts and values of attributes of a document. */

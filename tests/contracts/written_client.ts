@@ -1,7 +1,7 @@
 /**
- * The operations of the typed client, `src/client/operations.ts`: types, shapes
- * and paths from the tables of the service. `deno task client` writes it, a
- * test holds it.
+ * What the typed client has from the tables of the service: the types and
+ * shapes of documents, `src/client/types.ts`, and `src/client/operations.ts`.
+ * `deno task client` writes both, a test holds them.
  */
 import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
 import { ANSWERS } from "../../src/contracts/answers.ts";
@@ -27,7 +27,7 @@ import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../src/webhooks/webhook.ts";
 import { formatted } from "../support/format.ts";
 
-const FILE = new URL("../../src/client/operations.ts", import.meta.url);
+const CLIENT = new URL("../../src/client/", import.meta.url);
 
 /** Unions with a name of their own. */
 const WORDS: readonly (readonly [string, readonly string[]])[] = [
@@ -370,17 +370,20 @@ function pagesOf(endpoint: Endpoint): Child | null {
   return isPaged ? children[0] : null;
 }
 
-const HEAD = `/**
- * The operations of the interface: types, shapes and paths. Written from the
- * tables of the service by \`deno task client\`.
+const WRITTEN =
+  "Written from the\n * tables of the service by `deno task client`.";
+const TYPES_HEAD = `/**
+ * What documents hold, and the shapes by which they are read. ${WRITTEN}
+ */
+`;
+const OPERATIONS_HEAD = `/**
+ * The operations of the interface: signatures and paths. ${WRITTEN}
  */
 import type { CallOptions, Encoded } from "./connection.ts";
-import type { Operation, Shape, Text } from "./shape.ts";
-
 `;
 
-/** The module, as \`deno fmt\` lays it out. */
-export async function clientOperations(): Promise<string> {
+/** The written modules by name, as `deno fmt` lays them out. */
+export async function clientModules(): Promise<Record<string, string>> {
   const declarations = new Declarations();
   const methods = ENDPOINTS.map((one) => method(one, declarations));
   const rows = ENDPOINTS.map((one) => row(one, declarations));
@@ -395,16 +398,7 @@ export async function clientOperations(): Promise<string> {
       `${endpoint.operation}: ${declarations.type(listed(list.shape)!.shape)};`,
     ];
   });
-  const text = [
-    HEAD +
-    ["TEXT string", "NUMBER number", "BOOLEAN boolean", "MARKUP markup"]
-      .flatMap((pair) => {
-        const [name, kind] = pair.split(" ");
-        return [
-          `const ${name}: Text = { text: "${kind}" };`,
-          `const ${name}_OR_NULL: Text = { text: "${kind}", orNull: true };`,
-        ];
-      }).join("\n"),
+  const types = [
     ...WORDS.map(([name, words]) =>
       `export type ${name} = ${
         words.map((word) => JSON.stringify(word)).join(" | ")
@@ -415,6 +409,8 @@ export async function clientOperations(): Promise<string> {
     `export const DOCUMENTS: Readonly<Record<string, Shape>> = { ${
       documents.join("\n")
     } };`,
+  ].join("\n\n");
+  const operations = [
     "/** Every operation, by name. */\n" +
     `export interface Operations { ${methods.join("\n\n")} }`,
     "/** What the lists hold that come in pages. */\n" +
@@ -422,23 +418,34 @@ export async function clientOperations(): Promise<string> {
     "export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {\n" +
     rows.join("\n") + "\n};",
   ].join("\n\n");
-  return await formatted(withoutUnused(text));
+  const shapes = await Deno.readTextFile(new URL("shape.ts", CLIENT));
+  return {
+    "types.ts": await formatted(
+      TYPES_HEAD + importUsed(types, shapes, "./shape.ts") + types,
+    ),
+    "operations.ts": await formatted(
+      OPERATIONS_HEAD + importUsed(operations, shapes, "./shape.ts") +
+        importUsed(operations, types, "./types.ts") + operations,
+    ),
+  };
 }
 
-/** Constants that nothing uses would not pass the linter. */
-function withoutUnused(text: string): string {
-  return text.replace(
-    /^const (\w+): Text = .*\n/gm,
-    (line, name) =>
-      text.match(new RegExp(`\\b${name}\\b`, "g"))!.length > 1 ? line : "",
-  );
+/** Imports what a text uses of the exports of another module. */
+function importUsed(text: string, module: string, path: string): string {
+  const code = text.replaceAll(/\/\*\*[^]*?\*\//g, "");
+  const names = module.matchAll(/^export (type|interface|const) (\w+)/gm)
+    .filter(([, , name]) => new RegExp(`\\b${name}\\b`).test(code))
+    .map(([, kind, name]) => kind === "const" ? name : `type ${name}`);
+  return `import { ${[...names].join(", ")} } from "${path}";\n`;
 }
 
-/** The module as it is. */
-export function storedOperations(): Promise<string> {
-  return Deno.readTextFile(FILE);
+/** A written module as it is. */
+export function storedModule(name: string): Promise<string> {
+  return Deno.readTextFile(new URL(name, CLIENT));
 }
 
 if (import.meta.main) {
-  await Deno.writeTextFile(FILE, await clientOperations());
+  for (const [name, text] of Object.entries(await clientModules())) {
+    await Deno.writeTextFile(new URL(name, CLIENT), text);
+  }
 }

@@ -13,12 +13,12 @@ const ENTRIES = [
 interface Graph {
   modules: {
     specifier: string;
-    /** `code` is what is loaded at run time; types alone have none. */
-    dependencies?: { code?: { specifier: string } }[];
+    /** `code` is loaded at run time; an import of types alone has `type`. */
+    dependencies?: Partial<Record<"code" | "type", { specifier: string }>>[];
   }[];
 }
 
-/** What each module imports at run time, as `deno info` finds it. */
+/** What each module imports, types included, as `deno info` finds it. */
 async function importsOf(entry: string): Promise<[string, string[]][]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", entry],
@@ -27,7 +27,7 @@ async function importsOf(entry: string): Promise<[string, string[]][]> {
   const { modules }: Graph = JSON.parse(new TextDecoder().decode(stdout));
   return modules.map(({ specifier, dependencies = [] }) => [
     specifier,
-    dependencies.flatMap(({ code }) => code?.specifier ?? []),
+    dependencies.flatMap(({ code, type }) => (code ?? type)?.specifier ?? []),
   ]);
 }
 

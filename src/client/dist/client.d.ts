@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 64efc9defaf4fa3d711d262da73232be.
+// Built by `deno task client` from sources with the hash 303b80de3af1e4965302a468c0ca6287.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -105,320 +105,6 @@ export interface Limits { /** Bytes of an answer, decompressed; 67,108,864 unles
 }
 /** An answer, a list or an upload went beyond one of the limits. */
 export declare class LimitError extends Error { readonly name = "LimitError";
-}
-export type ErrorCode = "malformed_xml" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
-export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "quota_exceeded" | "changed_since" | "too_old" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "syntax" | "limit";
-export type ImageCode = "image_not_found" | "image_forbidden" | "image_redirected" | "image_rate_limited" | "image_host_error" | "image_unavailable" | "image_timeout" | "image_incomplete" | "image_host_unreachable" | "image_tls_failed" | "image_bad_response" | "image_blocked" | "image_too_large" | "image_not_an_image" | "image_unsupported_type" | "image_corrupt" | "image_too_many_pixels" | "image_too_many_frames" | "image_quota_exceeded" | "image_unprocessable";
-export type Trigger = "order_created" | "order_paid" | "order_updated" | "order_cancelled" | "order_delivered" | "return_created" | "return_updated" | "refund_created" | "message_created" | "review_created" | "payout_paid" | "product_approved" | "product_rejected";
-export type DeliveryState = "pending" | "sending" | "retrying" | "delivered" | "exhausted" | "held" | "cancelled";
-export type AttributeName = "sku" | "title" | "price" | "compare_at_price" | "vat_rate" | "quantity" | "availability" | "available_at" | "gtin" | "brand" | "mpn" | "weight" | "condition" | "status";
-export type SellerAttribute = "name" | "status" | "rate_limit" | "product_limit" | "image_quota";
-export interface ProductAttribute { value: string;
-    name: string;
-}
-export interface ProductImage { url: string;
-    alt?: string;
-    /** only in what is read out; ignored in what is sent */
-    status?: string;
-    /** only in what is read out; ignored in what is sent */
-    href?: string;
-    /** only in what is read out; ignored in what is sent */
-    type?: string;
-    /** only in what is read out; ignored in what is sent */
-    width?: string;
-    /** only in what is read out; ignored in what is sent */
-    height?: string;
-    /** only in what is read out; ignored in what is sent */
-    code?: string;
-    /** only in what is read out; ignored in what is sent */
-    message?: string;
-}
-export type SentProduct = { /** only in what is read out; ignored in what is sent */
-    created_at?: string;
-    /** only in what is read out; ignored in what is sent */
-    updated_at?: string;
-    /** addresses a stored product */
-    id?: string;
-    sku?: string;
-    title?: string;
-    description?: string | null;
-    price?: {
-        value: string;
-        /** the price's currency code of ISO 4217, as in SEK */
-        currency: string;
-    };
-    compare_at_price?: string | null;
-    vat_rate?: string | null;
-    quantity?: number | null;
-    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
-    available_at?: string | null;
-    gtin?: string | null;
-    brand?: string | null;
-    mpn?: string | null;
-    weight?: {
-        value: number;
-        /** the unit, grams, as in g */
-        unit: "g";
-    } | null;
-    condition?: "new" | "refurbished" | "used" | null;
-    status?: "active" | "paused" | null;
-    parent_sku?: string | null;
-    categories?: string[];
-    attributes?: ProductAttribute[];
-    images?: ProductImage[];
-} & ({
-    id: string;
-} | {
-    sku: string;
-});
-export interface ProductCounts { total: number;
-    created: number;
-    updated: number;
-    unchanged: number;
-    /** by an undo; left out where there are none */
-    deleted?: number;
-    /** only with accept=valid; 0 is left out */
-    refused?: number;
-}
-export interface Detail { /** position in the document, from 1 */ product?: number;
-    sku?: string;
-    line?: number;
-    column?: number;
-    field?: string;
-    code: DetailCode;
-    message: string;
-}
-export interface Details { detail: Detail[];
-    /** how many details there are besides */
-    more?: number;
-}
-export interface DryRun { products: ProductCounts;
-    /** what was changed since, where an undo is tried */
-    details?: Details;
-}
-export interface ImageCounts { /** references; a URL used twice counts twice */
-    total: number;
-    pending: number;
-    stored: number;
-    /** on disk already */
-    reused: number;
-    failed: number;
-}
-export interface UnsettledImage { url: string;
-    status: "pending" | "failed";
-    /** finished ones */
-    attempts: number;
-    code?: ImageCode;
-    message?: string;
-}
-export interface Result { /** not of a refused product */ id?: string;
-    /** left out where a refused product has none */
-    sku?: string;
-    result: "created" | "updated" | "unchanged" | "deleted" | "refused";
-    /** only images that are pending or have failed */
-    image: UnsettledImage[];
-    /** of a refused product, the first 50 */
-    details?: Details;
-}
-export interface Transaction { transaction_id: string;
-    /** final once every image has settled */
-    status: "processing" | "completed" | "completed_with_errors";
-    created_at: string;
-    finished_at: string | null;
-    /** percent of the images settled */
-    progress: number;
-    products: ProductCounts;
-    images: ImageCounts;
-    /** the transaction that this one undid */
-    undoes?: string;
-    /** the transaction that undid this one */
-    undone_by?: string;
-    /** not in lists */
-    results?: {
-        product: Result[];
-        /** there are more: what ?after= takes to go on */
-        next?: string;
-    };
-}
-export interface Product { /** only in what is read out; ignored in what is sent */
-    created_at?: string;
-    /** only in what is read out; ignored in what is sent */
-    updated_at?: string;
-    /** only in what is read out; ignored in what is sent */
-    seller?: string;
-    /** only in what is read out; ignored in what is sent */
-    seller_id?: string;
-    /** only in what is read out; ignored in what is sent */
-    deleted_at?: string;
-    id: string;
-    sku?: string;
-    title?: string;
-    description?: string | null;
-    price?: {
-        value: string;
-        /** the price's currency code of ISO 4217, as in SEK */
-        currency: string;
-    };
-    compare_at_price?: string | null;
-    vat_rate?: string | null;
-    quantity?: number | null;
-    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
-    available_at?: string | null;
-    gtin?: string | null;
-    brand?: string | null;
-    mpn?: string | null;
-    weight?: {
-        value: number;
-        /** the unit, grams, as in g */
-        unit: "g";
-    } | null;
-    condition?: "new" | "refurbished" | "used" | null;
-    status?: "active" | "paused" | null;
-    parent_sku?: string | null;
-    categories?: string[];
-    attributes?: ProductAttribute[];
-    images?: ProductImage[];
-}
-export interface Webhook { trigger: Trigger;
-    url: string;
-    /** only where it is disabled */
-    disabled_at?: string;
-    /** the first failed try since the last success */
-    failing_since?: string;
-    /** why the last try failed */
-    last_error?: string;
-}
-export type Delivery = { id: string;
-    event_id: string;
-    state: DeliveryState;
-} | "none";
-export interface Attempt { number: number;
-    url: string;
-    started_at: string;
-    duration_ms: number | null;
-    /** of the answer */
-    status: number | null;
-    /** why there was no answer */
-    error: string;
-}
-export interface LoggedDelivery { id: string;
-    event_id: string;
-    state: DeliveryState;
-    created_at: string;
-    next_attempt_at: string | null;
-    /** the last ten */
-    attempts: Attempt[];
-    /** only for operators */
-    trigger?: Trigger;
-    /** only for operators; a test event has none */
-    reference?: string;
-    /** only for operators, in a state in which it stays */
-    settled_at?: string;
-}
-export interface DeliveredEvent { /** true: the seller tries it */ test?: boolean;
-    id: string;
-    trigger: Trigger;
-    created_at: string;
-    /** any elements, as the operator sent them */
-    data: string;
-}
-export interface Refusal { at: string;
-    request_id: string;
-    /** its name */
-    seller: string;
-    /** method and path; empty where there is no such path */
-    route: string;
-    status: number;
-    code: ErrorCode;
-    message: string;
-    /** bytes of the body; empty where none was read */
-    size: number | null;
-    /** the first 50 */
-    details?: Details;
-}
-export interface Seller { id: string;
-    name: string;
-    status: "active" | "suspended";
-    created_at: string;
-    /** requests a minute; empty: the default */
-    rate_limit: number | null;
-    /** empty: the default */
-    product_limit: number | null;
-    /** bytes; empty: the default */
-    image_quota: number | null;
-    /** stored */
-    products: number;
-    /** of stored images that count against the quota */
-    image_bytes: number;
-    /** in force */
-    keys: number;
-    webhooks: number;
-    failing_webhooks: number;
-    last_upload_at: string | null;
-    /** when a key was used, to the minute */
-    last_used_at: string | null;
-}
-export interface NewSeller { id: string;
-    name: string;
-    key_id: string;
-    /** shown once */
-    api_key: string;
-    /** shown once */
-    webhook_secret: string;
-}
-export interface SellerKey { key_id: string;
-    label: string;
-    /** how the key begins; empty for an old one */
-    prefix: string;
-    created_at: string;
-    /** to the minute */
-    last_used_at: string | null;
-    /** empty: in force */
-    revoked_at: string | null;
-}
-export interface NewKey { key_id: string;
-    label: string;
-    /** shown once */
-    api_key: string;
-}
-export interface AuditEntry { id: string;
-    at: string;
-    /** an operator key's name, environment or command line */
-    who: string;
-    /** in the words of the command */
-    action: string;
-    /** its name then; empty where it is about none */
-    seller: string;
-    detail: string;
-}
-export interface Backlog { /** to be fetched; counts stop at 100,000 */
-    images: number;
-    deliveries: number;
-    /** their webhooks are disabled */
-    held_deliveries?: number;
-    /** their schedule has run out */
-    exhausted_deliveries?: number;
-    oldest_due_seconds?: number;
-}
-export interface FailingWebhook { seller: string;
-    trigger: Trigger;
-    url: string;
-    /** tries since the last success */
-    failures: number;
-    failing_since: string;
-    disabled_at?: string;
-}
-export interface Hour { from: string;
-    uploads: number;
-    images_stored: number;
-    images_failed: number;
-    deliveries_delivered: number;
-    deliveries_failed: number;
-}
-export interface ServiceError { code: ErrorCode;
-    message: string;
-    request_id: string;
-    details?: Details;
 }
 /** Every operation, by name. */
 export interface Operations { /** * Upload products. Creates or updates up to 250 products, all or none (with accept=valid: those without a problem). Each image URL must answer HEAD with 200; the images are fetched after the answer.
@@ -1028,6 +714,320 @@ export interface Entries { listTransactions: Transaction;
     listSellerDeliveries: LoggedDelivery;
     listAllRefusals: Refusal;
     listAudit: AuditEntry;
+}
+export type ErrorCode = "malformed_xml" | "malformed_request" | "unsupported_version" | "unauthorized" | "forbidden" | "suspended" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_products" | "body_too_large" | "unsupported_media_type" | "record_invalid" | "rate_limited" | "internal" | "unavailable";
+export type DetailCode = "required" | "too_long" | "too_many" | "not_a_number" | "out_of_range" | "not_in_list" | "not_a_date" | "not_one_line" | "not_allowed" | "unknown_element" | "unknown_attribute" | "unexpected_text" | "repeated_element" | "repeated_value" | "duplicate_sku" | "duplicate_product" | "sku_taken" | "name_taken" | "quota_exceeded" | "changed_since" | "too_old" | "unknown_id" | "bad_check_digit" | "bad_url" | "image_unavailable" | "image_blocked" | "url_blocked" | "unresolved" | "syntax" | "limit";
+export type ImageCode = "image_not_found" | "image_forbidden" | "image_redirected" | "image_rate_limited" | "image_host_error" | "image_unavailable" | "image_timeout" | "image_incomplete" | "image_host_unreachable" | "image_tls_failed" | "image_bad_response" | "image_blocked" | "image_too_large" | "image_not_an_image" | "image_unsupported_type" | "image_corrupt" | "image_too_many_pixels" | "image_too_many_frames" | "image_quota_exceeded" | "image_unprocessable";
+export type Trigger = "order_created" | "order_paid" | "order_updated" | "order_cancelled" | "order_delivered" | "return_created" | "return_updated" | "refund_created" | "message_created" | "review_created" | "payout_paid" | "product_approved" | "product_rejected";
+export type DeliveryState = "pending" | "sending" | "retrying" | "delivered" | "exhausted" | "held" | "cancelled";
+export type AttributeName = "sku" | "title" | "price" | "compare_at_price" | "vat_rate" | "quantity" | "availability" | "available_at" | "gtin" | "brand" | "mpn" | "weight" | "condition" | "status";
+export type SellerAttribute = "name" | "status" | "rate_limit" | "product_limit" | "image_quota";
+export interface ProductAttribute { value: string;
+    name: string;
+}
+export interface ProductImage { url: string;
+    alt?: string;
+    /** only in what is read out; ignored in what is sent */
+    status?: string;
+    /** only in what is read out; ignored in what is sent */
+    href?: string;
+    /** only in what is read out; ignored in what is sent */
+    type?: string;
+    /** only in what is read out; ignored in what is sent */
+    width?: string;
+    /** only in what is read out; ignored in what is sent */
+    height?: string;
+    /** only in what is read out; ignored in what is sent */
+    code?: string;
+    /** only in what is read out; ignored in what is sent */
+    message?: string;
+}
+export type SentProduct = { /** only in what is read out; ignored in what is sent */
+    created_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    updated_at?: string;
+    /** addresses a stored product */
+    id?: string;
+    sku?: string;
+    title?: string;
+    description?: string | null;
+    price?: {
+        value: string;
+        /** the price's currency code of ISO 4217, as in SEK */
+        currency: string;
+    };
+    compare_at_price?: string | null;
+    vat_rate?: string | null;
+    quantity?: number | null;
+    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+    available_at?: string | null;
+    gtin?: string | null;
+    brand?: string | null;
+    mpn?: string | null;
+    weight?: {
+        value: number;
+        /** the unit, grams, as in g */
+        unit: "g";
+    } | null;
+    condition?: "new" | "refurbished" | "used" | null;
+    status?: "active" | "paused" | null;
+    parent_sku?: string | null;
+    categories?: string[];
+    attributes?: ProductAttribute[];
+    images?: ProductImage[];
+} & ({
+    id: string;
+} | {
+    sku: string;
+});
+export interface ProductCounts { total: number;
+    created: number;
+    updated: number;
+    unchanged: number;
+    /** by an undo; left out where there are none */
+    deleted?: number;
+    /** only with accept=valid; 0 is left out */
+    refused?: number;
+}
+export interface Detail { /** position in the document, from 1 */ product?: number;
+    sku?: string;
+    line?: number;
+    column?: number;
+    field?: string;
+    code: DetailCode;
+    message: string;
+}
+export interface Details { detail: Detail[];
+    /** how many details there are besides */
+    more?: number;
+}
+export interface DryRun { products: ProductCounts;
+    /** what was changed since, where an undo is tried */
+    details?: Details;
+}
+export interface ImageCounts { /** references; a URL used twice counts twice */
+    total: number;
+    pending: number;
+    stored: number;
+    /** on disk already */
+    reused: number;
+    failed: number;
+}
+export interface UnsettledImage { url: string;
+    status: "pending" | "failed";
+    /** finished ones */
+    attempts: number;
+    code?: ImageCode;
+    message?: string;
+}
+export interface Result { /** not of a refused product */ id?: string;
+    /** left out where a refused product has none */
+    sku?: string;
+    result: "created" | "updated" | "unchanged" | "deleted" | "refused";
+    /** only images that are pending or have failed */
+    image: UnsettledImage[];
+    /** of a refused product, the first 50 */
+    details?: Details;
+}
+export interface Transaction { transaction_id: string;
+    /** final once every image has settled */
+    status: "processing" | "completed" | "completed_with_errors";
+    created_at: string;
+    finished_at: string | null;
+    /** percent of the images settled */
+    progress: number;
+    products: ProductCounts;
+    images: ImageCounts;
+    /** the transaction that this one undid */
+    undoes?: string;
+    /** the transaction that undid this one */
+    undone_by?: string;
+    /** not in lists */
+    results?: {
+        product: Result[];
+        /** there are more: what ?after= takes to go on */
+        next?: string;
+    };
+}
+export interface Product { /** only in what is read out; ignored in what is sent */
+    created_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    updated_at?: string;
+    /** only in what is read out; ignored in what is sent */
+    seller?: string;
+    /** only in what is read out; ignored in what is sent */
+    seller_id?: string;
+    /** only in what is read out; ignored in what is sent */
+    deleted_at?: string;
+    id: string;
+    sku?: string;
+    title?: string;
+    description?: string | null;
+    price?: {
+        value: string;
+        /** the price's currency code of ISO 4217, as in SEK */
+        currency: string;
+    };
+    compare_at_price?: string | null;
+    vat_rate?: string | null;
+    quantity?: number | null;
+    availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+    available_at?: string | null;
+    gtin?: string | null;
+    brand?: string | null;
+    mpn?: string | null;
+    weight?: {
+        value: number;
+        /** the unit, grams, as in g */
+        unit: "g";
+    } | null;
+    condition?: "new" | "refurbished" | "used" | null;
+    status?: "active" | "paused" | null;
+    parent_sku?: string | null;
+    categories?: string[];
+    attributes?: ProductAttribute[];
+    images?: ProductImage[];
+}
+export interface Webhook { trigger: Trigger;
+    url: string;
+    /** only where it is disabled */
+    disabled_at?: string;
+    /** the first failed try since the last success */
+    failing_since?: string;
+    /** why the last try failed */
+    last_error?: string;
+}
+export type Delivery = { id: string;
+    event_id: string;
+    state: DeliveryState;
+} | "none";
+export interface Attempt { number: number;
+    url: string;
+    started_at: string;
+    duration_ms: number | null;
+    /** of the answer */
+    status: number | null;
+    /** why there was no answer */
+    error: string;
+}
+export interface LoggedDelivery { id: string;
+    event_id: string;
+    state: DeliveryState;
+    created_at: string;
+    next_attempt_at: string | null;
+    /** the last ten */
+    attempts: Attempt[];
+    /** only for operators */
+    trigger?: Trigger;
+    /** only for operators; a test event has none */
+    reference?: string;
+    /** only for operators, in a state in which it stays */
+    settled_at?: string;
+}
+export interface DeliveredEvent { /** true: the seller tries it */ test?: boolean;
+    id: string;
+    trigger: Trigger;
+    created_at: string;
+    /** any elements, as the operator sent them */
+    data: string;
+}
+export interface Refusal { at: string;
+    request_id: string;
+    /** its name */
+    seller: string;
+    /** method and path; empty where there is no such path */
+    route: string;
+    status: number;
+    code: ErrorCode;
+    message: string;
+    /** bytes of the body; empty where none was read */
+    size: number | null;
+    /** the first 50 */
+    details?: Details;
+}
+export interface Seller { id: string;
+    name: string;
+    status: "active" | "suspended";
+    created_at: string;
+    /** requests a minute; empty: the default */
+    rate_limit: number | null;
+    /** empty: the default */
+    product_limit: number | null;
+    /** bytes; empty: the default */
+    image_quota: number | null;
+    /** stored */
+    products: number;
+    /** of stored images that count against the quota */
+    image_bytes: number;
+    /** in force */
+    keys: number;
+    webhooks: number;
+    failing_webhooks: number;
+    last_upload_at: string | null;
+    /** when a key was used, to the minute */
+    last_used_at: string | null;
+}
+export interface NewSeller { id: string;
+    name: string;
+    key_id: string;
+    /** shown once */
+    api_key: string;
+    /** shown once */
+    webhook_secret: string;
+}
+export interface SellerKey { key_id: string;
+    label: string;
+    /** how the key begins; empty for an old one */
+    prefix: string;
+    created_at: string;
+    /** to the minute */
+    last_used_at: string | null;
+    /** empty: in force */
+    revoked_at: string | null;
+}
+export interface NewKey { key_id: string;
+    label: string;
+    /** shown once */
+    api_key: string;
+}
+export interface AuditEntry { id: string;
+    at: string;
+    /** an operator key's name, environment or command line */
+    who: string;
+    /** in the words of the command */
+    action: string;
+    /** its name then; empty where it is about none */
+    seller: string;
+    detail: string;
+}
+export interface Backlog { /** to be fetched; counts stop at 100,000 */
+    images: number;
+    deliveries: number;
+    /** their webhooks are disabled */
+    held_deliveries?: number;
+    /** their schedule has run out */
+    exhausted_deliveries?: number;
+    oldest_due_seconds?: number;
+}
+export interface FailingWebhook { seller: string;
+    trigger: Trigger;
+    url: string;
+    /** tries since the last success */
+    failures: number;
+    failing_since: string;
+    disabled_at?: string;
+}
+export interface Hour { from: string;
+    uploads: number;
+    images_stored: number;
+    images_failed: number;
+    deliveries_delivered: number;
+    deliveries_failed: number;
+}
+export interface ServiceError { code: ErrorCode;
+    message: string;
+    request_id: string;
+    details?: Details;
 }
 /** What the client needs of its surroundings; tests give it something else. */
 export interface Platform { fetch: (url: string, init: RequestInit) => Promise<Response>;

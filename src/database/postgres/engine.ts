@@ -102,7 +102,7 @@ export async function openPostgres(
 }
 
 /** The result of one write, with its handle. */
-type CalledWrite = Called & { tx: PostgresTx };
+type CalledWrite = Called & { tx: PostgresTx; write: WaitingWrite };
 
 class PostgresDb implements Db {
   readonly #servers: Servers;

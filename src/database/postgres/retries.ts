@@ -5,7 +5,6 @@
  */
 import { outageOf, type RetryReason } from "../db.ts";
 import { isLost, PostgresError, type PostgresTx } from "./connection.ts";
-import type { WaitingWrite } from "./write_queues.ts";
 
 /** How often a write is tried while deadlocks undo it. */
 const DEADLOCK_TRIES = 6;
@@ -16,9 +15,21 @@ const TRIES = 2;
 /** How often other writes may undo one before it is run by itself. */
 const UNDONE_LIMIT = 4;
 
+/** What counts of a write that waits for its result. */
+export interface TriedWrite {
+  /** To be run by itself, because a transaction that it shared failed. */
+  alone: boolean;
+  /** How often it was run, without those that another write undid. */
+  tries: number;
+  /** How often another write of its transaction undid it. */
+  undone: number;
+  /** Monotonic time after which it is not retried. */
+  until: number;
+}
+
 /** The result of one write in a transaction that is still open. */
 export type Called =
-  & { write: WaitingWrite; tx: Pick<PostgresTx, "failure" | "hasWritten"> }
+  & { write: TriedWrite; tx: Pick<PostgresTx, "failure" | "hasWritten"> }
   & ({ ok: true; value: unknown } | { ok: false; error: unknown });
 
 /**
@@ -56,7 +67,7 @@ export function isAborted(error: unknown): boolean {
  * it is rejected.
  */
 export function whyAgain(
-  writes: readonly WaitingWrite[],
+  writes: readonly TriedWrite[],
   error: unknown,
   now: number,
 ): (RetryReason | null)[] {
@@ -76,7 +87,7 @@ export function whyAgain(
 
 /** For one write of a transaction that had so many. */
 function reasonFor(
-  write: WaitingWrite,
+  write: TriedWrite,
   error: unknown,
   writes: number,
 ): RetryReason | null {

@@ -12,7 +12,7 @@ import type { Clock } from "../../deps.ts";
 import type { Held } from "../../lib/holders.ts";
 import { Calls } from "../calls.ts";
 import type { DbMeter, Tx, WriteOptions } from "../db.ts";
-import { mayLast, whyAgain } from "./retries.ts";
+import { mayLast, type TriedWrite, whyAgain } from "./retries.ts";
 
 /** Writes of one transaction at most. */
 const SHARE_LIMIT = 64;
@@ -27,23 +27,15 @@ const SHARE_WAIT_MS = 5;
  */
 const SAME_KEY_LIMIT = 8;
 
-export interface WaitingWrite {
+export interface WaitingWrite extends TriedWrite {
   fn: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
   /** Its key among the shared writes of its kind; null: it shares nothing. */
   key: string | null;
-  /** To be run by itself, because a transaction that it shared failed. */
-  alone: boolean;
   changes: boolean;
-  /** How often it was run, without those that another write undid. */
-  tries: number;
-  /** How often another write of its transaction undid it. */
-  undone: number;
   /** Monotonic time. */
   askedAt: number;
-  /** Monotonic time after which it is not retried. */
-  until: number;
 }
 
 /** What runs the transactions, on connections of the type `C`. */

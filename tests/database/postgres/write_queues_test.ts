@@ -11,7 +11,7 @@ import {
 } from "../../../src/database/db.ts";
 import { PostgresError } from "../../../src/database/postgres/connection.ts";
 import {
-  type Called,
+  type Called as AnyCalled,
   refuseSpoilt,
 } from "../../../src/database/postgres/retries.ts";
 import {
@@ -20,6 +20,8 @@ import {
 } from "../../../src/database/postgres/write_queues.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random, seedFrom } from "../../support/random.ts";
+
+type Called = AnyCalled & { write: WaitingWrite };
 
 const SEEDS = 500;
 const STEPS = 80;
