@@ -41,6 +41,9 @@ export const inAll = (most: number): Limit => (_, usage) =>
 export const perOwner = (most: number): Limit => ({ owner }, usage) =>
   most - usage.of(owner);
 
+export const atMost = (most: number, key: string): Limit => (_, usage) =>
+  most - usage.at(key);
+
 /** For the first key. */
 export const perKey = (most: number): Limit => ({ keys }, usage) =>
   most - usage.at(keys![0]);

@@ -3,7 +3,7 @@
  * flight to one origin and 128 in total, and of these
  *
  * - for one seller as many as are free besides, or fewer if its downloads take
- *   long (`net/hold_times.ts`): slow hosts delay only the seller that names
+ *   long (`shareByTime`): slow hosts delay only the seller that names
  *   them. The same holds among the sellers that use one origin;
  * - four for an origin that did not answer last time or was never requested,
  *   and at most 24 for all of those together, so that hanging hosts do not
@@ -15,7 +15,8 @@
  * need not wait for the database in between; they take no slot.
  */
 import { RecentValues } from "../../lib/recent_values.ts";
-import type { OwnerTimes } from "../../net/hold_times.ts";
+import { keyShareByTime, shareByTime } from "../../lib/limits.ts";
+import { type Ask, type OwnerRegister, Usage } from "../../lib/usage.ts";
 
 /** Most downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
@@ -50,6 +51,12 @@ export class OriginHistory {
   }
 }
 
+const ALL_SLOTS = shareByTime(TOTAL);
+const AT_PROVEN = keyShareByTime(PER_PROVEN_ORIGIN);
+const AT_UNPROVEN = keyShareByTime(PER_UNPROVEN_ORIGIN);
+/** The key of all origins that did not answer last time. */
+const ALL_UNPROVEN = "unproven";
+
 /**
  * The downloads that one process may still start; see the top of this file.
  * Each plan creates its own and takes its share from it: nothing has to be
@@ -57,117 +64,91 @@ export class OriginHistory {
  */
 export class DownloadLimits {
   readonly #history: OriginHistory;
-  readonly #times: OwnerTimes;
-  /** Downloads by origin, then by seller. */
-  readonly #held = new Map<string, Map<string, number>>();
-  readonly #slots = new SlotsInUse();
-  /** Those at origins that did not answer last time. */
-  readonly #unproven = new SlotsInUse();
+  /** All that was handed out. */
+  readonly #handed: Usage;
+  /** Without what was handed out in advance. */
+  readonly #slots: Usage;
+  /** Origins whose downloads can only be handed out in advance. */
+  readonly #ahead = new Set<string>();
 
-  /** `times`: how long each seller holds its downloads. */
+  /** `owners`: how long each seller's downloads take. */
   constructor(
     history: OriginHistory,
-    times: OwnerTimes,
+    owners: OwnerRegister,
     inFlight: Iterable<DownloadSource>,
   ) {
     this.#history = history;
-    this.#times = times;
+    this.#handed = new Usage(owners);
+    this.#slots = new Usage(owners);
     for (const source of inFlight) this.take(source);
   }
 
   /** The most downloads of this source that may be handed out now. */
   room(source: DownloadSource): number {
-    return Math.max(0, Math.min(this.#roomAt(source), this.#shareAt(source)));
+    const proven = this.#proven(source.origin);
+    const ask = askOf(source);
+    const room = Math.min(
+      (proven ? AT_PROVEN : AT_UNPROVEN)(ask, this.#handed),
+      proven ? this.#provenRoom(ask) : this.#unprovenRoom(source),
+    );
+    return Math.max(0, room);
   }
 
   /** Whether the seller may have room at any origin. */
   hasRoom(sellerId: string): boolean {
-    const slots = this.#slotsFor(sellerId);
-    if (slots !== 0) return slots > 0;
-    // One whose slots are all in use may have more handed out in advance.
-    return [...this.#held.values()].some((sellers) =>
-      heldBy(sellers) >= PER_ORIGIN
-    );
+    const slots = ALL_SLOTS({ owner: sellerId }, this.#slots);
+    return slots > 0 || (slots === 0 && this.#ahead.size > 0);
   }
 
-  /** What the limits leave. */
-  #roomAt(source: DownloadSource): number {
-    const { sellerId, origin } = source;
-    const held = heldBy(this.#held.get(origin));
-    const slots = this.#slotsFor(sellerId);
-    if (!this.#proven(origin)) {
-      return Math.min(slots, this.#unprovenRoom(source, held));
-    }
+  /** Whether no source at all has room. */
+  get full(): boolean {
+    return this.#slots.total >= TOTAL && this.#ahead.size === 0;
+  }
+
+  take(source: DownloadSource): void {
+    const { origin } = source;
+    const proven = this.#proven(origin);
+    const ask = askOf(source, proven ? [] : [ALL_UNPROVEN]);
+    if (this.#handed.at(origin) < PER_ORIGIN) this.#slots.add(ask);
+    this.#handed.add(ask);
+    const held = this.#handed.at(origin);
+    const isAhead = proven && held >= PER_ORIGIN && held < PER_PROVEN_ORIGIN;
+    if (isAhead) this.#ahead.add(origin);
+    else this.#ahead.delete(origin);
+  }
+
+  /**
+   * Downloads beyond an origin's own limit wait in its queue and take no slot.
+   */
+  #provenRoom(ask: DownloadAsk): number {
+    const held = this.#handed.at(ask.keys[0]);
+    const slots = ALL_SLOTS(ask, this.#slots);
     const inFlight = Math.max(0, PER_ORIGIN - held);
-    // Downloads beyond an origin's own limit wait in its queue and take no
-    // slot.
     return slots >= inFlight ? PER_PROVEN_ORIGIN - held : slots;
   }
 
-  #slotsFor(sellerId: string): number {
-    const free = TOTAL - this.#slots.total;
-    const own = this.#slots.of(sellerId);
-    return Math.min(free, Math.ceil(this.#times.most(sellerId, free) - own));
-  }
-
-  /** What the seller's share of the origin leaves. */
-  #shareAt({ sellerId, origin }: DownloadSource): number {
-    const sellers = this.#held.get(origin);
-    const all = this.#proven(origin) ? PER_PROVEN_ORIGIN : PER_UNPROVEN_ORIGIN;
-    const most = this.#times.mostOfKey(sellerId, all - heldBy(sellers));
-    return Math.ceil(most - (sellers?.get(sellerId) ?? 0));
-  }
-
-  #unprovenRoom({ sellerId, origin }: DownloadSource, held: number): number {
-    const used = this.#unproven.total;
-    const room = Math.min(PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
+  #unprovenRoom(source: DownloadSource): number {
+    const { sellerId, origin } = source;
+    const slots = ALL_SLOTS(askOf(source), this.#slots);
+    const held = this.#handed.at(origin);
+    const used = this.#slots.at(ALL_UNPROVEN);
+    const room = Math.min(slots, PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
     if (room > 0 || held > 0 || used >= UNPROVEN_WITH_FIRST) return room;
     const isFirst = this.#history.answered(origin) === undefined ||
-      this.#unproven.of(sellerId) === 0;
-    return isFirst ? 1 : 0;
+      this.#slots.at(ALL_UNPROVEN, sellerId) === 0;
+    return isFirst ? Math.min(1, slots) : 0;
   }
 
   #proven(origin: string): boolean {
     return this.#history.answered(origin) === true;
   }
-
-  /** Whether no source at all has room. */
-  get full(): boolean {
-    return this.#slots.total >= TOTAL &&
-      [...this.#held].every(([origin, sellers]) =>
-        heldBy(sellers) >= PER_PROVEN_ORIGIN || !this.#proven(origin)
-      );
-  }
-
-  take({ sellerId, origin }: DownloadSource): void {
-    const sellers = this.#held.get(origin) ?? new Map<string, number>();
-    const before = { all: heldBy(sellers), own: sellers.get(sellerId) ?? 0 };
-    sellers.set(sellerId, before.own + 1);
-    this.#held.set(origin, sellers);
-    this.#slots.take(sellerId, before);
-    if (!this.#proven(origin)) this.#unproven.take(sellerId, before);
-  }
 }
 
-/** Slots that downloads take: no more of one origin than its own limit. */
-class SlotsInUse {
-  total = 0;
-  readonly #bySeller = new Map<string, number>();
+type DownloadAsk = Ask & { keys: readonly string[] };
 
-  of(sellerId: string): number {
-    return this.#bySeller.get(sellerId) ?? 0;
-  }
-
-  /** `held`: the downloads at the origin before this one, and the seller's. */
-  take(sellerId: string, held: { all: number; own: number }): void {
-    if (held.all < PER_ORIGIN) this.total++;
-    if (held.own >= PER_ORIGIN) return;
-    this.#bySeller.set(sellerId, this.of(sellerId) + 1);
-  }
-}
-
-function heldBy(sellers: ReadonlyMap<string, number> | undefined): number {
-  let held = 0;
-  for (const count of sellers?.values() ?? []) held += count;
-  return held;
+function askOf(
+  { sellerId, origin }: DownloadSource,
+  more: readonly string[] = [],
+): DownloadAsk {
+  return { owner: sellerId, keys: [origin, ...more] };
 }

@@ -48,7 +48,7 @@ import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
 import { LEASE_MS, mustRenew, RENEW_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
-import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
+import { OwnerRegister, type Permit, Usage } from "../../lib/usage.ts";
 
 /** Pause before the next round if one did not read the whole queue. */
 const NEXT_LOOK_MS = 50;
@@ -92,10 +92,10 @@ interface HeldImage extends ClaimedImage {
    */
   end: AttemptOutcome | "crashed" | "released" | null;
   /**
-   * Counts the seller's time until the image is being stored; null before and
-   * after.
+   * For the download; given back when the image is being stored. null before
+   * it is claimed.
    */
-  hold: Hold | null;
+  permit: Permit | null;
 }
 
 /** The result of reading the queue. */
@@ -119,7 +119,7 @@ export class ImageRole implements BackgroundRole {
   readonly #thread: ImageThread;
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
-  readonly #times: OwnerTimes;
+  readonly #usage: Usage;
   /**
    * Every job whose lease may be ours, by lease, until its result is on disk.
    */
@@ -143,7 +143,7 @@ export class ImageRole implements BackgroundRole {
   ) {
     const { config, deps, signals } = services;
     this.#services = services;
-    this.#times = new OwnerTimes(deps.clock);
+    this.#usage = new Usage(new OwnerRegister(deps.clock));
     this.#loop = new Loop({
       name: "images",
       deps,
@@ -295,7 +295,7 @@ export class ImageRole implements BackgroundRole {
     const options = {
       now,
       history: this.#history,
-      times: this.#times,
+      owners: this.#usage.owners,
       inFlight: this.#downloads(),
       round: this.#next,
     };
@@ -351,7 +351,7 @@ export class ImageRole implements BackgroundRole {
     // have failed; to be released until the worker has it.
     const claims = jobs.map((job): HeldImage => {
       const lease = deps.ids.uuid();
-      return { ...job, lease, end: "released", hold: null };
+      return { ...job, lease, end: "released", permit: null };
     });
     for (const claim of claims) this.#held.set(claim.lease, claim);
     const claimed = await db.write(async (tx) => {
@@ -368,7 +368,7 @@ export class ImageRole implements BackgroundRole {
     if (!this.#thread.ready) return claimed.length;
     for (const claim of claimed) {
       claim.end = null;
-      claim.hold = this.#times.begin(claim.sellerId);
+      claim.permit = this.#usage.take({ owner: claim.sellerId });
     }
     this.#thread.fetch(
       claimed.map(({ id, lease, url, copy, sellerId, room }) => (
@@ -436,7 +436,7 @@ export class ImageRole implements BackgroundRole {
         giveBack(job);
         this.#store.failed(outcome);
       } else {
-        endHold(job);
+        job.permit?.[Symbol.dispose]();
         job.end = outcome;
         if (outcome.kind === "stored") this.#store.stored();
       }
@@ -467,7 +467,7 @@ export class ImageRole implements BackgroundRole {
     const jobs = this.#inFlight();
     const isStoring = ({ lease }: HeldImage) => this.#thread.isStoring(lease);
     for (const job of jobs.filter(isStoring)) {
-      endHold(job);
+      job.permit?.[Symbol.dispose]();
       this.#history.note(job.origin, true);
     }
     return jobs.filter((job) => !isStoring(job));
@@ -502,14 +502,9 @@ async function claimAll(
   return claims.filter((_, i) => claimed[i]);
 }
 
-function endHold(job: HeldImage): void {
-  job.hold?.end();
-  job.hold = null;
-}
-
 /** Ends a job without a result that it or its seller is charged for. */
 function giveBack(job: HeldImage): void {
-  job.hold?.cancel();
+  job.permit?.cancel();
   job.end = "released";
 }
 

@@ -9,7 +9,7 @@ import {
   pendingOrigins,
   pendingSellers,
 } from "../rows/queue.ts";
-import type { OwnerTimes } from "../../net/hold_times.ts";
+import type { OwnerRegister } from "../../lib/usage.ts";
 import {
   DownloadLimits,
   type DownloadSource,
@@ -52,7 +52,7 @@ export interface PickOptions {
   now: number;
   history: OriginHistory;
   /** How long each seller holds its downloads. */
-  times: OwnerTimes;
+  owners: OwnerRegister;
   /** The current downloads. */
   inFlight: readonly DownloadSource[];
   round: RoundRobin;
@@ -64,10 +64,10 @@ export interface PickOptions {
  */
 export async function pickImages(
   sql: Sql,
-  { now, history, times, inFlight, round }: PickOptions,
+  { now, history, owners, inFlight, round }: PickOptions,
 ): Promise<Picked> {
   const picked = nothingPicked(round);
-  const limits = new DownloadLimits(history, times, inFlight);
+  const limits = new DownloadLimits(history, owners, inFlight);
   if (limits.full) return picked;
   const origins = new Map(round.origins);
   const sellers = await sellersInTurn(sql, round.sellerId);

@@ -4,7 +4,19 @@
  */
 import { mustRenew } from "../../jobs/lease.ts";
 import type { Clock } from "../../deps.ts";
-import { type Hold, OwnerTimes } from "../../net/hold_times.ts";
+import {
+  all,
+  atMost,
+  type Limit,
+  perKey,
+  shareByTime,
+} from "../../lib/limits.ts";
+import {
+  type Ask,
+  OwnerRegister,
+  type Permit,
+  Usage,
+} from "../../lib/usage.ts";
 import type { Claim, QueueHead } from "../rows/queue.ts";
 
 /** Most attempts in flight to one URL, for all webhooks together. */
@@ -34,14 +46,39 @@ export interface ClaimShare {
   limit: number;
 }
 
+type Target = Pick<Flight, "webhookId" | "sellerId" | "url" | "failing">;
+
+/** The key of all attempts of failing webhooks. */
+const FAILING = "failing";
+
+const failingAt = (url: string) => `failing ${url}`;
+
+function askOf({ webhookId, sellerId, url, failing }: Target): Ask {
+  const keys = failing
+    ? [url, webhookId, FAILING, failingAt(url)]
+    : [url, webhookId];
+  return { owner: sellerId, keys };
+}
+
+const ANY = all(shareByTime(IN_ALL), perKey(PER_ENDPOINT));
+
+function limitOf({ webhookId, url, failing }: Target): Limit {
+  if (!failing) return ANY;
+  return all(
+    ANY,
+    atMost(FAILING_IN_ALL, FAILING),
+    atMost(PER_FAILING_ENDPOINT, failingAt(url)),
+    // Deliveries that began before the webhook failed count, too.
+    atMost(PER_FAILING_ENDPOINT, webhookId),
+  );
+}
+
 export class InFlight {
-  /** Each with its seller's hold, until the endpoint has answered. */
-  readonly #flights = new Map<Flight, Hold | null>();
-  readonly #byUrl = new Map<string, Set<Flight>>();
-  readonly #times: OwnerTimes;
+  readonly #flights = new Set<Flight>();
+  readonly #usage: Usage;
 
   constructor(clock: Clock) {
-    this.#times = new OwnerTimes(clock);
+    this.#usage = new Usage(new OwnerRegister(clock));
   }
 
   get size(): number {
@@ -55,30 +92,18 @@ export class InFlight {
     );
   }
 
-  add(flight: Flight): void {
-    this.#flights.set(flight, this.#times.begin(flight.sellerId));
-    const sameUrl = this.#byUrl.get(flight.url) ?? new Set();
-    this.#byUrl.set(flight.url, sameUrl.add(flight));
-  }
-
-  /** Ends the hold: the seller does not pay for the time after the answer. */
-  answered(flight: Flight): void {
-    this.#flights.get(flight)?.end();
-    this.#flights.set(flight, null);
-  }
-
-  remove(flight: Flight): void {
-    this.answered(flight);
-    this.#flights.delete(flight);
-    const sameUrl = this.#byUrl.get(flight.url);
-    if (sameUrl?.delete(flight) && sameUrl.size === 0) {
-      this.#byUrl.delete(flight.url);
-    }
+  /** It is in flight until the permit is given back. */
+  begin(flight: Flight): Permit {
+    this.#flights.add(flight);
+    return this.#usage.take(
+      askOf(flight),
+      () => this.#flights.delete(flight),
+    );
   }
 
   /** Deliveries whose lease must be renewed at `now` (Unix milliseconds). */
   toRenew(now: number): Flight[] {
-    return [...this.#flights.keys()].filter(({ leaseUntil }) =>
+    return [...this.#flights].filter(({ leaseUntil }) =>
       mustRenew(leaseUntil, now)
     );
   }
@@ -89,54 +114,14 @@ export class InFlight {
    */
   shares(heads: readonly QueueHead[]): ClaimShare[] {
     const shares: ClaimShare[] = [];
-    const given = new Map<string, { all: number; failing: number }>();
-    const givenTo = new Map<string, number>();
-    let room = IN_ALL - this.size;
-    const failing = [...this.#flights.keys()].filter((flight) =>
-      flight.failing
-    );
-    let failingRoom = FAILING_IN_ALL - failing.length;
+    const plan = this.#usage.plan();
     for (const head of heads) {
-      const taken = given.get(head.url) ?? { all: 0, failing: 0 };
-      const limit = Math.min(
-        this.#sellerRoom(head, givenTo.get(head.sellerId) ?? 0, room),
-        head.failing ? failingRoom : room,
-        this.#endpointRoom(head, taken),
-      );
+      const ask = askOf(head);
+      const limit = limitOf(head)(ask, plan);
       if (limit <= 0) continue;
-      room -= limit;
-      taken.all += limit;
-      if (head.failing) {
-        failingRoom -= limit;
-        taken.failing += limit;
-      }
-      given.set(head.url, taken);
-      const own = givenTo.get(head.sellerId) ?? 0;
-      givenTo.set(head.sellerId, own + limit);
+      plan.add({ ...ask, amount: limit });
       shares.push({ head, limit });
     }
     return shares;
-  }
-
-  #sellerRoom({ sellerId }: QueueHead, given: number, room: number): number {
-    const own = this.#times.held(sellerId) + given;
-    return Math.min(room, Math.ceil(this.#times.most(sellerId, room) - own));
-  }
-
-  #endpointRoom(
-    { webhookId, url, failing }: QueueHead,
-    taken: { all: number; failing: number },
-  ): number {
-    const flights = [...this.#byUrl.get(url) ?? []];
-    const room = PER_ENDPOINT - flights.length - taken.all;
-    if (!failing) return room;
-    // Deliveries that began before the webhook failed count, too.
-    const failingFlights = flights.filter((flight) =>
-      flight.failing || flight.webhookId === webhookId
-    );
-    return Math.min(
-      room,
-      PER_FAILING_ENDPOINT - failingFlights.length - taken.failing,
-    );
   }
 }

@@ -9,6 +9,7 @@ import type { Services } from "../../services.ts";
 import { Signal } from "../../jobs/signals.ts";
 import { outageOf, type Sql, type Tx } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
+import type { Permit } from "../../lib/usage.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type Claim,
@@ -239,7 +240,6 @@ export class WebhookRole implements BackgroundRole {
   }
 
   #launch(flight: Flight, payload: Payload): void {
-    this.#inFlight.add(flight);
     const sending = this.#deliver(flight, payload)
       .catch((error) =>
         // Its lease expires by itself; it is sent again then.
@@ -250,16 +250,16 @@ export class WebhookRole implements BackgroundRole {
       )
       .finally(() => {
         this.#sending.delete(sending);
-        this.#inFlight.remove(flight);
         this.#services.signals.deliveries.notify();
       });
     this.#sending.add(sending);
   }
 
   async #deliver(flight: Flight, payload: Payload): Promise<void> {
+    using permit = this.#inFlight.begin(flight);
     const { outcome, failures, endedAt } = await inSpan(
       "delivery.attempt",
-      () => this.#attempt(flight, payload),
+      () => this.#attempt(flight, payload, permit),
       {
         root: true,
         attributes: ({ outcome }) => ({
@@ -275,7 +275,11 @@ export class WebhookRole implements BackgroundRole {
   }
 
   /** Sends a delivery once and records the outcome. */
-  async #attempt(flight: Flight, payload: Payload): Promise<Attempted> {
+  async #attempt(
+    flight: Flight,
+    payload: Payload,
+    permit: Permit,
+  ): Promise<Attempted> {
     const { deps } = this.#services;
     const outcome = await sendPayload({
       payload,
@@ -287,7 +291,8 @@ export class WebhookRole implements BackgroundRole {
       signal: this.#aborting.signal,
     });
     const endedAt = deps.clock.monotonic();
-    this.#inFlight.answered(flight);
+    // The seller does not pay for the time after the answer.
+    permit.stopTime();
     await deps.maybe?.("delivery answered");
     const settled = await this.#record(flight, outcome);
     await deps.maybe?.("delivery recorded");

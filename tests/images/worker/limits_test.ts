@@ -4,7 +4,7 @@ import {
   type DownloadSource,
   OriginHistory,
 } from "../../../src/images/worker/limits.ts";
-import { OwnerTimes } from "../../../src/net/hold_times.ts";
+import { OwnerRegister, Usage } from "../../../src/lib/usage.ts";
 import { TestClock } from "../../support/clock.ts";
 
 function takeAll(slots: DownloadLimits, source: DownloadSource): number {
@@ -20,18 +20,22 @@ function takeAll(slots: DownloadLimits, source: DownloadSource): number {
 function empty(prompt: readonly string[] = [], slow: readonly string[] = []) {
   const history = new OriginHistory();
   const clock = new TestClock();
-  const times = new OwnerTimes(clock);
+  const owners = new OwnerRegister(clock);
+  const usage = new Usage(owners);
   const held = (sellers: readonly string[], ms: number) => {
     for (const seller of sellers) {
-      const holds = Array.from({ length: 500 }, () => times.begin(seller));
+      const holds = Array.from(
+        { length: 500 },
+        () => usage.take({ owner: seller }),
+      );
       clock.advance(ms);
-      for (const hold of holds) hold.end();
+      for (const hold of holds) hold[Symbol.dispose]();
     }
   };
   held(prompt, 100);
   held(slow, 40_000);
   const planned = (inFlight: DownloadSource[]) =>
-    new DownloadLimits(history, times, inFlight);
+    new DownloadLimits(history, owners, inFlight);
   return { slots: planned([]), history, planned };
 }
 

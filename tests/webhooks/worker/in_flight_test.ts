@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import type { Permit } from "../../../src/lib/usage.ts";
 import type { QueueHead } from "../../../src/webhooks/rows/queue.ts";
 import {
   type Flight,
@@ -20,6 +21,7 @@ function headsOf(seller: string, urls: number): QueueHead[] {
 class Endpoints {
   readonly clock = new TestClock();
   readonly inFlight = new InFlight(this.clock);
+  readonly #permits = new Map<Flight, Permit>();
 
   /** Sends what may be sent; answers that. */
   send(heads: readonly QueueHead[]): Flight[] {
@@ -30,14 +32,16 @@ class Endpoints {
         leaseUntil: 0,
       }))
     );
-    for (const flight of flights) this.inFlight.add(flight);
+    for (const flight of flights) {
+      this.#permits.set(flight, this.inFlight.begin(flight));
+    }
     return flights;
   }
 
   /** Has these answered after so long. */
   answer(flights: readonly Flight[], ms: number): void {
     this.clock.advance(ms);
-    for (const flight of flights) this.inFlight.remove(flight);
+    for (const flight of flights) this.#permits.get(flight)![Symbol.dispose]();
   }
 }
 
@@ -71,7 +75,7 @@ Deno.test("a lease is renewed in time, and at once if the clock has gone back", 
   const leases = [10_001, 15_000, 10_000, 3_600_000 + 12_000];
   const heads = headsOf("seller", leases.length);
   for (const [n, head] of heads.entries()) {
-    inFlight.add({
+    inFlight.begin({
       ...head,
       claim: { id: head.webhookId, leaseId: "l", attempt: 1 },
       leaseUntil: now + leases[n],
