@@ -39,14 +39,20 @@ async function steady(
   url: string,
   request: Uint8Array,
 ): Promise<void> {
-  const { rate } = await load({
+  const found = await load({
     url,
     connections: 16,
     ms: 500,
     request: () => request,
     expect: 200,
   });
+  noteLoad(name, found);
+}
+
+function noteLoad(name: string, { rate, p50, p99 }: Load): void {
   table.note(name, "/s", rate);
+  table.note(`${name}: p50`, "ms", p50);
+  table.note(`${name}: p99`, "ms", p99);
 }
 
 /** Uploads these documents, so many at once. */
@@ -58,7 +64,7 @@ async function bulk(
 ): Promise<void> {
   const requests = bodies.map((body) => service.upload("bench", body));
   const started = performance.now();
-  const { p50 } = await load({
+  const { p50, p99 } = await load({
     url,
     connections,
     count: requests.length,
@@ -66,7 +72,8 @@ async function bulk(
     expect: 200,
   });
   const seconds = (performance.now() - started) / 1_000;
-  if (connections === 1) table.note(`${name}: each`, "ms", p50);
+  table.note(`${name}: each`, "ms", p50);
+  table.note(`${name}: each, p99`, "ms", p99);
   table.note(name, "products/s", requests.length * 250 / seconds);
 }
 
@@ -99,7 +106,7 @@ async function updatesBesideUploads(round: number): Promise<void> {
       expect: 200,
     }),
   ]);
-  table.note("PUT attribute beside four uploads: p99", "ms", besides.p99);
+  noteLoad("PUT attribute beside four uploads", besides);
 }
 
 async function round(n: number): Promise<void> {
@@ -113,9 +120,8 @@ async function round(n: number): Promise<void> {
   const { rate } = await updates(1, 1_000, parts);
   table.note("bare service: one-row commits, 1 connection", "/s", rate);
   for (const connections of [1, 16, 64]) {
-    const { rate, p99 } = await updates(connections, 1_000);
-    table.note(`PUT attribute, ${connections} connections`, "/s", rate);
-    table.note(`PUT attribute, ${connections} connections: p99`, "ms", p99);
+    const found = await updates(connections, 1_000);
+    noteLoad(`PUT attribute, ${connections} connections`, found);
   }
   await updatesBesideUploads(n);
   for (const [ms, { url }] of hosts) {
@@ -128,6 +134,7 @@ async function round(n: number): Promise<void> {
   }
   await steady("status of 250 products, 16 connections", service.url, status);
   await steady("list of ten webhooks, 16 connections", service.url, list);
+  await steady("page of 20 products, 16 connections", service.url, page);
 }
 
 function documents(prefix: string, count: number): Uint8Array[] {
@@ -157,6 +164,7 @@ await service.addWebhooks("bench", prompt.url);
 const final = await service.transactionOf("bench", document("final"));
 const status = service.request("bench", "GET", `bulk_products/${final}`);
 const list = service.request("bench", "GET", "webhooks");
+const page = service.request("bench", "GET", "products?limit=20");
 for (let n = 0; n < ROUNDS; n++) await round(n);
 table.note("memory after all of it", "MiB", await service.memoryMiB());
 table.forget("warm-up");

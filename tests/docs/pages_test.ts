@@ -12,12 +12,18 @@ function idsOf(html: string): string[] {
   return [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
 }
 
-Deno.test("every file is a chapter", () => {
+/** Files for contributors, which the service does not show. */
+const UNSERVED = ["src/docs/experiments.md"];
+
+Deno.test("every file is a chapter, but for those of contributors alone", () => {
   const served = CHAPTERS.map(({ name, text }) => ({
     file: `src/docs/${name}.md`,
     text,
   }));
-  assertEquals(served.sort((a, b) => a.file < b.file ? -1 : 1), chapters());
+  assertEquals(
+    served.sort((a, b) => a.file < b.file ? -1 : 1),
+    chapters().filter(({ file }) => !UNSERVED.includes(file)),
+  );
 });
 
 Deno.test("the README lists the chapters in the order of /docs, with their titles", () => {
