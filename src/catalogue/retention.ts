@@ -110,7 +110,8 @@ export async function* sweepIdempotencyKeys(
 export async function* finishImageChanges(
   { db }: RetentionServices,
 ): AsyncGenerator<number, void> {
-  while (await db.read((sql) => sql.get(REST)) !== undefined) {
+  const rest = () => db.read((sql) => sql.get(REST), { single: true });
+  while (await rest() !== undefined) {
     yield await db.write(touchRest, MAINTENANCE);
   }
 }

@@ -37,13 +37,13 @@ export async function* sweepAbandoned(
   services: Pick<Services, "db" | "deps" | "images">,
 ): AsyncGenerator<number, void> {
   const { db } = services;
-  if (!await db.read(hasAbandoned)) return;
+  if (!await db.read(hasAbandoned, { single: true })) return;
   for (let after: string | null = BEFORE_ALL_IDS; after !== null;) {
     const from: string = after;
     after = await db.write((tx) => judgeAbandoned(tx, from), MAINTENANCE);
     yield 0;
   }
-  if (!await db.read(hasAbandoned)) return;
+  if (!await db.read(hasAbandoned, { single: true })) return;
   yield* sweepFiles(services, 0);
   yield* untilNone(() => db.write(forgetShared, MAINTENANCE));
   yield* untilNone(() => db.write(deleteAbandoned, MAINTENANCE));

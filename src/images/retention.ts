@@ -13,7 +13,7 @@ import {
   PREFIXES,
   sha256Of,
 } from "./storage/blob_store.ts";
-import { type Db, MAINTENANCE } from "../database/db.ts";
+import { type Db, MAINTENANCE, type Sql } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
@@ -151,7 +151,8 @@ export async function* sweepFiles(
   const removed: string[] = [];
   for (const prefix of PREFIXES) {
     yield 0;
-    if (!await db.read((sql) => hasUnneeded(sql, prefix, since))) continue;
+    const isUnneeded = (sql: Sql) => hasUnneeded(sql, prefix, since);
+    if (!await db.read(isUnneeded, { single: true })) continue;
     const pieces = removeUnder(db, images, clock, prefix, since);
     for await (const files of pieces) {
       for (const { name } of files) removed.push(name);

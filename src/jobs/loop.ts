@@ -34,7 +34,7 @@ const AFTER_FAILURE_MS = 1_000;
 
 export class Loop {
   readonly #options: LoopOptions;
-  readonly #stopping = new AbortController();
+  #isStopping = false;
   #running: Promise<void> | null = null;
   #failure: unknown = null;
 
@@ -53,16 +53,16 @@ export class Loop {
 
   /** Resolves when the current step has ended; starts no other. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#isStopping = true;
+    this.#options.signal.notify();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     const { deps, signal, idleMs, name, step } = this.#options;
     const { clock, log, yieldToIo } = deps;
-    const abort = this.#stopping.signal;
     const failures = new OngoingFailure(clock);
-    while (!abort.aborted) {
+    while (!this.#isStopping) {
       // Read before the step looks at the rows, so that no wake-up is lost in
       // between.
       const since = signal.count;
@@ -83,7 +83,7 @@ export class Loop {
         }
         pause = Math.min(AFTER_FAILURE_MS, idleMs);
       }
-      if (pause > 0) await signal.wait(clock, pause, { abort, since });
+      if (pause > 0) await signal.wait(clock, pause, { since });
       // On SQLite a step never yields to the event loop. Without this, a loop
       // that is always late would block every request.
       else await yieldToIo();

@@ -97,7 +97,9 @@ export class PeriodicJobs {
 
   /** The job with the earliest due time. */
   #next(): Scheduled | undefined {
-    return this.#jobs.toSorted((a, b) => a.dueAt - b.dueAt)[0];
+    let [next] = this.#jobs;
+    for (const job of this.#jobs) if (job.dueAt < next.dueAt) next = job;
+    return next;
   }
 
   /** Returns after how many ms the job is due again. */

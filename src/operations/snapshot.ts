@@ -91,15 +91,16 @@ export class Snapshot {
     queue.set(exhausted, "deliveries", "exhausted");
     const delivery = await db.read((sql) => oldestDueDelivery(sql, now));
     queueOldestDue.set(secondsSince(delivery ?? now, now), "deliveries");
-    const image = await db.read(oldestDueImage);
+    const single = { single: true };
+    const image = await db.read(oldestDueImage, single);
     queueOldestDue.set(secondsSince(image ?? now, now), "images");
-    const { below, next } = await db.read((sql) => sql.changeHorizon());
+    const { below, next } = await db.read((sql) => sql.changeHorizon(), single);
     const at = deps.clock.monotonic();
     if (below === next || below !== this.#horizon.below) {
       this.#horizon = { below, since: at };
     }
     metrics.changeFeedLag.set((at - this.#horizon.since) / 1_000);
-    const webhooks = await db.read(countWebhooks);
+    const webhooks = await db.read(countWebhooks, single);
     for (const [state, n] of Object.entries(webhooks)) {
       metrics.webhooks.set(n, state);
     }

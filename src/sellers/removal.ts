@@ -56,8 +56,7 @@ export async function* sweepRemovedSellers(
       sql.get<SellerKeys>(
         `SELECT id, seller_no AS no FROM sellers WHERE status = 'removed'
          ORDER BY id LIMIT 1`,
-      )
-    );
+      ), { single: true });
     if (seller === undefined) return;
     const { id } = seller;
     for (const portion of PORTIONS) {

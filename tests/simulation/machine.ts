@@ -53,6 +53,8 @@ export class Machine implements Disposable {
   readonly connections = new Set<DatabaseSync>();
   /** Called with each new one of them. */
   readonly connected = new Set<(connection: DatabaseSync) => void>();
+  /** Calls of SQLite that may have changed a row. */
+  writes = 0;
   /** Decides which calls of SQLite fail. */
   failSqlite: FailSqlite = () => null;
   /** Called when the files are in another folder. */

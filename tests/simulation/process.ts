@@ -117,7 +117,10 @@ export class Life implements Server {
   readonly #ended = Promise.withResolvers<never>();
   readonly #clients = new Set<ClientConnection>();
   readonly #connections = new Set<DatabaseSync>();
-  readonly #connect = failingSqlite((call) => this.#machine.failSqlite(call));
+  readonly #connect = failingSqlite((call) => {
+    if (!call.readOnly) this.#machine.writes++;
+    return this.#machine.failSqlite(call);
+  });
   /** What waits until it can run again. */
   readonly #held: (() => void)[] = [];
   readonly #places = new Map<string, Delays>();

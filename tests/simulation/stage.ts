@@ -90,6 +90,10 @@ export class SimulatedStage implements Stage, Disposable {
     return this.#reader.all(sql, params) as T[];
   }
 
+  writes(): number {
+    return this.machine.writes;
+  }
+
   /** As the last connection to a file, one of a process closes its log. */
   #closeReader(): void {
     this.#reader?.[Symbol.dispose]();

@@ -43,39 +43,40 @@ export interface SqliteCall {
 export type FailSqlite = (call: SqliteCall) => SqliteErrorName | null;
 
 /** To be `Deps.connectSqlite`. */
-export function failingSqlite(fail: FailSqlite): ConnectSqlite {
+export function failingSqlite(decide: FailSqlite): ConnectSqlite {
   return (file, options) => {
     const { readOnly = false } = options;
-    throwIf(fail({ method: "open", sql: "", readOnly }), "open", () => {});
-    return new FailingDatabase(file, options, fail);
+    const name = decide({ method: "open", sql: "", readOnly });
+    if (name !== null) fail(name, "open", () => {});
+    return new FailingDatabase(file, options, decide);
   };
 }
 
 class FailingDatabase extends DatabaseSync {
-  readonly #fail: FailSqlite;
+  readonly #decide: FailSqlite;
   readonly #readOnly: boolean;
 
-  constructor(file: string, options: DatabaseSyncOptions, fail: FailSqlite) {
+  constructor(file: string, options: DatabaseSyncOptions, decide: FailSqlite) {
     super(file, options);
-    this.#fail = fail;
+    this.#decide = decide;
     this.#readOnly = options.readOnly ?? false;
   }
 
   override exec(sql: string): void {
-    this.#mayFail("exec", sql);
+    this.#mayFail(this.#call("exec", sql));
     super.exec(sql);
   }
 
   override prepare(sql: string): StatementSync {
-    this.#mayFail("prepare", sql);
+    this.#mayFail(this.#call("prepare", sql));
     const statement = super.prepare(sql);
     for (const method of RUNNING) {
+      const call = this.#call(method, sql);
       const run = statement[method] as (...params: unknown[]) => unknown;
-      const mayFail = (...params: unknown[]) => {
-        this.#mayFail(method, sql);
-        return run.apply(statement, params);
+      statement[method] = (...params: unknown[]) => {
+        this.#mayFail(call);
+        return run.apply(statement, params) as never;
       };
-      Object.defineProperty(statement, method, { value: mayFail });
     }
     return statement;
   }
@@ -83,24 +84,28 @@ class FailingDatabase extends DatabaseSync {
   override close(): void {
     // The connection is closed in any case, as by `sqlite3_close_v2`.
     super.close();
-    this.#mayFail("close", "");
+    this.#mayFail(this.#call("close", ""));
   }
 
-  #mayFail(method: SqliteCall["method"], sql: string): void {
-    const name = this.#fail({ method, sql, readOnly: this.#readOnly });
-    throwIf(name, method, () => {
+  #call(method: SqliteCall["method"], sql: string): SqliteCall {
+    return { method, sql, readOnly: this.#readOnly };
+  }
+
+  #mayFail(call: SqliteCall): void {
+    const name = this.#decide(call);
+    if (name === null) return;
+    fail(name, call.method, () => {
       if (this.isOpen && this.isTransaction) super.exec("ROLLBACK");
     });
   }
 }
 
 /** Throws what the driver throws; `rollBack` is what SQLite does before. */
-function throwIf(
-  name: SqliteErrorName | null,
+function fail(
+  name: SqliteErrorName,
   method: SqliteCall["method"],
   rollBack: () => void,
-): void {
-  if (name === null) return;
+): never {
   if (ROLLS_BACK.has(name)) rollBack();
   const [errcode, errstr] = SQLITE_ERRORS[name];
   const error = Object.assign(new Error(errstr), { code: "ERR_SQLITE_ERROR" });

@@ -115,6 +115,12 @@ interface Prepared {
 }
 
 /**
+ * By their source, because to compile one takes as long as to prepare a small
+ * statement. They follow from the columns of the statements in this program.
+ */
+const rowMakers = new Map<string, Prepared["toRow"]>();
+
+/**
  * The driver's own row objects are slow to create and to read; object literals
  * take half the time.
  */
@@ -124,12 +130,15 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
   const fields = statement.columns().map(({ name }, index) =>
     `${JSON.stringify(name)}: values[${index}]`
   );
-  const toRow = new Function("values", `return { ${fields.join(", ")} };`);
+  const source = `return { ${fields.join(", ")} };`;
+  const toRow = rowMakers.get(source) ??
+    new Function("values", source) as Prepared["toRow"];
+  rowMakers.set(source, toRow);
   const writes = !/^\s*SELECT\b/.test(sql);
   return {
     statement,
     writes,
-    toRow: toRow as Prepared["toRow"],
+    toRow,
     insertMany: insertOf(sql, ROWS_OF_INSERT),
   };
 }

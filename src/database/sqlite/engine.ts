@@ -196,7 +196,7 @@ class SqliteDb implements Db {
     if (unusable !== null) return Promise.reject(unusable);
     const ask = () => readBy(this.#reader, fn, options);
     const result = this.#reading.then(() => {
-      this.#endSnapshot();
+      if (this.#reader.inTransaction) this.#reader.exec("COMMIT");
       this.#reader.failure = null;
       return options.single ? ask() : this.#snapshot(ask);
     });
@@ -211,15 +211,11 @@ class SqliteDb implements Db {
       return await ask();
     } finally {
       try {
-        this.#endSnapshot();
+        this.#reader.exec("COMMIT");
       } catch {
         // What was read is right. The next read ends it, or fails.
       }
     }
-  }
-
-  #endSnapshot(): void {
-    if (this.#reader.inTransaction) this.#reader.exec("COMMIT");
   }
 
   write<T>(

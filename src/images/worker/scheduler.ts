@@ -4,6 +4,7 @@
  */
 import type { Sql } from "../../database/db.ts";
 import {
+  ANY_PENDING,
   dueImages,
   type ImageJob,
   pendingOrigins,
@@ -69,6 +70,9 @@ export async function pickImages(
   const picked = nothingPicked(round);
   const limits = new DownloadLimits(history, owners, inFlight);
   if (limits.full) return picked;
+  if (await sql.get(ANY_PENDING) === undefined) {
+    return nothingPicked(FIRST_ROUND);
+  }
   const origins = new Map(round.origins);
   const sellers = await sellersInTurn(sql, round.sellerId);
   // Their downloads end first, and every end is followed by another read.
@@ -83,10 +87,12 @@ export async function pickImages(
 }
 
 async function sellersInTurn(sql: Sql, after: string): Promise<string[]> {
-  const sellers = await pendingSellers(sql, after, SELLERS);
-  if (sellers.length === SELLERS || after === "") return sellers;
-  const first = await pendingSellers(sql, "", SELLERS - sellers.length);
-  return [...sellers, ...first.filter((sellerId) => sellerId <= after)];
+  const first = await pendingSellers(sql, "", SELLERS);
+  const later = first.length < SELLERS
+    ? first.filter((sellerId) => sellerId > after)
+    : await pendingSellers(sql, after, SELLERS);
+  const others = first.filter((sellerId) => sellerId <= after);
+  return [...later, ...others].slice(0, SELLERS);
 }
 
 interface SellerLook {

@@ -67,8 +67,10 @@ export class Outages implements Actor {
   /** Waits for a moment at which images or deliveries are in progress. */
   async #opportunity(random: Random): Promise<void> {
     const { stage, caller } = this.#scene;
-    for (let looks = 0; looks < LOOKS; looks++) {
-      if (stage.rows(LEASES).length > 0) break;
+    for (let looks = 0, seen = -1; looks < LOOKS; looks++) {
+      const writes = stage.writes();
+      if (writes !== seen && stage.rows(LEASES).length > 0) break;
+      seen = writes;
       await caller.sleep(LOOK_MS);
     }
     await caller.sleep(LOOK_MS * 4 * random.next() ** 3);

@@ -34,6 +34,8 @@ export interface Stage {
   backUp(): Promise<Copy>;
   /** Images that are stored by their rows, and have no file. */
   lostFiles(): readonly string[];
+  /** A number that grows before the rows change. */
+  writes(): number;
   /** Images that were being fetched when another worker began to. */
   doubles(): readonly { url: string; at: number }[];
   /** Lines of the log that say that something is wrong. */
