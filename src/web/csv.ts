@@ -12,6 +12,8 @@ export interface Table {
   rows: readonly (readonly string[])[];
   /** The line of each row in a spreadsheet, from 1. */
   numbers: readonly number[];
+  /** What stands between values. */
+  delimiter: string;
   /** Why values may stand in wrong columns, as a sentence; null: they do not. */
   flaw: string | null;
 }
@@ -72,7 +74,7 @@ export function* readTable(text: string): Work<Table> {
     : wide !== null
     ? flawOfRow(wide, delimiter)
     : null;
-  return { header: header ?? [], rows, numbers, flaw };
+  return { header: header ?? [], rows, numbers, delimiter, flaw };
 }
 
 function flawOfRow(wide: number, delimiter: string): string {
@@ -86,16 +88,23 @@ export function namedDelimiter(text: string): string | null {
   return NAMED.exec(text)?.[1] ?? null;
 }
 
-/** The one that the first line has most of; it names the columns. */
+/**
+ * The one that the first line has most of; it names the columns. Of as many, the
+ * one that is less likely in a name.
+ */
 function delimiterOf(text: string): string {
   const [first] = text.split("\n", 1);
   const times = (delimiter: string) => first.split(delimiter).length;
-  return [",", ";", "\t"].reduce((a, b) => times(b) > times(a) ? b : a);
+  return ["\t", ";", ","].reduce((a, b) => times(b) > times(a) ? b : a);
 }
 
-/** A table as CSV. No text of it is read as a formula. */
+/** A table as CSV. Unless told otherwise, no text of it is read as a formula. */
 export function csvOf(
   rows: readonly (readonly (string | number | null)[])[],
+  // What came from a file goes back as it was.
+  options: { delimiter?: string; escapeFormulae: boolean } = {
+    escapeFormulae: true,
+  },
 ): string {
-  return MARK + Papa.unparse(rows, { escapeFormulae: true }) + "\r\n";
+  return MARK + Papa.unparse(rows, options) + "\r\n";
 }

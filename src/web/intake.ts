@@ -7,9 +7,16 @@ import { now } from "./browser.ts";
 import { readTable, type Table } from "./csv.ts";
 import { isTable, kindOf, type Refused } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
+import type { Sheet } from "./sheet.ts";
 import { makeDocuments, type Mapping } from "./spreadsheet.ts";
 import { Store } from "./store.ts";
-import { dropFile, takeDocuments, takeFile } from "./upload.ts";
+import {
+  dropFile,
+  type Origin,
+  takeDocuments,
+  takeFile,
+  upload,
+} from "./upload.ts";
 
 /** A table whose columns are being mapped. */
 export interface Spreadsheet {
@@ -84,9 +91,32 @@ export async function takeColumns(
   { name, table }: Spreadsheet,
   mapping: Mapping,
 ): Promise<void> {
+  await takeSheet(client, { name, table, mapping });
+}
+
+/** Makes documents of a table whose columns are known, and checks them. */
+export async function takeSheet(
+  client: Client | null,
+  sheet: Sheet,
+  origin: Origin = {},
+): Promise<void> {
+  const { name, table, mapping } = sheet;
   const work = makeDocuments(name, table, mapping);
   const documents = await inSlices(work, takeAnew());
-  if (documents !== null) await takeDocuments(client, name, documents);
+  if (documents === null) return;
+  await takeDocuments(client, name, documents, { ...origin, sheet });
+}
+
+/** Goes back to the columns of a table, with its corrections. */
+export function mapAgain(): void {
+  const { sheet } = upload.value ?? {};
+  takeAnew();
+  dropFile();
+  if (sheet == null) return;
+  intake.set({
+    name: "spreadsheet",
+    spreadsheet: { name: sheet.name, table: sheet.table },
+  });
 }
 
 async function takeTable(

@@ -176,6 +176,28 @@ export function indented(text: string): string {
   return result + text.slice(last);
 }
 
+/** How many products a document has. */
+export function productCount(text: string): number {
+  return piecesOf(text)
+    .filter(({ name, path }) => name === "product" && path === "").length;
+}
+
+/** The document without the products of these numbers, from 1. */
+export function withoutProducts(
+  text: string,
+  numbers: readonly number[],
+): string {
+  const out = new Set(numbers);
+  return piecesOf(text)
+    .filter(({ name, path, product }) =>
+      name === "product" && path === "" && out.has(product ?? 0)
+    )
+    .reduceRight(
+      (all, { start, end }) => all.slice(0, start) + all.slice(end),
+      text,
+    );
+}
+
 function isUnreadable(line: string): boolean {
   return line.length > LONG_LINE && line.split("<").length > MANY_TAGS;
 }
@@ -237,7 +259,8 @@ export class Finder {
     const whole = product === undefined
       ? undefined
       : this.#byProduct.get(product)?.[0];
-    if (whole !== undefined) return { start: whole.start, end: whole.open };
+    // What is missing is typed behind the tag, not in its place.
+    if (whole !== undefined) return { start: whole.open, end: whole.open };
     return line === undefined ? null : this.#lineAt(line);
   }
 
@@ -267,12 +290,13 @@ export class Finder {
       return this.#attributeIn(start, open, attribute) ?? nameRange;
     }
     if (code === "unknown_element") return nameRange;
-    if (path === "" || close === open) return { start, end: open };
+    if (path === "") return { start, end: open };
+    if (close === open) return { start: open, end: open };
     const content = this.#text.slice(open, close);
     const before = content.length - content.trimStart().length;
     const value = content.trim();
     // What follows the start tag may be other elements rather than a value.
-    if (value === "" || value.includes("\n")) return { start, end: open };
+    if (value === "" || value.includes("\n")) return { start: open, end: open };
     return { start: open + before, end: open + before + value.length };
   }
 

@@ -4,8 +4,6 @@
  * upload may have.
  */
 import {
-  fieldCalled,
-  LIST_NAMES,
   type ListField,
   LISTS,
   PRODUCTS_LIMIT,
@@ -18,51 +16,136 @@ import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 import { inBrowser } from "./browser.ts";
 import { csvOf, type Table } from "./csv.ts";
 import { withUnit } from "./draft.ts";
-import type { Work } from "./slices.ts";
+import {
+  currencyOf,
+  plainDigits,
+  targetByValues,
+  valuesIn,
+} from "./guesses.ts";
+import {
+  nameColumnOf,
+  presetOf,
+  type Target,
+  TARGETS,
+  targetsByName,
+} from "./headers.ts";
 import { indented } from "./markup.ts";
-import { labelOf } from "./words.ts";
+import {
+  decimalOf,
+  fromHundredths,
+  gramsOf,
+  HUNDREDTHS,
+  pointOf,
+  priceUnitOf,
+  type Reading,
+  weightUnitOf,
+} from "./numbers.ts";
+import type { Work } from "./slices.ts";
 import type { Document } from "./upload.ts";
-
-/**
- * What a column holds: a scalar field, `currency`, a list, `attribute` (whose
- * name is the column's), or nothing that is sent.
- */
-export type Target = ScalarField | ListField | "currency" | "attribute" | "";
-
-/** The targets to choose from. Each column of attributes is one attribute. */
-export const TARGETS: readonly { target: Target; label: string }[] = [
-  { target: "", label: "– leave out –" },
-  ...SCALAR_NAMES.map((target) => ({
-    target,
-    label: SCALAR_RULES[target].label,
-  })),
-  { target: "currency", label: "Currency" },
-  ...LIST_NAMES.filter((name) => name !== "attributes")
-    .map((target) => ({ target, label: labelOf(target) })),
-  { target: "attribute", label: "Attribute of that name" },
-];
 
 export interface Mapping {
   /** For each column. */
   targets: readonly Target[];
+  /** For each column; it matters to those with numbers. */
+  readings: readonly Reading[];
+  /** For each column: the one with the attribute's name, or -1. */
+  nameColumns: readonly number[];
   /** The currency of prices without a column for it. */
+  currency: string;
+  /** Entries of a list stand behind commas. */
+  commas: boolean;
+}
+
+/** What a person chose for columns of a name, other than what was proposed. */
+interface Chosen {
+  targets: Record<string, Target>;
+  units: Record<string, string>;
   currency: string;
 }
 
-const kept = inBrowser("columns");
+const kept = inBrowser("chosen columns");
 
-/** What was chosen before for columns of these names, or what they look like. */
-export function mappingFor({ header }: Table): Mapping {
-  const known = remembered();
-  const taken = new Set<Target>();
-  const targets = header.map((name) => {
-    const chosen = TARGETS.find(({ target }) => target === known.targets[name]);
-    const target = chosen?.target ?? guess(name);
-    if (taken.has(target) && !isRepeatable(target)) return "";
-    taken.add(target);
-    return target;
+/**
+ * What was chosen before for columns of these names, or what they look like by
+ * their names and values.
+ */
+export function mappingFor(table: Table): Mapping {
+  const { targets, units, currency } = remembered();
+  const proposed = proposedFor(table);
+  const chosen = withoutRepetitions(table.header.map((name, i) => {
+    const known = TARGETS.find(({ target }) =>
+      Object.hasOwn(targets, name) && target === targets[name]
+    );
+    return known?.target ?? proposed.targets[i];
+  }));
+  return {
+    ...proposed,
+    targets: chosen,
+    readings: table.header.map((name, i) =>
+      readingOf(table, i, chosen[i], Object.hasOwn(units, name) && units[name])
+    ),
+    currency: proposed.currency || currency,
+  };
+}
+
+/** Of several columns of a field that can have one value, the first. */
+function withoutRepetitions(targets: readonly Target[]): Target[] {
+  return targets.map((target, i) =>
+    isRepeatable(target) || targets.indexOf(target) === i ? target : ""
+  );
+}
+
+/** How the numbers of a column are read once it is this field. */
+export function readingOf(
+  { header, rows }: Table,
+  column: number,
+  target: Target,
+  chosen: string | false = false,
+): Reading {
+  const unitOf = target === "weight"
+    ? weightUnitOf
+    : isPrice(target)
+    ? priceUnitOf
+    : () => "";
+  return {
+    point: pointOf(valuesIn(rows, column, 1_000)),
+    unit: chosen || unitOf(header[column]),
+  };
+}
+
+/** Whether its values are amounts of money. */
+export function isPrice(target: Target): boolean {
+  return ["price", "compare_at_price", "sale_price"].includes(target);
+}
+
+/** What a table looks like, whatever was chosen before. */
+function proposedFor({ header, rows }: Table): Mapping {
+  const preset = presetOf(header);
+  const byName = targetsByName(header);
+  const targets = header.map((name, i): Target => {
+    const target = byName[i];
+    if (target !== null || preset !== undefined) return target ?? "";
+    const found = targetByValues(name, valuesIn(rows, i));
+    return found === null || byName.includes(found) && !isRepeatable(found)
+      ? ""
+      : found;
   });
-  return { targets, currency: known.currency };
+  // When a sale begins and ends cannot be sent: it may be over.
+  const isTimed = header.some((name, i) =>
+    /date sale price/i.test(name) && valuesIn(rows, i, 1).length > 0
+  );
+  const price = targets.indexOf("price");
+  return {
+    targets: withoutRepetitions(
+      targets.map((target) => isTimed && target === "sale_price" ? "" : target),
+    ),
+    readings: [],
+    nameColumns: header.map((_, i) => nameColumnOf(header, i)),
+    currency: price < 0
+      ? ""
+      : currencyOf(header[price], valuesIn(rows, price, 1_000)),
+    commas: preset?.commas ?? false,
+  };
 }
 
 /** Whether several columns may hold it. */
@@ -70,38 +153,29 @@ export function isRepeatable(target: Target): boolean {
   return target === "" || target === "attribute" || target in LISTS;
 }
 
-/** Remembers the columns by name; of several of one name, one that is sent. */
-export function rememberMapping({ header }: Table, mapping: Mapping): void {
-  const chosen: Record<string, Target> = {};
-  header.forEach((name, i) => chosen[name] ||= mapping.targets[i]);
-  const targets = { ...remembered().targets, ...chosen };
-  kept.set(JSON.stringify({ targets, currency: mapping.currency }));
+/** Remembers what of the columns is not as proposed, by their names. */
+export function rememberMapping(table: Table, mapping: Mapping): void {
+  const { targets, units } = remembered();
+  const proposed = proposedFor(table);
+  table.header.forEach((name, i) => {
+    const target = mapping.targets[i];
+    delete targets[name];
+    delete units[name];
+    if (target !== proposed.targets[i]) targets[name] = target;
+    const { unit } = mapping.readings[i];
+    if (unit !== readingOf(table, i, target).unit) units[name] = unit;
+  });
+  const { currency } = mapping;
+  kept.set(JSON.stringify({ targets, units, currency }));
 }
 
-function remembered(): { targets: Record<string, Target>; currency: string } {
+function remembered(): Chosen {
+  const none = { targets: {}, units: {}, currency: "" };
   try {
-    return JSON.parse(kept.get() ?? "");
+    return { ...none, ...JSON.parse(kept.get() ?? "") };
   } catch {
-    return { targets: {}, currency: "" };
+    return none;
   }
-}
-
-function guess(name: string): Target {
-  if (/^attribute[:. ]/i.test(name)) return "attribute";
-  const word = withoutNumber(name.toLowerCase());
-  const byLabel = TARGETS.find(({ label, target }) =>
-    label.toLowerCase() === word || target === word.replace(/[\s-]+/g, "_")
-  );
-  if (byLabel !== undefined) return byLabel.target;
-  const called = fieldCalled(word.replace(/\s/g, ""));
-  return called === null || called === "attributes" ? "" : called as Target;
-}
-
-/** `Image 2` as `Image`. */
-function withoutNumber(name: string): string {
-  let end = name.length;
-  while (end > 0 && " 0123456789".includes(name[end - 1])) end--;
-  return name.slice(0, end).trim();
 }
 
 /** Makes documents of as many products as one may hold. */
@@ -112,14 +186,16 @@ export function* makeDocuments(
 ): Work<Document[]> {
   const documents: Document[] = [];
   for (let from = 0; from < table.rows.length; from += PRODUCTS_LIMIT) {
-    const rows = table.rows.slice(from, from + PRODUCTS_LIMIT);
-    const numbers = table.numbers.slice(from, from + PRODUCTS_LIMIT);
-    const isWhole = rows.length === table.rows.length;
-    const products = rows.map((row) => productOf(row, table, mapping));
-    const text = documentOf(products);
+    const { length } = table.rows.slice(from, from + PRODUCTS_LIMIT);
+    const rows = Array.from({ length }, (_, i) => from + i);
+    const text = documentOf(table, mapping, rows);
     documents.push({
-      name: isWhole ? name : `${name}, rows ${numbers[0]}–${numbers.at(-1)}`,
-      rows: numbers,
+      name: length === table.rows.length
+        ? name
+        : `${name}, rows ${table.numbers[from]}–${
+          table.numbers[from + length - 1]
+        }`,
+      rows,
       text,
       size: new Blob([text]).size,
     });
@@ -128,32 +204,58 @@ export function* makeDocuments(
   return documents;
 }
 
-/** Values of one row by target, as they are sent; empty ones are left out. */
-export function valuesOf(
-  row: readonly string[],
-  { targets, currency }: Mapping,
-): Map<Target, string[]> {
-  const values = new Map<Target, string[]>();
-  const unit = (row[targets.indexOf("currency")] || currency).toUpperCase();
-  targets.forEach((target, i) => {
-    if (target === "" || target === "attribute" || row[i] === "") return;
-    const cell = sendable(row[i]);
-    const texts = target in LISTS
-      ? split(target as ListField, cell)
-      : [converted(target, cell, unit)];
-    values.set(target, [...values.get(target) ?? [], ...texts]);
-  });
-  return values;
-}
-
-function documentOf(products: readonly SentProduct[]): string {
+/** The document with the products of these rows. */
+export function documentOf(
+  { header, rows: all }: Table,
+  mapping: Mapping,
+  rows: readonly number[],
+): string {
+  const products = rows.map((row) => productOf(all[row], header, mapping));
   const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
   return `${declaration}${indented(productsDocument(products))}\n`;
 }
 
+/** Values of one row by target, as they are sent; empty ones are left out. */
+export function valuesOf(
+  row: readonly string[],
+  mapping: Mapping,
+): Map<Target, string[]> {
+  const { targets, currency } = mapping;
+  const values = new Map<Target, string[]>();
+  const unit = (row[targets.indexOf("currency")] || currency).toUpperCase();
+  targets.forEach((target, i) => {
+    if (target === "" || target === "attribute") return;
+    const texts = cellValues(target, row[i], mapping, i, unit);
+    if (texts.length === 0) return;
+    values.set(target, [...values.get(target) ?? [], ...texts]);
+  });
+  const [sale] = values.get("sale_price") ?? [];
+  if (sale !== undefined) {
+    const former = values.get("price");
+    if (former !== undefined) values.set("compare_at_price", former);
+    values.set("price", [sale]);
+    values.delete("sale_price");
+  }
+  return values;
+}
+
+/** The values that a cell holds, as they are sent. */
+export function cellValues(
+  target: Exclude<Target, "" | "attribute">,
+  text: string,
+  { readings, commas }: Mapping,
+  column: number,
+  currency: string,
+): string[] {
+  const cell = sendable(text);
+  if (target in LISTS) return split(target as ListField, cell, commas);
+  return [converted(target, cell, currency, readings[column])]
+    .filter((value) => value !== "");
+}
+
 function productOf(
   row: readonly string[],
-  { header }: Table,
+  header: readonly string[],
   mapping: Mapping,
 ): SentProduct {
   const values = valuesOf(row, mapping);
@@ -162,22 +264,36 @@ function productOf(
     (values.get(name) ?? []).slice(0, 1)
       .map((text) => [name, withUnit(name, text, currency)])
   );
-  const attributes = mapping.targets.flatMap((target, i) =>
-    target === "attribute" && row[i] !== ""
-      ? [{ name: attributeName(header[i]), value: sendable(row[i]) }]
-      : []
-  );
+  const attributes = attributesOf(row, header, mapping);
   const images = values.get("images")?.map((url) => ({ url }));
+  // A sale that has no price any more is over.
+  const isOver = mapping.targets.includes("sale_price") &&
+    values.has("price") && !values.has("compare_at_price");
   return {
     ...Object.fromEntries(scalars),
+    ...(isOver ? { compare_at_price: null } : {}),
     categories: values.get("categories"),
     attributes: attributes.length === 0 ? undefined : attributes,
     images,
   };
 }
 
-function attributeName(header: string): string {
-  return sendable(header.replace(/^attribute[:. ]\s*/i, ""));
+/** What Shopify writes where a product has no options. */
+const NO_OPTION = "Default Title";
+
+function attributesOf(
+  row: readonly string[],
+  header: readonly string[],
+  { targets, nameColumns }: Mapping,
+): { name: string; value: string }[] {
+  return targets.flatMap((target, i) => {
+    const name = nameColumns[i] < 0
+      ? header[i].replace(/^attribute[:. ]\s*/i, "")
+      : row[nameColumns[i]];
+    return target !== "attribute" || row[i] === "" || row[i] === NO_OPTION
+      ? []
+      : [{ name: sendable(name), value: sendable(row[i]) }];
+  });
 }
 
 /** Without the control characters that some programs leave in cells. */
@@ -185,27 +301,68 @@ function sendable(text: string): string {
   return text.replace(FORBIDDEN_IN_XML, "");
 }
 
-/** The entries of a list in one cell. */
-function split(list: ListField, text: string): string[] {
-  const ends = list === "images" ? /[|;\s]+/ : /[|;\n]+/;
-  return text.split(ends).map((entry) => entry.trim()).filter(Boolean);
+/** The entries of a list in one cell. An address may hold a comma itself. */
+function split(list: ListField, text: string, commas: boolean): string[] {
+  const ends = list === "images"
+    ? /(?:[|;\s]|,\s|,(?=https?:))+/
+    : commas
+    ? /[|;\n]+|(?<!\\),\s*/
+    : /[|;\n]+/;
+  return text.split(ends)
+    .map((entry) => entry.replaceAll("\\,", ",").trim()).filter(Boolean);
+}
+
+/** Words of shops for those of the interface; without case and spaces. */
+const WORDS: Readonly<Partial<Record<Target, Record<string, string>>>> = {
+  availability: {
+    in_stock: "1 true yes instock available ja oui si tak lieferbar",
+    out_of_stock: "0 false no outofstock soldout nein nej non nie nee",
+  },
+  status: {
+    active: "1 true yes published publish visible enabled",
+    paused: "0 -1 false no draft archived private hidden disabled unlisted",
+  },
+  condition: {
+    new: "neu ny nytt nya neuf nuevo nowy nieuw",
+    used:
+      "gebraucht begagnad begagnat occasion doccasion usado uzywany gebruikt",
+    refurbished: "generalüberholt renoverad reconditionné reacondicionado",
+  },
+};
+
+function wordFor(target: Target, text: string): string | undefined {
+  const word = text.toLowerCase().replace(/[\s_']+/g, "");
+  const words = Object.entries(WORDS[target] ?? {});
+  return words.find(([, others]) => others.split(" ").includes(word))?.[0];
 }
 
 /** A spreadsheet's value in the spelling of the interface, where it is clear. */
-function converted(target: Target, text: string, currency: string): string {
+function converted(
+  target: Target,
+  text: string,
+  currency: string,
+  reading: Reading,
+): string {
   if (target === "currency") return text.toUpperCase();
-  const { form } = SCALAR_RULES[target as ScalarField];
+  if (target === "weight") return text && gramsOf(text, reading);
+  const field = target === "sale_price" ? "price" : target as ScalarField;
+  const { form } = SCALAR_RULES[field];
   switch (form.kind) {
-    case "decimal":
-      return decimalOf(text, [currency, ...CURRENCY_MARKS[currency] ?? []]);
+    case "decimal": {
+      const marks = [currency, ...CURRENCY_MARKS[currency] ?? []];
+      const amount = isPrice(target)
+        ? decimalOf(text, marks, reading.point)
+        : decimalOf(text, ["%"], reading.point);
+      return reading.unit === HUNDREDTHS ? fromHundredths(amount) : amount;
+    }
     case "integer":
       // "1.000" may be a thousand.
       return decimalOf(text, PIECES).replace(/\.00?$/, "");
     case "digits":
-      return text.replace(/[\s-]/g, "");
+      return plainDigits(text).replace(/[\s-]/g, "");
     case "word": {
       const word = text.toLowerCase().replace(/[\s-]+/g, "_");
-      return form.words.includes(word) ? word : text;
+      return form.words.includes(word) ? word : wordFor(target, text) ?? text;
     }
     case "date":
       return text.replace(/^(\d{4}-\d\d-\d\d)[ T]00:00(?::00)?$/, "$1").replace(
@@ -214,46 +371,33 @@ function converted(target: Target, text: string, currency: string): string {
           `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
       );
     case "line":
-      return text.split(/[\r\n\t]/).map((part) => part.trim())
+      // WooCommerce names a parent without SKU by its number.
+      if (target === "parent_sku" && /^id:\d+$/.test(text)) return "";
+      return (IDENTIFIERS.includes(target) ? plainDigits(text) : text).split(
+        /[\r\n\t]/,
+      ).map((part) => part.trim())
         .filter(Boolean).join(" ");
     case "text":
       return text;
   }
 }
 
+/** Programs protect them from being read as numbers. */
+const IDENTIFIERS: readonly Target[] = ["sku", "mpn", "parent_sku"];
+
 const KRONA = ["KR", "KR.", ":-", ",-"];
 /** What stands beside prices of a currency; a mark of another one is a mistake. */
 const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
+  CZK: ["KČ"],
   DKK: KRONA,
   EUR: ["€"],
   GBP: ["£"],
   NOK: KRONA,
+  PLN: ["ZŁ"],
   SEK: KRONA,
   USD: ["$"],
 };
 const PIECES = ["PCS", "PC", "ST", "ST.", "STK", "STK."];
-
-/** The text without one of these marks before or behind it. */
-function without(marks: readonly string[], text: string): string {
-  const upper = text.toUpperCase();
-  for (const mark of marks) {
-    if (mark === "") continue;
-    if (upper.endsWith(mark)) return text.slice(0, -mark.length);
-    if (upper.startsWith(mark)) return text.slice(mark.length);
-  }
-  return text;
-}
-
-/** `1 299,00 kr` and `1,299.00` as `1299.00`. */
-function decimalOf(text: string, marks: readonly string[]): string {
-  const plain = without(marks, text).replace(/[\s\u00a0\u202f']/g, "");
-  if (/^(?:\d+|\d{1,3}(?:\.\d{3})+),(?:\d{1,2}|\d{4})$/.test(plain)) {
-    return plain.replaceAll(".", "").replace(",", ".");
-  }
-  if (/^\d{1,3}(?:,\d{3})+\.\d+$/.test(plain)) return plain.replaceAll(",", "");
-  // A comma before three digits may mean either.
-  return /^[\d.]+$/.test(plain) ? plain : text;
-}
 
 /** An example to fill in. */
 export function templateCsv(): string {

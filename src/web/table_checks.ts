@@ -1,17 +1,10 @@
 /** What is wrong with a table, or may be, before anything of it is sent. */
-import {
-  PRODUCTS_LIMIT,
-  SCALAR_NAMES,
-  SCALAR_RULES,
-} from "../catalogue/fields.ts";
+import { SCALAR_NAMES, SCALAR_RULES } from "../catalogue/fields.ts";
 import type { Table } from "./csv.ts";
 import type { Work } from "./slices.ts";
-import {
-  isRepeatable,
-  type Mapping,
-  type Target,
-  TARGETS,
-} from "./spreadsheet.ts";
+import { type Target, TARGETS } from "./headers.ts";
+import { isBareWeight } from "./numbers.ts";
+import { isPrice, isRepeatable, type Mapping } from "./spreadsheet.ts";
 
 /** Labels of the fields that several columns hold, though only one may. */
 export function repeated({ targets }: Mapping): string[] {
@@ -41,16 +34,12 @@ export interface RowProblems {
   /** An example of a long number that a spreadsheet program has rounded. */
   rounded: string | null;
   /**
-   * An example of a price that may be of thousands, as in `1.299`: the point is
-   * sent as that of decimals.
+   * An example of a price that may be of thousands, as in `1.299`, unless its
+   * column has a decimal comma: the point is sent as that of decimals.
    */
   thousands: string | null;
-  /**
-   * A SKU and the numbers of two rows that have it, in different documents: the
-   * later upload would change what the earlier one stored. Within a document
-   * the service finds it.
-   */
-  repeatedSku: { sku: string; first: number; second: number } | null;
+  /** An example of a weight without a unit, where its column has none. */
+  bareWeight: string | null;
 }
 
 /** Rows that are looked at between two pauses. */
@@ -58,56 +47,43 @@ const STEP = 1_000;
 
 /** Looks at all rows. */
 export function* checkRows(
-  { rows, numbers }: Table,
-  targets: readonly Target[],
+  { rows }: Table,
+  { targets, readings }: Mapping,
 ): Work<RowProblems> {
-  const isRounded = firstLike(/^\d[.,]\d+E\+\d+$/i, ["sku", "gtin"], targets);
-  const isLarge = firstLike(
-    /^[1-9]\d{0,2}\.\d{3}$/,
-    ["price", "compare_at_price"],
-    targets,
+  const isRounded = firstIn(
+    targets.map((target) => ["sku", "gtin"].includes(target)),
+    (value) => /^\d[.,]\d+E\+\d+$/i.test(value),
   );
-  const skuColumn = targets.indexOf("sku");
-  const seen = new Map<string, number>();
+  const isLarge = firstIn(
+    targets.map((target, i) => isPrice(target) && readings[i].point !== ","),
+    (value) => /^[1-9]\d{0,2}\.\d{3}$/.test(value),
+  );
+  const isBare = firstIn(
+    targets.map((target, i) => target === "weight" && readings[i].unit === ""),
+    isBareWeight,
+  );
   const found: RowProblems = {
     rounded: null,
     thousands: null,
-    repeatedSku: null,
+    bareWeight: null,
   };
   for (const [i, row] of rows.entries()) {
     found.rounded ??= isRounded(row);
     found.thousands ??= isLarge(row);
-    const sku = row[skuColumn] ?? "";
-    const before = seen.get(sku) ?? i;
-    if (sku !== "" && documentAt(before) !== documentAt(i)) {
-      found.repeatedSku ??= {
-        sku,
-        first: numbers[before],
-        second: numbers[i],
-      };
-    }
-    seen.set(sku, before);
+    found.bareWeight ??= isBare(row);
     if (i % STEP === STEP - 1) yield;
   }
   return found;
 }
 
-/** Finds the value of a row like this that is sent as one of these fields. */
-function firstLike(
-  pattern: RegExp,
-  fields: readonly Target[],
-  targets: readonly Target[],
+/** Finds the first value like this of a row, in the columns that are meant. */
+function firstIn(
+  isMeant: readonly boolean[],
+  isLike: (value: string) => boolean,
 ): (row: readonly string[]) => string | null {
-  const columns = [...targets.keys()].filter((i) =>
-    fields.includes(targets[i])
-  );
+  const columns = [...isMeant.keys()].filter((i) => isMeant[i]);
   return (row) => {
-    const column = columns.find((i) => pattern.test(row[i]));
+    const column = columns.find((i) => isLike(row[i]));
     return column === undefined ? null : row[column];
   };
-}
-
-/** The index of the document that holds the row of this index. */
-function documentAt(row: number): number {
-  return Math.floor(row / PRODUCTS_LIMIT);
 }

@@ -4,6 +4,7 @@
  * checked and sent one after the other. The state is outside the views, so that
  * neither a change of view nor a revoked key loses the file.
  */
+import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
 import {
   ApiError,
   type Client,
@@ -12,8 +13,18 @@ import {
   type ProductCounts,
 } from "../client/mod.ts";
 import { escaped } from "../lib/markup.ts";
-import { Finder, laidOut } from "./markup.ts";
+import { alreadyMeant, heldIn, rowName } from "./held.ts";
+import { Finder, laidOut, productCount, withoutProducts } from "./markup.ts";
 import { nameUpload } from "./names.ts";
+import {
+  type CellChange,
+  type Sheet,
+  skuOf,
+  withCells,
+  withColumn,
+} from "./sheet.ts";
+import { documentOf } from "./spreadsheet.ts";
+import type { Target } from "./headers.ts";
 import { Store } from "./store.ts";
 
 /** Characters; longer documents are shown, but not edited here. */
@@ -29,23 +40,44 @@ export type Step =
   /** Not checked yet. */
   | { name: "waiting" }
   | { name: "checking" }
-  /** The service refused the document with its problems. */
-  | { name: "refused"; error: ApiError }
+  /** Some of it may not be stored. */
+  | { name: "refused"; refusal: Refusal }
   | { name: "ready"; counts: ProductCounts }
   /** `interruption`: why the last attempt failed, while the next one waits. */
   | { name: "sending"; interruption: Error | null }
-  /** Stored; `refused` products were left out. */
-  | { name: "sent"; id: string; refused: number }
+  /** Stored, but for `refused` products; of a table, these are `left`. */
+  | { name: "sent"; id: string; refused: number; left: readonly Left[] }
   /** Nothing was checked, or it is unknown whether it was stored. */
   | { name: "failed"; error: Error; during: Work }
   /** Signed out during the upload. */
   | { name: "kept" };
 
+/** What speaks against storing all of a document. */
+export interface Refusal {
+  /** The answer of the service; null if only the page has an objection. */
+  error: ApiError | null;
+  problems: readonly Detail[];
+  /** Problems that were only counted. */
+  more: number;
+  /**
+   * Numbers of products that the page holds back, though the service might
+   * store them.
+   */
+  held: readonly number[];
+}
+
+/** A row that was not stored. */
+export interface Left {
+  /** An index of the table. */
+  row: number;
+  details: readonly Detail[];
+}
+
 /** One document. */
 export interface Part {
   name: string;
   text: string;
-  /** The row of each product; null if it was not made from a table. */
+  /** Its rows in the upload's sheet; null if it was not made from a table. */
   rows: readonly number[] | null;
   /** Sent instead of the text where that does not say the same. */
   bytes: Blob | null;
@@ -72,6 +104,18 @@ export interface Upload {
   changedAt: number;
   /** Line breaks were added, because the file has very long lines. */
   isLaidOut: boolean;
+  /** The table that the parts are made from. */
+  sheet: Sheet | null;
+  /** Cells as `row:column` that were changed since the last check. */
+  changed: ReadonlySet<string>;
+  /** What undoes each step of the corrections, the last one last. */
+  steps: readonly (readonly CellChange[])[];
+  /** SKUs that were in the file, not typed here. */
+  meant: ReadonlySet<string>;
+  /** Whose each SKU is that the same file has stored. */
+  stored: ReadonlyMap<string, string>;
+  /** SKUs whose products may be replaced: somebody said so. */
+  confirmed: ReadonlySet<string>;
 }
 
 /** null: no file was taken. */
@@ -100,9 +144,26 @@ export interface Document {
   text: string;
   /** Bytes, if they were counted. */
   size?: number;
-  /** The row of each product, if it was made from a table. */
+  /** Its rows in the sheet, if it was made from a table. */
   rows?: readonly number[];
 }
+
+/** What is known of documents beside their text. */
+export interface Origin {
+  sheet?: Sheet;
+  /** Whose each SKU is that the same file has stored. */
+  stored?: ReadonlyMap<string, string>;
+}
+
+/** What an upload has at its beginning. */
+const BEGUN = {
+  shown: 0,
+  sheet: null,
+  changed: new Set<string>(),
+  steps: [],
+  stored: new Map<string, string>(),
+  confirmed: new Set<string>(),
+};
 
 /** Accepts an XML file and checks it, or keeps it until somebody signs in. */
 export async function takeFile(
@@ -115,10 +176,10 @@ export async function takeFile(
   const { text, isFaithful } = decoded(bytes);
   const part = partOf({ name: file.name, text });
   await take(client, {
+    ...BEGUN,
     fileName: file.name,
     size: file.size,
     parts: [isFaithful ? part : { ...part, text, bytes: new Blob([bytes]) }],
-    shown: 0,
     handle,
     changedAt: file.lastModified,
     isLaidOut: isFaithful && part.text !== text,
@@ -130,25 +191,35 @@ export async function takeDocuments(
   client: Client | null,
   fileName: string,
   documents: readonly Document[],
+  { sheet, stored }: Origin = {},
 ): Promise<void> {
   await take(client, {
+    ...BEGUN,
+    ...(sheet && { sheet }),
+    ...(stored && { stored }),
     fileName,
     size: documents.reduce(
       (all, { text, size = new Blob([text]).size }) => all + size,
       0,
     ),
     parts: documents.map(partOf),
-    shown: 0,
     handle: null,
     changedAt: 0,
     isLaidOut: false,
   });
 }
 
-async function take(client: Client | null, taken: Upload): Promise<void> {
+async function take(
+  client: Client | null,
+  taken: Omit<Upload, "meant">,
+): Promise<void> {
   running.abort();
   running = new AbortController();
-  upload.set(taken);
+  const { parts, sheet } = taken;
+  upload.set({
+    ...taken,
+    meant: alreadyMeant(parts.filter(isEditable), sheet),
+  });
   if (client === null) setSteps({ name: "kept" });
   else await checkUpload(client);
 }
@@ -185,10 +256,11 @@ function takeUnreadable(file: File): void {
   );
   const part = partOf({ name: file.name, text: "" });
   upload.set({
+    ...BEGUN,
+    meant: new Set(),
     fileName: file.name,
     size: file.size,
     parts: [{ ...part, step: { name: "failed", error, during: "check" } }],
-    shown: 0,
     handle: null,
     changedAt: file.lastModified,
     isLaidOut: false,
@@ -221,6 +293,89 @@ export function editText(text: string): void {
     corrected: true,
     idempotencyKey: newIdempotencyKey(),
   });
+}
+
+/** Whether the upload is of a table. */
+export function isOfTable(
+  current: Upload,
+): current is Upload & { sheet: Sheet } {
+  return current.sheet !== null;
+}
+
+/** How many products may be stored, and how many are to be left. */
+export function countsOf(
+  { parts }: Upload,
+): { valid: number; left: number } {
+  let valid = 0;
+  let left = 0;
+  for (const { step, text, rows } of parts) {
+    if (step.name === "ready") valid += step.counts.total;
+    if (step.name !== "refused") continue;
+    const numbers = step.refusal.problems.map(({ product }) => product);
+    const wrong = new Set(numbers).size;
+    left += wrong;
+    valid += (rows?.length ?? productCount(text)) - wrong;
+  }
+  return { valid, left };
+}
+
+/** Changes cells of the table; `undo` takes the last such step back. */
+export function editCells(changes: readonly CellChange[]): void {
+  const current = upload.value;
+  if (current?.sheet == null || changes.length === 0) return;
+  const { rows } = current.sheet.table;
+  const inverse = changes.map(({ row, column }) => ({
+    row,
+    column,
+    text: rows[row][column],
+  }));
+  writeCells(changes, [...current.steps, inverse]);
+}
+
+/** Takes the last step of the corrections back. */
+export function undoStep(): void {
+  const last = upload.value?.steps.at(-1);
+  if (last !== undefined) writeCells(last, upload.value!.steps.slice(0, -1));
+}
+
+/** Gives the table a column for a field; returns its index. */
+export function addColumn(target: Target): number {
+  const { sheet, ...current } = upload.value!;
+  upload.set({ ...current, sheet: withColumn(sheet!, target) });
+  return sheet!.table.header.length;
+}
+
+function writeCells(
+  changes: readonly CellChange[],
+  steps: Upload["steps"],
+): void {
+  const current = upload.value!;
+  const sheet = withCells(current.sheet!, changes);
+  const rows = new Set(changes.map(({ row }) => row));
+  const parts = current.parts.map((part) =>
+    part.step.name === "sent" || !part.rows?.some((row) => rows.has(row))
+      ? part
+      : {
+        ...part,
+        ...CORRECTED,
+        text: documentOf(sheet.table, sheet.mapping, part.rows),
+        idempotencyKey: newIdempotencyKey(),
+      }
+  );
+  const places = changes.map(({ row, column }) => `${row}:${column}`);
+  const changed = new Set([...current.changed, ...places]);
+  upload.set({ ...current, sheet, parts, steps, changed });
+}
+
+const CORRECTED = { edited: true, corrected: true };
+
+/** Lets a product be replaced, and checks again. */
+export async function confirmSku(client: Client, sku: string): Promise<void> {
+  const current = upload.value;
+  if (current === null) return;
+  const confirmed = new Set([...current.confirmed, sku]);
+  upload.set({ ...current, confirmed });
+  await checkUpload(client);
 }
 
 /** Writes another value in all these places. */
@@ -279,12 +434,44 @@ export async function readAgain(client: Client): Promise<boolean> {
 
 /** Checks every part that has not been sent, with dry runs. */
 export async function checkUpload(client: Client): Promise<void> {
-  await each("check", { name: "checking" }, async (part, signal) => {
+  const current = upload.value;
+  if (current === null) return;
+  upload.set({ ...current, changed: new Set() });
+  await each("check", { name: "checking" }, async (part, signal, _, index) => {
     const products = bodyOf(part);
-    const { dry_run } = await client
-      .uploadProducts({ products, dry_run: true }, { signal });
-    return { name: "ready", counts: dry_run.products };
+    const held = isEditable(part)
+      ? await heldIn(client, upload.value!, index, signal)
+      : [];
+    const step = await client
+      .uploadProducts({ products, dry_run: true }, { signal }).then(
+        ({ dry_run }): Step => ({ name: "ready", counts: dry_run.products }),
+        (error) => {
+          const step = stepAfter(error, "check");
+          if (step.name !== "refused") throw error;
+          return step;
+        },
+      );
+    return withHeld(step, held);
   });
+}
+
+/** Adds what the page objects to. */
+function withHeld(step: Step, held: readonly Detail[]): Step {
+  if (held.length === 0) return step;
+  const refusal = step.name === "refused"
+    ? step.refusal
+    : step.name === "ready"
+    ? { error: null, problems: [], more: 0 }
+    : null;
+  if (refusal === null) return step;
+  return {
+    name: "refused",
+    refusal: {
+      ...refusal,
+      problems: [...refusal.problems, ...held],
+      held: held.map(({ product }) => product!),
+    },
+  };
 }
 
 /**
@@ -298,8 +485,11 @@ export async function sendUpload(
   const sending: Step = { name: "sending", interruption: null };
   const isValidOnly = work === "upload valid";
   await each(work, sending, async (part, signal, onStep) => {
+    const held = part.step.name === "refused" ? part.step.refusal.held : [];
     const { transaction_id: id, refused = 0 } = await client.uploadProducts({
-      products: bodyOf(part),
+      products: held.length === 0
+        ? bodyOf(part)
+        : withoutProducts(part.text, held),
       accept: isValidOnly ? "valid" : undefined,
     }, {
       signal,
@@ -309,10 +499,89 @@ export async function sendUpload(
       idempotencyKey: part.idempotencyKey + (isValidOnly ? "-valid" : ""),
     });
     nameUpload(id, part.name);
-    return { name: "sent", id, refused };
+    const left = part.rows === null || refused + held.length === 0
+      ? []
+      : await leftOf(client, part, id, signal);
+    markStored(part, left);
+    return { name: "sent", id, refused: refused + held.length, left };
   });
+  keepLeft();
   const { parts } = upload.value ?? {};
   return parts?.every(({ step }) => step.name === "sent") ?? false;
+}
+
+/** The rows of a part that were not stored, with their problems. */
+async function leftOf(
+  client: Client,
+  { rows, step }: Part,
+  transaction_id: string,
+  signal: AbortSignal,
+): Promise<Left[]> {
+  const problems = step.name === "refused" ? step.refusal.problems : [];
+  const held = step.name === "refused" ? step.refusal.held : [];
+  const results = await Array.fromAsync(
+    client.results({ transaction_id }, { signal }),
+  );
+  const left: Left[] = [];
+  let sent = 0;
+  for (const [i, row] of rows!.entries()) {
+    const product = i + 1;
+    if (held.includes(product)) {
+      const details = problems.filter((problem) => problem.product === product);
+      left.push({ row, details });
+      continue;
+    }
+    const { result, details } = results[sent++];
+    if (result === "refused") {
+      left.push({ row, details: details?.detail ?? [] });
+    }
+  }
+  return left;
+}
+
+/** Remembers whose the SKUs are that are stored now. */
+function markStored({ rows }: Part, left: readonly Left[]): void {
+  const current = upload.value;
+  if (rows === null || current?.sheet == null) return;
+  const { sheet } = current;
+  const isLeft = new Set(left.map(({ row }) => row));
+  const stored = new Map(current.stored);
+  for (const row of rows) {
+    if (!isLeft.has(row)) stored.set(skuOf(sheet, row), rowName(sheet, row));
+  }
+  upload.set({ ...current, stored });
+}
+
+/** Makes parts of the rows of a table that were not stored. */
+function keepLeft(): void {
+  const current = upload.value;
+  if (current?.sheet == null) return;
+  const { table, mapping } = current.sheet;
+  const left = current.parts.flatMap(({ step }) =>
+    step.name === "sent" ? step.left : []
+  );
+  if (left.length === 0) return;
+  const parts = current.parts.map((part) =>
+    part.step.name === "sent"
+      ? { ...part, step: { ...part.step, left: [] } }
+      : part
+  );
+  for (let from = 0; from < left.length; from += PRODUCTS_LIMIT) {
+    const some = left.slice(from, from + PRODUCTS_LIMIT);
+    const rows = some.map(({ row }) => row);
+    const name = `${current.fileName}, ${rows.length} left`;
+    const text = documentOf(table, mapping, rows);
+    const problems = some.flatMap(({ details }, i) =>
+      details.map((detail) => ({ ...detail, product: i + 1 }))
+    );
+    const refusal = { error: null, problems, more: 0, held: [] };
+    parts.push({
+      ...partOf({ name, text, rows }),
+      corrected: true,
+      step: { name: "refused", refusal },
+    });
+  }
+  upload.set({ ...current, parts, shown: parts.length - 1 });
 }
 
 /** Whether to close the page would end an upload or lose corrections. */
@@ -344,7 +613,7 @@ export interface Found {
 export function problemsIn({ parts }: Upload): Found[] {
   return parts.flatMap(({ step }, part) =>
     step.name === "refused"
-      ? step.error.details.map((problem) => ({ part, problem }))
+      ? step.refusal.problems.map((problem) => ({ part, problem }))
       : []
   );
 }
@@ -360,6 +629,7 @@ async function each(
     part: Part,
     signal: AbortSignal,
     onStep: (step: Step) => void,
+    index: number,
   ) => Promise<Step>,
 ): Promise<void> {
   running.abort();
@@ -376,7 +646,7 @@ async function each(
     };
     change(index, { step: first, edited: false });
     try {
-      onStep(await work(part, signal, onStep));
+      onStep(await work(part, signal, onStep, index));
     } catch (error) {
       if (signal.aborted) return;
       const step = stepAfter(error, during);
@@ -393,7 +663,8 @@ function stepAfter(error: unknown, during: Work): Step {
     return { name: "kept" };
   }
   if (error instanceof ApiError && !error.passes) {
-    return { name: "refused", error };
+    const { details: problems, more } = error;
+    return { name: "refused", refusal: { error, problems, more, held: [] } };
   }
   const failure = error instanceof Error ? error : new Error(String(error));
   return { name: "failed", error: failure, during };

@@ -83,8 +83,7 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   changed_since: "Undo the rest, which leaves this as it is.",
   image_unavailable:
     "Open each address in a browser. It must lead to the image itself, without signing in or being sent on.",
-  required:
-    "Add it in the file and take the file again. Or upload the valid ones now, and correct the others afterwards.",
+  required: "Add it. Or store the others now, and this one later.",
   syntax: "Correct the text at this place.",
   unknown_element: "Rename it as proposed, or remove it.",
   unknown_id: "Name the product by its SKU instead.",
@@ -99,8 +98,13 @@ export function problemTitle(code: DetailCode, path: string): string {
     : `${labelOf(path)} ${problem}`;
 }
 
-/** What to do about problems of a code. */
-export function remedyOf(code: DetailCode): string {
+/** What to do about problems of a code, in a field. */
+export function remedyOf(code: DetailCode, field = ""): string {
+  const isWhole = isScalar(field) &&
+    SCALAR_RULES[field].form.kind === "integer";
+  if (code === "not_a_number" && isWhole) {
+    return "Write a whole number in digits alone, as in 1299.";
+  }
   const entry: CodeEntry | undefined = DETAIL_CODES[code];
   return REMEDIES[code] ?? entry?.remedy.replaceAll("`", "") ?? "";
 }

@@ -26,6 +26,15 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     },
   },
   {
+    name: "repair",
+    async come({ page }) {
+      await page.getByLabel("Currency of all prices").fill("SEK");
+      await page.getByRole("button", { name: "Check 2 products" }).click();
+      await page.getByRole("grid").focus();
+      await page.keyboard.type("x");
+    },
+  },
+  {
     name: "problems",
     async come({ page }) {
       await page.getByRole("button", { name: "Another file" }).click();

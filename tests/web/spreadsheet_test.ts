@@ -32,7 +32,7 @@ function mapped(csv: string, changes: Partial<Mapping> = {}) {
 
 function problemsOf(csv: string) {
   const { table, mapping } = mapped(csv);
-  return finish(checkRows(table, mapping.targets));
+  return finish(checkRows(table, mapping));
 }
 
 Deno.test("columns are told by their names", () => {
@@ -76,14 +76,229 @@ Deno.test("prices that may be of thousands are told", () => {
   }
 });
 
-Deno.test("a SKU in two documents of a table is a problem", () => {
-  const of = (...skus: string[]) =>
-    problemsOf(`title,sku\n,${skus.join("\n,")}\n`).repeatedSku;
-  const skus = Array.from({ length: 250 }, (_, i) => `S-${i}`);
-  assertEquals(of(...skus, "S-250"), null);
-  const expected = { sku: "S-7", first: 9, second: 253 };
-  assertEquals(of(...skus, "S-250", "S-7"), expected);
-  assertEquals(of("A", "A"), null, "the service tells");
+/** What the only row of a table becomes, but for its SKU. */
+function rowOf(
+  cells: Readonly<Record<string, string>>,
+  others: readonly Readonly<Record<string, string>>[] = [],
+): Record<string, string> {
+  const rows = [cells, ...others];
+  const header = Object.keys(cells);
+  const { table, mapping } = mapped(
+    [header, ...rows.map((row) => header.map((name) => row[name]))]
+      .map((row) => row.join("\t")).join("\n") + "\n",
+  );
+  const values = valuesOf(table.rows[0], mapping);
+  values.delete("sku");
+  return Object.fromEntries(
+    [...values].map(([field, texts]) => [field, texts.join("|")]),
+  );
+}
+
+const WEIGHTS: readonly (readonly [string, string, string | undefined])[] = [
+  ["Weight (kg)", "2", "2000"],
+  ["Weight (kg)", "0,285", "285"],
+  ["Weight (kg)", "250 g", "250"],
+  ["weight_g", "250", "250"],
+  ["Variant Grams", "0.0", undefined],
+  ["Vikt, kg", "1,5", "1500"],
+  ["Gewicht in Gramm", "1500", "1500"],
+  ["Poids", "1,5 kg", "1500"],
+  ["Weight (lbs)", "2", "907"],
+  ["Weight", "2", "2 (g or kg?)"],
+  ["Weight", "2 stone", "2 stone (unit?)"],
+  ["Weight (kg)", "heavy", "heavy"],
+];
+
+for (const [header, cell, expected] of WEIGHTS) {
+  Deno.test(`${header} ${cell} is sent as ${expected} grams`, () => {
+    assertEquals(rowOf({ sku: "A", [header]: cell }).weight, expected);
+  });
+}
+
+Deno.test("a weight without any unit is told before anything is sent", () => {
+  const of = (csv: string) => problemsOf(csv).bareWeight;
+  assertEquals(of("sku;weight\nA;2 kg\nB;250\n"), "250");
+  assertEquals(of("sku;weight\nA;2 kg\nB;0\nC;\n"), null);
+  assertEquals(of("sku;Weight (kg)\nA;2\n"), null);
+});
+
+const PRICES: readonly (readonly [string, string, string, string])[] = [
+  ["Price (cents)", "19950", "1", "199.50"],
+  ["Pris i öre", "5", "1", "0.05"],
+  ["Preis", "1.299", "12,50", "1299"],
+  ["Price", "1,299", "12.50", "1299"],
+  ["Price", "1.299", "12.50", "1.299"],
+  ["Price", "15.00 USD", "5.00 USD", "15.00"],
+];
+
+for (const [header, cell, other, expected] of PRICES) {
+  Deno.test(`${header} ${cell} beside ${other} is sent as ${expected}`, () => {
+    const of = (price: string) => ({ sku: "A", [header]: price });
+    assertEquals(rowOf(of(cell), [of(other)]).price, expected);
+  });
+}
+
+const CURRENCIES: readonly (readonly [string, string])[] = [
+  ["sku;Price (SEK)\nA;1\n", "SEK"],
+  ["sku;Prix €\nA;1\n", "EUR"],
+  ["sku;Cena\nA;12 zł\n", "PLN"],
+  ["sku;price\nA;15.00 USD\nB;1 USD\n", "USD"],
+  ["sku;price\nA;15.00 USD\nB;1 EUR\n", ""],
+  ["sku;PRICE TOP\nA;1\n", "TOP"],
+  ["sku;Top price\nA;1\n", ""],
+];
+
+for (const [csv, expected] of CURRENCIES) {
+  Deno.test(`the currency of ${JSON.stringify(csv)} is ${expected}`, () => {
+    assertEquals(mapped(csv).mapping.currency, expected);
+  });
+}
+
+/** A header in each language, and what its columns are. */
+const HEADERS: readonly (readonly [string, readonly string[]])[] = [
+  [
+    "Artikelnummer;Bezeichnung;Beschreibung;Preis in EUR inkl. MwSt.;UVP;MwSt-Satz;Lagerbestand;EAN;Hersteller;Herstellernummer;Gewicht (kg);Zustand;Warengruppe;Bild 1;Bild 2;EK-Preis",
+    "sku title description price compare_at_price vat_rate quantity gtin brand mpn weight condition categories images images "
+      .split(" "),
+  ],
+  [
+    "Artikelnr;Benämning;Beskrivning;Pris inkl moms;Ord. pris;Moms;Lagersaldo;Streckkod;Varumärke;Vikt (g);Skick;Varugrupp;Bildlänk;Inköpspris",
+    "sku title description price  vat_rate quantity gtin brand weight condition categories images "
+      .split(" "),
+  ],
+  [
+    "Référence;Désignation;Description;Prix TTC;Prix barré;Taux TVA;Quantité en stock;Code-barres;Marque;Poids (kg);État;Catégorie;Photo;Prix d'achat",
+    "sku title description price compare_at_price vat_rate quantity gtin brand weight condition categories images "
+      .split(" "),
+  ],
+  [
+    "Referencia;Nombre;Descripción;PVP;Precio anterior;IVA;Existencias;Código de barras;Marca;Peso (kg);Condición;Categoría;Imagen;Precio de coste",
+    "sku title description price compare_at_price vat_rate quantity gtin brand weight condition categories images "
+      .split(" "),
+  ],
+  [
+    "Kod produktu;Nazwa;Opis;Cena brutto;Stara cena;Stawka VAT;Stan magazynowy;Kod kreskowy;Producent;Waga (kg);Stan produktu;Kategoria;Zdjęcie;Cena zakupu;Cena netto",
+    "sku title description price compare_at_price vat_rate quantity gtin brand weight condition categories images  "
+      .split(" "),
+  ],
+  [
+    "Artikelcode;Naam;Omschrijving;Verkoopprijs;Adviesprijs;BTW;Voorraad;Streepjescode;Merk;Gewicht (gram);Staat;Categorie;Afbeelding;Prijs excl. btw",
+    "sku title description price compare_at_price vat_rate quantity gtin brand weight condition categories images "
+      .split(" "),
+  ],
+  ["sku;Price (excl. VAT)", ["sku", ""]],
+  ["sku;Sale price", ["sku", "price"]],
+  ["sku;Regular price;Sale price", ["sku", "price", "sale_price"]],
+  ["sku;price;Regular price", ["sku", "price", "compare_at_price"]],
+];
+
+for (const [header, expected] of HEADERS) {
+  Deno.test(`the columns of ${header} are known`, () => {
+    const row = header.split(";").map(() => "x").join(";");
+    assertEquals(mapped(`${header}\n${row}\n`).mapping.targets, expected);
+  });
+}
+
+Deno.test("columns whose names say nothing are told by their values", () => {
+  const rows = [
+    "A,4006381333931,https://a.example/1.png?x=1,SEK,149 SEK,https://a.example/a",
+    "B,9780306406157,https://a.example/2.jpg,SEK,5 SEK,https://a.example/b",
+    "C,0012345678905,https://a.example/3.webp,EUR,1.50 SEK,https://a.example/c",
+  ];
+  const { mapping } = mapped(`sku,c1,c2,c3,c4,c5\n${rows.join("\n")}\n`);
+  assertEquals(mapping.targets, [
+    "sku",
+    "gtin",
+    "images",
+    "currency",
+    "price",
+    "",
+  ]);
+  // A wrong digit, and too few to tell.
+  for (const csv of ["sku,c\nA,4006381333932\n", "sku,c\nA,4006381333931\n"]) {
+    assertEquals(mapped(csv).mapping.targets[1], "", csv);
+  }
+});
+
+Deno.test("an export of WooCommerce is read as a person reads it", () => {
+  const woo = {
+    ID: "44",
+    Type: "simple",
+    SKU: "woo-tshirt",
+    Name: "T-Shirt",
+    Published: "-1",
+    "Is featured?": "0",
+    "In stock?": "1",
+    Stock: "",
+    "Weight (kg)": "0.2",
+    "Sale price": "18",
+    "Regular price": "25",
+    Categories: "Clothing > Tshirts, Summer\\, light",
+    Tags: "new",
+    Images: "https://a.example/a.png, https://a.example/b.png",
+    Parent: "id:12",
+    "Attribute 1 name": "Colour",
+    "Attribute 1 value(s)": "Blue",
+  };
+  const expected = {
+    title: "T-Shirt",
+    status: "paused",
+    availability: "in_stock",
+    weight: "200",
+    price: "18",
+    compare_at_price: "25",
+    categories: "Clothing > Tshirts|Summer, light",
+    images: "https://a.example/a.png|https://a.example/b.png",
+  };
+  assertEquals(rowOf(woo), expected);
+  const { compare_at_price: _, ...plain } = expected;
+  assertEquals(rowOf({ ...woo, "Sale price": "" }), { ...plain, price: "25" });
+  // Nobody knows here whether the sale has begun.
+  const timed = { ...woo, "Date sale price starts": "2030-01-01" };
+  assertEquals(rowOf(timed), { ...plain, price: "25" });
+  const header = Object.keys(woo).join("\t");
+  const { table, mapping } = mapped(
+    `${header}\n${Object.values(woo).join("\t")}\n`,
+  );
+  const [{ text }] = documentsOf("woo.csv", table, mapping);
+  assertStringIncludes(text, '<attribute name="Colour">Blue</attribute>');
+});
+
+Deno.test("an export of Shopify is read as a person reads it", () => {
+  const shopify = {
+    Handle: "mug",
+    Title: "Mug",
+    "Body (HTML)": "<p>Enamelled</p>",
+    Vendor: "Kockums",
+    Type: "Kitchen",
+    Tags: "a, b",
+    Published: "true",
+    "Option1 Name": "Title",
+    "Option1 Value": "Default Title",
+    "Variant SKU": "'100200",
+    "Variant Grams": "350.0",
+    "Variant Inventory Qty": "12",
+    "Variant Price": "149.00",
+    "Variant Compare At Price": "199.00",
+    "Variant Barcode": "'4006381333931",
+    "Image Src": "https://a.example/a.png?v=1,2",
+    "Variant Weight Unit": "kg",
+    "Cost per item": "50",
+    Status: "draft",
+  };
+  assertEquals(rowOf(shopify), {
+    title: "Mug",
+    description: "<p>Enamelled</p>",
+    brand: "Kockums",
+    categories: "Kitchen",
+    weight: "350",
+    quantity: "12",
+    price: "149.00",
+    compare_at_price: "199.00",
+    gtin: "4006381333931",
+    images: "https://a.example/a.png?v=1,2",
+    status: "paused",
+  });
 });
 
 Deno.test("columns may have the names of what every object has", () => {
@@ -110,7 +325,7 @@ Deno.test("a first line that names the separator is not the header", () => {
     assertEquals(tableOf(`${first}sku;title\nA-1;Mug, red\n`), plain, first);
   }
   const odd = "sep=|\nsku|title\nA-1|Mug, red\n";
-  assertEquals(tableOf(odd), plain);
+  assertEquals(tableOf(odd), { ...plain, delimiter: "|" });
   const bytes = new TextEncoder().encode(odd);
   assertEquals(kindOf("a.csv", bytes.buffer).name, "table");
   assertEquals(tableOf("sep=;x\n1;2\n").header, ["sep=", "x"]);

@@ -2,15 +2,18 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "../csv.ts";
+import { valuesIn } from "../guesses.ts";
+import { presetOf, type Target, TARGETS } from "../headers.ts";
 import { dropAll, type Spreadsheet, takeColumns } from "../intake.ts";
+import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../numbers.ts";
 import { count, plural } from "../parts.tsx";
 import { inSlices } from "../slices.ts";
 import {
+  isPrice,
   type Mapping,
   mappingFor,
+  readingOf,
   rememberMapping,
-  type Target,
-  TARGETS,
   valuesOf,
 } from "../spreadsheet.ts";
 import { type Column, Table } from "../table.tsx";
@@ -34,8 +37,9 @@ export function ColumnsView({ client, spreadsheet }: {
   const { name, table } = spreadsheet;
   const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
   const lacking = missing(mapping);
-  const problems = useRowProblems(table, mapping.targets);
-  const { rounded, thousands, repeatedSku } = problems ?? {};
+  const problems = useRowProblems(table, mapping);
+  const { rounded, thousands, bareWeight } = problems ?? {};
+  const preset = presetOf(table.header);
   const examples = useMemo(() => examplesOf(table), [table]);
   const [isPreparing, setPreparing] = useState(false);
   const twice = repeated(mapping);
@@ -50,7 +54,14 @@ export function ColumnsView({ client, spreadsheet }: {
   const setTarget = (column: number, target: Target) =>
     setMapping({
       ...mapping,
-      targets: mapping.targets.map((old, i) => i === column ? target : old),
+      targets: mapping.targets.with(column, target),
+      readings: mapping.readings.with(column, readingOf(table, column, target)),
+    });
+  const setUnit = (column: number, unit: string) =>
+    setMapping({
+      ...mapping,
+      readings: mapping.readings
+        .with(column, { ...mapping.readings[column], unit }),
     });
   return (
     <>
@@ -63,7 +74,7 @@ export function ColumnsView({ client, spreadsheet }: {
           class="main"
           disabled={!targets.includes("sku") || hasNoCurrency ||
             table.flaw !== null || twice.length > 0 || problems === null ||
-            problems.repeatedSku !== null || isPreparing}
+            problems.bareWeight !== null || isPreparing}
           onClick={check}
         >
           {isPreparing
@@ -94,15 +105,18 @@ export function ColumnsView({ client, spreadsheet }: {
           {twice.join(", ")}. Leave out all but one.
         </p>
       )}
-      {repeatedSku && (
+      {bareWeight && (
         <p class="note bad" role="alert">
-          Rows {repeatedSku.first} and {repeatedSku.second} have the same SKU,
-          {" "}
-          {repeatedSku.sku}.{" "}
-          Leave one of them: the later one would replace what the earlier one
-          stores.
+          Neither the column of the weight nor a value such as {bareWeight}{" "}
+          says whether these are grams or kilograms. Choose the unit.
         </p>
       )}
+      {preset && (
+        <p class="note good">
+          This is an export of {preset.label}; its columns are known.
+        </p>
+      )}
+      <LeftOut table={table} targets={targets} />
       {thousands && (
         <p class="note warn">
           A price such as {thousands}{" "}
@@ -143,6 +157,18 @@ export function ColumnsView({ client, spreadsheet }: {
             ),
           },
           {
+            label: "Read as",
+            look: "quiet",
+            cell: ({ header, column }) => (
+              <UnitOf
+                name={header || `column ${column + 1}`}
+                target={mapping.targets[column]}
+                reading={mapping.readings[column]}
+                onUnit={(unit) => setUnit(column, unit)}
+              />
+            ),
+          },
+          {
             label: "For example",
             look: "quiet break",
             cell: ({ column }) => examples[column],
@@ -175,29 +201,84 @@ export function ColumnsView({ client, spreadsheet }: {
 /** What is told of the rows; null until all have been looked at. */
 function useRowProblems(
   table: Rows,
-  targets: readonly Target[],
+  mapping: Mapping,
 ): RowProblems | null {
+  const { targets, readings } = mapping;
   const [found, setFound] = useState<
-    { targets: readonly Target[]; problems: RowProblems } | null
+    { readings: readonly Reading[]; problems: RowProblems } | null
   >(null);
   useEffect(() => {
     const left = new AbortController();
-    inSlices(checkRows(table, targets), left.signal).then((problems) => {
-      if (problems !== null) setFound({ targets, problems });
+    inSlices(checkRows(table, mapping), left.signal).then((problems) => {
+      if (problems !== null) setFound({ readings, problems });
     });
     return () => left.abort();
-  }, [table, targets]);
-  return found?.targets === targets ? found.problems : null;
+  }, [table, targets, readings]);
+  return found?.readings === readings ? found.problems : null;
+}
+
+/** How the numbers of a column are read, with a choice of their unit. */
+function UnitOf({ name, target, reading, onUnit }: {
+  name: string;
+  target: Target;
+  reading: Reading;
+  onUnit: (unit: string) => void;
+}) {
+  const units = target === "weight"
+    ? ["", ...Object.keys(WEIGHT_UNITS)]
+    : isPrice(target)
+    ? ["", HUNDREDTHS]
+    : null;
+  if (units === null) return null;
+  const none = target === "weight" ? "as each value says" : "amounts";
+  return (
+    <span class="row">
+      <select
+        aria-label={`Unit of ${name}`}
+        value={reading.unit}
+        onChange={(event) => onUnit(event.currentTarget.value)}
+      >
+        {units.map((unit) => (
+          <option key={unit} value={unit}>
+            {unit === "" ? none : unit === HUNDREDTHS ? "cents, öre" : unit}
+          </option>
+        ))}
+      </select>
+      {reading.point === "," && "decimal comma"}
+      {reading.point === "." && "decimal point"}
+    </span>
+  );
+}
+
+/** The columns that are not sent, though they have values. */
+function LeftOut({ table: { header, rows }, targets }: {
+  table: Rows;
+  targets: readonly Target[];
+}) {
+  const names = useMemo(
+    () =>
+      header.filter((_, i) =>
+        targets[i] === "" && rows.some((row) => row[i] !== "")
+      ),
+    [header, rows, targets],
+  );
+  return names.length === 0 ? null : (
+    <details class="note">
+      <summary>
+        {count(names.length)} of {plural(header.length, "column")} left out
+      </summary>
+      {names.map((name, i) => name || `column ${i + 1}`).join(", ")}
+    </details>
+  );
 }
 
 /** For each column. */
 function examplesOf({ header, rows }: Rows): string[] {
   const some = rows.slice(0, EXAMPLE_ROWS);
-  return header.map((_, column) => {
-    const values = some.map((row) => row[column].slice(0, 60))
-      .filter((value) => value !== "");
-    return [...new Set(values)].slice(0, EXAMPLES).join(" · ");
-  });
+  return header.map((_, column) =>
+    valuesIn(some, column, EXAMPLES).map((value) => value.slice(0, 60))
+      .join(" · ")
+  );
 }
 
 /** What the first rows become. */

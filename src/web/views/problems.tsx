@@ -69,7 +69,6 @@ export function Problems({ current, place, onFind }: {
           current={current}
           isOpen={i === 0 || all.length <= FEW}
           place={place}
-          rowOf={(found) => rowOf(current, found)}
           onFind={onFind}
         />
       ))}
@@ -92,7 +91,9 @@ export function Problems({ current, place, onFind }: {
 
 function Facts({ current }: { current: Upload }) {
   const step = current.parts[current.shown].step;
-  return step.name === "refused" ? <ErrorFacts error={step.error} /> : null;
+  return step.name === "refused" && step.refusal.error !== null
+    ? <ErrorFacts error={step.refusal.error} />
+    : null;
 }
 
 /** Problems that were only counted, and the message of the first refusal. */
@@ -101,8 +102,8 @@ function summary({ parts }: Upload): { more: number; message: string } {
   let message = "";
   for (const { step } of parts) {
     if (step.name !== "refused") continue;
-    more += step.error.more;
-    message ||= step.error.title;
+    more += step.refusal.more;
+    message ||= step.refusal.error?.title ?? "";
   }
   return { more, message };
 }
@@ -147,10 +148,9 @@ function grouped(all: readonly Found[]): Group[] {
   return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
 }
 
-function GroupView({ group, current, isOpen, place, rowOf, onFind }: {
+function GroupView({ group, current, isOpen, place, onFind }: {
   group: Group;
   current: Upload;
-  rowOf: (found: Found) => number | null;
   isOpen: boolean;
   place: Detail | null;
   onFind: (found: Found) => void;
@@ -169,7 +169,9 @@ function GroupView({ group, current, isOpen, place, rowOf, onFind }: {
         </span>
       </summary>
       {open && (
-        <p class="quiet remedy">{remedyOf(group.found[0].problem.code)}</p>
+        <p class="quiet remedy">
+          {remedyOf(group.found[0].problem.code, group.found[0].problem.field)}
+        </p>
       )}
       {open && group.found.length > 1 && (
         <ReplaceForm group={group} current={current} />
@@ -180,7 +182,6 @@ function GroupView({ group, current, isOpen, place, rowOf, onFind }: {
             <li key={i}>
               <ProblemRow
                 problem={found.problem}
-                row={rowOf(found)}
                 current={found.problem === place}
                 onFind={() => onFind(found)}
               />
@@ -267,17 +268,8 @@ function ReplaceForm({ group: { found }, current }: {
   );
 }
 
-/** The row of the table that the product was made from. */
-function rowOf({ parts }: Upload, { part, problem }: Found): number | null {
-  const { rows } = parts[part];
-  return problem.product === undefined
-    ? null
-    : rows?.[problem.product - 1] ?? null;
-}
-
-function ProblemRow({ problem, row, current, onFind }: {
+function ProblemRow({ problem, current, onFind }: {
   problem: Detail;
-  row: number | null;
   current: boolean;
   onFind: () => void;
 }) {
@@ -291,8 +283,7 @@ function ProblemRow({ problem, row, current, onFind }: {
       onClick={onFind}
     >
       <span class="where">
-        {row !== null && <b>row {row}</b>}
-        {row === null && line !== undefined && <b>line {line}</b>}
+        {line !== undefined && <b>line {line}</b>}
         {column !== undefined && <span>column {column}</span>}
         {(sku ?? product) !== undefined && (
           <span>{sku ?? `product ${product}`}</span>
@@ -307,10 +298,9 @@ function ProblemRow({ problem, row, current, onFind }: {
 function saveProblems(current: Upload, all: readonly Found[]): void {
   const { fileName, parts } = current;
   const text = csvOf([
-    ["document", "row", "product", "SKU", "line", "field", "problem", "code"],
+    ["document", "product", "SKU", "line", "field", "problem", "code"],
     ...all.map(({ part, problem }) => [
       parts[part].name,
-      rowOf(current, { part, problem }),
       problem.product ?? null,
       problem.sku ?? null,
       problem.line ?? null,

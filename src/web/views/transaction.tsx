@@ -29,7 +29,9 @@ import {
   useLoaded,
 } from "../parts.tsx";
 import { nameOfUpload, titleOf } from "../names.ts";
+import { takeSheet } from "../intake.ts";
 import { goTo, linkTo } from "../route.ts";
+import { sheetOf } from "../sheet.ts";
 import { Speed } from "../speed.ts";
 import { type Column, Table } from "../table.tsx";
 import { TitleOf } from "../thumbnails.tsx";
@@ -303,6 +305,22 @@ function RetryBar({ client, transaction, onRetried }: {
   );
 }
 
+/** Whose the SKUs are that an upload has stored. */
+async function storedIn(
+  client: Client,
+  id: string,
+): Promise<Map<string, string>> {
+  const stored = new Map<string, string>();
+  let product = 0;
+  for await (const { sku, result } of client.results(uploadAt(id))) {
+    product++;
+    if (sku !== undefined && result !== "refused") {
+      stored.set(sku, `product ${product} of the same upload`);
+    }
+  }
+  return stored;
+}
+
 /** Offers the refused products for correction. */
 function RefusedBar({ client, id, refused }: {
   client: Client;
@@ -314,9 +332,12 @@ function RefusedBar({ client, id, refused }: {
   const load = () => client.getRefusedProducts(uploadAt(id));
   const download = async () => saveFile(new Blob([await load()]), name);
   const correct = async () => {
-    const document = { name, text: await load() };
+    const text = await load();
+    const stored = await storedIn(client, id);
+    const sheet = sheetOf(name, text);
     goTo("upload");
-    takeDocuments(client, name, [document]);
+    if (sheet !== null) takeSheet(client, sheet, { stored });
+    else takeDocuments(client, name, [{ name, text }], { stored });
   };
   return (
     <div class="note warn">

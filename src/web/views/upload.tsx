@@ -1,9 +1,9 @@
 /** The upload view: drop a file, repair it where it is shown, upload it. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../browser.ts";
-import type { ApiError, Client, Detail } from "../../client/mod.ts";
+import type { Client, Detail } from "../../client/mod.ts";
 import { Editor, type Selection } from "../editor.tsx";
-import { dropAll, intake, takeAny, takeText } from "../intake.ts";
+import { dropAll, intake, mapAgain, takeAny, takeText } from "../intake.ts";
 import type { Refused } from "../kinds.ts";
 import { Finder } from "../markup.ts";
 import {
@@ -20,18 +20,21 @@ import {
 import { goTo, linkTo, route } from "../route.ts";
 import { sandbox } from "../sandbox.ts";
 import { type Place, Source } from "../source.tsx";
+import type { Sheet } from "../sheet.ts";
 import { templateCsv } from "../spreadsheet.ts";
 import { useStore } from "../store.ts";
 import {
   checkUpload,
-  dropFile,
+  countsOf,
   editText,
   type Found,
   isEditable,
+  isOfTable,
   isShown,
   type Part,
   problemsIn,
   readAgain,
+  type Refusal,
   sendUpload,
   shownPart,
   showPart,
@@ -42,6 +45,7 @@ import {
 } from "../upload.ts";
 import { ColumnsView } from "./columns.tsx";
 import { Problems } from "./problems.tsx";
+import { Repair } from "./repair.tsx";
 
 export function UploadView({ client }: { client: Client }) {
   const current = useStore(upload);
@@ -141,7 +145,7 @@ function announcement(current: Upload): string {
 /** Including those that are only counted. */
 function problemCount(current: Upload): number {
   return current.parts.reduce(
-    (all, { step }) => step.name === "refused" ? all + step.error.more : all,
+    (all, { step }) => step.name === "refused" ? all + step.refusal.more : all,
     problemsIn(current).length,
   );
 }
@@ -281,28 +285,75 @@ function FileView({ client, current }: { client: Client; current: Upload }) {
     if (found === null) return;
     setSelection((last) => ({ ...found, wish: (last?.wish ?? 0) + 1 }));
   };
+  const repaired = useRepaired(current);
+  useResultFocus(current);
   return (
     <>
       <FileBar client={client} current={current} />
       {current.parts.length > 1 && <Parts current={current} />}
-      <div class="beside">
-        <div class="side">
-          <StepView
-            client={client}
-            current={current}
+      {repaired !== null && (
+        <Repair
+          client={client}
+          current={repaired}
+          busy={repaired !== current}
+        />
+      )}
+      {repaired === null && isOfTable(current) && (
+        <StepView
+          client={client}
+          current={current}
+          place={place}
+          onFind={find}
+        />
+      )}
+      {!isOfTable(current) && (
+        <div class="beside">
+          <div class="side">
+            <StepView
+              client={client}
+              current={current}
+              place={place}
+              onFind={find}
+            />
+          </div>
+          <SourceOf
+            key={current.shown}
+            part={part}
             place={place}
-            onFind={find}
+            selection={selection}
           />
         </div>
-        <SourceOf
-          key={current.shown}
-          part={part}
-          place={place}
-          selection={selection}
-        />
-      </div>
+      )}
     </>
   );
+}
+
+/**
+ * The table to repair, also while it is checked anew; null if there is none, or
+ * if its problems are not those of rows.
+ */
+function useRepaired(current: Upload): (Upload & { sheet: Sheet }) | null {
+  const last = useRef<Upload & { sheet: Sheet } | null>(null);
+  const { name } = overall(current);
+  const isOfRows = name === "refused" && mayStorePart(current);
+  if (isOfTable(current) && isOfRows) last.current = current;
+  else if (name !== "checking") last.current = null;
+  return last.current;
+}
+
+/** After a check, the focus goes to its result unless it is somewhere. */
+function useResultFocus(current: Upload): void {
+  const { name } = overall(current);
+  const before = useRef(name);
+  useEffect(() => {
+    const wasChecking = before.current === "checking";
+    before.current = name;
+    const isLost = document.activeElement === document.body;
+    if (!wasChecking || !isLost) return;
+    document.querySelector<HTMLElement>(
+      name === "ready" ? ".bar .main" : ".sheet, .problem",
+    )?.focus();
+  }, [name]);
 }
 
 function SourceOf({ part, place, selection }: {
@@ -311,7 +362,7 @@ function SourceOf({ part, place, selection }: {
   selection: Selection | null;
 }) {
   const { text, step } = part;
-  const problems = step.name === "refused" ? step.error.details : [];
+  const problems = step.name === "refused" ? step.refusal.problems : [];
   const lines = useMemo(
     () => isEditable(part) || !isShown(part) ? [] : text.split("\n"),
     [text],
@@ -407,7 +458,7 @@ function wordOf(step: Step): string {
   switch (step.name) {
     case "refused":
       return plural(
-        step.error.details.length + step.error.more,
+        step.refusal.problems.length + step.refusal.more,
         "problem",
       );
     case "sent":
@@ -422,6 +473,7 @@ function wordOf(step: Step): string {
 function FileBar({ client, current }: { client: Client; current: Upload }) {
   const step = overall(current);
   const part = shownPart(current);
+  const { valid, left } = countsOf(current);
   const isEdited = current.parts.some(({ edited }) => edited);
   const busy = step.name === "checking" || step.name === "sending";
   const send = async (work: Exclude<Work, "check">) => {
@@ -444,8 +496,9 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
       {current.isLaidOut && <span class="quiet">line breaks added</span>}
       {isEdited && <span class="state warn">edited</span>}
       <button type="button" onClick={dropAll}>Another file</button>
-      {part.rows !== null && !busy && step.name !== "sent" && (
-        <button type="button" onClick={dropFile}>Change the columns</button>
+      {isOfTable(current) && !busy &&
+        !current.parts.some(({ step }) => step.name === "sent") && (
+        <button type="button" onClick={mapAgain}>Change the columns</button>
       )}
       {isEdited && current.handle !== null && (
         <button
@@ -455,7 +508,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
           Read the file again
         </button>
       )}
-      {isEditable(part) && (
+      {isEditable(part) && !isOfTable(current) && (
         <button
           type="button"
           onClick={() => saveFile(new Blob([part.text]), fileNameOf(part))}
@@ -482,13 +535,14 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
           Upload {plural(totalOf(current), "product")}
         </button>
       )}
-      {step.name === "refused" && !isEdited && mayStorePart(current) && (
+      {step.name === "refused" && !isEdited && mayStorePart(current) &&
+        valid > 0 && (
         <button
           type="button"
           class="main"
           onClick={() => send("upload valid")}
         >
-          Upload the valid ones
+          Store {count(valid)}, leave {count(left)}
         </button>
       )}
       {step.name === "failed" && step.during !== "check" && (
@@ -512,13 +566,13 @@ function fileNameOf({ name }: Part): string {
 /** Whether all problems belong to single products. */
 function mayStorePart({ parts }: Upload): boolean {
   return parts.every(({ step }) =>
-    step.name !== "refused" || isOfProducts(step.error)
+    step.name !== "refused" || isOfProducts(step.refusal)
   );
 }
 
-function isOfProducts({ status, details }: ApiError): boolean {
-  return status === 422 && details.length > 0 &&
-    details.every(({ product }) => product !== undefined);
+function isOfProducts({ error, problems }: Refusal): boolean {
+  return (error === null || error.status === 422) && problems.length > 0 &&
+    problems.every(({ product }) => product !== undefined);
 }
 
 interface StepProps {

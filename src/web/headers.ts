@@ -1,0 +1,199 @@
+/**
+ * What the columns of merchants' tables hold, by their names: in English,
+ * German, Swedish, French, Spanish, Polish and Dutch, and in the exports of
+ * shop systems.
+ */
+import {
+  LIST_NAMES,
+  type ListField,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../catalogue/fields.ts";
+import { readCurrency } from "../lib/values.ts";
+import { priceUnitOf, weightUnitOf, wordsIn } from "./numbers.ts";
+import { labelOf } from "./words.ts";
+
+/**
+ * What a column holds: a scalar field, `currency`, a list, `attribute` (whose
+ * name is the column's), `sale_price` (where it has one, it is the price, and
+ * the column of the price is what the product cost before), or nothing that is
+ * sent.
+ */
+export type Target =
+  | ScalarField
+  | ListField
+  | "currency"
+  | "sale_price"
+  | "attribute"
+  | "";
+
+/** The targets to choose from. Each column of attributes is one attribute. */
+export const TARGETS: readonly { target: Target; label: string }[] = [
+  { target: "", label: "– leave out –" },
+  ...SCALAR_NAMES.map((target) => ({
+    target,
+    label: SCALAR_RULES[target].label,
+  })),
+  { target: "currency", label: "Currency" },
+  { target: "sale_price", label: "Sale price (Price is then the former one)" },
+  ...LIST_NAMES.filter((name) => name !== "attributes")
+    .map((target) => ({ target, label: labelOf(target) })),
+  { target: "attribute", label: "Attribute of that name" },
+];
+
+/** Names of columns, in lower case and without accents; each stands once. */
+const NAMES: Readonly<Record<Exclude<Target, "attribute">, string>> = {
+  sku:
+    "sku, article number, article no, item number, item no, product number, product code, stock keeping unit, code, artikelnummer, artikel nr, art nr, artnr, artikelnr, artikelkod, bestellnummer, bestell nr, produktnummer, produktkod, variantnummer, reference, ref, reference produit, code article, code produit, referencia, codigo, codigo de producto, codigo de articulo, numer katalogowy, nr katalogowy, indeks, symbol, kod produktu, kod towaru, artikelcode, productcode, variant sku",
+  title:
+    "title, name, product name, product title, item name, heading, bezeichnung, artikelbezeichnung, artikelname, produktname, produkttitel, titel, namn, produktnamn, artikelnamn, benamning, artikelbenamning, nom, nom du produit, titre, designation, libelle, intitule, nombre, titulo, nombre del producto, denominacion, nazwa, nazwa produktu, nazwa towaru, tytul, naam, productnaam, artikelnaam, producttitel",
+  description:
+    "description, body, body html, text, long description, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
+  price:
+    "price, unit price, amount, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price",
+  sale_price:
+    "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
+  compare_at_price:
+    "compare at price, old price, regular price, list price, msrp, rrp, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price",
+  currency:
+    "currency, currency code, price currency, wahrung, wahrungscode, valuta, valutakod, devise, monnaie, moneda, divisa, waluta, munteenheid",
+  vat_rate:
+    "vat rate, vat, tax, tax rate, mwst, mwst satz, mehrwertsteuer, mehrwertsteuersatz, ust, umsatzsteuer, steuersatz, moms, momssats, moms procent, tva, taux tva, taux de tva, iva, tipo iva, tipo de iva, stawka vat, podatek vat, btw, btw tarief, btw percentage",
+  quantity:
+    "quantity, stock, qty, inventory, stock level, stock quantity, quantity in stock, on hand, available quantity, bestand, lagerbestand, menge, anzahl, stuckzahl, lagermenge, verfugbare menge, antal, lagersaldo, saldo, lagerantal, antal i lager, quantite, quantite en stock, cantidad, existencias, cantidad en stock, ilosc, stan magazynowy, liczba sztuk, aantal, voorraad, op voorraad, voorraadaantal, variant inventory qty",
+  availability:
+    "availability, stock status, in stock, available, verfugbarkeit, lieferbar, lagerstatus, tillganglighet, i lager, disponibilite, en stock, disponibilidad, disponible, dostepnosc, beschikbaarheid, voorraadstatus",
+  available_at:
+    "available at, available from, availability date, verfugbar ab, lieferbar ab, tillganglig fran, disponible le, date de disponibilite, disponible desde, dostepny od, beschikbaar vanaf",
+  gtin:
+    "gtin, ean, ean13, ean 13, ean code, ean nummer, ean upc, upc, isbn, barcode, gtin upc ean or isbn, gtin ean, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode",
+  brand:
+    "brand, brands, manufacturer, vendor, make, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
+  mpn:
+    "mpn, part number, manufacturer part number, model number, model, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant",
+  weight:
+    "weight, net weight, gross weight, item weight, shipping weight, variant grams, grams, gewicht, nettogewicht, bruttogewicht, versandgewicht, artikelgewicht, vikt, nettovikt, bruttovikt, fraktvikt, poids, poids net, poids brut, peso, peso neto, peso bruto, waga, masa, waga netto, waga brutto",
+  condition:
+    "condition, zustand, artikelzustand, skick, etat, etat du produit, condicion, stan produktu, conditie, staat",
+  status: "status, product status, published",
+  parent_sku:
+    "parent sku, parent, parent id, item group id, group id, master sku, vaterartikel, hauptartikel, hauptartikelnummer, huvudartikel, reference parent, sku parent, sku padre, referencia padre, sku nadrzedny, hoofdartikel",
+  categories:
+    "categories, category, product type, product category, google product category, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
+  attributes: "",
+  images:
+    "images, image, image url, image urls, image link, image links, image src, picture, pictures, picture url, photo, photos, photo url, additional image link, variant image, bild, bilder, bild url, bilder url, bildlink, produktbild, produktbilder, bildadress, bildlank, image produit, lien image, url image, url de l image, imagen, imagenes, url imagen, foto, fotos, zdjecie, zdjecia, url zdjecia, obraz, afbeelding, afbeeldingen, afbeelding url",
+  "":
+    "id, tags, cost, cost per item, cost price, purchase price, einkaufspreis, ek, ek preis, inkopspris, prix d achat, precio de coste, precio de compra, cena zakupu, inkoopprijs, problems",
+};
+
+const BY_NAME: ReadonlyMap<string, Target> = new Map(
+  (Object.entries(NAMES) as [Target, string][]).flatMap(([target, names]) =>
+    names.split(", ").filter(Boolean).map((name) => [squeezed(name), target])
+  ),
+);
+
+/** An export of a shop system, which is told by the names of its columns. */
+interface Preset {
+  label: string;
+  /** Names that no other table has together. */
+  has: readonly string[];
+  /** Where a name means something else than usual. */
+  targets: Readonly<Record<string, Target>>;
+  /** Entries of a list stand behind commas. */
+  commas?: true;
+}
+
+const PRESETS: readonly Preset[] = [
+  {
+    label: "Shopify",
+    has: ["Handle", "Variant SKU", "Variant Price"],
+    targets: { Type: "categories", Published: "" },
+  },
+  {
+    label: "WooCommerce",
+    has: ["SKU", "Regular price", "Sale price", "Is featured?"],
+    targets: { "Regular price": "price", Published: "status" },
+    commas: true,
+  },
+];
+
+/** The preset that a table has the columns of; undefined: none. */
+export function presetOf(header: readonly string[]): Preset | undefined {
+  return PRESETS.find(({ has }) => has.every((name) => header.includes(name)));
+}
+
+/** What the columns hold by their names; null where a name says nothing. */
+export function targetsByName(header: readonly string[]): (Target | null)[] {
+  const { targets = {} } = presetOf(header) ?? {};
+  const found = header.map((name) =>
+    Object.hasOwn(targets, name) ? targets[name] : targetByName(name)
+  );
+  // Alone, either of them is the price.
+  const has = (target: Target) => found.includes(target);
+  for (const other of ["compare_at_price", "sale_price"] as const) {
+    if (!has("price") && has(other)) found[found.indexOf(other)] = "price";
+  }
+  return found;
+}
+
+function targetByName(name: string): Target | null {
+  if (/^attribute[:. ]\s*\D/i.test(name)) return "attribute";
+  if (/\bvalue(\(s\))?$/i.test(name) && /\d/.test(name)) return "attribute";
+  const label = TARGETS.find(({ label }) => label === name);
+  if (label !== undefined) return label.target;
+  const [plain] = name.split("(");
+  const tried = [name, withoutNumber(name), withoutUnit(name)];
+  for (const one of isNet(name) ? tried : [...tried, plain]) {
+    const target = BY_NAME.get(squeezed(one));
+    if (target !== undefined) return target;
+  }
+  return null;
+}
+
+/** `Image 2` as `Image`. */
+function withoutNumber(name: string): string {
+  let end = name.length;
+  while (end > 0 && " _0123456789".includes(name[end - 1])) end--;
+  return name.slice(0, end);
+}
+
+const FILLERS = "in i en w of inkl incl including ttc brutto gross".split(" ");
+const NET = "ex excl excluding exkl exklusive netto net ht hors sin zzgl".split(
+  " ",
+);
+const TAXES = "moms mwst vat tva iva btw tax ust".split(" ");
+
+/** Whether this names an amount without VAT, or a net weight. */
+export function isNet(name: string): boolean {
+  return wordsIn(name).some((word) => NET.includes(word));
+}
+
+/** `Preis in EUR inkl. MwSt.` as `preis`; a price without VAT stays as it is. */
+function withoutUnit(name: string): string {
+  const words = wordsIn(name);
+  const isGross = words.some((word) => FILLERS.includes(word));
+  return words.filter((word) =>
+    !FILLERS.includes(word) && !(isGross && TAXES.includes(word)) &&
+    weightUnitOf(word) === "" && priceUnitOf(word) === "" &&
+    !("value" in readCurrency(word.toUpperCase()))
+  ).join(" ");
+}
+
+/** In lower case, without accents, spaces and punctuation. */
+function squeezed(name: string): string {
+  return name.toLowerCase().normalize("NFD").replaceAll("ł", "l")
+    .replaceAll("ß", "ss").replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** The column with the name of the attribute whose value is in this one. */
+export function nameColumnOf(
+  header: readonly string[],
+  column: number,
+): number {
+  const pair = header[column].replace(/value(\(s\))?$/i, "name").toLowerCase();
+  return header.findIndex((name, i) =>
+    i !== column && name.toLowerCase() === pair
+  );
+}

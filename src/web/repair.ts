@@ -1,0 +1,163 @@
+/** The problems of a table at their cells, and what mends them. */
+import { SCALAR_RULES, type ScalarField } from "../catalogue/fields.ts";
+import type { Detail, DetailCode } from "../client/mod.ts";
+import { type Target, TARGETS } from "./headers.ts";
+import { decimalOf, pointOf } from "./numbers.ts";
+import { columnOf, type Sheet, skuOf } from "./sheet.ts";
+import { valuesOf } from "./spreadsheet.ts";
+import { problemsIn, type Upload } from "./upload.ts";
+import { labelOf as fieldLabel, problemTitle, readable } from "./words.ts";
+
+/** A problem at its place in the table. */
+export interface Flaw {
+  problem: Detail;
+  /** An index of the table. */
+  row: number;
+  /** A field has no column yet; null: of the whole row. */
+  column: number | Target | null;
+  /** In short; of problems of its kind in its field. */
+  title: string;
+}
+
+/** What is wrong, without the words of XML where the title says it all. */
+export function sentenceOf({ problem, title }: Flaw): string {
+  return problem.code === "required" ? `${title}.` : problem.message;
+}
+
+/** The problems of rows, in their order. */
+export function flawsIn(current: Upload & { sheet: Sheet }): Flaw[] {
+  const { sheet, parts } = current;
+  return problemsIn(current).flatMap(({ part, problem }) => {
+    const row = parts[part].rows?.[(problem.product ?? 0) - 1];
+    if (row === undefined) return [];
+    const path = problem.field?.replace(/\[\d+\]/g, "") ?? "";
+    const title = problemTitle(problem.code, path);
+    return [{ problem, row, column: columnOf(sheet, row, problem), title }];
+  }).sort((a, b) => a.row - b.row);
+}
+
+/** Rows that are not stored yet. */
+export function openRows({ parts }: Upload): number[] {
+  return parts.flatMap(({ step, rows }) =>
+    step.name === "sent" ? [] : rows ?? []
+  );
+}
+
+/** What is wrong with a changed cell by the table of fields; null: nothing. */
+export function cellProblem(
+  { table, mapping }: Sheet,
+  row: number,
+  column: number,
+): string | null {
+  const target = mapping.targets[column];
+  const field = target === "sale_price" ? "price" : target;
+  if (!Object.hasOwn(SCALAR_RULES, field)) return null;
+  const targets = mapping.targets.map((one, i) =>
+    i === column ? field : one === "currency" ? one : ""
+  );
+  const [value] = valuesOf(table.rows[row], { ...mapping, targets })
+    .get(field) ?? [];
+  const { read, required } = SCALAR_RULES[field as ScalarField];
+  if (value === undefined) {
+    return required ? `${fieldLabel(field)} is missing.` : null;
+  }
+  const result = read(value);
+  return "problem" in result
+    ? `${fieldLabel(field)} ${result.problem.message}`
+    : null;
+}
+
+/** Another text for a cell, as a button offers it. */
+export interface Remedy {
+  label: string;
+  text: string;
+}
+
+/** Texts that mend a cell, where they are clear. */
+export function remediesOf(
+  { table, mapping }: Sheet,
+  { problem, row, column }: Flaw,
+): Remedy[] {
+  const target = typeof column === "number" ? mapping.targets[column] : column;
+  if (target === null || !Object.hasOwn(SCALAR_RULES, target)) {
+    return target === "images" && typeof column === "number"
+      ? offered(withScheme(table.rows[row][column]))
+      : [];
+  }
+  const text = typeof column === "number" ? table.rows[row][column] : "";
+  const { form } = SCALAR_RULES[target as ScalarField];
+  switch (form.kind) {
+    case "word":
+      return form.words.map((word) => ({ label: readable(word), text: word }));
+    case "decimal":
+      return problem.code === "not_a_number" ? offered(numberIn(text)) : [];
+    case "integer":
+      return problem.code === "not_a_number"
+        ? offered(numberIn(text).replace(/\.0*$/, "")).filter((one) =>
+          /^\d+$/.test(one.text)
+        )
+        : [];
+    case "line":
+    case "text":
+      return problem.code === "too_long"
+        ? [{
+          label: `Cut to ${form.max} characters`,
+          text: [...text].slice(0, form.max).join("").trim(),
+        }]
+        : [];
+    default:
+      return [];
+  }
+}
+
+function offered(text: string): Remedy[] {
+  return text === "" ? [] : [{ label: `Write ${text}`, text }];
+}
+
+/** The only number in a text, as a decimal; "" if there are more, or none. */
+function numberIn(text: string): string {
+  const numbers = text.match(/\d[\d.,\s\u00a0\u202f']*/g) ?? [];
+  if (numbers.length !== 1) return "";
+  const number = numbers[0].replace(/[.,\s]+$/, "");
+  const plain = decimalOf(number, [], pointOf([number]));
+  return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
+}
+
+/** Addresses that lack `https://`; "" if that is not what is wrong. */
+function withScheme(text: string): string {
+  return /^[\w-]+(\.[\w-]+)+\/\S+$/.test(text) ? `https://${text}` : "";
+}
+
+/** Whether somebody may say that this product is to be replaced. */
+export function mayConfirm(sheet: Sheet, { problem, row }: Flaw): boolean {
+  const codes: readonly DetailCode[] = ["duplicate_sku", "sku_taken"];
+  return codes.includes(problem.code) && problem.sku === skuOf(sheet, row);
+}
+
+/** A column of the grid. */
+export interface GridColumn {
+  /** Its index in the table, or the field that has none. */
+  at: number | Target;
+  label: string;
+}
+
+/** The columns that are sent, then the fields that problems ask for. */
+export function gridColumns(
+  { table, mapping }: Sheet,
+  flaws: readonly Flaw[],
+): GridColumn[] {
+  const asked = new Set(
+    flaws.flatMap(({ column }) => typeof column === "string" ? [column] : []),
+  );
+  return [
+    ...table.header.flatMap((header, at) =>
+      mapping.targets[at] === ""
+        ? []
+        : [{ at, label: header || `column ${at + 1}` }]
+    ),
+    ...[...asked].map((at) => ({
+      at,
+      label: TARGETS.find(({ target }) => target === at)!.label,
+    })),
+  ];
+}

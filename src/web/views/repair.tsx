@@ -1,0 +1,299 @@
+/**
+ * A table with problems, repaired as a table: a grid of the rows with problems,
+ * and what can be done about the cell where one is.
+ */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { saveFile } from "../browser.ts";
+import type { Client } from "../../client/mod.ts";
+import { Grid, type Place } from "../grid.tsx";
+import { count, Form, plural } from "../parts.tsx";
+import {
+  cellProblem,
+  type Flaw,
+  flawsIn,
+  gridColumns,
+  mayConfirm,
+  openRows,
+  remediesOf,
+  sentenceOf,
+} from "../repair.ts";
+import { type CellChange, correctedCsv, type Sheet } from "../sheet.ts";
+import {
+  addColumn,
+  confirmSku,
+  editCells,
+  undoStep,
+  type Upload,
+} from "../upload.ts";
+import { remedyOf } from "../words.ts";
+
+export function Repair({ client, current, busy }: {
+  client: Client;
+  current: Upload & { sheet: Sheet };
+  /** It is being checked: nothing can be changed. */
+  busy: boolean;
+}) {
+  const { sheet, changed, steps } = current;
+  const { table } = sheet;
+  const flaws = useMemo(() => flawsIn(current), [current.parts, sheet]);
+  const [kind, setKind] = useState("");
+  const titles = useMemo(
+    () => Map.groupBy(flaws, ({ title }) => title),
+    [flaws],
+  );
+  const wanted = titles.get(kind) ?? flaws;
+  const rows = useMemo(
+    () => [...new Set(wanted.map(({ row }) => row))],
+    [wanted],
+  );
+  const columns = useMemo(() => gridColumns(sheet, flaws), [sheet, flaws]);
+  const [place, setPlace] = useState<Place | null>(null);
+  const shown = placeIn(place, rows, columns.map(({ at }) => at), wanted);
+  const isChanged = ({ row, column }: Flaw) => changed.has(`${row}:${column}`);
+  const messageAt = (row: number, at: Place["column"]) => {
+    if (typeof at === "number" && changed.has(`${row}:${at}`)) {
+      return { text: cellProblem(sheet, row, at), isChanged: true };
+    }
+    const found = flaws.find((flaw) =>
+      flaw.row === row && (flaw.column ?? columns[0]?.at) === at
+    );
+    return { text: found?.title ?? null, isChanged: false };
+  };
+  /** Writes texts into a column, which is made where there is none. */
+  const write = (at: Place["column"], texts: ReadonlyMap<number, string>) => {
+    if (busy) return;
+    const column = typeof at === "number" ? at : addColumn(at);
+    if (column !== at && place !== null) setPlace({ ...place, column });
+    editCells(
+      [...texts].map(([row, text]): CellChange => ({ row, column, text })),
+    );
+  };
+  const save = () => {
+    const problems = Map.groupBy(
+      flaws.filter((flaw) => !isChanged(flaw)),
+      ({ row }) => row,
+    );
+    const texts = new Map(
+      [...problems].map(([row, some]) => [row, some.map(sentenceOf)] as const),
+    );
+    saveFile(
+      new Blob([correctedCsv(sheet, texts)], { type: "text/csv" }),
+      `${sheet.name.replace(/\.\w+$/, "")}-corrected.csv`,
+    );
+  };
+  const inRows = new Set(flaws.map(({ row }) => row)).size;
+  return (
+    <section class="repair" aria-label="Problems" aria-busy={busy}>
+      <p class="note bad" role="alert">
+        <span>
+          <strong>
+            {plural(flaws.length, "problem")} in {plural(inRows, "row")}.
+          </strong>{" "}
+          Nothing of these rows was stored. Correct the cells, and check again.
+        </span>
+      </p>
+      <div class="row">
+        <select
+          aria-label="Show the problems"
+          value={titles.has(kind) ? kind : ""}
+          onChange={(event) => {
+            setKind(event.currentTarget.value);
+            setPlace(null);
+          }}
+        >
+          <option value="">All problems ({count(flaws.length)})</option>
+          {[...titles].map(([title, { length }]) => (
+            <option key={title} value={title}>{title} ({count(length)})</option>
+          ))}
+        </select>
+        <button
+          type="button"
+          disabled={busy || steps.length === 0}
+          onClick={undoStep}
+        >
+          Undo{steps.length > 0 && ` (${count(steps.length)})`}
+        </button>
+        <button type="button" onClick={save}>
+          Download the corrected file
+        </button>
+      </div>
+      {shown !== null && (
+        <CellPanel
+          key={`${shown.row}:${shown.column}`}
+          client={client}
+          current={current}
+          place={shown}
+          label={columns.find(({ at }) => at === shown.column)?.label ?? ""}
+          flaws={flaws.filter(({ row, column }) =>
+            row === shown.row && (column === null || column === shown.column)
+          )}
+          below={below(wanted, rows, shown)}
+          busy={busy}
+          write={write}
+        />
+      )}
+      <Grid
+        label="Rows with problems"
+        rows={rows}
+        columns={columns}
+        nameOf={(row) => `${table.numbers[row]}`}
+        textAt={(row, at) => typeof at === "number" ? table.rows[row][at] : ""}
+        messageAt={messageAt}
+        place={shown}
+        onPlace={setPlace}
+        onWrite={write}
+        onUndo={undoStep}
+      />
+    </section>
+  );
+}
+
+/** The place, if it is still shown; else that of the first problem. */
+function placeIn(
+  place: Place | null,
+  rows: readonly number[],
+  columns: readonly Place["column"][],
+  flaws: readonly Flaw[],
+): Place | null {
+  const isShown = place !== null && rows.includes(place.row) &&
+    columns.includes(place.column);
+  if (isShown) return place;
+  const [first] = flaws;
+  return first === undefined || columns.length === 0
+    ? null
+    : { row: first.row, column: first.column ?? columns[0] };
+}
+
+/** Rows below a place that have a problem in its column. */
+function below(
+  flaws: readonly Flaw[],
+  rows: readonly number[],
+  { row, column }: Place,
+): number[] {
+  const from = rows.indexOf(row);
+  const meant = new Set(
+    flaws.filter((flaw) => flaw.column === column).map((flaw) => flaw.row),
+  );
+  return rows.slice(from + 1).filter((one) => meant.has(one));
+}
+
+/** What is wrong at a cell, and what can be done about it. */
+function CellPanel(
+  { client, current, place, label, flaws, below, busy, write }: {
+    client: Client;
+    current: Upload & { sheet: Sheet };
+    place: Place;
+    label: string;
+    flaws: readonly Flaw[];
+    below: readonly number[];
+    busy: boolean;
+    write: (at: Place["column"], texts: ReadonlyMap<number, string>) => void;
+  },
+) {
+  const { sheet, changed } = current;
+  const { row, column } = place;
+  const text = typeof column === "number" ? sheet.table.rows[row][column] : "";
+  const isChanged = changed.has(`${row}:${column}`);
+  const wrong = isChanged && typeof column === "number"
+    ? cellProblem(sheet, row, column)
+    : null;
+  const same = useMemo(
+    () =>
+      openRows(current).filter((one) =>
+        (typeof column === "number" ? sheet.table.rows[one][column] : "") ===
+          text
+      ),
+    [sheet, column, text],
+  );
+  const into = (rows: readonly number[], value: string) =>
+    write(column, new Map(rows.map((one) => [one, value])));
+  const confirmable = flaws.find((flaw) => mayConfirm(sheet, flaw));
+  const problems = isChanged
+    ? flaws.filter((flaw) => flaw.column === null)
+    : flaws;
+  return (
+    <div class="card cell" role="group" aria-label="The cell">
+      <p>
+        <b>Row {sheet.table.numbers[row]}, {label}</b>
+        {isChanged && " "}
+        {isChanged && <span class="state warn">changed</span>}
+      </p>
+      {problems.map((flaw) => (
+        <p key={flaw.title} class="bad">
+          {sentenceOf(flaw)}{" "}
+          <span class="quiet">
+            {remedyOf(flaw.problem.code, flaw.problem.field)}
+          </span>
+        </p>
+      ))}
+      {wrong !== null && <p class="bad">{wrong}</p>}
+      <div class="row">
+        {!isChanged && flaws.flatMap((flaw) => remediesOf(sheet, flaw))
+          .map((remedy) => (
+            <button
+              key={remedy.label}
+              type="button"
+              disabled={busy}
+              onClick={() => into([row], remedy.text)}
+            >
+              {remedy.label}
+            </button>
+          ))}
+        {!isChanged && confirmable !== undefined && (
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => confirmSku(client, confirmable.problem.sku!)}
+          >
+            It is meant: change {confirmable.problem.sku}
+          </button>
+        )}
+        {below.length > 0 && text !== "" && (
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => into(below, text)}
+          >
+            Fill down into {plural(below.length, "row")}
+          </button>
+        )}
+      </div>
+      {same.length > 1 && !isChanged && (
+        <ReplaceForm
+          text={text}
+          rows={same.length}
+          busy={busy}
+          onReplace={(value) => into(same, value)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Writes another value into every row that has this one. */
+function ReplaceForm({ text, rows, busy, onReplace }: {
+  text: string;
+  rows: number;
+  busy: boolean;
+  onReplace: (value: string) => void;
+}) {
+  const [value, setValue] = useState("");
+  useEffect(() => setValue(""), [text]);
+  return (
+    <Form class="row" onSubmit={() => onReplace(value)}>
+      <label class="field grow">
+        <span class="cut">
+          {text === "" ? "Into the empty cells" : `Instead of “${text}”`}
+        </span>
+        <input
+          required
+          value={value}
+          onInput={(event) => setValue(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" disabled={busy}>
+        {text === "" ? "Fill" : "Replace in"} {plural(rows, "row")}
+      </button>
+    </Form>
+  );
+}

@@ -1,0 +1,241 @@
+/** A merchant's table on the page: what is stored is what the file meant. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Page } from "playwright-core";
+import { boot, product } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { browserTest, type OpenTab } from "./browser.ts";
+import { choose, signIn } from "./page.ts";
+
+function test(name: string, fn: (openTab: OpenTab) => Promise<void>): void {
+  browserTest(`a table: ${name}`, fn);
+}
+
+const bootPage = () => boot({ config: { roles: ["api"] } });
+
+const HEADER = "SKU;Title;Price (SEK);Stock;EAN";
+const MUG = "M-5;Mug;149,00;3;4006381333931";
+/** By mistake, it has the SKU of the mug. */
+const BOWL = "M-5;Bowl;99,00;7;4006381333948";
+
+function csv(...rows: string[]): string {
+  return `${[HEADER, ...rows].join("\r\n")}\r\n`;
+}
+
+function grid(page: Page) {
+  return page.getByRole("grid", { name: "Rows with problems" });
+}
+
+function click(page: Page, name: string | RegExp): Promise<void> {
+  return page.getByRole("button", { name }).click();
+}
+
+test("a row with the SKU of another one replaces nothing until it is meant", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const stored = async () => (await app.call("/seller_api/products/M-5")).text;
+  await signIn(tab, app.url, app.key);
+  await choose(page, csv(MUG, BOWL), "stock.csv");
+  await click(page, "Check 2 products");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  await click(page, "Store 1, leave 1");
+
+  // It keeps its problem, whatever else of it is changed.
+  await page.getByText("is already used by product 1").first().waitFor();
+  await click(page, "Check again");
+  await page.getByText('sku "M-5" is that of row 2, which is stored').waitFor();
+  const cell = grid(page).getByRole("gridcell", { name: "Bowl" });
+  await cell.click();
+  await page.keyboard.type("Big bowl");
+  await page.keyboard.press("Enter");
+  await click(page, "Check again");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  assertEquals(
+    await page.getByRole("button", { name: /^Store|^Upload/ }).count(),
+    0,
+  );
+  assertStringIncludes(await stored(), "<title>Mug</title>");
+
+  // So does it where the history offers what was refused.
+  await page.getByRole("link", { name: "See it" }).click();
+  page.once("dialog", (dialog) => dialog.accept());
+  await click(page, "Correct them here");
+  await page.getByText('M-5" is that of product 1 of the same upload').first()
+    .waitFor();
+  await grid(page).getByRole("gridcell", { name: "M-5" }).click();
+  await page.keyboard.type("M-6");
+  await page.keyboard.press("Enter");
+  await click(page, "Check again");
+  await click(page, "Upload 1 product");
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertStringIncludes(await stored(), "<title>Mug</title>");
+  const bowl = await app.call("/seller_api/products/M-6");
+  assertStringIncludes(bowl.text, "<title>Bowl</title>");
+  assertEquals(tab.faults, []);
+});
+
+test("a SKU typed here that another product has is confirmed first", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("OLD", "<brand>Kockums</brand>"));
+  await signIn(tab, app.url, app.key);
+  await choose(page, csv(MUG, BOWL), "stock.csv");
+  await click(page, "Check 2 products");
+  await grid(page).getByRole("gridcell", { name: "M-5" }).click();
+  await page.keyboard.type("OLD");
+  await page.keyboard.press("Enter");
+  await click(page, "Check again");
+  await page.getByText("this would change it").first().waitFor();
+  await click(page, "It is meant: change OLD");
+  const figure = page.locator(".figure", { hasText: "changed" }).first();
+  await figure.getByText("1").waitFor();
+  await click(page, "Upload 2 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const { text } = await app.call("/seller_api/products/OLD");
+  assertStringIncludes(text, "<title>Bowl</title>");
+  assertEquals(tab.faults, []);
+});
+
+test("the same SKU in two parts of a long table is told before anything is stored", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const rows = Array.from({ length: 251 }, (_, i) => `S-${i};Mug;9,50;${i};`);
+  await choose(page, csv(...rows, "S-0;Cup;5,00;1;"), "stock.csv");
+  await click(page, "Check 252 products");
+  await page.getByText('sku "S-0" is that of row 2 already').first().waitFor();
+  await click(page, "Store 251, leave 1");
+  await page.getByText('sku "S-0" is that of row 2').first().waitFor();
+  const { text } = await app.call("/seller_api/products/S-0");
+  assertStringIncludes(text, "<title>Mug</title>");
+  assertEquals((await app.call("/seller_api/products/S-250")).status, 200);
+  assertEquals(tab.faults, []);
+});
+
+test("the unit of a weight is read from its header, or asked for", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const take = (weight: string, sku: string, cell: string) =>
+    choose(
+      page,
+      `SKU;Title;Price (SEK);Stock;${weight}\n${sku};Mug;149,00;3;${cell}\n`,
+      "stock.csv",
+    );
+  const weightOf = async (sku: string) =>
+    /<weight unit="g">(\d+)</
+      .exec((await app.call(`/seller_api/products/${sku}`)).text)?.[1];
+  const store = async (name: string) => {
+    await click(page, "Check 1 product");
+    await click(page, "Upload 1 product");
+    await page.getByText("complete", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Upload", exact: true }).click();
+    return await weightOf(name);
+  };
+  await take("Weight (kg)", "A", "2");
+  const unit = page.getByLabel(/^Unit of Weight/);
+  assertEquals(await unit.inputValue(), "kg");
+  await page.getByRole("region", { name: "Preview" }).getByText("2000")
+    .waitFor();
+  assertEquals(await store("A"), "2000");
+
+  await take("Weight", "B", "0,5");
+  await page.getByText("Choose the unit").waitFor();
+  const check = page.getByRole("button", { name: "Check 1 product" });
+  assert(await check.isDisabled());
+  await unit.selectOption("kg");
+  assertEquals(await store("B"), "500");
+  // The choice is remembered.
+  await take("Weight", "C", "0,25");
+  assertEquals(await store("C"), "250");
+  assertEquals(tab.faults, []);
+});
+
+test("what is missing is typed into its cell, and the file is handed back corrected", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const rows = Array.from({ length: 16 }, (_, i) => `S-${i};Mug;;${i};`);
+  await choose(page, csv(...rows, "=OK;Mug;5,00;many;"), "stock.csv");
+  await click(page, "Check 17 products");
+  await page.getByText("17 problems in 17 rows.").waitFor();
+  // No XML can be destroyed.
+  assertEquals(await page.getByLabel("Source of the file").count(), 0);
+  await page.getByLabel("Show the problems").selectOption("Price is missing");
+
+  // By keyboard alone: a price, and the same into the rows below.
+  await grid(page).focus();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.type("cheap");
+  await page.keyboard.press("Enter");
+  await grid(page).getByText(/^Price .*"cheap"/).waitFor();
+  await click(page, "Undo (1)");
+  await grid(page).focus();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.type("149,50");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowUp");
+  await click(page, "Fill down into 15 rows");
+  const download = page.waitForEvent("download");
+  await click(page, "Download the corrected file");
+  const saved = await download;
+  assertEquals(saved.suggestedFilename(), "stock-corrected.csv");
+  const lines = (await Deno.readTextFile(await saved.path())).trim()
+    .split("\r\n");
+  assertEquals(lines[0], `\ufeff${HEADER};Problems`.replace("\ufeff", ""));
+  assertEquals(lines[16], "S-15;Mug;149,50;15;;");
+  assert(lines[17].startsWith("=OK;Mug;5,00;many;;"), lines[17]);
+  assertStringIncludes(lines[17], "many");
+
+  await click(page, "Check again");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  // The focus is where the work goes on.
+  await until(async () =>
+    await page.evaluate("document.activeElement.className") === "sheet"
+  );
+  await click(page, "Store 16, leave 1");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  const { text } = await app.call("/seller_api/products/S-15");
+  assertStringIncludes(text, '<price currency="SEK">149.5</price>');
+  assertEquals(tab.faults, []);
+});
+
+test("a value that is wrong in many rows is replaced in all of them", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  const rows = Array.from(
+    { length: 37 },
+    (_, i) => `S-${i};Mug;5,00;1;used-ish`,
+  );
+  await choose(
+    page,
+    `SKU;Title;Price (SEK);Stock;Condition\n${rows.join("\n")}\n` +
+      "T-1;Mug;5,00;1;brand-new\nT-2;Mug;5,00;1;used\n",
+    "stock.csv",
+  );
+  await click(page, "Check 39 products");
+  await page.getByText("38 problems in 38 rows.").waitFor();
+  await page.getByLabel(/^Instead of/).fill("used");
+  await click(page, "Replace in 37 rows");
+  await grid(page).focus();
+  await page.keyboard.press("Control+End");
+  await click(page, "New");
+  await click(page, "Check again");
+  await click(page, "Upload 39 products");
+  await page.getByText("complete", { exact: true }).waitFor();
+  const of = async (sku: string) =>
+    (await app.call(`/seller_api/products/${sku}`)).text;
+  assertStringIncludes(await of("S-36"), "<condition>used</condition>");
+  assertStringIncludes(await of("T-1"), "<condition>new</condition>");
+  assertEquals(tab.faults, []);
+});
