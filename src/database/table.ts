@@ -78,7 +78,7 @@ function createTable(table: Table, engine: Engine): string {
 }
 
 function columnType(column: Column, engine: Engine): string {
-  const [, type, nullable, more] = /^(\w+)(\??)(.*)$/.exec(column)!;
+  const [, type, nullable, more] = /^(\w+)(\??)([^]*)$/.exec(column)!;
   const notNull = nullable === "?" ? "" : " NOT NULL";
   return `${TYPES[type][engine]}${notNull}${more}`;
 }
