@@ -16,7 +16,7 @@ import type { Route } from "./http/server/route.ts";
 import { hasCopies } from "./images/rows/copies.ts";
 import { diskThreads } from "./images/storage/disk_call.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
-import { tryGuard } from "./net/guard.ts";
+import { checkGuard } from "./net/guard.ts";
 import { type Network, Outbound } from "./net/outbound.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { SandboxPage, Services } from "./services.ts";
@@ -86,12 +86,10 @@ export interface AppOptions {
   locks?: RoleLocks;
   /** False: no maintenance jobs run. */
   maintain?: boolean;
-  /** False: the outbound client is not tested first. */
-  testGuard?: boolean;
 }
 
 /**
- * Starts the service. Throws a `GuardError`, a `DbError` or `Deno.errors.*`;
+ * Starts the service. Throws a `DbError`, `Deno.errors.*` or another Error;
  * closes everything that it opened then.
  */
 export async function openApp(
@@ -99,9 +97,9 @@ export async function openApp(
   deps: Deps,
   options: AppOptions = {},
 ): Promise<App> {
-  const { sandbox, maintain = true, testGuard = true } = options;
+  const { sandbox, maintain = true } = options;
   const { images, network = {}, listen = newListener } = options;
-  if (testGuard) await tryGuard(config.allowPrivate);
+  await checkGuard(deps.clock);
   const least = leastBodyBudget(config);
   if (config.bodyBudget < least) {
     deps.log.warn("body_budget_small", {

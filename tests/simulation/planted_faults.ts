@@ -347,7 +347,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "images: a worker that hears nothing is left alone",
     file: "images/worker/thread.ts",
     from:
-      '    if (this.#deafTicks === DEAF_TICKS) this.#died("it hears nothing", null);',
+      "      if (this.#missed > BEAT_LIMIT) return this.#died(this.#silence);\n",
     to: "",
   },
   {

@@ -158,7 +158,6 @@ export class Life implements Server {
     const { dataDir } = this.#machine;
     this.#locks = new RoleLocks(dataDir);
     const opening = openApp(this.#options.config(dataDir), this.deps, {
-      testGuard: false,
       locks: this.#locks,
       listen: (options) => this.#listen(options),
       ...app(this),

@@ -162,7 +162,6 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
     dataDir,
   });
   const app = await openApp(config, deps, {
-    testGuard: false, // a tenth of all that the tests take
     ...options.app,
   });
   const seller = options.seller ?? await app.db.write(async (tx) => {

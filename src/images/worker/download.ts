@@ -100,8 +100,8 @@ export class ImageFetcher {
       jobs: this.#phases.size,
       downloading: slots.used,
       to_download: slots.waiting,
-      judging: inspections.used,
-      to_judge: inspections.waiting,
+      inspecting: inspections.used,
+      to_inspect: inspections.waiting,
     };
   }
 
@@ -119,7 +119,7 @@ export class ImageFetcher {
   }
 
   /** The lease of the job being inspected, which blocks all others. */
-  get judging(): string | null {
+  get inspecting(): string | null {
     return markedLease(this.#options.jobMark);
   }
 
@@ -151,8 +151,8 @@ export class ImageFetcher {
     try {
       const received = await this.#download(task, part, abort);
       if ("kind" in received) return received;
-      this.#phases.set(lease, "judging");
-      const header = await this.#judge(task, part);
+      this.#phases.set(lease, "inspecting");
+      const header = await this.#inspect(task, part, abort);
       if (!received.isEndMarked && !header.complete) return CUT_OFF;
       this.#phases.set(lease, "storing");
       return await keep(part, received, header, abort);
@@ -162,15 +162,16 @@ export class ImageFetcher {
     }
   }
 
-  #judge(
+  #inspect(
     { lease, sellerId }: ImageTask,
     part: IncomingImage,
+    abort: AbortSignal,
   ): Promise<ImageHeader> {
     return this.#inspections.run({ owner: sellerId }, async () => {
       const content = await part.content();
       const { jobMark } = this.#options;
       return marked(jobMark, lease, () => inspectImage(content));
-    });
+    }, () => abort);
   }
 
   #fault(error: unknown): ImageOutcome {

@@ -18,9 +18,6 @@ import type {
 } from "./messages.ts";
 import { ResultBatch } from "./result_batch.ts";
 
-/** Interval of ticks. */
-const TICK_MS = 250;
-
 const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
 
 export interface ImageWorkerOptions {
@@ -41,11 +38,7 @@ export class ImageWorker {
   readonly #stalls: StallWatch;
   #fetcher: ImageFetcher | null = null;
   #outbound: Outbound | null = null;
-  /** The number of the latest ping. */
-  #heard = 0;
-  #cancelTick = () => {};
 
-  /** Ticks from now on. */
   constructor(options: ImageWorkerOptions) {
     const { clock, post } = options;
     this.#options = options;
@@ -55,7 +48,6 @@ export class ImageWorker {
     );
     this.#stalls = new StallWatch(clock);
     this.#stalls.start();
-    this.#keepTicking();
   }
 
   /** What it holds; all zero when it has no job. */
@@ -75,23 +67,16 @@ export class ImageWorker {
       case "fetch":
         return this.#fetchAll(message.tasks);
       case "ping":
-        this.#heard = message.number;
-        return this.#beat(this.#heard);
+        return this.#beat();
       case "stop":
         return void this.#stop();
     }
   }
 
-  /** Reports an uncaught error; no image is being inspected when one arrives. */
+  /** Reports an error that nothing caught, and stops fetching. */
   breakDown(error: unknown): void {
-    this.#post({ type: "broken", error: String(error), culprit: null });
-  }
-
-  #keepTicking(): void {
-    this.#cancelTick = this.#options.clock.after(TICK_MS, () => {
-      this.#tick();
-      this.#keepTicking();
-    });
+    this.#stopping.abort();
+    this.#post({ type: "broken", error: String(error) });
   }
 
   #start(settings: ImageWorkerSettings): void {
@@ -107,25 +92,19 @@ export class ImageWorker {
       ...settings,
       onFault: (error) => this.#post({ type: "fault", error: String(error) }),
     });
-    this.#beat(0);
+    this.#beat();
   }
 
   /** Results first: a job neither among them nor in progress counts as lost. */
-  #beat(number: number): void {
+  #beat(): void {
+    // Out of memory, a thread may skip its `finally` blocks and live on.
+    if (this.#fetcher?.inspecting) {
+      return this.breakDown("it stopped at an image");
+    }
     this.#results.flush();
     const jobs = this.#fetcher?.jobs ?? [];
     const waitMs = this.#fetcher?.oldestWaitMs() ?? 0;
-    this.#post({ type: "beat", number, jobs, waitMs });
-  }
-
-  /** Out of memory, a thread may skip its `finally` blocks and live on. */
-  #tick(): void {
-    const culprit = this.#fetcher?.judging ?? null;
-    if (culprit !== null) {
-      const error = "it stopped amid an image";
-      return this.#post({ type: "broken", error, culprit });
-    }
-    this.#post({ type: "tick", heard: this.#heard });
+    this.#post({ type: "beat", jobs, waitMs });
   }
 
   #fetchAll(tasks: readonly ImageTask[]): void {
@@ -159,7 +138,6 @@ export class ImageWorker {
   async #stop(): Promise<void> {
     this.#stopping.abort();
     this.#stalls.stop();
-    this.#cancelTick();
     await Promise.allSettled(this.#running);
     this.#outbound?.close();
     this.#results.flush();

@@ -27,7 +27,7 @@ export type ImageTask = Pick<
 >;
 
 /** The phase of a download: waiting for a slot, host, inspection, store. */
-export type ImagePhase = "waiting" | "downloading" | "judging" | "storing";
+export type ImagePhase = "waiting" | "downloading" | "inspecting" | "storing";
 
 export interface ImageProgress {
   lease: string;
@@ -37,25 +37,20 @@ export interface ImageProgress {
 export type ToImageWorker =
   | { type: "start"; settings: ImageWorkerSettings }
   | { type: "fetch"; tasks: ImageTask[] }
-  /** Answered by a `beat` of the same number. */
-  | { type: "ping"; number: number }
+  /** Answered by a `beat`. */
+  | { type: "ping" }
   | { type: "stop" };
 
 export type FromImageWorker =
   /**
-   * It received the ping, and these jobs have not ended; `waitMs` is as
-   * `oldestWaitMs` of a holder. Number 0 means that it has started.
+   * It has started, or was pinged, and these jobs have not ended; `waitMs` is
+   * as `oldestWaitMs` of a holder.
    */
-  | { type: "beat"; number: number; jobs: ImageProgress[]; waitMs: number }
-  /** Sent at intervals: its timers run, and `heard` is its latest ping. */
-  | { type: "tick"; heard: number }
+  | { type: "beat"; jobs: ImageProgress[]; waitMs: number }
   | { type: "done"; results: FetchedImage[] }
   /** It met an unexpected error; the job has its outcome. */
   | { type: "fault"; error: string }
-  /**
-   * It met an uncaught error and must be terminated. `culprit` is the lease of
-   * the job whose image caused it.
-   */
-  | { type: "broken"; error: string; culprit: string | null }
+  /** It must be terminated: it met an error that nothing caught. */
+  | { type: "broken"; error: string }
   /** The answer to `stop`: nothing follows, and no partial file is left. */
   | { type: "stopped" };

@@ -1,9 +1,13 @@
 /**
- * Runs the image worker and restarts it. It notices whatever ends the worker
- * (an error, `Deno.exit`, its memory limit, a hang), at the latest by missed
- * beats. The jobs that it has not reported are then released, and another
- * worker starts after a pause. Hanging threads are counted, and their number is
- * limited.
+ * Runs the image worker and restarts it. Each second it pings the worker, and
+ * the worker answers with a beat that lists its jobs. A worker that ends, or
+ * whose last sound beat is too long ago, is dead: its jobs are released, and
+ * another worker starts. Only the job that it was inspecting then is to blame.
+ * Hanging threads are counted, and their number is limited.
+ *
+ * No image can keep the thread busy for long: each is read in a limited number
+ * of steps (`formats/reader.ts`). This is for what no limit foresees, such as
+ * an error of the runtime or the end of the memory.
  */
 import type { Deps } from "../../deps.ts";
 import { isAtDisk, newDiskMark } from "../storage/disk_call.ts";
@@ -21,32 +25,17 @@ import type { SpawnedWorker, SpawnWorker } from "./spawn.ts";
 import { within } from "../../lib/waits.ts";
 
 /**
- * A worker that misses so many beats in a row counts as dead. So this also
- * limits the time to inspect one image.
+ * A worker is dead if so many pings in a row bring no sound beat: enough for
+ * one that starts on a busy machine.
  */
-const MISSED_BEATS = 5;
-/** Starting may take longer. */
-const MISSED_BEATS_AT_START = 20;
+const BEAT_LIMIT = 10;
 /**
- * Out of memory, a worker may stop receiving messages and live on: it counts as
- * deaf after so many ticks in a row without the ping before the latest.
+ * A download or an inspection that takes longer is lost. Both have shorter
+ * limits of their own; waiting for a slot and storing have none here.
  */
-const DEAF_TICKS = 3;
-const FIRST_PAUSE_MS = 100;
-/** Short enough that a restart takes less than 10 s in total. */
-const LONGEST_PAUSE_MS = 2_000;
-/** A worker that has lived for so many beats counts as sound again. */
-const SOUND_BEATS = 3;
-/** After this many deaths in a row the role has trouble. */
-const MANY_DEATHS = 3;
-/**
- * A phase with a time limit of its own counts as lost after this long, which
- * includes a margin. Waiting for a slot and storing have no limit here.
- */
-const MOST_MS: Partial<Record<ImagePhase, number>> = {
-  downloading: 180_000,
-  judging: 180_000,
-};
+const JOB_LIMIT_MS = 180_000;
+const RESTART_MS = 1_000;
+const SILENCE = "it gave no sign of life";
 /** The most hanging threads; more would use up the machine. */
 const MOST_HANGING = 4;
 const STOP_MS = 2_000;
@@ -63,8 +52,8 @@ export interface ImageThreadOptions {
   onReady: () => void;
   /**
    * It has died, and with it all jobs that it has not reported. `culprit` is
-   * the lease of the job that it was inspecting; null if there was none, and
-   * then no job is to blame.
+   * the lease of the job that it was inspecting, which is to blame; null if
+   * there was none.
    */
   onDeath: (culprit: string | null) => void;
 }
@@ -89,23 +78,21 @@ export class ImageThread {
   readonly #options: ImageThreadOptions;
   /** The present worker; null while there is none. */
   #life: Life | null = null;
-  /** The latest ping before each unreported job was sent, by lease. */
-  readonly #given = new Map<string, number>();
+  /** The leases of the jobs that it has not reported. */
+  readonly #given = new Set<string>();
+  /** Those that it had when it was last pinged; a sound beat lists them. */
+  #asked: readonly string[] = [];
   /** The jobs of its latest beat, by lease. */
   #jobs: ReadonlyMap<string, Job> = new Map();
   /** As it told at its latest beat; see `Holder`. */
   #waitMs = 0;
   #ready = false;
+  /** Pings since its latest sound beat. */
   #missed = 0;
-  #beats = 0;
-  /** Pings sent to the present worker. */
-  #pings = 0;
-  #deafTicks = 0;
-  /** It has reported a result since it started. */
-  #hasWorked = false;
-  /** Deaths in a row that no job is to blame for. */
-  #deaths = 0;
-  #lastDeath = "";
+  /** Why there is none. */
+  #silence = SILENCE;
+  /** Why the latest worker died. */
+  #lastDeath: string | null = null;
   #cancelTimer: () => void = () => {};
   #stopped: (() => void) | null = null;
 
@@ -125,10 +112,10 @@ export class ImageThread {
       return "too many image workers hang and cannot be ended: " +
         "restart the process";
     }
-    if (this.#deaths >= MANY_DEATHS && !this.#hasWorked) {
-      return `the image worker dies again and again: ${this.#lastDeath}`;
-    }
-    return this.#ready ? null : "the image worker is not running";
+    if (this.#ready) return null;
+    return this.#lastDeath === null
+      ? "the image worker is not running"
+      : `the image worker is not running; the last one died: ${this.#lastDeath}`;
   }
 
   /** How many downloads were in each phase at its latest beat. */
@@ -154,11 +141,9 @@ export class ImageThread {
     const life = this.#newLife();
     const { diskMark, jobMark } = life;
     this.#life = life;
+    this.#asked = [];
     this.#missed = 0;
-    this.#beats = 0;
-    this.#pings = 0;
-    this.#deafTicks = 0;
-    this.#hasWorked = false;
+    this.#silence = SILENCE;
     const { settings } = this.#options;
     this.#post({ type: "start", settings: { ...settings, diskMark, jobMark } });
     this.#watch();
@@ -167,13 +152,8 @@ export class ImageThread {
   /** Sends jobs to the worker; only while it is ready. */
   fetch(tasks: ImageTask[]): void {
     if (tasks.length === 0) return;
-    for (const { lease } of tasks) this.#given.set(lease, this.#pings);
+    for (const { lease } of tasks) this.#given.add(lease);
     this.#post({ type: "fetch", tasks });
-  }
-
-  /** Terminates the worker as if it had died; another one follows. */
-  replace(why: string): void {
-    if (this.#life !== null) this.#died(why);
   }
 
   /**
@@ -217,76 +197,66 @@ export class ImageThread {
 
   #heard(message: FromImageWorker): void {
     const { deps, onReady, onResults } = this.#options;
-    this.#missed = 0;
     switch (message.type) {
       case "beat":
-        if (++this.#beats === SOUND_BEATS) this.#deaths = 0;
         this.#waitMs = message.waitMs;
-        this.#compare(message.number, message.jobs);
-        if (this.#life === null || this.#ready) return;
+        this.#note(message.jobs);
+        this.#silence = this.#isSound() ? SILENCE : "it lost a job";
+        if (this.#silence === SILENCE) this.#missed = 0;
+        if (this.#ready) return;
         this.#ready = true;
         return onReady();
-      case "tick":
-        return this.#listens(message.heard);
       case "done":
-        this.#hasWorked = true;
         for (const { lease } of message.results) this.#given.delete(lease);
         return onResults(message.results);
       case "fault":
         return deps.log.error("image_worker_fault", { error: message.error });
       case "broken":
-        return this.#died(message.error, message.culprit);
+        return this.#died(message.error);
       case "stopped":
         return this.#stopped?.();
     }
   }
 
-  /** Notices that the worker does not receive messages. */
-  #listens(heard: number): void {
-    this.#deafTicks = heard < this.#pings - 1 ? this.#deafTicks + 1 : 0;
-    if (this.#deafTicks === DEAF_TICKS) this.#died("it hears nothing", null);
-  }
-
-  /** Notices a job that is missing from the beat, or over its time limit. */
-  #compare(ping: number, jobs: readonly ImageProgress[]): void {
+  #note(jobs: readonly ImageProgress[]): void {
     const now = this.#options.deps.clock.monotonic();
     const before = this.#jobs;
     this.#jobs = new Map(jobs.map(({ lease, phase }) => {
       const known = before.get(lease);
       return [lease, known?.phase === phase ? known : { phase, since: now }];
     }));
-    const isForgotten = [...this.#given].some(([lease, given]) =>
-      given < ping && !this.#jobs.has(lease)
-    );
-    const isLate = [...this.#jobs.values()].some(({ phase, since }) =>
-      now - since > (MOST_MS[phase] ?? Infinity)
-    );
-    if (isForgotten || isLate) this.#died("it lost a job", null);
   }
 
-  /**
-   * Counts missed beats by timer, so that a pause of this process counts once.
-   */
+  /** Whether the latest beat has every job, and none that takes too long. */
+  #isSound(): boolean {
+    const from = this.#options.deps.clock.monotonic() - JOB_LIMIT_MS;
+    const isForgotten = (lease: string) =>
+      this.#given.has(lease) && !this.#jobs.has(lease);
+    const isLate = ({ phase, since }: Job) =>
+      (phase === "downloading" || phase === "inspecting") && since < from;
+    return !this.#asked.some(isForgotten) && !this.#jobs.values().some(isLate);
+  }
+
+  /** Counts pings, not seconds, so that a pause of this process counts once. */
   #watch(): void {
     const { deps, beatMs } = this.#options;
     this.#cancelTimer = deps.clock.after(beatMs, () => {
       const life = this.#life;
       if (life === null) return;
-      const most = this.#ready ? MISSED_BEATS : MISSED_BEATS_AT_START;
       // A stalled disk would also stall a new worker.
       if (!isAtDisk(life.diskMark)) this.#missed++;
-      if (this.#missed > most) return this.#died("it gave no sign of life");
-      this.#post({ type: "ping", number: ++this.#pings });
+      if (this.#missed > BEAT_LIMIT) return this.#died(this.#silence);
+      this.#asked = [...this.#given];
+      this.#post({ type: "ping" });
       this.#watch();
     });
   }
 
-  /** `known`: the culprit, if the thread still runs and inspects other jobs. */
-  #died(why: string, known?: string | null): void {
+  #died(why: string): void {
     const { deps, onDeath } = this.#options;
     const life = this.#life;
     if (life === null) return;
-    const culprit = known === undefined ? markedLease(life.jobMark) : known;
+    const culprit = markedLease(life.jobMark);
     this.#cancelTimer();
     this.#life = null;
     this.#ready = false;
@@ -295,18 +265,16 @@ export class ImageThread {
     this.#waitMs = 0;
     this.#end(life);
     this.#stopped?.();
-    // A job's fault does not count against the worker.
-    const pause = culprit === null
-      ? Math.min(FIRST_PAUSE_MS * 2 ** this.#deaths++, LONGEST_PAUSE_MS)
-      : FIRST_PAUSE_MS;
     this.#lastDeath = why;
     deps.log.error("image_worker_died", {
       why,
-      judging: culprit ?? undefined,
-      restart_in_ms: pause,
+      inspecting: culprit ?? undefined,
     });
     if (this.#stopped === null) {
-      this.#cancelTimer = deps.clock.after(pause, () => this.#startAgain());
+      this.#cancelTimer = deps.clock.after(
+        RESTART_MS,
+        () => this.#startAgain(),
+      );
     }
     onDeath(culprit);
   }

@@ -115,8 +115,8 @@ const NOTHING = {
   jobs: 0,
   downloading: 0,
   to_download: 0,
-  judging: 0,
-  to_judge: 0,
+  inspecting: 0,
+  to_inspect: 0,
 };
 
 Deno.test("an image that arrives as the inspection of another one ends is not forgotten", async () => {
@@ -150,11 +150,11 @@ async function interleave(seed: number): Promise<void> {
   const { fetcher, waiting } = fetching;
   const check = () => {
     assert(fetching.count("content") <= 1, "two images are in memory");
-    const { jobs, downloading, to_judge } = fetcher.held();
+    const { jobs, downloading, to_inspect } = fetcher.held();
     assertEquals(jobs, fetching.asked - fetching.ended.length);
     assert(downloading <= 3 * PER_ORIGIN);
     const isBusy = fetching.count("content") === 1;
-    assert(isBusy || to_judge === 0, "one waits, and none is inspected");
+    assert(isBusy || to_inspect === 0, "one waits, and none is inspected");
   };
   const steps = 10 + random.below(60);
   for (let n = 0; n < steps; n++) {

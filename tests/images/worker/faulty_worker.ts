@@ -1,5 +1,5 @@
 /**
- * The real image worker, which falls ill when it judges a poisoned image, when
+ * The real image worker, which falls ill when it inspects a poisoned image, when
  * it is sent a URL with a certain name in it, or while there is a file of a
  * certain name in the data folder.
  * Only tests start it.
@@ -14,7 +14,7 @@ import { type Poison, POISONS } from "./poison.ts";
 
 const BUSY_MS = 300;
 
-/** What befalls it while it judges a poisoned image. */
+/** What befalls it while it inspects a poisoned image. */
 const POISONED: Record<Poison, () => void> = {
   throw: () => {
     throw new Error("thrown on purpose");
