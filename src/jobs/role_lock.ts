@@ -7,7 +7,8 @@ import type { Role } from "../config.ts";
 
 export class RoleLocks {
   readonly #dataDir: string;
-  readonly #held = new Map<Role, Deno.FsFile>();
+  readonly #files = new Map<Role, Deno.FsFile>();
+  readonly #held = new Set<Role>();
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
@@ -19,19 +20,21 @@ export class RoleLocks {
    */
   take(role: Role): boolean {
     if (this.#held.has(role)) return true;
-    const file = Deno.openSync(join(this.#dataDir, `${role}.lock`), {
-      create: true,
-      write: true,
-      mode: 0o600,
-    });
-    if (file.tryLockSync(true)) this.#held.set(role, file);
-    else file.close();
+    const file = this.#files.get(role) ??
+      Deno.openSync(join(this.#dataDir, `${role}.lock`), {
+        create: true,
+        write: true,
+        mode: 0o600,
+      });
+    this.#files.set(role, file);
+    if (file.tryLockSync(true)) this.#held.add(role);
     return this.#held.has(role);
   }
 
   /** Releases all roles. */
   close(): void {
-    for (const file of this.#held.values()) file.close();
+    for (const file of this.#files.values()) file.close();
+    this.#files.clear();
     this.#held.clear();
   }
 }
