@@ -3,7 +3,7 @@ import { notFound } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { linkImages } from "./change_feed.ts";
-import { lockBySkuOrId, writeProducts } from "./product_rows.ts";
+import { lockBySkuOrId, rowChange, writeProducts } from "./product_rows.ts";
 
 /**
  * Deletes a product; its SKU is free at once, and its variants stay. Throws
@@ -16,7 +16,7 @@ export async function deleteProduct(
   await db.write(async (tx) => {
     const before = await lockBySkuOrId(tx, seller.no, skuOrId);
     if (before === null) throw notFound("product");
-    const changes = [{ before, after: null }];
+    const changes = [rowChange({ before, after: null })];
     await linkImages(tx, seller.no, changes, new Map());
     await writeProducts(tx, seller, changes);
   }, { owner: seller.id, changes: true });

@@ -128,16 +128,15 @@ export const INITIAL = Object.fromEntries([
   ...LIST_NAMES.map((list) => [list, Object.freeze([])]),
 ]) as ProductFields;
 
-/** Generated, as a loop over the names takes several times as long. */
-const merge = new Function(
-  "initial",
-  `return (current, patch) => ({ ${
-    Object.keys(INITIAL).map((name) =>
-      `${name}: patch.${name} === undefined ? current.${name} : ` +
-      `patch.${name} ?? initial.${name}`
-    ).join(", ")
-  } });`,
-)(INITIAL) as (current: ProductFields, patch: ProductPatch) => ProductFields;
+function merge(current: ProductFields, patch: ProductPatch): ProductFields {
+  const fields: Record<string, unknown> = { ...current };
+  for (const name in patch) {
+    const value = patch[name as keyof ProductPatch];
+    if (value === undefined) continue;
+    fields[name] = value ?? INITIAL[name as keyof ProductFields];
+  }
+  return fields as unknown as ProductFields;
+}
 
 /**
  * A quantity that is sent without an availability sets it to `in_stock` or

@@ -8,12 +8,8 @@ import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, marks, type Param, type Sql } from "../database/db.ts";
-import {
-  COLUMNS,
-  findByIds,
-  type ProductRow,
-  toProduct,
-} from "./product_rows.ts";
+import { findByIds } from "./product_rows.ts";
+import { COLUMNS, type ProductRow, toProduct } from "./product_values.ts";
 
 /** Rows that one read examines: a few milliseconds if rows are long. */
 const SCAN_STEP = 500;

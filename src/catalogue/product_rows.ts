@@ -1,19 +1,26 @@
 /** Rows of `products`. */
 import {
-  LIST_NAMES,
   type ListField,
-  SCALAR_NAMES,
   SCALAR_RULES,
-  STORED_UNITS,
+  type ScalarField,
   type UpdateGroup,
 } from "./fields.ts";
 import {
-  INITIAL,
   type Product,
   type ProductChange,
   type ProductContent,
   TIED_FIELDS,
 } from "./product.ts";
+import {
+  type Column,
+  COLUMNS,
+  CONTENT,
+  FIELD_OF_UNIT,
+  type ProductRow,
+  toProduct,
+  type Values,
+  valuesOf,
+} from "./product_values.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
@@ -28,81 +35,11 @@ import {
   type Tx,
 } from "../database/db.ts";
 
-/** All that a `Product` holds. */
-export const COLUMNS = [
-  "id",
-  ...SCALAR_NAMES,
-  ...STORED_UNITS,
-  ...LIST_NAMES,
-  "created_at",
-  "updated_at",
-] as const;
-type Column = keyof Product;
-
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
 
-/** A row with these columns; the lists are JSON. */
-export type ProductRow =
-  & Omit<Product, ListField>
-  & { [L in ListField]: string };
-
-/** Most lists of most products are empty: this saves a parse. */
-function parseList<T>(json: string): T[] {
-  return json === "[]" ? [] : JSON.parse(json);
-}
-
-function listJson(list: readonly unknown[]): string {
-  return list.length === 0 ? "[]" : JSON.stringify(list);
-}
-
-function isList(column: Column): column is ListField {
-  return (LIST_NAMES as readonly string[]).includes(column);
-}
-
-/**
- * The product of a row that has some of the columns; the others have the value
- * of a field that was never sent. Generated as an object literal: the driver's
- * row objects are slow to read and to copy, and a loop over the names takes
- * twice as long.
- */
-function readerOf(columns: readonly Column[]): (row: ProductRow) => Product {
-  const valueOf = (name: Column) =>
-    !columns.includes(name)
-      ? `initial.${name}`
-      : isList(name)
-      ? `parseList(row.${name})`
-      : `row.${name}`;
-  const fields = COLUMNS.map((name) => `${name}: ${valueOf(name)}`).join(", ");
-  return new Function(
-    "parseList",
-    "initial",
-    `return (row) => ({ ${fields} });`,
-  )(parseList, INITIAL);
-}
-
-export const toProduct = readerOf(COLUMNS);
-
-/** All of a product except its times, which the write sets. */
-const CONTENT_COLUMNS = COLUMNS.slice(0, -2) as (keyof ProductContent)[];
-
 const INSERT = `INSERT INTO products (
-  seller_no, change_no, created_at, updated_at, ${CONTENT_COLUMNS.join(", ")}
-) VALUES (${marks(4 + CONTENT_COLUMNS.length)})`;
-
-/** The values of `INSERT`. */
-const newRow = new Function(
-  "listJson",
-  `return (sellerNo, changeNo, at, product) => [sellerNo, changeNo, at, at, ${
-    CONTENT_COLUMNS.map((name) =>
-      isList(name) ? `listJson(product.${name})` : `product.${name}`
-    ).join(", ")
-  }];`,
-)(listJson) as (
-  sellerNo: number,
-  changeNo: number,
-  at: number,
-  product: ProductContent,
-) => Param[];
+  seller_no, change_no, created_at, updated_at, id, ${CONTENT.join(", ")}
+) VALUES (${marks(5 + CONTENT.length)})`;
 
 /** The seller's products that have one of these SKUs, by SKU. */
 export async function findBySkus(
@@ -200,7 +137,6 @@ export async function lockProducts(
 interface Lookup {
   bySku: string;
   byId: string;
-  toProduct: (row: ProductRow) => Product;
 }
 
 function lookup(columns: readonly Column[]): Lookup {
@@ -208,7 +144,6 @@ function lookup(columns: readonly Column[]): Lookup {
   return {
     bySku: `${select} WHERE seller_no = ? AND sku = ? /* FOR UPDATE */`,
     byId: `${select} WHERE seller_no = ? AND id = ? /* FOR UPDATE */`,
-    toProduct: readerOf(columns),
   };
 }
 
@@ -258,7 +193,7 @@ async function lockOne(
 
 async function findOne(
   sql: Sql,
-  { bySku, byId, toProduct }: Lookup,
+  { bySku, byId }: Lookup,
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
@@ -270,13 +205,19 @@ async function findOne(
   return row === undefined ? null : toProduct(row);
 }
 
-function columnValue(product: Product, column: Column): Param {
-  const value = product[column];
-  return Array.isArray(value) ? listJson(value) : value;
-}
-
 /** Both keys of a seller; its products are stored under the number. */
 export type SellerKeys = Pick<Seller, "id" | "no">;
+
+/** A change with the values before and after it; null as in `ProductChange`. */
+export interface RowChange extends ProductChange {
+  was: Values | null;
+  is: Values | null;
+}
+
+export function rowChange({ before, after }: ProductChange): RowChange {
+  const was = before && valuesOf(before);
+  return { before, after, was, is: after && valuesOf(after) };
+}
 
 /**
  * Writes changed products in the order of the list; a `unique` DbError if an
@@ -285,16 +226,16 @@ export type SellerKeys = Pick<Seller, "id" | "no">;
 export async function writeProducts(
   tx: Tx,
   seller: SellerKeys,
-  changes: readonly ProductChange[],
+  changes: readonly RowChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
   const created: Created[] = [];
   const updated: Updated[] = [];
   const deleted: Deleted[] = [];
-  for (const [place, { before, after }] of changes.entries()) {
-    if (before === null) created.push({ place, after: after! });
+  for (const [place, { before, after, was, is }] of changes.entries()) {
+    if (before === null) created.push({ place, after: after!, is: is! });
     else if (after === null) deleted.push({ place, before });
-    else updated.push({ place, before, after });
+    else updated.push({ place, before, after, was: was!, is: is! });
   }
   const first = changes.length === 1
     ? await takeChange(tx)
@@ -314,10 +255,11 @@ export async function writeProduct(
   before: Product,
   after: ProductContent,
 ): Promise<void> {
-  const { number, at } = await takeChange(tx);
-  const product = storedAs(before, after, at);
-  const update = UPDATES[groupsChanged(before, product)];
-  await tx.exec(update.sql, updateValues(update, no, product, number));
+  const change = await takeChange(tx);
+  const is = valuesOf(after);
+  const update = updateOf(valuesOf(before), is);
+  const updated = { place: 0, before, is };
+  await tx.exec(update.sql, updateValues(update, no, updated, change));
 }
 
 function bySku({ after: one }: Created, { after: other }: Created): number {
@@ -330,11 +272,14 @@ interface Placed {
 }
 interface Created extends Placed {
   after: ProductContent;
+  is: Values;
 }
 interface Deleted extends Placed {
   before: Product;
 }
-interface Updated extends Created, Deleted {}
+interface Updated extends Created, Deleted {
+  was: Values;
+}
 
 async function insertProducts(
   tx: Tx,
@@ -345,7 +290,10 @@ async function insertProducts(
   if (created.length === 0) return;
   await tx.runMany(
     INSERT,
-    created.map(({ place, after }) => newRow(no, number + place, at, after)),
+    created.map(({ place, after, is }) => {
+      const keys: Param[] = [no, number + place, at, at, after.id];
+      return keys.concat(is);
+    }),
   );
 }
 
@@ -379,15 +327,15 @@ async function updateProducts(
   tx: Tx,
   { no }: SellerKeys,
   updated: readonly Updated[],
-  { number, at }: Change,
+  first: Change,
 ): Promise<void> {
   await freeSkus(tx, no, updated);
-  for (const [update, rows] of byUpdate(updated, at)) {
+  // Products that change the same columns share a statement.
+  const alike = Map.groupBy(updated, ({ was, is }) => updateOf(was, is));
+  for (const [update, rows] of alike) {
     await tx.runMany(
       update.sql,
-      rows.map(({ place, product }) =>
-        updateValues(update, no, product, number + place)
-      ),
+      rows.map((row) => updateValues(update, no, row, first)),
     );
   }
 }
@@ -419,26 +367,26 @@ const GROUPS: readonly UpdateGroup[] = [
   "texts",
 ];
 
-function columnsOf(group: UpdateGroup): Column[] {
-  return [
-    ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].group === group)
-      .flatMap((name) => [name, SCALAR_RULES[name].unit?.column ?? []].flat()),
-    ...(group === "texts" ? LIST_NAMES : []),
-  ];
+/** The group whose statement writes a column. */
+function groupOf(column: Column): UpdateGroup {
+  const field = FIELD_OF_UNIT.get(column) ?? column as ScalarField | ListField;
+  return field in SCALAR_RULES
+    ? SCALAR_RULES[field as ScalarField].group
+    : "texts";
 }
 
-/** Columns that are written together when one of them changed. */
-const WRITTEN_TOGETHER: readonly (readonly Column[])[] = [
-  ...GROUPS.map(columnsOf),
-  ["updated_at"],
-];
+/** A bit for the group of each column of `CONTENT`. */
+const GROUP_BITS = CONTENT.map((column) =>
+  1 << GROUPS.indexOf(groupOf(column))
+);
 
 /**
  * For each group, the query for a product with the columns that a change of the
  * group needs.
  */
 const OF_GROUP = Object.fromEntries(GROUPS.map((group) => {
-  const own: readonly string[] = columnsOf(group);
+  const own: readonly string[] = CONTENT
+    .filter((column) => groupOf(column) === group);
   const tied = TIED_FIELDS.filter((fields) =>
     fields.some((field) => own.includes(field))
   ).flat();
@@ -449,78 +397,46 @@ const OF_GROUP = Object.fromEntries(GROUPS.map((group) => {
 
 /** The statement that writes some of these groups. */
 interface Update {
-  columns: Column[];
+  /** Indices of `CONTENT`. */
+  places: readonly number[];
   sql: string;
 }
 
 /** The statements by the groups that they write, a bit for each group. */
 const UPDATES = Array.from(
-  { length: 2 ** WRITTEN_TOGETHER.length },
+  { length: 2 ** GROUPS.length },
   (_, groups): Update => {
-    const columns = WRITTEN_TOGETHER.flatMap((together, i) =>
-      groups & 1 << i ? together : []
-    );
-    const assignments = ["change_no", ...columns].map((name) => `${name} = ?`);
+    const places = [...CONTENT.keys()]
+      .filter((place) => (groups & GROUP_BITS[place]) > 0);
+    const columns = places.map((place) => CONTENT[place]);
+    const assignments = ["change_no", "updated_at", ...columns]
+      .map((name) => `${name} = ?`);
     const sql = `UPDATE products SET ${assignments.join(", ")} ` +
       "WHERE seller_no = ? AND id = ?";
-    return { columns, sql };
+    return { places, sql };
   },
 );
 
-/** A product as it is to be stored. */
-interface Row extends Placed {
-  product: Product;
-}
-
-/** The groups that differ, as in `UPDATES`; generated as `readerOf` is. */
-const groupsChanged = new Function(
-  "before",
-  "after",
-  `return ${
-    WRITTEN_TOGETHER.map((columns, i) => {
-      const differ = columns.map((name) => `before.${name} !== after.${name}`);
-      return `(${differ.join(" || ")} ? ${1 << i} : 0)`;
-    }).join(" | ")
-  };`,
-) as (before: Product, after: Product) => number;
-
-/** The product as it is to be stored. */
-function storedAs(
-  before: Product,
-  after: ProductContent,
-  at: number,
-): Product {
-  // The time of a product never decreases, even if the clocks of processes
-  // differ.
-  const updated_at = Math.max(at, before.updated_at);
-  return { ...after, created_at: before.created_at, updated_at };
+/** The statement that writes what differs. */
+function updateOf(was: Values, is: Values): Update {
+  let groups = 0;
+  for (let place = 0; place < is.length; place++) {
+    if (was[place] !== is[place]) groups |= GROUP_BITS[place];
+  }
+  return UPDATES[groups];
 }
 
 function updateValues(
-  { columns }: Update,
+  { places }: Update,
   sellerNo: number,
-  product: Product,
-  number: number,
+  { place, before, is }: Pick<Updated, "place" | "before" | "is">,
+  { number, at }: Change,
 ): Param[] {
-  const values: Param[] = [number];
-  for (const column of columns) values.push(columnValue(product, column));
-  values.push(sellerNo, product.id);
+  // The time of a product never decreases, even if the clocks of processes
+  // differ.
+  const updatedAt = Math.max(at, before.updated_at);
+  const values: Param[] = [number + place, updatedAt];
+  for (const column of places) values.push(is[column]);
+  values.push(sellerNo, before.id);
   return values;
-}
-
-/** Products that change the same columns share a statement. */
-function byUpdate(
-  changes: readonly Updated[],
-  at: number,
-): ReadonlyMap<Update, Row[]> {
-  const rows = new Map<Update, Row[]>();
-  for (const { place, before, after } of changes) {
-    const product = storedAs(before, after, at);
-    const update = UPDATES[groupsChanged(before, product)];
-    const row = { place, product };
-    const same = rows.get(update);
-    if (same === undefined) rows.set(update, [row]);
-    else same.push(row);
-  }
-  return rows;
 }

@@ -16,7 +16,7 @@ import {
 import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
 import type { ProductChange } from "./product.ts";
-import { writeProducts } from "./product_rows.ts";
+import { type RowChange, rowChange, writeProducts } from "./product_rows.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import { insertRefusedProducts } from "./refused_product_rows.ts";
 import {
@@ -73,9 +73,9 @@ export async function writeTransaction(
   const transactionId = deps.ids.uuid();
   const upload = { sellerNo: seller.no, transactionId };
   const now = tx.now();
-  const changes = new Map<number, ProductChange>();
+  const changes = new Map<number, RowChange>();
   for (const [index, { change }] of products.entries()) {
-    if (change !== null) changes.set(index, change);
+    if (change !== null) changes.set(index, rowChange(change));
   }
   const counts = countsOf(products);
   const { distinct, results } = collectImages(write);

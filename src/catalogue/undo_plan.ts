@@ -15,13 +15,14 @@ import {
 } from "./product.ts";
 import { findBySkus, lockProducts } from "./product_rows.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
+import { valuesOf } from "./product_values.ts";
 import {
-  columnsOf,
-  type FieldValue,
-  sameValue,
+  fieldsOf,
+  type FieldValues,
+  fieldValues,
+  sameValues,
   type UndoField,
   type UndoStep,
-  valueOf,
 } from "./undo_record.ts";
 
 /** What becomes of one product. */
@@ -101,7 +102,7 @@ class Undoing {
   /** The stored product; null if it is deleted. */
   readonly #current: Product | null;
   /** Fields that get their former value back. */
-  readonly #restored = new Map<UndoField, FieldValue>();
+  readonly #restored = new Map<UndoField, FieldValues>();
   /** The content of a deleted product that is created again. */
   #remade: ProductFields | null = null;
   #isDeleted = false;
@@ -120,7 +121,7 @@ class Undoing {
         this.#conflict("id", "is that of a product that was deleted since.");
       }
     } else if (step.did === "create") {
-      this.#isDeleted = step.isAsLeft(current);
+      this.#isDeleted = step.isAsLeft(valuesOf(current));
       if (!this.#isDeleted) {
         this.#conflict("id", "is that of a product that was changed since.");
       }
@@ -131,20 +132,22 @@ class Undoing {
     current: Product,
     fields: (UndoStep & { did: "update" })["fields"],
   ): void {
+    const values = valuesOf(current);
     for (const { field, former, isAsLeft } of fields) {
-      const value = valueOf(current, field);
-      if (sameValue(value, former)) continue;
-      if (isAsLeft(value)) this.#restored.set(field, former);
+      const present = fieldValues(values, field);
+      if (sameValues(present, former)) continue;
+      if (isAsLeft(present)) this.#restored.set(field, former);
       else {
-        this.#conflict(field, `was changed since${nowIs(value)}.`);
+        this.#conflict(field, `was changed since${nowIs(current, field)}.`);
       }
     }
     this.#leaveAvailability(current);
   }
 
   /** A quantity that was set since has also set the availability. */
-  #leaveAvailability({ quantity }: Product): void {
-    const former = this.#restored.get("availability") as
+  #leaveAvailability(current: Product): void {
+    const { quantity } = current;
+    const former = this.#restored.get("availability")?.[0] as
       | Availability
       | undefined;
     if (former === undefined || quantity === null) return;
@@ -154,14 +157,14 @@ class Undoing {
     this.#conflict(
       "availability",
       "cannot get its former value back, because quantity was changed since" +
-        `${nowIs(quantity)}.`,
+        `${nowIs(current, "quantity")}.`,
     );
   }
 
   /** The SKU that it gets; null if the SKU does not change. */
   get wantedSku(): string | null {
     return this.#remade?.sku ??
-      this.#restored.get("sku") as string | undefined ?? null;
+      this.#restored.get("sku")?.[0] as string | undefined ?? null;
   }
 
   /** Its id, if its present SKU becomes free. */
@@ -204,9 +207,9 @@ class Undoing {
   }
 
   #patch(): Partial<ProductFields> {
-    const columns = this.#restored.entries()
-      .map(([field, value]) => columnsOf(field, value));
-    return Object.assign({}, ...columns);
+    const fields = this.#restored.entries()
+      .map(([field, values]) => fieldsOf(field, values));
+    return Object.assign({}, ...fields);
   }
 
   #conflict(field: UndoField | "id", message: string): void {
@@ -244,8 +247,9 @@ class Undoing {
 }
 
 /** The present value of a field, if it is short. */
-function nowIs(value: FieldValue): string {
+function nowIs(product: Product, field: UndoField): string {
+  const value = product[field];
   if (value === null) return "; it is empty now";
-  if (typeof value === "object") return "";
+  if (typeof value === "object" || field === "price") return "";
   return `; it is ${quote(`${value}`)} now`;
 }

@@ -1,7 +1,7 @@
 /** Rows of `undo_records`: what the undo of a transaction needs. */
 import { DAY_MS } from "../lib/durations.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import type { ProductChange } from "./product.ts";
+import type { RowChange } from "./product_rows.ts";
 import type { TransactionKey } from "./transaction.ts";
 import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
 
@@ -16,7 +16,7 @@ export async function keepUndo(
   tx: Tx,
   { sellerNo, transactionId }: TransactionKey,
   now: number,
-  changes: ReadonlyMap<number, ProductChange>,
+  changes: ReadonlyMap<number, RowChange>,
 ): Promise<void> {
   if (changes.size === 0) return;
   await tx.exec(

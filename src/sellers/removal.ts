@@ -6,6 +6,7 @@
 import { linkImages } from "../catalogue/change_feed.ts";
 import {
   findByIds,
+  rowChange,
   type SellerKeys,
   writeProducts,
 } from "../catalogue/product_rows.ts";
@@ -72,10 +73,10 @@ async function deleteProducts(tx: Tx, seller: SellerKeys): Promise<number> {
   const products = await findByIds(tx, seller.no, ids);
   const changes = Array.from(
     products.values(),
-    (before) => ({ before, after: null }),
+    (before) => rowChange({ before, after: null }),
   );
   const urls = changes.flatMap(({ before }) =>
-    before.images.map(({ url }) => url)
+    before!.images.map(({ url }) => url)
   );
   await abandonImages(tx, urls);
   await linkImages(tx, seller.no, changes, new Map());

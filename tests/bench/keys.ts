@@ -11,7 +11,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import process from "node:process";
 import { updateAttribute } from "../../src/catalogue/attribute.ts";
-import { writeProducts } from "../../src/catalogue/product_rows.ts";
+import { rowChange, writeProducts } from "../../src/catalogue/product_rows.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
@@ -128,7 +128,7 @@ async function insert(db: Db, sellers: readonly Seller[]): Promise<void> {
       after: chair(`new-${first + n}`),
     }));
     const seller = sellers[first / IN_ONE % SELLERS];
-    await db.write((tx) => writeProducts(tx, seller, created));
+    await db.write((tx) => writeProducts(tx, seller, created.map(rowChange)));
   }
 }
 

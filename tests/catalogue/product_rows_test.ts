@@ -3,10 +3,11 @@ import { assert, assertEquals } from "@std/assert";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
 import type { Tx } from "../../src/database/db.ts";
 import {
-  COLUMNS,
   findBySkuOrId,
+  rowChange,
   writeProducts,
 } from "../../src/catalogue/product_rows.ts";
+import { COLUMNS } from "../../src/catalogue/product_values.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { fastParent } from "../support/data_dir.ts";
@@ -55,7 +56,8 @@ async function filled() {
   const seller = await db.write(async (tx) => {
     const deps = { clock: systemClock, ids: systemIds };
     const { seller } = await addSeller(tx, deps, "acme");
-    await writeProducts(tx, seller, [{ before: null, after: BEFORE }]);
+    const created = rowChange({ before: null, after: BEFORE });
+    await writeProducts(tx, seller, [created]);
     return seller;
   });
   const statements = new Set<string>();
@@ -77,10 +79,8 @@ async function filled() {
             };
           },
         });
-        return writeProducts(noted, seller, [{
-          before,
-          after: { ...before, ...change },
-        }]);
+        const after = { ...before, ...change };
+        return writeProducts(noted, seller, [rowChange({ before, after })]);
       });
     },
     [Symbol.asyncDispose]: async () => {

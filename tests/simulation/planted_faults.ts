@@ -267,9 +267,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "undo: lists are forgotten",
     file: "catalogue/undo_record.ts",
-    from: `  ...UNITS.entries().map(([name, unit]) => [unit, name] as const),
-  ...LIST_NAMES.map((name) => [name, name] as const),`,
-    to: "  ...UNITS.entries().map(([name, unit]) => [unit, name] as const),",
+    from: "const FIELDS = [...PLACES.values()];",
+    to: `const FIELDS = [...PLACES.values()]
+  .filter(([place]) => NO_VALUES[place] !== "[]");`,
   },
   {
     name: "undo: the upload is not marked as undone",

@@ -102,45 +102,34 @@ function configure(connection: DatabaseSync, readOnly: boolean): void {
   connection.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 
-/**
- * A statement, and the function that turns the values of a row into an object.
- */
 interface Prepared {
   statement: StatementSync;
+  /** The names of the columns of its rows. */
+  columns: readonly string[];
   /** Whether it may change something. */
   writes: boolean;
-  toRow: (values: unknown) => Row;
   /** Inserts `ROWS_OF_INSERT` rows; null if it does not insert one row. */
   insertMany: string | null;
 }
 
-/**
- * By their source, because to compile one takes as long as to prepare a small
- * statement. They follow from the columns of the statements in this program.
- */
-const rowMakers = new Map<string, Prepared["toRow"]>();
-
-/**
- * The driver's own row objects are slow to create and to read; object literals
- * take half the time.
- */
 function prepare(database: DatabaseSync, sql: string): Prepared {
   const statement = database.prepare(sql);
   statement.setReturnArrays(true);
-  const fields = statement.columns().map(({ name }, index) =>
-    `${JSON.stringify(name)}: values[${index}]`
-  );
-  const source = `return { ${fields.join(", ")} };`;
-  const toRow = rowMakers.get(source) ??
-    new Function("values", source) as Prepared["toRow"];
-  rowMakers.set(source, toRow);
-  const writes = !/^\s*SELECT\b/.test(sql);
   return {
     statement,
-    writes,
-    toRow,
+    columns: statement.columns().map(({ name }) => name),
+    writes: !/^\s*SELECT\b/.test(sql),
     insertMany: insertOf(sql, ROWS_OF_INSERT),
   };
+}
+
+/** The driver's own row objects are slow to create and to read. */
+function toRow<T>({ columns }: Prepared, values: unknown): T {
+  const row: Row = {};
+  for (let i = 0; i < columns.length; i++) {
+    row[columns[i]] = (values as unknown[])[i];
+  }
+  return row as T;
 }
 
 /** The queries of a connection and its prepared statements. */
@@ -211,9 +200,10 @@ export class SqliteConnection implements Sql {
 
   // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
   async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
-    const { statement, toRow } = this.#query(sql);
+    const prepared = this.#query(sql);
+    const { statement } = prepared;
     const rows = this.#guarded(() => statement.all(...bindable(params)));
-    return rows.map((values) => toRow(values) as T);
+    return rows.map((values) => toRow<T>(prepared, values));
   }
 
   // deno-lint-ignore require-await
@@ -221,9 +211,10 @@ export class SqliteConnection implements Sql {
     sql: string,
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
-    const { statement, toRow } = this.#query(sql);
+    const prepared = this.#query(sql);
+    const { statement } = prepared;
     const values = this.#guarded(() => statement.get(...bindable(params)));
-    return values === undefined ? undefined : toRow(values) as T;
+    return values === undefined ? undefined : toRow<T>(prepared, values);
   }
 
   /** Numbers become visible in their order. */

@@ -5,6 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   lockProducts,
+  rowChange,
   writeProducts,
 } from "../../../src/catalogue/product_rows.ts";
 import { systemClock, systemIds } from "../../../src/deps.ts";
@@ -463,7 +464,7 @@ Deno.test("processes take turns at deleting what a removed seller left", async (
   await using both = await Two.open();
   const { one, two, seller } = both;
   const created = [{ before: null, after: chair("A") }];
-  await one.write((tx) => writeProducts(tx, seller, created));
+  await one.write((tx) => writeProducts(tx, seller, created.map(rowChange)));
   await one.write((tx) => markRemoved(tx, seller.id));
   let calls = 0;
   const write = async <T>(

@@ -8,7 +8,10 @@ import {
   changedProducts,
   FIRST_CHANGE,
 } from "../../../src/catalogue/product_lists.ts";
-import { writeProducts } from "../../../src/catalogue/product_rows.ts";
+import {
+  rowChange,
+  writeProducts,
+} from "../../../src/catalogue/product_rows.ts";
 import type { Db } from "../../../src/database/db.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import type { Seller } from "../../../src/sellers/seller.ts";
@@ -46,7 +49,7 @@ class Catalogue implements AsyncDisposable {
           currency: "SEK",
         },
       }));
-      await writeProducts(tx, seller, created);
+      await writeProducts(tx, seller, created.map(rowChange));
       Object.assign(this.seller, seller);
     });
   }

@@ -1,0 +1,82 @@
+/** A product as the values of its columns, and back. */
+import type { Param } from "../database/db.ts";
+import {
+  LIST_NAMES,
+  type ListField,
+  type ProductFields,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+  STORED_UNITS,
+} from "./fields.ts";
+import { INITIAL, type Product } from "./product.ts";
+
+/** The columns of all that a seller says about a product. */
+export const CONTENT: readonly (keyof ProductFields)[] = [
+  ...SCALAR_NAMES,
+  ...STORED_UNITS,
+  ...LIST_NAMES,
+];
+
+/** The fields that have a column for their unit, by that column. */
+export const FIELD_OF_UNIT: ReadonlyMap<string, ScalarField> = new Map(
+  SCALAR_NAMES.flatMap((field) => {
+    const column = SCALAR_RULES[field].unit?.column;
+    return column === undefined ? [] : [[column, field] as const];
+  }),
+);
+
+/** All that a `Product` holds. */
+export const COLUMNS = ["id", ...CONTENT, "created_at", "updated_at"] as const;
+export type Column = keyof Product;
+
+/** A row with these columns; the lists are JSON. */
+export type ProductRow =
+  & Omit<Product, ListField>
+  & { [L in ListField]: string };
+
+/** The values of `CONTENT`, in its order; the lists are JSON. */
+export type Values = readonly Param[];
+
+export function isList(column: Column): column is ListField {
+  return (LIST_NAMES as readonly string[]).includes(column);
+}
+
+/** Most lists of most products are empty: this saves a parse. */
+function parseList(json: string): unknown[] {
+  return json === "[]" ? [] : JSON.parse(json);
+}
+
+function listJson(list: readonly unknown[]): string {
+  return list.length === 0 ? "[]" : JSON.stringify(list);
+}
+
+/** A field from the value of its column. */
+export function fieldOf(column: Column, value: Param): unknown {
+  return isList(column) ? parseList(value as string) : value;
+}
+
+/**
+ * The product of a row that has some of the columns; the others have the value
+ * of a field that was never sent.
+ */
+export function toProduct(row: Partial<ProductRow>): Product {
+  const product: Record<string, unknown> = { ...INITIAL, ...row };
+  for (const list of LIST_NAMES) {
+    const json = row[list];
+    if (json !== undefined) product[list] = parseList(json);
+  }
+  return product as unknown as Product;
+}
+
+export function valuesOf(product: ProductFields): Param[] {
+  const values: Param[] = [];
+  for (const column of CONTENT) {
+    const value = product[column];
+    values.push(Array.isArray(value) ? listJson(value) : value);
+  }
+  return values;
+}
+
+/** The values of a product of which nothing was sent. */
+export const NO_VALUES: Values = valuesOf(INITIAL);
