@@ -17,6 +17,7 @@ import {
   CONTENT,
   FIELD_OF_UNIT,
   type ProductRow,
+  toPartialProduct,
   toProduct,
   type Values,
   valuesOf,
@@ -202,7 +203,7 @@ async function findOne(
   let row = await found(bySku, skuOrId);
   const id = row === undefined ? readId(skuOrId) : null;
   if (id !== null) row = await found(byId, id);
-  return row === undefined ? null : toProduct(row);
+  return row === undefined ? null : toPartialProduct(row);
 }
 
 /** Both keys of a seller; its products are stored under the number. */

@@ -11,10 +11,13 @@ import {
 } from "./fields.ts";
 import { INITIAL, type Product } from "./product.ts";
 
+const SINGLE = [...SCALAR_NAMES, ...STORED_UNITS] as const;
+
+export type ContentColumn = keyof ProductFields;
+
 /** The columns of all that a seller says about a product. */
-export const CONTENT: readonly (keyof ProductFields)[] = [
-  ...SCALAR_NAMES,
-  ...STORED_UNITS,
+export const CONTENT: readonly ContentColumn[] = [
+  ...SINGLE,
   ...LIST_NAMES,
 ];
 
@@ -56,27 +59,27 @@ export function fieldOf(column: Column, value: Param): unknown {
   return isList(column) ? parseList(value as string) : value;
 }
 
-/**
- * The product of a row that has some of the columns; the others have the value
- * of a field that was never sent.
- */
-export function toProduct(row: Partial<ProductRow>): Product {
-  const product: Record<string, unknown> = { ...INITIAL, ...row };
-  for (const list of LIST_NAMES) {
-    const json = row[list];
-    if (json !== undefined) product[list] = parseList(json);
-  }
+export function toProduct(row: ProductRow): Product {
+  const product: Record<string, unknown> = { ...row };
+  for (const list of LIST_NAMES) product[list] = parseList(row[list]);
   return product as unknown as Product;
 }
 
 export function valuesOf(product: ProductFields): Param[] {
   const values: Param[] = [];
-  for (const column of CONTENT) {
-    const value = product[column];
-    values.push(Array.isArray(value) ? listJson(value) : value);
-  }
+  for (const column of SINGLE) values.push(product[column]);
+  for (const list of LIST_NAMES) values.push(listJson(product[list]));
   return values;
 }
 
 /** The values of a product of which nothing was sent. */
 export const NO_VALUES: Values = valuesOf(INITIAL);
+
+const NO_ROW = Object.fromEntries(
+  CONTENT.map((column, place) => [column, NO_VALUES[place]]),
+);
+
+/** The product of a row that has only some of the columns. */
+export function toPartialProduct(row: Partial<ProductRow>): Product {
+  return toProduct({ ...NO_ROW, ...row } as ProductRow);
+}

@@ -23,6 +23,7 @@ import type { RowChange } from "./product_rows.ts";
 import {
   type Column,
   CONTENT,
+  type ContentColumn,
   FIELD_OF_UNIT,
   fieldOf,
   NO_VALUES,
@@ -102,14 +103,22 @@ export function sameValues(a: FieldValues, b: FieldValues): boolean {
   return a.every((value, i) => value === b[i]);
 }
 
-/** The checksum of a product, without the fields that are as in a new one. */
+/** The checksum of a product. */
 function contentSum(product: Values): string {
-  let text = "";
-  for (let place = 0; place < product.length; place++) {
-    if (product[place] === NO_VALUES[place]) continue;
-    text += `${VALUE}${CONTENT[place]}${VALUE}${product[place]}`;
-  }
-  return checksum(text);
+  return checksum(product.join(VALUE));
+}
+
+/** `columns` are those of the record; a later release may have more. */
+function isContent(
+  product: Values,
+  columns: readonly ContentColumn[],
+  sum: string,
+): boolean {
+  const known = columns.map((column) => product[CONTENT.indexOf(column)]);
+  const isUntold = CONTENT.every((column, place) =>
+    columns.includes(column) || product[place] === NO_VALUES[place]
+  );
+  return isUntold && contentSum(known) === sum;
 }
 
 /** The columns of the fields that differ, as the record names them. */
@@ -152,7 +161,7 @@ export function packUndo(
 /** Reads what `packUndo` wrote, in the order of the results. */
 export function unpackUndo(text: string): UndoStep[] {
   const [names, ...products] = text.split(PRODUCT);
-  const columns = names.split(",") as Column[];
+  const columns = names.split(",") as ContentColumn[];
   return products.map((product) => {
     const [head, ...values] = product.split(VALUE);
     return stepOf(head[0], Number(head.slice(1)), values, columns);
@@ -163,11 +172,11 @@ function stepOf(
   did: string,
   index: number,
   values: readonly string[],
-  columns: readonly Column[],
+  columns: readonly ContentColumn[],
 ): UndoStep {
   if (did === "c") {
-    const [sum] = values;
-    return { index, did: "create", isAsLeft: (is) => contentSum(is) === sum };
+    const isAsLeft = (is: Values) => isContent(is, columns, values[0]);
+    return { index, did: "create", isAsLeft };
   }
   const fields = formerFields(values, columns);
   if (did === "u") return { index, did: "update", fields };
@@ -181,7 +190,7 @@ function stepOf(
 
 function formerFields(
   values: readonly string[],
-  columns: readonly Column[],
+  columns: readonly ContentColumn[],
 ): FormerField[] {
   const kept: { column: Column; former: Param; left: string }[] = [];
   for (let i = 0; i < values.length; i += 3) {

@@ -19,6 +19,7 @@ import {
 } from "../db.ts";
 import type { SharedValues } from "../shared_values.ts";
 import { guarded, toDbError } from "./errors.ts";
+import { rowMaker } from "./row_maker.ts";
 
 declare module "node:sqlite" {
   interface StatementSync {
@@ -104,8 +105,7 @@ function configure(connection: DatabaseSync, readOnly: boolean): void {
 
 interface Prepared {
   statement: StatementSync;
-  /** The names of the columns of its rows. */
-  columns: readonly string[];
+  toRow: (values: unknown) => Row;
   /** Whether it may change something. */
   writes: boolean;
   /** Inserts `ROWS_OF_INSERT` rows; null if it does not insert one row. */
@@ -117,19 +117,10 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
   statement.setReturnArrays(true);
   return {
     statement,
-    columns: statement.columns().map(({ name }) => name),
+    toRow: rowMaker(statement.columns().map(({ name }) => name)),
     writes: !/^\s*SELECT\b/.test(sql),
     insertMany: insertOf(sql, ROWS_OF_INSERT),
   };
-}
-
-/** The driver's own row objects are slow to create and to read. */
-function toRow<T>({ columns }: Prepared, values: unknown): T {
-  const row: Row = {};
-  for (let i = 0; i < columns.length; i++) {
-    row[columns[i]] = (values as unknown[])[i];
-  }
-  return row as T;
 }
 
 /** The queries of a connection and its prepared statements. */
@@ -200,10 +191,9 @@ export class SqliteConnection implements Sql {
 
   // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
   async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
-    const prepared = this.#query(sql);
-    const { statement } = prepared;
+    const { statement, toRow } = this.#query(sql);
     const rows = this.#guarded(() => statement.all(...bindable(params)));
-    return rows.map((values) => toRow<T>(prepared, values));
+    return rows.map((values) => toRow(values) as T);
   }
 
   // deno-lint-ignore require-await
@@ -211,10 +201,9 @@ export class SqliteConnection implements Sql {
     sql: string,
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
-    const prepared = this.#query(sql);
-    const { statement } = prepared;
+    const { statement, toRow } = this.#query(sql);
     const values = this.#guarded(() => statement.get(...bindable(params)));
-    return values === undefined ? undefined : toRow<T>(prepared, values);
+    return values === undefined ? undefined : toRow(values) as T;
   }
 
   /** Numbers become visible in their order. */
