@@ -348,13 +348,14 @@ export class Life implements Server {
     const delays = this.#places.get(place) ?? this.#delaysAt(place);
     this.#places.set(place, delays);
     const isDelayed = this.#random.next() < delays.share &&
-      this.#machine.kernel.faulty && !this.#machine.isPrompt;
+      this.#machine.kernel.faulty;
     return isDelayed
       ? this.#pause(delays.mostMs * this.#random.next() ** 2)
       : Promise.resolve();
   }
 
   #delaysAt(place: string): Delays {
+    if (this.#machine.isPrompt) return { share: 0.3, mostMs: 3 };
     const random = this.#machine.kernel.random(`place ${place}`);
     return random.below(2) === 0
       ? { share: 0, mostMs: 0 }

@@ -157,7 +157,7 @@ function checkSecrets(receipt: Receipt, sellers: readonly Seller[]): void {
 }
 
 /** An attempt begins so soon if nothing is in its way. */
-const PROMPT_MS = 25;
+const PROMPT_MS = 35;
 /** As many attempts may be in flight to one URL. */
 const IN_FLIGHT = 4;
 
