@@ -96,6 +96,8 @@ export class ImageWorkers {
   readonly options: ImageWorkersOptions;
   readonly random: Random;
   readonly fetches: FetchesInProgress;
+  /** Leases that its workers were told since the process began. */
+  readonly leases = new Set<string>();
   readonly #workers = new Set<SimulatedWorker>();
   readonly #ailing = new Set<Ailment>();
   #spawned = 0;
@@ -256,6 +258,7 @@ class SimulatedWorker implements SpawnedWorker {
       const { scheduler } = this.#workers.options;
       for (const task of message.tasks) {
         this.#images.set(task.lease, task.id);
+        this.#workers.leases.add(task.lease);
         this.#workers.fetches.begin(this, task, scheduler.time);
       }
     }

@@ -131,8 +131,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "rate limit: Retry-After is a second short",
     file: "http/admission/rate_limit.ts",
-    from: "Math.ceil((tokens - ROUNDING) * 60 / perMinute)",
-    to: "Math.floor((tokens - ROUNDING) * 60 / perMinute)",
+    from: '"Retry-After": String(quota.retryAfter)',
+    to: '"Retry-After": String(quota.retryAfter - 1)',
   },
   {
     name: "keys: one that was looked up is known for ever",
@@ -486,8 +486,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "deliveries: Retry-After of an endpoint is ignored",
     file: "webhooks/worker/attempt.ts",
-    from: 'answer.headers("retry-after")',
-    to: 'answer.headers("Retry-After")',
+    from: 'retryAfter(answer.headers("retry-after"), clock.now())',
+    to: "retryAfter(null, clock.now())",
   },
   {
     name: "deliveries: a webhook's new URL is used at the next start alone",

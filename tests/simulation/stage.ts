@@ -14,6 +14,7 @@ import { Machine } from "./machine.ts";
 import { Network } from "./network.ts";
 import { type Life, Process } from "./process.ts";
 import { Reader } from "./reader.ts";
+import type { SimulatedProcess } from "./scheduler.ts";
 import { type Receipt, WebhookEndpoints } from "./webhook_endpoints.ts";
 import type { Stage } from "./world/stage.ts";
 import type { ProcessPlan, World } from "./world/world.ts";
@@ -30,6 +31,8 @@ export class SimulatedStage implements Stage, Disposable {
   readonly #endpoints = new WebhookEndpoints();
   readonly #hosts = new ImageHosts();
   readonly #fetches = new FetchesInProgress();
+  /** By process. */
+  readonly #workers = new Map<string, ImageWorkers>();
 
   constructor(kernel: Kernel, folders: DataFolders, world: World) {
     this.scheduler = kernel;
@@ -104,6 +107,14 @@ export class SimulatedStage implements Stage, Disposable {
     return Backup.make(this.machine);
   }
 
+  leftLeases({ name }: SimulatedProcess): string[] {
+    const { leases } = this.#workers.get(name)!;
+    const rows = this.rows<{ id: string; lease_id: string }>(
+      "SELECT id, lease_id FROM images WHERE lease_id IS NOT NULL",
+    );
+    return rows.filter((row) => leases.has(row.lease_id)).map(({ id }) => id);
+  }
+
   lostFiles(): string[] {
     const stored = this.rows<StoredFile>(
       "SELECT sha256, type FROM images WHERE sha256 IS NOT NULL",
@@ -141,6 +152,7 @@ export class SimulatedStage implements Stage, Disposable {
       store: this.#store,
       fetches: this.#fetches,
     });
+    this.#workers.set(name, workers);
     const process = new Process({
       name,
       machine,
@@ -168,6 +180,7 @@ export class SimulatedStage implements Stage, Disposable {
 
   #options(life: Life, workers: ImageWorkers) {
     const { clock, enter, name } = life;
+    workers.leases.clear();
     life.onEnd(() => {
       this.#closeReader();
       this.#network.cut(name);

@@ -668,7 +668,6 @@ export class CatalogueClient implements Actor {
     if (kind === "retry images") {
       const call = this.#call("POST", `${path}/images/retry`);
       await this.#send(call, random, true);
-      return;
     }
     if (kind === "stream") {
       return await checkStream(this.#scene, this.#name, {

@@ -17,12 +17,15 @@ export type CrowdStep =
   | "lists at once"
   | "mixed"
   /** Some uploads are refused beside others. */
-  | "mistakes";
+  | "mistakes"
+  /** Some do not read their lists, for which others wait. */
+  | "stopped readers";
 
 /** Makes an upload one that is decoded and stored as heavy work. */
 const DESCRIPTION = "A product with much to say about it. ".repeat(55);
 /** A request waits no longer for the others of its crowd. */
 const LONGEST_MS = 30_000;
+const LIST = "/seller_api/products?limit=250";
 /** The id of no product. */
 const NOBODY = "00000000-0000-7000-8000-000000000000";
 /** Products of an upload. */
@@ -42,6 +45,7 @@ export class CrowdClient implements Actor {
   }
 
   async do(kind: CrowdStep, random: Random): Promise<void> {
+    if (kind === "stopped readers") return await this.#stall(random);
     const count = between(random, 2, 8);
     const isUpload = () =>
       kind === "mixed" ? chance(random, 0.5) : kind !== "lists at once";
@@ -115,8 +119,27 @@ export class CrowdClient implements Actor {
   }
 
   async #list(random: Random): Promise<void> {
-    const path = "/seller_api/products?limit=250";
-    await this.#send({ method: "GET", path }, random);
+    await this.#send({ method: "GET", path: LIST }, random);
+  }
+
+  /** A seller may have four answers unread. */
+  async #stall(random: Random): Promise<void> {
+    const { caller } = this.#scene;
+    this.#sent++;
+    await this.#upload(random);
+    const key = this.#seller;
+    const call = { method: "GET", path: LIST, key, limited: key.limited };
+    const stopped = Array.from(
+      { length: 4 },
+      () => caller.once(this.#name, { ...call, reader: "stops" }, random),
+    );
+    await caller.sleep(1_000);
+    const waiting = Array.from({ length: between(random, 2, 6) }, () => {
+      if (chance(random, 0.7)) return caller.once(this.#name, call, random);
+      const reader = { leavesAfterMs: between(random, 5, 3_000) };
+      return caller.once(this.#name, { ...call, reader }, random);
+    });
+    await Promise.all([...stopped, ...waiting]);
   }
 
   /** Null where the seller was removed meanwhile. */

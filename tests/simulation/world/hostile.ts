@@ -26,6 +26,9 @@ export type HostileStep =
 const PRODUCT = "<product><sku>h</sku><title>H</title>" +
   '<price currency="SEK">1</price><quantity>1</quantity></product>';
 
+/** So many products are a list that is sent in pieces. */
+const LONG_LIST = 60;
+
 export class Hostile implements Actor {
   readonly #scene: Scene;
   readonly #seller: Seller;
@@ -98,6 +101,8 @@ export class Hostile implements Actor {
           () => this.#upload(120, (i) => imageUrl("silent", `many${i}`)),
         );
       case "stopped readers":
+        // A short answer is sent at once, whoever reads it.
+        await many(1, () => this.#upload(LONG_LIST));
         return await many(between(random, 1, 12), () => ({
           path: "/seller_api/products?limit=250",
           reader: pick<NonNullable<Call["reader"]>>(random, [

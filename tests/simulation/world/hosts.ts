@@ -114,7 +114,7 @@ function schemeOf(host: string): string {
 const ENDPOINTS = {
   good: ["takes", 12],
   accepting: ["takes", 1],
-  slow: ["takes", 2],
+  slow: ["takes", 4],
   talkative: ["takes", 1],
   half: ["takes", 0.5],
   flaky: ["hesitates", 3],

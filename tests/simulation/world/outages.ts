@@ -1,10 +1,12 @@
 /** What fails: whole processes, and whatever the stage lets fail. */
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { checkBackup } from "./backups.ts";
 import { chance, pick } from "./choice.ts";
+import type { Step } from "./plan.ts";
 
 export type OutageStep =
   | "kill"
@@ -15,11 +17,18 @@ export type OutageStep =
   | "backup"
   | "night";
 
+/** What failed up to so long ago may keep a worker from giving up its jobs. */
+const SOUND_MS = 5_000;
 /** How long something fails. */
 const TIMES = [10, 400, 3_000, 12_000, 30_000];
 /** How often, and how long, it looks for work in progress. */
 const LOOK_MS = 25;
 const LOOKS = 800;
+/** And for a read that waits for others, which last longer. */
+const LOOK_FOR_READ_MS = 250;
+const LOOKS_FOR_READ = 1_200;
+/** What is old is deleted so soon after a start. */
+const SWEPT_MS = 2_000;
 /** What failed up to so long ago may leave something behind. */
 const AFTERMATH_MS = 60_000;
 const NIGHT_MS = 25 * 3_600_000;
@@ -38,7 +47,8 @@ export class Outages implements Actor {
     const { stage } = this.#scene;
     if (!stage.scheduler.faulty) return;
     const process = pick(random, stage.processes);
-    if (!["clock", "night"].includes(kind) && chance(random, 0.7)) {
+    if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
+    else if (kind !== "clock" && chance(random, 0.7)) {
       await this.#opportunity(random);
     }
     switch (kind) {
@@ -61,6 +71,18 @@ export class Outages implements Actor {
         return await this.#fail(1, random);
       case "faults":
         return await this.#fail(2, random);
+    }
+  }
+
+  /** Waits for a moment at which a read waits. */
+  async #waitingRead(): Promise<void> {
+    const { stage, caller, world } = this.#scene;
+    const mayCome = ({ kind }: Step) => kind === "stopped readers";
+    if (!world.steps.some(mayCome)) return;
+    for (let looks = 0; looks < LOOKS_FOR_READ; looks++) {
+      const names = Object.keys(stage.held());
+      if (names.some((name) => name.endsWith(": reads.waiting"))) return;
+      await caller.sleep(LOOK_FOR_READ_MS);
     }
   }
 
@@ -89,6 +111,15 @@ export class Outages implements Actor {
       await process.stop();
       wasCalm &&= trouble.only("a process is away", begun);
     });
+    const left = stage.leftLeases(process);
+    const isSound = !trouble.anyWithin(begun - SOUND_MS, begun - 1) &&
+      trouble.only("a process is away", begun);
+    hold(
+      left.length === 0 || !isSound,
+      "empty",
+      "a stop gives the leases of images back",
+      left,
+    );
     if (!wasCalm || world.processes.length > 1) return;
     const leases = stage.rows(LEASES);
     hold(leases.length === 0, "empty", "a stop gives leases back", leases);
@@ -96,15 +127,34 @@ export class Outages implements Actor {
 
   /** The whole service is away for more than a day. */
   async #night(random: Random): Promise<void> {
-    const { stage, world } = this.#scene;
+    const { stage, world, caller } = this.#scene;
     if (!world.jumps) return;
     await this.#shaken(async () => {
       for (const process of stage.processes) await process.stop();
+      const pending = this.#uploads("finished_at IS NULL");
+      const until = stage.latest() + NIGHT_MS + DAY_MS;
       stage.scheduler.trace(() => "a day passes");
       stage.moveClock(NIGHT_MS);
-      await this.#scene.caller.sleep(pick(random, TIMES.slice(0, 3)));
+      await caller.sleep(pick(random, TIMES.slice(0, 3)));
       for (const process of stage.processes) await this.start(process);
+      await caller.sleep(SWEPT_MS);
+      const removes = world.steps.some(({ kind }) => kind === "remove");
+      const lost = pending.difference(this.#uploads("TRUE"));
+      hold(
+        lost.size === 0 || stage.latest() >= until || removes,
+        "true",
+        "an upload that is not final is kept",
+        [...lost],
+      );
     });
+  }
+
+  #uploads(which: string): Set<string> {
+    const { stage } = this.#scene;
+    const rows = stage.rows<{ id: string }>(
+      `SELECT id FROM transactions WHERE ${which}`,
+    );
+    return new Set(rows.map(({ id }) => id));
   }
 
   async #moveClock(random: Random): Promise<void> {

@@ -46,7 +46,7 @@ const THEMES: Readonly<Record<Theme, number>> = {
   quiet: 3,
   prompt: 1,
   several: 3,
-  days: 2,
+  days: 3,
 };
 
 const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
@@ -86,6 +86,8 @@ const CROWD: Readonly<Record<CrowdStep, number>> = {
   "lists at once": 1,
   "mixed": 3,
   "mistakes": 2,
+  // Other clients of the seller would wait, too.
+  "stopped readers": 0,
 };
 const HOOKS: Readonly<Record<HookStep, number>> = {
   register: 6,
@@ -159,7 +161,7 @@ const CHANGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
 };
 const CRASHES: Readonly<Partial<Record<OutageStep, number>>> = {
   kill: 4,
-  stop: 2,
+  stop: 3,
   fault: 4,
 };
 const FOLLOW = { follow: 1 };
@@ -322,12 +324,13 @@ function drawDays(
   random: Random,
   add: Add,
 ): void {
+  const lots = { ...CATALOGUE, "delete": 5, "status": 3 };
   for (const { name, hostile } of sellers) {
-    if (!hostile) add(`${name}/1`, between(random, 8, 16), CATALOGUE, 3_000);
+    if (!hostile) add(`${name}/1`, between(random, 8, 20), lots, 3_000);
   }
   add("shop", between(random, 2, 8), SHOP, 3_000);
   add("mirror", between(random, 2, 6), FOLLOW, 5_000);
-  add("outages", between(random, 2, 5), { night: 3, clock: 2, kill: 1 }, 8_000);
+  add("outages", between(random, 3, 6), { night: 5, clock: 2, kill: 1 }, 8_000);
 }
 
 /** Where nothing else happens, nothing else wakes what was forgotten. */
@@ -338,6 +341,8 @@ function drawCrowds(
 ): void {
   for (const { name, hostile } of sellers) {
     if (hostile) continue;
-    add(`${name}/crowd`, between(random, 4, 8), CROWD, 120_000);
+    const lots = { ...CROWD, "stopped readers": 1 };
+    add(`${name}/crowd`, between(random, 4, 8), lots, 120_000);
   }
+  if (chance(random, 0.3)) add("outages", 3, { stop: 1 }, 60_000);
 }

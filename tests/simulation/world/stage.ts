@@ -32,6 +32,8 @@ export interface Stage {
   ): T[];
   /** Copies the database beside whatever runs; rejects if that fails. */
   backUp(): Promise<Copy>;
+  /** Images under leases that a process had since it began. */
+  leftLeases(process: SimulatedProcess): readonly string[];
   /** Images that are stored by their rows, and have no file. */
   lostFiles(): readonly string[];
   /** A number that grows before the rows change. */
