@@ -21,6 +21,7 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
+  TEXT_LIMITS,
   type UnitRule,
 } from "./fields.ts";
 import {
@@ -33,7 +34,7 @@ import {
 } from "./product.ts";
 import { sizeOf } from "../lib/blocks.ts";
 import { readId } from "../lib/ids.ts";
-import { nearestName } from "../lib/nearest_name.ts";
+import { isNear, nearestName } from "../lib/nearest_name.ts";
 import { parseSellerUrl } from "../lib/url.ts";
 import { quote, type Reader, trimSpace } from "../lib/values.ts";
 import {
@@ -663,7 +664,10 @@ function isList(field: string): field is ListField {
   return Object.hasOwn(LISTS, field);
 }
 
-/** "; did you mean X?", or all names if none is similar. */
+/**
+ * The name that was probably meant; or else, what may be a property of the
+ * product, or all names.
+ */
 function suggestion(
   name: string,
   known: readonly string[],
@@ -679,5 +683,12 @@ function suggestion(
   if (known.length === 0) return ": nothing may stand here.";
   if (known.length === 1) return `; known is ${show(known[0])}.`;
   const nearest = nearestName(name.toLowerCase(), known);
-  return `; the nearest known name is ${show(nearest)}.`;
+  if (isNear(name.toLowerCase(), nearest)) {
+    return `; the nearest known name is ${show(nearest)}.`;
+  }
+  const property = name.slice(0, TEXT_LIMITS.attributeName);
+  return known.includes("attributes")
+    ? "; a property of the product is an attribute: write <attributes>" +
+      `<attribute name="${property}">…</attribute></attributes>.`
+    : `; known are ${known.map(show).join(", ")}.`;
 }

@@ -108,6 +108,11 @@ declare module "@std/text/closest-string" {
   export function closestString(word: string, possible: string[]): string;
 }
 
+declare module "@std/text/levenshtein-distance" {
+  /** Characters to insert, delete or replace. */
+  export function levenshteinDistance(a: string, b: string): number;
+}
+
 declare module "@libs/xml/stringify" {
   export interface StringifyOptions {
     format?: { indent?: string; breakline?: number };

@@ -295,7 +295,8 @@ function Header({ current, view }: {
         </nav>
       )}
       <span class="tools">
-        <a href="/docs">Docs</a>
+        {/* In place of the page, it would cost the file that is being read. */}
+        <a href="/docs" target="_blank" rel="noopener">Docs</a>
         <ThemeButton />
         {current && (
           <button

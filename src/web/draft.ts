@@ -7,6 +7,7 @@ import {
   type ScalarField,
 } from "../catalogue/fields.ts";
 import type { Product, SentProduct } from "../client/mod.ts";
+import { decimalOf } from "./numbers.ts";
 
 /** An entry of a list; `note` is the name of an attribute or an image's alt. */
 export interface Item {
@@ -67,10 +68,16 @@ function itemsOf(product: Product | null, name: ListField): Item[] {
 /** What is wrong with a value by the table of fields; null if nothing is. */
 export function problemOf(name: ScalarField, text: string): string | null {
   const rule = SCALAR_RULES[name];
-  const value = rule.verbatim ? text : text.trim();
+  const value = rule.verbatim ? text : spelled(name, text.trim());
   if (value === "") return rule.required ? "This is needed." : null;
   const read = rule.read(value);
   return "problem" in read ? `This ${read.problem.message}` : null;
+}
+
+/** An amount as people type it, as in `159,50`, in the interface's spelling. */
+function spelled(name: ScalarField, text: string): string {
+  const isDecimal = SCALAR_RULES[name].form.kind === "decimal";
+  return isDecimal ? decimalOf(text.trim(), []) : text;
 }
 
 /** Names of the fields that differ. */
@@ -128,7 +135,7 @@ export function productOf(
 
 /** Null clears. */
 function sentScalar(name: ScalarField, { scalars, currency }: Draft): unknown {
-  const text = scalars[name];
+  const text = spelled(name, scalars[name]);
   return text.trim() === "" ? null : withUnit(name, text, currency);
 }
 

@@ -85,7 +85,7 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
     "Open each address in a browser. It must lead to the image itself, without signing in or being sent on.",
   required: "Add it. Or store the others now, and this one later.",
   syntax: "Correct the text at this place.",
-  unknown_element: "Rename it as proposed, or remove it.",
+  unknown_element: "Write it as the message proposes, or remove it.",
   unknown_id: "Name the product by its SKU instead.",
 };
 

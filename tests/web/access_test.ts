@@ -1,6 +1,7 @@
 /** Every view is usable by everybody: axe finds nothing, nothing is cut off. */
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
+import { PARTS } from "../../src/docs/chapters.ts";
 import { boot, product } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -164,21 +165,26 @@ const TAGS = [
   "best-practice",
 ];
 
+/** Pixels that the page is too wide. */
+function cutOff({ page }: Pick<Tab, "page">): Promise<number> {
+  return page.evaluate<number>(
+    "document.documentElement.scrollWidth - innerWidth",
+  );
+}
+
 /** What axe complains of and what does not fit, as lines that say where. */
 async function complaints({ page }: Tab): Promise<string[]> {
   if (!await page.evaluate("'axe' in globalThis")) {
     await page.evaluate(axe.source);
   }
-  const cutOff = await page.evaluate<number>(
-    "document.documentElement.scrollWidth - innerWidth",
-  );
+  const cut = await cutOff({ page });
   const complained = await page.evaluate<string[]>(
     `axe.run({ runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] })
       .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
         nodes.map(({ html, failureSummary }) =>
           [id, html, failureSummary].join(" "))))`,
   );
-  return cutOff > 0 ? [...complained, `${cutOff} pixels cut off`] : complained;
+  return cut > 0 ? [...complained, `${cut} pixels cut off`] : complained;
 }
 
 /** What axe complains of in each look. */
@@ -225,6 +231,13 @@ browserTest(
       await tab.page.goto(app.url + path);
       assertEquals(await complaintsByLook(tab), {}, path);
     }
+    await tab.page.setViewportSize({ width: 360, height: 800 });
+    const wide: string[] = [];
+    for (const { name } of PARTS.flatMap(({ chapters }) => chapters)) {
+      await tab.page.goto(`${app.url}/docs/${name}`);
+      if (await cutOff(tab) > 0) wide.push(name);
+    }
+    assertEquals(wide, []);
     assertEquals(tab.faults, []);
   },
 );

@@ -89,7 +89,7 @@ test("a file is checked, uploaded and watched to its end", async (openTab) => {
   assertStringIncludes(await failure.innerText(), "410");
 
   host.answers.set("/gone/c.png", () => fetch(`${host.url}/good/c.png`));
-  await page.getByRole("button", { name: "Retry failed images" }).click();
+  await page.getByRole("button", { name: "Retry 1 failed image" }).click();
   await page.getByText("complete", { exact: true }).waitFor();
   await until(async () => await page.evaluate(loaded) === 3);
 
@@ -451,11 +451,11 @@ test("all fields of a product are changed in one form, and one is written", asyn
   await page.getByRole("link", { name: "A/1" }).click();
 
   const price = page.locator("#field-price");
-  await price.fill("1,50");
-  await page.getByText('write "1.50"').waitFor();
+  await price.fill("1,299");
+  await page.locator("#field-price-problem").waitFor();
   const save = page.getByRole("button", { name: "Save" });
   assert(await save.isDisabled());
-  await price.fill("1.50");
+  await price.fill("1 159,50");
   await page.getByLabel("Availability").selectOption("out_of_stock");
   await page.getByLabel("Description").fill("two\nlines & <more>");
   await page.getByRole("button", { name: "Add an attribute" }).click();
@@ -467,7 +467,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
   await save.click();
   await page.getByText("See or undo the change").waitFor();
   const read = await app.call("/seller_api/products/A%2F1");
-  assertStringIncludes(read.text, ">1.5</price>");
+  assertStringIncludes(read.text, ">1159.5</price>");
   assertStringIncludes(read.text, "<availability>out_of_stock</availability>");
   assertStringIncludes(read.text, "two\nlines &amp; &lt;more&gt;");
   assertStringIncludes(read.text, '<attribute name="color">Blue</attribute>');
@@ -510,7 +510,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
   await page.getByRole("heading", { name: "New N-1" }).waitFor();
   assertStringIncludes(
     (await app.call("/seller_api/products/A%2F1")).text,
-    ">1.5</price>",
+    ">1159.5</price>",
   );
   assertEquals((await app.call("/seller_api/products/N-1")).status, 200);
   assertEquals(tab.faults, []);
@@ -742,12 +742,19 @@ test("the browser asks before corrections are lost", async (openTab) => {
     await dialog.accept();
   });
   const follow = async () => {
-    await page.getByRole("link", { name: "Docs" }).click();
-    await page.waitForURL(/docs/);
+    await page.goto(`${app.url}/docs`);
     await page.goBack();
   };
   await follow();
   assertEquals(asked, 0, "the file is still on the disk");
+  // The handbook opens beside the file.
+  await choose(page, catalogue(product("A-1", "<gtin>1</gtin>")));
+  await page.getByText("1 problem in 1 product.").waitFor();
+  const opened = page.waitForEvent("popup");
+  await page.getByRole("link", { name: "Docs" }).click();
+  await (await opened).close();
+  await page.getByText("1 problem in 1 product.").waitFor();
+  await page.getByRole("button", { name: "Another file" }).click();
   await choose(page, catalogue(product("A-1", "<gtin>1</gtin>")));
   await page.getByRole("button", { name: "A-1" }).click();
   await page.keyboard.insertText("4006381333931");

@@ -255,19 +255,23 @@ function LeftOut({ table: { header, rows }, targets }: {
   table: Rows;
   targets: readonly Target[];
 }) {
-  const names = useMemo(
+  const values = useMemo(
     () =>
-      header.filter((_, i) =>
-        targets[i] === "" && rows.some((row) => row[i] !== "")
+      header.map((_, i) =>
+        rows.reduce((all, row) => row[i] === "" ? all : all + 1, 0)
       ),
-    [header, rows, targets],
+    [header, rows],
   );
-  return names.length === 0 ? null : (
+  const left = [...header.keys()]
+    .filter((i) => targets[i] === "" && values[i] > 0);
+  return left.length === 0 ? null : (
     <details class="note">
       <summary>
-        {count(names.length)} of {plural(header.length, "column")} left out
+        {count(left.length)} of {plural(header.length, "column")} left out
       </summary>
-      {names.map((name, i) => name || `column ${i + 1}`).join(", ")}
+      {left.map((i) =>
+        `${header[i] || `column ${i + 1}`} (${plural(values[i], "value")})`
+      ).join(", ")}
     </details>
   );
 }

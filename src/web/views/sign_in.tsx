@@ -33,7 +33,7 @@ export function SignInView({ notice }: { notice: string | null }) {
             type={(shown ? "text" : "password") as "text"}
             value={key}
             required
-            autocomplete="off"
+            autocomplete="current-password"
             autocapitalize="off"
             spellcheck={false}
             aria-describedby="key-hint"

@@ -297,7 +297,7 @@ function RetryBar({ client, transaction, onRetried }: {
           could not be fetched. The products are stored without.
         </span>
         <button type="button" disabled={busy} onClick={() => run(retry)}>
-          {busy ? "Asking…" : "Retry failed images"}
+          {busy ? "Asking…" : `Retry ${plural(failed, "failed image")}`}
         </button>
       </p>
       {error && <ErrorNote error={error} />}

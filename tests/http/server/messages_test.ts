@@ -122,6 +122,18 @@ Deno.test("fields that other systems call otherwise, and prices as people write 
     ["<SKU>x</SKU>", "the nearest known name is <sku>."],
     ["<titel>x</titel>", "the nearest known name is <title>."],
     [
+      "<colour>x</colour>",
+      '<colour> is not known here; a property of the product is an attribute: write <attributes><attribute name="colour">…</attribute></attributes>.',
+    ],
+    [
+      "<attributes><attribut>x</attribut></attributes>",
+      "known is <attribute>.",
+    ],
+    [
+      '<images><image source="x">y</image></images>',
+      '"source" is not known here; known is alt.',
+    ],
+    [
       '<price currency="SEK">12,50</price>',
       'price is "12,50"; write "12.50": digits and a point alone.',
     ],
