@@ -41,11 +41,11 @@ import type { HangingWorkers } from "./images/worker/thread.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 import { within } from "./lib/waits.ts";
 
-/** HEADs in flight to one origin, and in total without those of bursts. */
-const HEADS_PER_ORIGIN = 128;
-const HEADS_IN_ALL = 256;
-/** The HEADs of an upload of a few products begin together. */
-const HEADS_OF_A_BURST = 32;
+/** Probes of images in flight to one origin; in total, without bursts. */
+const PROBES_PER_ORIGIN = 128;
+const PROBES = 256;
+/** The probes of a small upload start together. */
+const PROBES_OF_A_BURST = 32;
 /** The address of the separate metrics port. */
 const LOOPBACK = "127.0.0.1";
 /** How long requests in flight may take to end when the service stops. */
@@ -53,7 +53,7 @@ const DRAIN_MS = 4_000;
 /** Requests that wait for other hosts are answered with 503 after this long. */
 const ENDING_MS = 2_000;
 
-/** What roles work at, in the labels of metrics. */
+/** Labels of the metrics of each role. */
 const WORK = {
   images: { queue: "images", kind: "image" },
   webhooks: { queue: "deliveries", kind: "delivery" },
@@ -68,17 +68,17 @@ export interface App {
   /** The URL of the separate metrics port; null if there is none. */
   metricsUrl: string | null;
   db: Db;
-  /** All that holds something while work is in progress. */
+  /** Everything that holds something while work is in progress. */
   holders: Holders;
-  /** Accepts no more requests, answers those in flight, closes everything. */
+  /** Stops listening, answers requests in flight, closes everything. */
   close(): Promise<void>;
 }
 
 export interface AppOptions {
   sandbox?: SandboxPage;
-  /** What tests replace. */
+  /** For tests. */
   imageRole?: ImageRoleOptions;
-  /** Where the bytes of images are kept; by default where the settings say. */
+  /** Stores the bytes of images; by default the store of the settings. */
   images?: ImageStore;
   network?: Partial<Network>;
   /** Accepts requests; a server of the runtime by default. */
@@ -129,9 +129,9 @@ export async function openApp(
     "outbound",
     new Outbound({
       allowPrivate: config.allowPrivate,
-      perOrigin: HEADS_PER_ORIGIN,
-      total: HEADS_IN_ALL,
-      burst: HEADS_OF_A_BURST,
+      perOrigin: PROBES_PER_ORIGIN,
+      total: PROBES,
+      burst: PROBES_OF_A_BURST,
       userAgent: USER_AGENT,
       clock: deps.clock,
       ...network,
@@ -260,7 +260,7 @@ function watchClock(
   stack.defer(() => watch.stop());
 }
 
-/** Serves everything; while it stops, `ending` fires after a while. */
+/** Serves all routes; `ending` fires `ENDING_MS` after the stop begins. */
 function listenForAll(
   services: Services,
   stack: AsyncDisposableStack,
@@ -308,7 +308,7 @@ function listenForMonitoring(
   }
 }
 
-/** Throws an error that names the host where the runtime's does not. */
+/** Names the host in an error, which the runtime's error may not. */
 function newListener(options: ListenerOptions): Listening {
   try {
     return new Listener(options);

@@ -273,7 +273,7 @@ function countHeads({ metrics }: Services, heads: Iterable<ProbedImage>): void {
       : "code" in head
       ? head.code
       : "ok";
-    metrics.heads.add(1, outcome);
+    metrics.probes.add(1, outcome);
   }
 }
 

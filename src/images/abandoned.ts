@@ -40,7 +40,7 @@ export async function* sweepAbandoned(
   if (!await db.read(hasAbandoned, { single: true })) return;
   for (let after: string | null = BEFORE_ALL_IDS; after !== null;) {
     const from: string = after;
-    after = await db.write((tx) => judgeAbandoned(tx, from), MAINTENANCE);
+    after = await db.write((tx) => sweepSome(tx, from), MAINTENANCE);
     yield 0;
   }
   if (!await db.read(hasAbandoned, { single: true })) return;
@@ -61,7 +61,7 @@ async function hasAbandoned(sql: Sql): Promise<boolean> {
  * up pending images that nobody waits for. An attempt in progress is looked at
  * again when it has ended. Returns the id of the last image, null at the end.
  */
-async function judgeAbandoned(tx: Tx, after: string): Promise<string | null> {
+async function sweepSome(tx: Tx, after: string): Promise<string | null> {
   const images = await tx.all<{ id: string; url: string }>(
     `SELECT id, url FROM images WHERE unneeded_since = 0 AND id > ?
      ORDER BY id LIMIT ${SWEEP_IMAGES}`,

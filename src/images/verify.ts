@@ -85,7 +85,7 @@ export async function verifyImages(
     const found = await inParallel(
       AT_ONCE,
       copies,
-      (copy) => judge(store, copy),
+      (copy) => check(store, copy),
     );
     report.checked += copies.length;
     for (const [n, copy] of copies.entries()) {
@@ -96,7 +96,7 @@ export async function verifyImages(
   return report;
 }
 
-async function judge(
+async function check(
   store: ImageStore,
   copy: StoredCopy,
 ): Promise<"sound" | "missing" | "damaged"> {

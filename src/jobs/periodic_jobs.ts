@@ -15,7 +15,7 @@ export interface PeriodicJob {
    * once, at the start.
    */
   everyMs: number;
-  /** Whether this process runs the job; asked before each portion. */
+  /** Whether this process runs the job; called before each portion. */
   isOurs: () => boolean;
   /** Each step does one portion and yields how many items it handled. */
   run: () => AsyncGenerator<number, void>;
@@ -26,7 +26,7 @@ export interface PeriodicJob {
 export type RunOutcome = "done" | "failed";
 
 /**
- * When a job belongs to another process, the loop asks again after this long.
+ * While a job belongs to another process, the loop checks again at this interval.
  */
 const LOOK_AGAIN_MS = 10 * SECOND_MS;
 /** A failed job starts again after this long. */

@@ -126,7 +126,7 @@ export class HttpConnection {
    * @throws {OutboundError} `reset` if the connection breaks without an answer,
    * `protocol` if the answer is not HTTP/1.1.
    */
-  async ask(method: string, request: Uint8Array): Promise<ResponseHead> {
+  async exchange(method: string, request: Uint8Array): Promise<ResponseHead> {
     this.#idle = false;
     this.#reads = 0;
     this.#bytesRead = 0;

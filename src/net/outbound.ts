@@ -191,7 +191,7 @@ export class Outbound {
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
     const call = new OutboundRequest(allowedUrl(url), this.#clock);
     this.#calls.add(this.#closing.signal, call);
-    // Only the wait is limited here: a look-up that began has its own time-out.
+    // Limits only the wait: a look-up that began has its own time-out.
     const stopWaiting = () => call.stopWaiting();
     call.onEnd(this.#clock.after(2 * connectTimeoutMs, stopWaiting));
     try {
@@ -211,7 +211,7 @@ export class Outbound {
     const call = await this.#begin(url, options);
     try {
       const request = encodeRequest("HEAD", call.url, this.#headers);
-      const { connection, head } = await this.#ask(call, "HEAD", request);
+      const { connection, head } = await this.#send(call, "HEAD", request);
       const answer = answerOf(call, head);
       call.end(head.keepAlive ? connection : undefined);
       return answer;
@@ -234,8 +234,8 @@ export class Outbound {
     try {
       const lines = this.#headers + headerLines(options.headers ?? {});
       const request = encodeRequest("GET", call.url, lines);
-      const { connection, head } = await this.#ask(call, "GET", request);
-      if (head.status < 300) judgeBody(call, head, options.maxBytes);
+      const { connection, head } = await this.#send(call, "GET", request);
+      if (head.status < 300) checkBody(call, head, options.maxBytes);
       return {
         ...answerOf(call, head),
         body: this.#stream(call, connection, head, options.maxBytes),
@@ -263,7 +263,7 @@ export class Outbound {
         "content-length": String(options.body.length),
       });
       const request = encodeRequest("POST", call.url, lines, options.body);
-      const { connection, head } = await this.#ask(call, "POST", request);
+      const { connection, head } = await this.#send(call, "POST", request);
       const answer = answerOf(call, head);
       const body = await beginning(connection.body(head.framing), options);
       if (call.cancelled) throw call.signal.reason;
@@ -325,31 +325,31 @@ export class Outbound {
     return await call.unlessAborted(found);
   }
 
-  async #ask(
+  async #send(
     call: OutboundRequest,
     method: string,
     request: Uint8Array,
-  ): Promise<Asked> {
+  ): Promise<Sent> {
     const repeatable = method !== "POST";
     const pooled = repeatable
       ? this.#pool.take(call.origin, call.addresses)
       : undefined;
     try {
-      return await this.#askOnce(call, method, request, pooled);
+      return await this.#sendOnce(call, method, request, pooled);
     } catch (error) {
       if (!repeatable || call.signal.aborted || !unanswered(error, pooled)) {
         throw error;
       }
-      return await this.#askOnce(call, method, request);
+      return await this.#sendOnce(call, method, request);
     }
   }
 
-  async #askOnce(
+  async #sendOnce(
     call: OutboundRequest,
     method: string,
     request: Uint8Array,
     pooled?: HttpConnection,
-  ): Promise<Asked> {
+  ): Promise<Sent> {
     const connection = pooled ?? await this.#connect(call);
     call.address = connection.address;
     call.phase = "answer";
@@ -360,7 +360,7 @@ export class Outbound {
       } else connection.close();
     });
     try {
-      const head = await connection.ask(method, request);
+      const head = await connection.exchange(method, request);
       if (pooled !== undefined && head.status === 408) throw pooled.stale();
       call.phase = "body";
       return { connection, head };
@@ -427,7 +427,7 @@ export class Outbound {
   }
 }
 
-interface Asked {
+interface Sent {
   connection: HttpConnection;
   head: ResponseHead;
 }
@@ -459,7 +459,7 @@ function unanswered(
     (error.kind === "protocol" && pooled !== undefined);
 }
 
-function judgeBody(
+function checkBody(
   call: OutboundRequest,
   head: ResponseHead,
   maxBytes: number,
@@ -471,7 +471,7 @@ function judgeBody(
       "protocol",
       `${call.url.host} sent the body with the content coding ${
         codings[0]
-      }, which was not asked for.`,
+      }, which the request does not accept.`,
     );
   }
   if (head.framing.kind === "length" && head.framing.bytes > maxBytes) {

@@ -145,7 +145,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   },
 ];
 
-/** The jobs of these roles; `isOurs` tells whether this process runs them. */
+/** The jobs of these roles; `isOurs`: whether this process runs them. */
 export function maintenanceOf(
   services: MaintenanceServices,
   roles: readonly Role[],

@@ -58,7 +58,7 @@ export class Metrics {
     LONG,
     ["phase"],
   );
-  readonly heads = new Counter(
+  readonly probes = new Counter(
     "seller_heads_total",
     "HEADs of image URLs by what they came to.",
     ["outcome"],
@@ -197,7 +197,7 @@ export class Metrics {
     this.uploads,
     this.products,
     this.uploadPhase,
-    this.heads,
+    this.probes,
     this.images,
     this.imageBytes,
     this.imageFetch,

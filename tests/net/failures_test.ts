@@ -181,7 +181,7 @@ Deno.test("a host that accepts no connection times out", async () => {
   assertEquals((await failed).elapsedMs, 5_000);
 });
 
-Deno.test("a host that never answers times out, and is not asked again", async () => {
+Deno.test("a host that never answers times out and is not retried", async () => {
   let asked = false;
   await using host = new Host(async (caller) => {
     asked = await caller.request() !== null;
@@ -238,7 +238,7 @@ Deno.test("a host that drips its header or body times out", async () => {
   await unfinished;
 });
 
-Deno.test("a reader that dawdles is timed out as well", async () => {
+Deno.test("a slow reader times out", async () => {
   await using host = new Host(answeringOnce(`${OK}\r\nhello`));
   const clock = new TestClock();
   using outbound = openOutbound({ clock });
@@ -249,7 +249,7 @@ Deno.test("a reader that dawdles is timed out as well", async () => {
   await assertFails(dawdle(), "timeout");
 });
 
-Deno.test("post() that has a status has an answer, whatever the body does", async () => {
+Deno.test("post() returns an answer once it has a status, whatever follows", async () => {
   const post = { headers: {}, body: new Uint8Array(3), maxAnswerBytes: 100 };
   const answer = `${OK}Content-Length: 100\r\n\r\nhello`;
   using outbound = openOutbound();
@@ -305,7 +305,7 @@ Deno.test("a body that is too large is cut off while it streams", async () => {
   await assertFails(bytesOf(got.body), "too_large", "more than 14 bytes");
 });
 
-Deno.test("a compressed body is refused, unless the status says it all", async () => {
+Deno.test("a compressed body is refused unless the status is an error", async () => {
   const packed = (status: string) =>
     `HTTP/1.1 ${status}\r\nContent-Encoding: GZip\r\nContent-Length: 2\r\n\r\nab`;
   using outbound = openOutbound();
@@ -354,7 +354,7 @@ Deno.test("names that do not resolve, or not in time, have their own errors", as
   await failed;
 });
 
-Deno.test("check() judges without connecting", async () => {
+Deno.test("check() does not connect", async () => {
   await using host = new Host(answering(EMPTY_200));
   using outbound = openOutbound();
   await outbound.check(host.url("/", "a.example"));

@@ -42,7 +42,7 @@ Deno.test("one seller's slow name servers keep no other seller's look-up waiting
   }
 });
 
-Deno.test("a look-up that waits for its turn is no time-out of the host", async () => {
+Deno.test("the wait for a look-up does not count against the host", async () => {
   const { names, asked, clock } = namesOf();
   const abort = new AbortController();
   const looked = Array.from(
@@ -67,7 +67,7 @@ Deno.test("a look-up that waits for its turn is no time-out of the host", async 
   }
 });
 
-Deno.test("one look-up serves all who ask at the same time", async () => {
+Deno.test("concurrent requests for a name share one look-up", async () => {
   const { names, asked } = namesOf();
   const found = await Promise.all(
     ["a", "b", undefined].flatMap((owner) =>
@@ -78,7 +78,7 @@ Deno.test("one look-up serves all who ask at the same time", async () => {
   assertEquals(asked, ["a.example"]);
 });
 
-Deno.test("a look-up that waited for its turn uses the answer found meanwhile", async () => {
+Deno.test("a look-up that waited uses an answer found meanwhile", async () => {
   const found = Promise.withResolvers<string[]>();
   const asked: string[] = [];
   const names = new Names({

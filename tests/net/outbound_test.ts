@@ -33,7 +33,7 @@ function countListeners(signal: AbortSignal) {
   return listeners;
 }
 
-Deno.test("head() dials the checked address and asks for the name", async () => {
+Deno.test("head() dials the checked address and sends the name as Host", async () => {
   let seen = "";
   await using host = new Host(answering((request) => {
     seen = request;
@@ -75,7 +75,7 @@ Deno.test("head() gives any status as an answer", async () => {
   assertEquals(host.connections, 1);
 });
 
-Deno.test("head() passes over interim answers", async () => {
+Deno.test("head() skips interim answers", async () => {
   await using host = new Host(
     answering(
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" +
@@ -87,7 +87,7 @@ Deno.test("head() passes over interim answers", async () => {
   assertEquals([answer.status, answer.headers("link")], [200, null]);
 });
 
-Deno.test("head() asks many times on few connections, with one look-up", async () => {
+Deno.test("head() reuses connections and look-ups", async () => {
   await using host = new Host(answering(EMPTY_200));
   let lookups = 0;
   using outbound = openOutbound({
@@ -123,7 +123,7 @@ Deno.test("head() opens a new connection when the host closes them", async () =>
   }
 });
 
-Deno.test("a kept connection on which more was said is not asked again", async () => {
+Deno.test("a kept connection with unread bytes is not reused", async () => {
   await using host = new Host(
     answering(EMPTY_200 + "HTTP/1.1 500 Too Early\r\n\r\n"),
   );
@@ -231,7 +231,7 @@ Deno.test("a body in chunks of a byte is refused", async () => {
   await assertFails(textOf(got.body), "protocol", "chunks of a few bytes");
 });
 
-Deno.test("get() streams a body however it is cut up", async () => {
+Deno.test("get() streams a body however it is split", async () => {
   const answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
     "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n";
   await using host = new Host(async (caller) => {
@@ -250,7 +250,7 @@ Deno.test("get() streams a body however it is cut up", async () => {
   assertEquals(host.connections, 1);
 });
 
-Deno.test("get() hands out 4 MiB as they were sent", async () => {
+Deno.test("get() returns 4 MiB as they were sent", async () => {
   const image = new Uint8Array(4 << 20).map((_, n) => (n * 31) >> 3);
   await using host = new Host(async (caller) => {
     await caller.request();
@@ -271,7 +271,7 @@ Deno.test("get() hands out 4 MiB as they were sent", async () => {
   assertEquals([at, same], [image.length, true]);
 });
 
-Deno.test("get() sends headers of the caller, and refuses to be split", async () => {
+Deno.test("get() sends the caller's headers and refuses line breaks in them", async () => {
   await using host = new Host(
     answering((request) =>
       /if-none-match: "1"/.test(request)
@@ -472,7 +472,7 @@ Deno.test("a signal aborts a waiting request and a running one", async () => {
   assertEquals(host.connections, 1);
 });
 
-Deno.test("what never had its turn fails as queued, what runs goes on", async () => {
+Deno.test("waitSignal ends waiting requests as queued and no running one", async () => {
   const answer = Promise.withResolvers<void>();
   await using host = new Host(async (caller) => {
     await caller.request();
@@ -510,7 +510,7 @@ Deno.test("the time of a request counts from its turn, not from its look-up", as
   assertEquals(turns, [clock.monotonic()]);
 });
 
-Deno.test("requests of one signal share a listener, not their end", async () => {
+Deno.test("requests of one signal share a listener and end separately", async () => {
   await using host = new Host(async (caller) => {
     const request = await caller.request();
     if (request?.includes("/kept")) await caller.send(EMPTY_200);
@@ -544,7 +544,7 @@ Deno.test("a signal is listened to for as long as there are requests", async () 
   }
 });
 
-Deno.test("close() ends what runs, waits, streams or is kept", async () => {
+Deno.test("close() ends running, waiting and streaming requests and idle connections", async () => {
   await using host = new Host(async (caller) => {
     for (;;) {
       const request = await caller.request();

@@ -110,7 +110,7 @@ Deno.test("one private address among several public ones is enough to refuse", a
   assertEquals(host.connections, 0);
 });
 
-Deno.test("a name that changes its address is judged anew", async () => {
+Deno.test("a name that changes its address is checked again", async () => {
   await using host = new Host(answering(EMPTY_200));
   const clock = new TestClock();
   const answers = [["127.0.0.1"], ["10.0.0.1"]];

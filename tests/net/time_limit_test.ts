@@ -31,7 +31,7 @@ for (const stalledAt of [0, 1_000, 4_900]) {
   });
 }
 
-Deno.test("limitTime() counts what is a little late", () => {
+Deno.test("limitTime() counts a slice that is a little late", () => {
   const { clock, calls } = limited(5_000);
   for (let n = 0; n < 15; n++) clock.leap(330);
   clock.advance(50);
@@ -46,7 +46,7 @@ Deno.test("limitTime() does not count time in which this thread hardly listens",
   assertEquals(calls, [true]);
 });
 
-Deno.test("limitTime() can be taken back, also after a stall", () => {
+Deno.test("limitTime() can be cancelled, also after a stall", () => {
   const before = limited(5_000);
   before.cancel();
   before.clock.advance(10_000);

@@ -4,16 +4,16 @@ import { DbError } from "../db.ts";
 import { identityOf } from "./file.ts";
 
 /**
- * How old a look at the files may be: a look before each commit would be a
- * twentieth of a small write. What is acknowledged in between goes where all that
- * was acknowledged before went: it is lost with the file, or comes back with it.
+ * The result of a check is reused for so long, because checking before each
+ * commit would add a twentieth to a small write. A commit in between is lost
+ * with the file, as are all earlier ones, or returns with it.
  */
 const LOOK_MS = 10;
 
 /**
- * What is written to a file that was unlinked is lost. A database file may come
- * back. Without its log or the index of that, this process and others no longer
- * see the same state, so its connections must not be used again.
+ * A write to an unlinked file is lost. A database file may return. Without the
+ * log or its index, this process and others no longer see the same state, so
+ * the connections must not be used again.
  */
 export class OpenFiles {
   readonly database: string;
@@ -38,7 +38,7 @@ export class OpenFiles {
     );
   }
 
-  /** Why the connections must not be used again; null: they may be. */
+  /** Why the connections must not be used again; null if they may. */
   get unusable(): DbError | null {
     return this.#unusable;
   }

@@ -20,7 +20,7 @@ const CHUNKS_AT_ONCE = 16;
 const INFLATED_IN_A_TURN = 4;
 
 /** Runs one piece of CPU-heavy work when the owner may run. */
-export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunHeavy = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface BodyLimits {
   /** Bytes, after inflating. */
@@ -31,7 +31,7 @@ export interface BodyLimits {
   /** Takes so many bytes of the memory for all bodies; throws without room. */
   takeRoom: (bytes: number) => void;
   /** Gzip is inflated in turns. */
-  takeTurn: TakeTurn;
+  runHeavy: RunHeavy;
 }
 
 /**
@@ -40,7 +40,7 @@ export interface BodyLimits {
  */
 export async function readXmlBody(
   request: Request,
-  { limit, deps, stopping, takeRoom, takeTurn }: BodyLimits,
+  { limit, deps, stopping, takeRoom, runHeavy }: BodyLimits,
 ): Promise<Uint8Array[]> {
   checkMediaType(request.headers.get("content-type"));
   const gzip = isGzip(request.headers.get("content-encoding"));
@@ -56,7 +56,7 @@ export async function readXmlBody(
   const blocks = new Blocks(takeRoom, limit);
   try {
     const chunks = arriving.chunks();
-    for await (const chunk of gzip ? inflated(chunks, takeTurn) : chunks) {
+    for await (const chunk of gzip ? inflated(chunks, runHeavy) : chunks) {
       if (blocks.size + chunk.length > limit) throw tooLarge(limit);
       blocks.append(chunk);
     }
@@ -170,7 +170,7 @@ function readerOf(
  */
 async function* inflated(
   arriving: AsyncIterable<Uint8Array>,
-  takeTurn: TakeTurn,
+  runHeavy: RunHeavy,
 ): AsyncGenerator<Uint8Array, void> {
   const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
   // Reading from `output` throws the same error.
@@ -197,7 +197,7 @@ async function* inflated(
     let used: Promise<void> | undefined;
     let chunks: Uint8Array[];
     do {
-      chunks = await takeTurn(() => readSome(used ??= new Promise(give)));
+      chunks = await runHeavy(() => readSome(used ??= new Promise(give)));
       for (const chunk of chunks) {
         yield chunk;
         // What fills its buffer leaves no room in it for gunzip's next output.

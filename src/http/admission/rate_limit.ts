@@ -37,8 +37,8 @@ export function rateOf(perMinute: number): Rate {
 /** Buckets in memory; the least recently used one is dropped first. */
 const REMEMBERED = 10_000;
 /**
- * Tokens that rounding may lose, so that a request which waits exactly as long
- * as it was told is allowed.
+ * Tokens that rounding may lose, so that a request sent exactly after
+ * Retry-After is allowed.
  */
 const ROUNDING = 1e-6;
 

@@ -13,12 +13,14 @@ import { EncodedElement } from "../../xml/encode.ts";
 import type { RequestContext } from "../server/context.ts";
 import { readPage } from "../server/list.ts";
 import { AFTER, LIMIT, TRIGGER, waitUntil } from "../server/parameters.ts";
-import { QueryReader } from "../server/query.ts";
-import { lookUntil, readWait, waitAtMost } from "./waiting.ts";
+import { QueryReader, readOption } from "../server/query.ts";
+import { lookUntil, waitAtMost } from "./waiting.ts";
 import { readEventDocument } from "../../webhooks/event_document.ts";
 import { ingestEvent as ingest } from "../../webhooks/ingest.ts";
 import { EVENT_EXAMPLE } from "../../contracts/examples.ts";
 import { endpoint } from "../server/route.ts";
+
+const WAIT = waitUntil("there is an event");
 
 /** Every answer has a `<next>`, so that a client always has a cursor. */
 export const listEvents = endpoint({
@@ -26,12 +28,12 @@ export const listEvents = endpoint({
   title: "Pull events",
   about: "Every event of yours in order, whether or not a webhook was " +
     "registered. Every answer has a <next>: keep the last one and ask again.",
-  parameters: [AFTER, LIMIT, TRIGGER, waitUntil("there is an event")],
+  parameters: [AFTER, LIMIT, TRIGGER, WAIT],
   answers: ["events"],
   errors: ["record_invalid"],
   waits: true,
 }, async (context) => {
-  const waitMs = readWait(context.query);
+  const waitMs = readOption(context.query, WAIT) ?? 0;
   const place = readPlace(context.query);
   const { seller, services } = context;
   const found = await makeListable(services, seller, place);

@@ -37,13 +37,13 @@ import {
   pageOf,
   STEP_BYTES,
 } from "../server/list.ts";
-import { QueryReader } from "../server/query.ts";
+import { QueryReader, readOption } from "../server/query.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import { streamProgress, waitUntilFinal } from "./progress.ts";
-import { readWait } from "./waiting.ts";
 import { AFTER, LIMIT, waitUntil } from "../server/parameters.ts";
 import { endpoint } from "../server/route.ts";
 
+const WAIT = waitUntil("the status is final");
 /** Results whose images are read together; each has at most ten images. */
 const RESULTS_STEP = 50;
 
@@ -57,12 +57,12 @@ export const getTransaction = endpoint({
     "Accept: text/event-stream, a stream of progress events and a final one.",
   streams: "events progress, with <transaction> without its results, and " +
     "final at the end",
-  parameters: [waitUntil("the status is final"), AFTER],
+  parameters: [WAIT, AFTER],
   answers: ["transaction"],
   errors: ["not_found", "record_invalid"],
   waits: true,
 }, async (context) => {
-  const waitMs = readWait(context.query);
+  const waitMs = readOption(context.query, WAIT) ?? 0;
   const reader = new QueryReader(context.query);
   const after = reader.cursor(parsePosition) ?? 0;
   reader.finish();

@@ -3,30 +3,13 @@ import { DbError } from "../../database/db.ts";
 import type { Clock } from "../../deps.ts";
 import type { Signal } from "../../jobs/signals.ts";
 import { ServiceError } from "../../lib/errors.ts";
-import { quote } from "../../lib/values.ts";
 import type { RequestContext } from "../server/context.ts";
-import { WAIT, WAIT_LIMIT_S } from "../server/parameters.ts";
 
 /**
  * A waiting request reads again after this long, because another process may do
  * the work.
  */
 const LOOK_AGAIN_MS = 1_000;
-
-/**
- * Parses `wait=SECONDS` to milliseconds; 0 without it. Throws 400 if invalid.
- */
-export function readWait(query: URLSearchParams): number {
-  const text = query.get(WAIT.name);
-  if (text === null) return 0;
-  if (/^\d{1,9}$/.test(text)) {
-    return Math.min(Number(text), WAIT_LIMIT_S) * 1_000;
-  }
-  throw new ServiceError(
-    "malformed_request",
-    `wait is ${quote(text)}; it must be a whole number of seconds.`,
-  );
-}
 
 /**
  * Waits until `wait` is done or the time is up. Counts as one of the waiting

@@ -35,27 +35,27 @@ export interface RequestContext {
    */
   isOperator(): Promise<boolean>;
   /**
-   * Counts as so many requests more, for which the seller's next ones wait: what
-   * the request costs is known only once it was let in.
+   * Charges the seller's rate for so many more requests, once the cost of this
+   * one is known; later requests wait for it.
    */
   countMore(requests: number): void;
   /**
-   * Takes a slot for a request that waits or streams, until it is disposed of;
-   * throws 429 or 503 if there is none.
+   * Acquires a slot for a request that waits or streams, until it is disposed
+   * of; throws 429 or 503 if there is none.
    */
   startWaiting(): Waiting;
   /**
-   * Reads many rows, in steps, in the turn of the key's owner; throws 429 or
+   * Reads many rows in steps, each when the key's owner may run; throws 429 or
    * 503 if too many reads wait.
    */
   heavyRead<T>(read: (takeStep: TakeStep) => Promise<T>): Promise<T>;
-  /** By transaction and cursor, as encoded for earlier answers. */
+  /** Encoded results of earlier answers, by transaction and cursor. */
   finalResults: RecentValues<FinalResults>;
   /** Fires when the client disconnects or the service stops. */
   abort: AbortSignal;
 }
 
-/** The results of an upload once they cannot change, or a part of them. */
+/** Results of an upload that cannot change any more, or a part of them. */
 export interface FinalResults {
   product: ElementList<ResultNode>;
   next: number | undefined;

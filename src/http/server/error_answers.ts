@@ -1,7 +1,7 @@
 /** The one place that turns a failure into a status and an XML body. */
 import { type Detail, DETAIL_LIMIT, ServiceError } from "../../lib/errors.ts";
 import { StoreError } from "../../lib/store_error.ts";
-import { DbError } from "../../database/db.ts";
+import { DbError, type DbErrorKind } from "../../database/db.ts";
 import { OutboundError } from "../../net/errors.ts";
 import { boundedList } from "./list.ts";
 import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
@@ -21,47 +21,42 @@ const RETRY_AFTER = { "Retry-After": "5" };
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (error instanceof DbError && UNAVAILABLE.has(error.kind)) {
-    return new ServiceError(
-      "unavailable",
-      "The service cannot store anything at the moment; nothing of this " +
-        "request was stored. Send it again later.",
-      { cause: error, headers: RETRY_AFTER },
-    );
-  }
-  if (error instanceof DbError && error.kind === "unsure") {
-    return new ServiceError(
-      "unavailable",
-      "The database failed while it stored this request, so the request may " +
-        "or may not be stored. Send it again later, with the same " +
-        "Idempotency-Key if it had one.",
-      { cause: error, headers: RETRY_AFTER },
-    );
-  }
-  if (error instanceof StoreError) {
-    return new ServiceError(
-      "unavailable",
-      "The service cannot read its images at the moment. Try again later.",
-      { cause: error, headers: RETRY_AFTER },
-    );
-  }
-  if (error instanceof OutboundError && error.isOurs) {
-    return new ServiceError(
-      "unavailable",
-      "The service has too many outbound requests in progress; nothing of this " +
-        "request was stored. Send it again.",
-      { cause: error, headers: RETRY_AFTER },
-    );
+  const cause = error;
+  const outage = outageMessage(error);
+  if (outage !== null) {
+    const headers = RETRY_AFTER;
+    return new ServiceError("unavailable", outage, { cause, headers });
   }
   return new ServiceError(
     "internal",
     "The service failed on this request. Report the request id to the " +
       "operator, who finds the cause in the log.",
-    { cause: error },
+    { cause },
   );
 }
 
-const UNAVAILABLE: ReadonlySet<string> = new Set([
+/** What fails at present, and whether anything was stored; null if unknown. */
+function outageMessage(error: unknown): string | null {
+  if (error instanceof DbError && UNAVAILABLE.has(error.kind)) {
+    return "The service cannot store anything at the moment; nothing of this " +
+      "request was stored. Send it again later.";
+  }
+  if (error instanceof DbError && error.kind === "unsure") {
+    return "The database failed while it stored this request, so the request " +
+      "may or may not be stored. Send it again later, with the same " +
+      "Idempotency-Key if it had one.";
+  }
+  if (error instanceof StoreError) {
+    return "The service cannot read its images at the moment. Try again later.";
+  }
+  if (error instanceof OutboundError && error.isOurs) {
+    return "The service has too many outbound requests in progress; nothing " +
+      "of this request was stored. Send it again.";
+  }
+  return null;
+}
+
+const UNAVAILABLE: ReadonlySet<DbErrorKind> = new Set([
   "full",
   "busy",
   "away",
@@ -76,13 +71,9 @@ export function errorDocument(
   requestId: string,
 ): string | EncodedBlocks {
   const { code, message } = error;
+  const details = detailList(error);
   const answer: Answer<"error"> = {
-    error: {
-      code,
-      message,
-      request_id: requestId,
-      details: detailList(error),
-    },
+    error: { code, message, request_id: requestId, details },
   };
   return serviceDocument(answer);
 }

@@ -44,7 +44,7 @@ export interface ServerState {
   operatorKeys: OperatorKeys;
   sender: BodySender;
   finalResults: RecentValues<FinalResults>;
-  /** Counts as so many requests of the seller more. */
+  /** Charges the seller's rate for so many more requests. */
   countMore: (exchange: Exchange, seller: KeyOwner, requests: number) => void;
 }
 
@@ -111,7 +111,7 @@ export class Exchange implements RequestContext, Disposable {
       deps,
       stopping,
       takeRoom,
-      takeTurn: (work) => heavy.run({ owner: this.owner?.id }, work),
+      runHeavy: (work) => heavy.run({ owner: this.owner?.id }, work),
     });
     const all = [...blocks];
     this.held.untilMade.defer(() => all.forEach(free));

@@ -108,17 +108,21 @@ export const SELLER: Parameter = {
 };
 
 /** The longest wait, in seconds. */
-export const WAIT_LIMIT_S = 30;
-export const WAIT = {
-  name: "wait",
-  schema: { type: "integer", minimum: 0 },
-} satisfies Omit<Parameter, "about">;
+const WAIT_LIMIT_S = 30;
 
-/** A wait until `event`, such as "the status is final". */
-export function waitUntil(event: string): Parameter {
-  const about =
-    `seconds, up to ${WAIT_LIMIT_S}: answers when ${event}, or then`;
-  return { ...WAIT, about };
+/** A wait until `event`, such as "the status is final"; in milliseconds. */
+export function waitUntil(event: string): QueryParameter<number> {
+  return {
+    name: "wait",
+    about: `seconds, up to ${WAIT_LIMIT_S}: answers when ${event}, or then`,
+    schema: { type: "integer", minimum: 0 },
+    parse: (text) =>
+      /^\d{1,9}$/.test(text)
+        ? Math.min(Number(text), WAIT_LIMIT_S) * 1_000
+        : null,
+    code: "out_of_range",
+    expected: "a whole number of seconds",
+  };
 }
 
 /** The version of the interface. */

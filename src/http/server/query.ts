@@ -84,14 +84,11 @@ export class QueryReader {
 
   /** A parameter's value; null if it is missing or wrong. */
   read<T>(parameter: QueryParameter<T>): T | null {
-    const { name, parse, code, expected } = parameter;
-    const text = this.#query.get(name);
-    if (text === null) return null;
-    const value = parse(text);
-    if (value === null) {
-      this.complain(name, code, `is ${quote(text)}; it must be ${expected}.`);
-    }
-    return value;
+    return readParameter(
+      this.#query,
+      parameter,
+      (problem) => this.complain(parameter.name, parameter.code, problem),
+    );
   }
 
   /** Records an error if a parameter is missing. */
@@ -142,14 +139,21 @@ export class QueryReader {
  */
 export function readOption<T>(
   query: URLSearchParams,
+  parameter: QueryParameter<T>,
+): T | null {
+  return readParameter(query, parameter, (problem) => {
+    throw new ServiceError("malformed_request", `${parameter.name} ${problem}`);
+  });
+}
+
+function readParameter<T>(
+  query: URLSearchParams,
   { name, parse, expected }: QueryParameter<T>,
+  refuse: (problem: string) => void,
 ): T | null {
   const text = query.get(name);
   if (text === null) return null;
   const value = parse(text);
-  if (value !== null) return value;
-  throw new ServiceError(
-    "malformed_request",
-    `${name} is ${quote(text)}; it must be ${expected}.`,
-  );
+  if (value === null) refuse(`is ${quote(text)}; it must be ${expected}.`);
+  return value;
 }

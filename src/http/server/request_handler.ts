@@ -287,7 +287,7 @@ export class RequestHandler {
     );
   }
 
-  /** Counts as so many more, altogether at most as all at once allowed. */
+  /** Charges the rate for so many more requests, at most a whole burst. */
   #countMore(exchange: Exchange, seller: KeyOwner, requests: number): void {
     const rate = this.#rateOf(seller);
     if (rate === null) return;
@@ -311,8 +311,8 @@ export class RequestHandler {
     };
     const rate = this.#rateOf(owner);
     if (owner === null || rate === null) return headers;
-    const told = quota ?? this.#limiter.take(owner.id, 0, rate);
-    return { ...headers, ...quotaHeaders(told) };
+    const current = quota ?? this.#limiter.take(owner.id, 0, rate);
+    return { ...headers, ...quotaHeaders(current) };
   }
 
   #toResponse(reply: Reply, exchange: Exchange): Response {

@@ -59,7 +59,7 @@ export class ImageWorker {
     };
   }
 
-  /** Does what the main thread asks. */
+  /** Handles a message of the main thread. */
   receive(message: ToImageWorker): void {
     switch (message.type) {
       case "start":

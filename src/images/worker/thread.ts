@@ -84,7 +84,7 @@ export class ImageThread {
   #asked: readonly string[] = [];
   /** The jobs of its latest beat, by lease. */
   #jobs: ReadonlyMap<string, Job> = new Map();
-  /** As it told at its latest beat; see `Holder`. */
+  /** Of its latest beat; see `Holder`. */
   #waitMs = 0;
   #ready = false;
   /** Pings since its latest sound beat. */

@@ -154,7 +154,7 @@ Deno.test("an upload keeps its place until it is answered", async () => {
   assertEquals(statuses.filter((status) => status === 200).length, 16);
 });
 
-Deno.test("bodies beyond the budget are 503, and the room comes back", async () => {
+Deno.test("bodies beyond the budget are 503 until others end", async () => {
   await using app = await boot({ config: { bodyBudget: 12_000_000 } });
   const other = await app.addSeller("other");
   const padded = (sku: string, bytes: number) =>
@@ -199,7 +199,7 @@ Deno.test("a document is counted until its upload is answered", async () => {
   assertEquals((await upload("C")).status, 200);
 });
 
-Deno.test("bodies in chunks of one byte let others in", async () => {
+Deno.test("bodies in chunks of one byte do not block other requests", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   const order: string[] = [];
@@ -218,7 +218,7 @@ Deno.test("bodies in chunks of one byte let others in", async () => {
   assertEquals(order, ["other 200", "other 200", "other 200", "slow 400"]);
 });
 
-Deno.test("a seller has 32 bodies on their way at most", async () => {
+Deno.test("a seller sends at most 32 bodies at once", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await using slow = new SlowPosts(app);
@@ -234,7 +234,7 @@ Deno.test("a seller has 32 bodies on their way at most", async () => {
   assertEquals((await post(app.key)).status, 422);
 });
 
-Deno.test("a seller has 64 requests waiting at most, streams among them", async () => {
+Deno.test("a seller has at most 64 waiting requests, streams included", async () => {
   await using images = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const other = await app.addSeller("other");
@@ -305,7 +305,7 @@ Deno.test("a seller at its limits does not slow another one", async () => {
   assertLess(times[5], 1_000, `${times}`);
 });
 
-Deno.test("an address that tries keys is answered 429, and a good key still works", async () => {
+Deno.test("an address that tries keys is answered 429, and a valid key still works", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({
@@ -338,7 +338,7 @@ Deno.test("an address that tries keys is answered 429, and a good key still work
   assertEquals((await guess()).status, 429);
 });
 
-Deno.test("behind declared proxies, clients are told apart by what those say", async () => {
+Deno.test("behind declared proxies clients are distinguished by X-Forwarded-For", async () => {
   await using app = await boot({
     deps: { clock: STOPPED },
     config: { trustProxy: 2 },
@@ -376,7 +376,7 @@ Deno.test("without a declared proxy X-Forwarded-For does not count", async () =>
   assertEquals(status, 429);
 });
 
-Deno.test("log lines bear who, what, how it went, how long and how much", async () => {
+Deno.test("a log line has the client, the route, the outcome, the time and the bytes", async () => {
   await using app = await boot();
   const body = `<products>${product("A")}</products>`;
   const answer = await app.call(BULK, { method: "POST", body });

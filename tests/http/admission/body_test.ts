@@ -25,7 +25,7 @@ function halfSent() {
     deps: { ...systemDeps("error"), clock },
     stopping: new AbortController().signal,
     takeRoom: () => {},
-    takeTurn: (work) => work(),
+    runHeavy: (work) => work(),
   });
   const send = async (text: string) => {
     controller.enqueue(new TextEncoder().encode(text));
@@ -45,7 +45,7 @@ Deno.test("a body that is not complete in time is refused", async () => {
   await assertRejects(() => read, ServiceError, "30 s");
 });
 
-Deno.test("a body is not late because this process stood still", async () => {
+Deno.test("a body is not late because this process stalled", async () => {
   const { clock, read, send, end } = halfSent();
   await send("<products>");
   clock.leap(40_000);
@@ -55,7 +55,7 @@ Deno.test("a body is not late because this process stood still", async () => {
   assertEquals(bytes, "<products></products>".length);
 });
 
-Deno.test("a body is read as it was sent, whatever its pieces", async () => {
+Deno.test("a body is read as it was sent, however it is split", async () => {
   const { read, send, end } = halfSent();
   const pieces = ["a", "b", "c".repeat(50_000), "d", "e".repeat(200_000), "f"];
   for (const piece of pieces) await send(piece);
@@ -97,7 +97,7 @@ for (
         deps: systemDeps("error"),
         stopping: new AbortController().signal,
         takeRoom: () => {},
-        takeTurn: (work) => work(),
+        runHeavy: (work) => work(),
       });
       await assertRejects(() => read, ServiceError, "bytes allowed");
       most = Math.max(most, Deno.memoryUsage().external - external);
@@ -126,7 +126,7 @@ Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
       deps: systemDeps("error"),
       stopping: new AbortController().signal,
       takeRoom: () => {},
-      takeTurn: (work) => {
+      runHeavy: (work) => {
         turns++;
         return work();
       },

@@ -133,7 +133,7 @@ async function bootHeld() {
   };
 }
 
-Deno.test("an upload behind one that outlasts a pause is answered, and its key with it", async () => {
+Deno.test("an upload behind a slow one is answered, and its Idempotency-Key repeats the answer", async () => {
   await using held = await bootHeld();
   const [first, second] = await held.twoUploads();
   const early = await held.upload("second");
@@ -173,7 +173,7 @@ Deno.test("lists that wait as the service stops are answered", async () => {
   await inTime(closed, "the end of the service");
 });
 
-Deno.test("lists that wait until the service ends are asked to come again", async () => {
+Deno.test("lists that wait when the service ends are 503", async () => {
   await using held = await bootHeld();
   const lists = await held.fourLists();
   const closed = held.app.app.close();
@@ -192,7 +192,7 @@ Deno.test("lists that wait until the service ends are asked to come again", asyn
   await inTime(closed, "the end of the service");
 });
 
-Deno.test("work that stands beside a free place for a second makes the service unready", async () => {
+Deno.test("work that waits beside a free slot for a second makes the service unready", async () => {
   await using held = await bootHeld();
   const { app, clock, pauses } = held;
   const ready = () => app.call("/readyz", { key: "operator" });

@@ -4,7 +4,7 @@ import { WINDOW } from "../../../src/xml/source.ts";
 import { boot, product } from "../../support/app.ts";
 import { ImageHost } from "../../support/image_host.ts";
 
-Deno.test("others are answered between the pieces of long documents", async () => {
+Deno.test("other requests are answered while long documents are read", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   const order: string[] = [];
@@ -65,7 +65,7 @@ Deno.test("the bytes of a document are freed as soon as it is read", async () =>
   assertGreater(freedAtHead, LENGTH);
 });
 
-Deno.test("the bytes of a document that is not read, or kept, are freed when it is answered", async () => {
+Deno.test("the bytes of a document that is not read are freed with its answer", async () => {
   await using app = await boot();
   using freed = new Freed();
   for (const query of ["&accept=none", "&accept=valid"]) {

@@ -30,7 +30,7 @@ Deno.test("at every limit a request is allowed after exactly Retry-After", () =>
   }
 });
 
-Deno.test("at every limit the request after a dear one is allowed after exactly Retry-After", () => {
+Deno.test("at every limit the request after an expensive one is allowed after exactly Retry-After", () => {
   for (let perMinute = 1; perMinute <= 1_300; perMinute++) {
     const rate = rateOf(perMinute);
     const more = Math.min(10, rate.burst - 1);
@@ -49,7 +49,7 @@ Deno.test("at every limit the request after a dear one is allowed after exactly 
   }
 });
 
-Deno.test("dear requests take no more in the end than the rate allows", () => {
+Deno.test("expensive requests stay within the rate", () => {
   const clock = new TestClock();
   const limiter = new RateLimiter(clock);
   const rate = rateOf(60);

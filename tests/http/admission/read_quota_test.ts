@@ -112,7 +112,7 @@ async function interleave(seed: number): Promise<void> {
   assertEquals(quota.held(), NOTHING);
 }
 
-Deno.test("whatever the order of events, every read ends, and none waits that may go on", async () => {
+Deno.test("in any order of events every read ends, and none waits that may run", async () => {
   for (let seed = 0; seed < 300; seed++) {
     try {
       await interleave(seed);
@@ -122,7 +122,7 @@ Deno.test("whatever the order of events, every read ends, and none waits that ma
   }
 });
 
-Deno.test("a read that waits is told whether its client has gone or the service ends", async () => {
+Deno.test("a waiting read is refused with 408 for its client and 503 for the service", async () => {
   const reads = new Reads();
   for (let n = 0; n < 4; n++) reads.read("a", 0, false);
   await settle();

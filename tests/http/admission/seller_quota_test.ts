@@ -70,7 +70,7 @@ Deno.test("a quota is never exceeded, leaves room to newcomers, names whose limi
   }
 });
 
-Deno.test("a seller has a quarter of the budget, and it comes back", () => {
+Deno.test("a seller has a quarter of the budget, which is released", () => {
   const budget = budgetOf(400);
   {
     using share = budget.open("a");

@@ -160,7 +160,7 @@ async function interleave(seed: number): Promise<void> {
   assertEquals(clock.waiting, 0);
 }
 
-Deno.test("whatever the order of events, every upload is answered, and none waits beside a free slot", async () => {
+Deno.test("in any order of events every upload is answered, and none waits beside a free slot", async () => {
   for (let seed = 0; seed < 40; seed++) {
     try {
       await interleave(seed);

@@ -103,7 +103,7 @@ bothEngines.test("an event is pulled byte for byte as it is delivered", async ()
   assertStringIncludes(text, `<events>${sink.received[0].text}</events>`);
 });
 
-Deno.test("what cannot be asked of the events is refused with what would be right", async () => {
+Deno.test("a bad parameter of the events is refused, and the message says what is right", async () => {
   await using app = await boot({ config: CONFIG });
   await emit(app, "1");
   const wrong: [string, string, string][] = [

@@ -12,7 +12,7 @@ function statusIn(answer: Answer): [number, string] {
   return [answer.status, textAt(answer.xml, "status")];
 }
 
-Deno.test("without a key health and readiness are told, and nothing more", async () => {
+Deno.test("without a key only health and readiness are shown", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   for (
     const [path, status] of [["/healthz", "alive"], ["/readyz", "ready"]]
@@ -46,7 +46,7 @@ Deno.test("the operator sees each check and the backlog", async () => {
   assertEquals((await ask(app.key)).status, 401, "a seller is no operator");
 });
 
-Deno.test("a database that cannot be written makes it unavailable, not dead", async () => {
+Deno.test("a database that cannot be written makes the service unready, not dead", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({
@@ -83,7 +83,7 @@ Deno.test("a database that cannot be written makes it unavailable, not dead", as
   ]]);
 });
 
-Deno.test("beside a lock it says within a second that it is not ready", async () => {
+Deno.test("a locked database makes the service unready within a second", async () => {
   const clock = new TestClock();
   await using app = await boot({
     config: { operatorKey: OPERATOR, databaseUrl: null },
@@ -124,7 +124,7 @@ Deno.test("beside a lock it says within a second that it is not ready", async ()
   );
 });
 
-Deno.test("any number of requests without a key look at the database once a second", async () => {
+Deno.test("readiness without a key is computed at most once a second", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, now: () => now, monotonic: () => now };
   await using app = await boot({ deps: { clock } });

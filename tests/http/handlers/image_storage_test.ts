@@ -22,7 +22,7 @@ async function get(
   return { response, bytes: await response.bytes() };
 }
 
-Deno.test("object storage: an image is served as it is from a folder", async () => {
+Deno.test("object storage: an image is served as from a folder", async () => {
   await using server = new S3Server();
   await using app = await bootOn(server);
   const whole = await get(app);
@@ -49,7 +49,7 @@ Deno.test("object storage: an image is served as it is from a folder", async () 
   assertEquals(beyond.response.status, 416);
 });
 
-Deno.test("object storage: an image that is not there is 404, also for ranges and conditions", async () => {
+Deno.test("object storage: a missing image is 404, also with a range or a condition", async () => {
   await using server = new S3Server();
   await using app = await bootOn(server);
   server.objects.clear();
@@ -67,7 +67,7 @@ Deno.test("object storage: an image that is not there is 404, also for ranges an
   }
 });
 
-Deno.test("object storage: while it is away, images are 503 and the rest goes on", async () => {
+Deno.test("object storage: during an outage images are 503 and other requests succeed", async () => {
   await using server = new S3Server();
   await using app = await bootOn(server);
   server.meddle = ({ method }) => new Problem(503, "SlowDown").response(method);
@@ -82,7 +82,7 @@ Deno.test("object storage: while it is away, images are 503 and the rest goes on
   }
 });
 
-Deno.test("object storage: no other name ever reaches it", async () => {
+Deno.test("object storage: an invalid name is not requested", async () => {
   await using server = new S3Server();
   await using app = await bootOn(server);
   for (

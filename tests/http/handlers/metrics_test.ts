@@ -58,7 +58,7 @@ const METRICS: Record<string, string[]> = {
   process_start_time_seconds: [],
 };
 
-Deno.test("metrics: 404 while there is no key, 401 without a good one", async () => {
+Deno.test("metrics: 404 while no key exists, 401 without a valid one", async () => {
   await using app = await boot();
   assertEquals((await ask(app)).status, 404);
   assertEquals((await ask(app, {})).status, 404);
@@ -185,7 +185,7 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
   }
 });
 
-Deno.test("metrics: waits are no slow requests", async () => {
+Deno.test("metrics: a waiting request is not measured as a slow one", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { metricsKey: KEY } });
   const uploaded = await app.upload(

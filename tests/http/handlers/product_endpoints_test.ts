@@ -181,7 +181,7 @@ bothEngines.test("a list holds 50 products unless limit says otherwise, 250 at m
   assertEquals(await size("?limit=1"), [1, true]);
 });
 
-Deno.test("a bad parameter is 422, each with a detail", async () => {
+Deno.test("each bad parameter of a list is a detail of a 422", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const lists: [string, string[], string?][] = [
     [`${PRODUCTS}?after=x`, ["after not_allowed"]],

@@ -91,7 +91,7 @@ bothEngines.test("no seller sees or deletes another one's webhooks", async () =>
   assertEquals((await listed(app)).flat()[2], "url=http://127.0.0.1:9000/mine");
 });
 
-Deno.test("every problem of a webhook is told at once, with its line", async () => {
+Deno.test("all problems of a webhook are listed with their lines", async () => {
   await using app = await boot();
   const answer = await raw(
     app,
@@ -114,7 +114,7 @@ Deno.test("every problem of a webhook is told at once, with its line", async () 
   assertEquals(await listed(app), []);
 });
 
-Deno.test("what a webhook lacks or holds too much is refused", async () => {
+Deno.test("missing and unknown elements of a webhook are refused", async () => {
   await using app = await boot();
   const url = "<url>http://127.0.0.1:9000/</url>";
   const trigger = "<trigger>order_paid</trigger>";
@@ -147,7 +147,7 @@ Deno.test("what a webhook lacks or holds too much is refused", async () => {
   assertEquals([malformed.status, codeOf(malformed)], [400, "malformed_xml"]);
 });
 
-Deno.test("URLs that may not be called are refused when registered", async () => {
+Deno.test("a URL that must not be called is refused at registration", async () => {
   await using app = await boot({ config: { allowPrivate: [] } });
   const cases = {
     "http://127.0.0.1:9000/": "url_blocked",

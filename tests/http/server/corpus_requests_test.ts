@@ -44,7 +44,7 @@ async function checkRequest(
 
 const index = readCorpusJson<RawRequest[]>("http/index.json") ?? [];
 
-Deno.test("malformed requests are refused, and nothing behind them is answered", async () => {
+Deno.test("a malformed request is refused, and requests behind it are not answered", async () => {
   await using app = await boot();
   const tried = index.map(async (one) => {
     const request = readCorpus(`http/${one.file}`)!;
@@ -55,7 +55,7 @@ Deno.test("malformed requests are refused, and nothing behind them is answered",
   assertEquals((await app.call("/seller_api/webhooks")).status, 200);
 });
 
-Deno.test("malformed requests with a good key store nothing", async () => {
+Deno.test("a malformed request with a valid key stores nothing", async () => {
   await using app = await boot();
   const tried = index.map(async ({ file }) => {
     const request = asUpload(readCorpus(`http/${file}`)!, app.key);
@@ -124,7 +124,7 @@ async function putBrand(
   );
 }
 
-Deno.test("a path reaches the product that it names, and no other", async () => {
+Deno.test("a path reaches the product that it names and no other", async () => {
   await using app = await boot();
   const stored = await storeSkus(app);
   const brands = new Map<string, string>();

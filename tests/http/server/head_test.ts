@@ -100,7 +100,7 @@ Deno.test("HEAD has no body over HTTP/2", async () => {
   }
 });
 
-Deno.test("HEAD tells the length that GET has", async () => {
+Deno.test("HEAD answers the Content-Length of GET", async () => {
   await using app = await boot();
   for (const path of ["/seller_api/webhooks", "/nowhere"]) {
     const get = await app.call(path);

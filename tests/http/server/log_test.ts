@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { boot, product, textAt } from "../../support/app.ts";
 
-Deno.test("log: an accepted upload with its counts, a refused one with its codes", async () => {
+Deno.test("the log counts the products of an upload and the codes of a refused one", async () => {
   await using app = await boot();
   const stored = await app.upload(product("A") + product("B"));
   await app.upload(product("C"), "&dry_run=true");
@@ -39,7 +39,7 @@ Deno.test("log: an accepted upload with its counts, a refused one with its codes
   }]);
 });
 
-Deno.test("log: a body budget in which the largest body has no room", async () => {
+Deno.test("the log warns of a body budget too small for the largest body", async () => {
   for (
     const [bodyBudget, warned] of [[12_000, false], [11_999, true]] as const
   ) {

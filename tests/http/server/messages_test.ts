@@ -22,7 +22,7 @@ function latin1(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-Deno.test("a body that is not XML, or not UTF-8, is refused with what to send", async () => {
+Deno.test("a body that is not XML or not UTF-8 is refused, and the message says what to send", async () => {
   await using app = await boot();
   const bodies: [string | Uint8Array<ArrayBuffer>, string][] = [
     ['{"products": []}', "400 1:1 The body is JSON; send XML."],
@@ -113,7 +113,7 @@ Deno.test("a body that is not XML, or not UTF-8, is refused with what to send", 
   }
 });
 
-Deno.test("fields that other systems call otherwise, and prices as people write them", async () => {
+Deno.test("fields named as in other systems and prices as people write them are explained", async () => {
   await using app = await boot();
   const fields: [string, string][] = [
     ["<stock>5</stock>", "<stock> is not known here; it is called <quantity>."],
@@ -154,7 +154,7 @@ Deno.test("fields that other systems call otherwise, and prices as people write 
   assertStringIncludes(told(stock), "It is called quantity.");
 });
 
-Deno.test("a path that is nearly right names the right one", async () => {
+Deno.test("the 404 for a misspelt path suggests the right one", async () => {
   await using app = await boot();
   const paths: [string, string | null][] = [
     ["/seller_apibulk_products", BULK],
@@ -179,7 +179,7 @@ Deno.test("a path that is nearly right names the right one", async () => {
   }
 });
 
-Deno.test("a 429 names the burst as well as the rate", async () => {
+Deno.test("a 429 names both the burst and the rate", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, config: { rateLimit: 30 } });
   let answer = await app.call("/seller_api/webhooks");
@@ -191,7 +191,7 @@ Deno.test("a 429 names the burst as well as the rate", async () => {
   );
 });
 
-Deno.test("a HEAD that is not sent says why", async () => {
+Deno.test("the message for an image URL that is not requested says why", async () => {
   await using app = await boot({ config: { allowPrivate: [] } });
   const answer = await app.upload(
     `<product><sku>A</sku><title>T</title><price currency="SEK">1</price>` +

@@ -82,7 +82,7 @@ Deno.test("HEAD answers like GET, without the body", async () => {
   );
 });
 
-Deno.test("every answer has a request id of ours; a sent one is logged beside it", async () => {
+Deno.test("every answer has our request id, and the log has the client's, too", async () => {
   await using app = await boot();
   const answer = await app.call("/seller_api/nowhere", {
     headers: { "X-Request-Id": "theirs" },
@@ -94,7 +94,7 @@ Deno.test("every answer has a request id of ours; a sent one is logged beside it
   assert(!JSON.stringify(app.log).includes(app.key), "no key in the log");
 });
 
-Deno.test("what needs a key is kept by no cache; what is public may be", async () => {
+Deno.test("answers that need a key are not cacheable, public ones are", async () => {
   await using app = await boot({ config: { operatorKey: "operator-key" } });
   for (
     const [path, call] of [

@@ -44,7 +44,7 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
   return (await new Response(body).arrayBuffer()).byteLength;
 }
 
-Deno.test("a body that is read arrives whole and gives back what it held", async () => {
+Deno.test("a body that is read arrives whole and releases what it held", async () => {
   const bench = new Bench();
   assertEquals(await lengthOf(bench.send(3, "a")), 3 * MIB);
   assertEquals(bench.ended, 1);
@@ -56,7 +56,7 @@ Deno.test("a body that is read arrives whole and gives back what it held", async
   );
 });
 
-Deno.test("a body in blocks arrives in their order, in chunks that hold no other block", async () => {
+Deno.test("blocks of a body are sent in order, each in its own chunks", async () => {
   const { sender } = new Bench();
   const blocks = [10, 0, 150_000, 65_536, 1].map((length, n) =>
     new Uint8Array(length).fill(n)
@@ -70,7 +70,7 @@ Deno.test("a body in blocks arrives in their order, in chunks that hold no other
   assertEquals(joined(chunks), joined(blocks));
 });
 
-Deno.test("a reader that takes nothing is cut off, one that takes a little is not", async () => {
+Deno.test("a reader that reads nothing is disconnected, one that reads slowly is not", async () => {
   const bench = new Bench();
   const stuck = bench.send(1, "a");
   const slow = bench.send(1, "a").getReader();
@@ -90,7 +90,7 @@ Deno.test("a reader that takes nothing is cut off, one that takes a little is no
   assertEquals([bench.ended, bench.clock.waiting], [2, 0]);
 });
 
-Deno.test("a reader is not cut off because this process stood still", async () => {
+Deno.test("a reader is not disconnected because this process stalled", async () => {
   const bench = new Bench();
   const reader = bench.send(1, "a").getReader();
   let taken = (await reader.read()).value!.length;
@@ -103,7 +103,7 @@ Deno.test("a reader is not cut off because this process stood still", async () =
   assertEquals(taken, MIB);
 });
 
-Deno.test("a reader that leaves gives back what it held", async () => {
+Deno.test("a reader that disconnects releases what it held", async () => {
   const bench = new Bench();
   const body = bench.send(1, "a").getReader();
   await body.read();
@@ -111,7 +111,7 @@ Deno.test("a reader that leaves gives back what it held", async () => {
   assertEquals([bench.ended, bench.clock.waiting], [1, 0]);
 });
 
-Deno.test("an owner whose readers leave 32 MiB unread is refused, others are not", async () => {
+Deno.test("an owner with 32 MiB of unread answers is refused, others are not", async () => {
   const bench = new Bench();
   const bodies = Array.from({ length: 8 }, () => bench.send(4, "a"));
   assertEquals(bench.refusal("a"), "rate_limited");
@@ -120,7 +120,7 @@ Deno.test("an owner whose readers leave 32 MiB unread is refused, others are not
   assertEquals(bench.refusal("a"), null);
 });
 
-Deno.test("readers that take nothing make room for others", async () => {
+Deno.test("readers that read nothing are disconnected to make room", async () => {
   const bench = new Bench();
   const moving = bench.send(16, "a").getReader();
   const bodies = ["b", "c", "d"].map((owner) => bench.send(16, owner));
@@ -133,7 +133,7 @@ Deno.test("readers that take nothing make room for others", async () => {
   assertEquals(await lengthOf(bodies[1]), 16 * MIB);
 });
 
-Deno.test("a source that fails ends the body, and the log says why", async () => {
+Deno.test("a source that fails ends the body, and the reason is logged", async () => {
   const bench = new Bench();
   let pulls = 0;
   const source = new ReadableStream<Uint8Array>({
@@ -176,7 +176,7 @@ class Readers {
   }
 }
 
-Deno.test("without a key: beside any number of clients that read, the next one has room", () => {
+Deno.test("public bodies: however many clients read, the next one has room", () => {
   const readers = new Readers();
   assertEquals(readers.sendAll("a"), PUBLIC / 2);
   assertEquals(readers.sendAll("b"), PUBLIC / 4);
@@ -184,7 +184,7 @@ Deno.test("without a key: beside any number of clients that read, the next one h
   assertEquals(readers.open, PUBLIC * 7 / 8, "what was refused is closed");
 });
 
-Deno.test("without a key: readers that take nothing make room, and those that do are left", async () => {
+Deno.test("public bodies: only readers that read nothing are disconnected to make room", async () => {
   const readers = new Readers();
   const reader = readers.send("a")!.getReader();
   assertEquals(readers.sendAll("a"), PUBLIC / 2 - 1);

@@ -41,7 +41,7 @@ const plain = endpoint({
   // @ts-expect-error: documented as an answer without XML
 }, () => Promise.resolve({ xml: { success: true } }));
 
-Deno.test("answers that are not as declared do not compile", () => {
+Deno.test("an answer that differs from its declaration does not compile", () => {
   assertEquals(
     [missing, unknown, word, text, list, documented, plain].length,
     7,
