@@ -51,11 +51,7 @@ function backlogNode(db: Db, now: number): Promise<BacklogNode> {
   return db.read(async (sql) => {
     const { images, deliveries } = await countBacklog(sql);
     const late = now - (await oldestDueDelivery(sql, now) ?? now);
-    return {
-      images,
-      deliveries,
-      oldest_due_seconds: Math.floor(late / 1_000),
-    };
+    return { images, deliveries, oldest_due_seconds: Math.floor(late / 1_000) };
   });
 }
 

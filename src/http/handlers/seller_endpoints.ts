@@ -121,9 +121,7 @@ export const addSellerKey = endpoint({
   const label = fields.get("label")?.text.trim() ?? "";
   const { seller } = params;
   const key = await createKey(services, { who, seller, label });
-  return {
-    xml: { key: { key_id: key.keyId, label, api_key: key.apiKey } },
-  };
+  return { xml: { key: { key_id: key.keyId, label, api_key: key.apiKey } } };
 });
 
 export const revokeKey = endpoint({
@@ -164,12 +162,7 @@ export const listSellers = endpoint({
     pageOfSellers(sql, after ?? "", limit + 1)
   );
   const { page, next } = pageOf(found, limit);
-  return {
-    xml: {
-      sellers: { seller: page.map(sellerNode) },
-      next,
-    },
-  };
+  return { xml: { sellers: { seller: page.map(sellerNode) }, next } };
 });
 
 export const getAccount = endpoint({

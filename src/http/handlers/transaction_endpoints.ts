@@ -308,9 +308,6 @@ export const listTransactions = endpoint({
   );
   const { page, next } = pageOf(found, limit);
   return {
-    xml: {
-      transactions: { transaction: page.map(progressRecord) },
-      next,
-    },
+    xml: { transactions: { transaction: page.map(progressRecord) }, next },
   };
 });

@@ -69,11 +69,7 @@ export const listWebhooks = endpoint({
     (sql) => webhooksOf(sql, seller.no),
     { single: true },
   );
-  return {
-    xml: {
-      webhook: webhooks.map(webhookXml),
-    },
-  };
+  return { xml: { webhook: webhooks.map(webhookXml) } };
 });
 
 function webhookXml(webhook: Webhook): WebhookNode {
@@ -143,9 +139,7 @@ export const testWebhook = endpoint({
   if (pinged === null) throw notFound("webhook");
   const { eventId, deliveryId, state } = pinged;
   signals.deliveries.announce();
-  return {
-    xml: { delivery: { id: deliveryId, event_id: eventId, state } },
-  };
+  return { xml: { delivery: { id: deliveryId, event_id: eventId, state } } };
 });
 
 export const recoverWebhook = endpoint({
@@ -319,9 +313,7 @@ function deliveryXml(
     state: delivery.state,
     created_at: isoTime(delivery.createdAt),
     next_attempt_at: isoTimeOrNone(delivery.dueAt),
-    attempts: {
-      attempt: attempts.map(attemptXml),
-    },
+    attempts: { attempt: attempts.map(attemptXml) },
   };
 }
 
