@@ -112,8 +112,12 @@ interface Prepared {
   insertMany: string | null;
 }
 
+/**
+ * SQLite prepares a statement again at each execution if its plan may depend on
+ * a bound LIMIT, which takes longer than most reads; an expression hides it.
+ */
 function prepare(database: DatabaseSync, sql: string): Prepared {
-  const statement = database.prepare(sql);
+  const statement = database.prepare(sql.replaceAll("LIMIT ?", "LIMIT +?"));
   statement.setReturnArrays(true);
   return {
     statement,
