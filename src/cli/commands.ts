@@ -1,7 +1,7 @@
 /** Every command, in the order of the help. The first is the default. */
 import { backupCommand } from "./backup.ts";
 import type { Command } from "./command.ts";
-import { copyDatabaseCommand } from "./copy_database.ts";
+import { copyDatabaseCommand, reopenDatabaseCommand } from "./copy_database.ts";
 import { deliveryCommands } from "./deliveries.ts";
 import { emitCommand } from "./events.ts";
 import { healthCommand } from "./health.ts";
@@ -23,5 +23,6 @@ export const COMMANDS: readonly Command[] = [
   backupCommand,
   restoreCommand,
   copyDatabaseCommand,
+  reopenDatabaseCommand,
   ...imageCommands,
 ];

@@ -1,4 +1,4 @@
-/** Moves a stopped service from one database to another. */
+/** Moves a stopped service from one database to another, and back. */
 import { dirname } from "node:path";
 import { type Config, type Setting, SETTINGS } from "../config.ts";
 import type { Clock } from "../deps.ts";
@@ -8,10 +8,11 @@ import {
   CopyRefused,
 } from "../database/copy.ts";
 import { type Db, DbError } from "../database/db.ts";
+import { markMoved } from "../database/moved.ts";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { openSqlite } from "../database/sqlite/engine.ts";
 import { identityOf } from "../database/sqlite/file.ts";
-import { isSqliteInUse } from "../database/sqlite/schema.ts";
+import { isSqliteInUse, reopenSqlite } from "../database/sqlite/schema.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
 import { pause } from "../lib/waits.ts";
@@ -23,10 +24,11 @@ const LEAVE_MS = 2_000;
 
 export const copyDatabaseCommand: Command = {
   name: "copy-database",
-  summary: "copy a stopped service's database into another, and compare them",
+  summary:
+    "copy a stopped service's database into another, compare them, and mark FROM as moved",
   arguments: [{ name: "FROM" }, { name: "TO" }],
-  flags: [],
-  async run({ config, deps, arguments: [from, to], print }) {
+  flags: [{ name: "keep", meaning: "do not mark FROM: both may be used" }],
+  async run({ config, deps, arguments: [from, to], flags, print }) {
     const source = await placeOf("FROM", from, config);
     const target = await placeOf("TO", to, config);
     if (isSame(source, target)) {
@@ -46,8 +48,40 @@ export const copyDatabaseCommand: Command = {
     const targetDb = await open(target);
     stack.defer(() => targetDb.close());
     await copy(sourceDb, targetDb, print);
+    if (flags.keep !== undefined) return;
+    await markMoved(sourceDb, shown(target));
+    print(`FROM is marked as moved to ${shown(target)}`);
   },
 };
+
+export const reopenDatabaseCommand: Command = {
+  name: "reopen-database",
+  summary: "use a database again that copy-database marked as moved",
+  arguments: [{ name: "PLACE" }],
+  flags: [],
+  async run({ config, deps, arguments: [text], print }) {
+    const place = await placeOf("PLACE", text, config);
+    const { kind, address } = place;
+    if (kind === "sqlite" && !await exists(address)) {
+      throw new UsageError(`PLACE: there is no ${address}.`);
+    }
+    await refuseInUse(place, deps.clock);
+    const wasMarked = await told(
+      place,
+      async () =>
+        kind === "postgres"
+          ? await (await postgres()).reopenPostgres(address)
+          : reopenSqlite(address),
+    );
+    if (!wasMarked) throw new UsageError("PLACE is not marked as moved.");
+    print(`reopened: ${shown(place)}`);
+  },
+};
+
+/** Where it is, without a password. */
+function shown({ address }: Place): string {
+  return address.replace(/^(postgres\w*:\/\/[^:@/]*):[^@/]*@/, "$1@");
+}
 
 async function copy(
   source: Db,
@@ -81,7 +115,7 @@ async function hasSellers(db: Db): Promise<boolean> {
 
 /** One of the two databases, as named on the command line. */
 interface Place {
-  argument: "FROM" | "TO";
+  argument: "FROM" | "TO" | "PLACE";
   kind: "sqlite" | "postgres";
   /** The absolute path of a file, or a URL, which contains a password. */
   address: string;
@@ -163,8 +197,8 @@ async function isInUse(place: Place): Promise<boolean> {
 /** Loaded when needed: the driver would delay the start of every command. */
 async function postgres() {
   const { openPostgres } = await import("../database/postgres/engine.ts");
-  const { isPostgresInUse } = await import("../database/postgres/schema.ts");
-  return { openPostgres, isPostgresInUse };
+  const schema = await import("../database/postgres/schema.ts");
+  return { openPostgres, ...schema };
 }
 
 /**
@@ -182,7 +216,7 @@ async function open(place: Place): Promise<Db> {
   });
 }
 
-/** Adds to an error which of the two databases it concerns. */
+/** Adds to an error which database it concerns. */
 async function told<T>(
   { argument }: Place,
   doing: () => Promise<T>,

@@ -234,6 +234,7 @@ export type DbErrorKind =
   | "corrupt" // not a database of ours, or a damaged one
   | "newer" // made by a newer version of this program
   | "older" // made by a version before the first release
+  | "moved" // copied to another one, which is used instead
   | "closed" // asked after close()
   | "other";
 

@@ -14,8 +14,12 @@ import {
   temporaryFolder,
 } from "../support/process.ts";
 
-function copy(from: string, to: string): Promise<Finished> {
-  return runProgram(["copy-database", from, to]);
+function copy(
+  from: string,
+  to: string,
+  ...flags: string[]
+): Promise<Finished> {
+  return runProgram(["copy-database", from, to, ...flags]);
 }
 
 /** What is said of so many rows in each table. */
@@ -28,7 +32,7 @@ Deno.test("copy-database: copies, compares, and prints both results", async () =
   await using folder = await temporaryFolder();
   await makeFilled(`${folder.path}/seller.db`, 10);
   const target = `${folder.path}/new/folder`;
-  const first = await copy(folder.path, target);
+  const first = await copy(folder.path, target, "--keep");
   assertEquals(first.code, 0, first.stderr);
   assertMatch(first.stdout, /^copied: sellers, 10 rows$/m);
   assertMatch(first.stdout, /^equal: sellers, 10 rows, [0-9a-f]{64}$/m);
@@ -40,6 +44,42 @@ Deno.test("copy-database: copies, compares, and prints both results", async () =
   );
   assertEquals(second.code, 0, second.stderr);
   assertEquals(second.stdout.includes("copied:"), false);
+});
+
+Deno.test("copy-database: FROM is refused from then on, until it is reopened", async () => {
+  await using folder = await temporaryFolder();
+  const [from, to] = [`${folder.path}/from`, `${folder.path}/to`];
+  await Deno.mkdir(from);
+  await makeFilled(`${from}/seller.db`, 2);
+  const { code, stdout, stderr } = await copy(from, to);
+  assertEquals(code, 0, stderr);
+  const place = `${to}/seller.db`;
+  assert(stdout.endsWith(`FROM is marked as moved to ${place}\n`), stdout);
+  const list = (data: string) => runProgram(["seller", "list", "--data", data]);
+  for (
+    const words of [
+      ["seller", "list", "--data", from],
+      ["seller", "add", "late", "--data", from],
+      ["backup", `${folder.path}/backup.db`, "--data", from],
+      ["serve", "--port=0", "--data", from],
+      ["copy-database", from, `${folder.path}/third`],
+    ]
+  ) {
+    const refused = await runProgram(words);
+    assertEquals([refused.code, refused.stdout], [1, ""], words.join(" "));
+    assertStringIncludes(refused.stderr, `was copied to ${place}`);
+    assertStringIncludes(
+      refused.stderr,
+      `\`reopen-database ${from}/seller.db\``,
+    );
+  }
+  assertEquals((await list(to)).code, 0);
+  const reopened = await runProgram(["reopen-database", from]);
+  assertEquals(reopened.stdout, `reopened: ${from}/seller.db\n`);
+  assertEquals((await list(from)).code, 0);
+  const again = await runProgram(["reopen-database", from]);
+  assertEquals(again.code, 2);
+  assertStringIncludes(again.stderr, "PLACE is not marked as moved.");
 });
 
 Deno.test("copy-database: killed in the middle, the next one finishes it", async () => {

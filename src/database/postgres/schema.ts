@@ -12,6 +12,7 @@ import {
   sqlOf,
   versionAfter,
 } from "../migrations.ts";
+import { movedError } from "../moved.ts";
 import { send, toDbError } from "./connection.ts";
 import { type Server, Servers } from "./servers.ts";
 
@@ -22,7 +23,7 @@ const LOCK = 0x53454c4c;
  * Applies the missing migrations in one transaction, while other processes
  * wait; to an empty database only with `create`. Raises the numbers of changes
  * (`change_numbers.ts`). Throws a `DbError`: `missing`,
- * `newer`, `older`, `away`, `corrupt` for tables of another program or an encoding
+ * `newer`, `older`, `moved`, `away`, `corrupt` for tables of another program or an encoding
  * without all characters.
  */
 export async function migratePostgres(
@@ -90,10 +91,16 @@ async function schemaVersion(
   const { rows } = await send(
     client,
     `SELECT to_regclass('schema_version') IS NOT NULL AS made,
+       to_regclass('moved_to') IS NOT NULL AS moved,
        EXISTS (SELECT 1 FROM pg_tables
                WHERE schemaname = current_schema()) AS used`,
   );
-  const [{ made, used }] = rows as { made: number; used: number }[];
+  const [{ made, moved, used }] = rows as Record<string, number>[];
+  if (moved) {
+    const marked = await send(client, "SELECT place FROM moved_to");
+    const [{ place }] = marked.rows as { place: string }[];
+    throw movedError("The database", place, "SELLER_DATABASE_URL");
+  }
   if (made) {
     const found = await send(client, "SELECT n FROM schema_version");
     return (found.rows as { n: number }[])[0].n;
@@ -126,6 +133,23 @@ export async function isPostgresInUse(url: string): Promise<boolean> {
        WHERE application_name = current_setting('application_name')
          AND datname = current_database() AND pid <> pg_backend_pid() LIMIT 1`,
     );
+    return rows.length > 0;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Removes the mark of a move; false if there is none. Throws a `DbError`. */
+export async function reopenPostgres(url: string): Promise<boolean> {
+  const { current } = await Servers.open(url, systemClock);
+  const client = await connect(current);
+  try {
+    const { rows } = await send(
+      client,
+      "SELECT 1 FROM pg_tables " +
+        "WHERE schemaname = current_schema() AND tablename = 'moved_to'",
+    );
+    if (rows.length > 0) await send(client, "DROP TABLE moved_to");
     return rows.length > 0;
   } finally {
     await client.end();

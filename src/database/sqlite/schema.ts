@@ -11,6 +11,7 @@ import {
   sqlOf,
   versionAfter,
 } from "../migrations.ts";
+import { movedError } from "../moved.ts";
 import { guarded } from "./errors.ts";
 import { isBusy } from "./lock_wait.ts";
 
@@ -23,7 +24,7 @@ const APPLICATION_ID = 0x53454c4c;
 /**
  * Applies the missing migrations in one transaction. A complete schema can be
  * used while another process holds the lock. Throws a `DbError`: `newer`,
- * `older`, `corrupt` for a database of another program, `busy`.
+ * `older`, `moved`, `corrupt` for a database of another program, `busy`.
  */
 export function migrateSqlite(
   connection: DatabaseSync,
@@ -63,7 +64,32 @@ function schemaOf(
       `${file} is a database of another program; choose another data folder.`,
     );
   }
+  if (isMarked(connection)) {
+    const marked = connection.prepare("SELECT place FROM moved_to").get();
+    throw movedError(file, String(marked?.place), file);
+  }
   return { version, missing: missingMigrations(migrations, version, file) };
+}
+
+/** Whether it was copied to another one (`../moved.ts`). */
+function isMarked(connection: DatabaseSync): boolean {
+  const table = connection
+    .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'moved_to'");
+  return table.get() !== undefined;
+}
+
+/** Removes the mark; false if there is none. Throws a `DbError`. */
+export function reopenSqlite(file: string): boolean {
+  const connection = guarded(() => new DatabaseSync(file));
+  try {
+    return guarded(() => {
+      if (!isMarked(connection)) return false;
+      connection.exec("DROP TABLE moved_to");
+      return true;
+    });
+  } finally {
+    connection.close();
+  }
 }
 
 /** Runs in the open transaction, and ends it. */

@@ -29,13 +29,30 @@ Deno.test("copy-database: to PostgreSQL and back, killed on the way", async () =
   const moved = await runProgram(there);
   assertEquals(moved.code, 0, moved.stderr);
   assert(lines(moved.stdout, "copied:").length > 0, "it had something to do");
+  const shown = url.replace(/:[^:@/]*@/, "@");
+  assertEquals(lines(moved.stdout, "FROM is"), [
+    `FROM is marked as moved to ${shown}`,
+  ]);
+  const refused = await runProgram(there);
+  assertEquals(refused.code, 1);
+  assertStringIncludes(refused.stderr, `was copied to ${shown}, which`);
+  const reopen = (place: string) => runProgram(["reopen-database", place]);
+  assertEquals((await reopen(file)).code, 0);
   const again = await runProgram(there);
   assertEquals([again.code, lines(again.stdout, "copied:")], [0, []]);
+  assertEquals((await reopen(file)).code, 0);
 
   const back = ["copy-database", url, `sqlite:${folder.path}/back.db`];
   await killAtLine(back, /^copied: products/);
   const returned = await runProgram(back);
   assertEquals(returned.code, 0, returned.stderr);
+  const start = await runProgram(["serve", "--port=0"], {
+    env: { SELLER_DATABASE_URL: url },
+  });
+  assertEquals(start.code, 1);
+  assertStringIncludes(start.stderr, `was copied to ${folder.path}/back.db`);
+  assertEquals((await reopen(url)).stdout, `reopened: ${shown}\n`);
+  assertEquals((await reopen(url)).code, 2);
   const round = await runProgram([
     "copy-database",
     file,

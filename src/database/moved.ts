@@ -1,0 +1,31 @@
+/**
+ * The mark of a database that was copied to another one and must not be used any
+ * more. It is a table that no other database has: no migration creates it, and
+ * no copy contains it.
+ */
+import { type Db, DbError } from "./db.ts";
+
+/** Marks a database; `place` says where it is now, without a password. */
+export async function markMoved(db: Db, place: string): Promise<void> {
+  await db.write(async (tx) => {
+    await tx.run("CREATE TABLE moved_to (place TEXT NOT NULL)");
+    await tx.run("INSERT INTO moved_to (place) VALUES (?)", [place]);
+  });
+}
+
+/**
+ * The error of everybody who opens a marked database; `argument` names it on the
+ * command line.
+ */
+export function movedError(
+  name: string,
+  place: string,
+  argument: string,
+): DbError {
+  return new DbError(
+    "moved",
+    `${name} was copied to ${place}, which the service uses now: set ` +
+      "SELLER_DATABASE_URL or SELLER_DATA_DIR to that one. To use this one " +
+      `again, without what the other one received since: \`reopen-database ${argument}\`.`,
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * The commands of the chapters on deployment, backup and scaling, run in their
+ * order from their own text: as root, with the user that they create, in mounts
+ * that nobody else sees. The program's source stands in for its binary.
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { blocks, chapter } from "../support/handbook.ts";
+import { ownServer } from "../support/postgres.ts";
+import { programFlags, temporaryFolder } from "../support/process.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** The folders that the chapters write to, empty or as copies. */
+const MOUNTS = `
+mount -t tmpfs tmpfs /mnt
+mkdir /mnt/etc /mnt/source /mnt/cache /mnt/bin
+cp -a /etc/. /mnt/etc
+mount --bind /mnt/etc /etc
+mount --bind "$SOURCE" /mnt/source
+mount --bind "$CACHE" /mnt/cache
+cp "$DENO" /mnt/bin/deno
+mount -t tmpfs -o mode=755 tmpfs /var/lib
+mount -t tmpfs -o mode=755 tmpfs /var/backups
+mount -t tmpfs -o mode=755 tmpfs /usr/local
+mkdir /usr/local/bin
+cd "$FOLDER"
+systemctl() { echo "systemctl: $*"; }
+`;
+
+async function shell(
+  script: string,
+  env: Record<string, string>,
+): Promise<{ success: boolean; text: string }> {
+  const { success, stdout, stderr } = await new Deno.Command("unshare", {
+    args: ["--mount", "bash", "-euo", "pipefail", "-c", script],
+    env,
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { success, text: decode(stdout) + decode(stderr) };
+}
+
+async function canRun(): Promise<boolean> {
+  const needed = "runuser useradd openssl install cp mount";
+  const can = Deno.uid() === 0 &&
+    await shell(`command -v ${needed} && mount -t tmpfs tmpfs /mnt`, {})
+      .then(({ success }) => success, () => false);
+  if (!can) console.log("not tried: the chapters' commands, which need root");
+  return can;
+}
+
+/** The shell blocks of a section that contain `part`. */
+function steps(name: string, part: string): string {
+  const found = blocks(chapter(name))
+    .filter(({ language, code }) => language === "sh" && code.includes(part));
+  assertEquals(found.length, 1, `${name}: ${part}`);
+  return found[0].code;
+}
+
+/** In place of the compiled program, which needs nothing beside it. */
+async function writeProgram(folder: string): Promise<void> {
+  const flags = (await programFlags()).map((flag) => `'${flag}'`).join(" ");
+  await Deno.mkdir(`${folder}/bin`);
+  await Deno.writeTextFile(
+    `${folder}/bin/seller-interface`,
+    `#!/bin/sh
+export DENO_DIR=/mnt/cache HOME=/nonexistent DENO_NO_UPDATE_CHECK=1
+exec /mnt/bin/deno run ${flags} --no-check --cached-only --quiet \\
+  /mnt/source/main.ts "$@"
+`,
+  );
+}
+
+async function denoFolder(): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json"],
+  }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+}
+
+Deno.test({
+  name: "the commands of the chapters for operators work as they are written",
+  ignore: !await canRun(),
+  async fn() {
+    const server = await ownServer();
+    const url = await server.database({ empty: true });
+    await using folder = await temporaryFolder();
+    await writeProgram(folder.path);
+    const today = new Date().toISOString().slice(0, 10);
+    const { success, text } = await shell(
+      [
+        MOUNTS,
+        steps("deployment", "useradd"),
+        steps("deployment", "/usr/local/bin/seller-admin"),
+        steps("deployment", "seller add acme"),
+        "test \"$(stat -c '%U %a' /var/lib/seller-interface/seller.db)\" = 'seller 600'",
+        steps("backup", "install -d -o seller -g seller -m 700 /var/backups"),
+        "install -d -o seller -g seller /var/lib/seller-interface/images",
+        steps("backup", "cp -au"),
+        steps("backup", "seller-admin images prune"),
+        "seller-admin seller add lost",
+        steps("backup", "seller-admin restore /var").replace(
+          "2026-11-21",
+          today,
+        ),
+        "echo restored; seller-admin seller list; echo listed",
+        steps("scaling", "seller-admin copy-database").replace(
+          /postgres:[^']+/,
+          url,
+        ),
+        "echo moved; seller-admin seller list",
+        "sed -i /DATABASE_URL/d /etc/seller-interface.env",
+        "seller-admin seller list || echo refused: $?",
+      ].join("\n"),
+      {
+        SOURCE: ROOT,
+        CACHE: await denoFolder(),
+        DENO: Deno.execPath(),
+        FOLDER: folder.path,
+      },
+    );
+    assert(success, text);
+    assertMatch(text, /^api_key: \S+$/m, text);
+    assertMatch(text, /^restored\n\S+ {2}.+ acme\nlisted$/m, text);
+    assertMatch(text, /^FROM is marked as moved to postgres:.+$/m, text);
+    assertMatch(text, /^moved\n\S+ {2}.+ acme$/m, text);
+    assertMatch(text, /^refused: 1$/m, text);
+    assertMatch(text, /was copied to postgres:/, text);
+  },
+});
