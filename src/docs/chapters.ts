@@ -18,6 +18,8 @@ import quickStart from "./quick-start.md" with { type: "text" };
 import reliability from "./reliability.md" with { type: "text" };
 import scaling from "./scaling.md" with { type: "text" };
 import security from "./security.md" with { type: "text" };
+import spreadsheet from "./spreadsheet.md" with { type: "text" };
+import troubleshooting from "./troubleshooting.md" with { type: "text" };
 import settings from "./settings.md" with { type: "text" };
 import upload from "./upload.md" with { type: "text" };
 import webhooks from "./webhooks.md" with { type: "text" };
@@ -41,6 +43,7 @@ export const PARTS: readonly Part[] = [
       { name: "quick-start", text: quickStart },
       { name: "upload", text: upload },
       { name: "products", text: products },
+      { name: "spreadsheet", text: spreadsheet },
       { name: "errors", text: errors },
       { name: "images", text: images },
       { name: "webhooks", text: webhooks },
@@ -56,6 +59,7 @@ export const PARTS: readonly Part[] = [
       { name: "commands", text: commands },
       { name: "operator-api", text: operatorApi },
       { name: "monitoring", text: monitoring },
+      { name: "troubleshooting", text: troubleshooting },
       { name: "backup", text: backup },
       { name: "scaling", text: scaling },
       { name: "image-storage", text: imageStorage },

@@ -80,7 +80,9 @@ Deno.test("chapters name only settings that exist, with values that they take", 
     for (const [name] of text.matchAll(/\bSELLER_[A-Z0-9_]*[A-Z0-9]\b/g)) {
       assert(settings.has(name), `${file}: ${name}`);
     }
-    for (const [, name, value] of text.matchAll(/\b(SELLER_\w+)=([^\s`]+)/g)) {
+    for (
+      const [, name, value] of text.matchAll(/\b(SELLER_\w+)='?([^\s`']+)/g)
+    ) {
       // Placeholders: a password, and the port of PostgreSQL.
       const filled = value.replace("…", "x").replace(":PORT", ":5432");
       settings.get(name)!.parse(filled); // throws what is wrong
@@ -103,7 +105,9 @@ Deno.test("chapters run only commands that exist", () => {
   for (const { file, text } of [readme(), ...chapters()]) {
     for (const { code } of blocks(text)) {
       for (
-        const [, words] of code.matchAll(/^.*seller-interface ([a-z].*)$/gm)
+        const [, words] of code.matchAll(
+          /^.*seller-(?:interface|admin) ([a-z].*)$/gm,
+        )
       ) {
         const command = known.find((name) =>
           `${words} `.startsWith(`${name} `)
@@ -115,6 +119,40 @@ Deno.test("chapters run only commands that exist", () => {
   }
   assertGreater(seen, 2);
 });
+
+Deno.test("the lines that chapters tell of the log are logged", async () => {
+  const logged = new Set<string>();
+  for await (const text of sources(new URL("../../src/", import.meta.url))) {
+    for (
+      const [, event] of text.matchAll(
+        /(?:error|warn|info|logDone)\((?:\s*|context, )"(\w+)"/g,
+      )
+    ) {
+      logged.add(event);
+    }
+  }
+  const told = [
+    ...tables(chapter("monitoring"), "line", "says"),
+    ...tables(
+      chapter("troubleshooting"),
+      "line in the log",
+      "what happened",
+      "remedy",
+    ),
+  ].flatMap(([lines]) => [...lines.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)])
+    .map(([event]) => event);
+  assertGreater(told.length, 20);
+  for (const event of told) assert(logged.has(event), event);
+});
+
+async function* sources(folder: URL): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (name === "dist") continue;
+    const url = new URL(isDirectory ? `${name}/` : name, folder);
+    if (isDirectory) yield* sources(url);
+    else if (name.endsWith(".ts")) yield await Deno.readTextFile(url);
+  }
+}
 
 Deno.test("every route is named with its method in a chapter, and no other", () => {
   const named = new Set(

@@ -12,6 +12,7 @@ import {
 } from "../../src/web/spreadsheet.ts";
 import { checkRows, missing, repeated } from "../../src/web/table_checks.ts";
 import { boot } from "../support/app.ts";
+import { blocks, chapter } from "../support/handbook.ts";
 
 /** What all of the work comes to. */
 function finish<T>(work: Work<T>): T {
@@ -428,6 +429,27 @@ Deno.test("a table is split, and its documents are accepted", async () => {
     body: document.text,
   });
   assertEquals(answer.status, 200, answer.text);
+});
+
+Deno.test("the tables of the handbook are accepted as they are", async () => {
+  await using app = await boot();
+  const tables = blocks(chapter("spreadsheet"))
+    .filter(({ language }) => language === "csv");
+  assertEquals(tables.length, 2);
+  for (const { code } of tables) {
+    const { table, mapping } = mapped(code);
+    assertEquals(mapping.targets.includes(""), false, code);
+    const [{ text }] = documentsOf("stock.csv", table, mapping);
+    const answer = await app.call("/seller_api/bulk_products", {
+      method: "POST",
+      body: text,
+    });
+    assertEquals(answer.status, 200, answer.text);
+  }
+  const { text } = await app.call("/seller_api/products/MUG-2");
+  assertStringIncludes(text, "<title>Mug, tall</title>");
+  assertStringIncludes(text, '<price currency="SEK">1299.5</price>');
+  assertStringIncludes(text, "<quantity>3</quantity>");
 });
 
 Deno.test("what is saved as CSV holds no formula", () => {
