@@ -19,15 +19,13 @@ const MADE: Record<string, string[]> = {
   "http/admission/read_quota.ts SellerQuota": ["reads"],
   "http/admission/read_quota.ts WaitList": ["reads"],
   "http/admission/seller_quota.ts WaitList": ["bodies", "body_bytes", "waits"],
-  "http/admission/upload_quota.ts WaitList": ["uploads"],
+  "http/admission/upload_quota.ts SellerQuota": ["uploads"],
   "http/server/request_handler.ts SellerQuota": [
     "bodies",
     "body_bytes",
     "waits",
   ],
-  "http/server/request_handler.ts ReadQuota": ["reads"],
   "http/server/request_handler.ts BodySender": ["answers"],
-  "http/server/request_handler.ts UploadQuota": ["uploads"],
   // In another thread, which tells the role of its jobs and how long they wait.
   "images/worker/worker.ts ImageWorker": ["images"],
   "images/worker/image_worker.ts Outbound": ["images"],

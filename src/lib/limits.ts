@@ -1,16 +1,13 @@
 /**
- * The rules by which a `WaitList` decides who may run and who is next. Each is
- * a pure function of what is in use.
- *
- * A rule looks at nothing else, and time alone never makes it milder. So a list
- * has to look again only when what is in use has changed.
+ * Rules by which a `WaitList` decides who may run and who is next. Each is a
+ * pure function of what is in use, and time alone never makes it milder: so a
+ * list has to look again only after a change.
  */
-import type { Ask, Usage } from "./usage.ts";
+import type { Ask, Owners, Usage } from "./usage.ts";
 
 /** How much more may be in use for this; none if it is 0 or less. */
 export type Limit = (ask: Ask, usage: Usage) => number;
 
-/** Who may run, and who is next. */
 export interface Policy {
   /** What an owner may use, whatever its keys; no limit by default. */
   limit?: Limit;
@@ -22,103 +19,93 @@ export interface Policy {
    */
   passing?: Limit;
   /**
-   * The waiting owner for whom this is least is next; those for whom it is
-   * equal are served round-robin. Without one, all are.
+   * The waiting owner for whom this is least is next; round-robin among those
+   * for whom it is equal, and by default.
    */
-  rank?: (owner: string | undefined, usage: Usage) => number;
+  rank?: (owner: string, owners: Owners) => number;
 }
 
 /** The least that any of the limits leaves. */
-export const all = (...limits: Limit[]): Limit => (ask, usage) => {
-  let least = Infinity;
-  for (const limit of limits) least = Math.min(least, limit(ask, usage));
-  return least;
-};
+export const all = (...limits: Limit[]): Limit => (ask, usage) =>
+  limits.reduce((least, limit) => Math.min(least, limit(ask, usage)), Infinity);
 
 export const inAll = (most: number): Limit => (_, usage) =>
-  most - usage.total - usage.pausing;
+  most - usage.used() - usage.pausing;
 
-export const perOwner = (most: number): Limit => ({ owner }, usage) =>
-  most - usage.of(owner);
-
-export const atMost = (most: number, key: string): Limit => (_, usage) =>
-  most - usage.at(key);
+export const perOwner = (most: number): Limit => ({ owner = "" }, usage) =>
+  most - usage.used(undefined, owner);
 
 /** For the first key. */
 export const perKey = (most: number): Limit => ({ keys }, usage) =>
-  most - usage.at(keys![0]);
+  most - usage.used(keys![0]);
+
+/** For one certain key. */
+export const atKey = (key: string, most: number): Limit => (_, usage) =>
+  most - usage.used(key);
 
 /**
  * An owner may have at most as much as it leaves for all others (a dynamic
  * threshold, as for shared switch buffers): however many take all they can, the
  * next one finds as much room as each of them has.
  */
-export const leavesAsMuch = (total: number): Limit => ({ owner }, usage) =>
-  Math.floor((total - usage.total - usage.of(owner)) / 2);
+export const leavesAsMuch = (total: number): Limit => ({ owner = "" }, usage) =>
+  Math.floor((total - usage.used() - usage.used(undefined, owner)) / 2);
 
 /**
- * An owner may hold at most what is free times its share, which is the smaller
- * the longer it holds permits, but always one (the dynamic threshold of
- * Choudhury and Hahne, 1998). n prompt owners hold 1/(n + 1) each, and as much
- * stays free for the next; ten owners whose requests hang leave a prompt one a
- * quarter of all. Work without an owner is bound by the total alone.
+ * An owner may hold what is free times its share (`Owners.share`), but always
+ * one: the dynamic threshold of Choudhury and Hahne (1998). n prompt owners
+ * hold 1/(n + 1) each, and as much stays free for the next; ten owners whose
+ * requests hang leave a prompt one a quarter of all. A fixed quota would either
+ * waste slots or leave none free.
  */
-export const shareByTime = (total: number): Limit => ({ owner }, usage) => {
-  const free = total - (usage.total - usage.passing);
-  if (owner === undefined || free <= 0) return free;
-  const most = Math.max(1, usage.owners.share(owner) * free);
-  return Math.min(free, Math.ceil(most - usage.of(owner)));
-};
+export const shareByTime = (total: number): Limit => (ask, usage) =>
+  timeShare(ask, usage, total - usage.used() + usage.passing, 1);
 
-/** An owner's weight at a key, relative to its weight in total. */
-const KEY_SHARE = 8;
-
-/**
- * The same for the first key. Most keys have one owner, so it may hold more of
- * them.
- */
+/** The same at the first key. Most have one owner, so it may hold more. */
 export const keyShareByTime = (most: number): Limit => (ask, usage) => {
-  const { owner, keys } = ask;
-  const free = most - usage.at(keys![0]);
-  if (owner === undefined || free <= 0) return free;
-  const share = Math.max(1, KEY_SHARE * usage.owners.share(owner) * free);
-  return Math.min(free, Math.ceil(share - usage.at(keys![0], owner)));
+  const [key] = ask.keys!;
+  return timeShare(ask, usage, most - usage.used(key), 8, key);
 };
 
-/**
- * For prompt owners beside many busy ones, whose shares are small: some more
- * for each, and as much as `total` for all of them.
- */
-const burst = (most: number, total: number): Limit => ({ owner }, usage) =>
-  owner === undefined || usage.owners.share(owner) < 1
-    ? 0
-    : Math.min(most - usage.of(owner), total - usage.passing);
+function timeShare(
+  { owner }: Ask,
+  usage: Usage,
+  free: number,
+  weight: number,
+  key?: string,
+): number {
+  if (owner === undefined || free <= 0) return free;
+  const most = Math.max(1, weight * usage.owners.share(owner) * free);
+  return Math.min(free, Math.ceil(most - usage.used(key, owner)));
+}
 
 /**
- * Requests to hosts: so many of each key and in total, shared by how long each
- * owner holds them. A seller's slow hosts delay only that seller, in total and
- * at a host that several sellers use. A fixed quota would either waste slots or
- * leave none free.
+ * Requests to hosts: so many of each key and in total, shared by time, so that
+ * a seller's slow hosts delay only that seller. A prompt owner may have `burst`
+ * on arrival, beyond a share that is small beside many busy ones; all bursts
+ * together, as much as `total`.
  */
 export function sharedByTime(
-  limits: {
+  { perKey, total, burst = 0 }: {
     perKey: number;
     total: number;
-    /** How much a prompt owner may have on arrival beyond its share. */
     burst?: number;
   },
 ): Policy {
   return {
-    limit: shareByTime(limits.total),
-    keyLimit: keyShareByTime(limits.perKey),
-    passing: burst(limits.burst ?? 0, limits.total),
+    limit: shareByTime(total),
+    keyLimit: keyShareByTime(perKey),
+    passing: ({ owner }, usage) =>
+      owner === undefined || usage.owners.share(owner) < 1 ? 0 : Math.min(
+        burst - usage.used(undefined, owner),
+        total - usage.passing,
+      ),
   };
 }
 
 /**
  * An owner that has spent so little more than another one (milliseconds) does
- * not wait for a pause, which is long where much else has to run: its request
- * has arrived during the pause.
+ * not wait for the end of a pause, which is long where much else has to run.
  */
 const LITTLE_MS = 5;
 
@@ -130,10 +117,11 @@ const LITTLE_MS = 5;
 export function leastTimeFirst(atOnce = 1): Policy {
   return {
     limit: all(inAll(atOnce), perOwner(1)),
-    passing: ({ owner }, usage) =>
-      usage.of(owner) > 0 || usage.owners.ahead(owner) > LITTLE_MS
-        ? 0
-        : atOnce - usage.total,
-    rank: (owner, usage) => usage.owners.spent(owner),
+    passing: ({ owner = "" }, usage) => {
+      const isLittle = usage.owners.ahead(owner) <= LITTLE_MS;
+      const isIdle = usage.used(undefined, owner) === 0;
+      return isLittle && isIdle ? atOnce - usage.used() : 0;
+    },
+    rank: (owner, owners) => owners.ahead(owner),
   };
 }

@@ -1,21 +1,15 @@
-/** Who waits, and who may run; it looks again whenever something changes. */
+/** Who waits, and who may run; it looks again after every change. */
 import type { Holder } from "./holders.ts";
 import { leastTimeFirst, type Limit, type Policy } from "./limits.ts";
-import { type Ask, OwnerRegister, type Permit, Usage } from "./usage.ts";
+import {
+  type Ask,
+  type Monotonic,
+  Owners,
+  type Permit,
+  Usage,
+} from "./usage.ts";
 
 export type { Ask, Permit } from "./usage.ts";
-
-export interface WaitListOptions {
-  policy: Policy;
-  clock: { monotonic(): number };
-  /**
-   * Called when a permit is given back; its place stays taken until the result
-   * has settled, so that other work runs in between. It never fails.
-   */
-  pause?: () => Promise<void> | void;
-}
-
-type Owner = string | undefined;
 
 interface Waiter {
   ask: Ask;
@@ -24,39 +18,50 @@ interface Waiter {
   askedAt: number;
 }
 
+/** The waiters of one owner, by first key; each key's in order of arrival. */
+type Lines = Map<string, Set<Waiter>>;
+
 /**
- * Grants permits as its policy says. What may run does so at once. What has to
- * wait is looked at again when a permit was granted or given back, a pause has
- * ended, or one that waited has left: by owner, then by the owner's keys in
- * turn, then in order of arrival.
+ * Grants permits as its policy says. What may run does so at once. The others
+ * are looked at again when a permit was granted or given back, a pause has
+ * ended, or one of them has left: by owner, then by the owner's keys in turn.
  */
 export class WaitList implements Holder {
   readonly usage: Usage;
+  readonly #clock: Monotonic;
   readonly #policy: Policy;
-  readonly #clock: { monotonic(): number };
-  readonly #pause: WaitListOptions["pause"];
-  /** By owner, then by first key; who comes first has waited longest. */
-  readonly #waiting = new Map<Owner, Map<string, Set<Waiter>>>();
+  readonly #pause: () => Promise<void> | void;
+  /** By owner; who comes first has waited longest. */
+  readonly #waiting = new Map<string, Lines>();
   /** When a permit was last given back; monotonic milliseconds. */
   #freedAt = 0;
 
-  constructor({ policy, clock, pause }: WaitListOptions) {
-    this.usage = new Usage(new OwnerRegister(clock));
-    this.#policy = policy;
+  /**
+   * @param pause is called when a permit is given back, whose place stays taken
+   * until the result has settled, so that other work runs between two permits.
+   * It never fails.
+   */
+  constructor(
+    clock: Monotonic,
+    policy: Policy,
+    pause: () => Promise<void> | void = () => {},
+  ) {
+    this.usage = new Usage(new Owners(clock));
     this.#clock = clock;
+    this.#policy = policy;
     this.#pause = pause;
   }
 
   /**
-   * Runs `work` while it has a permit; returns or throws what it does. Work
-   * that need not wait begins at once; `abort` is called only if it must.
+   * Runs `work` with a permit, at once if it need not wait; returns or throws
+   * what it does. The signal ends the wait, as in `add`.
    */
   async run<T>(
     ask: Ask,
     work: () => Promise<T>,
-    abort?: () => AbortSignal,
+    signal?: AbortSignal,
   ): Promise<T> {
-    using _permit = this.tryAdd(ask) ?? await this.#wait(ask, abort?.());
+    using _permit = this.tryAdd(ask) ?? await this.add(ask, signal);
     return await work();
   }
 
@@ -72,52 +77,38 @@ export class WaitList implements Holder {
 
   /** Grants a permit if it need not wait. */
   tryAdd(ask: Ask): Permit | undefined {
-    const inTurn = this.#mayUse(ask) && this.#mayRun(ask);
-    if (!inTurn && !this.#mayPass(ask)) return undefined;
-    const permit = this.#grant(ask, !inTurn);
+    const { keyLimit, limit, passing = () => 0 } = this.#policy;
+    if (!this.#fits(keyLimit, ask)) return undefined;
+    const inTurn = this.#fits(limit, ask);
+    const passes = () =>
+      !this.#waiting.has(ask.owner ?? "") && this.#fits(passing, ask);
+    if (!inTurn && !passes()) return undefined;
+    const permit = this.#grant(ask, inTurn);
     this.#dispatch();
     return permit;
   }
 
   /** What it holds; all zero when nothing is in progress. */
   held() {
-    const { total: used, pausing, users } = this.usage;
-    let waiting = 0;
-    for (const queues of this.#waiting.values()) {
-      for (const { size } of queues.values()) waiting += size;
-    }
-    return { used, users, pausing, waiting };
+    const lines = [...this.#waiting.values()].flatMap((all) => [
+      ...all.values(),
+    ]);
+    const waiting = lines.reduce((sum, { size }) => sum + size, 0);
+    return { used: this.usage.used(), pausing: this.usage.pausing, waiting };
   }
 
   /** As in `Holder`; a pause leaves its place free. */
   oldestWaitMs(): number {
-    const { usage } = this;
-    const { pausing } = usage;
-    usage.pausing = 0;
-    let askedAt = Infinity;
-    for (const [key, owner] of this.#able()) {
-      const [first] = this.#waiting.get(owner)!.get(key)!;
-      askedAt = Math.min(askedAt, first.askedAt);
-    }
-    usage.pausing = pausing;
-    if (askedAt === Infinity) return 0;
+    const { pausing } = this.usage;
+    this.usage.pausing = 0;
+    const able = [...this.#able()];
+    this.usage.pausing = pausing;
+    const askedAt = able.reduce(
+      (oldest, [first]) => Math.min(oldest, first.askedAt),
+      Infinity,
+    );
+    if (able.length === 0) return 0;
     return this.#clock.monotonic() - Math.max(askedAt, this.#freedAt);
-  }
-
-  /** Whether its owner may have more. */
-  #mayRun(ask: Ask): boolean {
-    return this.#fits(this.#policy.limit, ask);
-  }
-
-  /** Whether its key has room. */
-  #mayUse(ask: Ask): boolean {
-    return this.#fits(this.#policy.keyLimit, ask);
-  }
-
-  #mayPass(ask: Ask): boolean {
-    const { passing = () => 0 } = this.#policy;
-    return !this.#waiting.has(ask.owner) && this.#fits(passing, ask) &&
-      this.#mayUse(ask);
   }
 
   #fits(limit: Limit | undefined, ask: Ask): boolean {
@@ -125,15 +116,14 @@ export class WaitList implements Holder {
     return limit(ask, this.usage) >= (ask.amount ?? 1);
   }
 
-  #grant(ask: Ask, passing = false): Permit {
-    return this.usage.take(ask, () => this.#freed(ask), passing);
+  #grant(ask: Ask, inTurn = true): Permit {
+    return this.usage.take(ask, () => this.#freed(ask), inTurn);
   }
 
-  /** A permit that was granted during a pause may have none of its own. */
   #freed(ask: Ask): void {
     this.#freedAt = this.#clock.monotonic();
-    const pause = this.#pause !== undefined && this.#mayRun(ask) &&
-      this.#pause();
+    // The places may all be taken: by pauses, beside which this one ran.
+    const pause = this.#fits(this.#policy.limit, ask) && this.#pause();
     if (pause) void this.#waitFor(pause);
     this.#dispatch();
   }
@@ -157,77 +147,70 @@ export class WaitList implements Holder {
         reject(signal!.reason);
         this.#dispatch();
       };
-      this.#queueOf(ask).add(waiter);
+      const { owner = "", keys = [""] } = ask;
+      const lines: Lines = this.#waiting.get(owner) ?? new Map();
+      const line = lines.get(keys[0]) ?? new Set();
+      this.#waiting.set(owner, lines.set(keys[0], line.add(waiter)));
       signal?.addEventListener("abort", leave, { once: true });
-      if (signal?.aborted) leave();
     });
   }
 
-  #queueOf({ owner, keys = [""] }: Ask): Set<Waiter> {
-    const queues = this.#waiting.get(owner) ?? new Map();
-    const queue = queues.get(keys[0]) ?? new Set();
-    this.#waiting.set(owner, queues.set(keys[0], queue));
-    return queue;
-  }
-
   #remove(waiter: Waiter): void {
-    const { owner, keys = [""] } = waiter.ask;
-    const queues = this.#waiting.get(owner)!;
-    const queue = queues.get(keys[0])!;
-    queue.delete(waiter);
-    if (queue.size === 0) queues.delete(keys[0]);
-    if (queues.size === 0) this.#waiting.delete(owner);
+    const { owner = "", keys = [""] } = waiter.ask;
+    const lines = this.#waiting.get(owner)!;
+    const line = lines.get(keys[0])!;
+    line.delete(waiter);
+    if (line.size === 0) lines.delete(keys[0]);
+    if (lines.size === 0) this.#waiting.delete(owner);
   }
 
   /** Starts all that may run; called after every change. */
   #dispatch(): void {
     while (this.#waiting.size > 0 && this.#startNext());
-    const { total, pausing, owners } = this.usage;
-    if (total + pausing === 0) owners.level();
+    const { usage } = this;
+    if (usage.used() + usage.pausing === 0) usage.owners.level();
   }
 
   #startNext(): boolean {
-    const { usage } = this;
     const { rank } = this.#policy;
-    let next: [string, Owner] | undefined;
+    const { owners } = this.usage;
+    let next: [Waiter, string] | undefined;
+    let least = Infinity;
     for (const able of this.#able()) {
-      if (next === undefined) next = able;
-      else if (rank!(able[1], usage) < rank!(next[1], usage)) next = able;
+      const ranked = rank?.(able[1], owners) ?? 0;
+      if (next === undefined || ranked < least) [next, least] = [able, ranked];
       if (rank === undefined) break;
     }
     if (next === undefined) return false;
-    this.#startFirst(...next);
+    const [waiter, owner] = next;
+    const { ask } = waiter;
+    const lines = moveToEnd(this.#waiting, owner);
+    if (ask.keys !== undefined) moveToEnd(lines, ask.keys[0]);
+    this.#remove(waiter);
+    waiter.start(this.#grant(ask));
     return true;
   }
 
-  /** Each owner of which something may run, with the key of that. */
-  *#able(): Generator<[key: string, owner: Owner]> {
-    for (const [owner, queues] of this.#waiting) {
-      for (const [key, [{ ask }]] of queues) {
-        if (!this.#mayRun(ask)) break;
-        if (!this.#mayUse(ask)) continue;
-        yield [key, owner];
+  /** The waiter of each owner that may run first. */
+  *#able(): Generator<[first: Waiter, owner: string]> {
+    const { limit, keyLimit } = this.#policy;
+    for (const [owner, lines] of this.#waiting) {
+      for (const [first] of lines.values()) {
+        if (!this.#fits(limit, first.ask)) break;
+        if (!this.#fits(keyLimit, first.ask)) continue;
+        yield [first, owner];
         break;
       }
     }
   }
+}
 
-  /** Starts the first of a queue; its key and its owner come last then. */
-  #startFirst(key: string, owner: Owner): void {
-    const queues = this.#waiting.get(owner)!;
-    const queue = queues.get(key)!;
-    const [first] = queue;
-    this.#remove(first);
-    if (queue.size > 0) {
-      queues.delete(key);
-      queues.set(key, queue);
-    }
-    if (queues.size > 0) {
-      this.#waiting.delete(owner);
-      this.#waiting.set(owner, queues);
-    }
-    first.start(this.#grant(first.ask));
-  }
+/** Whose turn it was comes last. */
+function moveToEnd<V>(line: Map<string, V>, of: string): V {
+  const value = line.get(of)!;
+  line.delete(of);
+  line.set(of, value);
+  return value;
 }
 
 /**
@@ -236,10 +219,9 @@ export class WaitList implements Holder {
  */
 export function heavyWork(
   { clock, yieldToIo }: {
-    clock: WaitListOptions["clock"];
+    clock: Monotonic;
     yieldToIo: () => Promise<void>;
   },
 ): WaitList {
-  const policy = leastTimeFirst();
-  return new WaitList({ policy, clock, pause: yieldToIo });
+  return new WaitList(clock, leastTimeFirst(), yieldToIo);
 }

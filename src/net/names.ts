@@ -61,9 +61,8 @@ export class Names {
 
   constructor(options: NamesOptions) {
     this.#options = options;
-    this.#slots = new WaitList({
-      policy: { limit: shareByTime(LOOKUPS_AT_ONCE) },
-      clock: options.clock,
+    this.#slots = new WaitList(options.clock, {
+      limit: shareByTime(LOOKUPS_AT_ONCE),
     });
   }
 

@@ -167,10 +167,10 @@ export class Outbound {
       clock: this.#clock,
     });
     const { perOrigin = Infinity, total = Infinity, burst } = options;
-    this.#slots = new WaitList({
-      policy: sharedByTime({ perKey: perOrigin, total, burst }),
-      clock: this.#clock,
-    });
+    this.#slots = new WaitList(
+      this.#clock,
+      sharedByTime({ perKey: perOrigin, total, burst }),
+    );
     this.#pool = new Pool(Math.min(total, IDLE), this.#clock);
     const { userAgent } = options;
     this.#headers = headerLines({

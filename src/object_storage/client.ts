@@ -75,10 +75,8 @@ export class S3Client {
   constructor(settings: S3Settings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
-    const limit = (most: number) =>
-      new WaitList({ policy: { limit: inAll(most) }, clock });
-    this.#slots = limit(IN_ALL);
-    this.#sending = limit(SENDING);
+    this.#slots = new WaitList(clock, { limit: inAll(IN_ALL) });
+    this.#sending = new WaitList(clock, { limit: inAll(SENDING) });
   }
 
   /** What the names of files start with in the bucket. */

@@ -13,7 +13,7 @@ import {
 } from "../../src/images/rows/queue.ts";
 import type { Sql } from "../../src/database/db.ts";
 import { tellRest, UNTOLD } from "../../src/images/rows/answers.ts";
-import { OwnerRegister } from "../../src/lib/usage.ts";
+import { Owners } from "../../src/lib/usage.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
 import { FIRST_ROUND, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
@@ -349,7 +349,7 @@ bothEngines.test("images: a pending job stays in the queue of the seller that as
     pickImages(sql, {
       now: hand.clock.now(),
       history,
-      owners: new OwnerRegister(hand.clock),
+      owners: new Owners(hand.clock),
       inFlight: [],
       round: FIRST_ROUND,
     })
@@ -376,7 +376,7 @@ bothEngines.test("images: a plan reads little more than it takes", async () => {
   const options = {
     now: hand.clock.now(),
     history,
-    owners: new OwnerRegister(hand.clock),
+    owners: new Owners(hand.clock),
     inFlight: [],
     round: FIRST_ROUND,
   };

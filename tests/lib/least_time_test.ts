@@ -6,7 +6,7 @@ import { yieldToIo } from "../../src/lib/yield_to_io.ts";
 import { Random } from "../support/random.ts";
 import { settle } from "../support/settle.ts";
 
-const NOTHING = { used: 0, users: 0, pausing: 0, waiting: 0 };
+const NOTHING = { used: 0, pausing: 0, waiting: 0 };
 
 /** A queue of CPU-heavy work. */
 function queueOf(
@@ -14,7 +14,7 @@ function queueOf(
   { atOnce, pause }: { atOnce?: number; pause?: () => Promise<void> } = {},
 ): WaitList {
   const policy = leastTimeFirst(atOnce);
-  return new WaitList({ policy, clock: { monotonic: now }, pause });
+  return new WaitList({ monotonic: now }, policy, pause);
 }
 
 /** A queue on a clock that only work moves on; `done` names what was done. */

@@ -16,7 +16,7 @@ import { TestClock } from "../support/clock.ts";
 import { Random } from "../support/random.ts";
 import { settle } from "../support/settle.ts";
 
-const NOTHING = { used: 0, users: 0, pausing: 0, waiting: 0 };
+const NOTHING = { used: 0, pausing: 0, waiting: 0 };
 
 /** A list with a few asks of each kind, whose ends come when a test says so. */
 class Bench {
@@ -31,11 +31,7 @@ class Bench {
 
   constructor(policy: Policy, pauses: boolean) {
     const pause = () => new Promise<void>((end) => this.pauses.push(end));
-    this.list = new WaitList({
-      policy,
-      clock: this.clock,
-      pause: pauses ? pause : undefined,
-    });
+    this.list = new WaitList(this.clock, policy, pauses ? pause : undefined);
   }
 
   add(ask: Ask): void {
@@ -122,7 +118,7 @@ function anyRules(random: Random): Rules {
   }, {
     policy: {
       limit: threshold,
-      rank: (owner, { owners }) => owners.of(owner).latest,
+      rank: (owner, owners) => owners.latest(owner),
     },
     check: inAllAndEach,
     amounts: true,
@@ -208,7 +204,7 @@ Deno.test("whatever the policy and the order of events, no limit is exceeded, no
 
 Deno.test("a permit is given back once, and its time ends once", async () => {
   const clock = new TestClock();
-  const list = new WaitList({ policy: { limit: inAll(2) }, clock });
+  const list = new WaitList(clock, { limit: inAll(2) });
   const [first, second] = [await list.add({}), await list.add({})];
   for (let times = 0; times < 2; times++) {
     first.stopTime();
@@ -222,25 +218,30 @@ Deno.test("a permit is given back once, and its time ends once", async () => {
 
 Deno.test("who gave up before asking is not granted anything", async () => {
   const clock = new TestClock();
-  const list = new WaitList({ policy: { limit: inAll(1) }, clock });
+  const list = new WaitList(clock, { limit: inAll(1) });
   const gone = AbortSignal.abort(new Error("gone"));
   await assertRejects(() => list.add({}, gone), Error, "gone");
   using _held = await list.add({});
+  await assertRejects(() => list.add({}, gone), Error, "gone");
   const work = () => Promise.resolve();
-  await assertRejects(() => list.run({}, work, () => gone), Error, "gone");
+  await assertRejects(() => list.run({}, work, gone), Error, "gone");
   assertEquals(list.held().waiting, 0);
 });
 
 Deno.test("a plan tries out what would fit, and takes nothing", () => {
   const clock = new TestClock();
   const limit = all(inAll(3), perOwner(2));
-  const { usage } = new WaitList({ policy: { limit }, clock });
+  const { usage } = new WaitList(clock, { limit });
   const ask = { owner: "a", keys: ["x"] };
   usage.take(ask);
   const plan = usage.plan();
   assertEquals(limit(ask, plan), 1);
   plan.add(ask);
   assertEquals([limit(ask, plan), limit({ owner: "b" }, plan)], [0, 1]);
-  assertEquals([plan.at("x"), plan.at("x", "a"), plan.at("y")], [2, 2, 0]);
+  assertEquals([plan.used("x"), plan.used("x", "a"), plan.used("y")], [
+    2,
+    2,
+    0,
+  ]);
   assertEquals(limit(ask, usage), 1);
 });

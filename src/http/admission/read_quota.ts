@@ -1,12 +1,12 @@
 /** Long reads, which sellers share by the time that they take. */
 import type { Deps } from "../../deps.ts";
-import type { Held, Holder } from "../../lib/holders.ts";
+import type { Holder, Holders } from "../../lib/holders.ts";
 import { all, inAll, leastTimeFirst, perOwner } from "../../lib/limits.ts";
-import { type Permit, WaitList } from "../../lib/wait_list.ts";
-import { requestQuota, SellerQuota, whyAborted } from "./seller_quota.ts";
+import { WaitList } from "../../lib/wait_list.ts";
+import { SellerQuota, takeTurn } from "./seller_quota.ts";
 
 /** Long reads in progress or waiting. */
-const READS = requestQuota({ perSeller: 64, total: 512, what: "reads" });
+const READS = { perSeller: 64, total: 512, what: "reads" };
 /** Answers of one owner until they are sent, at most 4 MiB each. */
 const ANSWERS = 4;
 /**
@@ -42,7 +42,7 @@ export type TakeStep = <T>(
  * owner that has used the least time is next, so that a long read delays only
  * its owner.
  */
-export class ReadQuota implements Holder {
+export class ReadQuota {
   readonly #deps: Pick<Deps, "clock" | "yieldToIo">;
   readonly #admitted: SellerQuota;
   readonly #answers: WaitList;
@@ -51,41 +51,16 @@ export class ReadQuota implements Holder {
   /** Milliseconds of steps since other requests could run. */
   #workedMs = 0;
 
-  constructor(deps: Pick<Deps, "clock" | "yieldToIo">) {
+  constructor(deps: Pick<Deps, "clock" | "yieldToIo">, holders: Holders) {
     const { clock } = deps;
     const long = { limit: all(inAll(LONG), perOwner(1)) };
+    const pause = () => this.#yieldSometimes();
+    const add = <H extends Holder>(holder: H) => holders.add("reads", holder);
     this.#deps = deps;
-    this.#admitted = new SellerQuota(clock, READS);
-    this.#answers = new WaitList({
-      policy: { limit: perOwner(ANSWERS) },
-      clock,
-    });
-    this.#long = new WaitList({ policy: long, clock });
-    this.#steps = new WaitList({
-      policy: leastTimeFirst(STEPS),
-      clock,
-      pause: () => this.#yieldSometimes(),
-    });
-  }
-
-  /** What it holds; all zero when nothing is read. */
-  held(): Held {
-    const [answers, long] = [this.#answers.held(), this.#long.held()];
-    const steps = this.#steps.held();
-    return {
-      admitted: this.admitted,
-      answers: answers.used,
-      long: long.used,
-      steps: steps.used,
-      waiting: answers.waiting + long.waiting + steps.waiting,
-    };
-  }
-
-  /** As in `Holder`. */
-  oldestWaitMs(): number {
-    const lists = [this.#answers, this.#long, this.#steps];
-    // bounded: three.
-    return Math.max(...lists.map((list) => list.oldestWaitMs()));
+    this.#admitted = add(new SellerQuota(clock, READS));
+    this.#answers = add(new WaitList(clock, { limit: perOwner(ANSWERS) }));
+    this.#long = add(new WaitList(clock, long));
+    this.#steps = add(new WaitList(clock, leastTimeFirst(STEPS), pause));
   }
 
   /** Reads in progress or waiting. */
@@ -100,18 +75,19 @@ export class ReadQuota implements Holder {
    * service ends first, as does each step.
    */
   async begin(
-    request: ReadRequest,
+    { owner, abort, ending }: ReadRequest,
     held: { untilMade: DisposableStack; untilSent: DisposableStack },
   ): Promise<TakeStep> {
-    held.untilMade.use(this.#admitted.take(request.owner));
-    held.untilSent.use(await takeTurn(this.#answers, request));
+    const turnIn = (list: WaitList) => takeTurn(list, owner, abort, ending);
+    held.untilMade.use(this.#admitted.take(owner));
+    held.untilSent.use(await turnIn(this.#answers));
     let wasLong = false;
     return async (step, isLong) => {
       if (isLong && !wasLong) {
         wasLong = true;
-        held.untilMade.use(await takeTurn(this.#long, request));
+        held.untilMade.use(await turnIn(this.#long));
       }
-      using _turn = await takeTurn(this.#steps, request);
+      using _turn = await turnIn(this.#steps);
       const begun = this.#deps.clock.monotonic();
       try {
         return await step();
@@ -125,17 +101,5 @@ export class ReadQuota implements Holder {
     if (this.#workedMs < YIELD_AFTER_MS) return;
     this.#workedMs = 0;
     return this.#deps.yieldToIo();
-  }
-}
-
-/** A signal is created only for a request that has to wait. */
-async function takeTurn(
-  list: WaitList,
-  { owner, abort, ending }: ReadRequest,
-): Promise<Permit> {
-  try {
-    return list.tryAdd({ owner }) ?? await list.add({ owner }, abort());
-  } catch {
-    throw whyAborted(ending);
   }
 }

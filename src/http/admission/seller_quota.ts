@@ -1,9 +1,9 @@
-/** What sellers share, such as bytes of bodies; refused at once if too much. */
+/** What sellers share, such as slots for requests or bytes of bodies. */
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
 import { ServiceError, serviceStopping } from "../../lib/errors.ts";
-import type { Holder } from "../../lib/holders.ts";
-import { all, leavesAsMuch, type Limit, perOwner } from "../../lib/limits.ts";
+import type { Held, Holder } from "../../lib/holders.ts";
+import { all, leavesAsMuch, perOwner } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
 
 /** What is in progress ends soon. */
@@ -12,125 +12,108 @@ export const RETRY_SOON = { headers: { "Retry-After": "1" } };
 export interface QuotaOptions {
   total: number;
   perSeller: number;
-  /** The refusal, by whose limit was reached. */
-  refusal: (whose: "seller" | "all") => ServiceError;
+  /** What is limited, in the plural, as the error message names it. */
+  what: string;
 }
 
 /**
- * A seller may have so much, and as much as it leaves for all others. Nobody
- * waits here.
+ * A seller may have so much, and as much as it leaves for all others; what is
+ * more is refused at once.
  */
 export class SellerQuota implements Holder {
+  /** Of those that wait in it, who had one longest ago is next. */
+  readonly list: WaitList;
   readonly #options: QuotaOptions;
-  readonly #list: WaitList;
 
   constructor(clock: Clock, options: QuotaOptions) {
+    const { perSeller, total } = options;
     this.#options = options;
-    this.#list = new WaitList({ policy: { limit: limitOf(options) }, clock });
+    this.list = new WaitList(clock, {
+      limit: all(perOwner(perSeller), leavesAsMuch(total)),
+      rank: (seller, owners) => owners.latest(seller),
+    });
   }
 
   /** Throws if there is no room. */
   take(seller: string, amount = 1): Permit {
-    const ask = { owner: seller, amount };
-    const permit = this.#list.tryAdd(ask);
+    const permit = this.list.tryAdd({ owner: seller, amount });
     if (permit !== undefined) return permit;
-    throw refusalOf(this.#options, this.#list, ask);
+    throw this.refusal(seller, amount);
+  }
+
+  /** 429 if the seller has all that it may have, 503 if all together have. */
+  refusal(seller: string, amount = 1): ServiceError {
+    const { perSeller, what } = this.#options;
+    const wanted = this.list.usage.used(undefined, seller) + amount;
+    if (wanted <= perSeller) return tooMany(what);
+    return new ServiceError(
+      "rate_limited",
+      `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
+        "until one has ended.",
+      RETRY_SOON,
+    );
   }
 
   /** What it holds; all zero when nothing is in progress. */
-  held() {
-    return this.#list.held();
+  held(): Held {
+    return this.list.held();
   }
 
   /** What all sellers have. */
   get taken(): number {
-    return this.#list.usage.total;
+    return this.list.usage.used();
   }
 }
 
-export function limitOf(
-  { perSeller, total }: Pick<QuotaOptions, "perSeller" | "total">,
-): Limit {
-  return all(perOwner(perSeller), leavesAsMuch(total));
-}
-
-/** Why a seller has no room in a list with the limit of these options. */
-export function refusalOf(
-  { perSeller, refusal }: QuotaOptions,
-  { usage }: WaitList,
-  { owner, amount = 1 }: { owner: string; amount?: number },
-): ServiceError {
-  return refusal(usage.of(owner) + amount > perSeller ? "seller" : "all");
-}
-
-/**
- * A number of requests: 429 if the seller has no place left, 503 if no seller
- * has. The message names them by `what`, in the plural.
- */
-export function requestQuota(
-  { perSeller, total, what }: {
-    perSeller: number;
-    total: number;
-    what: string;
-  },
-): QuotaOptions {
-  const refusal = (whose: "seller" | "all") =>
-    whose === "seller"
-      ? new ServiceError(
-        "rate_limited",
-        `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
-          "until one has ended.",
-        RETRY_SOON,
-      )
-      : new ServiceError(
-        "unavailable",
-        `The service has too many ${what} in progress; nothing of this ` +
-          "request was stored. Send it again.",
-        RETRY_SOON,
-      );
-  return { perSeller, total, refusal };
-}
-
-/**
- * The size of all bodies and documents in progress, of which a seller may have
- * a quarter.
- *
- * @param total bytes, `BODY_COST` for each of a body
- */
-export function bodyBudget(total: number): QuotaOptions {
-  return {
-    total,
-    perSeller: total * SELLER_BODY_SHARE,
-    refusal: () =>
-      new ServiceError(
-        "unavailable",
-        "The service has too many bytes of request bodies in progress; " +
-          "nothing of this request was stored. Send it again.",
-        { headers: { "Retry-After": "2" } },
-      ),
-  };
-}
-
-/**
- * Takes from the body budget what a request's body needs, block by block, until
- * `held` is disposed of.
- */
-export function bodyShare(
-  budget: SellerQuota,
-  seller: string,
-  held: DisposableStack,
-): (bytes: number) => void {
-  return (bytes) => void held.use(budget.take(seller, BODY_COST * bytes));
-}
-
-/**
- * Why a request was aborted: 503 if the service stops, else 408 for a client
- * that has disconnected, which only the log shows.
- */
-export function whyAborted(stopping: AbortSignal): ServiceError {
-  if (stopping.aborted) return serviceStopping();
+/** A 503 of a quota. */
+export function tooMany(what: string, options = RETRY_SOON): ServiceError {
   return new ServiceError(
-    "request_timeout",
-    "The connection was closed before the answer was ready.",
+    "unavailable",
+    `The service has too many ${what} in progress; nothing of this ` +
+      "request was stored. Send it again.",
+    options,
   );
+}
+
+/** The size of all bodies and documents in progress. */
+export class BodyBudget extends SellerQuota {
+  /** @param total bytes, `BODY_COST` for each of a body */
+  constructor(clock: Clock, total: number) {
+    const perSeller = total * SELLER_BODY_SHARE;
+    super(clock, { total, perSeller, what: "bytes of request bodies" });
+  }
+
+  /** Takes so many bytes of a body until `held` is disposed of. */
+  takeFor(held: DisposableStack, seller: string, bytes: number): void {
+    held.use(this.take(seller, BODY_COST * bytes));
+  }
+
+  override refusal(): ServiceError {
+    const headers = { "Retry-After": "2" };
+    return tooMany("bytes of request bodies", { headers });
+  }
+}
+
+/**
+ * Waits for a permit of an owner. `abort` is called only if it has to wait.
+ * Throws the reason of the signal if that is a `ServiceError`; else 503 if the
+ * service stops, 408 for a client that has disconnected, which only the log
+ * shows.
+ */
+export async function takeTurn(
+  list: WaitList,
+  owner: string,
+  abort: () => AbortSignal,
+  stopping: AbortSignal,
+): Promise<Permit> {
+  try {
+    return list.tryAdd({ owner }) ?? await list.add({ owner }, abort());
+  } catch (reason) {
+    if (reason instanceof ServiceError) throw reason;
+    if (stopping.aborted) throw serviceStopping();
+    throw new ServiceError(
+      "request_timeout",
+      "The connection was closed before the answer was ready.",
+    );
+  }
 }

@@ -3,17 +3,11 @@
  * that it is not refused for what others upload.
  */
 import type { Clock } from "../../deps.ts";
-import type { Holder } from "../../lib/holders.ts";
-import { type Permit, WaitList } from "../../lib/wait_list.ts";
-import {
-  limitOf,
-  refusalOf,
-  requestQuota,
-  whyAborted,
-} from "./seller_quota.ts";
+import type { Permit, WaitList } from "../../lib/wait_list.ts";
+import { SellerQuota, takeTurn, tooMany } from "./seller_quota.ts";
 
 /** From the end of the body to the answer. */
-const UPLOADS = requestQuota({ perSeller: 16, total: 64, what: "uploads" });
+const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
 /** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;
 /** How many wait at most: the sellers whose latest slot was longest ago. */
@@ -32,36 +26,25 @@ export interface UploadRequest {
 }
 
 /** Slots for uploads; see the top of this file. */
-export class UploadQuota implements Holder {
+export class UploadQuota {
   readonly #clock: Clock;
-  readonly #slots: WaitList;
+  readonly #quota: SellerQuota;
   /** How to refuse each seller's upload that waits; a seller has one at most. */
   readonly #waiting = new Map<string, AbortController>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#slots = new WaitList({
-      policy: {
-        limit: limitOf(UPLOADS),
-        rank: (seller, { owners }) => owners.of(seller).latest,
-      },
-      clock,
-    });
+    this.#quota = new SellerQuota(clock, UPLOADS);
   }
 
-  /** What it holds; all zero when nothing is in progress. */
-  held() {
-    return this.#slots.held();
-  }
-
-  /** As in `Holder`. */
-  oldestWaitMs(): number {
-    return this.#slots.oldestWaitMs();
+  /** For the register. */
+  get slots(): WaitList {
+    return this.#quota.list;
   }
 
   /** Uploads in progress. */
   get taken(): number {
-    return this.#slots.usage.total;
+    return this.#quota.taken;
   }
 
   /**
@@ -71,40 +54,35 @@ export class UploadQuota implements Holder {
    * the service stops.
    */
   async take(request: UploadRequest): Promise<Permit> {
-    const ask = { owner: request.seller };
-    const permit = this.#slots.tryAdd(ask);
-    if (permit !== undefined) return permit;
+    const { seller } = request;
+    const slot = this.slots.tryAdd({ owner: seller });
+    if (slot !== undefined) return slot;
     if (this.#mayWait(request)) return await this.#wait(request);
-    throw refusalOf(UPLOADS, this.#slots, ask);
+    throw this.#quota.refusal(seller);
   }
 
   #mayWait({ seller, bytes }: UploadRequest): boolean {
-    const isFirst = this.#slots.usage.of(seller) === 0 &&
+    const { usage } = this.slots;
+    const isFirst = usage.used(undefined, seller) === 0 &&
       !this.#waiting.has(seller);
     if (!isFirst || bytes > WAITING_BYTES) return false;
     if (this.#waiting.size < WAITING) return true;
+    const latest = (seller: string) => usage.owners.latest(seller);
     const [last] = [...this.#waiting.keys()]
-      .sort((a, b) => this.#latestOf(b) - this.#latestOf(a));
-    if (this.#latestOf(seller) >= this.#latestOf(last)) return false;
-    this.#waiting.get(last)!.abort(UPLOADS.refusal("all"));
+      .sort((a, b) => latest(b) - latest(a));
+    if (latest(seller) >= latest(last)) return false;
+    this.#waiting.get(last)!.abort(tooMany(UPLOADS.what));
     return true;
-  }
-
-  #latestOf(seller: string): number {
-    return this.#slots.usage.owners.of(seller).latest;
   }
 
   async #wait({ seller, abort, stopping }: UploadRequest): Promise<Permit> {
     const refused = new AbortController();
-    const refuse = () => refused.abort(UPLOADS.refusal("all"));
+    const refuse = () => refused.abort(tooMany(UPLOADS.what));
     const cancel = this.#clock.after(WAIT_MS, refuse);
+    const refusedOrGone = () => AbortSignal.any([refused.signal, abort()]);
     this.#waiting.set(seller, refused);
     try {
-      const gone = AbortSignal.any([refused.signal, abort()]);
-      return await this.#slots.add({ owner: seller }, gone);
-    } catch {
-      const { aborted, reason } = refused.signal;
-      throw aborted ? reason : whyAborted(stopping);
+      return await takeTurn(this.slots, seller, refusedOrGone, stopping);
     } finally {
       cancel();
       this.#waiting.delete(seller);

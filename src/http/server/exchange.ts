@@ -13,7 +13,7 @@ import {
   type SellerKeys,
 } from "../admission/authentication.ts";
 import type { ReadQuota, TakeStep } from "../admission/read_quota.ts";
-import { bodyShare, type SellerQuota } from "../admission/seller_quota.ts";
+import type { BodyBudget, SellerQuota } from "../admission/seller_quota.ts";
 import type { UploadQuota } from "../admission/upload_quota.ts";
 import type { Quota } from "../admission/rate_limit.ts";
 import type { Route } from "./route.ts";
@@ -34,7 +34,7 @@ export interface ServerState {
   /** Bodies being read. */
   bodies: SellerQuota;
   /** Bytes of bodies and documents in progress. */
-  budget: SellerQuota;
+  budget: BodyBudget;
   /** Uploads whose bodies have arrived. */
   uploads: UploadQuota;
   /** Requests that wait for an event. */
@@ -101,20 +101,20 @@ export class Exchange implements RequestContext, Disposable {
     const { deps, heavy } = this.services;
     const { clock } = deps;
     using reading = new DisposableStack();
-    const takeRoom = this.owner === null
-      ? () => {}
-      : bodyShare(budget, this.owner.id, this.held.untilMade);
-    if (this.owner !== null) reading.use(bodies.take(this.owner.id));
+    const { owner, held: { untilMade } } = this;
+    if (owner !== null) reading.use(bodies.take(owner.id));
     const startedAt = clock.monotonic();
     const blocks = await readXmlBody(this.request, {
       limit,
       deps,
       stopping,
-      takeRoom,
-      runHeavy: (work) => heavy.run({ owner: this.owner?.id }, work),
+      takeRoom: (bytes) => {
+        if (owner !== null) budget.takeFor(untilMade, owner.id, bytes);
+      },
+      runHeavy: (work) => heavy.run({ owner: owner?.id }, work),
     });
     const all = [...blocks];
-    this.held.untilMade.defer(() => all.forEach(free));
+    untilMade.defer(() => all.forEach(free));
     if (this.route?.upload) {
       const seconds = (clock.monotonic() - startedAt) / 1_000;
       this.services.metrics.uploadPhase.observe(seconds, "body");
@@ -128,7 +128,7 @@ export class Exchange implements RequestContext, Disposable {
         abort: () => this.abort,
         stopping,
       });
-      this.held.untilMade.use(slot);
+      untilMade.use(slot);
     }
     return blocks;
   };

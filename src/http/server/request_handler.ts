@@ -27,12 +27,7 @@ import {
   SellerKeys,
 } from "../admission/authentication.ts";
 import { ReadQuota } from "../admission/read_quota.ts";
-import {
-  bodyBudget,
-  type QuotaOptions,
-  requestQuota,
-  SellerQuota,
-} from "../admission/seller_quota.ts";
+import { BodyBudget, SellerQuota } from "../admission/seller_quota.ts";
 import { UploadQuota } from "../admission/upload_quota.ts";
 import {
   quotaHeaders,
@@ -48,17 +43,9 @@ import { AuthFailureLimiter } from "../admission/auth_failures.ts";
 import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
 
 /** Bodies being read. */
-const BODIES = requestQuota({
-  perSeller: 32,
-  total: 256,
-  what: "request bodies",
-});
+const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
 /** Requests that wait for an upload to end, or stream its progress. */
-const WAITS = requestQuota({
-  perSeller: 64,
-  total: 1_024,
-  what: "waiting requests",
-});
+const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
 /** Encoded results kept for later answers. */
 const FINAL_RESULTS_BYTES = 2 * 1_024 * 1_024;
 /** A slower request is logged. */
@@ -121,17 +108,18 @@ export class RequestHandler {
     this.#limiter = new RateLimiter(deps.clock);
     this.#authFailures = new AuthFailureLimiter(deps.clock);
     holders.add("requests", { held: () => ({ handling: this.#handling }) });
-    const quota = (name: string, options: QuotaOptions) =>
-      holders.add(name, new SellerQuota(deps.clock, options));
-    this.#bodies = quota("bodies", BODIES);
-    this.#waits = quota("waits", WAITS);
-    this.#reads = holders.add("reads", new ReadQuota(deps));
+    const { clock } = deps;
+    const budget = new BodyBudget(clock, config.bodyBudget);
+    this.#bodies = holders.add("bodies", new SellerQuota(clock, BODIES));
+    this.#waits = holders.add("waits", new SellerQuota(clock, WAITS));
+    this.#reads = new ReadQuota(deps, holders);
     this.#sender = holders.add("answers", new BodySender(deps));
-    this.#uploads = holders.add("uploads", new UploadQuota(deps.clock));
+    this.#uploads = new UploadQuota(clock);
+    holders.add("uploads", this.#uploads.slots);
     this.#state = {
       stopping,
       bodies: this.#bodies,
-      budget: quota("body_bytes", bodyBudget(config.bodyBudget)),
+      budget: holders.add("body_bytes", budget),
       uploads: this.#uploads,
       waits: this.#waits,
       reads: this.#reads,

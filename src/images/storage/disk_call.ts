@@ -45,9 +45,8 @@ export function diskCall<T>(call: () => T): T {
  * look-ups use the others (`net/names.ts`).
  */
 const THREADS = 8;
-export const diskThreads = new WaitList({
-  policy: { limit: inAll(THREADS) },
-  clock: systemClock,
+export const diskThreads = new WaitList(systemClock, {
+  limit: inAll(THREADS),
 });
 
 /**

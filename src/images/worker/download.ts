@@ -87,9 +87,8 @@ export class ImageFetcher {
     this.#store = store;
     this.#clock = clock;
     this.#options = options;
-    const keyLimit = perKey(PER_ORIGIN);
-    this.#slots = new WaitList({ policy: { keyLimit }, clock });
-    this.#inspections = new WaitList({ policy: leastTimeFirst(), clock });
+    this.#slots = new WaitList(clock, { keyLimit: perKey(PER_ORIGIN) });
+    this.#inspections = new WaitList(clock, leastTimeFirst());
   }
 
   /** What it holds; all zero when it has no job. */
@@ -171,7 +170,7 @@ export class ImageFetcher {
       const content = await part.content();
       const { jobMark } = this.#options;
       return marked(jobMark, lease, () => inspectImage(content));
-    }, () => abort);
+    }, abort);
   }
 
   #fault(error: unknown): ImageOutcome {

@@ -16,7 +16,7 @@
  */
 import { RecentValues } from "../../lib/recent_values.ts";
 import { keyShareByTime, shareByTime } from "../../lib/limits.ts";
-import { type Ask, type OwnerRegister, Usage } from "../../lib/usage.ts";
+import { type Ask, type Owners, Usage } from "../../lib/usage.ts";
 
 /** Most downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
@@ -74,7 +74,7 @@ export class DownloadLimits {
   /** `owners`: how long each seller's downloads take. */
   constructor(
     history: OriginHistory,
-    owners: OwnerRegister,
+    owners: Owners,
     inFlight: Iterable<DownloadSource>,
   ) {
     this.#history = history;
@@ -102,16 +102,16 @@ export class DownloadLimits {
 
   /** Whether no source at all has room. */
   get full(): boolean {
-    return this.#slots.total >= TOTAL && this.#ahead.size === 0;
+    return this.#slots.used() >= TOTAL && this.#ahead.size === 0;
   }
 
   take(source: DownloadSource): void {
     const { origin } = source;
     const proven = this.#proven(origin);
     const ask = askOf(source, proven ? [] : [ALL_UNPROVEN]);
-    if (this.#handed.at(origin) < PER_ORIGIN) this.#slots.add(ask);
+    if (this.#handed.used(origin) < PER_ORIGIN) this.#slots.add(ask);
     this.#handed.add(ask);
-    const held = this.#handed.at(origin);
+    const held = this.#handed.used(origin);
     const isAhead = proven && held >= PER_ORIGIN && held < PER_PROVEN_ORIGIN;
     if (isAhead) this.#ahead.add(origin);
     else this.#ahead.delete(origin);
@@ -121,7 +121,7 @@ export class DownloadLimits {
    * Downloads beyond an origin's own limit wait in its queue and take no slot.
    */
   #provenRoom(ask: DownloadAsk): number {
-    const held = this.#handed.at(ask.keys[0]);
+    const held = this.#handed.used(ask.keys[0]);
     const slots = ALL_SLOTS(ask, this.#slots);
     const inFlight = Math.max(0, PER_ORIGIN - held);
     return slots >= inFlight ? PER_PROVEN_ORIGIN - held : slots;
@@ -130,12 +130,12 @@ export class DownloadLimits {
   #unprovenRoom(source: DownloadSource): number {
     const { sellerId, origin } = source;
     const slots = ALL_SLOTS(askOf(source), this.#slots);
-    const held = this.#handed.at(origin);
-    const used = this.#slots.at(ALL_UNPROVEN);
+    const held = this.#handed.used(origin);
+    const used = this.#slots.used(ALL_UNPROVEN);
     const room = Math.min(slots, PER_UNPROVEN_ORIGIN - held, UNPROVEN - used);
     if (room > 0 || held > 0 || used >= UNPROVEN_WITH_FIRST) return room;
     const isFirst = this.#history.answered(origin) === undefined ||
-      this.#slots.at(ALL_UNPROVEN, sellerId) === 0;
+      this.#slots.used(ALL_UNPROVEN, sellerId) === 0;
     return isFirst ? Math.min(1, slots) : 0;
   }
 

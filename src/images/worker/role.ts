@@ -48,7 +48,7 @@ import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
 import { LEASE_MS, mustRenew, RENEW_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
-import { OwnerRegister, type Permit, Usage } from "../../lib/usage.ts";
+import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
 /** Pause before the next round if one did not read the whole queue. */
 const NEXT_LOOK_MS = 50;
@@ -143,7 +143,7 @@ export class ImageRole implements BackgroundRole {
   ) {
     const { config, deps, signals } = services;
     this.#services = services;
-    this.#usage = new Usage(new OwnerRegister(deps.clock));
+    this.#usage = new Usage(new Owners(deps.clock));
     this.#loop = new Loop({
       name: "images",
       deps,

@@ -10,7 +10,7 @@ import {
   pendingOrigins,
   pendingSellers,
 } from "../rows/queue.ts";
-import type { OwnerRegister } from "../../lib/usage.ts";
+import type { Owners } from "../../lib/usage.ts";
 import {
   DownloadLimits,
   type DownloadSource,
@@ -53,7 +53,7 @@ export interface PickOptions {
   now: number;
   history: OriginHistory;
   /** How long each seller holds its downloads. */
-  owners: OwnerRegister;
+  owners: Owners;
   /** The current downloads. */
   inFlight: readonly DownloadSource[];
   round: RoundRobin;

@@ -6,17 +6,12 @@ import { mustRenew } from "../../jobs/lease.ts";
 import type { Clock } from "../../deps.ts";
 import {
   all,
-  atMost,
+  atKey,
   type Limit,
   perKey,
   shareByTime,
 } from "../../lib/limits.ts";
-import {
-  type Ask,
-  OwnerRegister,
-  type Permit,
-  Usage,
-} from "../../lib/usage.ts";
+import { type Ask, Owners, type Permit, Usage } from "../../lib/usage.ts";
 import type { Claim, QueueHead } from "../rows/queue.ts";
 
 /** Most attempts in flight to one URL, for all webhooks together. */
@@ -66,10 +61,10 @@ function limitOf({ webhookId, url, failing }: Target): Limit {
   if (!failing) return ANY;
   return all(
     ANY,
-    atMost(FAILING_IN_ALL, FAILING),
-    atMost(PER_FAILING_ENDPOINT, failingAt(url)),
+    atKey(FAILING, FAILING_IN_ALL),
+    atKey(failingAt(url), PER_FAILING_ENDPOINT),
     // Deliveries that began before the webhook failed count, too.
-    atMost(PER_FAILING_ENDPOINT, webhookId),
+    atKey(webhookId, PER_FAILING_ENDPOINT),
   );
 }
 
@@ -78,7 +73,7 @@ export class InFlight {
   readonly #usage: Usage;
 
   constructor(clock: Clock) {
-    this.#usage = new Usage(new OwnerRegister(clock));
+    this.#usage = new Usage(new Owners(clock));
   }
 
   get size(): number {

@@ -4,6 +4,7 @@ import {
   ReadQuota,
   type TakeStep,
 } from "../../../src/http/admission/read_quota.ts";
+import { Holders } from "../../../src/lib/holders.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
 import { settle } from "../../support/settle.ts";
@@ -11,6 +12,7 @@ import { settle } from "../../support/settle.ts";
 /** Steps and pauses that end when a test says so. */
 class Reads {
   readonly clock = new TestClock();
+  readonly holders = new Holders();
   readonly quota: ReadQuota;
   readonly ending = new AbortController();
   readonly pauses: (() => void)[] = [];
@@ -23,7 +25,10 @@ class Reads {
 
   constructor() {
     const yieldToIo = () => new Promise<void>((end) => this.pauses.push(end));
-    this.quota = new ReadQuota({ clock: this.clock, yieldToIo });
+    this.quota = new ReadQuota(
+      { clock: this.clock, yieldToIo },
+      this.holders,
+    );
   }
 
   /** Returns how its client goes away. */
@@ -64,21 +69,18 @@ class Reads {
   }
 }
 
-const NOTHING = { admitted: 0, answers: 0, long: 0, steps: 0, waiting: 0 };
-
 async function interleave(seed: number): Promise<void> {
   const random = new Random(seed);
   const reads = new Reads();
-  const { quota, clock, pauses, steps, unsent, ending } = reads;
+  const { holders, clock, pauses, steps, unsent, ending } = reads;
   const leaves: (() => void)[] = [];
   const takeAny = <T>(list: T[]): T =>
     list.splice(random.below(list.length), 1)[0];
   const check = () => {
     assert(steps.length <= 2, "too many steps at once");
-    assertEquals(quota.held().steps, steps.length);
     if (steps.length + pauses.length >= 2) return;
     clock.advance(1);
-    assertEquals(quota.oldestWaitMs(), 0, "one that may go on waits");
+    assertEquals(holders.oldestWaitMs("reads"), 0, "one that may go on waits");
   };
   const events = 10 + random.below(80);
   for (let n = 0; n < events; n++) {
@@ -109,7 +111,7 @@ async function interleave(seed: number): Promise<void> {
     check();
   }
   assertEquals(reads.ended.length, reads.asked, "a read did not end");
-  assertEquals(quota.held(), NOTHING);
+  assertEquals(holders.held(), {});
 }
 
 Deno.test("in any order of events every read ends, and none waits that may run", async () => {
@@ -135,5 +137,5 @@ Deno.test("a waiting read is refused with 408 for its client and 503 for the ser
   await settle();
   assertEquals(reads.ended.at(-1), "unavailable");
   for (const answer of reads.unsent) answer.dispose();
-  assertEquals(reads.quota.held(), NOTHING);
+  assertEquals(reads.holders.held(), {});
 });

@@ -2,9 +2,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { BODY_COST } from "../../../src/config.ts";
 import {
-  bodyBudget,
-  bodyShare,
-  requestQuota,
+  BodyBudget,
   SellerQuota,
 } from "../../../src/http/admission/seller_quota.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
@@ -12,19 +10,18 @@ import type { Permit } from "../../../src/lib/wait_list.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
 
-const NOTHING = { used: 0, users: 0, pausing: 0, waiting: 0 };
+const NOTHING = { used: 0, pausing: 0, waiting: 0 };
 
 /** A budget of so many bytes of bodies. */
 function budgetOf(bytes: number) {
-  const quota = new SellerQuota(
-    new TestClock(),
-    bodyBudget(BODY_COST * bytes),
-  );
+  const quota = new BodyBudget(new TestClock(), BODY_COST * bytes);
   /** One request's share. */
   const open = (seller: string) => {
     const held = new DisposableStack();
-    const take = bodyShare(quota, seller, held);
-    return { take, [Symbol.dispose]: () => held.dispose() };
+    return {
+      take: (bytes: number) => quota.takeFor(held, seller, bytes),
+      [Symbol.dispose]: () => held.dispose(),
+    };
   };
   return { quota, open };
 }
@@ -34,7 +31,7 @@ Deno.test("a quota is never exceeded, leaves room to newcomers, names whose limi
     const random = new Random(seed);
     const total = 1 + random.below(100);
     const perSeller = 1 + random.below(total);
-    const options = requestQuota({ total, perSeller, what: "things" });
+    const options = { total, perSeller, what: "things" };
     const quota = new SellerQuota(new TestClock(), options);
     const taken: { seller: string; amount: number; permit: Permit }[] = [];
     const of = (seller: string) =>

@@ -129,12 +129,12 @@ async function interleave(seed: number): Promise<void> {
   const gone = new Map<string, AbortController>();
   const any = (names: string[]) => names[random.below(names.length)];
   const check = () => {
-    const { used: taken, waiting } = quota.held();
+    const { used: taken, waiting } = quota.slots.held();
     assert(taken < 64 && taken === slots.size, "too many slots");
     assert(waiting <= 32 && waiting === bench.waiting.length);
     if (taken < 63) assertEquals(waiting, 0, "one waits beside a free slot");
     clock.advance(1);
-    assertEquals(quota.oldestWaitMs(), 0);
+    assertEquals(quota.slots.oldestWaitMs(), 0);
   };
   for (let n = 0; n < 150; n++) {
     const what = random.next();
@@ -156,7 +156,7 @@ async function interleave(seed: number): Promise<void> {
     check();
   }
   assert(!became.values().some((what) => what === "waits"), "one waits still");
-  assertEquals(quota.held(), { used: 0, users: 0, pausing: 0, waiting: 0 });
+  assertEquals(quota.slots.held(), { used: 0, pausing: 0, waiting: 0 });
   assertEquals(clock.waiting, 0);
 }
 

@@ -6,6 +6,7 @@ import { errorDocument } from "../../../src/http/server/error_answers.ts";
 import { joined } from "../../../src/lib/blocks.ts";
 import type { EncodedBlocks } from "../../../src/xml/encode.ts";
 import { ANSWER_LIMIT } from "../../../src/http/server/list.ts";
+import { Holders } from "../../../src/lib/holders.ts";
 import { ReadQuota } from "../../../src/http/admission/read_quota.ts";
 import {
   boot,
@@ -228,7 +229,7 @@ bothEngines.test("only the seller whose readers do not read waits for them", asy
 });
 
 Deno.test("a short read does not wait for the long ones of others", async () => {
-  const quota = new ReadQuota(systemDeps("error"));
+  const quota = new ReadQuota(systemDeps("error"), new Holders());
   const never = new AbortController();
   const begin = async (owner: string) => {
     const held = {
@@ -256,7 +257,7 @@ Deno.test("a short read does not wait for the long ones of others", async () => 
 });
 
 bothEngines.test("reads take turns by owner; too many of one are refused", async () => {
-  const quota = new ReadQuota(systemDeps("error"));
+  const quota = new ReadQuota(systemDeps("error"), new Holders());
   const never = new AbortController();
   const stacks: DisposableStack[] = [];
   const begin = async (owner: string, abort = never.signal) => {

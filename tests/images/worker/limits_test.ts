@@ -4,7 +4,7 @@ import {
   type DownloadSource,
   OriginHistory,
 } from "../../../src/images/worker/limits.ts";
-import { OwnerRegister, Usage } from "../../../src/lib/usage.ts";
+import { Owners, Usage } from "../../../src/lib/usage.ts";
 import { TestClock } from "../../support/clock.ts";
 
 function takeAll(slots: DownloadLimits, source: DownloadSource): number {
@@ -20,7 +20,7 @@ function takeAll(slots: DownloadLimits, source: DownloadSource): number {
 function empty(prompt: readonly string[] = [], slow: readonly string[] = []) {
   const history = new OriginHistory();
   const clock = new TestClock();
-  const owners = new OwnerRegister(clock);
+  const owners = new Owners(clock);
   const usage = new Usage(owners);
   const held = (sellers: readonly string[], ms: number) => {
     for (const seller of sellers) {
