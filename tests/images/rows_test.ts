@@ -388,7 +388,6 @@ bothEngines.test("images: a plan reads little more than it takes", async () => {
         read += rows.filter(({ url }) => url !== undefined).length;
         return rows;
       },
-      get: (...query: Parameters<Sql["get"]>) => sql.get(...query),
     });
     return pickImages(counting, options);
   });

@@ -50,9 +50,6 @@ interface JobRow {
 const JOB = `i.id, i.url, i.origin, a.seller_id, i.attempts, i.crashes,
   i.sha256, i.type, i.validator`;
 
-/** Whether there may be jobs: a tenth of what `pendingSellers` costs. */
-export const ANY_PENDING = "SELECT 1 FROM image_askers LIMIT 1";
-
 /** Active sellers with pending jobs whose id is greater than `after`, by id. */
 export async function pendingSellers(
   sql: Sql,

@@ -4,7 +4,6 @@
  */
 import type { Sql } from "../../database/db.ts";
 import {
-  ANY_PENDING,
   dueImages,
   type ImageJob,
   pendingOrigins,
@@ -70,9 +69,6 @@ export async function pickImages(
   const picked = nothingPicked(round);
   const limits = new DownloadLimits(history, owners, inFlight);
   if (limits.full) return picked;
-  if (await sql.get(ANY_PENDING) === undefined) {
-    return nothingPicked(FIRST_ROUND);
-  }
   const origins = new Map(round.origins);
   const sellers = await sellersInTurn(sql, round.sellerId);
   // Their downloads end first, and every end is followed by another read.
