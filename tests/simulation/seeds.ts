@@ -6,4 +6,5 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [790155, "a second stop of a process ended it at once"],
     [800299, "a connection that was idle for 27 s was used again"],
     [800476, "an answer counted that a process no longer received"],
+    [1000696, "endpoints that time out were busy for longer than it waited"],
   ];

@@ -22,17 +22,26 @@ export interface Receipt {
   at: number;
 }
 
-type Behaviour = (attempt: number) => Reaction;
+/** By the attempt of this delivery, and by the request to this URL; from 1. */
+type Behaviour = (attempt: number, request: number) => Reaction;
 
 const atFirst = (reaction: Reaction): Behaviour => (attempt) =>
   attempt === 1 ? reaction : { status: 200 };
+
+/**
+ * An endpoint that fails has one request at a time: one that always let them
+ * time out would be busy for hours.
+ */
+const TIMED_OUT = 6;
+const letsTimeOut = (reaction: Reaction): Behaviour => (_, request) =>
+  request <= TIMED_OUT ? reaction : { status: 500 };
 
 const BEHAVIOURS = {
   good: () => ({ status: 200 }),
   accepting: () => ({ status: 202, body: new Uint8Array(40) }),
   slow: () => ({ status: 204, afterMs: 3_000 }),
   /** The most that it may take is 20 s. */
-  late: () => ({ status: 200, afterMs: 25_000 }),
+  late: letsTimeOut({ status: 200, afterMs: 25_000 }),
   flaky: atFirst({ status: 503 }),
   busy: atFirst({ status: 429, headers: { "Retry-After": "30" } }),
   broken: atFirst("reset"),
@@ -55,7 +64,7 @@ const BEHAVIOURS = {
   }),
   gone: () => ({ status: 410 }),
   garbled: () => new TextEncoder().encode("no HTTP\r\n"),
-  silent: () => "silence",
+  silent: letsTimeOut("silence"),
 } as const satisfies Record<string, Behaviour>;
 
 const REACHED = {
@@ -81,7 +90,7 @@ export const HOOK_DOMAIN = "hooks.example";
 export class WebhookEndpoints {
   /** What all endpoints were sent, in order. */
   readonly receipts: Receipt[] = [];
-  readonly #attempts = new Map<string, number>();
+  readonly #requests = new Map<string, number>();
 
   /** What a name stands for; null for one of another domain or kind. */
   find(name: string): HostDefinition | null {
@@ -102,12 +111,17 @@ export class WebhookEndpoints {
     const { method, url, client, headers, body, at } = request;
     if (method !== "POST") return { status: 405 };
     const delivery = `${url} ${headers["webhook-id"]}`;
-    const attempt = (this.#attempts.get(delivery) ?? 0) + 1;
-    this.#attempts.set(delivery, attempt);
-    const reaction = behaviour(attempt);
+    const attempt = this.#count(delivery);
+    const reaction = behaviour(attempt, this.#count(url));
     const status = statusOf(reaction);
     this.receipts.push({ url, client, headers, body, attempt, status, at });
     return reaction;
+  }
+
+  #count(what: string): number {
+    const count = (this.#requests.get(what) ?? 0) + 1;
+    this.#requests.set(what, count);
+    return count;
   }
 }
 
