@@ -1,7 +1,5 @@
 /** The published contracts, without a key: schemas, OpenAPI, documentation. */
 import { VERSION } from "../../version.ts";
-import { ifNoneMatch } from "@std/http/etag";
-import { createHash } from "node:crypto";
 import { apiReference } from "../../contracts/docs.ts";
 import { openApi } from "../../contracts/openapi.ts";
 import { productsSchema, responsesSchema } from "../../contracts/xsd.ts";
@@ -15,8 +13,8 @@ import style from "../../docs/docs.css" with { type: "text" };
 import { chapterPage, contentsPage, type Generated } from "../../docs/page.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Handler } from "../server/context.ts";
-
 import { endpoint } from "../server/route.ts";
+import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /** Forbids external content, scripts and inline styles. */
 const DOCS_POLICY = {
@@ -100,24 +98,9 @@ function published(
   write: () => string | Promise<string>,
   more: Record<string, string> = {},
 ): Handler {
-  let written: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }>;
-  const text = async () => {
-    const body = new TextEncoder().encode(await write());
-    const hash = createHash("sha256").update(body).digest("hex");
-    // Weak, because the server may compress the text.
-    return { body, etag: `W/"${hash.slice(0, 32)}"` };
-  };
-  return async ({ request }) => {
-    const { body, etag } = await (written ??= text());
-    const headers = {
-      ...more,
-      "Content-Type": `${type}; charset=utf-8`,
-      "Cache-Control": "no-cache",
-      "ETag": etag,
-      "X-Content-Type-Options": "nosniff",
-    };
-    return ifNoneMatch(request.headers.get("if-none-match"), etag)
-      ? { body, headers }
-      : { status: 304, body: null, headers };
-  };
+  let written: Promise<StaticText> | undefined;
+  const create = async () => staticText(type, await write());
+  const headers = { ...more, "Cache-Control": "no-cache" };
+  return async (context) =>
+    serveText(context, await (written ??= create()), headers);
 }
