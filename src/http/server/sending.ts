@@ -36,11 +36,8 @@ export type EncodedBody = string | Uint8Array<ArrayBuffer> | EncodedBlocks;
 export class BodySender {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Bytes by owner. */
-  readonly #unread = new Map<string, number>();
-  #total = 0;
-  /** Counted bodies; the one idle for longest comes first. */
-  readonly #sendings = new Set<Sending>();
+  /** Bodies for readers with a key; the one idle for longest comes first. */
+  readonly #owned = new Map<Sending, { owner: string; bytes: number }>();
   /** Bodies for readers without a key, by client, in the same order. */
   readonly #public = new Map<Sending, string>();
 
@@ -52,11 +49,18 @@ export class BodySender {
   /** What it holds; all zero when every body is sent. */
   held(): Held {
     return {
-      bytes: this.#total,
-      owners: this.#unread.size,
-      bodies: this.#sendings.size,
+      bytes: this.#unread(),
+      owners: new Set(this.#owned.values().map(({ owner }) => owner)).size,
+      bodies: this.#owned.size,
       public: this.#public.size,
     };
+  }
+
+  /** Bytes that this owner's readers, or those of all, have not read. */
+  #unread(of?: string): number {
+    return this.#owned.values()
+      .filter(({ owner }) => of === undefined || owner === of)
+      .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /**
@@ -64,7 +68,7 @@ export class BodySender {
    * together have, after idle readers were disconnected.
    */
   checkRoom(owner: string): void {
-    if ((this.#unread.get(owner) ?? 0) >= UNREAD_PER_OWNER) {
+    if (this.#unread(owner) >= UNREAD_PER_OWNER) {
       throw new ServiceError(
         "rate_limited",
         "Answers to earlier requests have not been read; read them, or close " +
@@ -72,7 +76,7 @@ export class BodySender {
         RETRY_SOON,
       );
     }
-    this.#makeRoom(this.#sendings, () => this.#total < UNREAD_TOTAL);
+    this.#makeRoom(this.#owned.keys(), () => this.#unread() < UNREAD_TOTAL);
   }
 
   /** Disconnects idle readers. Throws 503 if that makes no room. */
@@ -104,9 +108,7 @@ export class BodySender {
     if (bytes <= SMALL) return joined(blocks);
     const sending = new Sending(this.#clock, chunksOf(blocks));
     const stack = held.move();
-    stack.use(this.#count(sending, owner, bytes));
-    sending.onEnd = () => stack.dispose();
-    return sending.body;
+    return track(sending, this.#owned, { owner, bytes }, () => stack.dispose());
   }
 
   /** The same body, at its reader's pace. */
@@ -150,18 +152,7 @@ export class BodySender {
     const sending = isStream
       ? this.#paced(body)
       : new Sending(this.#clock, chunksOf(body));
-    const { onEnd } = sending;
-    const count = () => this.#public.set(sending, client);
-    count();
-    sending.onMove = () => {
-      this.#public.delete(sending);
-      count();
-    };
-    sending.onEnd = () => {
-      this.#public.delete(sending);
-      onEnd();
-    };
-    return sending.body;
+    return track(sending, this.#public, client, sending.onEnd);
   }
 
   /** The client's bodies; the one idle for longest comes first. */
@@ -169,29 +160,26 @@ export class BodySender {
     return [...this.#public].filter(([, owner]) => owner === client)
       .map(([sending]) => sending);
   }
+}
 
-  /** Counts a body until it is disposed of. */
-  #count(sending: Sending, owner: string, bytes: number): Disposable {
-    this.#add(owner, bytes);
-    this.#sendings.add(sending);
-    sending.onMove = () => {
-      this.#sendings.delete(sending);
-      this.#sendings.add(sending);
-    };
-    return {
-      [Symbol.dispose]: () => {
-        this.#sendings.delete(sending);
-        this.#add(owner, -bytes);
-      },
-    };
-  }
-
-  #add(owner: string, bytes: number): void {
-    this.#total += bytes;
-    const unread = (this.#unread.get(owner) ?? 0) + bytes;
-    if (unread > 0) this.#unread.set(owner, unread);
-    else this.#unread.delete(owner);
-  }
+/** Registers a body until it ends, behind those idle for longer. */
+function track<T>(
+  sending: Sending,
+  bodies: Map<Sending, T>,
+  value: T,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const add = () => bodies.set(sending, value);
+  add();
+  sending.onMove = () => {
+    bodies.delete(sending);
+    add();
+  };
+  sending.onEnd = () => {
+    bodies.delete(sending);
+    onEnd();
+  };
+  return sending.body;
 }
 
 /** The next chunk of a body; null at its end. */
