@@ -47,7 +47,7 @@ export interface Documentation {
   streams?: string;
   /** Instead of the examples of the kinds. */
   example?: string;
-  /** Errors other than those of every endpoint. */
+  /** Errors that do not follow from the rest; see `errorsOf`. */
   errors?: readonly ErrorCode[];
 }
 
@@ -81,11 +81,18 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   chapter: { about: "its name, as in /docs" },
 };
 
-/** Errors of every endpoint with this access, or that takes a document. */
+/**
+ * The errors of an endpoint: its own, and those that follow from its access, its
+ * path, its parameters, and the document that it takes.
+ */
 export function errorsOf(
-  { method, access, sends, errors = [] }: Endpoint,
+  { method, path, access, parameters = [], sends, errors = [] }: Endpoint,
 ): ErrorCode[] {
   const common: ErrorCode[] = ["malformed_request", "internal", "unavailable"];
+  if (path.includes("/:")) common.push("not_found");
+  if (parameters.some(({ name }) => name === "after")) {
+    common.push("record_invalid");
+  }
   if (access !== "public") common.push("unauthorized");
   if (access === "operator" && method !== "GET") common.push("forbidden");
   if (access === "seller") common.push("rate_limited", "suspended");

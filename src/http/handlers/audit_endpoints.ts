@@ -12,7 +12,6 @@ export const listAudit = endpoint({
   about: "What operators changed and who did, the newest first.",
   parameters: [AFTER, LIMIT],
   answers: ["audit"],
-  errors: ["record_invalid"],
 }, async ({ services, query }) => {
   const { after, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>

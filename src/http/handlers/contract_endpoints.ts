@@ -51,7 +51,6 @@ export const getChapter = (endpoints: () => readonly Endpoint[]) =>
     about: "Among them this reference, which the service generates from the " +
       "tables that it works by.",
     answers: { type: "text/html" },
-    errors: ["not_found"],
   }, chapters({ api: () => apiReference(endpoints()) }));
 
 function chapters(generated: Record<string, () => Generated>): Handler {

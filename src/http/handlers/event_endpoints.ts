@@ -30,7 +30,6 @@ export const listEvents = endpoint({
     "registered. Every answer has a <next>: keep the last one and ask again.",
   parameters: [AFTER, LIMIT, TRIGGER, WAIT],
   answers: ["events"],
-  errors: ["record_invalid"],
   waits: true,
 }, async (context) => {
   const waitMs = readOption(context.query, WAIT) ?? 0;

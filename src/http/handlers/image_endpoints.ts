@@ -16,7 +16,6 @@ export const getImage = endpoint({
   about: "At the path in a product's href. The file never changes. Ranges of " +
     "bytes can be requested.",
   answers: { type: "image/*" },
-  errors: ["not_found"],
 }, async ({ services, request, params }) => {
   const { folder, file } = params;
   const match = NAME.exec(file);

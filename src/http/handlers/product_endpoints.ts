@@ -31,7 +31,6 @@ export const getProduct = endpoint({
   title: "Read a product out",
   about: "Its fields, its times, and the state of its images.",
   answers: ["product"],
-  errors: ["not_found"],
 }, ({ services, seller, params }) =>
   services.db.read(async (sql) => {
     const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
@@ -49,7 +48,6 @@ export const listProducts = endpoint({
     "or empty, before the end: go on while there is a <next>.",
   parameters: [AFTER, LIMIT, UPDATED_SINCE, STATUS, SEARCH],
   answers: ["products"],
-  errors: ["record_invalid"],
 }, async (context) => {
   const reader = new QueryReader(context.query);
   const place = {
@@ -103,7 +101,7 @@ export const putAttribute = endpoint({
   title: "Change one attribute",
   about: "By the rules of the upload. A body is ignored.",
   answers: null,
-  errors: ["not_found", "record_invalid"],
+  errors: ["record_invalid"],
 }, async (context) => {
   const { params, seller, services } = context;
   await updateAttribute(services, {
@@ -121,7 +119,6 @@ export const deleteProduct = endpoint({
   about: "Its SKU is free at once; its variants stay, and its images stay " +
     "while another product shows them.",
   answers: ["success"],
-  errors: ["not_found"],
 }, async (context) => {
   const { params, seller, services } = context;
   await deleteOne(services, { seller, skuOrId: params.sku_or_id });
@@ -139,7 +136,6 @@ export const followProducts = endpoint({
   parameters: [AFTER, LIMIT],
   answers: ["products"],
   example: FEED_EXAMPLE,
-  errors: ["record_invalid"],
 }, async (context) => {
   const reader = new QueryReader(context.query);
   const place = {

@@ -20,7 +20,6 @@ export const listRefusals = endpoint({
     "why.",
   parameters: [AFTER, LIMIT],
   answers: ["refusals"],
-  errors: ["record_invalid"],
 }, (context) => pageOfRefusals(context, context.seller.no));
 
 export const listAllRefusals = endpoint({
@@ -29,7 +28,7 @@ export const listAllRefusals = endpoint({
   about: "The last 100 of each seller, the newest first.",
   parameters: [SELLER, AFTER, LIMIT],
   answers: ["refusals"],
-  errors: ["not_found", "record_invalid"],
+  errors: ["not_found"],
 }, async (context) => {
   const name = context.query.get(SELLER.name);
   const seller = name === null

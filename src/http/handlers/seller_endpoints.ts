@@ -58,7 +58,7 @@ export const putSellerAttribute = endpoint({
   about: "A limit is a whole number; an empty one is the default of the " +
     "settings. A body is ignored.",
   answers: null,
-  errors: ["not_found", "record_invalid"],
+  errors: ["record_invalid"],
 }, async ({ services, who, params }) => {
   const { seller, seller_attribute: attribute, value } = params;
   await changeSeller(services, { who, seller, attribute, value });
@@ -72,7 +72,6 @@ export const removeSeller = endpoint({
     "is unknown and its name free at once; its data goes within seconds. " +
     "This cannot be undone.",
   answers: ["success"],
-  errors: ["not_found"],
 }, async ({ services, who, params }) => {
   await remove(services, { who, seller: params.seller });
   return { xml: { success: true } };
@@ -83,7 +82,6 @@ export const listSellerKeys = endpoint({
   title: "List a seller's keys",
   about: "The oldest first, also those that were revoked.",
   answers: ["keys"],
-  errors: ["not_found"],
 }, async ({ services, params }) => {
   const keys = await services.db.read(async (sql) =>
     listKeys(sql, (await sellerByName(sql, params.seller)).no)
@@ -110,7 +108,6 @@ export const addSellerKey = endpoint({
   about: "The key is shown once.",
   sends: { root: "key", example: KEY_EXAMPLE },
   answers: ["new_key"],
-  errors: ["not_found"],
 }, async ({ services, who, params, body }) => {
   const document = parseTree(await body(SMALL_DOCUMENT_BYTES));
   const { fields, details } = readFields(document, {
@@ -129,7 +126,6 @@ export const revokeKey = endpoint({
   title: "Revoke a key",
   about: "Every process refuses the key within a second.",
   answers: ["success"],
-  errors: ["not_found"],
 }, async ({ services, who, params }) => {
   await revokeSellerKey(services, { who, keyId: params.key_id });
   return { xml: { success: true } };
@@ -141,7 +137,7 @@ export const rotateSellerSecret = endpoint({
   about: "For 24 h deliveries are signed with the former secret as well. " +
     "Webhooks with a secret of their own keep it.",
   answers: ["webhook_secret"],
-  errors: ["not_found", "rate_limited"],
+  errors: ["rate_limited"],
 }, async ({ services, who, params }) => {
   const { seller } = params;
   const { secret } = await rotateSecret(services, { who, seller });
@@ -155,7 +151,6 @@ export const listSellers = endpoint({
     "against them.",
   parameters: [AFTER, LIMIT],
   answers: ["sellers"],
-  errors: ["record_invalid"],
 }, async ({ services, query }) => {
   const { after, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>

@@ -59,7 +59,6 @@ export const getTransaction = endpoint({
     "final at the end",
   parameters: [WAIT, AFTER],
   answers: ["transaction"],
-  errors: ["not_found", "record_invalid"],
   waits: true,
 }, async (context) => {
   const waitMs = readOption(context.query, WAIT) ?? 0;
@@ -235,7 +234,6 @@ export const getRefusedProducts = endpoint({
     "correct and upload: each product byte for byte as it was sent, behind a " +
     "comment with its problems.",
   answers: { type: "text/xml" },
-  errors: ["not_found"],
 }, async ({ services: { db }, seller, params }) => {
   const id = params.transaction_id;
   const key = { sellerNo: seller.no, transactionId: id };
@@ -273,7 +271,6 @@ export const retryImages = endpoint({
   title: "Try failed images again",
   about: "Answers how many image references are tried again.",
   answers: ["images_retry"],
-  errors: ["not_found"],
 }, async (context) => {
   const { services, seller, params } = context;
   const { db, deps, signals } = services;
@@ -300,7 +297,6 @@ export const listTransactions = endpoint({
   about: "The newest first, with counters and without results.",
   parameters: [AFTER, LIMIT],
   answers: ["transactions"],
-  errors: ["record_invalid"],
 }, async ({ services, seller, query }) => {
   const { after: before, limit } = new QueryReader(query).idPlace();
   const found = await services.db.read((sql) =>

@@ -118,7 +118,7 @@ export const undoUpload = endpoint({
     "as with changed=keep, and what was changed since.",
   parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["upload", "undo_dry_run"],
-  errors: ["not_found", "conflict", "record_invalid"],
+  errors: ["conflict", "record_invalid"],
 }, async (context) => {
   const { request, query, params, seller, services } = context;
   const undo = {

@@ -110,7 +110,6 @@ export const deleteWebhook = endpoint({
   title: "Remove a webhook",
   about: "What waits for it is cancelled.",
   answers: ["success"],
-  errors: ["not_found"],
 }, async ({ services, seller, params }) => {
   const { db, deps } = services;
   const found = await db.write((tx) =>
@@ -131,7 +130,6 @@ export const testWebhook = endpoint({
   title: "Try a webhook",
   about: 'Sends it <event test="true">.',
   answers: ["delivery"],
-  errors: ["not_found"],
 }, async ({ services, seller, params }) => {
   const { db, deps, signals } = services;
   const trigger = triggerOf(params);
@@ -150,7 +148,7 @@ export const recoverWebhook = endpoint({
     "what is pending already is not counted.",
   parameters: [SINCE, UNTIL],
   answers: ["recovery"],
-  errors: ["not_found", "record_invalid"],
+  errors: ["record_invalid"],
 }, (context) => {
   const { services, seller, params, query, heavyRead } = context;
   const request = {
@@ -188,7 +186,6 @@ export const rotateWebhookSecret = endpoint({
   about: "The webhook has a secret of its own from then on. For 24 h " +
     "deliveries are signed with the former secret as well.",
   answers: ["webhook_secret"],
-  errors: ["not_found"],
 }, async ({ services, seller, params }) => {
   const { db, deps } = services;
   const trigger = triggerOf(params);
@@ -205,7 +202,6 @@ export const listDeliveries = endpoint({
   about: "The newest first, each with its last ten tries.",
   parameters: [AFTER, LIMIT],
   answers: ["deliveries"],
-  errors: ["not_found", "record_invalid"],
 }, async (context) => {
   const { services, seller, params, query } = context;
   const place = new QueryReader(query).idPlace();
@@ -226,7 +222,6 @@ export const listSellerDeliveries = endpoint({
     "and still have a <next>.",
   parameters: [STATE, TRIGGER, AFTER, LIMIT],
   answers: ["deliveries"],
-  errors: ["not_found", "record_invalid"],
 }, async (context) => {
   const { services, params, query } = context;
   const reader = new QueryReader(query);
@@ -286,7 +281,6 @@ export const replayDelivery = endpoint({
   about: "Answers the delivery's new state. A delivery that is under way " +
     "stays as it is.",
   answers: ["delivery"],
-  errors: ["not_found"],
 }, ({ services, seller, params }) => {
   const { db, deps, signals } = services;
   const { trigger, id } = params;

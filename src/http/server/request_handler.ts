@@ -57,21 +57,11 @@ const PRIVATE_HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 /** First segments of paths that need a key. */
-const PRIVATE: ReadonlySet<string> = new Set([
-  "seller_api",
-  "operator_api",
-  "metrics",
-]);
+const PRIVATE = new Set(["seller_api", "operator_api", "metrics"]);
 /** Methods that metrics count by name. */
-const METHODS: ReadonlySet<string> = new Set([
-  "GET",
-  "HEAD",
-  "POST",
-  "PUT",
-  "DELETE",
-  "OPTIONS",
-  "PATCH",
-]);
+const METHODS = new Set(
+  ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"],
+);
 const XML_TYPE = "text/xml; charset=utf-8";
 
 export class RequestHandler {
