@@ -24,6 +24,7 @@ import { hold } from "./broken_rule.ts";
 import type { Call, Sent } from "./caller.ts";
 import { chance, pick } from "./choice.ts";
 import { type DrawnRow, drawRows } from "./rows.ts";
+import { CLOCK_MOVES } from "./trouble.ts";
 import type { Seller } from "./seller.ts";
 import { checkStatus, checkStream } from "./statuses.ts";
 
@@ -89,7 +90,7 @@ export class CatalogueClient implements Actor {
   /** Its uploads, the last ones, with the sources of refused products. */
   readonly #uploads: { id: string; refused: string[] }[] = [];
   /** When uploads were last seen that were not final. */
-  readonly #pendingAt = new Map<string, number>();
+  readonly #pendingAt = new Map<string, { wall: number; time: number }>();
   readonly #scene: Scene;
   readonly #name: string;
   #requests = 0;
@@ -688,13 +689,18 @@ export class CatalogueClient implements Actor {
 
   #seen(id: string, transaction: XmlElement): void {
     const isPending = textAt(transaction, "status") === "processing";
-    if (isPending) this.#pendingAt.set(id, this.#scene.stage.latest());
+    const { stage } = this.#scene;
+    const { time } = stage.scheduler;
+    if (isPending) this.#pendingAt.set(id, { wall: stage.now(), time });
   }
 
   /** What is not final is kept, and then for as long as the settings say. */
   #checkGone(id: string): void {
-    const { stage, world: { settings } } = this.#scene;
-    const days = (stage.latest() - (this.#pendingAt.get(id) ?? 0)) / DAY_MS;
+    const { stage, trouble, world: { settings } } = this.#scene;
+    const seen = this.#pendingAt.get(id);
+    // By a clock that was set, it may have ended at any time.
+    if (seen !== undefined && trouble.isKnown(CLOCK_MOVES, seen.time)) return;
+    const days = (stage.latest() - (seen?.wall ?? 0)) / DAY_MS;
     hold(
       this.seller.removed || days >= settings.keepUploadsDays,
       "true",

@@ -6,6 +6,7 @@ import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { checkBackup } from "./backups.ts";
 import { chance, pick } from "./choice.ts";
+import { CLOCK_MOVES } from "./trouble.ts";
 import type { Step } from "./plan.ts";
 
 export type OutageStep =
@@ -163,7 +164,7 @@ export class Outages implements Actor {
     const hours = pick(random, [-30, -1, -0.01, 0.01, 1, 25, 24 * 8]);
     stage.scheduler.trace(() => `the clock moves by ${hours} h`);
     stage.moveClock(hours * 3_600_000);
-    trouble.shake("the clock moves");
+    trouble.shake(CLOCK_MOVES);
     // Until every process has noticed.
     await caller.sleep(2_500);
   }

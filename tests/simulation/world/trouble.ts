@@ -11,6 +11,9 @@ interface Period {
   to: number;
 }
 
+/** The wall clock was set, forward or back. */
+export const CLOCK_MOVES = "the clock moves";
+
 export class Trouble {
   readonly #stage: Stage;
   readonly #periods: Period[] = [];
@@ -77,6 +80,11 @@ export class Trouble {
   /** Whether anything failed at some time of these. */
   anyWithin(from: number, to: number): boolean {
     return this.#periods.some((one) => one.to >= from && one.from <= to);
+  }
+
+  /** Whether this has happened since `time`. */
+  isKnown(name: string, time: number): boolean {
+    return this.#periods.some((one) => one.name === name && one.to >= time);
   }
 
   /** Whether nothing else than this has failed since `time`. */
