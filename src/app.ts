@@ -14,6 +14,9 @@ import { RequestHandler } from "./http/server/request_handler.ts";
 import { MONITORING, ROUTES } from "./http/routes.ts";
 import type { Route } from "./http/server/route.ts";
 import { hasCopies } from "./images/rows/copies.ts";
+import { IMAGES } from "./images/image.ts";
+import type { LeaseQueue } from "./jobs/lease_queue.ts";
+import { DELIVERIES } from "./webhooks/webhook.ts";
 import { diskThreads } from "./images/storage/disk_call.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { checkGuard } from "./net/guard.ts";
@@ -23,11 +26,6 @@ import type { SandboxPage, Services } from "./services.ts";
 import { RefusalLog } from "./sellers/refusals.ts";
 import { newSignals } from "./jobs/signals.ts";
 import type { Db } from "./database/db.ts";
-import {
-  bringDeliveriesForward,
-  type BringForward,
-  bringImagesForward,
-} from "./operations/due_times.ts";
 import { openDatabase } from "./database/open.ts";
 import { heavyWork } from "./lib/wait_list.ts";
 import { Holders } from "./lib/holders.ts";
@@ -211,7 +209,7 @@ async function startImages(
     () => new ImageRole(services, { hanging, ...options }),
   );
   const isMine = () => isAlone("images");
-  watchClock(services, bringImagesForward, isMine, stack);
+  watchClock(services, IMAGES, isMine, stack);
 }
 
 function startWebhooks(
@@ -227,7 +225,7 @@ function startWebhooks(
     stack,
     () => new WebhookRole(services, options),
   );
-  watchClock(services, bringDeliveriesForward, isMine, stack);
+  watchClock(services, DELIVERIES, isMine, stack);
 }
 
 function keepRole(
@@ -251,11 +249,11 @@ function keepRole(
 
 function watchClock(
   services: Services,
-  bringForward: BringForward,
+  queue: LeaseQueue,
   isMine: () => boolean,
   stack: AsyncDisposableStack,
 ): void {
-  const watch = new ClockWatch(services, bringForward, isMine);
+  const watch = new ClockWatch(services, queue, isMine);
   watch.start();
   stack.defer(() => watch.stop());
 }

@@ -5,6 +5,7 @@
  * `database/change_numbers.ts` says how each engine assigns numbers.
  */
 import type { ProductChange } from "./product.ts";
+import { imageIdOf } from "../images/image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
   type Change,
@@ -22,15 +23,11 @@ export function takeChange(tx: Tx): Promise<Change> {
   return tx.once("change", () => tx.takeChanges(1));
 }
 
-/**
- * Records which images these products show now. `imageIds` has the id of every
- * URL that is new to one of them.
- */
+/** Records which images these products of a seller show now. */
 export async function linkImages(
   tx: Tx,
   sellerNo: number,
   products: readonly ProductChange[],
-  imageIds: ReadonlyMap<string, string>,
 ): Promise<void> {
   const added: Param[][] = [];
   const removed: Param[][] = [];
@@ -39,85 +36,84 @@ export async function linkImages(
     const former = new Set(before?.images.map(({ url }) => url));
     for (const { url } of after?.images ?? []) {
       if (former.delete(url)) continue;
-      added.push([imageIds.get(url)!, sellerNo, after!.id]);
+      added.push([sellerNo, imageIdOf(url), after!.id]);
     }
-    for (const url of former) removed.push([sellerNo, before!.id, url]);
+    for (const url of former) {
+      removed.push([sellerNo, imageIdOf(url), before!.id]);
+    }
   }
   await tx.runMany(
-    `DELETE FROM product_images WHERE seller_no = ? AND product_id = ?
-       AND image_id = (SELECT id FROM images WHERE url = ?)`,
+    `DELETE FROM product_images
+     WHERE seller_no = ? AND image_id = ? AND product_id = ?`,
     removed,
   );
   await tx.runMany(
-    `INSERT INTO product_images (image_id, seller_no, product_id)
-     VALUES (?, ?, ?) ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
+    `INSERT INTO product_images (seller_no, image_id, product_id)
+     VALUES (?, ?, ?) ON CONFLICT (seller_no, image_id, product_id) DO NOTHING`,
     added,
   );
 }
 
-/** A product that shows an image. */
-interface Link {
-  seller_no: number;
-  product_id: string;
-}
-
 /**
- * Gives the products that show one of these images the next number. The images
- * are locked, so no write that shows one of them is in progress. If there are
- * very many products, `touchRest` does the others later, so that one write does
- * not block all others.
+ * Gives the products of a seller that show one of these images the next number.
+ * The images are locked, so no write that shows one of them is in progress. If
+ * there are very many products, `touchRest` does the others later, so that one
+ * write does not block all others.
  */
 export async function touchProductsOf(
   tx: Tx,
+  sellerNo: number,
   imageIds: readonly string[],
 ): Promise<void> {
   if (imageIds.length === 0) return;
   const { number } = await takeChange(tx);
   let room = TOUCH_LIMIT;
   for (const list of inLists(imageIds)) {
-    const links = await tx.all<Link>(
-      `SELECT DISTINCT seller_no, product_id FROM product_images
-       WHERE image_id IN (${marks(list.length)}) LIMIT ?`,
-      [...list, room + 1],
+    const products = await tx.all<{ id: string }>(
+      `SELECT DISTINCT product_id AS id FROM product_images
+       WHERE seller_no = ? AND image_id IN (${marks(list.length)}) LIMIT ?`,
+      [sellerNo, ...list, room + 1],
     );
-    if (links.length > room) {
-      await leaveRest(tx, list);
+    if (products.length > room) {
+      await leaveRest(tx, sellerNo, list);
       continue;
     }
-    room -= links.length;
-    await setChange(tx, number, links);
+    room -= products.length;
+    await setChange(tx, sellerNo, number, products);
   }
 }
 
 async function setChange(
   tx: Tx,
+  sellerNo: number,
   change: number,
-  products: readonly Link[],
+  products: readonly { id: string }[],
 ): Promise<void> {
-  for (const list of inLists(products)) {
+  const ids = products.map(({ id }) => id);
+  for (const list of inLists(ids)) {
     await tx.lock(
       `SELECT 1 FROM products
-       WHERE (seller_no, id) IN (${list.map(() => "(?, ?)").join(", ")})
-       ORDER BY seller_no, sku FOR UPDATE`,
-      list.flatMap(({ seller_no, product_id }) => [seller_no, product_id]),
+       WHERE seller_no = ? AND id IN (${marks(list.length)})
+       ORDER BY sku FOR UPDATE`,
+      [sellerNo, ...list],
     );
   }
   await tx.runMany(
     "UPDATE products SET change_no = ? WHERE seller_no = ? AND id = ?",
-    products.map(({ seller_no, product_id }) => [
-      change,
-      seller_no,
-      product_id,
-    ]),
+    ids.map((id) => [change, sellerNo, id]),
   );
 }
 
-function leaveRest(tx: Tx, imageIds: readonly string[]): Promise<void> {
+function leaveRest(
+  tx: Tx,
+  sellerNo: number,
+  imageIds: readonly string[],
+): Promise<void> {
   return tx.runMany(
-    `INSERT INTO changed_images (image_id, seller_no, product_id)
-     VALUES (?, 0, ?) ON CONFLICT (image_id) DO UPDATE SET
-       seller_no = excluded.seller_no, product_id = excluded.product_id`,
-    Array.from(new Set(imageIds), (id) => [id, BEFORE_ALL_IDS]),
+    `INSERT INTO changed_images (seller_no, image_id, product_id)
+     VALUES (?, ?, ?) ON CONFLICT (seller_no, image_id)
+       DO UPDATE SET product_id = excluded.product_id`,
+    Array.from(new Set(imageIds), (id) => [sellerNo, id, BEFORE_ALL_IDS]),
   );
 }
 
@@ -130,29 +126,30 @@ export const REST = "SELECT 1 FROM changed_images LIMIT 1";
  */
 export async function touchRest(tx: Tx): Promise<number> {
   const { number } = await takeChange(tx);
-  const rest = await tx.get<Link & { image_id: string }>(
-    `SELECT image_id, seller_no, product_id FROM changed_images
-     ORDER BY image_id LIMIT 1 /* FOR UPDATE */`,
+  const rest = await tx.get<{ no: number; image: string; product: string }>(
+    `SELECT seller_no AS no, image_id AS image, product_id AS product
+     FROM changed_images ORDER BY seller_no, image_id LIMIT 1 /* FOR UPDATE */`,
   );
   if (rest === undefined) return 0;
-  const links = await tx.all<Link>(
-    `SELECT seller_no, product_id FROM product_images
-     WHERE image_id = ? AND (seller_no, product_id) > (?, ?)
-     ORDER BY seller_no, product_id LIMIT ?`,
-    [rest.image_id, rest.seller_no, rest.product_id, TOUCH_LIMIT],
+  const { no, image, product } = rest;
+  const products = await tx.all<{ id: string }>(
+    `SELECT product_id AS id FROM product_images
+     WHERE seller_no = ? AND image_id = ? AND product_id > ?
+     ORDER BY product_id LIMIT ?`,
+    [no, image, product, TOUCH_LIMIT],
   );
-  await setChange(tx, number, links);
-  if (links.length < TOUCH_LIMIT) {
-    await tx.exec("DELETE FROM changed_images WHERE image_id = ?", [
-      rest.image_id,
-    ]);
-  } else {
-    const { seller_no, product_id } = links[links.length - 1];
+  await setChange(tx, no, number, products);
+  if (products.length < TOUCH_LIMIT) {
     await tx.exec(
-      `UPDATE changed_images SET seller_no = ?, product_id = ?
-       WHERE image_id = ?`,
-      [seller_no, product_id, rest.image_id],
+      "DELETE FROM changed_images WHERE seller_no = ? AND image_id = ?",
+      [no, image],
+    );
+  } else {
+    await tx.exec(
+      `UPDATE changed_images SET product_id = ?
+       WHERE seller_no = ? AND image_id = ?`,
+      [products[products.length - 1].id, no, image],
     );
   }
-  return links.length;
+  return products.length;
 }

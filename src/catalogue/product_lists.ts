@@ -2,7 +2,12 @@
  * Lists of the catalogue: a seller's products, and all products in order of
  * change.
  */
-import type { ImageState, ImageType, ShownImage } from "../images/image.ts";
+import {
+  imageIdOf,
+  type ImageState,
+  type ImageType,
+  type ShownImage,
+} from "../images/image.ts";
 import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
@@ -115,6 +120,7 @@ function holds(text: string) {
 
 /** The seller of a product; another seller may get the name later. */
 export interface Owner {
+  no: number;
   id: string;
   name: string;
 }
@@ -206,6 +212,7 @@ const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
 
 interface OwnedRow {
   change: number;
+  ownerNo: number;
   ownerId: string;
   ownerName: string;
 }
@@ -215,8 +222,8 @@ async function productsWithin(
   span: readonly Param[],
 ): Promise<ProductEvent[]> {
   const rows = await sql.all<ProductRow & OwnedRow>(
-    `SELECT p.change_no AS change, sellers.id AS "ownerId",
-       ${OWNER_NAME} AS "ownerName", ${
+    `SELECT p.change_no AS change, sellers.seller_no AS "ownerNo",
+       sellers.id AS "ownerId", ${OWNER_NAME} AS "ownerName", ${
       COLUMNS.map((column) => `p.${column}`).join(", ")
     } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
      WHERE ${WITHIN}`,
@@ -235,9 +242,9 @@ async function tombstonesWithin(
 ): Promise<ProductEvent[]> {
   const rows = await sql.all<Omit<Tombstone, "owner"> & OwnedRow>(
     `SELECT p.change_no AS change, p.id, p.sku, p.deleted_at AS "deletedAt",
-       p.seller_id AS "ownerId",
+       p.seller_no AS "ownerNo", p.seller_id AS "ownerId",
        COALESCE(${OWNER_NAME}, p.seller_name) AS "ownerName"
-     FROM deleted_products p LEFT JOIN sellers ON sellers.id = p.seller_id
+     FROM deleted_products p LEFT JOIN sellers ON sellers.seller_no = p.seller_no
      WHERE ${WITHIN}`,
     span,
   );
@@ -252,8 +259,8 @@ async function tombstonesWithin(
   }));
 }
 
-function ownerOf({ ownerId, ownerName }: OwnedRow): Owner {
-  return { id: ownerId, name: ownerName };
+function ownerOf({ ownerNo, ownerId, ownerName }: OwnedRow): Owner {
+  return { no: ownerNo, id: ownerId, name: ownerName };
 }
 
 interface ImageRow {
@@ -267,20 +274,21 @@ interface ImageRow {
   message: string | null;
 }
 
-/** The state of the images of these products, by URL. */
+/** The state of the images of these products of a seller, by URL. */
 export async function shownImages(
   sql: Sql,
+  sellerNo: number,
   products: readonly Product[],
 ): Promise<Map<string, ShownImage>> {
   const urls = new Set(
     products.flatMap(({ images }) => images.map(({ url }) => url)),
   );
   const shown = new Map<string, ShownImage>();
-  for (const list of inLists([...urls])) {
+  for (const list of inLists(Array.from(urls, imageIdOf))) {
     const rows = await sql.all<ImageRow>(
       `SELECT url, state, sha256, type, width, height, code, message
-       FROM images WHERE url IN (${marks(list.length)})`,
-      list,
+       FROM images WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+      [sellerNo, ...list],
     );
     for (const row of rows) shown.set(row.url, toShown(row));
   }

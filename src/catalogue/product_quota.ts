@@ -21,10 +21,10 @@ const NEAR = 64 * PRODUCTS_LIMIT;
 export async function judgingQuota(
   tx: Tx | null,
   read: () => Promise<Quota>,
-  { first, sellerId, created }: {
+  { first, sellerNo, created }: {
     /** The quota that was read before. */
     first: Quota;
-    sellerId: string;
+    sellerNo: number;
     created: number;
   },
 ): Promise<Quota> {
@@ -32,7 +32,7 @@ export async function judgingQuota(
   if (tx === null || !isNear) return first;
   await tx.lock(
     "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
-    [`products of ${sellerId}`],
+    [`products of ${sellerNo}`],
   );
   return await read();
 }

@@ -246,7 +246,7 @@ export async function writeProducts(
   // Two writes that bring the same new SKUs wait for each other in one order.
   await insertProducts(tx, seller, created.toSorted(bySku), first);
   const more = created.length - deleted.length;
-  if (more !== 0) await addUsage(tx, "products", new Map([[seller.id, more]]));
+  await addUsage(tx, seller.no, "products", more);
 }
 
 /** As `writeProducts`, for one product that exists and is not deleted. */
@@ -312,14 +312,15 @@ async function deleteProducts(
   );
   await tx.runMany(
     `INSERT INTO deleted_products
-       (id, seller_id, seller_name, sku, deleted_at, change_no)
-     SELECT ?, id, ${OWNER_NAME}, ?, ?, ? FROM sellers WHERE id = ?`,
+       (seller_no, id, seller_id, seller_name, sku, deleted_at, change_no)
+     SELECT seller_no, ?, id, ${OWNER_NAME}, ?, ?, ? FROM sellers
+     WHERE seller_no = ?`,
     deleted.map(({ place, before: { id, sku } }) => [
       id,
       sku,
       at,
       number + place,
-      seller.id,
+      seller.no,
     ]),
   );
 }

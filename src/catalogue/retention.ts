@@ -64,10 +64,11 @@ export async function deleteTransactions(
   const among = marks(list.length);
   const theirs = `seller_no IN (${among}) AND transaction_id IN (${among})`;
   const images = await tx.run(
-    `DELETE FROM transaction_images WHERE (transaction_id, ordinal) IN (
-       SELECT transaction_id, ordinal FROM transaction_images
-       WHERE transaction_id IN (${among}) LIMIT ?)`,
-    [...ids, SWEEP_IMAGES],
+    `DELETE FROM transaction_images
+     WHERE (seller_no, transaction_id, ordinal) IN (
+       SELECT seller_no, transaction_id, ordinal FROM transaction_images
+       WHERE ${theirs} LIMIT ?)`,
+    [...keys, SWEEP_IMAGES],
   );
   // The next write continues with the same transactions.
   if (images === SWEEP_IMAGES) return images;

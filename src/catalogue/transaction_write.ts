@@ -89,14 +89,12 @@ export async function writeTransaction(
     undoes,
   }, final ? results : []);
   if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);
-  const imageIds = final ? NO_IDS : await askForImages(services, tx, {
-    seller,
-    transactionId,
-    at: now,
-    images: distinct,
-  }, { taken, results });
-  await dropUnasked(tx, taken, distinct.map(({ url }) => url));
-  await linkImages(tx, seller.no, [...changes.values()], imageIds);
+  if (!final) {
+    const request = { seller, transactionId, at: now, images: distinct };
+    await askForImages(services, tx, request, { taken, results });
+  }
+  await dropUnasked(tx, seller.no, taken, distinct.map(({ url }) => url));
+  await linkImages(tx, seller.no, [...changes.values()]);
   if (use !== null) await useKey(tx, upload, use);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;
@@ -113,9 +111,7 @@ export async function writeTransaction(
   return { transactionId, counts, images: distinct.length };
 }
 
-const NO_IDS: ReadonlyMap<string, string> = new Map();
-
-/** Requests the images of a transaction; returns their ids by URL. */
+/** Requests the images of a transaction. */
 async function askForImages(
   { signals }: Services,
   tx: Tx,
@@ -124,7 +120,7 @@ async function askForImages(
     taken: TakenImages;
     results: readonly TransactionResult[];
   },
-): Promise<ReadonlyMap<string, string>> {
+): Promise<void> {
   const { seller, transactionId, at } = request;
   const asked = await requestImages(tx, request, taken);
   const finishedAt = asked.pending === 0 ? at : null;
@@ -141,7 +137,6 @@ async function askForImages(
     waiting,
   );
   if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
-  return asked.ids;
 }
 
 /** The distinct URLs, with how often each is used, and each product's share. */

@@ -127,21 +127,21 @@ async function makePlan(
   }
   if (created + updated + deleted === 0) {
     const none = { products: [], conflicts: [], beyondQuota: [] };
-    return { ...none, taken: tx && await takeImages(tx, [], deps.ids.uuid) };
+    return { ...none, taken: tx && await takeImages(tx, seller.no, []) };
   }
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const steps = await findUndo(sql, keyOf(undo), since);
   if (steps === null) throw tooOld(config.undoDays, created_at > since);
   const taken = tx &&
-    await takeImages(tx, formerImages(steps), deps.ids.uuid);
+    await takeImages(tx, seller.no, formerImages(steps));
   const results = await findResults(sql, seller.no, transactionId);
   const plan = await planUndo(sql, seller.no, steps, results, deps.ids.uuid);
   const remade = plan.products.filter(({ result }) => result === "created");
   const readQuota = () =>
-    quotaOf(sql, seller.id, "products", config.productLimit);
+    quotaOf(sql, seller.no, "products", config.productLimit);
   const quota = await judgingQuota(tx, readQuota, {
     first: await readQuota(),
-    sellerId: seller.id,
+    sellerNo: seller.no,
     created: remade.length,
   });
   const beyondQuota = quotaProblems(

@@ -223,14 +223,14 @@ async function store(
   await waitForSkus(tx, seller.no, skus);
   const [active, taken, used, judged] = await Promise.allSettled([
     requireActive(tx, seller),
-    takeImages(tx, heads.keys(), services.deps.ids.uuid),
+    takeImages(tx, seller.no, heads.keys()),
     usedBefore(tx, seller, use),
     judge(tx, tx, services, upload, checked),
   ]);
   if (taken.status === "rejected") throw taken.reason;
   if (used.status === "rejected") throw used.reason;
   if (used.value !== null) {
-    await dropUnasked(tx, taken.value, []);
+    await dropUnasked(tx, seller.no, taken.value, []);
     return firstAnswer(used.value);
   }
   if (active.status === "rejected") throw active.reason;

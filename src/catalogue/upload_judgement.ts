@@ -74,7 +74,7 @@ async function judgeOnce(
   tx: Tx | null,
 ): Promise<Judged> {
   const readQuota = () =>
-    quotaOf(sql, seller.id, "products", config.productLimit);
+    quotaOf(sql, seller.no, "products", config.productLimit);
   const [first, plan] = await together(
     readQuota(),
     makePlan(sql, seller.no, document, deps.ids.uuid),
@@ -91,7 +91,7 @@ async function judgeOnce(
     }));
   const quota = await judgingQuota(tx, readQuota, {
     first,
-    sellerId: seller.id,
+    sellerNo: seller.no,
     created: created.length,
   });
   const beyondQuota = quotaProblems(quota, created, { fill: acceptValid });

@@ -15,9 +15,6 @@
  * - A seller's products with SKUs of a list are looked up one by one: with old
  *   statistics PostgreSQL takes the products of a growing seller for few, and
  *   would read all of them.
- * - An entry of an ordered index has 2,704 bytes at most, and the URL of an
- *   image may have 8,000: it is found by a hash, and unique by two MD5s; of one
- *   alone, a seller could make two URLs that have it in common.
  */
 import type { DbErrorKind, Param } from "./db.ts";
 
@@ -57,8 +54,6 @@ const LOCK =
   /\/\* ((?:ORDER BY [a-z_, ]+ )?FOR (?:UPDATE|SHARE|KEY SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
 
-const URL_ONCE = "md5(url), md5(reverse(url))";
-
 const BY_SKUS = " AND sku IN (";
 const IN_ORDER = "ORDER BY sku FOR UPDATE";
 
@@ -79,7 +74,6 @@ function oneByOne(sql: string): string {
 function toPostgres(sql: string): string {
   let n = 0;
   return oneByOne(sql)
-    .replace("ON CONFLICT (url)", `ON CONFLICT (${URL_ONCE})`)
     .replaceAll("0 /* SHARD */", "pg_backend_pid() % 16")
     .replace(QUOTED_OR_MARK, (part) => part === "?" ? `$${++n}` : part);
 }

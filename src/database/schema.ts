@@ -97,12 +97,12 @@ const auditLog: Table = {
 const sellerUsage: Table = {
   name: "seller_usage",
   columns: {
-    seller_id: "text",
+    seller_no: "integer",
     resource: "text",
     shard: "integer",
     used: "integer",
   },
-  key: "seller_id, resource, shard",
+  key: "seller_no, resource, shard",
   inKeyOrder: true,
 };
 
@@ -123,8 +123,9 @@ const refusals: Table = {
     // a JSON list
     details: "text",
   },
-  key: "id",
-  indexes: { refusals_seller: "(seller_no, id)" },
+  key: "seller_no, id",
+  // for the list of all sellers'
+  indexes: { refusals_newest: "(id)" },
 };
 
 /** The last number in the order of change (`change_numbers.ts`). */
@@ -182,6 +183,7 @@ const products: Table = {
 const deletedProducts: Table = {
   name: "deleted_products",
   columns: {
+    seller_no: "integer",
     id: "id",
     seller_id: "text",
     seller_name: "text",
@@ -189,7 +191,7 @@ const deletedProducts: Table = {
     deleted_at: "integer",
     change_no: "integer",
   },
-  key: "id",
+  key: "seller_no, id",
   indexes: { deleted_products_changes: "(change_no, id)" },
 };
 
@@ -296,52 +298,50 @@ const idempotencyKeys: Table = {
   },
 };
 
-/** One for each URL: the stored copy, and the job to fetch it. */
+/** One for each URL of a seller: the stored copy, and the job to fetch it. */
 const images: Table = {
   name: "images",
   columns: {
+    seller_no: "integer",
+    // from the URL
     id: "id",
-    url: "text",
-    origin: "text",
     state: "text",
-    lease_until: "integer?",
+    // while the job waits
+    due_at: "integer?",
+    // while a process has it
     lease_id: "text?",
+    lease_until: "integer?",
     // all that ended; those beyond after_attempt count for the retry schedule
     attempts: "integer",
+    after_attempt: "integer DEFAULT 0",
     crashes: "integer",
-    code: "text?",
-    message: "text?",
+    created_at: "integer",
+    // as the sweep saw it first
+    unneeded_since: "integer?",
+    // how the job ended, while not all who wait for it have been told
+    untold: "text?",
     sha256: "text?",
     type: "text?",
     bytes: "integer?",
     width: "integer?",
     height: "integer?",
-    validator: "text?",
     stored_at: "integer?",
-    created_at: "integer",
-    // against whose quota the copy counts
-    payer_id: "text?",
-    after_attempt: "integer DEFAULT 0",
-    // as the sweep saw it first; 0: its last seller may have been removed
-    unneeded_since: "integer?",
+    validator: "text?",
+    code: "text?",
+    message: "text?",
+    origin: "text",
+    url: "text",
   },
-  key: "id",
+  key: "seller_no, id",
   indexes: {
-    // An entry of an ordered index of PostgreSQL has 2,704 bytes at most, and a
-    // URL may have 8,000. A seller could make two that have one MD5 in common.
-    images_url_once: {
-      sqlite: "UNIQUE (url)",
-      postgres: "UNIQUE (md5(url), md5(reverse(url)))",
-    },
-    images_url: { postgres: "USING hash (url)" },
+    images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
     images_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
     images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
-    images_abandoned: "(id) WHERE unneeded_since = 0",
-    images_payer: "(payer_id) WHERE payer_id IS NOT NULL",
+    images_untold: "(seller_no) WHERE untold IS NOT NULL",
   },
 };
 
-/** One for each URL of an upload. */
+/** One for each URL of an upload that was not stored already. */
 const transactionImages: Table = {
   name: "transaction_images",
   columns: {
@@ -353,76 +353,42 @@ const transactionImages: Table = {
     refs: "integer",
     status: "text",
     attempts: "integer",
-    code: "text?",
-    message: "text?",
-    validator: "text?",
-    // the attempt that was in progress when the image was asked for
-    lease_id: "text?",
+    // attempts of the image up to this one do not count
     after_attempt: "integer",
     created_at: "integer",
-  },
-  key: "transaction_id, ordinal",
-  refersTo: { transactions: "seller_no, transaction_id", images: "image_id" },
-  indexes: {
-    transaction_images_waiting:
-      "(image_id, transaction_id, ordinal) WHERE status = 'pending'",
-    transaction_images_image: "(image_id)",
-  },
-};
-
-/** Sellers who wait for an image, with the time of its next attempt. */
-const imageAskers: Table = {
-  name: "image_askers",
-  columns: {
-    image_id: "id",
-    seller_id: "text",
-    origin: "text",
-    due_at: "integer",
-  },
-  key: "image_id, seller_id",
-  indexes: { image_askers_queue: "(seller_id, origin, due_at)" },
-  inKeyOrder: true,
-};
-
-/** Ends of images that those after (transaction_id, ordinal) wait for still. */
-const imageAnswers: Table = {
-  name: "image_answers",
-  columns: {
-    image_id: "id",
-    attempt: "integer",
-    lease_id: "text",
-    status: "text",
+    // the version that the upload saw
+    validator: "text?",
     code: "text?",
     message: "text?",
-    validator: "text?",
-    transaction_id: "id",
-    ordinal: "integer",
   },
-  key: "image_id, attempt",
-  refersTo: { images: "image_id" },
+  key: "seller_no, transaction_id, ordinal",
+  refersTo: {
+    transactions: "seller_no, transaction_id",
+    images: "seller_no, image_id",
+  },
+  indexes: {
+    transaction_images_waiting: `(seller_no, image_id, transaction_id, ordinal)
+      WHERE status = 'pending'`,
+    transaction_images_image: "(seller_no, image_id)",
+  },
 };
 
 /** Which products show an image, to find them when it changes. */
 const productImages: Table = {
   name: "product_images",
-  columns: { image_id: "id", seller_no: "integer", product_id: "id" },
-  key: "image_id, seller_no, product_id",
+  columns: { seller_no: "integer", image_id: "id", product_id: "id" },
+  key: "seller_no, image_id, product_id",
   inKeyOrder: true,
 };
 
 /**
- * Images that changed and have many products: those up to (seller_no,
- * product_id) have the number of the change.
+ * Images that changed and that many products show: those up to product_id have
+ * the number of the change.
  */
 const changedImages: Table = {
   name: "changed_images",
-  columns: {
-    image_id: "id",
-    seller_no: "integer DEFAULT 0",
-    product_id: "id",
-  },
-  key: "image_id",
-  refersTo: { images: "image_id" },
+  columns: { seller_no: "integer", image_id: "id", product_id: "id" },
+  key: "seller_no, image_id",
 };
 
 const webhooks: Table = {
@@ -574,8 +540,6 @@ export const SCHEMA: readonly Table[] = [
   idempotencyKeys,
   images,
   transactionImages,
-  imageAskers,
-  imageAnswers,
   productImages,
   changedImages,
   webhooks,

@@ -2,7 +2,8 @@
  * The rules of images: the states of a job, why one can fail, when it is tried
  * again, and how two versions of a URL's content are told apart.
  *
- * One row of `images` is both the stored copy of a URL and the job to fetch it:
+ * One row of `images` is both a seller's stored copy of a URL and the job to
+ * fetch it:
  *
  *     pending ──► stored     the bytes are on disk (or were, unmodified)
  *        │  └───► failed     a final answer, or the retry schedule has ended
@@ -13,13 +14,14 @@
  *                                  as if it had never been fetched
  *     pruned ──► pending           a transaction needs it again
  *
- * A job in progress is `pending` with a lease. It belongs to all sellers that
- * request it: each gets five attempts from then on, so a request for a job that
- * is being retried restarts its schedule. Earlier requests are answered when
- * they have had their own five attempts and as much time as those take.
+ * A job in progress is `pending` with a lease. Each request for it gets five
+ * attempts from then on, so a request for a job that is being retried restarts
+ * its schedule. Earlier requests are answered when they have had their own five
+ * attempts and as much time as those take.
  */
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
+import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import type { CodeEntry } from "../lib/errors.ts";
 
 export type ImageState =
@@ -27,6 +29,17 @@ export type ImageState =
   | "stored"
   | "failed"
   | "pruned";
+
+/**
+ * The id of the image with this URL among those of a seller: a UUID (version 8)
+ * from its SHA-256, so the key finds a URL of any length.
+ */
+export function imageIdOf(url: string): string {
+  const hex = hash("sha256", url);
+  const part = (from: number, to: number) => hex.slice(from, to);
+  return `${part(0, 8)}-${part(8, 12)}-8${part(12, 15)}-8${part(15, 18)}-` +
+    part(18, 30);
+}
 
 /** An image as a product shows it, independent of any running job. */
 export interface ShownImage {
@@ -199,6 +212,14 @@ const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
 export const ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 /** A longer `Retry-After` is not honoured; no other pause is as long. */
 export const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
+
+/** The queue of images. */
+export const IMAGES: LeaseQueue = {
+  table: "images",
+  longestPauseMs: RETRY_AFTER_LIMIT_MS,
+  neverPutOff: "FALSE",
+};
+
 const JITTER = 0.2;
 /** The longest time that all attempts take without a `Retry-After`. */
 export const RETRY_SPAN_MS = (1 + JITTER) *

@@ -1,16 +1,10 @@
 /**
  * How transactions request images and read their states: rows of `images` (one
- * for each URL, whoever uses it) and of `transaction_images`. `rows/queue.ts`
- * and `rows/outcomes.ts` handle the jobs.
+ * for each URL of a seller) and of `transaction_images`. `rows/queue.ts` and
+ * `rows/outcomes.ts` handle the jobs.
  */
 import { originsOf } from "../lib/url.ts";
-import {
-  type Ask,
-  ASKED,
-  type AskedImage,
-  askFor,
-  attemptsBefore,
-} from "./rows/askers.ts";
+import { imageIdOf, type ImageState } from "./image.ts";
 import {
   inLists,
   marks,
@@ -41,65 +35,106 @@ export interface ImageRequest {
   images: readonly RequestedImage[];
 }
 
-/** The columns of a URL's row that a request needs. */
+/** The locked row of an image, as far as a request needs it. */
+export interface AskedImage {
+  id: string;
+  /** `new`: this write has inserted it, and nothing has asked for it yet. */
+  state: ImageState | "new";
+  lease_id: string | null;
+  /** Attempts that have ended, since the row was inserted. */
+  attempts: number;
+  /** The retry schedule counts attempts after this one. */
+  after_attempt: number;
+}
+
+/** The columns of an `AskedImage`. */
+export const ASKED = "id, state, lease_id, attempts, after_attempt";
+
 interface TakenImage extends AskedImage {
   sha256: string | null;
   validator: string | null;
 }
 
-/** Rows that a write has locked, so that no job of them ends before it. */
-export interface TakenImages {
-  byUrl: ReadonlyMap<string, TakenImage>;
-  /** Ids of the rows that it inserted. */
-  inserted: ReadonlySet<string>;
-}
+/**
+ * Rows that a write has locked, by URL, so that no job of them ends before it.
+ */
+export type TakenImages = ReadonlyMap<string, TakenImage>;
 
 /** The result of a request for images. */
 export interface RequestedCounts {
   /** Counts of references, which the caller writes to the transaction. */
   pending: number;
   reused: number;
-  /** The id of each URL. */
-  ids: Map<string, string>;
   /** Ordinals of the images that are pending; only those have a row. */
   waiting: Set<number>;
 }
 
 /**
- * Locks the images of these URLs, and inserts those that are not known. All are
- * locked in the order of their URLs and before any product, as jobs that end do
- * it: else two writes could wait for each other.
+ * Locks the images of these URLs, and inserts those that the seller has not
+ * named before. All are locked in the order of their ids and before any product,
+ * as jobs that end do it: else two writes could wait for each other.
  */
 export async function takeImages(
   tx: Tx,
+  sellerNo: number,
   named: Iterable<string>,
-  uuid: () => string,
 ): Promise<TakenImages> {
-  const urls = [...new Set(named)].sort();
+  const urls = [...new Set(named)];
   const origins = originsOf(urls);
-  const ids = urls.map(() => uuid());
+  const images = urls.map((url, i) => ({
+    id: imageIdOf(url),
+    url,
+    origin: origins[i],
+  })).sort(byId);
   const at = tx.now();
+  const ids = images.map(({ id }) => id);
   // Both are sent before anything that the caller sends next.
-  const [, found] = await together(
-    tx.runMany(TAKE, urls.map((url, i) => [ids[i], url, origins[i], at])),
-    imagesByUrl(tx, urls),
+  const [, rows] = await together(
+    tx.runMany(
+      TAKE,
+      images.map(({ id, url, origin }) => [sellerNo, id, url, origin, at]),
+    ),
+    takenRows(tx, sellerNo, ids),
   );
-  const inserted = ids.filter((id, i) => found.get(urls[i])!.id === id);
-  return { byUrl: found, inserted: new Set(inserted) };
+  return new Map(images.map(({ id, url }) => [url, rows.get(id)!]));
+}
+
+/** Inserts the row of a URL, or locks it. */
+const TAKE = `INSERT INTO images (seller_no, id, url, origin, state, attempts,
+     crashes, created_at)
+   VALUES (?, ?, ?, ?, 'new', 0, 0, ?)
+   ON CONFLICT (seller_no, id) DO UPDATE SET state = images.state`;
+
+async function takenRows(
+  tx: Tx,
+  sellerNo: number,
+  ids: readonly string[],
+): Promise<Map<string, TakenImage>> {
+  const lists = await together(
+    ...inLists(ids).map((list) =>
+      tx.all<TakenImage>(
+        `SELECT ${ASKED}, sha256, validator FROM images
+         WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+        [sellerNo, ...list],
+      )
+    ),
+  );
+  return new Map(lists.flat().map((image) => [image.id, image]));
 }
 
 /** Deletes the rows that a write inserted and does not ask for. */
 export async function dropUnasked(
   tx: Tx,
-  { byUrl, inserted }: TakenImages,
+  sellerNo: number,
+  taken: TakenImages,
   asked: Iterable<string>,
 ): Promise<void> {
   const kept = new Set(asked);
-  const unasked = [...byUrl.values()]
-    .filter(({ id, url }) => inserted.has(id) && !kept.has(url));
+  const unasked = [...taken]
+    .filter(([url, { state }]) => state === "new" && !kept.has(url));
   await tx.runMany(
-    "DELETE FROM images WHERE id = ?",
-    unasked.map(({ id }) => [id]),
+    "DELETE FROM images WHERE seller_no = ? AND id = ?",
+    unasked.map(([, { id }]) => [sellerNo, id]),
   );
 }
 
@@ -114,77 +149,77 @@ export async function requestImages(
   { seller, transactionId, at, images }: ImageRequest,
   taken: TakenImages,
 ): Promise<RequestedCounts> {
-  const asks: Ask[] = [];
+  const asked: AskedImage[] = [];
   const rows: Param[][] = [];
-  const counts: RequestedCounts = {
-    pending: 0,
-    reused: 0,
-    ids: new Map(),
-    waiting: new Set(),
-  };
+  const counts = { pending: 0, reused: 0, waiting: new Set<number>() };
   for (const { ordinal, url, refs, validator, asStored } of images) {
-    const image = taken.byUrl.get(url)!;
-    const { id, lease_id: lease } = image;
-    counts.ids.set(url, id);
+    const image = taken.get(url)!;
     if (asStored ? image.sha256 !== null : isCurrent(image, validator)) {
       counts.reused += refs;
       continue;
     }
-    asks.push({ image, sellerId: seller.id });
-    const asked = [validator, lease, attemptsBefore(image), at];
-    rows.push([seller.no, transactionId, ordinal, id, refs, ...asked]);
+    asked.push(image);
+    const version = [validator, attemptsBefore(image), at];
+    rows.push([seller.no, transactionId, ordinal, image.id, refs, ...version]);
     counts.waiting.add(ordinal);
     counts.pending += refs;
   }
-  await askFor(tx, asks, at);
+  await askFor(tx, seller.no, asked, at);
   await tx.runMany(INSERT_WAITING, rows);
   return counts;
 }
 
-/** Compares by URL: the order in which rows of images are locked. */
-export function byUrl(a: { url: string }, b: { url: string }): number {
-  return a.url < b.url ? -1 : a.url > b.url ? 1 : 0;
+const INSERT_WAITING =
+  `INSERT INTO transaction_images (seller_no, transaction_id, ordinal, image_id,
+     refs, status, attempts, validator, after_attempt, created_at)
+   VALUES (?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`;
+
+function isCurrent(image: TakenImage, validator: string | null): boolean {
+  return image.sha256 !== null && validator !== null &&
+    image.validator === validator;
+}
+
+/** The attempts that do not count for a request made now. */
+function attemptsBefore({ attempts, lease_id }: AskedImage): number {
+  // The attempt in progress began before the request.
+  return lease_id === null ? attempts : attempts + 1;
+}
+
+export function isSettled({ state }: AskedImage): boolean {
+  return state !== "pending";
 }
 
 /**
- * Inserts the row of a URL, or locks it: no job can end between this read and
- * the commit.
+ * Queues images, whose rows are locked. A finished job starts again; a pending
+ * one is due at once, and its retry schedule starts again, because the new
+ * request has just seen its host answer.
  */
-const TAKE = `INSERT INTO images (id, url, origin, state, attempts, crashes,
-     created_at)
-   VALUES (?, ?, ?, 'pending', 0, 0, ?)
-   ON CONFLICT (url) DO UPDATE SET state = images.state`;
-
-/** The same for a known URL. */
-const TAKE_KNOWN = "UPDATE images SET state = state WHERE url = ?";
-
-const INSERT_WAITING =
-  `INSERT INTO transaction_images (seller_no, transaction_id, ordinal, image_id,
-     refs, status, attempts, validator, lease_id, after_attempt, created_at)
-   VALUES (?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?, ?)`;
-
-async function imagesByUrl(
+export async function askFor(
   tx: Tx,
-  urls: readonly string[],
-): Promise<Map<string, TakenImage>> {
-  const lists = await together(
-    ...inLists(urls).map((list) =>
-      tx.all<TakenImage>(
-        `SELECT ${ASKED}, sha256, validator FROM images
-       WHERE url IN (${marks(list.length)})`,
-        list,
-      )
-    ),
+  sellerNo: number,
+  images: readonly AskedImage[],
+  at: number,
+): Promise<void> {
+  await tx.runMany(
+    `UPDATE images SET state = 'pending', crashes = 0, code = NULL,
+       message = NULL, after_attempt = attempts, untold = NULL, due_at = ?
+     WHERE seller_no = ? AND id = ?`,
+    images.filter(isSettled).map(({ id }) => [at, sellerNo, id]),
   );
-  return new Map(lists.flat().map((image) => [image.url, image]));
+  const retried = images.filter((image) =>
+    !isSettled(image) && attemptsBefore(image) > image.after_attempt
+  );
+  await tx.runMany(
+    `UPDATE images SET after_attempt = ?,
+       due_at = CASE WHEN lease_id IS NULL THEN ? ELSE due_at END
+     WHERE seller_no = ? AND id = ?`,
+    retried.map((image) => [attemptsBefore(image), at, sellerNo, image.id]),
+  );
 }
 
-function isCurrent(
-  image: TakenImage,
-  validator: string | null,
-): boolean {
-  return image.sha256 !== null && validator !== null &&
-    image.validator === validator;
+/** Compares by id: the order in which images of a seller are locked. */
+export function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
 /**
@@ -197,30 +232,26 @@ export async function retryImages(
   transactionId: string,
   at: number,
 ): Promise<number> {
-  const failed = await tx.all<{ ordinal: number; refs: number; url: string }>(
-    `SELECT t.ordinal, t.refs, i.url FROM transaction_images t
-     JOIN images i ON i.id = t.image_id
-     WHERE t.transaction_id = ? AND t.status = 'failed' ORDER BY t.ordinal`,
-    [transactionId],
+  const failed = await tx.all<{ ordinal: number; refs: number; id: string }>(
+    `SELECT ordinal, refs, image_id AS id FROM transaction_images
+     WHERE seller_no = ? AND transaction_id = ? AND status = 'failed'
+     ORDER BY image_id, ordinal`,
+    [seller.no, transactionId],
   );
   if (failed.length === 0) return 0;
-  failed.sort(byUrl);
-  await tx.runMany(TAKE_KNOWN, failed.map(({ url }) => [url]));
-  const taken = await imagesByUrl(tx, failed.map(({ url }) => url));
-  const asks = [...taken.values()].map((image) => ({
-    image,
-    sellerId: seller.id,
-  }));
-  await askFor(tx, asks, at);
+  await tx.runMany(
+    "UPDATE images SET state = state WHERE seller_no = ? AND id = ?",
+    failed.map(({ id }) => [seller.no, id]),
+  );
+  const taken = await takenRows(tx, seller.no, failed.map(({ id }) => id));
+  await askFor(tx, seller.no, [...taken.values()], at);
   await tx.runMany(
     `UPDATE transaction_images SET status = 'pending', attempts = 0,
-       code = NULL, message = NULL, lease_id = ?, after_attempt = ?,
-       created_at = ?
-     WHERE transaction_id = ? AND ordinal = ?`,
-    failed.map(({ ordinal, url }) => {
-      const image = taken.get(url)!;
-      const asked = [image.lease_id, attemptsBefore(image), at];
-      return [...asked, transactionId, ordinal];
+       code = NULL, message = NULL, after_attempt = ?, created_at = ?
+     WHERE seller_no = ? AND transaction_id = ? AND ordinal = ?`,
+    failed.map(({ ordinal, id }) => {
+      const before = attemptsBefore(taken.get(id)!);
+      return [before, at, seller.no, transactionId, ordinal];
     }),
   );
   const refs = failed.reduce((sum, image) => sum + image.refs, 0);
@@ -248,6 +279,7 @@ export interface UnsettledImage {
 /** Those of these images of a transaction that are pending or failed. */
 export async function unsettledImages(
   sql: Sql,
+  sellerNo: number,
   transactionId: string,
   ordinals: readonly number[],
 ): Promise<UnsettledImage[]> {
@@ -263,10 +295,12 @@ export async function unsettledImages(
                 WHEN i.attempts > t.after_attempt THEN i.code END AS code,
            CASE WHEN t.status <> 'pending' THEN t.message
                 WHEN i.attempts > t.after_attempt THEN i.message END AS message
-         FROM transaction_images t JOIN images i ON i.id = t.image_id
-         WHERE t.transaction_id = ? AND t.ordinal IN (${marks(list.length)})
+         FROM transaction_images t
+           JOIN images i ON i.seller_no = t.seller_no AND i.id = t.image_id
+         WHERE t.seller_no = ? AND t.transaction_id = ?
+           AND t.ordinal IN (${marks(list.length)})
            AND t.status IN ('pending', 'failed')`,
-        [transactionId, ...list],
+        [sellerNo, transactionId, ...list],
       ),
     );
   }

@@ -3,7 +3,7 @@
  * and jobs of `operations/maintenance.ts`.
  */
 import type { Clock } from "../deps.ts";
-import { imageFile } from "./image.ts";
+import { imageFile, IMAGES } from "./image.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { inParallel } from "../lib/in_parallel.ts";
@@ -11,26 +11,25 @@ import {
   type ImageFile,
   type ImageStore,
   PREFIXES,
-  sha256Of,
 } from "./storage/blob_store.ts";
-import { type Db, MAINTENANCE, type Sql } from "../database/db.ts";
+import { type Db, MAINTENANCE } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
   forgetUnneeded,
-  hasUnneeded,
-  markUnneeded,
+  type ImageKey,
   neededCopiesUnder,
   refetchCopies,
 } from "./rows/copies.ts";
-import { heldLeases } from "./rows/queue.ts";
+import { positionOf, setPosition } from "./rows/positions.ts";
+import { heldLeases } from "../jobs/lease_queue.ts";
 import { pause } from "../lib/waits.ts";
 
 /** While images are being fetched, a younger file may be one of them. */
 const YOUNG_MS = 10 * 60_000;
 /** Files that are looked at concurrently. */
 const AT_ONCE = 8;
-/** Files whose rows one write marks as pruned. */
+/** Files that are removed together. */
 const REMOVED_AT_ONCE = 100;
 /** How often, and how long, `images prune` waits for downloads to end. */
 const LOOK_AGAIN_MS = 500;
@@ -84,31 +83,28 @@ export async function pruneImages(
       : await store.parts.remove(lease);
     if (part !== null) note(part);
   }
+  const now = clock.now();
+  if (!dryRun) await Array.fromAsync(forgetRows(db, { now, since: now }));
+  const copiesOf = dryRun ? neededCopiesUnder : copiesUnder;
   for (const prefix of PREFIXES) {
-    if (dryRun) {
-      const unneeded = await unneededFiles(db, store, prefix, clock.now());
-      unneeded.forEach(note);
-      continue;
-    }
-    for await (const files of removeUnder(db, store, clock, prefix)) {
-      files.forEach(note);
-    }
+    if (!dryRun) await store.mend(prefix);
+    const files = await unneededFiles(db, store, prefix, now, copiesOf);
+    const removing = dryRun
+      ? [files]
+      : removeFiles({ db, images: store, clock }, prefix, files);
+    for await (const gone of removing) gone.forEach(note);
   }
-  if (dryRun) return report;
-  if (!store.removesSafely) {
+  if (!dryRun && !store.removesSafely) {
     await Array.fromAsync(refetchRemoved(db, store, report.files, clock));
   }
-  const now = clock.now();
-  await Array.fromAsync(sweepRows(db, { now, since: now }));
   return report;
 }
 
 type ImageServices = Pick<Services, "config" | "db" | "deps" | "images">;
 
 /**
- * Removes the files and rows of images that nothing has needed for
- * SELLER_KEEP_IMAGES_DAYS. A file is removed first, its row once no upload
- * refers to it.
+ * Gives up the images that nothing has needed for SELLER_KEEP_IMAGES_DAYS, and
+ * removes the files that no seller's row names any more.
  */
 export async function* sweepUnneeded(
   services: ImageServices,
@@ -117,46 +113,60 @@ export async function* sweepUnneeded(
   if (config.keepImagesDays === 0) return;
   const now = deps.clock.now();
   const since = now - config.keepImagesDays * DAY_MS;
-  yield* sweepFiles(services, since);
-  yield* sweepRows(db, { now, since });
+  yield* forgetRows(db, { now, since });
+  yield* sweepFiles(services);
+}
+
+/** The job that removes the files of removed sellers; its name and position. */
+export const UNNAMED_FILES = "unnamed_files";
+
+/** Removes the files that no row names, after rows of a seller were deleted. */
+export async function* sweepUnnamed(
+  services: Omit<ImageServices, "config">,
+): AsyncGenerator<number, void> {
+  const { db } = services;
+  const position = await db.read((sql) => positionOf(sql, UNNAMED_FILES));
+  if (position === "") return;
+  yield* sweepFiles(services);
+  await db.write(async (tx) => {
+    const present = await positionOf(tx, UNNAMED_FILES);
+    if (present === position) await setPosition(tx, UNNAMED_FILES, "");
+  }, MAINTENANCE);
 }
 
 /**
- * Removes the rows without a copy that nothing has needed since `since` and
- * that no upload refers to. Times in Unix milliseconds.
+ * Gives up the images that nothing has needed since `since`. Times in Unix
+ * milliseconds.
  */
-async function* sweepRows(
+async function* forgetRows(
   db: Db,
   times: { now: number; since: number },
 ): AsyncGenerator<number, void> {
-  for (let after: string | null = BEFORE_ALL_IDS; after !== null;) {
-    const from: string = after;
-    const { last, deleted } = await db.write(
-      (tx) => markUnneeded(tx, from, times),
+  let after: ImageKey | null = { sellerNo: 0, id: BEFORE_ALL_IDS };
+  while (after !== null) {
+    const from: ImageKey = after;
+    const { last, forgotten } = await db.write(
+      (tx) => forgetUnneeded(tx, from, times),
       MAINTENANCE,
     );
-    yield deleted;
+    yield forgotten;
     after = last;
   }
 }
 
-/**
- * Removes the files of images that nothing has needed since `since` (Unix
- * milliseconds).
- */
-export async function* sweepFiles(
+/** Removes the files that no row names. */
+async function* sweepFiles(
   { db, deps: { clock }, images }: Omit<ImageServices, "config">,
-  since: number,
 ): AsyncGenerator<number, void> {
   const removed: string[] = [];
   for (const prefix of PREFIXES) {
     yield 0;
-    const isUnneeded = (sql: Sql) => hasUnneeded(sql, prefix, since);
-    if (!await db.read(isUnneeded, { single: true })) continue;
-    const pieces = removeUnder(db, images, clock, prefix, since);
-    for await (const files of pieces) {
-      for (const { name } of files) removed.push(name);
-      yield files.length;
+    await images.mend(prefix);
+    const files = await unneededFiles(db, images, prefix, clock.now());
+    const removing = removeFiles({ db, images, clock }, prefix, files);
+    for await (const gone of removing) {
+      for (const { name } of gone) removed.push(name);
+      yield gone.length;
     }
   }
   if (!images.removesSafely) {
@@ -164,70 +174,50 @@ export async function* sweepFiles(
   }
 }
 
-/**
- * Removes, some at a time, the files below a prefix that nothing has needed
- * since `since` (Unix milliseconds), or without it that nothing needs now.
- */
-async function* removeUnder(
-  db: Db,
-  store: ImageStore,
-  clock: Clock,
-  prefix: string,
-  since?: number,
-): AsyncGenerator<ImageFile[]> {
-  await store.mend(prefix);
-  const files = await unneededFiles(db, store, prefix, clock.now(), since);
-  for (let start = 0; start < files.length; start += REMOVED_AT_ONCE) {
-    const some = files.slice(start, start + REMOVED_AT_ONCE);
-    yield await removeUnneeded(db, store, prefix, some, clock);
-  }
-}
-
+/** The files below a prefix that belong to none of the copies. */
 async function unneededFiles(
   db: Db,
   store: ImageStore,
   prefix: string,
   now: number,
-  since?: number,
+  copiesOf = copiesUnder,
 ): Promise<ImageFile[]> {
   const names = await store.names(prefix);
   if (names.length === 0) return [];
-  // One snapshot, taken after the files were listed: a file without a row is
-  // then still under a lease in it.
-  const { needed, busy } = await db.read(async (sql) => ({
-    needed: new Set(
-      (await neededCopiesUnder(sql, prefix, since)).map(imageFile),
-    ),
-    busy: (await heldLeases(sql)).size > 0,
-  }));
-  const unneeded = names.filter((name) => !needed.has(name));
+  // Read after the files were listed: a file without a row is under a lease.
+  const { used, busy } = await usedUnder(db, prefix, copiesOf);
+  const unneeded = names.filter((name) => !used.has(name));
   const files = await inParallel(AT_ONCE, unneeded, (name) => store.look(name));
   return files.filter((file) => file !== null)
     .filter((file) => !busy || !isYoung(file, now));
 }
 
+/** The names of copies below a prefix, and whether any lease is held. */
+function usedUnder(db: Db, prefix: string, copiesOf = copiesUnder) {
+  return db.read(async (sql) => ({
+    used: new Set((await copiesOf(sql, prefix)).map(imageFile)),
+    busy: (await heldLeases(sql, IMAGES)).size > 0,
+  }));
+}
+
 /**
- * Marks the rows of these files as pruned, then removes the files, except those
- * that an upload has requested or a download has rewritten meanwhile.
+ * Removes files of a prefix, some at a time, except those that a row names again
+ * or that a download has rewritten meanwhile.
  */
-async function removeUnneeded(
-  db: Db,
-  store: ImageStore,
+async function* removeFiles(
+  { db, images, clock }: { db: Db; images: ImageStore; clock: Clock },
   prefix: string,
   files: readonly ImageFile[],
-  clock: Clock,
-): Promise<ImageFile[]> {
-  const hashes = files.map(({ name }) => sha256Of(name));
-  await db.write((tx) => forgetUnneeded(tx, hashes), MAINTENANCE);
-  return await store.remove(files, async (files) => {
-    const { used, busy } = await db.read(async (sql) => ({
-      used: new Set((await copiesUnder(sql, prefix)).map(imageFile)),
-      busy: (await heldLeases(sql)).size > 0,
-    }));
-    return files.filter((file) =>
-      !used.has(file.name) && !(busy && isYoung(file, clock.now()))
-    );
-  });
+): AsyncGenerator<ImageFile[]> {
+  for (let start = 0; start < files.length; start += REMOVED_AT_ONCE) {
+    const some = files.slice(start, start + REMOVED_AT_ONCE);
+    yield await images.remove(some, async (present) => {
+      const { used, busy } = await usedUnder(db, prefix);
+      return present.filter((file) =>
+        !used.has(file.name) && !(busy && isYoung(file, clock.now()))
+      );
+    });
+  }
 }
 
 /**
@@ -260,10 +250,10 @@ async function* leasesEnded(
   db: Db,
   clock: Clock,
 ): AsyncGenerator<number, void> {
-  const leases = await db.read((sql) => heldLeases(sql));
+  const leases = await db.read((sql) => heldLeases(sql, IMAGES));
   const deadline = clock.monotonic() + WAIT_MS;
   for (;;) {
-    const held = await db.read((sql) => heldLeases(sql));
+    const held = await db.read((sql) => heldLeases(sql, IMAGES));
     if (leases.isDisjointFrom(held)) return;
     if (clock.monotonic() > deadline) return;
     await pause(clock, LOOK_AGAIN_MS);
@@ -280,6 +270,6 @@ async function unclaimedParts(db: Db, store: ImageStore): Promise<string[]> {
   const leases = await store.parts.leases();
   if (leases.length === 0) return [];
   // Read after the files were listed, so later downloads are not among them.
-  const held = await db.read((sql) => heldLeases(sql));
+  const held = await db.read((sql) => heldLeases(sql, IMAGES));
   return leases.filter((lease) => !held.has(lease));
 }

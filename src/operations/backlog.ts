@@ -22,21 +22,21 @@ export interface Backlog {
 
 /** The sizes of all queues; each count ends at `COUNT_LIMIT`. */
 export async function countBacklog(sql: Sql): Promise<Backlog> {
-  const count = async (table: string, condition: string, what = "1") => {
+  const count = async (table: string, condition: string) => {
     const row = await sql.get<{ n: number }>(
       `SELECT COUNT(*) AS n FROM
-         (SELECT ${what} FROM ${table} WHERE ${condition} LIMIT ?) AS counted`,
+         (SELECT 1 FROM ${table} WHERE ${condition} LIMIT ?) AS counted`,
       [COUNT_LIMIT],
     );
     return row!.n;
   };
-  const deliveriesInFlight = await count(
-    "deliveries",
-    "lease_until IS NOT NULL",
-  );
+  const [imagesInFlight, deliveriesInFlight] = [
+    await count("images", "lease_id IS NOT NULL"),
+    await count("deliveries", "lease_until IS NOT NULL"),
+  ];
   return {
-    images: await count("image_askers", "TRUE", "DISTINCT image_id"),
-    imagesInFlight: await count("images", "lease_id IS NOT NULL"),
+    images: await count("images", "due_at IS NOT NULL") + imagesInFlight,
+    imagesInFlight,
     deliveries: await count("deliveries", "due_at IS NOT NULL") +
       deliveriesInFlight,
     deliveriesInFlight,
@@ -56,9 +56,9 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
 export async function oldestDueImage(sql: Sql): Promise<number | null> {
   const row = await sql.get<{ due: number | null }>(
     `SELECT MIN(due_at) AS due FROM
-       (SELECT due_at FROM image_askers
-        WHERE seller_id NOT IN (SELECT id FROM sellers WHERE status <> 'active')
-          AND image_id NOT IN (SELECT id FROM images WHERE lease_id IS NOT NULL)
+       (SELECT due_at FROM images
+        WHERE due_at IS NOT NULL AND seller_no NOT IN
+          (SELECT seller_no FROM sellers WHERE status <> 'active')
         LIMIT ?) AS waiting`,
     [COUNT_LIMIT],
   );

@@ -6,7 +6,7 @@
  */
 import type { Services } from "../services.ts";
 import { Signal } from "../jobs/signals.ts";
-import type { BringForward } from "./due_times.ts";
+import { bringForward, type LeaseQueue } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
 
 const LOOK_MS = 1_000;
@@ -15,7 +15,7 @@ const WORTH_MS = 2_000;
 
 export class ClockWatch {
   readonly #services: Pick<Services, "deps" | "db" | "signals">;
-  readonly #bringForward: BringForward;
+  readonly #queue: LeaseQueue;
   readonly #loop: Loop;
   readonly #isMine: () => boolean;
   /** Difference between the system's clock and the monotonic clock. */
@@ -28,12 +28,12 @@ export class ClockWatch {
    */
   constructor(
     services: Pick<Services, "deps" | "db" | "signals">,
-    bringForward: BringForward,
+    queue: LeaseQueue,
     isMine: () => boolean,
   ) {
     const { deps } = services;
     this.#services = services;
-    this.#bringForward = bringForward;
+    this.#queue = queue;
     this.#isMine = isMine;
     this.#offset = this.#currentOffset();
     this.#loop = new Loop({
@@ -64,7 +64,9 @@ export class ClockWatch {
     const ms = Math.round(this.#offset - offset);
     if (ms > WORTH_MS && this.#isMine()) {
       deps.log.warn("clock_went_back", { ms });
-      await db.write((tx) => this.#bringForward(tx, deps.clock.now(), ms));
+      await db.write((tx) =>
+        bringForward(tx, this.#queue, deps.clock.now(), ms)
+      );
       signals.images.announce();
       signals.deliveries.announce();
     }

@@ -20,11 +20,17 @@ import {
   sweepFormerSecrets,
   sweepReferences,
 } from "../webhooks/retention.ts";
-import { sweepAbandoned } from "../images/abandoned.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
-import { sweepParts, sweepUnneeded } from "../images/retention.ts";
+import {
+  sweepParts,
+  sweepUnnamed,
+  sweepUnneeded,
+  UNNAMED_FILES,
+} from "../images/retention.ts";
 import { MISSING_IMAGES, refetchMissing } from "../images/verify.ts";
-import { correctDeliveryTimes, correctImageTimes } from "./due_times.ts";
+import { IMAGES } from "../images/image.ts";
+import { correctTimes } from "../jobs/lease_queue.ts";
+import { DELIVERIES } from "../webhooks/webhook.ts";
 import { sweepHourlyCounts } from "./hourly_counts.ts";
 
 /** The services that jobs use. */
@@ -111,13 +117,15 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     name: "delivery_times",
     role: "webhooks",
     everyMs: Infinity,
-    run: correctDeliveryTimes,
+    run: ({ db, deps, signals }) =>
+      correctTimes(db, DELIVERIES, deps.clock.now(), signals.deliveries),
   },
   {
     name: "image_times",
     role: "images",
     everyMs: Infinity,
-    run: correctImageTimes,
+    run: ({ db, deps, signals }) =>
+      correctTimes(db, IMAGES, deps.clock.now(), signals.images),
   },
   {
     name: "image_parts",
@@ -132,10 +140,10 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
     run: refetchMissing,
   },
   {
-    name: "abandoned_images",
+    name: UNNAMED_FILES,
     role: "images",
     everyMs: 5 * OFTEN,
-    run: sweepAbandoned,
+    run: sweepUnnamed,
   },
   {
     name: "unneeded_images",

@@ -11,7 +11,7 @@ import type { Sql, Tx } from "../database/db.ts";
 const OVERRIDES = {
   /** Stored products. */
   products: "product_limit",
-  /** Bytes of stored images that the seller was the first to ask for. */
+  /** Bytes of the stored copies of the seller's images. */
   image_bytes: "image_quota",
 } as const;
 
@@ -26,15 +26,15 @@ export interface Quota {
 /** A seller's quota; `fallback` is the limit of sellers without their own. */
 export async function quotaOf(
   sql: Sql,
-  sellerId: string,
+  sellerNo: number,
   resource: Resource,
   fallback: number,
 ): Promise<Quota> {
   const quota = await sql.get<Quota>(
     `SELECT COALESCE(sellers.${OVERRIDES[resource]}, ?) AS "limit",
        ${usedOf(resource)} AS used
-     FROM sellers WHERE sellers.id = ?`,
-    [fallback, sellerId],
+     FROM sellers WHERE sellers.seller_no = ?`,
+    [fallback, sellerNo],
   );
   return quota ?? { limit: 0, used: 0 };
 }
@@ -42,7 +42,7 @@ export async function quotaOf(
 /** A subquery: how much of a resource the seller of the outer query uses. */
 export function usedOf(resource: Resource): string {
   return `COALESCE((SELECT SUM(used) FROM seller_usage
-        WHERE seller_id = sellers.id AND resource = '${resource}'), 0)`;
+        WHERE seller_no = sellers.seller_no AND resource = '${resource}'), 0)`;
 }
 
 /** The row that a write changes. */
@@ -51,35 +51,30 @@ const SHARDS: Record<Resource, string> = {
   image_bytes: "0",
 };
 
-/** Adds amounts, which may be negative, to the usage of sellers. */
+const INSERT = (resource: Resource) =>
+  `INSERT INTO seller_usage (seller_no, resource, shard, used)
+   VALUES (?, '${resource}', ${SHARDS[resource]}, ?)
+   ON CONFLICT (seller_no, resource, shard)
+     DO UPDATE SET used = seller_usage.used + excluded.used`;
+
+/** Adds an amount, which may be negative, to the usage of a seller. */
 export async function addUsage(
   tx: Tx,
+  sellerNo: number,
   resource: Resource,
-  amounts: ReadonlyMap<string, number>,
+  amount: number,
 ): Promise<void> {
-  await tx.runMany(
-    `INSERT INTO seller_usage (seller_id, resource, shard, used)
-     VALUES (?, ?, ${SHARDS[resource]}, ?)
-     ON CONFLICT (seller_id, resource, shard)
-       DO UPDATE SET used = seller_usage.used + excluded.used`,
-    [...amounts].filter(([, amount]) => amount !== 0).sort()
-      .map(([sellerId, amount]) => [sellerId, resource, amount]),
-  );
+  if (amount !== 0) await tx.exec(INSERT(resource), [sellerNo, amount]);
 }
 
 /**
- * Locks the usage of sellers until the commit, so that a quota decision stays
+ * Locks the usage of a seller until the commit, so that a quota decision stays
  * valid.
  */
 export async function lockUsage(
   tx: Tx,
-  sellerIds: Iterable<string>,
+  sellerNo: number,
   resource: "image_bytes",
 ): Promise<void> {
-  await tx.runMany(
-    `INSERT INTO seller_usage (seller_id, resource, shard, used)
-     VALUES (?, ?, 0, 0)
-     ON CONFLICT (seller_id, resource, shard) DO UPDATE SET used = seller_usage.used`,
-    [...sellerIds].sort().map((sellerId) => [sellerId, resource]),
-  );
+  await tx.exec(INSERT(resource), [sellerNo, 0]);
 }

@@ -5,6 +5,7 @@
 import { createHmac } from "node:crypto";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
+import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** The URL that is called for one trigger of one seller. */
@@ -93,8 +94,15 @@ export const RETRY_DELAYS: readonly number[] = [
 const RETRY_JITTER = 0.2;
 const RETRY_AFTER_MAX = 24 * HOUR_MS;
 /** The longest pause before a try. */
-export const LONGEST_RETRY_MS = (1 + RETRY_JITTER) *
+const LONGEST_RETRY_MS = (1 + RETRY_JITTER) *
   RETRY_DELAYS.reduce((most, ms) => Math.max(most, ms), RETRY_AFTER_MAX);
+
+/** The queue of deliveries; a new one is never put off. */
+export const DELIVERIES: LeaseQueue = {
+  table: "deliveries",
+  longestPauseMs: LONGEST_RETRY_MS,
+  neverPutOff: "failures = 0",
+};
 
 /**
  * Milliseconds until the next try after `failures` failed ones; null after the

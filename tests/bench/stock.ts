@@ -1,5 +1,6 @@
 /** Many products and images, made by the database itself, with any engine. */
 import { DatabaseSync } from "node:sqlite";
+import { imageIdOf } from "../../src/images/image.ts";
 import { connectTo, type ServerSettings } from "../support/postgres.ts";
 
 /** Of a PostgreSQL that is to hold them: durable, as in production. */
@@ -19,6 +20,8 @@ export interface Stock {
 
 /** Rows 1 to `products`, and the hexadecimal digits of a number. */
 interface Dialect {
+  /** The id of an image, of its URL. */
+  imageId: (url: string) => string;
   rows: (products: number) => string;
   hex: (n: string, digits: number) => string;
   uuid: (text: string) => string;
@@ -31,11 +34,16 @@ const SQLITE: Dialect = {
       SELECT i FROM n)`,
   hex: (n, digits) => `printf('%0${digits}x', ${n})`,
   uuid: (text) => text,
+  imageId: (url) => `image_id(${url})`,
 };
 const POSTGRES: Dialect = {
   rows: (products) => `generate_series(0::bigint, ${products} - 1) AS n (i)`,
   hex: (n, digits) => `lpad(to_hex(${n}), ${digits}, '0')`,
   uuid: (text) => `(${text})::uuid`,
+  imageId: (url) =>
+    `(SELECT (left(hex, 12) || '8' || substr(hex, 13, 3) || '8' ||
+        substr(hex, 16, 15))::uuid
+      FROM encode(sha256((${url})::bytea), 'hex') AS hex)`,
 };
 
 /** SHA-256 of the n-th image, spread over all first digits. */
@@ -50,13 +58,14 @@ export function sha256Of(n: number): string {
  * there are none.
  */
 function fillings(
-  { rows, hex, uuid }: Dialect,
+  { rows, hex, uuid, imageId }: Dialect,
   { products, sellers }: Stock,
   hasImages: boolean,
 ): string[] {
   const all = rows(products);
   const id = `'01a1f8b7-0000-7000-8000-' || ${hex("i", 12)}`;
   const seller = `1 + i % ${sellers}`;
+  const url = "'http://images.example/' || i || '.png'";
   const digest = `${hex("(i * 2654435761) % 4294967296", 8)} || ${
     hex("i", 56)
   }`;
@@ -72,19 +81,20 @@ function fillings(
     }, 'p-' || (i / ${sellers}), i + 1, 'active', 1,
        1, 1, 'in_stock', '100.50', 'SEK', 'new', 'Chair ' || i, '[]', ${images},
        '[]', '${"x".repeat(300)}' FROM ${all}`,
-    `INSERT INTO seller_usage (seller_id, resource, shard, used)
-     SELECT id, 'products', 0, ${Math.ceil(products / sellers)} FROM sellers`,
+    `INSERT INTO seller_usage (seller_no, resource, shard, used)
+     SELECT seller_no, 'products', 0, ${
+      Math.ceil(products / sellers)
+    } FROM sellers`,
   ];
   if (!hasImages) return ofProducts;
   return [
     ...ofProducts,
-    `INSERT INTO images (id, url, origin, state, attempts, crashes, created_at,
-       sha256, type, bytes, width, height, stored_at)
-     SELECT ${uuid(id)}, 'http://images.example/' || i || '.png',
-       'http://images.example', 'stored', 1, 0, 1, ${digest}, 'png', 1, 1, 1, 1
-     FROM ${all}`,
-    `INSERT INTO product_images (image_id, seller_no, product_id)
-     SELECT ${uuid(id)}, ${seller}, ${uuid(id)} FROM ${all}`,
+    `INSERT INTO images (seller_no, id, url, origin, state, attempts, crashes,
+       created_at, sha256, type, bytes, width, height, stored_at)
+     SELECT ${seller}, ${imageId(url)}, ${url}, 'http://images.example',
+       'stored', 1, 0, 1, ${digest}, 'png', 1, 1, 1, 1 FROM ${all}`,
+    `INSERT INTO product_images (seller_no, image_id, product_id)
+     SELECT ${seller}, ${imageId(url)}, ${uuid(id)} FROM ${all}`,
   ];
 }
 
@@ -96,6 +106,7 @@ export function fillSqlite(
 ): void {
   const raw = new DatabaseSync(file);
   raw.exec("PRAGMA synchronous = OFF");
+  raw.function("image_id", (url) => imageIdOf(String(url)));
   raw.exec("BEGIN");
   for (const sql of fillings(SQLITE, stock, hasImages)) raw.exec(sql);
   raw.exec("COMMIT");

@@ -16,8 +16,8 @@ import { bothEngines } from "../support/engine.ts";
 async function counted(app: TestApp): Promise<{ used: number; rows: number }> {
   return await app.app.db.read(async (sql) => {
     const used = await sql.get<{ used: number }>(
-      "SELECT SUM(used) AS used FROM seller_usage WHERE seller_id = ? AND resource = 'products'",
-      [app.sellerId],
+      "SELECT SUM(used) AS used FROM seller_usage WHERE seller_no = ? AND resource = 'products'",
+      [app.sellerNo],
     );
     const rows = await sql.get<{ n: number }>(
       "SELECT COUNT(*) AS n FROM products WHERE seller_no = ?",

@@ -8,10 +8,9 @@ import { type Setter, UPLOAD_SIZE, type Uploader } from "./writers.ts";
 /** What waits, in all tables; rows of these are work to do or under a lease. */
 const OPEN = `SELECT
   (SELECT COUNT(*) FROM transactions WHERE finished_at IS NULL) AS transactions,
-  (SELECT COUNT(*) FROM image_askers) AS askers,
-  (SELECT COUNT(*) FROM image_answers) AS answers,
   (SELECT COUNT(*) FROM images
-   WHERE state = 'pending' OR lease_id IS NOT NULL) AS images,
+   WHERE state = 'pending' OR due_at IS NOT NULL OR lease_id IS NOT NULL
+     OR untold IS NOT NULL) AS images,
   (SELECT COUNT(*) FROM deliveries
    WHERE state <> 'delivered' OR lease_id IS NOT NULL
      OR lease_until IS NOT NULL) AS deliveries`;

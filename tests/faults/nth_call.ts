@@ -598,8 +598,8 @@ function receive(worker: ImageWorker, message: ToImageWorker): void {
 const LEFT: readonly string[] = [
   "SELECT 'lease of an image' FROM images WHERE lease_id IS NOT NULL",
   "SELECT 'image' FROM transaction_images WHERE status <> 'stored'",
-  "SELECT 'asker of an image' FROM image_askers",
-  "SELECT 'answer of an image' FROM image_answers",
+  `SELECT 'job of an image' FROM images
+   WHERE due_at IS NOT NULL OR untold IS NOT NULL`,
   "SELECT 'changed image' FROM changed_images",
   "SELECT 'delivery' FROM deliveries WHERE state <> 'delivered'",
   `SELECT 'counter' FROM (${WRONG_COUNTERS})`,

@@ -30,9 +30,9 @@ async function stock(bench: ImageBench): Promise<string[]> {
 function show(db: Db): Promise<unknown> {
   return db.write((tx) =>
     tx.run(
-      `INSERT INTO product_images (image_id, seller_no, product_id)
-       SELECT id, 1, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
-       ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
+      `INSERT INTO product_images (seller_no, image_id, product_id)
+       SELECT 1, id, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
+       ON CONFLICT (seller_no, image_id, product_id) DO NOTHING`,
     )
   );
 }
@@ -87,7 +87,9 @@ Deno.test("images: half-written files are swept, but not those being written", a
   await stock(bench);
   await bench.upload(["https://images.example/c.png"]);
   await bench.db.write((tx) =>
-    tx.run("UPDATE images SET lease_id = 'held' WHERE state = 'pending'")
+    tx.run(
+      "UPDATE images SET due_at = NULL, lease_id = 'held' WHERE state = 'pending'",
+    )
   );
   const folder = `${bench.dataDir}/images`;
   Deno.writeTextFileSync(`${folder}/held.part`, "");

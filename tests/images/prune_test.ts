@@ -44,8 +44,8 @@ class Unneeded implements AsyncDisposable {
   show(): Promise<unknown> {
     return this.bench.db.write((tx) =>
       tx.run(
-        `INSERT INTO product_images (image_id, seller_no, product_id)
-         SELECT id, 1, '00000000-0000-7000-8000-000000000001' FROM images WHERE url = ?`,
+        `INSERT INTO product_images (seller_no, image_id, product_id)
+         SELECT 1, id, '00000000-0000-7000-8000-000000000001' FROM images WHERE url = ?`,
         [this.url],
       )
     );
@@ -217,7 +217,7 @@ bothEngines.test("images prune: what is written anew, but not reported yet, stay
       const done = await bench.db.write(fn);
       await bench.upload([{ url, validator }]);
       await bench.db.write((tx) =>
-        tx.run("UPDATE images SET lease_id = 'of a worker'")
+        tx.run("UPDATE images SET due_at = NULL, lease_id = 'of a worker'")
       );
       Deno.utimeSync(image.placeOf(file), LATER / 1_000, LATER / 1_000);
       return done;

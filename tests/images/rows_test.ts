@@ -1,24 +1,27 @@
 import { assert, assertEquals } from "@std/assert";
-import type { AttemptOutcome, ImageFailure } from "../../src/images/image.ts";
+import {
+  type AttemptOutcome,
+  type ImageFailure,
+  IMAGES,
+} from "../../src/images/image.ts";
 import { recordCrashes, settleImages } from "../../src/images/rows/outcomes.ts";
 import {
   type ClaimedImage,
   claimImage,
   dueImages,
-  expiredLeases,
   pendingOrigins,
   pendingSellers,
-  releaseImages,
-  renewImageLeases,
 } from "../../src/images/rows/queue.ts";
+import { expired, release, renew } from "../../src/jobs/lease_queue.ts";
 import type { Sql } from "../../src/database/db.ts";
-import { tellRest, UNTOLD } from "../../src/images/rows/answers.ts";
+import { findUntold, tellRest } from "../../src/images/rows/answers.ts";
 import { Owners } from "../../src/lib/usage.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
 import { FIRST_ROUND, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
 import { forgetUnneeded, refetchCopies } from "../../src/images/rows/copies.ts";
-import { byUrl, retryImages } from "../../src/images/requests.ts";
+import { retryImages } from "../../src/images/requests.ts";
+import { BEFORE_ALL_IDS } from "../../src/lib/ids.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { TestClock } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -68,18 +71,21 @@ class Hand extends ImageBench {
 
   /** Claims what is due for a seller at an origin, in order of URL. */
   async claim(seller = "acme", limit = 100): Promise<ClaimedImage[]> {
-    const sellerId = await this.sellerId(seller);
+    const owner = await this.seller(seller);
     const now = this.clock.now();
     const due = await this.db.read((sql) =>
-      dueImages(sql, sellerId, HOST, now, limit)
+      dueImages(sql, owner, HOST, now, limit)
     );
-    const claims = due.map((job) => ({ ...job, lease: this.deps.ids.uuid() }));
+    const room = this.imageQuota;
+    const claims = due.map((job) => (
+      { ...job, lease: this.deps.ids.uuid(), room }
+    ));
     return await this.db.write(async (tx) => {
       const ours = [];
       for (const claim of claims) {
         if (await claimImage(tx, claim, now + 15_000)) ours.push(claim);
       }
-      return ours.sort(byUrl);
+      return ours.sort((a, b) => a.url < b.url ? -1 : 1);
     });
   }
 
@@ -90,11 +96,11 @@ class Hand extends ImageBench {
   }
 
   settle(
-    { id, lease }: ClaimedImage,
+    { sellerNo, id, lease }: ClaimedImage,
     outcome: AttemptOutcome,
   ): Promise<string[]> {
     return this.db.write((tx) =>
-      settleImages(tx, [{ id, lease, outcome }], {
+      settleImages(tx, sellerNo, [{ sellerNo, id, lease, outcome }], {
         at: this.clock.now(),
         delay: (attempts) => attempts < 5 ? 1_000 : null,
         imageQuota: this.imageQuota,
@@ -104,7 +110,12 @@ class Hand extends ImageBench {
 
   crash(job: ClaimedImage, crashes: number): Promise<string[]> {
     return this.db.write((tx) =>
-      recordCrashes(tx, [{ ...job, crashes }], this.clock.now())
+      recordCrashes(
+        tx,
+        job.sellerNo,
+        [{ ...job, crashes }],
+        this.clock.now(),
+      )
     );
   }
 }
@@ -116,16 +127,14 @@ const counts = (
   failed: number,
 ) => ({ pending, stored, reused, failed, finished: pending === 0 });
 
-bothEngines.test("images: one job for a URL of several sellers; all of them are told", async () => {
+bothEngines.test("images: a URL is a job of each seller that names it", async () => {
   await using hand = new Hand();
   const one = await hand.upload([{ url: A, refs: 3 }, B]);
-  const two = await hand.upload([A], "other");
-  const [a] = await hand.claim("other");
-  const [b] = await hand.claim("acme");
+  const two = await hand.upload([{ url: A, validator: ETAG }], "other");
+  const [a, b] = await hand.claim("acme");
   assertEquals([a.url, b.url], [A, B]);
-  assertEquals((await hand.settle(a, stored())).sort(), [one, two].sort());
+  assertEquals(await hand.settle(a, stored()), [one]);
   assertEquals(await hand.counts(one), counts(1, 3, 0, 0));
-  assertEquals(await hand.counts(two, "other"), counts(0, 1, 0, 0));
   await hand.settle(b, GONE);
   assertEquals(await hand.counts(one), counts(0, 3, 0, 1));
   assertEquals(await hand.unsettled(one), [{
@@ -136,6 +145,16 @@ bothEngines.test("images: one job for a URL of several sellers; all of them are 
     code: "image_not_found",
     message: GONE.message,
   }]);
+  // The copy of one seller is nothing to the other one.
+  assertEquals(await hand.counts(two, "other"), counts(1, 0, 0, 0));
+  const late = await hand.upload([{ url: B, validator: ETAG }], "other");
+  assertEquals(await hand.counts(late, "other"), counts(1, 0, 0, 0));
+  for (const job of await hand.claim("other")) {
+    assertEquals([job.copy, job.attempts], [null, 0]);
+    await hand.settle(job, stored());
+  }
+  assertEquals(await hand.counts(two, "other"), counts(0, 1, 0, 0));
+  assertEquals(await hand.counts(one), counts(0, 3, 0, 1));
 });
 
 bothEngines.test("images: only the holder of the lease settles a job", async () => {
@@ -156,30 +175,27 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   assertEquals(await hand.claim(), []);
   hand.clock.advance(10_000);
   const until = hand.clock.now() + 15_000;
-  await hand.db.write((tx) => renewImageLeases(tx, [job], until));
+  await hand.db.write((tx) => renew(tx, IMAGES, [job], until));
   hand.clock.advance(14_999);
   const look = async () => {
-    const sellerId = await hand.sellerId("acme");
+    const seller = await hand.seller("acme");
     const now = hand.clock.now();
     return await hand.db.read(async (sql) => ({
-      due: await dueImages(sql, sellerId, HOST, now, 9),
-      expired: await expiredLeases(sql, now, 9),
+      due: await dueImages(sql, seller, HOST, now, 9),
+      expired: await expired(sql, IMAGES, now, 9),
     }));
   };
   assertEquals(await look(), { due: [], expired: [] });
   hand.clock.advance(1);
-  const { id, lease } = job;
-  assertEquals(await look(), {
-    due: [],
-    expired: [{ id, lease, url: A }],
-  });
+  const { sellerNo, id, lease } = job;
+  assertEquals(await look(), { due: [], expired: [{ sellerNo, id, lease }] });
 });
 
 bothEngines.test("images: a released job is due at once and has lost nothing", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   const job = await hand.claimOne();
-  await hand.db.write((tx) => releaseImages(tx, [job]));
+  await hand.db.write((tx) => release(tx, IMAGES, [job], hand.clock.now()));
   const again = await hand.claimOne();
   assertEquals([again.id, again.crashes], [job.id, 0]);
 });
@@ -310,55 +326,25 @@ bothEngines.test("images: sellers and origins are found one after the other", as
   await hand.upload([A, B, "https://b.example/1.png"], "one");
   await hand.upload(["https://c.example/1.png"], "two");
   await hand.upload([{ url: A, validator: null }], "three");
-  const ids = await Promise.all(
-    ["one", "two", "three"].map((name) => hand.sellerId(name)),
+  const all = await Promise.all(
+    ["one", "two", "three"].map((name) => hand.seller(name)),
   );
-  const sellers = await hand.db.read((sql) => pendingSellers(sql, "", 10));
-  assertEquals(sellers, [...ids].sort());
+  const keys = all.map(({ no, id }) => ({ no, id }))
+    .sort((a, b) => a.no - b.no);
+  const sellers = await hand.db.read((sql) => pendingSellers(sql, 0, 10));
+  assertEquals(sellers, keys);
   assertEquals(
-    await hand.db.read((sql) => pendingSellers(sql, sellers[0], 1)),
-    [sellers[1]],
+    await hand.db.read((sql) => pendingSellers(sql, keys[0].no, 1)),
+    [keys[1]],
   );
   const due = hand.clock.now();
   assertEquals(
-    await hand.db.read((sql) => pendingOrigins(sql, ids[0], "", 10)),
+    await hand.db.read((sql) => pendingOrigins(sql, all[0].no, "", 10)),
     [
       { origin: "https://b.example", due },
       { origin: HOST, due },
     ],
   );
-});
-
-bothEngines.test("images: a pending job stays in the queue of the seller that asked first", async () => {
-  await using hand = new Hand();
-  await hand.upload([A, B], "first");
-  await hand.upload([A, B, `${HOST}/c.png`], "second");
-  const due = async (seller: string) => {
-    const sellerId = await hand.sellerId(seller);
-    const now = hand.clock.now();
-    const jobs = await hand.db.read((sql) =>
-      dueImages(sql, sellerId, HOST, now, 9)
-    );
-    return jobs.map(({ url }) => url).sort();
-  };
-  assertEquals(await due("first"), [A, B]);
-  assertEquals(await due("second"), [A, B, `${HOST}/c.png`]);
-  const history = new OriginHistory();
-  history.note(HOST, true);
-  const { jobs } = await hand.db.read((sql) =>
-    pickImages(sql, {
-      now: hand.clock.now(),
-      history,
-      owners: new Owners(hand.clock),
-      inFlight: [],
-      round: FIRST_ROUND,
-    })
-  );
-  assertEquals(jobs.map(({ url }) => url).sort(), [A, B, `${HOST}/c.png`]);
-  assertEquals(new Set(jobs.map(({ sellerId }) => sellerId)).size, 2, "shared");
-  for (const job of await hand.claim("first")) await hand.settle(job, GONE);
-  assertEquals(await due("first"), []);
-  assertEquals(await due("second"), [`${HOST}/c.png`]);
 });
 
 bothEngines.test("images: a plan reads little more than it takes", async () => {
@@ -398,8 +384,8 @@ bothEngines.test("images: a plan reads little more than it takes", async () => {
 });
 
 /** Fails the one due attempt of A, and passes over its pause. */
-async function failOnce(hand: Hand, seller = "acme"): Promise<void> {
-  const [job] = await hand.claim(seller);
+async function failOnce(hand: Hand): Promise<void> {
+  const [job] = await hand.claim();
   await hand.settle(job, BUSY);
   hand.clock.advance(1_000);
 }
@@ -411,14 +397,14 @@ bothEngines.test("images: an upload that joins a nearly exhausted job has five a
   const [job] = await hand.claim();
   const inAnHour = () => 3_600_000;
   await hand.db.write((tx) =>
-    settleImages(tx, [{ ...job, outcome: BUSY }], {
+    settleImages(tx, job.sellerNo, [{ ...job, outcome: BUSY }], {
       at: hand.clock.now(),
       delay: inAnHour,
       imageQuota: hand.imageQuota,
     })
   );
   assertEquals(await hand.claim(), [], "an hour away");
-  const late = await hand.upload([A], "other");
+  const late = await hand.upload([A]);
   assertEquals((await hand.unsettled(late))[0].attempts, 0);
   assertEquals((await hand.unsettled(late))[0].code, null);
   assertEquals((await hand.unsettled(old))[0].attempts, 4);
@@ -427,7 +413,7 @@ bothEngines.test("images: an upload that joins a nearly exhausted job has five a
   for (let attempt = 1; attempt <= 5; attempt++) {
     const [image] = await hand.unsettled(late);
     assertEquals([image.status, image.attempts], ["pending", attempt - 1]);
-    await failOnce(hand, "other");
+    await failOnce(hand);
     const [former] = await hand.unsettled(old);
     assertEquals([former.status, former.attempts], ["failed", 5]);
   }
@@ -439,12 +425,12 @@ bothEngines.test("images: no upload can use up the attempts of another one", asy
   await using hand = new Hand();
   const old = await hand.upload([A]);
   for (let n = 0; n < 12; n++) {
-    await hand.upload([A], "hostile");
-    await failOnce(hand, "hostile");
+    await hand.upload([A]);
+    await failOnce(hand);
   }
   const [image] = await hand.unsettled(old);
   assertEquals([image.status, image.attempts], ["pending", 12]);
-  await hand.upload([A], "hostile");
+  await hand.upload([A]);
   await hand.settle((await hand.claim("acme"))[0], stored());
   assertEquals(await hand.counts(old), counts(0, 1, 0, 0));
 });
@@ -465,9 +451,8 @@ async function crowd(hand: Hand, size: number): Promise<void> {
     );
     await tx.runMany(
       `INSERT INTO transaction_images (seller_no, transaction_id, ordinal,
-         image_id, refs, status, attempts, validator, lease_id, after_attempt,
-         created_at)
-       SELECT seller_no, ?, ordinal, image_id, 1, 'pending', 0, NULL, NULL, 0,
+         image_id, refs, status, attempts, validator, after_attempt, created_at)
+       SELECT seller_no, ?, ordinal, image_id, 1, 'pending', 0, NULL, 0,
          created_at
        FROM transaction_images WHERE transaction_id = ?`,
       ids.map((one) => [one, id]),
@@ -489,21 +474,26 @@ bothEngines.test("images: one write tells a bounded number of waiting uploads, a
   const job = await hand.claimOne();
   assertEquals((await hand.settle(job, stored())).length, 500);
   assertEquals((await hand.image(A)).state, "stored");
-  // Another version is asked for meanwhile: the old answer is none to that.
-  const newer = await hand.upload([{ url: A, validator: 'etag "2"' }], "other");
-  let portions = 0;
-  for (; await hand.db.read((sql) => sql.get(UNTOLD)); portions++) {
+  const tell = async () => {
+    const untold = await hand.db.read(findUntold);
+    if (untold === undefined) return 0;
     const before = await left();
-    const told = await hand.db.write((tx) => tellRest(tx, hand.clock.now()));
+    const told = await hand.db.write((tx) =>
+      tellRest(tx, untold, hand.clock.now())
+    );
     assertEquals(before - await left(), told.length);
-    assert(told.length <= 500, `${told.length}`);
-  }
-  assertEquals(portions, 4);
-  assertEquals(await left(), 1);
-  assertEquals(await hand.counts(newer, "other"), counts(1, 0, 0, 0));
-  const [again] = await hand.claim("other");
-  await hand.settle(again, stored('etag "2"'));
-  assertEquals(await hand.counts(newer, "other"), counts(0, 1, 0, 0));
+    return told.length;
+  };
+  assertEquals(await tell(), 500);
+  // Another version is asked for meanwhile: the others are told with it.
+  const newer = await hand.upload([{ url: A, validator: 'etag "2"' }]);
+  assertEquals(await tell(), 0);
+  assertEquals(await hand.counts(newer), counts(1, 0, 0, 0));
+  await hand.settle(await hand.claimOne(), stored('etag "2"'));
+  const portions: number[] = [];
+  for (let n; (n = await tell()) > 0;) portions.push(n);
+  assertEquals(portions, [500, 251]);
+  assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
   assertEquals(await left(), 0);
 });
 
@@ -539,7 +529,8 @@ async function mix(seed: number): Promise<void> {
     },
     async () => {
       const jobs = take();
-      await hand.db.write((tx) => releaseImages(tx, jobs));
+      const now = hand.clock.now();
+      await hand.db.write((tx) => release(tx, IMAGES, jobs, now));
     },
     async () => {
       for (const job of take()) await hand.crash(job, 0);
@@ -564,8 +555,9 @@ async function mix(seed: number): Promise<void> {
   }
   const rest = await hand.db.read((sql) =>
     sql.all(
-      `SELECT image_id FROM image_askers UNION ALL
-       SELECT image_id FROM image_answers UNION ALL
+      `SELECT id FROM images WHERE due_at IS NOT NULL OR lease_id IS NOT NULL
+         OR untold IS NOT NULL OR state = 'pending'
+       UNION ALL
        SELECT t.id FROM transactions t LEFT JOIN transaction_images i
          ON i.transaction_id = t.id
        GROUP BY t.id, t.images_stored, t.images_failed
@@ -580,11 +572,11 @@ async function mix(seed: number): Promise<void> {
 
 /** What counts against the image quota of a seller. */
 async function usedBy(hand: Hand, seller: string): Promise<number> {
-  const sellerId = await hand.sellerId(seller);
+  const { no } = await hand.seller(seller);
   const row = await hand.db.read((sql) =>
     sql.get<{ used: number }>(
-      "SELECT used FROM seller_usage WHERE seller_id = ? AND resource = 'image_bytes'",
-      [sellerId],
+      "SELECT used FROM seller_usage WHERE seller_no = ? AND resource = 'image_bytes'",
+      [no],
     )
   );
   return row?.used ?? 0;
@@ -615,11 +607,13 @@ bothEngines.test("images: a stored copy counts against a quota until it is given
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), copyOf("bb", 20));
   assertEquals(await usedBy(hand, "acme"), 20);
-  await hand.db.write((tx) => forgetUnneeded(tx, ["bb".repeat(32)]));
+  const times = { now: hand.clock.now(), since: hand.clock.now() };
+  const first = { sellerNo: 0, id: BEFORE_ALL_IDS };
+  await hand.db.write((tx) => forgetUnneeded(tx, first, times));
   assertEquals(await usedBy(hand, "acme"), 0);
 });
 
-bothEngines.test("images: what is beyond the quota of all who wait for it fails", async () => {
+bothEngines.test("images: what is beyond the quota of its seller fails", async () => {
   await using hand = new Hand();
   hand.imageQuota = 10;
   const upload = await hand.upload([A, B]);
@@ -635,32 +629,23 @@ bothEngines.test("images: what is beyond the quota of all who wait for it fails"
   ]);
 });
 
-bothEngines.test("images: an image that several sellers wait for counts for one that has room", async () => {
+bothEngines.test("images: a copy counts for each seller that has it, within its own quota", async () => {
   await using hand = new Hand();
-  const setQuota = async (seller: string, quota: number) => {
-    const sellerId = await hand.sellerId(seller);
-    await hand.db.write((tx) =>
-      tx.run("UPDATE sellers SET image_quota = ? WHERE id = ?", [
-        quota,
-        sellerId,
-      ])
-    );
-  };
-  await setQuota("acme", 5);
-  await setQuota("other", 15);
+  const { no } = await hand.seller("acme");
+  await hand.db.write((tx) =>
+    tx.run("UPDATE sellers SET image_quota = 5 WHERE seller_no = ?", [no])
+  );
   const mine = await hand.upload([A]);
   const others = await hand.upload([A], "other");
-  await hand.settle(await hand.claimOne(), copyOf("aa", 9));
-  assertEquals([await usedBy(hand, "acme"), await usedBy(hand, "other")], [
-    0,
-    9,
-  ]);
-  assertEquals(await hand.unsettled(mine), []);
-  assertEquals(await hand.unsettled(others), []);
-  // A larger version: who pays has no room, another one has none either.
-  await hand.upload([A], "other");
-  await hand.settle((await hand.claim("other"))[0], copyOf("bb", 16));
+  for (const seller of ["acme", "other"]) {
+    const [job] = await hand.claim(seller);
+    await hand.settle(job, copyOf("aa", 9));
+  }
+  assertEquals(await usedBy(hand, "acme"), 0);
   assertEquals(await usedBy(hand, "other"), 9);
+  const [failed] = await hand.unsettled(mine);
+  assertEquals(failed.code, "image_quota_exceeded");
+  assertEquals(await hand.unsettled(others), []);
 });
 
 bothEngines.test("images: a portion of copies stays within the quota together", async () => {
@@ -672,7 +657,9 @@ bothEngines.test("images: a portion of copies stays within the quota together", 
   await hand.db.write((tx) =>
     settleImages(
       tx,
-      jobs.map(({ id, lease }, n) => ({
+      jobs[0].sellerNo,
+      jobs.map(({ sellerNo, id, lease }, n) => ({
+        sellerNo,
         id,
         lease,
         outcome: copyOf(`a${n}`, 9),

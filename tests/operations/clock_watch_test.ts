@@ -1,6 +1,7 @@
 /** A clock that is set back while processes run. */
 import { assertEquals } from "@std/assert";
 import type { Db } from "../../src/database/db.ts";
+import { IMAGES } from "../../src/images/image.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
 import { ClockWatch } from "../../src/operations/clock_watch.ts";
 import { TestClock } from "../support/clock.ts";
@@ -22,13 +23,13 @@ async function watching(
       log: { ...log, enabled: () => true },
       yieldToIo: () => Promise.resolve(),
     };
-    const db = { write: (fn: (tx: unknown) => unknown) => fn(null) };
-    const services = { deps, db: db as unknown as Db, signals: newSignals() };
-    const move = (_tx: unknown, _now: number, ms: number) => {
-      moved.push(`${name} by ${ms}`);
-      return Promise.resolve();
+    const run = (sql: string, [ms]: number[]) => {
+      if (sql.includes("SET due_at")) moved.push(`${name} by ${ms}`);
+      return Promise.resolve(1);
     };
-    return new ClockWatch(services as never, move, isMine);
+    const db = { write: (fn: (tx: unknown) => unknown) => fn({ run }) };
+    const services = { deps, db: db as unknown as Db, signals: newSignals() };
+    return new ClockWatch(services as never, IMAGES, isMine);
   };
   const watches = [
     newWatch("first", () => hasFirst),

@@ -1,7 +1,8 @@
 /** A clock that is set back while the service is down. */
 import { assertEquals } from "@std/assert";
 import { systemClock, systemIds } from "../../src/deps.ts";
-import { bringImagesForward } from "../../src/operations/due_times.ts";
+import { IMAGES } from "../../src/images/image.ts";
+import { bringForward } from "../../src/jobs/lease_queue.ts";
 import { boot, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -56,7 +57,7 @@ bothEngines.test("work that a clock ahead of time put off continues at the next 
       [lately, events[2]],
     );
     await tx.run(
-      `UPDATE images SET lease_id = ?, lease_until = ?
+      `UPDATE images SET due_at = NULL, lease_id = ?, lease_until = ?
        WHERE url LIKE '%claimed.png'`,
       [systemIds.uuid(), systemClock.now() + AHEAD],
     );
@@ -102,7 +103,8 @@ bothEngines.test("a lease of the clock before it went back ends when it would ha
   const lease = (name: string, until: number) =>
     db.write((tx) =>
       tx.run(
-        "UPDATE images SET lease_id = ?, lease_until = ? WHERE url LIKE ?",
+        `UPDATE images SET due_at = NULL, lease_id = ?, lease_until = ?
+         WHERE url LIKE ?`,
         [
           systemIds.uuid(),
           until,
@@ -112,7 +114,7 @@ bothEngines.test("a lease of the clock before it went back ends when it would ha
     );
   await lease("dead", now + HOUR + 9_000);
   await lease("renewed", now + 14_000);
-  await db.write((tx) => bringImagesForward(tx, now, HOUR));
+  await db.write((tx) => bringForward(tx, IMAGES, now, HOUR));
   const rows = await db.read((sql) =>
     sql.all<{ until: number }>(
       'SELECT lease_until AS "until" FROM images ORDER BY url',

@@ -27,7 +27,10 @@ Deno.test("no statement of a start or of a job reads a whole table", async () =>
     // The last job of the table has begun, and a snapshot was taken.
     await until(() => {
       const seen = [...statements].join("\n");
-      return ["FROM images WHERE id > ?", "FROM webhooks GROUP BY"]
+      return [
+        "FROM images WHERE (seller_no, id) > (?, ?)",
+        "FROM webhooks GROUP BY",
+      ]
         .every((part) => seen.includes(part));
     }, "the jobs");
     using db = new DatabaseSync(`${app.config.dataDir}/seller.db`);

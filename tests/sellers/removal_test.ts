@@ -4,14 +4,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { TABLES } from "../../src/database/copy.ts";
 import type { Db, Row } from "../../src/database/db.ts";
-import { sweepAbandoned } from "../../src/images/abandoned.ts";
-import { markUnneeded } from "../../src/images/rows/copies.ts";
+import { sweepUnnamed } from "../../src/images/retention.ts";
 import {
   imageStoreSettings,
   openImageStore,
 } from "../../src/images/storage/open.ts";
 import { systemDeps } from "../../src/deps.ts";
-import { BEFORE_ALL_IDS } from "../../src/lib/ids.ts";
 import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import { sweepRemovedSellers } from "../../src/sellers/removal.ts";
@@ -92,11 +90,11 @@ function images(hostUrl: string, name: string): string {
   return `<images><image>${hostUrl}/good/${name}.png</image></images>`;
 }
 
-/** Removes what nobody else needs; answers the URLs that are left. */
+/** Removes the files that no row names; answers the URLs that are left. */
 async function imagesLeft({ app: { db }, config }: TestApp): Promise<string[]> {
   const deps = systemDeps("error");
   const images = openImageStore(imageStoreSettings(config), deps.clock);
-  await Array.fromAsync(sweepAbandoned({ db, deps, images }));
+  await Array.fromAsync(sweepUnnamed({ db, deps, images }));
   const rows = await db.read((sql) =>
     sql.all<{ url: string }>("SELECT url FROM images ORDER BY url")
   );
@@ -214,7 +212,7 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
   assertEquals((await later.call(href, { key: null })).status, 200);
 });
 
-bothEngines.test("removed: its pending images go, also where unneeded ones are looked for before", async () => {
+bothEngines.test("removed: its pending images go", async () => {
   await using host = new ImageHost();
   // Nobody fetches images.
   await using app = await boot({ config: OPERATOR, app: { maintain: false } });
@@ -222,9 +220,6 @@ bothEngines.test("removed: its pending images go, also where unneeded ones are l
   await operate(app, "sellers/acme", "DELETE");
   const { db } = app.app;
   await Array.fromAsync(sweepRemovedSellers({ db }));
-  await db.write((tx) =>
-    markUnneeded(tx, BEFORE_ALL_IDS, { now: Date.now(), since: 0 })
-  );
   assertEquals(await imagesLeft(app), []);
 });
 

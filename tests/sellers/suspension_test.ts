@@ -115,7 +115,7 @@ bothEngines.test("suspended: deliveries wait, and are sent once the seller is ac
   await until(() => sink.received.length === 2, "the delivery that waited");
 });
 
-bothEngines.test("suspended: images wait, but for those that an active seller wants", async () => {
+bothEngines.test("suspended: images wait, and those of an active seller with the same URL do not", async () => {
   const gets = () => host.seen.filter(({ method }) => method === "GET");
   await using host = new Host(({ method }) =>
     new Response(null, { status: method === "GET" ? 404 : 200 })
@@ -142,6 +142,10 @@ bothEngines.test("suspended: images wait, but for those that an active seller wa
   await until(() => gets().length === 1, "the other's image");
   assertEquals(gets()[0].path, "/both");
   await setStatus(app, "active");
-  await until(() => gets().length === 2, "the image that waited");
-  assertEquals(gets()[1].path, "/own");
+  await until(() => gets().length === 3, "the images that waited");
+  assertEquals(gets().map(({ path }) => path).sort(), [
+    "/both",
+    "/both",
+    "/own",
+  ]);
 });

@@ -384,8 +384,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: what a process had fetched is lost when it stops",
     file: "images/worker/role.ts",
-    from: "this.#recordEnds(tx, [...this.#held.values()]));",
-    to: "this.#recordEnds(tx, this.#inFlight()));",
+    from: "db.write((tx) => this.#recordEnds(tx, no, jobs)),",
+    to: `db.write((tx) =>
+            this.#recordEnds(tx, no, jobs.filter(({ end }) => end === "released"))
+          ),`,
   },
   {
     name: "images: jobs that another process has claimed are fetched, too",
@@ -396,16 +398,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: the bytes of a copy that is replaced stay counted",
     file: "images/rows/quota.ts",
-    from:
-      "    for (const { sellerId, paid } of payers) add(sellerId, -paid);\n",
-    to: "",
+    from: "    const more = bytes - (former.get(id) ?? 0);\n",
+    to: "    const more = bytes;\n",
   },
   {
     name: "images: the bytes of a copy that is removed stay counted",
     file: "images/rows/copies.ts",
-    from: `  await refundCopies(tx, imageIds);
-  await tx.runMany(`,
-    to: "  await tx.runMany(",
+    from: "    await refundCopies(tx, sellerNo, images.map(({ id }) => id));\n",
+    to: "",
   },
   {
     name: "uploads: the counters are raised twice",

@@ -180,7 +180,7 @@ class Soak {
     if (ready.status !== 200) return `/readyz says ${ready.status}`;
     using database = this.#database();
     const due = Date.now() - 5_000;
-    const waiting = ["image_askers", "deliveries"].flatMap((table) => {
+    const waiting = ["images", "deliveries"].flatMap((table) => {
       const row = database.prepare(
         `SELECT COUNT(*) AS n FROM ${table} WHERE due_at < ?`,
       ).get(due);
@@ -302,7 +302,7 @@ class Soak {
     await this.#noteRarePaths();
     const db = await openSqlite(`${service.folder}/seller.db`);
     await db.write(async (tx) => {
-      for (const table of ["image_askers", "deliveries"]) {
+      for (const table of ["images", "deliveries"]) {
         await tx.run(`UPDATE ${table} SET due_at = 0 WHERE due_at IS NOT NULL`);
       }
     });

@@ -153,7 +153,7 @@ export class ImageBench implements AsyncDisposable {
         undoes: null,
       }, []);
       const urls = images.map(({ url }) => url);
-      const taken = await takeImages(tx, urls, this.deps.ids.uuid);
+      const taken = await takeImages(tx, seller.no, urls);
       const request = { seller, transactionId, at, images };
       const counts = await requestImages(tx, request, taken);
       const finished = counts.pending === 0 ? at : null;
@@ -187,13 +187,15 @@ export class ImageBench implements AsyncDisposable {
 
   unsettled(transactionId: string): Promise<UnsettledImage[]> {
     return this.db.read(async (sql) => {
-      const rows = await sql.all<{ ordinal: number }>(
-        `SELECT ordinal FROM transaction_images WHERE transaction_id = ?
-         ORDER BY ordinal`,
+      const rows = await sql.all<{ ordinal: number; no: number }>(
+        `SELECT ordinal, seller_no AS no FROM transaction_images
+         WHERE transaction_id = ? ORDER BY ordinal`,
         [transactionId],
       );
+      if (rows.length === 0) return [];
       const ordinals = rows.map(({ ordinal }) => ordinal);
-      const images = await unsettledImages(sql, transactionId, ordinals);
+      const id = transactionId;
+      const images = await unsettledImages(sql, rows[0].no, id, ordinals);
       return images.sort((a, b) => a.ordinal - b.ordinal);
     });
   }

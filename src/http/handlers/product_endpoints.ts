@@ -10,7 +10,7 @@ import {
 } from "../../catalogue/product_lists.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
-import type { Sql } from "../../database/db.ts";
+import { type Sql, together } from "../../database/db.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
@@ -35,7 +35,7 @@ export const getProduct = endpoint({
   services.db.read(async (sql) => {
     const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
     if (product === null) throw notFound("product");
-    const images = await shownImages(sql, [product]);
+    const images = await shownImages(sql, seller.no, [product]);
     return { xml: { product: productNode(product, images) } };
   }));
 
@@ -80,7 +80,7 @@ async function readProducts(
     filter,
     place,
   );
-  const images = await shownImages(sql, products);
+  const images = await shownImages(sql, sellerNo, products);
   const entries = products.map((product) => ({
     node: productNode(product, images),
     cursor: product.id,
@@ -159,13 +159,22 @@ export const followProducts = endpoint({
 
 async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   const changes = await changedProducts(sql, after, count);
-  const products = changes.flatMap((change) =>
-    "product" in change ? [change.product] : []
+  const shown = changes.flatMap((change) => "product" in change ? change : []);
+  const images = new Map(
+    await together(
+      ...Array.from(
+        Map.groupBy(shown, ({ owner }) => owner.no),
+        async ([no, own]) =>
+          [
+            no,
+            await shownImages(sql, no, own.map(({ product }) => product)),
+          ] as const,
+      ),
+    ),
   );
-  const images = await shownImages(sql, products);
   const entries = changes.map((change) => ({
     node: "product" in change
-      ? productNode(change.product, images, change.owner)
+      ? productNode(change.product, images.get(change.owner.no)!, change.owner)
       : tombstoneNode(change.tombstone),
     cursor: change.cursor,
   }));

@@ -185,7 +185,9 @@ async function readRecord(
     }
     const ordinals = step.flatMap(({ images }) => images)
       .filter((ordinal) => !unsettled.has(ordinal));
-    for (const image of await unsettledImages(sql, id, ordinals)) {
+    for (
+      const image of await unsettledImages(sql, key.sellerNo, id, ordinals)
+    ) {
       unsettled.set(image.ordinal, image);
       size += image.url.length + (image.message?.length ?? 0);
     }

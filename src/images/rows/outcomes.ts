@@ -8,20 +8,27 @@ import {
   type AttemptOutcome,
   type ImageFailure,
   type ImageOutcome,
+  IMAGES,
   QUOTA_EXCEEDED,
   UNPROCESSABLE,
 } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
-import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
-import { type Answer, tellExhausted, tellWaiting } from "./answers.ts";
-import { ASKED, type AskedImage, dropAskers, setDue } from "./askers.ts";
-import { chargeCopies, type NewCopy } from "./quota.ts";
+import { inLists, marks, type Tx } from "../../database/db.ts";
+import {
+  type Leased,
+  release,
+  settle,
+  type Settlement,
+} from "../../jobs/lease_queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
+import { ASKED, type AskedImage } from "../requests.ts";
+import { type Answer, tellExhausted, tellWaiting } from "./answers.ts";
+import { chargeCopies, type NewCopy } from "./quota.ts";
 
 /** The most UTF-16 code units of a stored message. */
 const MESSAGE_LIMIT = 500;
 
-/** An outcome, as the holder of the lease reports it. */
+/** An outcome, as the worker reports it. */
 export interface ImageResult<Outcome = ImageOutcome> {
   id: string;
   lease: string;
@@ -36,8 +43,8 @@ export interface FetchedImage extends ImageResult {
   bytes: number;
 }
 
-/** An outcome that ends an attempt. */
-export type AttemptResult = ImageResult<AttemptOutcome>;
+/** An outcome that ends an attempt, as the holder of the lease records it. */
+export type AttemptResult = ImageResult<AttemptOutcome> & Leased;
 
 export interface SettleOptions {
   /** Unix milliseconds. */
@@ -58,79 +65,102 @@ interface LeasedRow extends AskedImage {
 
 /** How a job ended. */
 interface Ending extends Answer {
+  state: "stored" | "failed";
   /** Whether products show another image than before. */
   visible: boolean;
 }
 
-/** A transient failure that is retried. */
-interface Retry {
-  answer: Answer;
-  dueAt: number;
+/** A result with the row of its image before the write. */
+interface Result extends AttemptResult {
+  row: LeasedRow;
+  ending: Ending;
 }
 
 /**
- * Records outcomes; those whose lease is no longer held have no effect. Returns
- * the ids of the transactions whose counters changed.
+ * Records outcomes of a seller's images; those whose lease is no longer held
+ * have no effect. Returns the ids of the transactions whose counters changed.
  */
 export async function settleImages(
   tx: Tx,
+  sellerNo: number,
   reported: readonly AttemptResult[],
   options: SettleOptions,
 ): Promise<string[]> {
-  const leased = await leasedRows(tx, reported);
-  const held = reported.filter(({ id, lease }) =>
-    leased.get(id)?.lease_id === lease
-  );
-  const results = await withinQuota(tx, held, options.imageQuota);
-  const endings = new Map<string, Ending>();
-  const retries = new Map<string, Retry>();
-  const refetched: LeasedRow[] = [];
-  for (const { id, outcome } of results) {
-    const row = leased.get(id)!;
-    const ending = endingOf(row, outcome);
+  const { at } = options;
+  const retries: (Result & { dueAt: number })[] = [];
+  const refetched: Result[] = [];
+  const ended: Result[] = [];
+  for (const result of await heldResults(tx, sellerNo, reported, options)) {
+    const { row, ending, outcome } = result;
     const delay = outcome.kind === "failed" && outcome.transient
       ? options.delay(Math.max(1, ending.attempt - row.after_attempt), outcome)
       : null;
     if (delay !== null) {
-      retries.set(id, { answer: ending, dueAt: options.at + delay });
+      retries.push({ ...result, dueAt: at + delay });
     } else if (outcome.kind === "unmodified" && row.sha256 === null) {
       // The copy was found missing meanwhile: fetch it, unconditionally.
-      refetched.push(row);
+      refetched.push(result);
     } else {
-      endings.set(id, ending);
+      ended.push(result);
     }
   }
-  await giveBack(tx, refetched);
-  const exhausted = await retryJobs(tx, retries, options.at);
-  const told = await endJobs(tx, { results, endings, leased, at: options.at });
-  await countEndings(tx, endings, options.at);
-  const visible = [...endings].filter(([, ending]) => ending.visible);
-  await touchProductsOf(tx, visible.map(([id]) => id));
+  await release(tx, IMAGES, refetched, at);
+  await settle(
+    tx,
+    IMAGES,
+    retries.map(({ ending: { attempt, code, message }, ...retry }) => (
+      { ...retry, values: [attempt, code, message] }
+    )),
+    ", attempts = ?, code = ?, message = ?",
+  );
+  await endJobs(tx, ended, at);
+  const exhausted = await tellExhausted(tx, sellerNo, answersOf(retries), at);
+  const images = new Map(ended.map(({ id, row, ending }) => {
+    const { attempt: attempts, state } = ending;
+    return [id, { ...row, state, attempts, lease_id: null }];
+  }));
+  const told = await tellWaiting(tx, sellerNo, answersOf(ended), images, at);
+  const failed = ended.filter(({ ending }) => ending.state === "failed").length;
+  await countInHour(tx, at, "images_failed", failed);
+  await countInHour(tx, at, "images_stored", ended.length - failed);
+  const visible = ended.filter(({ ending }) => ending.visible);
+  await touchProductsOf(tx, sellerNo, visible.map(({ id }) => id));
   return [...exhausted, ...told];
 }
 
-/** Images beyond the quotas of all sellers that wait for them fail. */
-async function withinQuota(
+function answersOf(results: readonly Result[]): Map<string, Answer> {
+  return new Map(results.map(({ id, ending }) => [id, ending]));
+}
+
+/** The results under held leases; images beyond the quota fail. */
+async function heldResults(
   tx: Tx,
-  results: readonly AttemptResult[],
-  imageQuota: number,
-): Promise<AttemptResult[]> {
-  const copies: NewCopy[] = [];
-  for (const { id, outcome } of results) {
-    if (outcome.kind === "stored") copies.push({ id, bytes: outcome.bytes });
-  }
-  const refused = await chargeCopies(tx, copies, imageQuota);
-  return results.map((result) =>
-    refused.has(result.id)
-      ? { ...result, outcome: { kind: "failed", ...QUOTA_EXCEEDED } }
-      : result
+  sellerNo: number,
+  reported: readonly AttemptResult[],
+  { imageQuota }: SettleOptions,
+): Promise<Result[]> {
+  const ids = reported.map(({ id }) => id);
+  const leased = await leasedRows(tx, sellerNo, ids);
+  const held = reported.filter(({ id, lease }) =>
+    leased.get(id)?.lease_id === lease
   );
+  const copies = held.flatMap(({ id, outcome }): NewCopy[] =>
+    outcome.kind === "stored" ? [{ id, bytes: outcome.bytes }] : []
+  );
+  const refused = await chargeCopies(tx, sellerNo, copies, imageQuota);
+  return held.map((result) => {
+    const row = leased.get(result.id)!;
+    const outcome: AttemptOutcome = refused.has(result.id)
+      ? { kind: "failed", ...QUOTA_EXCEEDED }
+      : result.outcome;
+    return { ...result, outcome, row, ending: endingOf(row, outcome) };
+  });
 }
 
 function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
   const common = {
     attempt: row.attempts + 1,
-    lease: row.lease_id!,
+    state: "stored" as const,
     code: null,
     message: null,
   };
@@ -150,52 +180,9 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
       // A former copy stays visible.
       const visible = row.sha256 === null;
       const failed = { code, message, visible, validator: null };
-      return { ...common, ...failed, status: "failed" };
+      return { ...common, ...failed, state: "failed", status: "failed" };
     }
   }
-}
-
-/** Undoes the start of the attempt. */
-async function giveBack(tx: Tx, rows: readonly LeasedRow[]): Promise<void> {
-  await tx.runMany(
-    `UPDATE images SET lease_id = NULL, lease_until = NULL
-     WHERE id = ? AND lease_id = ?`,
-    rows.map(({ id, lease_id }) => [id, lease_id]),
-  );
-}
-
-/** Returns the ids of the transactions for which this was the last attempt. */
-async function retryJobs(
-  tx: Tx,
-  retries: ReadonlyMap<string, Retry>,
-  at: number,
-): Promise<string[]> {
-  await tx.runMany(
-    `UPDATE images SET lease_id = NULL, lease_until = NULL, attempts = ?,
-       code = ?, message = ? WHERE id = ? AND lease_id = ?`,
-    Array.from(retries, ([id, { answer }]) => {
-      const { attempt, code, message, lease } = answer;
-      return [attempt, code, message, id, lease];
-    }),
-  );
-  const due = Array.from(retries, ([id, { dueAt }]) => ({ id, dueAt }));
-  await setDue(tx, due);
-  const failures = Array.from(
-    retries,
-    ([id, { answer }]) => [id, answer] as const,
-  );
-  return await tellExhausted(tx, new Map(failures), at);
-}
-
-async function countEndings(
-  tx: Tx,
-  endings: ReadonlyMap<string, Ending>,
-  at: number,
-): Promise<void> {
-  let failed = 0;
-  for (const { status } of endings.values()) if (status === "failed") failed++;
-  await countInHour(tx, at, "images_failed", failed);
-  await countInHour(tx, at, "images_stored", endings.size - failed);
 }
 
 /**
@@ -204,100 +191,76 @@ async function countEndings(
  */
 async function leasedRows(
   tx: Tx,
-  results: readonly AttemptResult[],
+  sellerNo: number,
+  imageIds: readonly string[],
 ): Promise<Map<string, LeasedRow>> {
   const found = new Map<string, LeasedRow>();
-  for (const list of inLists(results.map(({ id }) => id))) {
+  for (const list of inLists(imageIds.toSorted())) {
     const rows = await tx.all<LeasedRow>(
       `SELECT ${ASKED}, sha256, validator FROM images
-       WHERE id IN (${marks(list.length)}) AND lease_id IS NOT NULL
-       ORDER BY url /* FOR UPDATE */`,
-      list,
+       WHERE seller_no = ? AND id IN (${marks(list.length)})
+         AND lease_id IS NOT NULL
+       ORDER BY id /* FOR UPDATE */`,
+      [sellerNo, ...list],
     );
     for (const row of rows) found.set(row.id, row);
   }
   return found;
 }
 
-const ENDED = `state = ?, attempts = ?, code = ?, message = ?,
-  lease_id = NULL, lease_until = NULL, crashes = 0`;
+const ENDED = ", state = ?, attempts = ?, code = ?, message = ?, crashes = 0";
+const STORED = `${ENDED}, sha256 = ?, type = ?, bytes = ?, width = ?,
+  height = ?, validator = ?, stored_at = ?`;
 
-interface Ends {
-  results: readonly AttemptResult[];
-  endings: ReadonlyMap<string, Ending>;
-  /** The rows of their images before the write. */
-  leased: ReadonlyMap<string, LeasedRow>;
-  at: number;
-}
-
-/** Returns the ids of the transactions whose counters changed. */
 async function endJobs(
   tx: Tx,
-  { results, endings, leased, at }: Ends,
-): Promise<string[]> {
-  const others: Param[][] = [];
-  const stored: Param[][] = [];
-  const ended = new Map<string, AskedImage>();
-  for (const { id, lease, outcome } of results) {
-    const ending = endings.get(id);
-    if (ending?.lease !== lease) continue;
-    const { attempt, code, message } = ending;
-    const state = ending.status === "failed" ? "failed" : "stored";
+  ended: readonly Result[],
+  at: number,
+): Promise<void> {
+  const others: Settlement[] = [];
+  const stored: Settlement[] = [];
+  for (const { sellerNo, id, lease, outcome, ending } of ended) {
+    const { state, attempt, code, message } = ending;
     const end = [state, attempt, code, message];
+    const row = { sellerNo, id, lease, dueAt: null };
     if (outcome.kind === "stored") {
       const { sha256, type, bytes, width, height, validator } = outcome;
       const copy = [sha256, type, bytes, width, height, validator, at];
-      stored.push([...end, ...copy, id, lease]);
+      stored.push({ ...row, values: [...end, ...copy] });
     } else {
-      others.push([...end, id, lease]);
+      others.push({ ...row, values: end });
     }
-    const row = leased.get(id)!;
-    ended.set(id, { ...row, state, attempts: attempt, lease_id: null });
   }
-  await tx.runMany(
-    `UPDATE images SET ${ENDED}, sha256 = ?, type = ?, bytes = ?, width = ?,
-       height = ?, validator = ?, stored_at = ? WHERE id = ? AND lease_id = ?`,
-    stored,
-  );
-  await tx.runMany(
-    `UPDATE images SET ${ENDED} WHERE id = ? AND lease_id = ?`,
-    others,
-  );
-  await dropAskers(tx, [...ended.keys()]);
-  return await tellWaiting(tx, endings, ended, at);
+  await settle(tx, IMAGES, stored, STORED);
+  await settle(tx, IMAGES, others, ENDED);
 }
 
 /** A job that killed a worker. */
-export interface CrashedImage {
-  id: string;
-  lease: string;
+export interface CrashedImage extends Leased {
   /** How often that had happened before. */
   crashes: number;
 }
 
 /**
- * Records that these jobs killed a worker: they are due again at once, or fail
- * if it was not the first time. Returns the ids of the transactions whose
- * counters changed.
+ * Records that these jobs of a seller killed a worker: they are due again at
+ * once, or fail if it was not the first time. Returns the ids of the
+ * transactions whose counters changed.
  */
 export async function recordCrashes(
   tx: Tx,
+  sellerNo: number,
   jobs: readonly CrashedImage[],
   at: number,
 ): Promise<string[]> {
-  const again: Param[][] = [];
+  const again: Settlement[] = [];
   const failed: AttemptResult[] = [];
   const outcome = { kind: "failed", ...UNPROCESSABLE } as const;
-  for (const { id, lease, crashes } of jobs) {
-    const state = afterCrash(crashes + 1);
-    if (state !== "failed") again.push([state, crashes + 1, id, lease]);
-    else failed.push({ id, lease, outcome });
+  for (const { crashes, id, lease } of jobs) {
+    const row = { sellerNo, id, lease };
+    if (afterCrash(crashes + 1) === "failed") failed.push({ ...row, outcome });
+    else again.push({ ...row, dueAt: at, values: [crashes + 1] });
   }
-  await tx.runMany(
-    `UPDATE images SET state = ?, crashes = ?, lease_id = NULL,
-       lease_until = NULL WHERE id = ? AND lease_id = ?`,
-    again,
-  );
-  const settle = { at, delay: () => null, imageQuota: 0 };
-  return await settleImages(tx, failed, settle);
+  await settle(tx, IMAGES, again, ", crashes = ?");
+  const options = { at, delay: () => null, imageQuota: 0 };
+  return await settleImages(tx, sellerNo, failed, options);
 }

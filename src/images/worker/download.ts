@@ -188,7 +188,7 @@ export class ImageFetcher {
     using _slot = await this.#slots.add({ keys: [origin] }, abort);
     const pace = new Pace(this.#clock, this.#options.answerMs);
     const { imageLimit } = this.#options;
-    const maxBytes = Math.min(imageLimit, Math.max(0, task.room ?? Infinity));
+    const maxBytes = Math.min(imageLimit, task.room);
     try {
       const answer = await this.#outbound.get(task.url, {
         timeoutMs: TOTAL_MS,

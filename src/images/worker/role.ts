@@ -10,31 +10,24 @@ import {
   type AttemptOutcome,
   type ImageFailure,
   type ImageOutcome,
+  IMAGES,
   retryDelay,
 } from "../image.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
-import { outageOf, type Tx } from "../../database/db.ts";
+import { outageOf, together, type Tx } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type AttemptResult,
-  type CrashedImage,
   type FetchedImage,
   recordCrashes,
   settleImages,
 } from "../rows/outcomes.ts";
-import {
-  type ClaimedImage,
-  claimImage,
-  expiredLeases,
-  type LeasedImage,
-  releaseImages,
-  renewImageLeases,
-} from "../rows/queue.ts";
+import { type ClaimedImage, claimImage, type ImageJob } from "../rows/queue.ts";
 import { roomOf } from "../rows/quota.ts";
-import { tellRest, UNTOLD } from "../rows/answers.ts";
+import { findUntold, tellRest, type Untold } from "../rows/answers.ts";
 import {
   FIRST_ROUND,
   nothingPicked,
@@ -47,6 +40,13 @@ import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
 import { LEASE_MS, mustRenew, RENEW_MS } from "../../jobs/lease.ts";
+import {
+  bySeller,
+  expired as expiredLeases,
+  type Leased,
+  release,
+  renew,
+} from "../../jobs/lease_queue.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
@@ -100,12 +100,12 @@ interface HeldImage extends ClaimedImage {
 
 /** The result of reading the queue. */
 interface Look {
-  expired: LeasedImage[];
+  expired: Leased[];
   picked: Picked;
-  /** Of the picked jobs, as `roomOf` returns it. */
-  rooms: Map<string, number>;
-  /** Whether requests of finished jobs remain to be updated. */
-  untold: boolean;
+  /** Of the sellers of the picked jobs, as `roomOf` returns it. */
+  rooms: Map<number, number>;
+  /** An image of which requests remain to be updated. */
+  untold: Untold | undefined;
 }
 
 type RoleServices = Pick<
@@ -190,7 +190,10 @@ export class ImageRole implements BackgroundRole {
     await this.#thread.stop();
     for (const job of this.#inFlight()) giveBack(job);
     try {
-      await db.write((tx) => this.#recordEnds(tx, [...this.#held.values()]));
+      await eachSeller(
+        this.#held.values(),
+        (no, jobs) => db.write((tx) => this.#recordEnds(tx, no, jobs)),
+      );
     } catch (error) {
       // The leases expire, and the jobs are due again then.
       deps.log.error("image_release_failed", { error: String(error) });
@@ -204,7 +207,11 @@ export class ImageRole implements BackgroundRole {
     void this.#loop.stop();
     void this.#thread.stop();
     try {
-      await db.write((tx) => releaseImages(tx, this.#held.values()));
+      const now = deps.clock.now();
+      await eachSeller(
+        this.#held.values(),
+        (_, jobs) => db.write((tx) => release(tx, IMAGES, jobs, now)),
+      );
     } catch (error) {
       deps.log.error("image_release_failed", { error: String(error) });
     }
@@ -243,19 +250,20 @@ export class ImageRole implements BackgroundRole {
     const { expired, picked, rooms, untold } = await this.#look(now);
     const jobs = picked.jobs.map((job) => ({
       ...job,
-      room: rooms.get(job.id),
+      room: Math.max(0, rooms.get(job.sellerNo)! + job.copyBytes),
     }));
     await this.#services.deps.maybe?.("images picked");
     this.#next = picked.round;
-    if (untold) await this.#tellRest();
+    if (untold !== undefined) await this.#tellRest(untold);
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
-    let moved = untold || (picked.jobs.length === 0 && this.#isNothingDue());
+    let moved = untold !== undefined ||
+      (picked.jobs.length === 0 && this.#isNothingDue());
     if (ended.length + picked.jobs.length + expired.length > 0) {
       const claimed = await this.#write(now, ended, expired, jobs);
       moved ||= claimed + ended.length + expired.length > 0;
     }
     if (moved) this.#moves++;
-    const again = untold || expired.length > 0 ||
+    const again = untold !== undefined || expired.length > 0 ||
       ended.some(({ end }) => typeof end === "string");
     if (again) return 0;
     const nextAt = Math.min(
@@ -282,8 +290,10 @@ export class ImageRole implements BackgroundRole {
    * and an upload that waits for one of these may hold what renewing needs.
    */
   async #renew(now: number): Promise<void> {
-    await this.#services.db.write((tx) =>
-      renewImageLeases(tx, this.#held.values(), now + LEASE_MS)
+    const { db } = this.#services;
+    await eachSeller(
+      this.#held.values(),
+      (_, jobs) => db.write((tx) => renew(tx, IMAGES, jobs, now + LEASE_MS)),
     );
     this.#renewAt = now + RENEW_MS;
   }
@@ -307,12 +317,15 @@ export class ImageRole implements BackgroundRole {
       const picked = able
         ? await pickImages(sql, options)
         : nothingPicked(this.#next);
-      const ids = picked.jobs.map(({ id }) => id);
+      const rooms = new Map<number, number>();
+      for (const no of new Set(picked.jobs.map(({ sellerNo }) => sellerNo))) {
+        rooms.set(no, await roomOf(sql, no, config.imageQuota));
+      }
       return {
-        untold: await sql.get(UNTOLD) !== undefined,
-        expired: await expiredLeases(sql, now, EXPIRED),
+        untold: await findUntold(sql),
+        expired: await expiredLeases(sql, IMAGES, now, EXPIRED),
         picked,
-        rooms: await roomOf(sql, ids, config.imageQuota),
+        rooms,
       };
     });
     const at = deps.clock.monotonic();
@@ -322,31 +335,32 @@ export class ImageRole implements BackgroundRole {
   }
 
   /** Updates some of the requests for an image that very many wait for. */
-  async #tellRest(): Promise<void> {
+  async #tellRest(untold: Untold): Promise<void> {
     const { db, deps } = this.#services;
     const at = deps.clock.now();
-    await db.write(async (tx) => this.#announce(tx, await tellRest(tx, at)), {
-      heavy: true,
-    });
+    await db.write(
+      async (tx) => this.#announce(tx, await tellRest(tx, untold, at)),
+      { heavy: true },
+    );
   }
 
   /** Leases whose holder has had enough time to renew them. */
-  #isDead(expired: readonly LeasedImage[], at: number): LeasedImage[] {
+  #isDead(expired: readonly Leased[], at: number): Leased[] {
     if (at < this.#graceUntil) return [];
     return expired.filter(({ lease }) => !this.#held.has(lease));
   }
 
   /**
-   * Records results, claims the picked jobs and hands them to the worker.
-   * Returns how many jobs it claimed.
+   * Records results, claims the picked jobs and hands them to the worker, in a
+   * write for each seller. Returns how many jobs it claimed.
    */
   async #write(
     now: number,
     ended: readonly HeldImage[],
-    expired: readonly LeasedImage[],
-    jobs: readonly Omit<ClaimedImage, "lease">[],
+    expired: readonly Leased[],
+    jobs: readonly (ImageJob & { room: number })[],
   ): Promise<number> {
-    const { db, deps } = this.#services;
+    const { deps } = this.#services;
     // Held from here on, because a claim may exist although the write seems to
     // have failed; to be released until the worker has it.
     const claims = jobs.map((job): HeldImage => {
@@ -354,10 +368,35 @@ export class ImageRole implements BackgroundRole {
       return { ...job, lease, end: "released", permit: null };
     });
     for (const claim of claims) this.#held.set(claim.lease, claim);
+    const claimed = await eachSeller(
+      [...ended, ...expired, ...claims],
+      (sellerNo) => {
+        const own = <T extends Leased>(rows: readonly T[]) =>
+          rows.filter((row) => row.sellerNo === sellerNo);
+        return this.#writeSeller(sellerNo, now, {
+          ended: own(ended),
+          expired: own(expired),
+          claims: own(claims),
+        });
+      },
+    );
+    return claimed.reduce((sum, n) => sum + n, 0);
+  }
+
+  async #writeSeller(
+    sellerNo: number,
+    now: number,
+    { ended, expired, claims }: {
+      ended: readonly HeldImage[];
+      expired: readonly Leased[];
+      claims: readonly HeldImage[];
+    },
+  ): Promise<number> {
+    const { db, deps } = this.#services;
     const claimed = await db.write(async (tx) => {
       if (this.#abandoned) return [];
-      await this.#recordEnds(tx, ended);
-      await releaseImages(tx, expired);
+      await this.#recordEnds(tx, sellerNo, ended);
+      await release(tx, IMAGES, expired, now);
       return await claimAll(tx, claims, now);
     });
     await deps.maybe?.("images claimed");
@@ -378,7 +417,11 @@ export class ImageRole implements BackgroundRole {
     return claimed.length;
   }
 
-  async #recordEnds(tx: Tx, ended: readonly HeldImage[]): Promise<void> {
+  async #recordEnds(
+    tx: Tx,
+    sellerNo: number,
+    ended: readonly HeldImage[],
+  ): Promise<void> {
     const results: AttemptResult[] = [];
     const crashed: HeldImage[] = [];
     const released: HeldImage[] = [];
@@ -386,30 +429,29 @@ export class ImageRole implements BackgroundRole {
       const { id, lease, end } = job;
       if (end === "crashed") crashed.push(job);
       else if (end === "released" || end === null) released.push(job);
-      else results.push({ id, lease, outcome: end });
+      else results.push({ sellerNo, id, lease, outcome: end });
     }
-    await this.#settle(tx, results);
-    await this.#recordCrashes(tx, crashed);
-    await releaseImages(tx, released);
+    const at = this.#services.deps.clock.now();
+    await this.#settle(tx, sellerNo, results, at);
+    this.#announce(tx, await recordCrashes(tx, sellerNo, crashed, at));
+    await release(tx, IMAGES, released, at);
   }
 
-  async #settle(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
-    const { deps } = this.#services;
-    const at = deps.clock.now();
+  async #settle(
+    tx: Tx,
+    sellerNo: number,
+    results: readonly AttemptResult[],
+    at: number,
+  ): Promise<void> {
+    const { config: { imageQuota }, deps } = this.#services;
     const delay = (attempts: number, failure: ImageFailure) =>
       retryDelay(
         attempts,
         deps.ids.random(1)[0] / 255,
         retryAfter(failure.retryAfter ?? null, at),
       );
-    const { imageQuota } = this.#services.config;
     const settle = { at, delay, imageQuota };
-    this.#announce(tx, await settleImages(tx, results, settle));
-  }
-
-  async #recordCrashes(tx: Tx, jobs: readonly CrashedImage[]): Promise<void> {
-    const at = this.#services.deps.clock.now();
-    this.#announce(tx, await recordCrashes(tx, jobs, at));
+    this.#announce(tx, await settleImages(tx, sellerNo, results, settle));
   }
 
   #announce(tx: Tx, transactions: readonly string[]): void {
@@ -488,6 +530,16 @@ function threadSpawner(
 ): SpawnWorker {
   const url = module ?? new URL("./worker.ts", import.meta.url);
   return (events) => spawnThread(url, heapMb, events);
+}
+
+/** Writes what belongs to each seller; throws when all writes are over. */
+function eachSeller<T extends Leased, R>(
+  rows: Iterable<T>,
+  write: (sellerNo: number, rows: T[]) => Promise<R>,
+): Promise<R[]> {
+  return together(
+    ...Array.from(bySeller(rows), ([sellerNo, own]) => write(sellerNo, own)),
+  );
 }
 
 async function claimAll(

@@ -7,6 +7,7 @@ import {
   dueImages,
   type ImageJob,
   pendingOrigins,
+  type PendingSeller,
   pendingSellers,
 } from "../rows/queue.ts";
 import type { Owners } from "../../lib/usage.ts";
@@ -22,12 +23,12 @@ const ORIGINS = 64;
 
 /** Where a read starts, so that every seller and origin gets its turn. */
 export interface RoundRobin {
-  sellerId: string;
+  sellerNo: number;
   /** By seller; only for those with more origins than one read covers. */
-  origins: ReadonlyMap<string, string>;
+  origins: ReadonlyMap<number, string>;
 }
 
-export const FIRST_ROUND: RoundRobin = { sellerId: "", origins: new Map() };
+export const FIRST_ROUND: RoundRobin = { sellerNo: 0, origins: new Map() };
 
 /** The result of one read. It is a plan: the claims decide. */
 export interface Picked {
@@ -70,33 +71,36 @@ export async function pickImages(
   const limits = new DownloadLimits(history, owners, inFlight);
   if (limits.full) return picked;
   const origins = new Map(round.origins);
-  const sellers = await sellersInTurn(sql, round.sellerId);
+  const sellers = await sellersInTurn(sql, round.sellerNo);
   // Their downloads end first, and every end is followed by another read.
-  const able = sellers.filter((sellerId) => limits.hasRoom(sellerId));
+  const able = sellers.filter(({ id }) => limits.hasRoom(id));
   const queues: DueOrigin[][] = [];
-  for (const sellerId of able) {
-    const look = { sellerId, now, limits, origins, sellers: able.length };
+  for (const seller of able) {
+    const look = { seller, now, limits, origins, sellers: able.length };
     queues.push(await queueOf(sql, look, picked));
   }
   await takeInTurns(queues, limits, picked.jobs);
-  return { ...picked, round: { sellerId: sellers[0] ?? "", origins } };
+  return { ...picked, round: { sellerNo: sellers[0]?.no ?? 0, origins } };
 }
 
-async function sellersInTurn(sql: Sql, after: string): Promise<string[]> {
-  const first = await pendingSellers(sql, "", SELLERS);
+async function sellersInTurn(
+  sql: Sql,
+  after: number,
+): Promise<PendingSeller[]> {
+  const first = await pendingSellers(sql, 0, SELLERS);
   const later = first.length < SELLERS
-    ? first.filter((sellerId) => sellerId > after)
+    ? first.filter(({ no }) => no > after)
     : await pendingSellers(sql, after, SELLERS);
-  const others = first.filter((sellerId) => sellerId <= after);
+  const others = first.filter(({ no }) => no <= after);
   return [...later, ...others].slice(0, SELLERS);
 }
 
 interface SellerLook {
-  sellerId: string;
+  seller: PendingSeller;
   now: number;
   limits: DownloadLimits;
   /** Where the next read of each seller starts; this one sets its own. */
-  origins: Map<string, string>;
+  origins: Map<number, string>;
   /** How many have a turn. */
   sellers: number;
 }
@@ -104,15 +108,15 @@ interface SellerLook {
 /** The origins of which one seller may have something fetched next. */
 async function queueOf(
   sql: Sql,
-  { sellerId, now, limits, origins, sellers }: SellerLook,
+  { seller, now, limits, origins, sellers }: SellerLook,
   picked: Picked,
 ): Promise<DueOrigin[]> {
-  const after = origins.get(sellerId) ?? "";
-  const pending = await pendingOrigins(sql, sellerId, after, ORIGINS);
+  const after = origins.get(seller.no) ?? "";
+  const pending = await pendingOrigins(sql, seller.no, after, ORIGINS);
   if (pending.length === ORIGINS) {
-    origins.set(sellerId, pending[ORIGINS - 1].origin);
+    origins.set(seller.no, pending[ORIGINS - 1].origin);
   } else {
-    origins.delete(sellerId);
+    origins.delete(seller.no);
   }
   if (pending.length === ORIGINS || after !== "") picked.more = true;
   const queue: DueOrigin[] = [];
@@ -121,10 +125,10 @@ async function queueOf(
       picked.nextDue = Math.min(picked.nextDue, due);
       continue;
     }
-    const source = { sellerId, origin };
-    const room = limits.room(source);
+    const room = limits.room({ sellerId: seller.id, origin });
     if (room > 0) {
-      queue.push(new DueOrigin(sql, source, { now, room, sellers }));
+      const options = { now, room, sellers };
+      queue.push(new DueOrigin(sql, seller, origin, options));
     }
   }
   return queue;
@@ -139,44 +143,44 @@ const MORE = 4;
  */
 class DueOrigin {
   readonly source: DownloadSource;
+  readonly #seller: PendingSeller;
   readonly #sql: Sql;
   readonly #now: number;
   readonly #room: number;
   #jobs: ImageJob[] = [];
+  #taken = 0;
   #limit: number;
   #isRead = false;
 
   /** `sellers`: how many may take some of the room. */
   constructor(
     sql: Sql,
-    source: DownloadSource,
+    seller: PendingSeller,
+    origin: string,
     { now, room, sellers }: { now: number; room: number; sellers: number },
   ) {
     this.#sql = sql;
-    this.source = source;
+    this.source = { sellerId: seller.id, origin };
+    this.#seller = seller;
     this.#now = now;
     this.#room = room;
     this.#limit = Math.ceil(room / sellers);
   }
 
-  /** The next job that was not taken; undefined after the last one. */
-  async next(taken: ReadonlySet<string>): Promise<ImageJob | undefined> {
-    for (;;) {
-      for (let job; (job = this.#jobs.shift()) !== undefined;) {
-        if (!taken.has(job.id)) return job;
-      }
-      if (this.#isRead) return undefined;
+  /** The next job; undefined after the last one. */
+  async next(): Promise<ImageJob | undefined> {
+    while (this.#taken >= this.#jobs.length && !this.#isRead) {
       await this.#read();
     }
+    return this.#jobs[this.#taken++];
   }
 
   async #read(): Promise<void> {
-    const { sellerId, origin } = this.source;
     const limit = this.#limit;
     this.#jobs = await dueImages(
       this.#sql,
-      sellerId,
-      origin,
+      this.#seller,
+      this.source.origin,
       this.#now,
       limit,
     );
@@ -187,21 +191,18 @@ class DueOrigin {
 
 /**
  * Takes one job of each seller after the other, and within a seller of each
- * origin, until nothing has room. A job that several sellers wait for is taken
- * in the first of their turns.
+ * origin, until nothing has room.
  */
 async function takeInTurns(
   queues: DueOrigin[][],
   limits: DownloadLimits,
   jobs: ImageJob[],
 ): Promise<void> {
-  const taken = new Set<string>();
   let waiting = queues;
   while (waiting.length > 0) {
     for (const queue of waiting) {
-      const job = await nextOf(queue, limits, taken);
+      const job = await nextOf(queue, limits);
       if (job === undefined) continue;
-      taken.add(job.id);
       limits.take(job);
       jobs.push(job);
     }
@@ -213,12 +214,11 @@ async function takeInTurns(
 async function nextOf(
   queue: DueOrigin[],
   limits: DownloadLimits,
-  taken: ReadonlySet<string>,
 ): Promise<ImageJob | undefined> {
   for (let origin; (origin = queue.shift()) !== undefined;) {
     // What has no room now has none later in this plan.
     if (limits.room(origin.source) === 0) continue;
-    const job = await origin.next(taken);
+    const job = await origin.next();
     if (job === undefined) continue;
     queue.push(origin);
     return job;

@@ -71,10 +71,12 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
     seller: { id: app.sellerId, key: app.key },
   });
   await until(() =>
-    trips.seen.some(({ sent }) => sent.includes("UPDATE images SET lease_id"))
+    trips.seen.some(({ sent }) =>
+      sent.includes("UPDATE images SET due_at = NULL")
+    )
   );
   await until(() => host.count("/good/a.png") > 0);
-  assertEquals(count("UPDATE images SET lease_id = $"), 2);
+  assertEquals(count("UPDATE images SET due_at = NULL"), 2);
 });
 
 Deno.test("events of one seller that come at once take one round trip", async () => {

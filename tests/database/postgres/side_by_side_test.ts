@@ -240,7 +240,7 @@ Deno.test("failed images are retried once, whichever process is asked", async ()
   const image = `<images><image>${host.url}/good/a.png</image></images>`;
   const { xml } = await change(held.app, "A", image);
   await held.app.app.db.write(async (tx) => {
-    await tx.run("UPDATE images SET state = 'failed'");
+    await tx.run("UPDATE images SET state = 'failed', due_at = NULL");
     await tx.run("UPDATE transaction_images SET status = 'failed'");
     await tx.run(
       `UPDATE transactions SET images_pending = 0, images_failed = 1

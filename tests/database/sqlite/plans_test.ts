@@ -21,11 +21,11 @@ import {
 } from "../../../src/webhooks/delivery_log.ts";
 import {
   dueImages,
-  expiredLeases,
-  heldLeases,
   pendingOrigins,
   pendingSellers,
 } from "../../../src/images/rows/queue.ts";
+import { IMAGES } from "../../../src/images/image.ts";
+import { expired, heldLeases } from "../../../src/jobs/lease_queue.ts";
 import {
   changedProducts,
   FIRST_CHANGE,
@@ -54,17 +54,17 @@ Deno.test("images: no look goes through the whole queue", async () => {
         return [] as T[];
       },
     } as typeof sql;
-    await pendingSellers(spy, "", 1);
-    await pendingOrigins(spy, "x", "", 1);
-    await dueImages(spy, "x", "y", 1, 1);
-    await expiredLeases(spy, 1, 1);
-    await heldLeases(spy);
+    await pendingSellers(spy, 0, 1);
+    await pendingOrigins(spy, 1, "", 1);
+    await dueImages(spy, { no: 1, id: "x" }, "y", 1, 1);
+    await expired(spy, IMAGES, 1, 1);
+    await heldLeases(spy, IMAGES);
     return seen;
   });
   const scans = plans.filter((detail) =>
     /^SCAN/.test(detail) &&
     // Of these there are as many as are found, or held.
-    !/^SCAN (w|l|waiting|origins)$/.test(detail) &&
+    !/^SCAN (waiting|origins)$/.test(detail) &&
     !/ INDEX images_leases$/.test(detail)
   );
   assertEquals(scans, []);
@@ -81,15 +81,14 @@ Deno.test("images: no end reads all that wait for it", async () => {
   const answer = {
     status: "stored",
     attempt: 9,
-    lease: "l",
     code: null,
     message: null,
     validator: null,
   } as const;
   const answers = new Map([[row.id, answer], ["other", answer]]);
   const details = await plans(hand, async (tx) => {
-    await tellWaiting(tx, answers, new Map(), 1);
-    await tellExhausted(tx, answers, 1);
+    await tellWaiting(tx, 1, answers, new Map(), 1);
+    await tellExhausted(tx, 1, answers, 1);
   });
   const waiting = details.filter((detail) => /transaction_images/.test(detail));
   assert(waiting.length >= 2, details.join("\n"));

@@ -44,7 +44,8 @@ class Fetching {
   fetch(sellerId: string, origin: string): void {
     const lease = `lease${this.asked++}`;
     const url = `https://${origin}.example/a.gif`;
-    const task = { id: lease, lease, url, copy: null, sellerId };
+    const room = 1_000;
+    const task = { id: lease, lease, url, copy: null, sellerId, room };
     this.fetcher.fetch(task, this.abort.signal).then(
       ({ outcome }) => this.ended.push(outcome.kind),
       () => this.ended.push("aborted"),

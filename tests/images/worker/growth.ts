@@ -55,7 +55,8 @@ async function growth(store: ImageStore): Promise<number> {
     for (let n = 0; n < count; n += AT_ONCE) {
       await Promise.all(Array.from({ length: AT_ONCE }, async () => {
         const lease = systemIds.uuid();
-        const task = { id: lease, lease, url, copy: null, sellerId: "a" };
+        const mine = { sellerId: "a", room: 1e9 };
+        const task = { id: lease, lease, url, copy: null, ...mine };
         const { outcome: { kind } } = await fetcher.fetch(task, signal);
         if (kind !== "stored") throw new Error(`an image was ${kind}`);
       }));

@@ -53,9 +53,9 @@ async function stock(
 function show(bench: ImageBench): Promise<unknown> {
   return bench.db.write((tx) =>
     tx.run(
-      `INSERT INTO product_images (image_id, seller_no, product_id)
-       SELECT id, 1, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
-       ON CONFLICT (image_id, seller_no, product_id) DO NOTHING`,
+      `INSERT INTO product_images (seller_no, image_id, product_id)
+       SELECT 1, id, '00000000-0000-7000-8000-000000000001' FROM images WHERE TRUE
+       ON CONFLICT (seller_no, image_id, product_id) DO NOTHING`,
     )
   );
 }
@@ -282,7 +282,9 @@ Deno.test("object storage: images prune leaves what is shown, and what may just 
   await show(bench);
   await bench.upload([`${host.url}/good/b.png`]);
   await bench.db.write((tx) =>
-    tx.run("UPDATE images SET lease_id = 'held' WHERE state = 'pending'")
+    tx.run(
+      "UPDATE images SET due_at = NULL, lease_id = 'held' WHERE state = 'pending'",
+    )
   );
   const key = `shop/images/${STRAY}`;
   server.put(key, new Uint8Array(5), Date.now() - 9 * 60_000);
@@ -305,7 +307,9 @@ Deno.test("object storage: what is written anew in the moment of its removal is 
     if (method !== "DELETE") return null;
     server.meddle = () => null;
     await bench.upload([url]);
-    await bench.db.write((tx) => tx.run("UPDATE images SET lease_id = 'held'"));
+    await bench.db.write((tx) =>
+      tx.run("UPDATE images SET due_at = NULL, lease_id = 'held'")
+    );
     return null;
   };
   const record = async () => {
@@ -320,7 +324,7 @@ Deno.test("object storage: what is written anew in the moment of its removal is 
   };
   await Promise.all([prune(bench, LATER), record()]);
   assertEquals((await bench.image(url)).state, "pending");
-  await bench.db.write((tx) => tx.run("UPDATE image_askers SET due_at = 0"));
+  await bench.db.write((tx) => tx.run("UPDATE images SET due_at = 0"));
   bench.startRole();
   await until(() => server.objects.has(key), "the image");
 });

@@ -19,18 +19,19 @@ const DISAGREEMENTS = {
     SELECT s.id, (SELECT COUNT(*) FROM products p
                   WHERE p.seller_no = s.seller_no) AS n,
       (SELECT COALESCE(SUM(used), 0) FROM seller_usage u
-       WHERE u.seller_id = s.id AND resource = 'products') AS used
+       WHERE u.seller_no = s.seller_no AND resource = 'products') AS used
     FROM sellers s WHERE n <> used`,
   "the bytes of a seller's images": `
     SELECT s.id, (SELECT COALESCE(SUM(bytes), 0) FROM images
-                  WHERE payer_id = s.id) AS n,
+                  WHERE images.seller_no = s.seller_no) AS n,
       (SELECT COALESCE(SUM(used), 0) FROM seller_usage u
-       WHERE u.seller_id = s.id AND resource = 'image_bytes') AS used
+       WHERE u.seller_no = s.seller_no AND resource = 'image_bytes') AS used
     FROM sellers s WHERE n <> used`,
   "what an image is needed for": `
-    SELECT image_id FROM transaction_images
-    WHERE status = 'pending' AND image_id NOT IN
-      (SELECT id FROM images WHERE state = 'pending')`,
+    SELECT image_id FROM transaction_images t
+    WHERE status = 'pending' AND NOT EXISTS
+      (SELECT 1 FROM images i WHERE i.seller_no = t.seller_no
+       AND i.id = t.image_id AND (state = 'pending' OR untold IS NOT NULL))`,
 } as const;
 
 /** What is counted in a database, or in a copy of it. */
@@ -61,7 +62,8 @@ function checkAttempts({ stage, trouble }: Scene): void {
   if (trouble.since("network", 0)) return;
   const charged = stage.rows<{ url: string; attempts: number }>(
     `SELECT i.url, t.attempts, t.status FROM transaction_images t
-     JOIN images i ON i.id = t.image_id WHERE t.attempts > 1`,
+     JOIN images i ON i.seller_no = t.seller_no AND i.id = t.image_id
+     WHERE t.attempts > 1`,
   ).filter(({ url }) => isPrompt(url));
   hold(charged.length === 0, "true", "no fault of ours is charged", charged);
 }

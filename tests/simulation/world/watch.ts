@@ -29,10 +29,9 @@ const QUEUES = {
     role: "images",
     sql: `SELECT COUNT(*) AS n, COALESCE(SUM(attempts), 0) AS moves,
         COUNT(lease_id) AS leased,
-        (SELECT COUNT(*) FROM image_askers a
-         JOIN sellers ON sellers.id = a.seller_id
-         WHERE sellers.status = 'active' AND a.due_at <= ?) AS due
-      FROM images WHERE state = 'pending'`,
+        COALESCE(SUM(due_at <= ? AND sellers.status = 'active'), 0) AS due
+      FROM images JOIN sellers ON sellers.seller_no = images.seller_no
+      WHERE state = 'pending'`,
   },
   deliveries: {
     role: "webhooks",

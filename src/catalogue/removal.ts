@@ -1,0 +1,52 @@
+/** Deletes the products and uploads of a removed seller; tombstones stay. */
+import type { Tx } from "../database/db.ts";
+import { linkImages } from "./change_feed.ts";
+import {
+  findByIds,
+  rowChange,
+  type SellerKeys,
+  writeProducts,
+} from "./product_rows.ts";
+import { deleteTransactions } from "./retention.ts";
+
+/** The most rows that one write deletes. */
+const PRODUCTS = 100;
+const TRANSACTIONS = 32;
+
+/** Deletes some of the seller's products; returns how many. */
+export async function removeProducts(
+  tx: Tx,
+  seller: SellerKeys,
+): Promise<number> {
+  const ids = await tx.all<{ id: string }>(
+    "SELECT id FROM products WHERE seller_no = ? LIMIT ?",
+    [seller.no, PRODUCTS],
+  );
+  const products = await findByIds(tx, seller.no, ids.map(({ id }) => id));
+  const changes = Array.from(
+    products.values(),
+    (before) => rowChange({ before, after: null }),
+  );
+  await linkImages(tx, seller.no, changes);
+  await writeProducts(tx, seller, changes);
+  return changes.length;
+}
+
+/**
+ * Deletes some of the seller's uploads with their results, undo records, keys,
+ * refused products and images; returns how many rows.
+ */
+export async function removeUploads(
+  tx: Tx,
+  { no: sellerNo }: SellerKeys,
+): Promise<number> {
+  const keys = await tx.all<{ id: string }>(
+    "SELECT id FROM transactions WHERE seller_no = ? LIMIT ?",
+    [sellerNo, TRANSACTIONS],
+  );
+  if (keys.length === 0) return 0;
+  return await deleteTransactions(
+    tx,
+    keys.map(({ id: transactionId }) => ({ sellerNo, transactionId })),
+  );
+}

@@ -1,0 +1,240 @@
+/**
+ * Queues in the database whose rows processes claim under leases. A row waits
+ * while it has `due_at`; it is claimed while it has `lease_id` and
+ * `lease_until`; otherwise nothing is to be done. Those of a dead process are
+ * released when their leases end.
+ *
+ * The rows of a seller wait in lanes, each in the order of its due times. No
+ * query reads the whole queue: one finds the sellers with waiting rows, in the
+ * index of the lanes, which begins with the seller; a claim then takes rows of
+ * one seller. So nothing ever sorts a backlog, and sellers can be on several
+ * servers.
+ */
+import { LEASE_MS } from "./lease.ts";
+import { type Db, MAINTENANCE, type Param } from "../database/db.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { CLOCK_SLACK_MS } from "../lib/durations.ts";
+import { untilNone } from "./periodic_jobs.ts";
+
+/**
+ * A table with the columns above, keyed by `seller_no` and `id`. It has indexes
+ * of (seller_no, lane, due_at, id) for rows that wait, and of (lease_until,
+ * lease_id) for those under a lease.
+ */
+export interface LeaseQueue {
+  table: string;
+  /** The longest time that a row is put off, in milliseconds. */
+  longestPauseMs: number;
+  /** A condition of rows that are never put off. */
+  neverPutOff: string;
+}
+
+/** The conditions of the indexes. */
+const WAITING = "due_at IS NOT NULL";
+const LEASED = "lease_id IS NOT NULL";
+
+/** A row under a lease. */
+export interface Leased {
+  sellerNo: number;
+  id: string;
+  lease: string;
+}
+
+/**
+ * A recursive query `waiting (seller_no)`: the sellers with waiting rows, in
+ * order; its parameter is the number before the first.
+ */
+export function waitingSellers({ table }: LeaseQueue): string {
+  const next = (after: string) =>
+    `SELECT MIN(seller_no) FROM ${table}
+     WHERE ${WAITING} AND seller_no > ${after}`;
+  return `RECURSIVE waiting (seller_no) AS (
+    ${next("?")}
+    UNION ALL
+    SELECT (${next("waiting.seller_no")})
+    FROM waiting WHERE waiting.seller_no IS NOT NULL)`;
+}
+
+export interface ClaimRequest {
+  sellerNo: number;
+  lease: string;
+  /** Unix milliseconds. */
+  until: number;
+  /** A condition of waiting rows, with its parameters. */
+  of: string;
+  params: readonly Param[];
+  limit: number;
+}
+
+/**
+ * Claims waiting rows that no other process claims now, the longest due first.
+ * `set` begins with a comma, `returning` is what the result has of each row.
+ */
+export function claim<T>(
+  tx: Tx,
+  { table }: LeaseQueue,
+  { sellerNo, lease, until, of, params, limit }: ClaimRequest,
+  { set = "", returning }: { set?: string; returning: string },
+): Promise<T[]> {
+  return tx.all<T>(
+    `UPDATE ${table} SET due_at = NULL, lease_id = ?, lease_until = ?${set}
+     WHERE seller_no = ? AND id IN (
+       SELECT id FROM ${table}
+       WHERE seller_no = ? AND ${WAITING} AND ${of}
+       ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
+     RETURNING ${returning}`,
+    [lease, until, sellerNo, sellerNo, ...params, limit],
+  );
+}
+
+/** Extends the leases that are still held. */
+export async function renew(
+  tx: Tx,
+  { table }: LeaseQueue,
+  leases: Iterable<Leased>,
+  until: number,
+): Promise<void> {
+  await tx.runMany(
+    `UPDATE ${table} SET lease_until = ?
+     WHERE seller_no = ? AND id = ? AND lease_id = ?`,
+    inLockOrder(leases).map((leased) => [until, ...keyOf(leased)]),
+  );
+}
+
+/** What becomes of a row when its lease ends. */
+export interface Settlement extends Leased {
+  /** null: nothing more is to be done. */
+  dueAt: number | null;
+  /** Of further columns. */
+  values?: readonly Param[];
+}
+
+/**
+ * Ends leases that are still held. `set` begins with a comma and assigns the
+ * values.
+ */
+export async function settle(
+  tx: Tx,
+  { table }: LeaseQueue,
+  settlements: Iterable<Settlement>,
+  set = "",
+): Promise<void> {
+  await tx.runMany(
+    `UPDATE ${table} SET lease_id = NULL, lease_until = NULL, due_at = ?${set}
+     WHERE seller_no = ? AND id = ? AND lease_id = ?`,
+    inLockOrder(settlements).map((row) => [
+      row.dueAt,
+      ...row.values ?? [],
+      ...keyOf(row),
+    ]),
+  );
+}
+
+/** Ends leases as if they had never been made: the rows are due at once. */
+export async function release(
+  tx: Tx,
+  queue: LeaseQueue,
+  leases: Iterable<Leased>,
+  now: number,
+): Promise<void> {
+  const due = Array.from(leases, (leased) => ({ ...leased, dueAt: now }));
+  await settle(tx, queue, due);
+}
+
+/** At most `limit` leases that ended at `by` (Unix milliseconds) or before. */
+export function expired(
+  sql: Sql,
+  { table }: LeaseQueue,
+  by: number,
+  limit: number,
+): Promise<Leased[]> {
+  return sql.all<Leased>(
+    `SELECT seller_no AS "sellerNo", id, lease_id AS lease FROM ${table}
+     WHERE ${LEASED} AND lease_until <= ? ORDER BY lease_until LIMIT ?`,
+    [Math.min(by, Number.MAX_SAFE_INTEGER), limit],
+  );
+}
+
+/** The leases of all processes that are valid or not yet taken over. */
+export async function heldLeases(
+  sql: Sql,
+  { table }: LeaseQueue,
+): Promise<Set<string>> {
+  const rows = await sql.all<{ lease_id: string }>(
+    `SELECT lease_id FROM ${table} WHERE ${LEASED}`,
+  );
+  return new Set(rows.map(({ lease_id }) => lease_id));
+}
+
+/** Writes that change several rows of a seller lock them in this order. */
+function inLockOrder<T extends Leased>(rows: Iterable<T>): T[] {
+  return [...rows].sort((a, b) =>
+    a.sellerNo - b.sellerNo || (a.id < b.id ? -1 : 1)
+  );
+}
+
+function keyOf({ sellerNo, id, lease }: Leased): Param[] {
+  return [sellerNo, id, lease];
+}
+
+/** The rows of each seller. */
+export function bySeller<T extends { sellerNo: number }>(
+  rows: Iterable<T>,
+): Map<number, T[]> {
+  return Map.groupBy(rows, ({ sellerNo }) => sellerNo);
+}
+
+/**
+ * After the clock went back by `ms`: subtracts it from the due times after `now`
+ * (Unix milliseconds), and from the ends of leases that no clock of now has set.
+ * Such a lease was made before; its holder renews it at once, and if it is dead,
+ * the lease ends when it would have.
+ */
+export async function bringForward(
+  tx: Tx,
+  { table }: LeaseQueue,
+  now: number,
+  ms: number,
+): Promise<void> {
+  const bring = (column: string, of: string, behind: number) =>
+    tx.run(
+      `UPDATE ${table} SET ${column} = ${column} - ? WHERE (seller_no, id) IN (
+         SELECT seller_no, id FROM ${table} WHERE ${of} AND ${column} > ?)`,
+      [ms, behind],
+    );
+  await bring("due_at", WAITING, now);
+  await bring("lease_until", LEASED, now + LEASE_MS);
+}
+
+/** Rows of one write of `correctTimes`. */
+const ROWS = 500;
+
+/**
+ * The clock may also be set back while no process runs. So at the start, what
+ * lies further ahead than anything is ever put off becomes due.
+ */
+export function correctTimes(
+  db: Db,
+  { table, longestPauseMs, neverPutOff }: LeaseQueue,
+  now: number,
+  signal: { announce(): void },
+): AsyncGenerator<number, void> {
+  const soon = now + CLOCK_SLACK_MS;
+  const correct = (tx: Tx, column: string, of: string, params: Param[]) =>
+    tx.run(
+      `UPDATE ${table} SET ${column} = ? WHERE (seller_no, id) IN (
+         SELECT seller_no, id FROM ${table} WHERE ${column} > ? AND ${of}
+         LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
+      [now, soon, ...params],
+    );
+  const putOff = `(${neverPutOff} OR due_at > ?)`;
+  return untilNone(() =>
+    db.write(async (tx) => {
+      const latest = soon + longestPauseMs;
+      const due = await correct(tx, "due_at", putOff, [latest]);
+      const free = await correct(tx, "lease_until", LEASED, []);
+      if (due > 0) tx.onCommit(() => signal.announce());
+      return due + free;
+    }, MAINTENANCE)
+  );
+}
