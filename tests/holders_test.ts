@@ -20,7 +20,7 @@ const MADE: Record<string, string[]> = {
   "http/admission/read_quota.ts WaitList": ["reads"],
   "http/admission/seller_quota.ts WaitList": ["bodies", "body_bytes", "waits"],
   "http/admission/upload_quota.ts SellerQuota": ["uploads"],
-  "http/server/request_handler.ts SellerQuota": [
+  "http/admission/admission.ts SellerQuota": [
     "bodies",
     "body_bytes",
     "waits",

@@ -7,14 +7,9 @@ import { free, joined, sizeOf } from "../../lib/blocks.ts";
 import { readXmlBody } from "../admission/body.ts";
 import type { FinalResults, RequestContext, Waiting } from "./context.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
-import {
-  KEY_HEADER,
-  type OperatorKeys,
-  type SellerKeys,
-} from "../admission/authentication.ts";
-import type { ReadQuota, TakeStep } from "../admission/read_quota.ts";
-import type { BodyBudget, SellerQuota } from "../admission/seller_quota.ts";
-import type { UploadQuota } from "../admission/upload_quota.ts";
+import type { Admission } from "../admission/admission.ts";
+import { KEY_HEADER } from "../admission/authentication.ts";
+import type { TakeStep } from "../admission/read_quota.ts";
 import type { Quota } from "../admission/rate_limit.ts";
 import type { Route } from "./route.ts";
 import type { BodySender, EncodedBody } from "./sending.ts";
@@ -31,21 +26,9 @@ export interface Origin {
 export interface ServerState {
   /** Ends requests that wait or stream. */
   stopping: AbortSignal;
-  /** Bodies being read. */
-  bodies: SellerQuota;
-  /** Bytes of bodies and documents in progress. */
-  budget: BodyBudget;
-  /** Uploads whose bodies have arrived. */
-  uploads: UploadQuota;
-  /** Requests that wait for an event. */
-  waits: SellerQuota;
-  reads: ReadQuota;
-  keys: SellerKeys;
-  operatorKeys: OperatorKeys;
+  admission: Admission;
   sender: BodySender;
   finalResults: RecentValues<FinalResults>;
-  /** Charges the seller's rate for so many more requests. */
-  countMore: (exchange: Exchange, seller: KeyOwner, requests: number) => void;
 }
 
 /** One request and its answer: the context of the handler. */
@@ -97,7 +80,7 @@ export class Exchange implements RequestContext, Disposable {
   readonly body = async (limit?: number) => joined(await this.blocks(limit));
 
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
-    const { bodies, budget, uploads, stopping } = this.#server;
+    const { admission: { bodies, budget, uploads }, stopping } = this.#server;
     const { deps, heavy } = this.services;
     const { clock } = deps;
     using reading = new DisposableStack();
@@ -134,7 +117,7 @@ export class Exchange implements RequestContext, Disposable {
   };
 
   readonly startWaiting = (): Waiting => {
-    const { waits, keys } = this.#server;
+    const { waits, keys } = this.#server.admission;
     using held = new DisposableStack();
     held.use(waits.take(this.seller.id));
     this.isWaiting = true;
@@ -152,13 +135,16 @@ export class Exchange implements RequestContext, Disposable {
   }
 
   readonly countMore = (requests: number): void => {
-    if (this.owner !== null) this.#server.countMore(this, this.owner, requests);
+    const { owner } = this;
+    if (owner !== null) {
+      this.quota = this.#server.admission.charge(owner, requests);
+    }
   };
 
   readonly heavyRead = async <T>(
     read: (takeStep: TakeStep) => Promise<T>,
   ): Promise<T> => {
-    const { reads, sender } = this.#server;
+    const { admission: { reads }, sender } = this.#server;
     const owner = this.reader ?? "";
     // A read is short: it ends before the service does, unless it waits.
     const { ending } = this.services;
@@ -171,7 +157,7 @@ export class Exchange implements RequestContext, Disposable {
   readonly isOperator = async (): Promise<boolean> => {
     const key = this.request.headers.get(KEY_HEADER) ?? "";
     if (key === "") return false;
-    this.operator = await this.#server.operatorKeys.authenticate(key);
+    this.operator = await this.#server.admission.operatorKeys.authenticate(key);
     return this.operator !== null;
   };
 

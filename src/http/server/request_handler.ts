@@ -20,32 +20,15 @@ import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
 import { Exchange, type Origin, type ServerState } from "./exchange.ts";
 import type { FinalResults, Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./error_answers.ts";
-import {
-  KEY_HEADER,
-  MetricsKeys,
-  OperatorKeys,
-  SellerKeys,
-} from "../admission/authentication.ts";
-import { ReadQuota } from "../admission/read_quota.ts";
-import { BodyBudget, SellerQuota } from "../admission/seller_quota.ts";
-import { UploadQuota } from "../admission/upload_quota.ts";
-import {
-  quotaHeaders,
-  type Rate,
-  RateLimiter,
-  rateOf,
-} from "../admission/rate_limit.ts";
+import { Admission } from "../admission/admission.ts";
+import { KEY_HEADER } from "../admission/authentication.ts";
+import { quotaHeaders, rateOf } from "../admission/rate_limit.ts";
 import type { Route } from "./route.ts";
 import { type Match, parseTarget, Router, type Target } from "./router.ts";
 import { nearestPath } from "./nearest_path.ts";
 import { checkQuery, parseQuery } from "./query.ts";
-import { AuthFailureLimiter } from "../admission/auth_failures.ts";
 import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
 
-/** Bodies being read. */
-const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
-/** Requests that wait for an upload to end, or stream its progress. */
-const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
 /** Encoded results kept for later answers. */
 const FINAL_RESULTS_BYTES = 2 * 1_024 * 1_024;
 /** A slower request is logged. */
@@ -69,15 +52,7 @@ export class RequestHandler {
   readonly #router: Router;
   /** The routes for people and programs. */
   readonly #routes: readonly Route[];
-  readonly #keys: SellerKeys;
-  readonly #operatorKeys: OperatorKeys;
-  readonly #metricsKeys: MetricsKeys;
-  readonly #limiter: RateLimiter;
-  readonly #authFailures: AuthFailureLimiter;
-  readonly #uploads: UploadQuota;
-  readonly #bodies: SellerQuota;
-  readonly #waits: SellerQuota;
-  readonly #reads: ReadQuota;
+  readonly #admission: Admission;
   readonly #sender: BodySender;
   readonly #state: ServerState;
   #handling = 0;
@@ -88,54 +63,29 @@ export class RequestHandler {
     routes: readonly Route[],
     stopping: AbortSignal,
   ) {
-    const { db, deps, config, holders } = services;
+    const { deps, holders } = services;
     this.#services = services;
     this.#routes = routes.filter(({ documentation }) => documentation !== null);
     this.#router = new Router(routes);
-    this.#keys = new SellerKeys(db, deps);
-    this.#operatorKeys = new OperatorKeys(db, deps.clock, config.operatorKey);
-    this.#metricsKeys = new MetricsKeys(this.#operatorKeys, config.metricsKey);
-    this.#limiter = new RateLimiter(deps.clock);
-    this.#authFailures = new AuthFailureLimiter(deps.clock);
     holders.add("requests", { held: () => ({ handling: this.#handling }) });
-    const { clock } = deps;
-    const budget = new BodyBudget(clock, config.bodyBudget);
-    this.#bodies = holders.add("bodies", new SellerQuota(clock, BODIES));
-    this.#waits = holders.add("waits", new SellerQuota(clock, WAITS));
-    this.#reads = new ReadQuota(deps, holders);
+    this.#admission = new Admission(services);
     this.#sender = holders.add("answers", new BodySender(deps));
-    this.#uploads = new UploadQuota(clock);
-    holders.add("uploads", this.#uploads.slots);
     this.#state = {
       stopping,
-      bodies: this.#bodies,
-      budget: holders.add("body_bytes", budget),
-      uploads: this.#uploads,
-      waits: this.#waits,
-      reads: this.#reads,
-      keys: this.#keys,
-      operatorKeys: this.#operatorKeys,
+      admission: this.#admission,
       sender: this.#sender,
       finalResults: new RecentValues<FinalResults>(FINAL_RESULTS_BYTES),
-      countMore: (exchange, seller, requests) =>
-        this.#countMore(exchange, seller, requests),
     };
   }
 
   /** Writes pending changes. */
   close(): Promise<void> {
-    return this.#keys.close();
+    return this.#admission.keys.close();
   }
 
   /** How many of each kind are in progress. */
   inProgress(): Record<string, number> {
-    return {
-      request: this.#handling,
-      upload: this.#uploads.taken,
-      body: this.#bodies.taken,
-      wait: this.#waits.taken,
-      read: this.#reads.admitted,
-    };
+    return { request: this.#handling, ...this.#admission.inProgress() };
   }
 
   /** Answers a request; never rejects. */
@@ -166,7 +116,7 @@ export class RequestHandler {
       if (failure.status >= 500) failRequest(failure.code);
       const throttled = this.#isKnown(exchange)
         ? null
-        : this.#authFailures.tooMany(exchange.client);
+        : this.#admission.authFailures.tooMany(exchange.client);
       const answer = failure.code === "unauthorized"
         ? throttled ?? failure
         : failure;
@@ -232,65 +182,46 @@ export class RequestHandler {
 
   /** Checks the key that every path below a prefix needs, route or not. */
   async #authenticate(exchange: Exchange, target: Target): Promise<void> {
+    const { keys, operatorKeys, metricsKeys } = this.#admission;
     const api = target.segments[0];
     exchange.isPrivate = PRIVATE.has(api);
     if (api === "seller_api") {
       const key = exchange.request.headers.get(KEY_HEADER);
-      exchange.owner = await this.#keys.authenticate(key);
+      exchange.owner = await keys.authenticate(key);
       checkActive(exchange.owner);
     } else if (api === "operator_api") {
       const key = exchange.request.headers.get(KEY_HEADER);
-      exchange.operator = await this.#operatorKeys.authenticate(key);
+      exchange.operator = await operatorKeys.authenticate(key);
       if (exchange.operator === null) throw noRoute();
       checkMayDo(exchange.operator, exchange.request.method);
     } else if (api === "metrics") {
       const { headers } = exchange.request;
-      if (!await this.#metricsKeys.authenticate(headers)) throw noRoute();
+      if (!await metricsKeys.authenticate(headers)) throw noRoute();
       exchange.hasMetricsKey = true;
     }
   }
 
   /** Counts as a request of the seller; throws 429 for one too many. */
   #countRequest(exchange: Exchange, seller: KeyOwner): void {
-    const rate = this.#rateOf(seller);
-    if (rate === null) return;
-    const quota = this.#limiter.take(seller.id, 1, rate);
-    exchange.quota = quota;
-    if (quota.allowed) return;
+    const quota = exchange.quota = this.#admission.take(seller, 1);
+    if (quota === null || quota.allowed) return;
+    const { perMinute, burst } = rateOf(quota.limit);
     throw new ServiceError(
       "rate_limited",
-      `Too many requests: ${rate.burst} are allowed at once, and ` +
-        `${rate.perMinute} a minute. Send the next one in ` +
-        `${quota.retryAfter} s.`,
+      `Too many requests: ${burst} are allowed at once, and ${perMinute} a ` +
+        `minute. Send the next one in ${quota.retryAfter} s.`,
     );
-  }
-
-  /** Charges the rate for so many more requests, at most a whole burst. */
-  #countMore(exchange: Exchange, seller: KeyOwner, requests: number): void {
-    const rate = this.#rateOf(seller);
-    if (rate === null) return;
-    const cost = Math.min(requests, rate.burst - 1);
-    exchange.quota = this.#limiter.charge(seller.id, cost, rate);
-  }
-
-  /** Null: unlimited. */
-  #rateOf(owner: KeyOwner | null): Rate | null {
-    if (owner === null) return null;
-    const perMinute = owner.rateLimit ?? this.#services.config.rateLimit;
-    return perMinute === 0 ? null : rateOf(perMinute);
   }
 
   /** Headers of every answer; those for a seller include its quota. */
   #headers(exchange: Exchange): Record<string, string> {
-    const { requestId, isPrivate, owner, quota } = exchange;
-    const headers = {
+    const { requestId, isPrivate, owner } = exchange;
+    const quota = exchange.quota ?? (owner && this.#admission.take(owner, 0));
+    return {
       "X-Request-Id": requestId,
       ...(isPrivate && PRIVATE_HEADERS),
+      ...(quota && quotaHeaders(quota)),
     };
-    const rate = this.#rateOf(owner);
-    if (owner === null || rate === null) return headers;
-    const current = quota ?? this.#limiter.take(owner.id, 0, rate);
-    return { ...headers, ...quotaHeaders(current) };
   }
 
   #toResponse(reply: Reply, exchange: Exchange): Response {

@@ -1,0 +1,82 @@
+/** Keys, rates and quotas: what all requests of a server share. */
+import type { KeyOwner } from "../../sellers/seller_rows.ts";
+import type { Services } from "../../services.ts";
+import { MetricsKeys, OperatorKeys, SellerKeys } from "./authentication.ts";
+import { AuthFailureLimiter } from "./auth_failures.ts";
+import { type Quota, type Rate, RateLimiter, rateOf } from "./rate_limit.ts";
+import { ReadQuota } from "./read_quota.ts";
+import { BodyBudget, SellerQuota } from "./seller_quota.ts";
+import { UploadQuota } from "./upload_quota.ts";
+
+/** Bodies being read. */
+const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
+/** Requests that wait for an upload to end, or stream its progress. */
+const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
+
+export class Admission {
+  readonly keys: SellerKeys;
+  readonly operatorKeys: OperatorKeys;
+  readonly metricsKeys: MetricsKeys;
+  readonly authFailures: AuthFailureLimiter;
+  /** Bodies being read. */
+  readonly bodies: SellerQuota;
+  /** Bytes of bodies and documents in progress. */
+  readonly budget: BodyBudget;
+  /** Uploads whose bodies have arrived. */
+  readonly uploads: UploadQuota;
+  /** Requests that wait for an event. */
+  readonly waits: SellerQuota;
+  readonly reads: ReadQuota;
+  readonly #limiter: RateLimiter;
+  /** Requests a minute of a seller without a limit of its own. */
+  readonly #perMinute: number;
+
+  constructor({ db, deps, config, holders }: Services) {
+    const { clock } = deps;
+    this.keys = new SellerKeys(db, deps);
+    this.operatorKeys = new OperatorKeys(db, clock, config.operatorKey);
+    this.metricsKeys = new MetricsKeys(this.operatorKeys, config.metricsKey);
+    this.authFailures = new AuthFailureLimiter(clock);
+    this.bodies = holders.add("bodies", new SellerQuota(clock, BODIES));
+    this.waits = holders.add("waits", new SellerQuota(clock, WAITS));
+    this.reads = new ReadQuota(deps, holders);
+    this.uploads = new UploadQuota(clock);
+    holders.add("uploads", this.uploads.slots);
+    this.budget = new BodyBudget(clock, config.bodyBudget);
+    holders.add("body_bytes", this.budget);
+    this.#limiter = new RateLimiter(clock);
+    this.#perMinute = config.rateLimit;
+  }
+
+  /** How many of each kind are in progress. */
+  inProgress(): Record<string, number> {
+    return {
+      upload: this.uploads.taken,
+      body: this.bodies.taken,
+      wait: this.waits.taken,
+      read: this.reads.admitted,
+    };
+  }
+
+  /**
+   * Counts so many requests of a seller (0: only reads the state) if its rate
+   * allows them; null for a seller without a rate.
+   */
+  take(seller: KeyOwner, requests: number): Quota | null {
+    const rate = this.#rateOf(seller);
+    return rate && this.#limiter.take(seller.id, requests, rate);
+  }
+
+  /** Counts so many more for one that was allowed, at most a whole burst. */
+  charge(seller: KeyOwner, requests: number): Quota | null {
+    const rate = this.#rateOf(seller);
+    if (rate === null) return null;
+    const cost = Math.min(requests, rate.burst - 1);
+    return this.#limiter.charge(seller.id, cost, rate);
+  }
+
+  #rateOf({ rateLimit }: KeyOwner): Rate | null {
+    const perMinute = rateLimit ?? this.#perMinute;
+    return perMinute === 0 ? null : rateOf(perMinute);
+  }
+}
