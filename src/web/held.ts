@@ -33,6 +33,11 @@ export function alreadyMeant(
   return new Set(parts.flatMap((part) => skusIn(part, sheet)));
 }
 
+/** Whether somebody may say that the product is to be replaced. */
+export function mayBeConfirmed({ code }: Detail): boolean {
+  return code === "duplicate_sku" || code === "sku_taken";
+}
+
 /** What people call a row. */
 export function rowName({ table }: Sheet, row: number): string {
   return `row ${table.numbers[row]}`;

@@ -5,6 +5,7 @@
 import type { Client } from "../client/mod.ts";
 import { now } from "./browser.ts";
 import { readTable, type Table } from "./csv.ts";
+import { gathered } from "./families.ts";
 import { isTable, kindOf, type Refused } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
 import type { Sheet } from "./sheet.ts";
@@ -22,6 +23,8 @@ import {
 export interface Spreadsheet {
   name: string;
   table: Table;
+  /** What was done to its rows, in sentences. */
+  note: string;
 }
 
 export type Intake =
@@ -88,7 +91,7 @@ export function dropAll(): void {
 /** Makes documents of a table and checks them. */
 export async function takeColumns(
   client: Client | null,
-  { name, table }: Spreadsheet,
+  { name, table }: Omit<Spreadsheet, "note">,
   mapping: Mapping,
 ): Promise<void> {
   await takeSheet(client, { name, table, mapping });
@@ -115,7 +118,7 @@ export function mapAgain(): void {
   if (sheet == null) return;
   intake.set({
     name: "spreadsheet",
-    spreadsheet: { name: sheet.name, table: sheet.table },
+    spreadsheet: { name: sheet.name, table: sheet.table, note: "" },
   });
 }
 
@@ -137,6 +140,6 @@ async function takeTable(
           remedy: "Its first row must name the columns; products follow.",
         },
       }
-      : { name: "spreadsheet", spreadsheet: { name, table } },
+      : { name: "spreadsheet", spreadsheet: { name, ...gathered(table) } },
   );
 }

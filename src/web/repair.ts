@@ -1,6 +1,7 @@
 /** The problems of a table at their cells, and what mends them. */
 import { SCALAR_RULES, type ScalarField } from "../catalogue/fields.ts";
-import type { Detail, DetailCode } from "../client/mod.ts";
+import type { Detail } from "../client/mod.ts";
+import { mayBeConfirmed } from "./held.ts";
 import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
 import { columnOf, type Sheet, skuOf } from "./sheet.ts";
@@ -15,6 +16,8 @@ export interface Flaw {
   row: number;
   /** A field has no column yet; null: of the whole row. */
   column: number | Target | null;
+  /** The page alone holds the row back. */
+  isHeld: boolean;
   /** In short; of problems of its kind in its field. */
   title: string;
 }
@@ -32,7 +35,11 @@ export function flawsIn(current: Upload & { sheet: Sheet }): Flaw[] {
     if (row === undefined) return [];
     const path = problem.field?.replace(/\[\d+\]/g, "") ?? "";
     const title = problemTitle(problem.code, path);
-    return [{ problem, row, column: columnOf(sheet, row, problem), title }];
+    const { step } = parts[part];
+    const isHeld = step.name === "refused" &&
+      step.refusal.held.includes(problem.product!);
+    const column = columnOf(sheet, row, problem);
+    return [{ problem, row, column, title, isHeld }];
   }).sort((a, b) => a.row - b.row);
 }
 
@@ -129,9 +136,11 @@ function withScheme(text: string): string {
 }
 
 /** Whether somebody may say that this product is to be replaced. */
-export function mayConfirm(sheet: Sheet, { problem, row }: Flaw): boolean {
-  const codes: readonly DetailCode[] = ["duplicate_sku", "sku_taken"];
-  return codes.includes(problem.code) && problem.sku === skuOf(sheet, row);
+export function mayConfirm(
+  sheet: Sheet,
+  { problem, row, isHeld }: Flaw,
+): boolean {
+  return isHeld && mayBeConfirmed(problem) && problem.sku === skuOf(sheet, row);
 }
 
 /** A column of the grid. */

@@ -632,6 +632,16 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   );
   await page.getByRole("button", { name: "Check again" }).click();
   await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
+  // With the SKU of what was stored, it would replace that.
+  await source.fill((await source.inputValue()).replace(">B<", ">A<"));
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByText("is that of product 1 of the same upload").waitFor();
+  assertEquals(
+    await page.getByRole("button", { name: /^(Store|Upload) / }).count(),
+    0,
+  );
+  await page.getByRole("button", { name: "It is meant: change A" }).click();
+  await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
   await page.getByRole("button", { name: "Another file" }).click();
 
   // What is wrong outside of any product leaves nothing to upload.

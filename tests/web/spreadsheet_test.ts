@@ -1,6 +1,7 @@
 /** Tables become documents that the service accepts. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { csvOf, readTable } from "../../src/web/csv.ts";
+import { gathered } from "../../src/web/families.ts";
 import { kindOf } from "../../src/web/kinds.ts";
 import type { Work } from "../../src/web/slices.ts";
 import {
@@ -263,6 +264,45 @@ Deno.test("an export of WooCommerce is read as a person reads it", () => {
   );
   const [{ text }] = documentsOf("woo.csv", table, mapping);
   assertStringIncludes(text, '<attribute name="Colour">Blue</attribute>');
+});
+
+Deno.test("rows of Shopify's images and variants become products", () => {
+  const { table, note } = gathered(tableOf([
+    "Handle,Title,Vendor,Option1 Name,Option1 Value,Variant SKU,Variant Price,Image Src,Variant Image",
+    "mug,Mug,Kockums,Colour,Blue,M-B,149,https://a.example/1.png,https://a.example/2.png",
+    "mug,,,,Red,M-R,159,https://a.example/2.png,",
+    "mug,,,,,,,https://a.example/3.png,",
+    "cup,Cup,Kockums,Title,Default Title,C,99,https://a.example/4.png,",
+    "cup,,,,,,,https://a.example/5.png,",
+  ].join("\n")));
+  assertEquals(table.rows.map((row) => row.join()), [
+    "mug,Mug – Blue,Kockums,Colour,Blue,M-B,149,https://a.example/2.png https://a.example/1.png https://a.example/3.png,,mug",
+    "mug,Mug – Red,Kockums,Colour,Red,M-R,159,https://a.example/1.png https://a.example/2.png https://a.example/3.png,,mug",
+    "cup,Cup,Kockums,Title,Default Title,C,99,https://a.example/4.png https://a.example/5.png,,",
+  ]);
+  assertEquals(table.numbers, [2, 3, 5]);
+  assertStringIncludes(note, "2 rows of images");
+  assertStringIncludes(note, "2 variants");
+  assertEquals(mappingFor(table).targets.at(-1), "parent_sku");
+  assertEquals(gathered(table).table, table, "once is enough");
+});
+
+Deno.test("variations of WooCommerce have what they lack from their parent", () => {
+  const { table, note } = gathered(tableOf([
+    "ID;Type;SKU;Name;Is featured?;Description;Sale price;Regular price;Images;Parent",
+    "1;variable;H;Hoodie;0;Warm;;;https://a.example/h.png;",
+    "2;variation;H-B;Hoodie - Blue;0;;;45;;H",
+    "3;variation;H-R;Hoodie - Red;0;Red;40;45;https://a.example/r.png;id:1",
+    "4;simple;C;Cap;0;;;15;;",
+  ].join("\n")));
+  assertEquals(table.rows.map((row) => row.join(";")), [
+    "2;variation;H-B;Hoodie - Blue;0;Warm;;45;https://a.example/h.png;H",
+    "3;variation;H-R;Hoodie - Red;0;Red;40;45;https://a.example/r.png;H",
+    "4;simple;C;Cap;0;;;15;;",
+  ]);
+  assertStringIncludes(note, "1 row without a price");
+  const plain = tableOf("sku;title\nA;B\n");
+  assertEquals(gathered(plain), { table: plain, note: "" });
 });
 
 Deno.test("an export of Shopify is read as a person reads it", () => {

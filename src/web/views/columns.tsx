@@ -34,7 +34,7 @@ export function ColumnsView({ client, spreadsheet }: {
   client: Client;
   spreadsheet: Spreadsheet;
 }) {
-  const { name, table } = spreadsheet;
+  const { name, table, note } = spreadsheet;
   const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
   const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
@@ -113,7 +113,7 @@ export function ColumnsView({ client, spreadsheet }: {
       )}
       {preset && (
         <p class="note good">
-          This is an export of {preset.label}; its columns are known.
+          This is an export of {preset.label}; its columns are known. {note}
         </p>
       )}
       <LeftOut table={table} targets={targets} />

@@ -1,10 +1,12 @@
 /** The problems of a document, grouped, filtered, and saved as a file. */
 import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../browser.ts";
-import type { Detail, DetailCode } from "../../client/mod.ts";
+import type { Client, Detail, DetailCode } from "../../client/mod.ts";
 import { csvOf } from "../csv.ts";
+import { mayBeConfirmed } from "../held.ts";
 import { problemTitle, readable, remedyOf, wordsOf } from "../words.ts";
 import { count, ErrorFacts, Form, plural } from "../parts.tsx";
+import { ConfirmButton } from "./confirm_button.tsx";
 import {
   commonValue,
   type Found,
@@ -25,7 +27,8 @@ interface Group {
   found: Found[];
 }
 
-export function Problems({ current, place, onFind }: {
+export function Problems({ client, current, place, onFind }: {
+  client: Client;
   current: Upload;
   /** The problem whose text is selected. */
   place: Detail | null;
@@ -65,6 +68,7 @@ export function Problems({ current, place, onFind }: {
       {groups.map((group, i) => (
         <GroupView
           key={`${wanted === ""} ${group.key}`}
+          client={client}
           group={group}
           current={current}
           isOpen={i === 0 || all.length <= FEW}
@@ -148,7 +152,17 @@ function grouped(all: readonly Found[]): Group[] {
   return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
 }
 
-function GroupView({ group, current, isOpen, place, onFind }: {
+/** Whether the page alone holds the product back, for its SKU. */
+function isHeld({ parts }: Upload, { part, problem }: Found): boolean {
+  const { step } = parts[part];
+  return step.name === "refused" && problem.sku !== undefined &&
+    problem.product !== undefined &&
+    step.refusal.held.includes(problem.product) &&
+    mayBeConfirmed(problem);
+}
+
+function GroupView({ client, group, current, isOpen, place, onFind }: {
+  client: Client;
   group: Group;
   current: Upload;
   isOpen: boolean;
@@ -185,6 +199,9 @@ function GroupView({ group, current, isOpen, place, onFind }: {
                 current={found.problem === place}
                 onFind={() => onFind(found)}
               />
+              {isHeld(current, found) && (
+                <ConfirmButton client={client} sku={found.problem.sku!} />
+              )}
             </li>
           ))}
         </ol>

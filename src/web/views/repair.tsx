@@ -2,7 +2,7 @@
  * A table with problems, repaired as a table: a grid of the rows with problems,
  * and what can be done about the cell where one is.
  */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../browser.ts";
 import type { Client } from "../../client/mod.ts";
 import { Grid, type Place } from "../grid.tsx";
@@ -18,14 +18,9 @@ import {
   sentenceOf,
 } from "../repair.ts";
 import { type CellChange, correctedCsv, type Sheet } from "../sheet.ts";
-import {
-  addColumn,
-  confirmSku,
-  editCells,
-  undoStep,
-  type Upload,
-} from "../upload.ts";
+import { addColumn, editCells, undoStep, type Upload } from "../upload.ts";
 import { remedyOf } from "../words.ts";
+import { ConfirmButton } from "./confirm_button.tsx";
 
 export function Repair({ client, current, busy }: {
   client: Client;
@@ -50,15 +45,19 @@ export function Repair({ client, current, busy }: {
   const [place, setPlace] = useState<Place | null>(null);
   const shown = placeIn(place, rows, columns.map(({ at }) => at), wanted);
   const isChanged = ({ row, column }: Flaw) => changed.has(`${row}:${column}`);
-  const messageAt = (row: number, at: Place["column"]) => {
-    if (typeof at === "number" && changed.has(`${row}:${at}`)) {
-      return { text: cellProblem(sheet, row, at), isChanged: true };
-    }
-    const found = flaws.find((flaw) =>
-      flaw.row === row && (flaw.column ?? columns[0]?.at) === at
-    );
-    return { text: found?.title ?? null, isChanged: false };
-  };
+  const titleAt = useMemo(
+    () =>
+      new Map(
+        flaws.map(({ row, column, title }) =>
+          [`${row}:${column ?? columns[0]?.at}`, title] as const
+        ),
+      ),
+    [flaws, columns],
+  );
+  const messageAt = (row: number, at: Place["column"]) =>
+    typeof at === "number" && changed.has(`${row}:${at}`)
+      ? { text: cellProblem(sheet, row, at), isChanged: true }
+      : { text: titleAt.get(`${row}:${at}`) ?? null, isChanged: false };
   /** Writes texts into a column, which is made where there is none. */
   const write = (at: Place["column"], texts: ReadonlyMap<number, string>) => {
     if (busy) return;
@@ -81,6 +80,10 @@ export function Repair({ client, current, busy }: {
       `${sheet.name.replace(/\.\w+$/, "")}-corrected.csv`,
     );
   };
+  const more = current.parts.reduce(
+    (all, { step }) => step.name === "refused" ? all + step.refusal.more : all,
+    0,
+  );
   const inRows = new Set(flaws.map(({ row }) => row)).size;
   return (
     <section class="repair" aria-label="Problems" aria-busy={busy}>
@@ -90,6 +93,8 @@ export function Repair({ client, current, busy }: {
             {plural(flaws.length, "problem")} in {plural(inRows, "row")}.
           </strong>{" "}
           Nothing of these rows was stored. Correct the cells, and check again.
+          {more > 0 &&
+            ` ${plural(more, "further problem")} will be listed then.`}
         </span>
       </p>
       <div class="row">
@@ -240,13 +245,11 @@ function CellPanel(
             </button>
           ))}
         {!isChanged && confirmable !== undefined && (
-          <button
-            type="button"
+          <ConfirmButton
+            client={client}
+            sku={confirmable.problem.sku!}
             disabled={busy}
-            onClick={() => confirmSku(client, confirmable.problem.sku!)}
-          >
-            It is meant: change {confirmable.problem.sku}
-          </button>
+          />
         )}
         {below.length > 0 && text !== "" && (
           <button
@@ -260,6 +263,7 @@ function CellPanel(
       </div>
       {same.length > 1 && !isChanged && (
         <ReplaceForm
+          key={text}
           text={text}
           rows={same.length}
           busy={busy}
@@ -278,7 +282,6 @@ function ReplaceForm({ text, rows, busy, onReplace }: {
   onReplace: (value: string) => void;
 }) {
   const [value, setValue] = useState("");
-  useEffect(() => setValue(""), [text]);
   return (
     <Form class="row" onSubmit={() => onReplace(value)}>
       <label class="field grow">

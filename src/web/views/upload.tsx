@@ -287,10 +287,13 @@ function FileView({ client, current }: { client: Client; current: Upload }) {
   };
   const repaired = useRepaired(current);
   useResultFocus(current);
+  const isBegun = current.parts.some(({ step }) => step.name === "sent");
   return (
     <>
       <FileBar client={client} current={current} />
-      {current.parts.length > 1 && <Parts current={current} />}
+      {current.parts.length > 1 && (repaired === null || isBegun) && (
+        <Parts current={current} />
+      )}
       {repaired !== null && (
         <Repair
           client={client}
@@ -536,7 +539,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
         </button>
       )}
       {step.name === "refused" && !isEdited && mayStorePart(current) &&
-        valid > 0 && (
+        valid > 0 && keepsHeld(current) && (
         <button
           type="button"
           class="main"
@@ -570,6 +573,14 @@ function mayStorePart({ parts }: Upload): boolean {
   );
 }
 
+/** Whether what is held back would be left here: rows of a table are. */
+function keepsHeld(current: Upload): boolean {
+  return isOfTable(current) ||
+    current.parts.every(({ step }) =>
+      step.name !== "refused" || step.refusal.held.length === 0
+    );
+}
+
 function isOfProducts({ error, problems }: Refusal): boolean {
   return (error === null || error.status === 422) && problems.length > 0 &&
     problems.every(({ product }) => product !== undefined);
@@ -596,7 +607,14 @@ function StepView({ client, current, place, onFind }: StepProps) {
     case "sending":
       return <Sending interruption={step.interruption} />;
     case "refused":
-      return <Problems current={current} place={place} onFind={onFind} />;
+      return (
+        <Problems
+          client={client}
+          current={current}
+          place={place}
+          onFind={onFind}
+        />
+      );
     case "ready":
       return <Ready current={current} />;
     case "sent":
