@@ -23,7 +23,7 @@ export interface BackgroundRole extends Required<Holder> {
    * Increases with each piece of due work done, and with each look that finds
    * none, neither due nor in progress.
    */
-  readonly moves: number;
+  readonly progress: number;
   held(): Held & { in_flight: number };
 }
 
@@ -44,7 +44,7 @@ export class RoleKeeper implements Holder {
   readonly #options: RoleKeeperOptions;
   readonly #loop: Loop;
   #role: BackgroundRole;
-  #moves = 0;
+  #progress = 0;
   /**
    * Looks since the last progress. Looks are counted, not seconds, so that a
    * stall of this process counts as one.
@@ -102,9 +102,9 @@ export class RoleKeeper implements Holder {
   }
 
   #look(): number {
-    const { moves } = this.#role;
-    if (moves !== this.#moves) {
-      this.#moves = moves;
+    const { progress } = this.#role;
+    if (progress !== this.#progress) {
+      this.#progress = progress;
       this.#movedAt = this.#options.deps.clock.now();
       this.#still = 0;
       this.#stuck = false;
@@ -123,7 +123,7 @@ export class RoleKeeper implements Holder {
     this.#still = 0;
     const stuck = this.#role;
     this.#role = make();
-    this.#moves = this.#role.moves;
+    this.#progress = this.#role.progress;
     // Not awaited: what blocks the role may block this, too.
     void stuck.abandon();
     this.#role.start();

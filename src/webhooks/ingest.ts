@@ -49,26 +49,26 @@ export async function ingestEvent(
   draft: EventDraft,
 ): Promise<Ingested> {
   try {
-    return await judgeAndRecord(services, draft);
+    return await prepareAndRecord(services, draft);
   } catch (error) {
     if (!(error instanceof DbError && error.kind === "unsure")) throw error;
     // As an event is sent with its commit, this is how a broken connection looks.
-    return await judgeAndRecord(services, draft).catch(() => {
+    return await prepareAndRecord(services, draft).catch(() => {
       throw error;
     });
   }
 }
 
-async function judgeAndRecord(
+async function prepareAndRecord(
   services: IngestServices,
   draft: EventDraft,
 ): Promise<Ingested> {
   const { db, deps, signals } = services;
   const { clock, ids } = deps;
   const { seller, webhook, trigger, reference } = await db.read((sql) =>
-    judge(sql, draft)
+    prepare(sql, draft)
   );
-  await deps.maybe?.("event judged");
+  await deps.maybe?.("event prepared");
   const eventId = ids.uuid();
   const delivery = webhook === null ? null : { id: ids.uuid(), webhook };
   const inserted = await db.write(async (tx) => {
@@ -93,7 +93,7 @@ async function judgeAndRecord(
   );
   if (first !== undefined) return { ...first, trigger, outcome: "repeated" };
   // The seller or the webhook has changed since they were read.
-  return judgeAndRecord(services, draft);
+  return prepareAndRecord(services, draft);
 }
 
 function outcomeOf(webhook: WebhookState | null): EventOutcome {
@@ -101,12 +101,12 @@ function outcomeOf(webhook: WebhookState | null): EventOutcome {
   return webhook.disabledAt === null ? "queued" : "held";
 }
 
-interface Judged extends Recipient {
+interface Prepared extends Recipient {
   trigger: Trigger;
   reference: string;
 }
 
-async function judge(sql: Sql, draft: EventDraft): Promise<Judged> {
+async function prepare(sql: Sql, draft: EventDraft): Promise<Prepared> {
   const details = [...draft.details];
   const name = readField(draft, "seller", (value) => ({ value }), details);
   const trigger = readField(draft, "trigger", readTrigger, details);

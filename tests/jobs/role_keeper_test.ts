@@ -6,7 +6,7 @@ import { TestClock } from "../support/clock.ts";
 
 /** A role that a test plays by hand. */
 class PlayedRole implements BackgroundRole {
-  moves = 0;
+  progress = 0;
   problem: string | null = null;
   state = "made";
   start() {
@@ -66,11 +66,11 @@ async function kept() {
 
 const events = (log: readonly LogFields[]) => log.map(({ event }) => event);
 
-Deno.test("role keeper: a role that moves, however seldom, is left alone", async () => {
+Deno.test("role keeper: a role that progress, however seldom, is left alone", async () => {
   const { keeper, roles, log, seconds } = await kept();
   for (let minute = 0; minute < 5; minute++) {
     await seconds(55);
-    roles[0].moves++;
+    roles[0].progress++;
     await seconds(1);
     assertEquals(keeper.trouble(), null);
   }
@@ -90,7 +90,7 @@ Deno.test("role keeper: a role that has not moved for a minute is unready and st
   assertEquals(log[0].in_flight, 3);
   await seconds(30);
   assertEquals(keeper.trouble(), "its due work has not moved for a minute");
-  roles[1].moves++;
+  roles[1].progress++;
   await seconds(2);
   assertEquals([roles.length, keeper.trouble()], [2, null]);
   await keeper.stop();

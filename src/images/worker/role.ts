@@ -125,7 +125,7 @@ export class ImageRole implements BackgroundRole {
    */
   readonly #held = new Map<string, HeldImage>();
   #next = FIRST_ROUND;
-  #moves = 0;
+  #progress = 0;
   #abandoned = false;
   /** Nothing is claimed before; monotonic milliseconds. */
   #claimsFrom = 0;
@@ -222,8 +222,8 @@ export class ImageRole implements BackgroundRole {
       outageOf(this.#loop.failure);
   }
 
-  get moves(): number {
-    return this.#moves;
+  get progress(): number {
+    return this.#progress;
   }
 
   held(): Held & { in_flight: number } {
@@ -262,7 +262,7 @@ export class ImageRole implements BackgroundRole {
       const claimed = await this.#write(now, ended, expired, jobs);
       moved ||= claimed + ended.length + expired.length > 0;
     }
-    if (moved) this.#moves++;
+    if (moved) this.#progress++;
     const again = untold !== undefined || expired.length > 0 ||
       ended.some(({ end }) => typeof end === "string");
     if (again) return 0;

@@ -65,7 +65,7 @@ export class WebhookRole implements BackgroundRole {
   readonly #aborting = new AbortController();
   /** Leases of a former process may be left. */
   #leasesLeft: boolean;
-  #moves = 0;
+  #progress = 0;
 
   constructor(
     services: RoleServices,
@@ -126,8 +126,8 @@ export class WebhookRole implements BackgroundRole {
     return outageOf(this.#loop.failure);
   }
 
-  get moves(): number {
-    return this.#moves;
+  get progress(): number {
+    return this.#progress;
   }
 
   held(): Held & { in_flight: number } {
@@ -153,7 +153,7 @@ export class WebhookRole implements BackgroundRole {
     const dead = ended.filter((claim) => !this.#inFlight.holds(claim));
     if (dead.length > 0) {
       await this.#release(dead);
-      this.#moves++;
+      this.#progress++;
       return 0;
     }
     this.#leasesLeft = false;
@@ -163,7 +163,7 @@ export class WebhookRole implements BackgroundRole {
     const given = shares.reduce((sum, { limit }) => sum + limit, 0);
     const claimed = given > 0 ? await this.#claim(shares) : 0;
     const isIdle = due.length === 0 && this.#inFlight.size === 0;
-    if (isIdle || claimed > 0) this.#moves++;
+    if (isIdle || claimed > 0) this.#progress++;
     // Another webhook may use the slots that one webhook did not need.
     if (claimed < given && shares.length < due.length) return 0;
     const next = heads.find(({ dueAt }) => dueAt > now);
@@ -296,7 +296,7 @@ export class WebhookRole implements BackgroundRole {
     await deps.maybe?.("delivery answered");
     const settled = await this.#record(flight, outcome);
     await deps.maybe?.("delivery recorded");
-    this.#moves++;
+    this.#progress++;
     this.#count(outcome, deps.clock.now() - payload.createdAt);
     if (settled !== null) this.#log(flight, outcome, settled);
     return { outcome, failures: settled?.webhookFailures ?? null, endedAt };

@@ -348,16 +348,16 @@ Deno.test("image worker: jobs that stand still in it are no movement, and it tel
   };
   await until(async () => {
     await seconds(1);
-    return role.moves > 2;
+    return role.progress > 2;
   }, "a role that has nothing to do");
   await bench.upload(good(host, 1));
   await until(async () => {
     await seconds(1);
     return role.held().inspecting === 1;
   }, "an image that is inspected");
-  const { moves } = role;
+  const { progress } = role;
   await seconds(10);
-  assertEquals([role.moves, role.oldestWaitMs()], [moves, 1_000]);
+  assertEquals([role.progress, role.oldestWaitMs()], [progress, 1_000]);
 });
 
 /** Hears what it is told, and breaks every download off. */
@@ -387,21 +387,21 @@ Deno.test("image worker: downloads that this process breaks off are repeated wit
   });
   const role = bench.startRole();
   const id = await bench.upload(good(host, 1));
-  const moves = async (ms: number) => {
-    const before = role.moves;
+  const progress = async (ms: number) => {
+    const before = role.progress;
     for (let passed = 0; passed < ms; passed += 100) {
       clock.advance(100);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    return role.moves - before;
+    return role.progress - before;
   };
   const isInterrupted = () =>
     bench.metrics.images.samples()
       .some(({ labels }) => labels.outcome === "interrupted");
   await until(isInterrupted, "an interruption");
   const most = 3 * 5;
-  const seen = await moves(5_000);
-  assert(seen <= most, `${seen} moves in five seconds`);
+  const seen = await progress(5_000);
+  assert(seen <= most, `${seen} steps in five seconds`);
   const [image] = await bench.unsettled(id);
   assertEquals([image.status, image.attempts], ["pending", 0]);
 });
