@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { Holder, Holders } from "../../lib/holders.ts";
 import { all, inAll, leastTimeFirst, perOwner } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
-import { SellerQuota, takeTurn } from "./seller_quota.ts";
+import { permitFor, SellerQuota } from "./seller_quota.ts";
 
 /** Long reads in progress or waiting. */
 const READS = { perSeller: 64, total: 512, what: "reads" };
@@ -78,16 +78,16 @@ export class ReadQuota {
     { owner, abort, ending }: ReadRequest,
     held: { untilMade: DisposableStack; untilSent: DisposableStack },
   ): Promise<TakeStep> {
-    const turnIn = (list: WaitList) => takeTurn(list, owner, abort, ending);
+    const permitOf = (list: WaitList) => permitFor(list, owner, abort, ending);
     held.untilMade.use(this.#admitted.take(owner));
-    held.untilSent.use(await turnIn(this.#answers));
+    held.untilSent.use(await permitOf(this.#answers));
     let wasLong = false;
     return async (step, isLong) => {
       if (isLong && !wasLong) {
         wasLong = true;
-        held.untilMade.use(await turnIn(this.#long));
+        held.untilMade.use(await permitOf(this.#long));
       }
-      using _turn = await turnIn(this.#steps);
+      using _permit = await permitOf(this.#steps);
       const begun = this.#deps.clock.monotonic();
       try {
         return await step();

@@ -100,7 +100,7 @@ export class BodyBudget extends SellerQuota {
  * service stops, 408 for a client that has disconnected, which only the log
  * shows.
  */
-export async function takeTurn(
+export async function permitFor(
   list: WaitList,
   owner: string,
   abort: () => AbortSignal,

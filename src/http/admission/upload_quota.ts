@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../deps.ts";
 import type { Permit, WaitList } from "../../lib/wait_list.ts";
-import { SellerQuota, takeTurn, tooMany } from "./seller_quota.ts";
+import { permitFor, SellerQuota, tooMany } from "./seller_quota.ts";
 
 /** From the end of the body to the answer. */
 const UPLOADS = { perSeller: 16, total: 64, what: "uploads" };
@@ -82,7 +82,7 @@ export class UploadQuota {
     const refusedOrGone = () => AbortSignal.any([refused.signal, abort()]);
     this.#waiting.set(seller, refused);
     try {
-      return await takeTurn(this.slots, seller, refusedOrGone, stopping);
+      return await permitFor(this.slots, seller, refusedOrGone, stopping);
     } finally {
       cancel();
       this.#waiting.delete(seller);
