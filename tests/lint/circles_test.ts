@@ -9,6 +9,8 @@ const ENTRIES = [
   "src/web/main.tsx",
   "src/client/mod.ts",
 ];
+/** Modules of the page may name types of each other. */
+const PAGE = "/src/web/";
 
 interface Graph {
   modules: {
@@ -18,7 +20,7 @@ interface Graph {
   }[];
 }
 
-/** What each module imports, types included, as `deno info` finds it. */
+/** What each module imports, as `deno info` finds it. */
 async function importsOf(entry: string): Promise<[string, string[]][]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", entry],
@@ -27,7 +29,9 @@ async function importsOf(entry: string): Promise<[string, string[]][]> {
   const { modules }: Graph = JSON.parse(new TextDecoder().decode(stdout));
   return modules.map(({ specifier, dependencies = [] }) => [
     specifier,
-    dependencies.flatMap(({ code, type }) => (code ?? type)?.specifier ?? []),
+    dependencies.flatMap(({ code, type }) =>
+      (specifier.includes(PAGE) ? code : code ?? type)?.specifier ?? []
+    ),
   ]);
 }
 
