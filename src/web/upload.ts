@@ -581,7 +581,8 @@ function keepLeft(): void {
       step: { name: "refused", refusal },
     });
   }
-  upload.set({ ...current, parts, shown: parts.length - 1 });
+  // What is stored is not taken back by an undo of typing.
+  upload.set({ ...current, parts, steps: [], shown: parts.length - 1 });
 }
 
 /** Whether to close the page would end an upload or lose corrections. */

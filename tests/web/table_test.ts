@@ -3,6 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
+import { ImageHost } from "../support/image_host.ts";
 import { browserTest, type OpenTab } from "./browser.ts";
 import { choose, signIn } from "./page.ts";
 
@@ -237,5 +238,85 @@ test("a value that is wrong in many rows is replaced in all of them", async (ope
     (await app.call(`/seller_api/products/${sku}`)).text;
   assertStringIncludes(await of("S-36"), "<condition>used</condition>");
   assertStringIncludes(await of("T-1"), "<condition>new</condition>");
+  assertEquals(tab.faults, []);
+});
+
+test("exports of shops are stored as the shop shows them, in three clicks", async (openTab) => {
+  await using host = new ImageHost();
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const images = ["a", "b"].map((name) => `${host.url}/good/${name}.png`);
+  const read = async (sku: string) =>
+    (await app.call(`/seller_api/products/${sku}`)).text;
+  const store = async (rows: readonly Record<string, string>[]) => {
+    const [first] = rows;
+    const names = Object.keys(first);
+    const text = [names, ...rows.map((row) => names.map((name) => row[name]))]
+      .map((cells) => cells.map((cell) => `"${cell ?? ""}"`).join(","))
+      .join("\n");
+    await choose(page, `${text}\n`, "export.csv");
+    const currency = page.getByLabel("Currency of all prices");
+    if (await currency.inputValue() === "") await currency.fill("SEK");
+    await click(page, /^Check \d+ product/);
+    await click(page, /^Upload \d+ product/);
+    await page.getByRole("heading", { name: "export.csv" }).waitFor();
+    await page.getByRole("link", { name: "Upload", exact: true }).click();
+  };
+  await signIn(tab, app.url, app.key);
+  await store([{
+    ID: "7",
+    Type: "simple",
+    SKU: "WOO",
+    Name: "T-Shirt",
+    "Is featured?": "0",
+    "In stock?": "1",
+    "Weight (kg)": "0.2",
+    "Sale price": "18",
+    "Regular price": "25",
+    Categories: "Clothing > Tshirts, Summer",
+    Images: images.join(", "),
+  }]);
+  const woo = await read("WOO");
+  assertStringIncludes(woo, '<price currency="SEK">18</price>');
+  assertStringIncludes(woo, "<compare_at_price>25</compare_at_price>");
+  assertStringIncludes(woo, '<weight unit="g">200</weight>');
+  assertStringIncludes(woo, "<category>Clothing &gt; Tshirts</category>");
+  assertStringIncludes(woo, "<category>Summer</category>");
+  for (const image of images) assertStringIncludes(woo, `>${image}</image>`);
+
+  await store([
+    {
+      Handle: "mug",
+      Title: "Mug",
+      "Option1 Name": "Colour",
+      "Option1 Value": "Blue",
+      "Variant SKU": "MUG-B",
+      "Variant Grams": "350.0",
+      "Variant Inventory Qty": "3",
+      "Variant Price": "149.00",
+      "Variant Barcode": "'4006381333931",
+      "Image Src": images[0],
+      Status: "draft",
+    },
+    {
+      Handle: "mug",
+      "Option1 Value": "Red",
+      "Variant SKU": "MUG-R",
+      "Variant Grams": "350.0",
+      "Variant Inventory Qty": "0",
+      "Variant Price": "159.00",
+      "Image Src": images[1],
+    },
+  ]);
+  const mug = await read("MUG-R");
+  assertStringIncludes(mug, "<title>Mug – Red</title>");
+  assertStringIncludes(mug, '<price currency="SEK">159</price>');
+  assertStringIncludes(mug, '<weight unit="g">350</weight>');
+  assertStringIncludes(mug, "<parent_sku>mug</parent_sku>");
+  assertStringIncludes(mug, "<status>paused</status>");
+  assertStringIncludes(mug, '<attribute name="Colour">Red</attribute>');
+  for (const image of images) assertStringIncludes(mug, `>${image}</image>`);
+  assertStringIncludes(await read("MUG-B"), "<gtin>4006381333931</gtin>");
   assertEquals(tab.faults, []);
 });

@@ -251,7 +251,7 @@ function CellPanel(
             disabled={busy}
           />
         )}
-        {below.length > 0 && text !== "" && (
+        {below.length > 0 && isChanged && wrong === null && (
           <button
             type="button"
             disabled={busy}
