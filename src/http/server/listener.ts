@@ -13,7 +13,7 @@ export interface ListenerOptions {
   /** 0: any free one. */
   port: number;
   handler: Deno.ServeHandler;
-  deps: Pick<Deps, "clock" | "log">;
+  deps: Pick<Deps, "clock" | "log" | "yieldToIo">;
 }
 
 /** Accepts requests until it is closed. */
@@ -63,6 +63,8 @@ export class Listener implements Listening {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel();
+    // What has arrived is read first: the runtime drops what it has not read.
+    await this.#options.deps.yieldToIo();
     await this.#server.shutdown();
   }
 }

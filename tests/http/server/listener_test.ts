@@ -1,0 +1,57 @@
+import { assertEquals } from "@std/assert";
+import { systemDeps } from "../../../src/deps.ts";
+import { Listener } from "../../../src/http/server/listener.ts";
+
+const CLIENTS = 40;
+
+/**
+ * A thread that sends a request on each of some connections, says so in `sent`,
+ * and posts how each answer begins.
+ */
+const CLIENT = `
+  self.onmessage = async ({ data: { port, sent, clients } }) => {
+    const conns = await Promise.all(Array.from({ length: clients }, async () => {
+      const conn = await Deno.connect({ hostname: "127.0.0.1", port });
+      await conn.write(new TextEncoder().encode(
+        "GET / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n",
+      ));
+      return conn;
+    }));
+    Atomics.store(new Int32Array(sent), 0, 1);
+    Atomics.notify(new Int32Array(sent), 0);
+    self.postMessage(await Promise.all(conns.map(async (conn) => {
+      const read = await conn.read(new Uint8Array(12)).catch(String);
+      conn.close();
+      return read;
+    })));
+  };
+  self.postMessage("ready");
+`;
+
+Deno.test("what was sent before the close is answered, though this thread was busy", async () => {
+  const { clock, log, yieldToIo } = systemDeps("error");
+  const listener = new Listener({
+    hostname: "127.0.0.1",
+    port: 0,
+    deps: { clock, log, yieldToIo },
+    handler: async () => {
+      await new Promise((done) => setTimeout(done, 20));
+      return new Response("here");
+    },
+  });
+  const url = `data:application/typescript,${encodeURIComponent(CLIENT)}`;
+  const worker = new Worker(url, { type: "module" });
+  const next = () =>
+    new Promise<unknown>((resolve) =>
+      worker.onmessage = ({ data }) => resolve(data)
+    );
+  await next();
+  const sent = new SharedArrayBuffer(4);
+  const answers = next();
+  const { port } = listener.address;
+  worker.postMessage({ port, sent, clients: CLIENTS });
+  assertEquals(Atomics.wait(new Int32Array(sent), 0, 0, 10_000), "ok");
+  await listener.close();
+  assertEquals(await answers, Array(CLIENTS).fill(12));
+  worker.terminate();
+});
