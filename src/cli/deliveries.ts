@@ -157,9 +157,10 @@ async function show(context: CommandContext): Promise<void> {
   const { config, arguments: [sent], print } = context;
   await withDatabase(config, (db) =>
     db.read(async (sql) => {
-      const delivery = await findDelivery(sql, sent);
+      const delivery = await findDelivery(sql, null, sent);
       if (delivery === undefined) throw unknownDelivery(sent);
-      const attempts = await listAttempts(sql, [delivery.id], KEPT_ATTEMPTS);
+      const { sellerNo, id } = delivery;
+      const attempts = await listAttempts(sql, sellerNo, [id], KEPT_ATTEMPTS);
       const cells = listCells(delivery);
       for (const [i, name] of HEADER.entries()) print(`${name}: ${cells[i]}`);
       print(`created_at: ${time(delivery.createdAt)}`);
@@ -213,10 +214,10 @@ async function replayOne(
   now: number,
   print: (line: string) => void,
 ): Promise<void> {
-  const delivery = await db.read((sql) => findDelivery(sql, sent));
+  const delivery = await db.read((sql) => findDelivery(sql, null, sent));
   if (delivery === undefined) throw unknownDelivery(sent);
   const { id, seller, trigger, state } = delivery;
-  switch (await db.write((tx) => replayDelivery(tx, id, now))) {
+  switch (await db.write((tx) => replayDelivery(tx, delivery, now))) {
     case "due":
       return print(`replayed: ${id}`);
     case "held":
@@ -245,17 +246,17 @@ async function replayAll(
   const counts = { due: 0, held: 0, no_webhook: 0, not_now: 0 };
   let after = "";
   for (;;) {
-    const ids = await db.read((sql) =>
+    const found = await db.read((sql) =>
       settledDeliveries(sql, state, since, REPLAY_ROWS, after)
     );
-    if (ids.length === 0) return counts;
+    if (found.length === 0) return counts;
     const replays = await db.write(async (tx) => {
       const replays: Replay[] = [];
-      for (const id of ids) replays.push(await replayDelivery(tx, id, now));
+      for (const key of found) replays.push(await replayDelivery(tx, key, now));
       return replays;
     });
     for (const replay of replays) counts[replay]++;
-    after = ids[ids.length - 1];
+    after = found[found.length - 1].id;
   }
 }
 

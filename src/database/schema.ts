@@ -394,8 +394,8 @@ const changedImages: Table = {
 const webhooks: Table = {
   name: "webhooks",
   columns: {
-    id: "id",
     seller_no: "integer",
+    id: "id",
     trigger_name: "text",
     url: "text",
     // since the last success
@@ -410,7 +410,7 @@ const webhooks: Table = {
     secret: "text?",
     former_secrets: "text DEFAULT '[]'",
   },
-  key: "id",
+  key: "seller_no, id",
   unique: ["seller_no, trigger_name"],
   refersTo: { sellers: "seller_no" },
   indexes: {
@@ -421,8 +421,8 @@ const webhooks: Table = {
 const events: Table = {
   name: "events",
   columns: {
-    id: "id",
     seller_no: "integer",
+    id: "id",
     trigger_name: "text",
     // null: a test event
     reference: "text?",
@@ -434,7 +434,7 @@ const events: Table = {
     // what is signed and sent; null: only the reference is kept
     body: "bytes?",
   },
-  key: "id",
+  key: "seller_no, id",
   unique: ["seller_no, trigger_name, reference"],
   refersTo: { sellers: "seller_no" },
   indexes: {
@@ -450,13 +450,16 @@ const events: Table = {
   },
 };
 
-/** A webhook may be deleted before its deliveries. */
+/**
+ * At most one for each event, which has its id. Its webhook may be deleted
+ * before.
+ */
 const deliveries: Table = {
   name: "deliveries",
   columns: {
+    seller_no: "integer",
     id: "id",
     event_id: "id",
-    seller_no: "integer",
     trigger_name: "text",
     webhook_id: "id",
     state: "text",
@@ -473,15 +476,17 @@ const deliveries: Table = {
     settled_at: "integer?",
     last_answer: "text?",
   },
-  key: "id",
-  unique: ["event_id"],
-  refersTo: { sellers: "seller_no", events: "event_id" },
+  key: "seller_no, id",
+  refersTo: { sellers: "seller_no" },
   indexes: {
-    deliveries_queue: "(webhook_id, due_at, id) WHERE due_at IS NOT NULL",
-    deliveries_leased: "(lease_until) WHERE lease_until IS NOT NULL",
-    deliveries_held: "(webhook_id) WHERE state = 'held'",
+    deliveries_queue:
+      "(seller_no, webhook_id, due_at, id) WHERE due_at IS NOT NULL",
+    deliveries_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
+    deliveries_held: "(seller_no, webhook_id) WHERE state = 'held'",
     deliveries_settled: "(state, settled_at) WHERE settled_at IS NOT NULL",
     deliveries_seller: "(seller_no, trigger_name, id)",
+    // for the lists of the command line, of all sellers
+    deliveries_newest: "(id)",
   },
 };
 
@@ -489,6 +494,7 @@ const deliveries: Table = {
 const deliveryAttempts: Table = {
   name: "delivery_attempts",
   columns: {
+    seller_no: "integer",
     delivery_id: "id",
     number: "integer",
     url: "text",
@@ -499,8 +505,8 @@ const deliveryAttempts: Table = {
     address: "text?",
     answer: "text?",
   },
-  key: "delivery_id, number",
-  refersTo: { deliveries: "delivery_id" },
+  key: "seller_no, delivery_id, number",
+  refersTo: { deliveries: "seller_no, delivery_id" },
 };
 
 /** Hours are Unix time in hours. */

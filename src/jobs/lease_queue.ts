@@ -11,7 +11,7 @@
  * servers.
  */
 import { LEASE_MS } from "./lease.ts";
-import { type Db, MAINTENANCE, type Param } from "../database/db.ts";
+import { type Db, MAINTENANCE, type Param, together } from "../database/db.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { untilNone } from "./periodic_jobs.ts";
@@ -182,6 +182,16 @@ export function bySeller<T extends { sellerNo: number }>(
   rows: Iterable<T>,
 ): Map<number, T[]> {
   return Map.groupBy(rows, ({ sellerNo }) => sellerNo);
+}
+
+/** Writes what belongs to each seller; throws when all writes are over. */
+export function eachSeller<T extends { sellerNo: number }, R>(
+  rows: Iterable<T>,
+  write: (sellerNo: number, rows: T[]) => Promise<R>,
+): Promise<R[]> {
+  return together(
+    ...Array.from(bySeller(rows), ([sellerNo, own]) => write(sellerNo, own)),
+  );
 }
 
 /**

@@ -32,7 +32,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
   };
   const [imagesInFlight, deliveriesInFlight] = [
     await count("images", "lease_id IS NOT NULL"),
-    await count("deliveries", "lease_until IS NOT NULL"),
+    await count("deliveries", "lease_id IS NOT NULL"),
   ];
   return {
     images: await count("images", "due_at IS NOT NULL") + imagesInFlight,

@@ -14,7 +14,7 @@ import {
   type Tx,
 } from "../database/db.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
-import { queueAnew, queueHeads } from "./rows/queue.ts";
+import { type DeliveryKey, queueAnew, queueHeads } from "./rows/queue.ts";
 
 /** Times in Unix milliseconds. */
 export interface LoggedDelivery {
@@ -69,7 +69,8 @@ const DELIVERY = `
     deliveries.settled_at AS "settledAt"
   FROM deliveries JOIN sellers ON sellers.seller_no = deliveries.seller_no
     AND sellers.status <> 'removed'
-  JOIN events ON events.id = deliveries.event_id`;
+  JOIN events ON events.seller_no = deliveries.seller_no
+    AND events.id = deliveries.event_id`;
 
 /** Deliveries, the newest first. */
 export function listDeliveries(
@@ -130,7 +131,7 @@ export async function sellerDeliveries(
     looked + 1,
   );
   const ids = found.slice(0, looked);
-  const passing = await deliveriesIn(sql, ids, state);
+  const passing = await deliveriesIn(sql, sellerNo, ids, state);
   const deliveries = passing.slice(0, limit);
   const full = passing.length > limit;
   return {
@@ -172,6 +173,7 @@ async function newestIds(
 /** Those in the state, or with null all; the newest first. */
 async function deliveriesIn(
   sql: Sql,
+  sellerNo: number,
   ids: readonly string[],
   state: DeliveryState | null,
 ): Promise<LoggedDelivery[]> {
@@ -179,31 +181,36 @@ async function deliveriesIn(
   for (const list of inLists(ids)) {
     lists.push(
       await sql.all<LoggedDelivery>(
-        `${DELIVERY} WHERE deliveries.id IN (${marks(list.length)})
+        `${DELIVERY} WHERE deliveries.seller_no = ?
+           AND deliveries.id IN (${marks(list.length)})
          ${state === null ? "" : "AND deliveries.state = ?"}
          ORDER BY deliveries.id DESC`,
-        state === null ? list : [...list, state],
+        [sellerNo, ...list, ...(state === null ? [] : [state])],
       ),
     );
   }
   return lists.flat();
 }
 
-/** One delivery. */
+/** One delivery, of a seller or with null of any. */
 export async function findDelivery(
   sql: Sql,
+  sellerNo: number | null,
   text: string,
 ): Promise<LoggedDelivery | undefined> {
   const id = readId(text);
   if (id === null) return undefined;
-  return await sql.get<LoggedDelivery>(`${DELIVERY} WHERE deliveries.id = ?`, [
-    id,
-  ]);
+  const ofSeller = sellerNo === null ? "" : "AND deliveries.seller_no = ?";
+  return await sql.get<LoggedDelivery>(
+    `${DELIVERY} WHERE deliveries.id = ? ${ofSeller}`,
+    sellerNo === null ? [id] : [id, sellerNo],
+  );
 }
 
-/** The `last` tries of each delivery, in chronological order. */
+/** The `last` tries of each delivery of a seller, in chronological order. */
 export async function listAttempts(
   sql: Sql,
+  sellerNo: number,
   deliveryIds: readonly string[],
   last: number,
 ): Promise<LoggedAttempt[]> {
@@ -214,11 +221,12 @@ export async function listAttempts(
         `SELECT delivery_id AS "deliveryId", number, url,
            started_at AS "startedAt", duration_ms AS "durationMs", status,
            error, address, answer
-         FROM deliveries JOIN delivery_attempts
-           ON delivery_id = id AND number > attempts - ?
-         WHERE id IN (${marks(ids.length)})
+         FROM deliveries d JOIN delivery_attempts a
+           ON a.seller_no = d.seller_no AND delivery_id = id
+           AND number > attempts - ?
+         WHERE d.seller_no = ? AND id IN (${marks(ids.length)})
          ORDER BY delivery_id, number`,
-        [last, ...ids],
+        [last, sellerNo, ...ids],
       ),
     );
   }
@@ -238,7 +246,7 @@ export type Replay = "due" | "held" | "no_webhook" | "not_now";
  */
 export async function replayDelivery(
   tx: Tx,
-  id: string,
+  key: DeliveryKey,
   now: number,
 ): Promise<Replay> {
   const webhook = await tx.get<{ id: string; disabledAt: number | null }>(
@@ -246,11 +254,12 @@ export async function replayDelivery(
      FROM deliveries JOIN webhooks
        ON webhooks.seller_no = deliveries.seller_no
        AND webhooks.trigger_name = deliveries.trigger_name
-     WHERE deliveries.id = ? /* FOR SHARE OF webhooks */`,
-    [id],
+     WHERE deliveries.seller_no = ? AND deliveries.id = ?
+     /* FOR SHARE OF webhooks */`,
+    [key.sellerNo, key.id],
   );
   if (webhook === undefined) return "no_webhook";
-  const changed = await queueAnew(tx, id, TRANSITIONS.replay, webhook, now);
+  const changed = await queueAnew(tx, key, TRANSITIONS.replay, webhook, now);
   if (!changed) return "not_now";
   return webhook.disabledAt === null ? "due" : "held";
 }
@@ -259,19 +268,18 @@ export async function replayDelivery(
  * Deliveries that reached a final state at `since` or later, in Unix
  * milliseconds; the next `limit` after the delivery `after`.
  */
-export async function settledDeliveries(
+export function settledDeliveries(
   sql: Sql,
   state: SettledState,
   since: number,
   limit: number,
   after = BEFORE_ALL_IDS,
-): Promise<string[]> {
-  const rows = await sql.all<{ id: string }>(
-    `SELECT id FROM deliveries
+): Promise<DeliveryKey[]> {
+  return sql.all<DeliveryKey>(
+    `SELECT seller_no AS "sellerNo", id FROM deliveries
      WHERE state = ? AND settled_at >= ? AND id > ? ORDER BY id LIMIT ?`,
     [state, since, after, limit],
   );
-  return rows.map(({ id }) => id);
 }
 
 /**
@@ -302,33 +310,48 @@ export async function sweepDeliveries(
   keptMs: number,
 ): Promise<number> {
   for (const [state, times] of Object.entries(RETENTION)) {
-    const old = await tx.all<{ id: string; eventId: string }>(
-      `SELECT id, event_id AS "eventId" FROM deliveries
+    const old = await tx.all<DeliveryKey & { eventId: string }>(
+      `SELECT seller_no AS "sellerNo", id, event_id AS "eventId"
+       FROM deliveries
        WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?
        /* FOR UPDATE SKIP LOCKED */`,
       [state, now - times * keptMs, SWEEP_ROWS],
     );
     if (old.length === 0) continue;
-    const ids = old.map(({ id }) => [id]);
+    await deleteDeliveries(tx, old);
+    const events = old.map(({ sellerNo, eventId }) => [sellerNo, eventId]);
     await tx.runMany(
-      "DELETE FROM delivery_attempts WHERE delivery_id = ?",
-      ids,
-    );
-    await tx.runMany("DELETE FROM deliveries WHERE id = ?", ids);
-    const events = old.map(({ eventId }) => [eventId]);
-    await tx.runMany(
-      "DELETE FROM events WHERE id = ? AND reference IS NULL",
+      "DELETE FROM events WHERE seller_no = ? AND id = ? AND reference IS NULL",
       events,
     );
-    await tx.runMany("UPDATE events SET body = NULL WHERE id = ?", events);
+    await tx.runMany(
+      "UPDATE events SET body = NULL WHERE seller_no = ? AND id = ?",
+      events,
+    );
     return old.length;
   }
   // Events without a webhook are kept as long as delivered ones.
   return tx.run(
-    `UPDATE events SET body = NULL WHERE id IN (
-       SELECT id FROM events
+    `UPDATE events SET body = NULL WHERE (seller_no, id) IN (
+       SELECT seller_no, id FROM events
        WHERE delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?
        ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
     [now - keptMs, SWEEP_ROWS],
+  );
+}
+
+/** Deletes deliveries with their tries. */
+export async function deleteDeliveries(
+  tx: Tx,
+  deliveries: readonly DeliveryKey[],
+): Promise<void> {
+  const keys = deliveries.map(({ sellerNo, id }) => [sellerNo, id]);
+  await tx.runMany(
+    "DELETE FROM delivery_attempts WHERE seller_no = ? AND delivery_id = ?",
+    keys,
+  );
+  await tx.runMany(
+    "DELETE FROM deliveries WHERE seller_no = ? AND id = ?",
+    keys,
   );
 }

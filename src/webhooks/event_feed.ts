@@ -5,6 +5,7 @@ import { ServiceError } from "../lib/errors.ts";
 import type { Services } from "../services.ts";
 import type { Trigger } from "./trigger.ts";
 import { type Db, DbError, type Sql, type Tx } from "../database/db.ts";
+import type { DeliveryKey } from "./rows/queue.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { NUMBERED_AT_ONCE, numberEvents, UNNUMBERED } from "./event_numbers.ts";
 
@@ -150,7 +151,9 @@ export function eventsOfTime(
   return sql.all<TimedEvent>(
     `SELECT events.id, events.created_at AS "createdAt",
        events.delivery_id AS "deliveryId", deliveries.state
-     FROM events LEFT JOIN deliveries ON deliveries.event_id = events.id
+     FROM events LEFT JOIN deliveries
+       ON deliveries.seller_no = events.seller_no
+       AND deliveries.id = events.delivery_id
      WHERE events.seller_no = ? AND events.trigger_name = ?
        AND (events.created_at, events.id) > (?, ?) AND events.created_at <= ?
        AND events.event_no IS NOT NULL AND events.body IS NOT NULL
@@ -173,11 +176,12 @@ export function eventsOfTime(
 export async function setDelivery(
   tx: Tx,
   eventId: string,
-  deliveryId: string,
+  { sellerNo, id }: DeliveryKey,
 ): Promise<boolean> {
   const changed = await tx.run(
-    "UPDATE events SET delivery_id = ? WHERE id = ? AND delivery_id IS NULL",
-    [deliveryId, eventId],
+    `UPDATE events SET delivery_id = ?
+     WHERE seller_no = ? AND id = ? AND delivery_id IS NULL`,
+    [id, sellerNo, eventId],
   );
   return changed > 0;
 }

@@ -41,12 +41,12 @@ export const UNNUMBERED = `FROM events
   ORDER BY event_no LIMIT ?`;
 
 const NUMBER = `UPDATE events SET event_no = numbered.n
-  FROM (SELECT id AS event_id, (SELECT last_event_no FROM sellers
+  FROM (SELECT id AS event_id, seller_no AS owner, (SELECT last_event_no FROM sellers
             WHERE sellers.seller_no = first.seller_no) +
           ROW_NUMBER() OVER (ORDER BY event_no, id) AS n
         FROM (SELECT id, seller_no, event_no ${UNNUMBERED}) AS first)
     AS numbered
-  WHERE id = numbered.event_id RETURNING event_no AS number`;
+  WHERE seller_no = numbered.owner AND id = numbered.event_id RETURNING event_no AS number`;
 
 /**
  * Numbers the seller's first events that have no number; returns how many, at

@@ -170,9 +170,13 @@ async function record(
   const body = eventBody({ id, trigger, createdAt, data, test });
   const [inserted] = await together(
     insertEvent(tx, { ...event, body, delivery, createdAt }),
-    delivery === null
-      ? Promise.resolve()
-      : insertDelivery(tx, delivery.id, id, delivery.webhook, createdAt),
+    delivery === null ? Promise.resolve() : insertDelivery(
+      tx,
+      { sellerNo: event.sellerNo, id: delivery.id },
+      id,
+      delivery.webhook,
+      createdAt,
+    ),
   );
   return inserted;
 }

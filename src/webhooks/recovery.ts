@@ -52,7 +52,7 @@ export async function recoverDeliveries(
         const webhook = await lockWebhook(tx, sellerNo, trigger);
         if (webhook === undefined) return 0;
         tx.onCommit(() => signals.deliveries.announce());
-        return await queueMissed(tx, deps, webhook, missed);
+        return await queueMissed(tx, deps, { ...webhook, sellerNo }, missed);
       }, { owner: sellerId, heavy: true });
     }
     if (events.length < STEP_EVENTS) return queued;
@@ -66,11 +66,13 @@ function isMissed({ deliveryId, state }: TimedEvent): boolean {
     (TRANSITIONS.recover.from as readonly string[]).includes(state);
 }
 
+type OwnedWebhook = Webhook & { sellerNo: number };
+
 /** Returns how many of them are queued or held. */
 async function queueMissed(
   tx: Tx,
   { clock, ids }: Pick<Services["deps"], "clock" | "ids">,
-  webhook: Webhook,
+  webhook: OwnedWebhook,
   missed: readonly TimedEvent[],
 ): Promise<number> {
   const now = clock.now();
@@ -79,7 +81,13 @@ async function queueMissed(
     const done = state === "held" ||
       (deliveryId === null
         ? await deliverFirst(tx, webhook, id, ids.uuid(), now)
-        : await queueAnew(tx, deliveryId, TRANSITIONS.recover, webhook, now));
+        : await queueAnew(
+          tx,
+          { sellerNo: webhook.sellerNo, id: deliveryId },
+          TRANSITIONS.recover,
+          webhook,
+          now,
+        ));
     if (done) queued++;
   }
   return queued;
@@ -87,12 +95,13 @@ async function queueMissed(
 
 async function deliverFirst(
   tx: Tx,
-  webhook: Webhook,
+  webhook: OwnedWebhook,
   eventId: string,
   id: string,
   now: number,
 ): Promise<boolean> {
-  if (!await setDelivery(tx, eventId, id)) return false;
-  await insertDelivery(tx, id, eventId, webhook, now);
+  const key = { sellerNo: webhook.sellerNo, id };
+  if (!await setDelivery(tx, eventId, key)) return false;
+  await insertDelivery(tx, key, eventId, webhook, now);
   return true;
 }

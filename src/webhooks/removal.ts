@@ -1,5 +1,6 @@
 /** Deletes the events and deliveries of a removed seller. */
 import type { Tx } from "../database/db.ts";
+import { deleteDeliveries } from "./delivery_log.ts";
 import type { Seller } from "../sellers/seller.ts";
 
 /** The most rows that one write deletes. */
@@ -14,10 +15,8 @@ export async function removeDeliveries(
     "SELECT id FROM deliveries WHERE seller_no = ? LIMIT ?",
     [no, ROWS],
   );
-  const ids = rows.map(({ id }) => [id]);
-  await tx.runMany("DELETE FROM delivery_attempts WHERE delivery_id = ?", ids);
-  await tx.runMany("DELETE FROM deliveries WHERE id = ?", ids);
-  return ids.length;
+  await deleteDeliveries(tx, rows.map(({ id }) => ({ sellerNo: no, id })));
+  return rows.length;
 }
 
 /** Deletes some of the seller's events; returns how many. */

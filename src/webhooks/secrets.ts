@@ -71,8 +71,9 @@ export async function rotateOwnSecret(
   if (row === undefined) return;
   const secrets = rotate(row, deps);
   await tx.run(
-    "UPDATE webhooks SET secret = ?, former_secrets = ? WHERE id = ?",
-    [secrets.current, JSON.stringify(secrets.former), row.id],
+    `UPDATE webhooks SET secret = ?, former_secrets = ?
+     WHERE seller_no = ? AND id = ?`,
+    [secrets.current, JSON.stringify(secrets.former), sellerNo, row.id],
   );
   return toRotated(secrets);
 }
@@ -117,18 +118,18 @@ export async function forgetFormerSecrets(
   ];
   let changed = 0;
   for (const [table, column] of owners) {
-    const rows = await tx.all<{ id: string; former: string }>(
-      `SELECT id, ${column} AS former FROM ${table} WHERE ${column} <> '[]'
+    const rows = await tx.all<{ no: number; id: string; former: string }>(
+      `SELECT seller_no AS no, id, ${column} AS former FROM ${table} WHERE ${column} <> '[]'
        ORDER BY id LIMIT ${FORGET_ROWS} /* FOR NO KEY UPDATE SKIP LOCKED */`,
     );
-    const left = rows.map(({ id, former }) => ({
-      id,
+    const left = rows.map(({ former, ...key }) => ({
+      ...key,
       former,
       signing: JSON.stringify(inForce(JSON.parse(former), now)),
     })).filter(({ former, signing }) => signing !== former);
     await tx.runMany(
-      `UPDATE ${table} SET ${column} = ? WHERE id = ?`,
-      left.map(({ id, signing }) => [signing, id]),
+      `UPDATE ${table} SET ${column} = ? WHERE seller_no = ? AND id = ?`,
+      left.map(({ no, id, signing }) => [signing, no, id]),
     );
     changed += left.length;
   }

@@ -42,11 +42,13 @@ export async function putWebhook(
   if (former.url === url && former.disabledAt === null) return;
   await tx.run(
     `UPDATE webhooks SET url = ?, failures = 0, failing_since = NULL,
-       last_error = NULL, disabled_at = NULL, updated_at = ? WHERE id = ?`,
-    [url, now, former.id],
+       last_error = NULL, disabled_at = NULL, updated_at = ?
+     WHERE seller_no = ? AND id = ?`,
+    [url, now, sellerNo, former.id],
   );
-  await hastenDeliveries(tx, former.id, now);
-  await freeDeliveries(tx, former.id, now);
+  const key = { sellerNo, id: former.id };
+  await hastenDeliveries(tx, key, now);
+  await freeDeliveries(tx, key, now);
 }
 
 /** A seller's webhooks, the oldest first. */
@@ -138,7 +140,11 @@ export async function deleteWebhook(
 ): Promise<boolean> {
   const webhook = await findWebhook(tx, sellerNo, trigger);
   if (webhook === undefined) return false;
-  await tx.run("DELETE FROM webhooks WHERE id = ?", [webhook.id]);
-  await cancelDeliveries(tx, webhook.id, clock.now());
+  const key = { sellerNo, id: webhook.id };
+  await tx.run(
+    "DELETE FROM webhooks WHERE seller_no = ? AND id = ?",
+    [sellerNo, webhook.id],
+  );
+  await cancelDeliveries(tx, key, clock.now());
   return true;
 }

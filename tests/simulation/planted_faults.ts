@@ -495,12 +495,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "deliveries: a suspended seller's are sent",
     file: "webhooks/rows/queue.ts",
-    from: "     WHERE heads.due_at <= ? AND sellers.status = 'active'",
-    to: "     WHERE heads.due_at <= ?",
+    from: "       WHERE sellers.status = 'active'\n",
+    to: "",
     also: {
-      from: `                   WHERE webhooks.id = ? AND webhooks.url = ?
-                     AND sellers.status = 'active')`,
-      to: "                   WHERE webhooks.id = ? AND webhooks.url = ?)",
+      from: "AND webhooks.url = ? AND sellers.status = 'active')",
+      to: "AND webhooks.url = ?)",
     },
   },
   {

@@ -136,7 +136,7 @@ export class WebhookBench implements AsyncDisposable {
 
   attempts({ deliveryId }: Ingested): Promise<LoggedAttempt[]> {
     return this.db.read((sql) =>
-      listAttempts(sql, [deliveryId!], KEPT_ATTEMPTS)
+      listAttempts(sql, this.seller.no, [deliveryId!], KEPT_ATTEMPTS)
     );
   }
 

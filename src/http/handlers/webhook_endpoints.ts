@@ -264,7 +264,12 @@ async function readDeliveries(
 ) {
   const { deliveries, ...end } = await sellerDeliveries(sql, choice, place);
   const attempts = Map.groupBy(
-    await listAttempts(sql, deliveries.map(({ id }) => id), SHOWN_ATTEMPTS),
+    await listAttempts(
+      sql,
+      choice.sellerNo,
+      deliveries.map(({ id }) => id),
+      SHOWN_ATTEMPTS,
+    ),
     ({ deliveryId }) => deliveryId,
   );
   const entries = deliveries.map((delivery) => ({
@@ -285,14 +290,13 @@ export const replayDelivery = endpoint({
   const { db, deps, signals } = services;
   const { trigger, id } = params;
   return db.write(async (tx) => {
-    const before = await findDelivery(tx, id);
-    if (before?.sellerNo !== seller.no || before.trigger !== trigger) {
-      throw notFound("delivery");
-    }
-    const replay = await sendAnew(tx, id, deps.clock.now());
+    const before = await findDelivery(tx, seller.no, id);
+    if (before?.trigger !== trigger) throw notFound("delivery");
+    const replay = await sendAnew(tx, before, deps.clock.now());
     if (replay === "no_webhook") throw notFound("webhook");
     if (replay === "due") tx.onCommit(() => signals.deliveries.announce());
-    const { eventId, state } = await findDelivery(tx, id) ?? before;
+    const { eventId, state } = await findDelivery(tx, seller.no, id) ??
+      before;
     return { xml: { delivery: { id, event_id: eventId, state } } };
   });
 });

@@ -16,7 +16,7 @@ import {
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
-import { outageOf, together, type Tx } from "../../database/db.ts";
+import { outageOf, type Tx } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
@@ -41,7 +41,7 @@ import { spawnThread, type SpawnWorker } from "./spawn.ts";
 import { recordSpan } from "../../lib/tracing.ts";
 import { LEASE_MS, mustRenew, RENEW_MS } from "../../jobs/lease.ts";
 import {
-  bySeller,
+  eachSeller,
   expired as expiredLeases,
   type Leased,
   release,
@@ -530,16 +530,6 @@ function threadSpawner(
 ): SpawnWorker {
   const url = module ?? new URL("./worker.ts", import.meta.url);
   return (events) => spawnThread(url, heapMb, events);
-}
-
-/** Writes what belongs to each seller; throws when all writes are over. */
-function eachSeller<T extends Leased, R>(
-  rows: Iterable<T>,
-  write: (sellerNo: number, rows: T[]) => Promise<R>,
-): Promise<R[]> {
-  return together(
-    ...Array.from(bySeller(rows), ([sellerNo, own]) => write(sellerNo, own)),
-  );
 }
 
 async function claimAll(

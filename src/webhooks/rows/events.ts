@@ -27,8 +27,8 @@ const insertIf = (number: string, condition = "") =>
    SELECT ?, seller_no, ?, ?, ?, ?, ?, ${number} FROM sellers
    WHERE seller_no = ? AND status <> 'removed' ${condition} /* FOR KEY SHARE */
    ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`;
-const AS_REGISTERED =
-  `AND (SELECT id FROM webhooks WHERE id = ? AND COALESCE(disabled_at, 0) = ?
+const AS_REGISTERED = `AND (SELECT id FROM webhooks
+        WHERE seller_no = ? AND id = ? AND COALESCE(disabled_at, 0) = ?
         /* FOR SHARE */) IS NOT NULL`;
 const insertWith = (number: string) => ({
   always: insertIf(number),
@@ -66,6 +66,7 @@ export async function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
       ? tx.runLater(insert.always, params)
       : tx.runLater(insert.asRegistered, [
         ...params,
+        sellerNo,
         delivery.webhook.id,
         delivery.webhook.disabledAt ?? 0,
       ]),
@@ -96,8 +97,8 @@ const SWEEP_EVENTS = 500;
  */
 export function deleteReferences(tx: Tx, before: number): Promise<number> {
   return tx.run(
-    `DELETE FROM events WHERE id IN (
-       SELECT id FROM events WHERE body IS NULL AND created_at <= ?
+    `DELETE FROM events WHERE (seller_no, id) IN (
+       SELECT seller_no, id FROM events WHERE body IS NULL AND created_at <= ?
        ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
     [before, SWEEP_EVENTS],
   );

@@ -2,6 +2,7 @@
  * Records how an attempt to deliver ended, and updates delivery and webhook.
  */
 import {
+  DELIVERIES,
   type DeliveryState,
   isGivenUp,
   retryDelay,
@@ -10,7 +11,8 @@ import {
   type WebhookHealth,
 } from "../webhook.ts";
 import type { Tx } from "../../database/db.ts";
-import { type Claim, holdDeliveries, stateIn } from "./queue.ts";
+import { type Leased, settle } from "../../jobs/lease_queue.ts";
+import { holdDeliveries } from "./queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
 
 /** How an attempt ended. */
@@ -47,6 +49,8 @@ export interface Settlement {
 }
 
 interface Claimed {
+  sellerNo: number;
+  attempt: number;
   failures: number;
   webhookId: string;
   /** The URL it was sent to. */
@@ -83,26 +87,29 @@ export interface Settled {
  */
 export async function settleDelivery(
   tx: Tx,
-  claim: Claim,
+  leased: Leased,
   outcome: Outcome,
   settlement: Settlement,
 ): Promise<Settled | null> {
   const claimed = await tx.get<Claimed>(
-    `SELECT deliveries.failures, deliveries.webhook_id AS "webhookId",
+    `SELECT deliveries.seller_no AS "sellerNo", deliveries.attempts AS attempt,
+       deliveries.failures, deliveries.webhook_id AS "webhookId",
        delivery_attempts.url
      FROM deliveries
-     JOIN delivery_attempts ON delivery_attempts.delivery_id = deliveries.id
+     JOIN delivery_attempts
+       ON delivery_attempts.seller_no = deliveries.seller_no
+       AND delivery_attempts.delivery_id = deliveries.id
        AND delivery_attempts.number = deliveries.attempts
-     WHERE deliveries.id = ? AND deliveries.lease_id = ?
-     /* FOR UPDATE OF deliveries */`,
-    [claim.id, claim.leaseId],
+     WHERE deliveries.seller_no = ? AND deliveries.id = ?
+       AND deliveries.lease_id = ? /* FOR UPDATE OF deliveries */`,
+    [leased.sellerNo, leased.id, leased.lease],
   );
   if (claimed === undefined) return null;
   const next = isAccepted(outcome)
     ? await accepted(tx, claimed)
     : await notAccepted(tx, claimed, outcome, settlement);
-  await recordNext(tx, claim, next, outcome, settlement.now);
-  await recordAttempt(tx, claim, outcome);
+  await recordNext(tx, leased, next, outcome, settlement.now);
+  await recordAttempt(tx, leased, claimed.attempt, outcome);
   if (outcome.error !== INTERRUPTED.error) {
     const name = isAccepted(outcome)
       ? "deliveries_delivered"
@@ -122,8 +129,8 @@ const UNHARMED = { webhookFailures: 0, webhookDisabled: false };
 async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
   await tx.exec(
     `UPDATE webhooks SET failures = 0, failing_since = NULL, last_error = NULL
-     WHERE id = ? AND url = ? AND failures > 0`,
-    [claimed.webhookId, claimed.url],
+     WHERE seller_no = ? AND id = ? AND url = ? AND failures > 0`,
+    [claimed.sellerNo, claimed.webhookId, claimed.url],
   );
   const { failures } = claimed;
   return {
@@ -140,7 +147,7 @@ async function notAccepted(
   outcome: Outcome,
   { now, fraction }: Settlement,
 ): Promise<Next> {
-  const current = await lockCurrent(tx, claimed.webhookId);
+  const current = await lockCurrent(tx, claimed);
   if (outcome.error === INTERRUPTED.error) {
     return interrupted(claimed, current, now);
   }
@@ -149,7 +156,7 @@ async function notAccepted(
   // Failures of a former URL do not count against its replacement.
   const webhook = replaced
     ? UNHARMED
-    : await countFailure(tx, claimed.webhookId, outcome, now);
+    : await countFailure(tx, claimed, outcome, now);
   const stay = { failures, dueAt: null, webhook };
   if (current.url === null) return { transition: TRANSITIONS.cancel, ...stay };
   const delay = retryDelay(failures, fraction, outcome.retryAfter);
@@ -166,11 +173,14 @@ async function notAccepted(
  * commit. A later delete or disable then sees the delivery that this write
  * queues again.
  */
-async function lockCurrent(tx: Tx, webhookId: string): Promise<Current> {
+async function lockCurrent(
+  tx: Tx,
+  { sellerNo, webhookId }: Claimed,
+): Promise<Current> {
   return await tx.get<Current>(
-    `SELECT url, disabled_at AS "disabledAt" FROM webhooks WHERE id = ?
-     /* FOR NO KEY UPDATE */`,
-    [webhookId],
+    `SELECT url, disabled_at AS "disabledAt" FROM webhooks
+     WHERE seller_no = ? AND id = ? /* FOR NO KEY UPDATE */`,
+    [sellerNo, webhookId],
   ) ?? { url: null, disabledAt: null };
 }
 
@@ -190,27 +200,27 @@ function interrupted(
 /** Counts a failure of a webhook, and disables it after too many. */
 async function countFailure(
   tx: Tx,
-  webhookId: string,
+  { sellerNo, webhookId }: Claimed,
   outcome: Outcome,
   now: number,
 ): Promise<Next["webhook"]> {
   const health = await tx.get<WebhookHealth & { disabledAt: number | null }>(
     `UPDATE webhooks SET failures = failures + 1,
        failing_since = COALESCE(failing_since, ?), last_error = ?
-     WHERE id = ?
+     WHERE seller_no = ? AND id = ?
      RETURNING failures, failing_since AS "failingSince",
        disabled_at AS "disabledAt"`,
-    [now, lastAnswer(outcome), webhookId],
+    [now, lastAnswer(outcome), sellerNo, webhookId],
   );
   if (health === undefined) return UNHARMED;
   const webhookDisabled = health.disabledAt === null &&
     isGivenUp(health, outcome.status, now);
   if (webhookDisabled) {
-    await tx.exec("UPDATE webhooks SET disabled_at = ? WHERE id = ?", [
-      now,
-      webhookId,
-    ]);
-    await holdDeliveries(tx, webhookId, now);
+    await tx.exec(
+      "UPDATE webhooks SET disabled_at = ? WHERE seller_no = ? AND id = ?",
+      [now, sellerNo, webhookId],
+    );
+    await holdDeliveries(tx, { sellerNo, id: webhookId }, now);
   }
   return { webhookFailures: health.failures, webhookDisabled };
 }
@@ -222,37 +232,33 @@ function lastAnswer({ status, error }: Outcome): string | null {
 
 async function recordNext(
   tx: Tx,
-  claim: Claim,
+  leased: Leased,
   { transition, failures, dueAt }: Next,
   outcome: Outcome,
   now: number,
 ): Promise<void> {
-  await tx.exec(
-    `UPDATE deliveries SET state = ?, due_at = ?, failures = ?,
-       last_answer = ?, settled_at = ?, lease_id = NULL, lease_until = NULL
-     WHERE id = ? AND lease_id = ? AND ${stateIn(transition)}`,
-    [
-      transition.to,
-      dueAt,
-      failures,
-      lastAnswer(outcome),
-      dueAt === null ? now : null,
-      claim.id,
-      claim.leaseId,
-    ],
+  const settledAt = dueAt === null ? now : null;
+  const values = [transition.to, failures, lastAnswer(outcome), settledAt];
+  await settle(
+    tx,
+    DELIVERIES,
+    [{ ...leased, dueAt, values }],
+    ", state = ?, failures = ?, last_answer = ?, settled_at = ?",
   );
 }
 
 async function recordAttempt(
   tx: Tx,
-  { id, attempt }: Claim,
+  { sellerNo, id }: Leased,
+  attempt: number,
   outcome: Outcome,
 ): Promise<void> {
   const { status, error, address, durationMs, answer } = outcome;
+  const end = [durationMs, status, error, address, answer];
   await tx.exec(
     `UPDATE delivery_attempts SET duration_ms = ?, status = ?, error = ?,
        address = ?, answer = ?
-     WHERE delivery_id = ? AND number = ?`,
-    [durationMs, status, error, address, answer, id, attempt],
+     WHERE seller_no = ? AND delivery_id = ? AND number = ?`,
+    [...end, sellerNo, id, attempt],
   );
 }

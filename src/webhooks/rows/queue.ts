@@ -4,6 +4,7 @@
  * `../delivery_log.ts`. The table `TRANSITIONS` defines the state changes.
  */
 import {
+  DELIVERIES,
   KEPT_ATTEMPTS,
   type Secrets,
   type Transition,
@@ -11,8 +12,17 @@ import {
   type WebhookState,
 } from "../webhook.ts";
 import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
-import { BEFORE_ALL_IDS } from "../../lib/ids.ts";
+import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
+
+/** The key of a delivery. */
+export interface DeliveryKey {
+  sellerNo: number;
+  id: string;
+}
+
+/** The key of a webhook. */
+export type WebhookKey = DeliveryKey;
 
 /**
  * The SQL condition that a transition is possible. It uses literals and `=`,
@@ -32,7 +42,7 @@ export function stateIn({ from }: Transition): string {
  */
 export async function insertDelivery(
   tx: Tx,
-  id: string,
+  { sellerNo, id }: DeliveryKey,
   eventId: string,
   webhook: WebhookState,
   now: number,
@@ -42,7 +52,7 @@ export async function insertDelivery(
     `INSERT INTO deliveries (id, event_id, seller_no, trigger_name, webhook_id,
        state, due_at, attempts, failures, created_at, settled_at)
      SELECT ?, id, seller_no, trigger_name, ?, ?, ?, 0, 0, ?, ? FROM events
-     WHERE id = ?`,
+     WHERE seller_no = ? AND id = ?`,
     [
       id,
       webhook.id,
@@ -50,6 +60,7 @@ export async function insertDelivery(
       held ? null : now,
       now,
       held ? now : null,
+      sellerNo,
       eventId,
     ],
   );
@@ -61,7 +72,7 @@ export async function insertDelivery(
  */
 export async function queueAnew(
   tx: Tx,
-  id: string,
+  { sellerNo, id }: DeliveryKey,
   transition: Transition,
   webhook: WebhookState,
   now: number,
@@ -70,12 +81,13 @@ export async function queueAnew(
   const changed = await tx.run(
     `UPDATE deliveries SET state = ?, webhook_id = ?, due_at = ?,
        settled_at = ?, failures = 0
-     WHERE id = ? AND ${stateIn(transition)}`,
+     WHERE seller_no = ? AND id = ? AND ${stateIn(transition)}`,
     [
       held ? TRANSITIONS.hold.to : transition.to,
       webhook.id,
       held ? null : now,
       held ? now : null,
+      sellerNo,
       id,
     ],
   );
@@ -85,49 +97,50 @@ export async function queueAnew(
 /** Makes all waiting deliveries of a webhook due now. */
 export async function hastenDeliveries(
   tx: Tx,
-  webhookId: string,
+  { sellerNo, id }: WebhookKey,
   now: number,
 ): Promise<void> {
   await tx.run(
-    "UPDATE deliveries SET due_at = ? WHERE webhook_id = ? AND due_at > ?",
-    [now, webhookId, now],
+    `UPDATE deliveries SET due_at = ?
+     WHERE seller_no = ? AND webhook_id = ? AND due_at > ?`,
+    [now, sellerNo, id, now],
   );
 }
 
 /** Holds the waiting deliveries of a webhook until it is enabled. */
 export async function holdDeliveries(
   tx: Tx,
-  webhookId: string,
+  { sellerNo, id }: WebhookKey,
   now: number,
 ): Promise<void> {
   await tx.run(
     `UPDATE deliveries SET state = '${TRANSITIONS.hold.to}', due_at = NULL,
        settled_at = ?
-     WHERE webhook_id = ? AND due_at IS NOT NULL AND ${
+     WHERE seller_no = ? AND webhook_id = ? AND due_at IS NOT NULL AND ${
       stateIn(TRANSITIONS.hold)
     }`,
-    [now, webhookId],
+    [now, sellerNo, id],
   );
 }
 
 /** Makes the held deliveries of a webhook due now. */
 export async function freeDeliveries(
   tx: Tx,
-  webhookId: string,
+  { sellerNo, id }: WebhookKey,
   now: number,
 ): Promise<void> {
   await tx.run(
     `UPDATE deliveries SET state = '${TRANSITIONS.free.to}', due_at = ?,
        settled_at = NULL
-     WHERE webhook_id = ? AND ${stateIn(TRANSITIONS.free)}`,
-    [now, webhookId],
+     WHERE seller_no = ? AND webhook_id = ? AND ${stateIn(TRANSITIONS.free)}`,
+    [now, sellerNo, id],
   );
 }
 
 /** Cancels the waiting and held deliveries of a webhook. */
 export async function cancelDeliveries(
   tx: Tx,
-  webhookId: string,
+  { sellerNo, id }: WebhookKey,
   now: number,
 ): Promise<void> {
   // Two statements, because each has an index of its own.
@@ -135,14 +148,17 @@ export async function cancelDeliveries(
     await tx.run(
       `UPDATE deliveries SET state = '${TRANSITIONS.cancel.to}', due_at = NULL,
          settled_at = ?
-       WHERE webhook_id = ? AND ${waiting} AND ${stateIn(TRANSITIONS.cancel)}`,
-      [now, webhookId],
+       WHERE seller_no = ? AND webhook_id = ? AND ${waiting} AND ${
+        stateIn(TRANSITIONS.cancel)
+      }`,
+      [now, sellerNo, id],
     );
   }
 }
 
 /** A webhook with waiting deliveries. */
 export interface QueueHead {
+  sellerNo: number;
   webhookId: string;
   sellerId: string;
   url: string;
@@ -154,38 +170,29 @@ export interface QueueHead {
 
 /**
  * The webhooks of active sellers with a delivery due up to `horizon`, the
- * longest due first. Jumps from webhook to webhook in the index, so that one
- * webhook's backlog costs nothing.
+ * longest due first. Reads one entry of the index for each webhook of a seller
+ * with waiting deliveries, so that a backlog costs nothing.
  */
 export async function queueHeads(
   sql: Sql,
   horizon: number,
 ): Promise<QueueHead[]> {
   const rows = await sql.all<QueueHead & { failures: number }>(
-    `WITH RECURSIVE queue (webhook_id) AS (
-       SELECT (SELECT deliveries.webhook_id FROM deliveries
-               WHERE deliveries.due_at IS NOT NULL
-                 AND deliveries.webhook_id > ?
-               ORDER BY deliveries.webhook_id LIMIT 1)
-       UNION ALL
-       SELECT (SELECT deliveries.webhook_id FROM deliveries
-               WHERE deliveries.due_at IS NOT NULL
-                 AND deliveries.webhook_id > queue.webhook_id
-               ORDER BY deliveries.webhook_id LIMIT 1)
-       FROM queue WHERE queue.webhook_id IS NOT NULL
-     ), heads AS (
-       SELECT webhook_id, (SELECT MIN(deliveries.due_at) FROM deliveries
-                           WHERE deliveries.webhook_id = queue.webhook_id
-                             AND deliveries.due_at IS NOT NULL) AS due_at
-       FROM queue WHERE webhook_id IS NOT NULL
+    `WITH ${waitingSellers(DELIVERIES)}, heads AS (
+       SELECT webhooks.seller_no, webhooks.id, webhooks.url, webhooks.failures,
+         sellers.id AS seller_id,
+         (SELECT MIN(due_at) FROM deliveries
+          WHERE deliveries.seller_no = webhooks.seller_no
+            AND deliveries.webhook_id = webhooks.id
+            AND due_at IS NOT NULL) AS due_at
+       FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
+         JOIN webhooks ON webhooks.seller_no = sellers.seller_no
+       WHERE sellers.status = 'active'
      )
-     SELECT heads.webhook_id AS "webhookId", heads.due_at AS "dueAt",
-       sellers.id AS "sellerId", webhooks.url, webhooks.failures
-     FROM heads JOIN webhooks ON webhooks.id = heads.webhook_id
-       JOIN sellers ON sellers.seller_no = webhooks.seller_no
-     WHERE heads.due_at <= ? AND sellers.status = 'active'
-     ORDER BY heads.due_at, heads.webhook_id`,
-    [BEFORE_ALL_IDS, horizon],
+     SELECT seller_no AS "sellerNo", id AS "webhookId",
+       seller_id AS "sellerId", url, failures, due_at AS "dueAt"
+     FROM heads WHERE due_at <= ? ORDER BY due_at, id`,
+    [0, horizon],
   );
   return rows.map(({ failures, ...head }) => ({
     ...head,
@@ -194,19 +201,18 @@ export async function queueHeads(
 }
 
 export interface ClaimRequest {
+  sellerNo: number;
   webhookId: string;
   url: string;
   limit: number;
-  leaseId: string;
+  lease: string;
   /** Unix milliseconds. */
   leaseUntil: number;
   now: number;
 }
 
 /** A delivery under a lease. */
-export interface Claim {
-  id: string;
-  leaseId: string;
+export interface Claim extends Leased {
   /** Number of this attempt, from 1. */
   attempt: number;
 }
@@ -218,34 +224,35 @@ export interface Claim {
  */
 export async function claimDeliveries(
   tx: Tx,
-  request: ClaimRequest,
+  { sellerNo, webhookId, url, limit, lease, leaseUntil, now }: ClaimRequest,
 ): Promise<Claim[]> {
-  const { webhookId, url, limit, leaseId, leaseUntil, now } = request;
-  const claims = await tx.all<Omit<Claim, "leaseId">>(
-    `UPDATE deliveries SET state = '${TRANSITIONS.claim.to}', due_at = NULL,
-       lease_id = ?, lease_until = ?, attempts = attempts + 1
-     WHERE id IN (SELECT id FROM deliveries
-                  WHERE webhook_id = ? AND due_at <= ?
-                  ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
-       AND ${stateIn(TRANSITIONS.claim)}
-       AND EXISTS (SELECT 1 FROM webhooks
-                   JOIN sellers ON sellers.seller_no = webhooks.seller_no
-                   WHERE webhooks.id = ? AND webhooks.url = ?
-                     AND sellers.status = 'active')
-     RETURNING id, attempts AS attempt`,
-    [leaseId, leaseUntil, webhookId, now, limit, webhookId, url],
+  const rows = await claim<{ id: string; attempt: number }>(tx, DELIVERIES, {
+    sellerNo,
+    lease,
+    until: leaseUntil,
+    of: `webhook_id = ? AND due_at <= ? AND ${stateIn(TRANSITIONS.claim)}
+      AND EXISTS (SELECT 1 FROM webhooks
+                  JOIN sellers ON sellers.seller_no = webhooks.seller_no
+                  WHERE webhooks.seller_no = ? AND webhooks.id = ?
+                    AND webhooks.url = ? AND sellers.status = 'active')`,
+    params: [webhookId, now, sellerNo, webhookId, url],
+    limit,
+  }, {
+    set: `, state = '${TRANSITIONS.claim.to}', attempts = attempts + 1`,
+    returning: "id, attempts AS attempt",
+  });
+  await tx.runMany(
+    `INSERT INTO delivery_attempts (seller_no, delivery_id, number, url,
+       started_at) VALUES (?, ?, ?, ?, ?)`,
+    rows.map(({ id, attempt }) => [sellerNo, id, attempt, url, now]),
   );
   await tx.runMany(
-    `INSERT INTO delivery_attempts (delivery_id, number, url, started_at)
-     VALUES (?, ?, ?, ?)`,
-    claims.map(({ id, attempt }) => [id, attempt, url, now]),
+    `DELETE FROM delivery_attempts
+     WHERE seller_no = ? AND delivery_id = ? AND number <= ?`,
+    rows.filter(({ attempt }) => attempt > KEPT_ATTEMPTS)
+      .map(({ id, attempt }) => [sellerNo, id, attempt - KEPT_ATTEMPTS]),
   );
-  await tx.runMany(
-    "DELETE FROM delivery_attempts WHERE delivery_id = ? AND number <= ?",
-    claims.filter(({ attempt }) => attempt > KEPT_ATTEMPTS)
-      .map(({ id, attempt }) => [id, attempt - KEPT_ATTEMPTS]),
-  );
-  return claims.map((claim) => ({ ...claim, leaseId }));
+  return rows.map((row) => ({ ...row, sellerNo, lease }));
 }
 
 /** What a claimed delivery sends. */
@@ -260,9 +267,10 @@ export interface Payload {
 
 type PayloadRow = Omit<Payload, "secrets"> & SecretsRow;
 
-/** Returns the payloads of claimed deliveries, by delivery id. */
+/** Returns the payloads of claimed deliveries of a seller, by delivery id. */
 export async function loadPayloads(
   sql: Sql,
+  sellerNo: number,
   ids: readonly string[],
 ): Promise<Map<string, Payload>> {
   const payloads = new Map<string, Payload>();
@@ -271,11 +279,14 @@ export async function loadPayloads(
       `SELECT deliveries.id, events.id AS "eventId", events.body,
          events.created_at AS "createdAt", ${SECRETS}
        FROM deliveries
-       JOIN events ON events.id = deliveries.event_id
+       JOIN events ON events.seller_no = deliveries.seller_no
+         AND events.id = deliveries.event_id
        JOIN sellers ON sellers.seller_no = deliveries.seller_no
-       LEFT JOIN webhooks ON webhooks.id = deliveries.webhook_id
-       WHERE deliveries.id IN (${marks(list.length)})`,
-      list,
+       LEFT JOIN webhooks ON webhooks.seller_no = deliveries.seller_no
+         AND webhooks.id = deliveries.webhook_id
+       WHERE deliveries.seller_no = ?
+         AND deliveries.id IN (${marks(list.length)})`,
+      [sellerNo, ...list],
     );
     for (const { secret, former, ...payload } of rows) {
       const secrets = readSecrets({ secret, former });
@@ -283,27 +294,4 @@ export async function loadPayloads(
     }
   }
   return payloads;
-}
-
-/** Extends the leases that are still held. */
-export function renewDeliveryLeases(
-  tx: Tx,
-  claims: readonly Claim[],
-  leaseUntil: number,
-): Promise<void> {
-  return tx.runMany(
-    "UPDATE deliveries SET lease_until = ? WHERE id = ? AND lease_id = ?",
-    claims.map(({ id, leaseId }) => [leaseUntil, id, leaseId]),
-  );
-}
-
-/**
- * Claims whose lease ended at `now` or before; with `Infinity`, every claim.
- */
-export function endedLeases(sql: Sql, now: number): Promise<Claim[]> {
-  return sql.all<Claim>(
-    `SELECT id, lease_id AS "leaseId", attempts AS attempt FROM deliveries
-     WHERE lease_until <= ? ORDER BY lease_until, id LIMIT 256`,
-    [Math.min(now, Number.MAX_SAFE_INTEGER)],
-  );
 }

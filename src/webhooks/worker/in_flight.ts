@@ -12,6 +12,7 @@ import {
   shareByTime,
 } from "../../lib/limits.ts";
 import { type Ask, Owners, type Permit, Usage } from "../../lib/usage.ts";
+import type { Leased } from "../../jobs/lease_queue.ts";
 import type { Claim, QueueHead } from "../rows/queue.ts";
 
 /** Most attempts in flight to one URL, for all webhooks together. */
@@ -81,9 +82,9 @@ export class InFlight {
   }
 
   /** Whether a claim is in flight. */
-  holds({ id, leaseId }: Claim): boolean {
+  holds({ id, lease }: Leased): boolean {
     return this.#flights.keys().some(({ claim }) =>
-      claim.id === id && claim.leaseId === leaseId
+      claim.id === id && claim.lease === lease
     );
   }
 

@@ -14,12 +14,17 @@ import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
   type Claim,
   claimDeliveries,
-  endedLeases,
   loadPayloads,
   type Payload,
   queueHeads,
-  renewDeliveryLeases,
 } from "../rows/queue.ts";
+import {
+  eachSeller,
+  expired,
+  type Leased,
+  renew,
+} from "../../jobs/lease_queue.ts";
+import { DELIVERIES } from "../webhook.ts";
 import {
   INTERRUPTED,
   isAccepted,
@@ -34,6 +39,8 @@ import { LEASE_MS } from "../../jobs/lease.ts";
 import { Loop } from "../../jobs/loop.ts";
 import { sendPayload } from "./attempt.ts";
 
+/** The most expired leases that one look reads. */
+const EXPIRED = 256;
 /** How often it looks for rows that other processes wrote. */
 const LOOK_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -175,47 +182,60 @@ export class WebhookRole implements BackgroundRole {
     // former processes.
     const endedBy = this.#leasesLeft ? Infinity : now;
     return {
-      ended: await endedLeases(sql, endedBy),
+      ended: await expired(sql, DELIVERIES, endedBy, EXPIRED),
       heads: await queueHeads(sql, now + LOOK_MS),
     };
   }
 
-  async #release(ended: readonly Claim[]): Promise<void> {
+  async #release(ended: readonly Leased[]): Promise<void> {
     const { db, deps } = this.#services;
     const settlement = { now: deps.clock.now(), fraction: 0 };
-    await db.write(async (tx) => {
-      for (const claim of ended) {
-        await settleDelivery(tx, claim, INTERRUPTED, settlement);
-      }
-    });
+    await eachSeller(ended, (_, own) =>
+      db.write(async (tx) => {
+        for (const leased of own) {
+          await settleDelivery(tx, leased, INTERRUPTED, settlement);
+        }
+      }));
     deps.log.warn("deliveries_released", { count: ended.length });
   }
 
   async #renew(now: number): Promise<void> {
     const flights = this.#inFlight.toRenew(now);
     if (flights.length === 0) return;
-    const claims = flights.map(({ claim }) => claim);
-    const leaseUntil = await this.#services.db.write(async (tx) => {
-      const until = tx.now() + LEASE_MS;
-      await renewDeliveryLeases(tx, claims, until);
-      return until;
+    const claims = flights.map((flight) => ({ ...flight.claim, flight }));
+    await eachSeller(claims, async (_, own) => {
+      const leaseUntil = await this.#services.db.write(async (tx) => {
+        const until = tx.now() + LEASE_MS;
+        await renew(tx, DELIVERIES, own, until);
+        return until;
+      });
+      for (const { flight } of own) flight.leaseUntil = leaseUntil;
     });
-    for (const flight of flights) flight.leaseUntil = leaseUntil;
   }
 
   /** Claims and sends; returns how many deliveries. */
   async #claim(shares: readonly ClaimShare[]): Promise<number> {
+    const counts = await eachSeller(
+      shares.map((share) => ({ sellerNo: share.head.sellerNo, share })),
+      (sellerNo, own) => this.#claimOf(sellerNo, own.map(({ share }) => share)),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #claimOf(
+    sellerNo: number,
+    shares: readonly ClaimShare[],
+  ): Promise<number> {
     const { db, deps } = this.#services;
-    const leaseId = deps.ids.uuid();
+    const lease = deps.ids.uuid();
     const flights = await db.write((tx) => {
       // The write may have waited long.
       const now = tx.now();
-      const lease = { leaseId, leaseUntil: now + LEASE_MS };
       return claimShares(tx, shares, lease, now);
     });
     await deps.maybe?.("deliveries claimed");
     const claims = flights.map(({ claim }) => claim);
-    const payloads = await this.#loadPayloads(claims);
+    const payloads = await this.#loadPayloads(sellerNo, claims);
     for (const flight of flights) {
       const payload = payloads.get(flight.claim.id);
       if (payload !== undefined) this.#launch(flight, payload);
@@ -228,11 +248,13 @@ export class WebhookRole implements BackgroundRole {
    * leases end.
    */
   async #loadPayloads(
+    sellerNo: number,
     claims: readonly Claim[],
   ): Promise<Map<string, Payload>> {
+    const { db } = this.#services;
     const ids = claims.map(({ id }) => id);
     try {
-      return await this.#services.db.read((sql) => loadPayloads(sql, ids));
+      return await db.read((sql) => loadPayloads(sql, sellerNo, ids));
     } catch (error) {
       await this.#release(claims);
       throw error;
@@ -379,14 +401,14 @@ function nameOf(outcome: Outcome): string {
 async function claimShares(
   tx: Tx,
   shares: readonly ClaimShare[],
-  lease: { leaseId: string; leaseUntil: number },
+  lease: string,
   now: number,
 ): Promise<Flight[]> {
+  const leaseUntil = now + LEASE_MS;
   // Sent all at once, which costs one round trip to a server.
   const claimed = shares.map(async ({ head, limit }) => {
-    const { webhookId, sellerId, url, failing } = head;
-    const { leaseUntil } = lease;
-    const request = { webhookId, url, limit, now, ...lease };
+    const { sellerNo, webhookId, sellerId, url, failing } = head;
+    const request = { sellerNo, webhookId, url, limit, lease, leaseUntil, now };
     const claims = await claimDeliveries(tx, request);
     return claims.map((claim): Flight => (
       { claim, webhookId, sellerId, url, failing, leaseUntil }

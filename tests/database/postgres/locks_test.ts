@@ -510,7 +510,13 @@ async function ingest(tx: Tx, { no }: Caller): Promise<void> {
     delivery,
     createdAt: 1,
   });
-  await insertDelivery(tx, delivery.id, eventId, webhook, 1);
+  await insertDelivery(
+    tx,
+    { sellerNo: no, id: delivery.id },
+    eventId,
+    webhook,
+    1,
+  );
 }
 
 const STATES = "SELECT state FROM deliveries ORDER BY state";
@@ -572,12 +578,15 @@ Deno.test("no event is stored for a seller that is removed meanwhile", async () 
 
 async function claimOne(db: Db, limit = 1) {
   return await db.write(async (tx) => {
-    const { id } = (await tx.get<{ id: string }>("SELECT id FROM webhooks"))!;
+    const { no, id } = (await tx.get<{ no: number; id: string }>(
+      "SELECT seller_no AS no, id FROM webhooks",
+    ))!;
     return await claimDeliveries(tx, {
+      sellerNo: no,
       webhookId: id,
       url: HOOK,
       limit,
-      leaseId: deps.ids.uuid(),
+      lease: deps.ids.uuid(),
       leaseUntil: 10,
       now: 2,
     });
@@ -619,10 +628,11 @@ Deno.test("a claim skips rows that another one is claiming, and does not wait", 
   const others = await both.interleave(
     async (tx) => {
       const claims = await claimDeliveries(tx, {
+        sellerNo: seller.no,
         webhookId: id,
         url: HOOK,
         limit: 2,
-        leaseId: deps.ids.uuid(),
+        lease: deps.ids.uuid(),
         leaseUntil: 10,
         now: 2,
       });

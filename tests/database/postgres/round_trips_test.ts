@@ -63,7 +63,7 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
     trips.seen.some(({ sent }) => sent.includes("last_answer"))
   );
   await until(() => sink.received.length > 0);
-  assertEquals(count("UPDATE deliveries SET state", "lease_until = $"), 2);
+  assertEquals(count("UPDATE deliveries SET due_at = NULL"), 2);
   assertEquals(count("UPDATE delivery_attempts SET"), 2);
 
   await using _worker = await boot({

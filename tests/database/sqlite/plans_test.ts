@@ -4,7 +4,6 @@ import type { Param, Tx } from "../../../src/database/db.ts";
 import {
   cancelDeliveries,
   claimDeliveries,
-  endedLeases,
   freeDeliveries,
   hastenDeliveries,
   holdDeliveries,
@@ -24,6 +23,7 @@ import {
   pendingOrigins,
   pendingSellers,
 } from "../../../src/images/rows/queue.ts";
+import { DELIVERIES } from "../../../src/webhooks/webhook.ts";
 import { IMAGES } from "../../../src/images/image.ts";
 import { expired, heldLeases } from "../../../src/jobs/lease_queue.ts";
 import {
@@ -172,7 +172,7 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
     "SEARCH events USING INDEX events_feed",
     "SEARCH events USING INDEX events_feed_trigger",
     "SEARCH events USING INDEX events_times",
-    "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_2",
+    "SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1",
     "SEARCH events USING INDEX events_feed",
   ]);
 });
@@ -193,21 +193,22 @@ Deno.test("a seller's deliveries are found in an index, trigger by trigger", asy
 Deno.test("no statement of the queue looks at every delivery", async () => {
   await using bench = await WebhookBench.open();
   const claim = {
+    sellerNo: 1,
     webhookId: "w",
     url: "u",
     limit: 4,
-    leaseId: "l",
+    lease: "l",
     leaseUntil: 0,
     now: 0,
   };
   const statements: ((tx: Tx) => Promise<unknown>)[] = [
     (tx) => queueHeads(tx, 0),
     (tx) => claimDeliveries(tx, claim),
-    (tx) => endedLeases(tx, 0),
-    (tx) => hastenDeliveries(tx, "w", 0),
-    (tx) => holdDeliveries(tx, "w", 0),
-    (tx) => freeDeliveries(tx, "w", 0),
-    (tx) => cancelDeliveries(tx, "w", 0),
+    (tx) => expired(tx, DELIVERIES, 0, 1),
+    (tx) => hastenDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
+    (tx) => holdDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
+    (tx) => freeDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
+    (tx) => cancelDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
     (tx) => sweepDeliveries(tx, 0, 0),
     (tx) => deleteReferences(tx, 0),
     (tx) => settledDeliveries(tx, "exhausted", 0, 1),

@@ -153,10 +153,15 @@ bothEngines.test("a delivery shows its last ten tries, a page of them ends withi
       ids.map((id, i) => [id, id, no, uuid(999), i === 0 ? 500 : 12]),
     );
     await tx.runMany(
-      `INSERT INTO delivery_attempts (delivery_id, number, url, started_at)
-       VALUES (?, ?, ?, 0)`,
+      `INSERT INTO delivery_attempts (seller_no, delivery_id, number, url,
+         started_at) VALUES (?, ?, ?, ?, 0)`,
       ids.flatMap((id, i) =>
-        Array.from({ length: i === 0 ? 500 : 12 }, (_, n) => [id, n + 1, url])
+        Array.from({ length: i === 0 ? 500 : 12 }, (_, n) => [
+          no,
+          id,
+          n + 1,
+          url,
+        ])
       ),
     );
   });

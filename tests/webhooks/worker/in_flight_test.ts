@@ -8,8 +8,11 @@ import {
 } from "../../../src/webhooks/worker/in_flight.ts";
 import { TestClock } from "../../support/clock.ts";
 
+const LEASED = { sellerNo: 1, lease: "l", attempt: 1 };
+
 function headsOf(seller: string, urls: number): QueueHead[] {
   return Array.from({ length: urls }, (_, n) => ({
+    sellerNo: 1,
     webhookId: `${seller}-${n}`,
     sellerId: seller,
     url: `https://${seller}.example/${n}`,
@@ -28,7 +31,7 @@ class Endpoints {
     const flights = this.inFlight.shares(heads).flatMap(({ head, limit }) =>
       Array.from({ length: limit }, (_, n): Flight => ({
         ...head,
-        claim: { id: `${head.webhookId}-${n}`, leaseId: "l", attempt: 1 },
+        claim: { ...LEASED, id: `${head.webhookId}-${n}` },
         leaseUntil: 0,
       }))
     );
@@ -77,7 +80,7 @@ Deno.test("a lease is renewed in time, and at once if the clock has gone back", 
   for (const [n, head] of heads.entries()) {
     inFlight.begin({
       ...head,
-      claim: { id: head.webhookId, leaseId: "l", attempt: 1 },
+      claim: { ...LEASED, id: head.webhookId },
       leaseUntil: now + leases[n],
     });
   }

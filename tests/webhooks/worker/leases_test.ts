@@ -1,13 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   claimDeliveries,
-  endedLeases,
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
 import {
   INTERRUPTED,
   settleDelivery,
 } from "../../../src/webhooks/rows/outcomes.ts";
+import { expired } from "../../../src/jobs/lease_queue.ts";
+import { DELIVERIES } from "../../../src/webhooks/webhook.ts";
 import { DbError, type Sql } from "../../../src/database/db.ts";
 import { until } from "../../support/clock.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
@@ -39,7 +40,7 @@ async function claimAndDie(bench: WebhookBench): Promise<void> {
     claimDeliveries(tx, {
       ...head,
       limit: 1,
-      leaseId: "of a process that died",
+      lease: "of a process that died",
       leaseUntil: now + 15 * SECOND,
       now,
     })
@@ -86,7 +87,7 @@ bothEngines.test("nothing is claimed for a URL that was replaced meanwhile", asy
   const now = bench.clock.now();
   const [head] = await bench.db.read((sql) => queueHeads(sql, now));
   await bench.register(bench.sink.url("/new"));
-  const request = { ...head, limit: 1, leaseId: "l", leaseUntil: now, now };
+  const request = { ...head, limit: 1, lease: "l", leaseUntil: now, now };
   const claims = await bench.db.write((tx) => claimDeliveries(tx, request));
   assertEquals(claims, []);
   await bench.delivery(event, "pending");
@@ -97,21 +98,23 @@ bothEngines.test("a result is not recorded under a lease that was lost", async (
   await bench.register();
   const event = await bench.emit("order-1");
   await claimAndDie(bench);
-  const [claim] = await bench.db.read((sql) => endedLeases(sql, Infinity));
+  const [claim] = await bench.db.read((sql) =>
+    expired(sql, DELIVERIES, Infinity, 9)
+  );
   const settlement = { now: bench.clock.now(), fraction: 0 };
-  const settle = (leaseId: string, code: number) =>
+  const settle = (lease: string, code: number) =>
     bench.db.write((tx) =>
       settleDelivery(
         tx,
-        { ...claim, leaseId },
+        { ...claim, lease },
         { ...INTERRUPTED, error: null, status: code },
         settlement,
       )
     );
   assertEquals(await settle("another", 500), null);
   await bench.delivery(event, "sending");
-  assertEquals((await settle(claim.leaseId, 200))?.state, "delivered");
-  assertEquals(await settle(claim.leaseId, 500), null);
+  assertEquals((await settle(claim.lease, 200))?.state, "delivered");
+  assertEquals(await settle(claim.lease, 500), null);
   await bench.delivery(event, "delivered");
 });
 
