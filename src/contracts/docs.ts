@@ -1,21 +1,58 @@
 /** Writes the API reference, a chapter of the handbook, from the tables. */
-import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import type { Generated } from "../docs/page.ts";
 import { escaped } from "../lib/markup.ts";
-import { IMAGE_CODES } from "../images/image.ts";
-import { TRIGGERS } from "../webhooks/trigger.ts";
-import { READ_ONLY, SENT_PRODUCT } from "./documents.ts";
 import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
 import { pathNames } from "./openapi.ts";
-import { type Child, isText, type TextForm } from "./shapes.ts";
+import type { TextForm } from "./shapes.ts";
 
-const GROUPS: readonly [Endpoint["access"], string][] = [
-  ["seller", "For sellers"],
-  ["operator", "For the operator"],
-  ["metrics", "For monitoring"],
-  ["public", "For everybody"],
+/** The pages of the reference; an endpoint is on the first one that fits. */
+const PAGES: readonly { name: string; title: string; paths: RegExp }[] = [
+  {
+    name: "api-uploads",
+    title: "Uploads",
+    paths: /^\/seller_api\/bulk_/,
+  },
+  {
+    name: "api-products",
+    title: "Products",
+    paths: /^\/seller_api\/products/,
+  },
+  {
+    name: "api-webhooks",
+    title: "Webhooks and events",
+    paths: /^\/seller_api\/(webhooks|events)/,
+  },
+  {
+    name: "api-account",
+    title: "Account and refused requests",
+    paths: /^\/seller_api\/(account|refusals)/,
+  },
+  {
+    name: "api-catalogue",
+    title: "Operator: events and catalogue",
+    paths: /^\/operator_api\/(events|products)/,
+  },
+  {
+    name: "api-sellers",
+    title: "Operator: sellers and keys",
+    paths: /^\/operator_api\/(sellers|keys)/,
+  },
+  {
+    name: "api-operations",
+    title: "Operator: status, refusals, audit log",
+    paths: /^\/operator_api\//,
+  },
+  {
+    name: "api-service",
+    title: "Health, metrics, images, contracts",
+    paths: /^\//,
+  },
 ];
+
+/** The names of the pages of the reference, as paths below `/docs`. */
+export const REFERENCE_PAGES: readonly string[] = PAGES
+  .map(({ name }) => name);
 
 function code(text: string): string {
   return `<code>${escaped(text)}</code>`;
@@ -51,12 +88,6 @@ function example(title: string, text: string): string {
   }</code></pre></figure>`;
 }
 
-/** What a text may be, in HTML. */
-function described(form: TextForm): string {
-  const words = formWords(form, code);
-  return form.empty ? `${words}; empty clears it` : words;
-}
-
 /** What a text may be, in words; `code` marks what is written as it is. */
 export function formWords(
   form: TextForm,
@@ -82,30 +113,6 @@ export function formWords(
     default:
       return "text";
   }
-}
-
-/** Rows for elements and for their XML attributes that can be sent. */
-function fieldRows(children: readonly Child[], path = ""): string[][] {
-  return children.flatMap(({ name, shape, max, about }) => {
-    const { content, attributes = {} } = shape;
-    const field = path + name;
-    const rules = [
-      max === 1 ? "" : `up to ${max}`,
-      isText(content) ? described(content) : "",
-      escaped(about ?? ""),
-    ];
-    const sent = Object.entries(attributes)
-      .filter(([, attribute]) => attribute.about !== READ_ONLY)
-      .map(([attribute, { form, about }]) => [
-        code(`${field}/@${attribute}`),
-        about === undefined ? described(form) : escaped(about),
-      ]);
-    return [
-      [code(field), rules.filter((rule) => rule !== "").join("; ")],
-      ...sent,
-      ...(isText(content) ? [] : fieldRows(content, `${field}/`)),
-    ];
-  });
 }
 
 function parameterRows(endpoint: Endpoint): string[][] {
@@ -137,10 +144,9 @@ function answerParts({ answers, example: own }: Endpoint): string {
 
 function section(endpoint: Endpoint): string {
   const { operation, method, path, title, about, sends } = endpoint;
-  const errors = errorsOf(endpoint)
-    .map((name) => `<a href="#error-${name}">${code(name)}</a>`).join(", ");
+  const errors = errorsOf(endpoint).map(code).join(", ");
   return `<section id="${operation}" aria-labelledby="${operation}-title">
-<h3 id="${operation}-title">${escaped(title)}</h3>
+<h2 id="${operation}-title">${escaped(title)}</h2>
 <p class="route"><span class="method">${method}</span> ${code(path)}</p>
 <p>${escaped(about)}</p>
 ${
@@ -152,103 +158,50 @@ ${
   }
 ${sends === undefined ? "" : example("Request body", sends.example)}
 ${answerParts(endpoint)}
-<p>Errors: ${errors}</p>
+<p><a href="/docs/errors#statuses-and-codes">Errors</a>: ${errors}</p>
 </section>`;
 }
 
-function sections(endpoints: readonly Endpoint[]): string {
-  const groups = GROUPS.map(([access, title]) => {
-    const links = endpoints.filter((endpoint) => endpoint.access === access)
-      .map(({ operation, title }) =>
-        `<li><a href="#${operation}">${escaped(title)}</a></li>`
-      );
-    return `<li><a href="#${access}">${title}</a><ul>${
-      links.join("")
-    }</ul></li>`;
-  });
-  const rest = [
-    ["#product", "Fields of a product"],
-    ["#errors", "Errors"],
-    ["#details", "Detail codes"],
-    ["#images", "Image codes"],
-    ["#triggers", "Triggers"],
-  ].map(([href, title]) => `<li><a href="${href}">${title}</a></li>`);
-  return [...groups, ...rest].join("");
+function pageOf({ path }: Endpoint): string {
+  return PAGES.find(({ paths }) => paths.test(path))!.name;
 }
 
-/** Markdown without anything but code, as HTML. */
-function inline(text: string): string {
-  return escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+/** Links to all pages; below the one shown, to its endpoints. */
+function pageLinks(endpoints: readonly Endpoint[], shown?: string): string {
+  return PAGES.map(({ name, title }) => {
+    if (name !== shown) {
+      return `<li><a href="/docs/${name}">${escaped(title)}</a></li>`;
+    }
+    const links = endpoints.map(({ operation, title }) =>
+      `<li><a href="#${operation}">${escaped(title)}</a></li>`
+    );
+    return `<li>${escaped(title)}<ul>${links.join("")}</ul></li>`;
+  }).join("");
 }
 
-function errors(): string {
-  const rows = Object.entries(ERRORS)
-    .map(([name, { status, meaning, remedy }]) => [
-      `<code id="error-${name}">${name}</code>`,
-      `${status}`,
-      inline(meaning),
-      inline(remedy),
-    ]);
-  return `<section id="errors"><h2>Errors</h2>
-<p>Every failure is answered with a status and a document like this.</p>
-${example("An error", ANSWER_EXAMPLES.error)}
-${
-    table("Error codes", ["code", "status", "meaning", "what to do"], rows)
-  }</section>`;
-}
-
-function codeTable(
-  id: string,
-  title: string,
-  about: string,
-  codes: Readonly<Record<string, CodeEntry>>,
-): string {
-  const rows = Object.entries(codes).map(([name, { meaning, remedy }]) => [
-    code(name),
-    inline(meaning),
-    inline(remedy),
-  ]);
-  return `<section id="${id}"><h2>${title}</h2><p>${about}</p>
-${table(title, ["code", "meaning", "what to do"], rows)}</section>`;
-}
-
-function productFields(): string {
-  const { content } = SENT_PRODUCT;
-  const rows = isText(content) ? [] : fieldRows(content);
-  return `<section id="product"><h2>Fields of a product</h2>
-<p>In any order. A new product needs ${code("sku")}, ${code("title")},
-${code("price")}, and ${code("quantity")} or ${code("availability")}. What is
-left out keeps its value.</p>
-${table("Elements of a product", ["element", "value"], rows)}</section>`;
-}
-
-/** The chapter after its introduction. */
+/** The chapter after its introduction: a table of the endpoints of each page. */
 export function apiReference(endpoints: readonly Endpoint[]): Generated {
-  const groups = GROUPS.map(([access, title]) =>
-    `<h2 id="${access}">${title}</h2>\n` +
-    endpoints.filter((endpoint) => endpoint.access === access)
-      .map(section).join("\n")
-  );
-  const html = `${groups.join("\n")}
-${productFields()}
-${errors()}
-${
-    codeTable(
-      "details",
-      "Detail codes",
-      "What is wrong with one value of a request.",
-      DETAIL_CODES,
-    )
-  }
-${
-    codeTable(
-      "images",
-      "Image codes",
-      "Why an image could not be fetched.",
-      IMAGE_CODES,
-    )
-  }
-<section id="triggers"><h2>Triggers</h2>
-<p>${TRIGGERS.map(code).join(", ")}</p></section>`;
-  return { html, sections: sections(endpoints) };
+  const html = PAGES.map(({ name, title }) => {
+    const rows = endpoints.filter((endpoint) => pageOf(endpoint) === name)
+      .map(({ operation, method, path, title }) => [
+        `<a href="/docs/${name}#${operation}">${escaped(title)}</a>`,
+        `<span class="method">${method}</span> ${code(path)}`,
+      ]);
+    return `<h2 id="${name}"><a href="/docs/${name}">${escaped(title)}</a></h2>
+${table(title, ["what it does", "request"], rows)}`;
+  });
+  return { html: html.join("\n"), sections: pageLinks(endpoints) };
+}
+
+/** One page of the reference. */
+export function referencePage(
+  endpoints: readonly Endpoint[],
+  name: string,
+): Generated {
+  const { title } = PAGES.find((page) => page.name === name)!;
+  const own = endpoints.filter((endpoint) => pageOf(endpoint) === name);
+  return {
+    html: `<h1>${escaped(title)}</h1>\n${own.map(section).join("\n")}`,
+    sections: pageLinks(own, name),
+  };
 }

@@ -45,6 +45,18 @@ export async function chapterPage(
   );
 }
 
+/**
+ * A page without a chapter of its own, which stands below `parent` in the
+ * navigation. Its HTML begins with its title.
+ */
+export function generatedPage(
+  parent: Chapter,
+  { html, sections }: Generated,
+): string {
+  const title = /<h1>(.*?)<\/h1>/.exec(html)![1];
+  return page(title, navigation({ chapter: parent, sections }), html);
+}
+
 /** The first heading. HTML. */
 function titleOf(chapter: Chapter): string {
   return headingsOf(chapter.text)[0].html;

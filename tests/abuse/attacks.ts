@@ -339,7 +339,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     lanes: 300,
     step: async (attacker) => {
       await attacker.sendAndHold(
-        text("GET /docs/api HTTP/1.1\r\nHost: x\r\n\r\n"),
+        // The longest text that needs no key.
+        text("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"),
       );
       await attacker.rest(2_000);
     },

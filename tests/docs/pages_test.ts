@@ -1,12 +1,17 @@
 /** The handbook as the service shows it under `/docs`. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { CHAPTERS, PARTS } from "../../src/docs/chapters.ts";
 import { headingId, render } from "../../src/docs/markdown.ts";
 import { chapterPage } from "../../src/docs/page.ts";
 import { boot } from "../support/app.ts";
 import { chapters, readme } from "../support/handbook.ts";
 
-const PATHS = ["/docs", ...CHAPTERS.map(({ name }) => `/docs/${name}`)];
+const PATHS = [
+  "/docs",
+  ...[...CHAPTERS.map(({ name }) => name), ...REFERENCE_PAGES]
+    .map((name) => `/docs/${name}`),
+];
 
 function idsOf(html: string): string[] {
   return [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);

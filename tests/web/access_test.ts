@@ -1,6 +1,7 @@
 /** Every view is usable by everybody: axe finds nothing, nothing is cut off. */
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
+import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { PARTS } from "../../src/docs/chapters.ts";
 import { boot, product } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
@@ -227,13 +228,23 @@ browserTest(
     await using app = await boot();
     await using tab = await openTab({ width: 360 });
     // The contents, prose with tables and code, and what is generated.
-    for (const path of ["/docs", "/docs/deployment", "/docs/api"]) {
+    for (
+      const path of [
+        "/docs",
+        "/docs/deployment",
+        "/docs/api",
+        "/docs/api-uploads",
+      ]
+    ) {
       await tab.page.goto(app.url + path);
       assertEquals(await complaintsByLook(tab), {}, path);
     }
     await tab.page.setViewportSize({ width: 360, height: 800 });
     const wide: string[] = [];
-    for (const { name } of PARTS.flatMap(({ chapters }) => chapters)) {
+    const chapters = PARTS.flatMap(({ chapters }) => chapters);
+    for (
+      const name of [...chapters.map(({ name }) => name), ...REFERENCE_PAGES]
+    ) {
       await tab.page.goto(`${app.url}/docs/${name}`);
       if (await cutOff(tab) > 0) wide.push(name);
     }

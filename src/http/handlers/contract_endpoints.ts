@@ -1,6 +1,10 @@
 /** The published contracts, without a key: schemas, OpenAPI, documentation. */
 import { VERSION } from "../../version.ts";
-import { apiReference } from "../../contracts/docs.ts";
+import {
+  apiReference,
+  REFERENCE_PAGES,
+  referencePage,
+} from "../../contracts/docs.ts";
 import { openApi } from "../../contracts/openapi.ts";
 import { productsSchema, responsesSchema } from "../../contracts/xsd.ts";
 import type { Endpoint } from "../../contracts/endpoint.ts";
@@ -10,7 +14,7 @@ import clientTypes from "../../client/dist/client.d.ts" with { type: "text" };
 import alerts from "../../docs/alerts.yml" with { type: "text" };
 import dashboard from "../../docs/dashboard.json" with { type: "text" };
 import style from "../../docs/docs.css" with { type: "text" };
-import { chapterPage, contentsPage, type Generated } from "../../docs/page.ts";
+import { chapterPage, contentsPage, generatedPage } from "../../docs/page.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Handler } from "../server/context.ts";
 import { endpoint } from "../server/route.ts";
@@ -51,13 +55,23 @@ export const getChapter = (endpoints: () => readonly Endpoint[]) =>
     about: "Among them this reference, which the service generates from the " +
       "tables that it works by.",
     answers: { type: "text/html" },
-  }, chapters({ api: () => apiReference(endpoints()) }));
+  }, chapters(endpoints));
 
-function chapters(generated: Record<string, () => Generated>): Handler {
+const REFERENCE = CHAPTERS.find(({ name }) => name === "api")!;
+
+function chapters(endpoints: () => readonly Endpoint[]): Handler {
   const pages = new Map(FILES);
+  const add = (name: string, write: () => string | Promise<string>) =>
+    pages.set(name, published("text/html", write, DOCS_POLICY));
   for (const chapter of CHAPTERS) {
-    const write = () => chapterPage(chapter, generated[chapter.name]);
-    pages.set(chapter.name, published("text/html", write, DOCS_POLICY));
+    const generate = chapter === REFERENCE
+      ? () => apiReference(endpoints())
+      : undefined;
+    add(chapter.name, () => chapterPage(chapter, generate));
+  }
+  for (const name of REFERENCE_PAGES) {
+    const write = () => referencePage(endpoints(), name);
+    add(name, () => generatedPage(REFERENCE, write()));
   }
   return (context) => {
     const page = pages.get(context.params.chapter);
