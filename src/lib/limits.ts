@@ -26,8 +26,14 @@ export interface Policy {
 }
 
 /** The least that any of the limits leaves. */
-export const all = (...limits: Limit[]): Limit => (ask, usage) =>
-  limits.reduce((least, limit) => Math.min(least, limit(ask, usage)), Infinity);
+export const all = (...limits: Limit[]): Limit => (ask, usage) => {
+  let least = Infinity;
+  for (const limit of limits) {
+    least = Math.min(least, limit(ask, usage));
+    if (least <= 0) break;
+  }
+  return least;
+};
 
 export const inAll = (most: number): Limit => (_, usage) =>
   most - usage.used() - usage.pausing;

@@ -1,5 +1,4 @@
 /** Who uses what of something limited at present, and for how long so far. */
-import { RecentValues } from "./recent_values.ts";
 
 /** What one piece of work needs of it. */
 export interface Ask {
@@ -86,7 +85,8 @@ const NEWCOMER = new OwnerTimes();
 /** The times of all owners. */
 export class Owners {
   readonly #clock: Monotonic;
-  readonly #known = new RecentValues<OwnerTimes>(OWNERS);
+  /** In order of each owner's latest permit. */
+  readonly #known = new Map<string, OwnerTimes>();
   /** A new owner starts with it, so that idle time cannot be saved up. */
   #floor = 0;
   /** The most that any owner has spent. */
@@ -122,7 +122,9 @@ export class Owners {
   begin(owner: string, inTurn: boolean): (counts: boolean) => void {
     const begunAt = this.#clock.monotonic();
     const times = this.#known.get(owner) ?? new OwnerTimes();
+    this.#known.delete(owner);
     this.#known.set(owner, times);
+    if (this.#known.size > OWNERS) this.#forgetOldest();
     times.spent = Math.max(times.spent, this.#floor);
     times.latest = ++this.#granted;
     if (inTurn) this.#floor = times.spent;
@@ -139,6 +141,11 @@ export class Owners {
     this.#floor = this.#most;
   }
 
+  #forgetOldest(): void {
+    const [oldest] = this.#known.keys();
+    this.#known.delete(oldest);
+  }
+
   #of(owner: string): OwnerTimes {
     return this.#known.get(owner) ?? NEWCOMER;
   }
@@ -153,7 +160,8 @@ export class Usage {
   readonly owners: Owners;
   /** Pauses in progress, each of which keeps one place free. */
   pausing = 0;
-  #amounts = new Map<string, number>();
+  /** By key, then by owner; undefined for all owners. */
+  readonly #amounts = new Map<string, Map<string | undefined, number>>();
 
   constructor(owners: Owners) {
     this.owners = owners;
@@ -162,14 +170,15 @@ export class Usage {
   /** A copy to try out what would fit; the times of owners are shared. */
   plan(): Usage {
     const plan = new Usage(this.owners);
-    plan.#amounts = new Map(this.#amounts);
+    for (const [key, amounts] of this.#amounts) {
+      plan.#amounts.set(key, new Map(amounts));
+    }
     return plan;
   }
 
   /** What is in use at one key or at all, by one owner or by all. */
   used(key = ALL, owner?: string): number {
-    const name = owner === undefined ? key : `${key}\n${owner}`;
-    return this.#amounts.get(name) ?? 0;
+    return this.#amounts.get(key)?.get(owner) ?? 0;
   }
 
   /** What was granted out of turn. */
@@ -180,8 +189,11 @@ export class Usage {
   /** Counts as used; in a plan, until it is forgotten. */
   add({ owner = "", keys = [], amount = 1 }: Ask): void {
     for (const key of [ALL, ...keys]) {
-      this.#change(key, amount);
-      this.#change(`${key}\n${owner}`, amount);
+      const amounts = this.#amounts.get(key) ?? new Map();
+      this.#amounts.set(key, amounts);
+      change(amounts, undefined, amount);
+      change(amounts, owner, amount);
+      if (amounts.size === 0) this.#amounts.delete(key);
     }
   }
 
@@ -204,12 +216,13 @@ export class Usage {
     };
     return { stopTime, cancel, [Symbol.dispose]: giveBack };
   }
+}
 
-  #change(name: string, amount: number): void {
-    const sum = (this.#amounts.get(name) ?? 0) + amount;
-    if (sum === 0) this.#amounts.delete(name);
-    else this.#amounts.set(name, sum);
-  }
+/** What is 0 is not kept. */
+function change<K>(amounts: Map<K, number>, of: K, amount: number): void {
+  const sum = (amounts.get(of) ?? 0) + amount;
+  if (sum === 0) amounts.delete(of);
+  else amounts.set(of, sum);
 }
 
 function once(fn: () => void): () => void {

@@ -68,20 +68,22 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "usage: what is given back stays counted at its key",
     file: "lib/usage.ts",
-    from: "      this.#change(key, amount);",
-    to: "      if (key === ALL || amount > 0) this.#change(key, amount);",
+    from: "      change(amounts, undefined, amount);",
+    to:
+      "      if (key === ALL || amount > 0) change(amounts, undefined, amount);",
   },
   {
     name: "usage: what is given back stays counted for its owner",
     file: "lib/usage.ts",
-    from: "      this.#change(`${key}\\n${owner}`, amount);",
-    to: "      if (amount > 0) this.#change(`${key}\\n${owner}`, amount);",
+    from: "      change(amounts, owner, amount);",
+    to: "      if (amount > 0) change(amounts, owner, amount);",
   },
   {
     name: "usage: what is given back is free for one seller alone",
     file: "lib/usage.ts",
-    from: "      this.#change(key, amount);",
-    to: "      if (key !== ALL || amount > 0) this.#change(key, amount);",
+    from: "      change(amounts, undefined, amount);",
+    to:
+      "      if (key !== ALL || amount > 0) change(amounts, undefined, amount);",
   },
   {
     name: "read quota: an admitted read is never given back",
