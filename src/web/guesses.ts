@@ -41,7 +41,9 @@ function isGtin(value: string): boolean {
 }
 
 function isImage(value: string): boolean {
-  return /^https?:\/\/\S+\.(?:avif|gif|jpe?g|png|webp)(?:\?\S*)?$/i.test(value);
+  const url = /^https?:\/\//i.test(value) ? URL.parse(value) : null;
+  return url !== null &&
+    /\.(?:avif|gif|jpe?g|png|webp)$/i.test(url.pathname);
 }
 
 /** An amount beside its currency. */

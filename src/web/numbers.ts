@@ -2,6 +2,7 @@
  * Numbers as spreadsheets and shops write them: which sign stands before the
  * decimals, and which unit is behind the number or in the name of its column.
  */
+import { withoutTrailing } from "../lib/trim.ts";
 import { readCurrency } from "../lib/values.ts";
 
 /** The sign before the decimals of a column; "": its numbers do not tell. */
@@ -112,7 +113,7 @@ export function fromHundredths(amount: string): string {
   if (whole === undefined) return amount;
   const digits = whole.padStart(3, "0");
   return `${digits.slice(0, -2)}.${digits.slice(-2)}${
-    decimals.replace(/0+$/, "")
+    withoutTrailing(decimals, "0")
   }`;
 }
 

@@ -1,6 +1,7 @@
 /** The problems of a table at their cells, and what mends them. */
 import { SCALAR_RULES, type ScalarField } from "../catalogue/fields.ts";
 import type { Detail } from "../client/mod.ts";
+import { withoutTrailing } from "../lib/trim.ts";
 import { mayBeConfirmed } from "./held.ts";
 import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
@@ -125,7 +126,7 @@ function offered(text: string): Remedy[] {
 function numberIn(text: string): string {
   const numbers = text.match(/\d[\d.,\s\u00a0\u202f']*/g) ?? [];
   if (numbers.length !== 1) return "";
-  const number = numbers[0].replace(/[.,\s]+$/, "");
+  const number = withoutTrailing(numbers[0], " .,\u00a0\u202f");
   const plain = decimalOf(number, [], pointOf([number]));
   return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
 }

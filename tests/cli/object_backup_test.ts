@@ -119,16 +119,16 @@ Deno.test("the handbook's commands for object storage work unchanged", async () 
   const restored = `${folder.path}/new`;
   await using _app = await running(dataDir);
   const lines = chapter("backup").split("\n").map((line) => line.trim())
-    .filter((line) => /^seller-interface .* s3:/.test(line));
+    .filter((line) => /^seller-admin .* s3:/.test(line));
   const commands = lines.map((line) =>
     line.replace("s3://backups/", "s3://pictures/")
-      .replace("/var/lib/seller-interface", restored)
       .replace(/ +#.*/, "").replace(/\$\(date \+%F\)|\d{4}-\d\d-\d\d/, "day")
       .split(" ").slice(1)
   );
   assertEquals(commands.map(([name]) => name), ["backup", "restore"]);
-  const env = { ...server.env(), SELLER_DATA_DIR: dataDir };
   for (const words of commands) {
+    const folder = words[0] === "restore" ? restored : dataDir;
+    const env = { ...server.env(), SELLER_DATA_DIR: folder };
     const { code, stderr } = await runProgram(words, { env });
     assertEquals([code, stderr], [0, ""]);
   }

@@ -187,6 +187,12 @@ bothEngines.test("removed: images of others stay, and a crash in the middle lose
     body: `<products>${product("B", images(host.url, "both"))}</products>`,
   });
   assertEquals(beside.status, 200, beside.text);
+  // Its image has the same bytes, which are in one file.
+  const id = textAt(beside.xml, "transaction_id");
+  const path = `/seller_api/bulk_products/${id}?wait=10`;
+  const stored = await app.call(path, { key: other });
+  assertEquals(textAt(stored.xml, "transaction/images/stored"), "1");
+  assertEquals(files(), 2);
   const added = await operate(app, "sellers/acme/keys", "POST", "<key/>");
   const key = textAt(added.xml, "key/api_key");
   const seller = await keysOf(app);

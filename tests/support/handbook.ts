@@ -11,9 +11,12 @@ export interface Chapter {
 }
 
 /** Every chapter, by name. */
+/** What was tried and left: for who works on the service. */
+const NOT_SERVED = "experiments.md";
+
 export function chapters(): Chapter[] {
   return [...Deno.readDirSync(FOLDER)]
-    .filter(({ name }) => name.endsWith(".md"))
+    .filter(({ name }) => name.endsWith(".md") && name !== NOT_SERVED)
     .map(({ name }) => ({
       file: `src/docs/${name}`,
       text: Deno.readTextFileSync(new URL(name, FOLDER)),
