@@ -122,15 +122,15 @@ export class CrowdClient implements Actor {
     await this.#send({ method: "GET", path: LIST }, random);
   }
 
-  /** A seller may have four answers unread. */
+  /** In each process, a seller may have four answers unread. */
   async #stall(random: Random): Promise<void> {
-    const { caller } = this.#scene;
+    const { caller, world } = this.#scene;
     this.#sent++;
     await this.#upload(random);
     const key = this.#seller;
     const call = { method: "GET", path: LIST, key, limited: key.limited };
     const stopped = Array.from(
-      { length: 4 },
+      { length: 6 * world.processes.length },
       () => caller.once(this.#name, { ...call, reader: "stops" }, random),
     );
     await caller.sleep(1_000);

@@ -8,7 +8,7 @@ import type { Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import type { Call } from "./caller.ts";
 import { pick, weighted } from "./choice.ts";
-import { type Endpoint, ENDPOINT_LOTS, hookUrl, mannerOf } from "./hosts.ts";
+import { type Endpoint, hookUrl, mannerOf } from "./hosts.ts";
 import { Register } from "./register.ts";
 import type { Registration, Seller } from "./seller.ts";
 
@@ -83,9 +83,7 @@ export class HookClient implements Actor {
   }
 
   async #register(trigger: string, random: Random): Promise<void> {
-    const endpoint = this.#scene.world.isPrompt
-      ? "good"
-      : weighted<Endpoint>(random, ENDPOINT_LOTS);
+    const endpoint = weighted<Endpoint>(random, this.#scene.world.endpoints);
     const { name } = this.#seller.plan;
     const url = hookUrl(endpoint, `${name}/${trigger}/${this.#urls++}`);
     const written = this.#seller.webhooks.get(trigger)!.write({ url });

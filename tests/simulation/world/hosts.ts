@@ -138,9 +138,16 @@ export type Endpoint = keyof typeof ENDPOINTS;
 
 export const ENDPOINT_NAMES = Object.keys(ENDPOINTS) as Endpoint[];
 
-export const ENDPOINT_LOTS = Object.fromEntries(
-  Object.entries(ENDPOINTS).map(([name, [, share]]) => [name, share]),
-) as Record<Endpoint, number>;
+/** Lots of the endpoints with one of these manners. */
+export function endpointLots(...manners: readonly Manner[]): EndpointLots {
+  return Object.fromEntries(
+    Object.entries(ENDPOINTS)
+      .filter(([, [manner]]) => manners.includes(manner))
+      .map(([name, [, share]]) => [name, share]),
+  );
+}
+
+export type EndpointLots = Readonly<Partial<Record<Endpoint, number>>>;
 
 /** Hosts that are done with at the first try. */
 const PROMPT: ReadonlySet<string> = new Set<ImageHost>([

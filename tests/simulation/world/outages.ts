@@ -39,6 +39,7 @@ const LEASES = `SELECT id FROM images WHERE lease_id IS NOT NULL
 
 export class Outages implements Actor {
   readonly #scene: Scene;
+  #kills = 0;
 
   constructor(scene: Scene) {
     this.#scene = scene;
@@ -56,6 +57,7 @@ export class Outages implements Actor {
       case "kill":
         if (!process.running) return;
         stage.scheduler.trace(() => `${process.name} is killed`);
+        this.#kills++;
         process.kill();
         return await this.#restart(process, random);
       case "stop":
@@ -104,6 +106,7 @@ export class Outages implements Actor {
     const { stage, trouble, world } = this.#scene;
     stage.scheduler.trace(() => `${process.name} is stopped`);
     const begun = stage.scheduler.time;
+    const kills = this.#kills;
     const isCalm = () =>
       !trouble.anyWithin(begun - AFTERMATH_MS, begun) &&
       !trouble.anyWithin(begun, stage.scheduler.time);
@@ -113,7 +116,8 @@ export class Outages implements Actor {
       wasCalm &&= trouble.only("a process is away", begun);
     });
     const left = stage.leftLeases(process);
-    const isSound = !trouble.anyWithin(begun - SOUND_MS, begun - 1) &&
+    const isSound = this.#kills === kills &&
+      !trouble.anyWithin(begun - SOUND_MS, begun - 1) &&
       trouble.only("a process is away", begun);
     hold(
       left.length === 0 || !isSound,

@@ -7,6 +7,7 @@ import { type Role, ROLES } from "../../../src/config.ts";
 import type { Random } from "../../support/random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
+import { type EndpointLots, endpointLots } from "./hosts.ts";
 import { drawSteps, type Step, type Theme } from "./plan.ts";
 import type { SellerPlan } from "./seller.ts";
 import { drawSettings, type Settings } from "./settings.ts";
@@ -27,6 +28,8 @@ export interface World {
   soundNetwork: boolean;
   /** Nothing fails, and nothing takes longer than it has to. */
   isPrompt: boolean;
+  /** Where sellers want their events delivered. */
+  endpoints: EndpointLots;
   steps: readonly Step[];
 }
 
@@ -48,8 +51,21 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
     soundNetwork: ["images", "deliveries"].includes(theme) &&
       chance(random, 0.6),
     isPrompt,
+    endpoints: drawEndpoints(random, theme),
     steps,
   };
+}
+
+/** Most worlds have some of all kinds. */
+function drawEndpoints(random: Random, theme: Theme): EndpointLots {
+  if (theme === "prompt") return { good: 1 };
+  const kind = weighted(random, { all: 4, sound: 3, troubled: 2 });
+  const all = endpointLots("takes", "hesitates", "fails", "leaves");
+  return {
+    all,
+    sound: { ...endpointLots("takes"), good: 4 },
+    troubled: endpointLots("hesitates", "fails"),
+  }[kind];
 }
 
 function drawSellers(random: Random): SellerPlan[] {
