@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { planted, PLANTED_FAULTS } from "./planted_faults.ts";
+import SEEDS from "./planted/seeds.json" with { type: "json" };
 
 const SRC = new URL("../../src/", import.meta.url);
 
@@ -7,6 +8,14 @@ Deno.test("there are more than thirty planted faults, each with its name", () =>
   const names = new Set(PLANTED_FAULTS.map(({ name }) => name));
   assertEquals(names.size, PLANTED_FAULTS.length);
   assert(names.size > 30);
+});
+
+Deno.test("seeds are kept of planted faults alone", () => {
+  const names = new Set(PLANTED_FAULTS.map(({ name }) => name));
+  for (const [name, seed] of Object.entries(SEEDS)) {
+    assert(names.has(name), name);
+    assert(seed >= 1 && seed <= 300, name);
+  }
 });
 
 Deno.test("the text of each planted fault stands once in its file", async () => {

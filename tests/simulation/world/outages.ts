@@ -25,6 +25,8 @@ const TIMES = [10, 400, 3_000, 12_000, 30_000];
 /** How often, and how long, it looks for work in progress. */
 const LOOK_MS = 25;
 const LOOKS = 800;
+/** What is in progress for so long takes long. */
+const LONG_MS = 250;
 /** And for a read that waits for others, which last longer. */
 const LOOK_FOR_READ_MS = 250;
 const LOOKS_FOR_READ = 1_200;
@@ -92,13 +94,27 @@ export class Outages implements Actor {
   /** Waits for a moment at which images or deliveries are in progress. */
   async #opportunity(random: Random): Promise<void> {
     const { stage, caller } = this.#scene;
+    const lastsMs = chance(random, 0.5) ? LONG_MS : 0;
     for (let looks = 0, seen = -1; looks < LOOKS; looks++) {
       const writes = stage.writes();
-      if (writes !== seen && stage.rows(LEASES).length > 0) break;
+      if (writes !== seen && await this.#isBusy(lastsMs)) break;
       seen = writes;
       await caller.sleep(LOOK_MS);
     }
     await caller.sleep(LOOK_MS * 4 * random.next() ** 3);
+  }
+
+  /** Whether something is in progress, and stays so. */
+  async #isBusy(lastsMs: number): Promise<boolean> {
+    const { stage, caller } = this.#scene;
+    const leases = () => {
+      const rows = stage.rows<{ id: string }>(LEASES);
+      return new Set(rows.map(({ id }) => id));
+    };
+    const begun = leases();
+    if (lastsMs === 0 || begun.size === 0) return begun.size > 0;
+    await caller.sleep(lastsMs);
+    return !begun.isDisjointFrom(leases());
   }
 
   /** Whoever is stopped gives back what it had claimed. */

@@ -288,8 +288,11 @@ function drawChanges(
   add: Add,
 ): void {
   add(`${name}/1`, between(random, 10, 25), CHANGES, 300);
-  add("mirror", between(random, 1, 4), FOLLOW, 2_000);
-  if (chance(random, 0.3)) add("outages", 2, { kill: 1, stop: 1 }, 3_000);
+  add("mirror", between(random, 2, 12), FOLLOW, pick(random, [300, 2_000]));
+  if (chance(random, 0.5)) {
+    const lots = { kill: 1, stop: 1, fault: 3 };
+    add("outages", between(random, 2, 4), lots, 3_000);
+  }
 }
 
 /** What wakes somebody does so at once. */

@@ -48,8 +48,8 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
     sellers,
     jumps: theme === "days" ||
       (theme === "everything" && chance(random, 0.1)),
-    soundNetwork: ["images", "deliveries"].includes(theme) &&
-      chance(random, 0.6),
+    soundNetwork: theme === "catalogue" ||
+      (["images", "deliveries"].includes(theme) && chance(random, 0.6)),
     isPrompt,
     endpoints: drawEndpoints(random, theme),
     steps,
