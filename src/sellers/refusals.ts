@@ -53,6 +53,7 @@ export class RefusalLog {
   #waiting = new Map<number, Refusal[]>();
   #bytes = 0;
   #cancel: (() => void) | null = null;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(db: Db, deps: Pick<Deps, "clock" | "log">) {
     this.#db = db;
@@ -89,14 +90,21 @@ export class RefusalLog {
     };
   }
 
-  /** Writes the recorded refusals; those that cannot be written are lost. */
-  async flush(): Promise<void> {
+  /**
+   * Writes the recorded refusals, and waits for those that are being written;
+   * what cannot be written is lost.
+   */
+  flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;
     const waiting = this.#waiting;
     this.#waiting = new Map();
     this.#bytes = 0;
-    if (waiting.size === 0) return;
+    if (waiting.size === 0) return this.#writing;
+    return this.#writing = this.#writing.then(() => this.#tryWrite(waiting));
+  }
+
+  async #tryWrite(waiting: ReadonlyMap<number, Refusal[]>): Promise<void> {
     try {
       await this.#write(waiting);
     } catch (error) {
