@@ -34,9 +34,6 @@ const NO_ID = "A".repeat(SHORT_ID);
 
 type Packed = [string, (string | null)[], Record<string, number[]>];
 
-/** `[id, sku, result, image ordinals]`, the former format. */
-type Unpacked = [string, string, ProductResult, number[]];
-
 /** Ids must be UUIDs in lower case. */
 export function packResults(results: readonly TransactionResult[]): string {
   const images: Record<string, number[]> = {};
@@ -52,18 +49,9 @@ export function packResults(results: readonly TransactionResult[]): string {
   return JSON.stringify(packed);
 }
 
-/** Reads what `packResults` wrote, in this format or the former one. */
+/** Reads what `packResults` wrote. */
 export function unpackResults(text: string): TransactionResult[] {
-  const stored: Packed | Unpacked[] = JSON.parse(text);
-  if (typeof stored[0] !== "string") {
-    return (stored as Unpacked[]).map(([id, sku, result, images]) => ({
-      id,
-      sku,
-      result,
-      images,
-    }));
-  }
-  const [entries, skus, images] = stored as Packed;
+  const [entries, skus, images]: Packed = JSON.parse(text);
   return skus.map((sku, index) => {
     const entry = entries.slice(index * ENTRY, (index + 1) * ENTRY);
     return {

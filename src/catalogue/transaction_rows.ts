@@ -74,13 +74,15 @@ interface TransactionRow {
   undone_by: string | null;
 }
 
+const UNDONE_BY = `(SELECT u.id FROM transactions u
+   WHERE u.seller_no = transactions.seller_no AND u.undoes = transactions.id)
+    AS undone_by`;
+
 const COUNTERS = `id, created_at, finished_at,
   products_created, products_updated, products_unchanged, products_deleted,
   products_refused,
   images_pending, images_stored, images_reused, images_failed, undoes,
-  (SELECT u.id FROM transactions u
-   WHERE u.seller_no = transactions.seller_no AND u.undoes = transactions.id)
-    AS undone_by`;
+  ${UNDONE_BY}`;
 
 function toTransaction(row: TransactionRow): Transaction {
   return {
@@ -120,6 +122,17 @@ export async function findTransaction(
   return row === undefined ? null : toTransaction(row);
 }
 
+/** The transaction that undid the seller's transaction; null when there is none. */
+export async function findUndoneBy(
+  sql: Sql,
+  { sellerNo, id }: { sellerNo: number; id: string },
+): Promise<Pick<Transaction, "undone_by"> | null> {
+  return await sql.get<Pick<Transaction, "undone_by">>(
+    `SELECT ${UNDONE_BY} FROM transactions WHERE seller_no = ? AND id = ?`,
+    [sellerNo, id],
+  ) ?? null;
+}
+
 /** The seller's transactions before `before` (an id), the newest first. */
 export async function listTransactions(
   sql: Sql,
@@ -145,5 +158,5 @@ export async function findResults(
     "SELECT results FROM transactions WHERE seller_no = ? AND id = ?",
     [sellerNo, id],
   );
-  return unpackResults(row?.results ?? "[]");
+  return row === undefined ? [] : unpackResults(row.results);
 }

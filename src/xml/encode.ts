@@ -7,6 +7,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { joined } from "../lib/blocks.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
 
 /** An element's content: keys are element names, `@name` an XML attribute, `#text` text. */
@@ -48,6 +49,14 @@ export function serviceDocument(content: XmlNode): string | EncodedBlocks {
   const long: ElementList[] = [];
   const text = DECLARATION + element("service", content, long);
   return long.length === 0 ? text : withLists(text, long);
+}
+
+/** The same document, in one block of UTF-8. */
+export function encodedDocument(content: XmlNode): Uint8Array<ArrayBuffer> {
+  const document = serviceDocument(content);
+  return typeof document === "string"
+    ? encoder.encode(document)
+    : joined(document);
 }
 
 function withLists(

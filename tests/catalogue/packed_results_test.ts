@@ -32,15 +32,6 @@ Deno.test("results keep the form in which they are stored", () => {
   );
 });
 
-Deno.test("results stored by a former version are read", () => {
-  const id = systemIds.uuid();
-  assertEquals(
-    unpackResults(JSON.stringify([[id, "A-1", "created", [0, 1]]])),
-    [{ id, sku: "A-1", result: "created", images: [0, 1] }],
-  );
-  assertEquals(unpackResults("[]"), []);
-});
-
 Deno.test("an unchanged product takes no more than a document needs to name it", () => {
   const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
     id: systemIds.uuid(),

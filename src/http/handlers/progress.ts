@@ -7,6 +7,7 @@ import { notFound } from "../../lib/errors.ts";
 import { element } from "../../xml/encode.ts";
 import type { Reply, RequestContext } from "../server/context.ts";
 import { progressRecord } from "./transaction_xml.ts";
+import { transactionIdOf } from "../server/parameters.ts";
 import { lookUntil, Timeout, waitAtMost } from "./waiting.ts";
 import { pause } from "../../lib/waits.ts";
 
@@ -103,7 +104,7 @@ function follow(
   done: (transaction: Transaction) => boolean,
 ): Promise<Transaction | null> {
   const { signals } = context.services;
-  const key = context.params.transaction_id;
+  const key = transactionIdOf(context.params);
   return lookUntil(
     context,
     { signal: signals.progress, key },
@@ -118,7 +119,7 @@ function follow(
 async function findProgress(context: RequestContext): Promise<Transaction> {
   const { services, seller, params } = context;
   const transaction = await services.db.read((sql) =>
-    findTransaction(sql, seller.no, params.transaction_id)
+    findTransaction(sql, seller.no, transactionIdOf(params))
   );
   if (transaction === null) throw notFound("transaction");
   return transaction;

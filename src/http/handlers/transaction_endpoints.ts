@@ -8,6 +8,7 @@ import type {
 } from "../../contracts/answers.ts";
 import { accepts } from "@std/http/negotiation";
 import { notFound, ServiceError } from "../../lib/errors.ts";
+import { encodedDocument } from "../../xml/encode.ts";
 import type {
   Transaction,
   TransactionResult,
@@ -21,9 +22,10 @@ import {
 import {
   findResults,
   findTransaction,
+  findUndoneBy,
   listTransactions as transactionsOf,
 } from "../../catalogue/transaction_rows.ts";
-import type { FinalResults, Reply, RequestContext } from "../server/context.ts";
+import type { Reply, RequestContext } from "../server/context.ts";
 import { detailNode } from "../server/error_answers.ts";
 import {
   type KeptDetails,
@@ -40,7 +42,12 @@ import {
 import { QueryReader, readOption } from "../server/query.ts";
 import { progressRecord } from "./transaction_xml.ts";
 import { streamProgress, waitUntilFinal } from "./progress.ts";
-import { AFTER, LIMIT, waitUntil } from "../server/parameters.ts";
+import {
+  AFTER,
+  LIMIT,
+  transactionIdOf,
+  waitUntil,
+} from "../server/parameters.ts";
 import { endpoint } from "../server/route.ts";
 
 const WAIT = waitUntil("the status is final");
@@ -81,23 +88,30 @@ function parsePosition(text: string): number | null {
   return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null;
 }
 
-/** The record with the results after `after`. */
+/**
+ * The record with the results after `after`. One that is final changes no more
+ * but for `undone_by`, so its answer is kept as it was encoded.
+ */
 async function fullRecord(
-  { services, seller, params, heavyRead, finalResults }: RequestContext,
+  { services, seller, params, heavyRead, finalRecords }: RequestContext,
   after: number,
 ): Promise<Reply<"transaction">> {
-  const id = params.transaction_id;
-  const key = `${id} ${after}`;
-  const encoded = finalResults.get(key);
+  const { db } = services;
+  const query = { sellerNo: seller.no, id: transactionIdOf(params), after };
+  const key = `${seller.no} ${query.id} ${after}`;
+  const kept = finalRecords.get(key);
+  if (kept !== undefined) {
+    const found = await db.read((sql) => findUndoneBy(sql, query));
+    if (found === null) throw notFound("transaction");
+    if (found.undone_by === kept.undoneBy) return { body: kept.document };
+  }
   const list = boundedList<ResultNode>("product");
   let record: ResultsRecord | null = null;
   let mayBeLong = false;
   let next = 0;
   /** Reads everything first, then encodes; returns whether more remains. */
   const step = async (): Promise<boolean> => {
-    record ??= await services.db.read((sql) =>
-      readRecord(sql, { sellerNo: seller.no, id, after, mayBeLong, encoded })
-    );
+    record ??= await db.read((sql) => readRecord(sql, query, mayBeLong));
     mayBeLong = true;
     if (record === null) return true;
     const end = list.bytes + STEP_BYTES;
@@ -112,19 +126,23 @@ async function fullRecord(
     while (await takeStep(step, mayBeLong)) continue;
   });
   const { transaction, isFinal, left } = record!;
-  const results = isFinal && encoded !== undefined ? encoded : {
+  const results = {
     product: list,
     next: left > list.count ? after + list.count : undefined,
   };
-  if (isFinal) finalResults.set(key, results, results.product.bytes);
-  return { xml: { transaction: { ...progressRecord(transaction), results } } };
+  const xml = { transaction: { ...progressRecord(transaction), results } };
+  if (!isFinal) return { xml };
+  const document = encodedDocument(xml);
+  const undoneBy = transaction.undone_by;
+  finalRecords.set(key, { document, undoneBy }, document.length);
+  return { body: document };
 }
 
 interface ResultsRecord {
   transaction: Transaction;
   /** Its results cannot change: no image is pending, and none can be retried. */
   isFinal: boolean;
-  /** As many as fit an answer; none if they are encoded already. */
+  /** As many as fit an answer. */
   results: readonly TransactionResult[];
   /** How many there are from the first of `results` to the end. */
   left: number;
@@ -141,9 +159,6 @@ interface RecordQuery {
   id: string;
   /** The number of results to leave out. */
   after: number;
-  mayBeLong: boolean;
-  /** What the results were for an earlier answer. */
-  encoded: FinalResults | undefined;
 }
 
 /**
@@ -152,7 +167,8 @@ interface RecordQuery {
  */
 async function readRecord(
   sql: Sql,
-  { sellerNo, id, after, mayBeLong, encoded }: RecordQuery,
+  { sellerNo, id, after }: RecordQuery,
+  mayBeLong: boolean,
 ): Promise<ResultsRecord | null> {
   const transaction = await findTransaction(sql, sellerNo, id);
   if (transaction === null) throw notFound("transaction");
@@ -162,9 +178,7 @@ async function readRecord(
   const isLong = hasRefused || pending + failed > SHORT_IMAGES;
   if (isLong && !mayBeLong) return null;
   const isFinal = pending + failed === 0 && !hasRefused;
-  const results = isFinal && encoded !== undefined
-    ? []
-    : (await findResults(sql, sellerNo, id)).slice(after);
+  const results = (await findResults(sql, sellerNo, id)).slice(after);
   const left = results.length;
   const unsettled = new Map<number, UnsettledImage>();
   const refused = new Map<number, KeptDetails>();
@@ -237,7 +251,7 @@ export const getRefusedProducts = endpoint({
     "comment with its problems.",
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params }) => {
-  const id = params.transaction_id;
+  const id = transactionIdOf(params);
   const key = { sellerNo: seller.no, transactionId: id };
   const bytes = await db.read(async (sql) => {
     const transaction = await findTransaction(sql, seller.no, id);
@@ -276,7 +290,7 @@ export const retryImages = endpoint({
 }, async (context) => {
   const { services, seller, params } = context;
   const { db, deps, signals } = services;
-  const id = params.transaction_id;
+  const id = transactionIdOf(params);
   const retried = await db.write(async (tx) => {
     const transaction = await findTransaction(tx, seller.no, id);
     if (transaction === null) throw notFound("transaction");

@@ -14,6 +14,7 @@ import {
   DRY_RUN,
   IDEMPOTENCY_KEY,
   IDEMPOTENCY_KEY_LENGTH,
+  transactionIdOf,
   VERSION,
 } from "../server/parameters.ts";
 import { readOption } from "../server/query.ts";
@@ -123,7 +124,7 @@ export const undoUpload = endpoint({
   const { request, query, params, seller, services } = context;
   const undo = {
     seller,
-    transactionId: params.transaction_id,
+    transactionId: transactionIdOf(params),
     keepChanged: readOption(query, CHANGED) !== null,
     dryRun: readOption(query, DRY_RUN) ?? false,
     idempotency: readIdempotencyKey(request),
@@ -142,7 +143,7 @@ async function countProducts(
   { services, seller, params, countMore }: RequestContext,
 ): Promise<void> {
   const transaction = await services.db.read((sql) =>
-    findTransaction(sql, seller.no, params.transaction_id)
+    findTransaction(sql, seller.no, transactionIdOf(params))
   );
   if (transaction === null) throw notFound("transaction");
   const { created, updated, deleted } = transaction.products;

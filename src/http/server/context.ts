@@ -1,13 +1,8 @@
 /** The input and the output of a handler. */
 import type { Caller } from "../../sellers/seller.ts";
 import type { Services } from "../../services.ts";
-import type {
-  Answer,
-  AnswerName,
-  ResultNode,
-} from "../../contracts/answers.ts";
+import type { Answer, AnswerName } from "../../contracts/answers.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
-import type { ElementList } from "../../xml/encode.ts";
 import type { TakeStep } from "../admission/read_quota.ts";
 
 export interface RequestContext {
@@ -49,16 +44,16 @@ export interface RequestContext {
    * 503 if too many reads wait.
    */
   heavyRead<T>(read: (takeStep: TakeStep) => Promise<T>): Promise<T>;
-  /** Encoded results of earlier answers, by transaction and cursor. */
-  finalResults: RecentValues<FinalResults>;
+  /** By seller, transaction and cursor. */
+  finalRecords: RecentValues<FinalRecord>;
   /** Fires when the client disconnects or the service stops. */
   abort: AbortSignal;
 }
 
-/** Results of an upload that cannot change any more, or a part of them. */
-export interface FinalResults {
-  product: ElementList<ResultNode>;
-  next: number | undefined;
+/** A record of an upload whose results cannot change, as it was answered. */
+export interface FinalRecord {
+  document: Uint8Array<ArrayBuffer>;
+  undoneBy: string | null;
 }
 
 /** A request that waits or streams. */

@@ -5,7 +5,7 @@ import type { KeyOwner } from "../../sellers/seller_rows.ts";
 import type { Services } from "../../services.ts";
 import { free, joined, sizeOf } from "../../lib/blocks.ts";
 import { readXmlBody } from "../admission/body.ts";
-import type { FinalResults, RequestContext, Waiting } from "./context.ts";
+import type { FinalRecord, RequestContext, Waiting } from "./context.ts";
 import type { RecentValues } from "../../lib/recent_values.ts";
 import type { Admission } from "../admission/admission.ts";
 import { KEY_HEADER } from "../admission/authentication.ts";
@@ -28,7 +28,7 @@ export interface ServerState {
   stopping: AbortSignal;
   admission: Admission;
   sender: BodySender;
-  finalResults: RecentValues<FinalResults>;
+  finalRecords: RecentValues<FinalRecord>;
 }
 
 /** One request and its answer: the context of the handler. */
@@ -130,8 +130,8 @@ export class Exchange implements RequestContext, Disposable {
     };
   };
 
-  get finalResults(): RecentValues<FinalResults> {
-    return this.#server.finalResults;
+  get finalRecords(): RecentValues<FinalRecord> {
+    return this.#server.finalRecords;
   }
 
   readonly countMore = (requests: number): void => {

@@ -4,7 +4,8 @@
  */
 import { STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
-import type { DetailCode } from "../../lib/errors.ts";
+import { type DetailCode, notFound } from "../../lib/errors.ts";
+import { readId } from "../../lib/ids.ts";
 import { fits, parseTime } from "../../lib/values.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../webhooks/webhook.ts";
@@ -163,3 +164,10 @@ export const IDEMPOTENCY_KEY: Parameter = {
     "request again gets the first answer",
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
 };
+
+/** The id of the transaction in a path, in lower case; throws 404 for none. */
+export function transactionIdOf(params: Readonly<Record<string, string>>) {
+  const id = readId(params.transaction_id);
+  if (id === null) throw notFound("transaction");
+  return id;
+}

@@ -18,7 +18,7 @@ import type { KeyOwner } from "../../sellers/seller_rows.ts";
 import type { Services } from "../../services.ts";
 import { type EncodedBlocks, serviceDocument } from "../../xml/encode.ts";
 import { Exchange, type Origin, type ServerState } from "./exchange.ts";
-import type { FinalResults, Reply } from "./context.ts";
+import type { FinalRecord, Reply } from "./context.ts";
 import { errorDocument, toServiceError } from "./error_answers.ts";
 import { Admission } from "../admission/admission.ts";
 import { KEY_HEADER } from "../admission/authentication.ts";
@@ -29,8 +29,8 @@ import { nearestPath } from "./nearest_path.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import { BodySender, type EncodedBody, SMALL } from "./sending.ts";
 
-/** Encoded results kept for later answers. */
-const FINAL_RESULTS_BYTES = 2 * 1_024 * 1_024;
+/** Encoded records of uploads kept for later answers. */
+const FINAL_RECORDS_BYTES = 2 * 1_024 * 1_024;
 /** A slower request is logged. */
 const SLOW_MS = 1_000;
 const encoder = new TextEncoder();
@@ -74,7 +74,7 @@ export class RequestHandler {
       stopping,
       admission: this.#admission,
       sender: this.#sender,
-      finalResults: new RecentValues<FinalResults>(FINAL_RESULTS_BYTES),
+      finalRecords: new RecentValues<FinalRecord>(FINAL_RECORDS_BYTES),
     };
   }
 

@@ -58,7 +58,10 @@ bothEngines.test("a transaction goes from processing to completed; counters add 
   assertEquals(textAt(before, "status"), "processing");
   const id = textAt(uploaded.xml, "transaction_id").toUpperCase();
   const path = `/seller_api/bulk_products/${id}`;
-  assertEquals((await app.call(path)).status, 200, "in upper case");
+  assertEquals(
+    (await app.call(path)).text,
+    (await app.call(pathOf(uploaded))).text,
+  );
   assertEquals(textAt(before, "finished_at"), "");
   assertEquals(textAt(before, "images/total"), "3", "references, not URLs");
   assertEquals(textAt(before, "images/pending"), "3");
@@ -188,6 +191,19 @@ bothEngines.test("images that were pending when the service stopped are fetched 
   });
   const record = await second.status(uploaded, "?wait=20");
   assertEquals(textAt(record, "status"), "completed");
+});
+
+bothEngines.test("a transaction may be named in upper case", async () => {
+  await using app = await boot();
+  const uploaded = await app.upload(product("A"));
+  const { text } = await app.call(pathOf(uploaded));
+  const id = textAt(uploaded.xml, "transaction_id").toUpperCase();
+  const path = `/seller_api/bulk_products/${id}`;
+  for (const _ of ["first", "again"]) {
+    assertEquals((await app.call(path)).text, text);
+  }
+  const undo = await app.call(`${path}/undo`, { method: "POST" });
+  assertEquals(undo.status, 200);
 });
 
 bothEngines.test("a final status that is asked for again shows what changed since, to its seller alone", async () => {
