@@ -14,27 +14,19 @@ import { PRODUCTS_LIMIT } from "./fields.ts";
  */
 const NEAR = 64 * PRODUCTS_LIMIT;
 
-/**
- * Reads the quota for `created` new products. In a write it locks the quota if
- * there is little room.
- */
-export async function judgingQuota(
-  tx: Tx | null,
-  read: () => Promise<Quota>,
-  { first, sellerNo, created }: {
-    /** The quota that was read before. */
-    first: Quota;
-    sellerNo: number;
-    created: number;
-  },
-): Promise<Quota> {
-  const isNear = created > 0 && first.used + created + NEAR > first.limit;
-  if (tx === null || !isNear) return first;
-  await tx.lock(
-    "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
-    [`products of ${sellerNo}`],
-  );
-  return await read();
+/** Whether uploads with new products have to run one after the other. */
+export function hasLittleRoom(
+  { limit, used }: Quota,
+  created: number,
+): boolean {
+  return created > 0 && used + created + NEAR > limit;
+}
+
+/** Waits for other uploads with new products of the seller. */
+export function lockProductQuota(tx: Tx, sellerNo: number): Promise<void> {
+  return tx.lock("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", [
+    `products of ${sellerNo}`,
+  ]);
 }
 
 /**

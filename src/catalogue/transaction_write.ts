@@ -15,7 +15,8 @@ import {
 } from "../images/requests.ts";
 import { linkImages } from "./change_feed.ts";
 import { type KeyUse, useKey } from "./idempotency.ts";
-import type { ProductChange } from "./product.ts";
+import type { ProductFields } from "./fields.ts";
+import type { Product } from "./product.ts";
 import { type RowChange, rowChange, writeProducts } from "./product_rows.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import { insertRefusedProducts } from "./refused_product_rows.ts";
@@ -32,10 +33,13 @@ import { keepUndo } from "./undo_rows.ts";
 const REFUSED_KEPT = 4;
 
 /** What a transaction does to one product. */
-export interface ProductOutcome extends Pick<TransactionResult, "id" | "sku"> {
+export interface ProductOutcome {
+  /** null: it is new, or was refused. */
+  id: string | null;
+  sku: string | null;
   result: ProductResult;
-  /** null: it does not change. */
-  change: ProductChange | null;
+  /** null: it does not change; as in `ProductChange`. */
+  change: { before: Product | null; after: ProductFields | null } | null;
   /** URLs of the images to fetch. */
   images: readonly string[];
 }
@@ -68,17 +72,22 @@ export async function writeTransaction(
   tx: Tx,
   write: TransactionWrite,
 ): Promise<WrittenTransaction> {
-  const { seller, products, refused, taken, undoes, use } = write;
+  const { seller, refused, taken, undoes, use } = write;
   const { deps, config, metrics } = services;
+  const products = write.products.map((product) =>
+    product.result === "created" ? { ...product, id: deps.ids.uuid() } : product
+  );
   const transactionId = deps.ids.uuid();
   const upload = { sellerNo: seller.no, transactionId };
   const now = tx.now();
   const changes = new Map<number, RowChange>();
-  for (const [index, { change }] of products.entries()) {
-    if (change !== null) changes.set(index, rowChange(change));
+  for (const [index, { id, change }] of products.entries()) {
+    if (change === null) continue;
+    const after = change.after && { ...change.after, id: id! };
+    changes.set(index, rowChange({ before: change.before, after }));
   }
   const counts = countsOf(products);
-  const { distinct, results } = collectImages(write);
+  const { distinct, results } = collectImages({ ...write, products });
   const final = distinct.length === 0;
   await insertTransaction(tx, seller.no, {
     id: transactionId,

@@ -9,13 +9,15 @@ import {
   recordInvalid,
   ServiceError,
 } from "../lib/errors.ts";
-import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import { type KeyedRequest, once, usedBefore } from "./idempotency.ts";
-import { takeImages, type TakenImages } from "../images/requests.ts";
-import { quotaOf } from "../sellers/usage_rows.ts";
-import { judgingQuota, quotaProblems } from "./product_quota.ts";
+import {
+  type KeyedRequest,
+  type KeyUse,
+  once,
+  usedBefore,
+} from "./idempotency.ts";
+import { load, type Loaded, loadLocked } from "./load.ts";
 import {
   countsOf,
   type ProductCounts,
@@ -28,7 +30,13 @@ import {
   type WrittenTransaction,
 } from "./transaction_write.ts";
 import { formerImages } from "./undo_record.ts";
-import { planUndo, type UndoneProduct, type UndoPlan } from "./undo_plan.ts";
+import {
+  namedBy,
+  planUndo,
+  type UndoDraft,
+  type UndoneProduct,
+  type UndoPlan,
+} from "./undo_plan.ts";
 import { deleteUndo, findUndo, undoableSince } from "./undo_rows.ts";
 
 export interface Undo {
@@ -57,10 +65,16 @@ export async function undoTransaction(
   services: Services,
   undo: Undo,
 ): Promise<UndoOutcome> {
-  const { db } = services;
+  const { db, config } = services;
   const { seller, dryRun, idempotency: request } = undo;
   if (dryRun) {
-    const plan = await db.read((sql) => makePlan(sql, services, undo, null));
+    const plan = await db.read(async (sql) => {
+      const draft = await readDraft(sql, services, undo);
+      return planned(
+        draft,
+        await load(sql, config, { seller, ...namedBy(draft) }),
+      );
+    });
     const details = [...plan.conflicts, ...plan.beyondQuota];
     return { dryRun: countsOf(plan.products), details };
   }
@@ -70,25 +84,7 @@ export async function undoTransaction(
     body: [],
     again: (used) => ({ transactionId: used.transaction_id }),
     carryOut: (use) =>
-      db.write(async (tx) => {
-        const used = await usedBefore(tx, seller, use);
-        if (used !== null) return { transactionId: used.transaction_id };
-        const plan = await makePlan(tx, services, undo, tx);
-        const problems = undo.keepChanged
-          ? plan.beyondQuota
-          : [...plan.conflicts, ...plan.beyondQuota];
-        if (problems.length > 0) throw recordInvalid(problems);
-        await deleteUndo(tx, keyOf(undo));
-        return await writeTransaction(services, tx, {
-          seller,
-          products: plan.products.map(toOutcome),
-          refused: null,
-          taken: plan.taken!,
-          versionOf: () => ({ validator: null, asStored: true }),
-          undoes: undo.transactionId,
-          use,
-        });
-      }, {
+      db.write((tx) => store(tx, services, undo, use), {
         owner: seller.id,
         order: `undo ${undo.transactionId}`,
         heavy: true,
@@ -97,25 +93,62 @@ export async function undoTransaction(
   });
 }
 
+async function store(
+  tx: Tx,
+  services: Services,
+  undo: Undo,
+  use: KeyUse | null,
+): Promise<UndoOutcome> {
+  const { seller, transactionId, keepChanged } = undo;
+  // Before anything is refused: the first use of the key has undone it.
+  const used = await usedBefore(tx, seller, use);
+  if (used !== null) return { transactionId: used.transaction_id };
+  const draft = await readDraft(tx, services, undo);
+  const loaded = await loadLocked(tx, services.config, {
+    seller,
+    ...namedBy(draft),
+    images: formerImages(draft.steps),
+    use: null,
+  });
+  const plan = planned(draft, loaded);
+  const problems = keepChanged
+    ? plan.beyondQuota
+    : [...plan.conflicts, ...plan.beyondQuota];
+  if (problems.length > 0) throw recordInvalid(problems);
+  await deleteUndo(tx, keyOf(undo));
+  return await writeTransaction(services, tx, {
+    seller,
+    products: plan.products.map(toOutcome),
+    refused: null,
+    taken: loaded.images,
+    versionOf: () => ({ validator: null, asStored: true }),
+    undoes: transactionId,
+    use,
+  });
+}
+
+function planned(draft: UndoDraft, loaded: Loaded): UndoPlan {
+  if (loaded.inactive !== null) throw loaded.inactive;
+  return planUndo(draft, loaded);
+}
+
 function keyOf({ seller, transactionId }: Undo): TransactionKey {
   return { sellerNo: seller.no, transactionId };
 }
 
-type Plan = UndoPlan & {
-  beyondQuota: Detail[];
-  /** In a write. */
-  taken: TakenImages | null;
-};
-
-async function makePlan(
+/** Reads what the transaction did; throws if it cannot be undone. */
+async function readDraft(
   sql: Sql,
   { config, deps }: Services,
   undo: Undo,
-  tx: Tx | null,
-): Promise<Plan> {
+): Promise<UndoDraft> {
   const { seller, transactionId } = undo;
-  await requireActive(sql, seller);
-  const transaction = await findTransaction(sql, seller.no, transactionId);
+  const since = undoableSince(deps.clock.now(), config.undoDays);
+  const [transaction, kept, results] = await Promise.all([
+    findTransaction(sql, seller.no, transactionId),
+    findUndo(sql, keyOf(undo), since),
+    findResults(sql, seller.no, transactionId),
+  ]);
   if (transaction === null) throw notFound("transaction");
   const { undone_by, created_at, products: { created, updated, deleted } } =
     transaction;
@@ -125,31 +158,10 @@ async function makePlan(
       `This transaction was undone by ${undone_by}; to do it again, undo that.`,
     );
   }
-  if (created + updated + deleted === 0) {
-    const none = { products: [], conflicts: [], beyondQuota: [] };
-    return { ...none, taken: tx && await takeImages(tx, seller.no, []) };
-  }
-  const since = undoableSince(deps.clock.now(), config.undoDays);
-  const steps = await findUndo(sql, keyOf(undo), since);
+  // Nothing is kept of a transaction that changed no product.
+  const steps = created + updated + deleted === 0 ? [] : kept;
   if (steps === null) throw tooOld(config.undoDays, created_at > since);
-  const taken = tx &&
-    await takeImages(tx, seller.no, formerImages(steps));
-  const results = await findResults(sql, seller.no, transactionId);
-  const plan = await planUndo(sql, seller.no, steps, results, deps.ids.uuid);
-  const remade = plan.products.filter(({ result }) => result === "created");
-  const readQuota = () =>
-    quotaOf(sql, seller.no, "products", config.productLimit);
-  const quota = await judgingQuota(tx, readQuota, {
-    first: await readQuota(),
-    sellerNo: seller.no,
-    created: remade.length,
-  });
-  const beyondQuota = quotaProblems(
-    quota,
-    remade.map(({ product, sku }) => ({ product, sku })),
-    { fill: false },
-  );
-  return { ...plan, beyondQuota, taken };
+  return { steps, results };
 }
 
 /**

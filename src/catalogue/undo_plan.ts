@@ -1,25 +1,26 @@
 /**
  * What an undo does to each product of a transaction, and which later changes
- * prevent it. Reads stored products, writes nothing.
+ * prevent it.
  */
 import type { Detail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
-import type { Sql } from "../database/db.ts";
 import type { Availability, ProductFields } from "./fields.ts";
 import {
   availabilityAt,
   fieldConflicts,
   type Product,
-  type ProductChange,
   TIED_FIELDS,
 } from "./product.ts";
-import { findBySkus, lockProducts } from "./product_rows.ts";
+import type { Loaded } from "./load.ts";
+import { quotaProblems } from "./product_quota.ts";
+import type { ProductOutcome } from "./transaction_write.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
 import { valuesOf } from "./product_values.ts";
 import {
   fieldsOf,
   type FieldValues,
   fieldValues,
+  formerSkus,
   sameValues,
   type UndoField,
   type UndoStep,
@@ -29,11 +30,12 @@ import {
 export interface UndoneProduct {
   /** Its position in the upload, from 1. */
   product: number;
-  id: string;
+  /** null: it is created again, with an id of its own. */
+  id: string | null;
   sku: string;
   result: ProductResult;
   /** null: it does not change. */
-  change: ProductChange | null;
+  change: ProductOutcome["change"];
 }
 
 export interface UndoPlan {
@@ -41,32 +43,46 @@ export interface UndoPlan {
   products: UndoneProduct[];
   /** Fields that changed since and are kept. */
   conflicts: Detail[];
+  beyondQuota: Detail[];
 }
 
-/** Plans the undo of these steps; their positions are those of `results`. */
-export async function planUndo(
-  sql: Sql,
-  sellerNo: number,
-  steps: readonly UndoStep[],
-  results: readonly TransactionResult[],
-  uuid: () => string,
-): Promise<UndoPlan> {
-  const named = steps.map((step) => {
-    const { id, sku } = results[step.index];
-    // Only refused products have neither, and they have no step.
-    return { step, id: id!, sku: sku! };
-  });
-  const ids = named.map(({ id }) => id);
-  const products = await lockProducts(sql, sellerNo, { ids, skus: [] });
-  const current = new Map(products.map((product) => [product.id, product]));
-  const undoings = named.map(({ step, id, sku }) =>
-    new Undoing(step, current.get(id) ?? null, { id, sku })
-  );
-  const wanted = undoings.flatMap((undoing) => undoing.wantedSku ?? []);
-  settle(undoings, await findBySkus(sql, sellerNo, wanted));
+/** What a transaction did. */
+export interface UndoDraft {
+  steps: readonly UndoStep[];
+  /** By the `index` of a step. */
+  results: readonly TransactionResult[];
+}
+
+/** The products that an undo changes, and the SKUs that they may get. */
+export function namedBy({ steps, results }: UndoDraft) {
   return {
-    products: undoings.map((undoing) => undoing.outcome(uuid)),
+    ids: steps.map(({ index }) => resultAt(results, index).id),
+    skus: formerSkus(steps),
+  };
+}
+
+/** Only refused products have no id or no SKU, and they have no step. */
+function resultAt(results: readonly TransactionResult[], index: number) {
+  return results[index] as { id: string; sku: string };
+}
+
+/** Plans the undo of these steps; decides by nothing but its arguments. */
+export function planUndo(
+  { steps, results }: UndoDraft,
+  { byId, bySku, quota }: Loaded,
+): UndoPlan {
+  const undoings = steps.map((step) => {
+    const named = resultAt(results, step.index);
+    return new Undoing(step, byId.get(named.id) ?? null, named);
+  });
+  settle(undoings, bySku);
+  const products = undoings.map((undoing) => undoing.outcome());
+  const remade = products.filter(({ result }) => result === "created")
+    .map(({ product, sku }) => ({ product, sku }));
+  return {
+    products,
     conflicts: undoings.flatMap(({ conflicts }) => conflicts),
+    beyondQuota: quotaProblems(quota, remade, { fill: false }),
   };
 }
 
@@ -222,18 +238,19 @@ class Undoing {
     });
   }
 
-  outcome(uuid: () => string): UndoneProduct {
+  outcome(): UndoneProduct {
     const product = this.#index + 1;
-    const { result, change } = this.#change(uuid);
-    const shown = change?.after ?? this.#current ?? this.#named;
-    return { product, id: shown.id, sku: shown.sku, result, change };
+    const { result, change } = this.#change();
+    const { sku } = change?.after ?? this.#current ?? this.#named;
+    const id = result === "created" ? null : this.#named.id;
+    return { product, id, sku, result, change };
   }
 
-  #change(uuid: () => string): Pick<UndoneProduct, "result" | "change"> {
+  #change(): Pick<UndoneProduct, "result" | "change"> {
     const before = this.#current;
     if (this.#remade !== null) {
-      const after = { ...this.#remade, id: uuid() };
-      return { result: "created", change: { before: null, after } };
+      const change = { before: null, after: this.#remade };
+      return { result: "created", change };
     }
     if (before !== null && this.#isDeleted) {
       return { result: "deleted", change: { before, after: null } };

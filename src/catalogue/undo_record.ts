@@ -213,6 +213,16 @@ function readValue(column: Column, text: string): Param {
   return isNumber ? Number(text) : text;
 }
 
+/** SKUs that products may have again after the undo. */
+export function formerSkus(steps: readonly UndoStep[]): string[] {
+  return steps.flatMap((step) => {
+    if (step.did === "create") return [];
+    if (step.did === "delete") return step.former.sku;
+    const sku = step.fields.find(({ field }) => field === "sku");
+    return sku === undefined ? [] : `${sku.former[0]}`;
+  });
+}
+
 /** URLs of images that products may show again after the undo. */
 export function formerImages(steps: readonly UndoStep[]): string[] {
   return steps.flatMap((step) => {

@@ -2,13 +2,15 @@
  * An upload of up to 250 products: all or nothing or, if the seller says so,
  * those without a problem.
  *
- *   decode → HEAD of every distinct image URL → plan against what is stored →
- *   one write → answer
+ *   read    document.ts       XML → a draft, with its own problems
+ *   probe   upload_probe.ts   a HEAD of every distinct image URL
+ *   plan    upload_plan.ts    draft and stored products → what is written; pure
+ *   write   transaction_write.ts
  *
- * Every problem of the request is collected and reported at once. The plan is made
- * inside the write, so that nothing can change between the decision and the
- * write. If the outcome is known beforehand (a problem was found, or it is a dry
- * run), the plan is made in a read.
+ * Every problem of the request is collected and reported at once. What the plan
+ * decides by is loaded (load.ts) inside the write, and locked, so that nothing
+ * can change between the decision and the write. If the outcome is known
+ * beforehand (a problem was found, or it is a dry run), it is loaded in a read.
  */
 import {
   type Detail,
@@ -18,7 +20,6 @@ import {
 } from "../lib/errors.ts";
 import { free, sizeOf } from "../lib/blocks.ts";
 import { inSpan } from "../lib/tracing.ts";
-import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import { countsOf, type ProductCounts } from "./transaction.ts";
 import {
@@ -27,36 +28,29 @@ import {
   probeImages,
   requireAllAsked,
   validatorFrom,
-} from "./image_probe.ts";
+} from "./upload_probe.ts";
 import {
-  hasOthers,
-  type JudgedProduct,
-  judgeProducts,
-  outsideFirst,
+  type Draft,
+  isHopeless,
+  namedBy,
+  type PlannedProduct,
+  planUpload,
   refusesAll,
-} from "./upload_judgement.ts";
-import { SentDocument } from "./refused_products.ts";
-import { dropUnasked, takeImages } from "../images/requests.ts";
+  type UploadPlan,
+} from "./upload_plan.ts";
+import { load, type Loaded, loadLocked } from "./load.ts";
+import { type RefusedProduct, SentDocument } from "./refused_products.ts";
+import { dropUnasked } from "../images/requests.ts";
 import type { Services } from "../services.ts";
-import { type Sql, together, type Tx } from "../database/db.ts";
-import {
-  type KeyedRequest,
-  type KeyUse,
-  once,
-  usedBefore,
-} from "./idempotency.ts";
+import type { Tx } from "../database/db.ts";
+import { type KeyedRequest, type KeyUse, once } from "./idempotency.ts";
 import type { FoundKey } from "./idempotency_rows.ts";
 import {
   type ProductOutcome,
   writeTransaction,
   type WrittenTransaction,
 } from "./transaction_write.ts";
-import {
-  decodeProductsInPieces,
-  LIGHT,
-  type ProductsDocument,
-} from "./document.ts";
-import { waitForSkus } from "./product_rows.ts";
+import { decodeProductsInPieces, LIGHT } from "./document.ts";
 
 export interface Upload {
   seller: Caller;
@@ -113,14 +107,11 @@ function firstAnswer({ transaction_id, refused }: FoundKey): UploadOutcome {
   return { transactionId: transaction_id, refused, repeated: true };
 }
 
-/** A decoded document and the results of its image probes. */
-interface CheckedDocument {
-  document: ProductsDocument;
+/** A draft with what its probes and the write need. */
+interface ProbedDraft extends Draft {
   /** The bytes of the products as sent; null if none is returned. */
   source: SentDocument | null;
-  heads: ReadonlyMap<string, ProbedImage>;
-  /** Problems that do not depend on stored products. */
-  known: readonly Detail[];
+  probed: ReadonlyMap<string, ProbedImage>;
 }
 
 async function carryThrough(
@@ -128,35 +119,33 @@ async function carryThrough(
   upload: Upload,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { db } = services;
-  const { seller, acceptValid } = upload;
+  const { db, config } = services;
+  const { seller } = upload;
   const heavy = sizeOf(upload.body) > LIGHT;
-  const checked = await check(services, upload);
-  const { document, heads, known } = checked;
-  const isHopeless = refusesAll(known, {
-    acceptValid,
-    hasOthers: hasOthers(document, known),
-  });
-  if (!isHopeless) requireAllAsked(heads);
-  if (upload.dryRun || isHopeless) {
-    const [, products] = await db.read((sql) =>
-      together(
-        requireActive(sql, seller),
-        judge(sql, null, services, upload, checked),
+  const draft = await readAndProbe(services, upload);
+  const hopeless = isHopeless(draft);
+  if (!hopeless) requireAllAsked(draft.probed);
+  if (upload.dryRun || hopeless) {
+    const wanted = { seller, ...namedBy(draft.document) };
+    const plan = await db.read((sql) =>
+      inSpan(
+        "upload.plan",
+        async () => planned(draft, await load(sql, config, wanted)),
       )
     );
-    return { dryRun: countsOf(products) };
+    refuse(draft, plan);
+    return { dryRun: countsOf(plan.products) };
   }
-  const write = (tx: Tx) => store(tx, services, upload, checked, use);
+  const write = (tx: Tx) => store(tx, services, upload, draft, use);
   const options = { owner: seller.id, heavy, changes: true };
   return await inPhase(services, "write", () => db.write(write, options));
 }
 
 /** Decodes the document, which empties the body, and probes its image URLs. */
-async function check(
+async function readAndProbe(
   services: Services,
   { seller, body, acceptValid }: Upload,
-): Promise<CheckedDocument> {
+): Promise<ProbedDraft> {
   const sent = acceptValid ? [...body] : null;
   // The body budget limits how many documents are read at the same time.
   const take = (piece: () => Promise<void>) =>
@@ -172,39 +161,38 @@ async function check(
   const source = sent && await SentDocument.locate(sent, document, yieldToIo);
   const probe = () =>
     beforeEnd(services.ending, probeImages(services, document, seller.id));
-  const heads = await inPhase(
+  const probed = await inPhase(
     services,
     "heads",
     () => inSpan("upload.heads", probe),
   );
-  countHeads(services, heads.values());
-  const known = [...document.problems, ...imageProblems(document, heads)];
-  return { document, source, heads, known };
+  countProbes(services, probed.values());
+  const known = [...document.problems, ...imageProblems(document, probed)];
+  return { document, known, acceptValid, source, probed };
 }
 
-/**
- * Plans the products against what is stored; throws 422 if none can be stored.
- */
-async function judge(
-  sql: Sql,
-  tx: Tx | null,
-  services: Services,
-  upload: Upload,
-  { document, known }: CheckedDocument,
-): Promise<readonly JudgedProduct[]> {
-  const { acceptValid } = upload;
-  const { problems, products } = await inSpan(
-    "upload.plan",
-    () => judgeProducts(sql, services, upload, document, known, tx),
-  );
+function planned(draft: Draft, loaded: Loaded): UploadPlan {
+  if (loaded.inactive !== null) throw loaded.inactive;
+  return planUpload(draft, loaded);
+}
+
+/** Throws 422 if nothing can be stored. */
+function refuse(
+  { document, acceptValid }: Draft,
+  { problems, products }: UploadPlan,
+): void {
   const hasOthers = products.some(({ result }) => result !== "refused");
-  if (refusesAll(problems, { acceptValid, hasOthers })) {
-    // The answer lists only some problems: first those that refuse the valid
-    // products, too.
-    const told = acceptValid ? outsideFirst(problems) : problems;
-    throw recordInvalid(told, document.moreProblems);
-  }
-  return products;
+  if (!refusesAll(problems, { acceptValid, hasOthers })) return;
+  // The answer lists only some problems: first those that refuse the valid
+  // products, too.
+  const told = acceptValid ? outsideFirst(problems) : problems;
+  throw recordInvalid(told, document.moreProblems);
+}
+
+/** Problems outside of any product before the others. */
+function outsideFirst(problems: readonly Detail[]): Detail[] {
+  const rank = ({ product }: Detail) => product === undefined ? 0 : 1;
+  return problems.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /**
@@ -213,37 +201,36 @@ async function judge(
 async function store(
   tx: Tx,
   services: Services,
-  upload: Upload,
-  checked: CheckedDocument,
+  { seller }: Upload,
+  draft: ProbedDraft,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { seller } = upload;
-  const { document, source, heads } = checked;
-  const skus = document.rows.flatMap(({ sku }) => sku ?? []);
-  await waitForSkus(tx, seller.no, skus);
-  const [active, taken, used, judged] = await Promise.allSettled([
-    requireActive(tx, seller),
-    takeImages(tx, seller.no, heads.keys()),
-    usedBefore(tx, seller, use),
-    judge(tx, tx, services, upload, checked),
-  ]);
-  if (taken.status === "rejected") throw taken.reason;
-  if (used.status === "rejected") throw used.reason;
-  if (used.value !== null) {
-    await dropUnasked(tx, seller.no, taken.value, []);
-    return firstAnswer(used.value);
+  const { document, source, probed } = draft;
+  const wanted = { seller, ...namedBy(document), images: probed.keys(), use };
+  const { config } = services;
+  const loaded = await loadLocked(tx, config, wanted);
+  const { used, images } = loaded;
+  if (used !== null) {
+    await dropUnasked(tx, seller.no, images, []);
+    return firstAnswer(used);
   }
-  if (active.status === "rejected") throw active.reason;
-  if (judged.status === "rejected") throw judged.reason;
-  const products = judged.value;
+  const plan = await inSpan("upload.plan", async () => {
+    const plan = planned(draft, loaded);
+    const isSure = plan.problems.length === draft.known.length;
+    if (isSure || tx.isOnlyWriter) return plan;
+    // While it waited for a lock, a SKU may have gone from one product to
+    // another.
+    return planned(draft, await load(tx, config, wanted));
+  });
+  refuse(draft, plan);
   return await writeTransaction(services, tx, {
     seller,
-    products: products.map(toOutcome),
+    products: plan.products.map(toOutcome),
     refused: source && source.refused(
-      products.filter((product) => product.result === "refused"),
+      plan.products.filter((product) => product.result === "refused"),
     ),
-    taken: taken.value,
-    versionOf: (url) => ({ validator: validatorFrom(heads.get(url)) }),
+    taken: images,
+    versionOf: (url) => ({ validator: validatorFrom(probed.get(url)) }),
     undoes: null,
     use,
   });
@@ -266,8 +253,11 @@ async function inPhase<T>(
   }
 }
 
-function countHeads({ metrics }: Services, heads: Iterable<ProbedImage>): void {
-  for (const head of heads) {
+function countProbes(
+  { metrics }: Services,
+  probed: Iterable<ProbedImage>,
+): void {
+  for (const head of probed) {
     const outcome = typeof head === "string"
       ? head
       : "code" in head
@@ -291,14 +281,14 @@ async function beforeEnd<T>(ending: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 /** A product for which the document lists no images requests none. */
-function toOutcome(judged: JudgedProduct): ProductOutcome {
-  if (judged.result === "refused") {
-    const { sku, result } = judged;
+function toOutcome(planned: PlannedProduct | RefusedProduct): ProductOutcome {
+  if (planned.result === "refused") {
+    const { sku, result } = planned;
     return { id: null, sku, result, change: null, images: [] };
   }
-  const { before, product, result, asksImages } = judged;
-  const { id, sku } = product;
-  const change = result === "unchanged" ? null : { before, after: product };
-  const images = asksImages ? product.images.map(({ url }) => url) : [];
-  return { id, sku, result, change, images };
+  const { before, after, result, asksImages } = planned;
+  const id = before?.id ?? null;
+  const change = result === "unchanged" ? null : { before, after };
+  const images = asksImages ? after.images.map(({ url }) => url) : [];
+  return { id, sku: after.sku, result, change, images };
 }

@@ -1,45 +1,31 @@
 /**
- * What each row of a document does to stored products, or why it cannot. Reads
- * stored products (in a write it locks them), writes nothing.
+ * What an upload does to stored products, or why it cannot: all or nothing, or
+ * with `accept=valid` each product by its own problems. It decides by nothing
+ * but its arguments.
  */
 import { type Detail, fieldDetail, type FieldProblem } from "../lib/errors.ts";
 import type { ProductFields } from "./fields.ts";
-import {
-  applyPatch,
-  type Product,
-  type ProductContent,
-  sameFields,
-  skuTaken,
-} from "./product.ts";
+import { applyPatch, type Product, sameFields } from "./product.ts";
 import type { PlannedResult } from "./transaction.ts";
 import { quote } from "../lib/values.ts";
-import type { Sql } from "../database/db.ts";
-import { lockProducts } from "./product_rows.ts";
 import {
   type DecodedProduct,
   lineOf,
   type ProductsDocument,
 } from "./document.ts";
+import type { Loaded } from "./load.ts";
+import { quotaProblems } from "./product_quota.ts";
+import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
+import { SkuReservations } from "./sku_reservations.ts";
+import { leaveOut } from "./valid_products.ts";
 
-/** The stored products that a document speaks of. */
-interface Stored {
-  byId: ReadonlyMap<string, Product>;
-  bySku: ReadonlyMap<string, Product>;
-}
-
-async function loadStored(
-  sql: Sql,
-  sellerNo: number,
-  { rows }: ProductsDocument,
-): Promise<Stored> {
-  const products = await lockProducts(sql, sellerNo, {
-    ids: rows.flatMap(({ id }) => id ?? []),
-    skus: rows.flatMap(({ sku }) => sku ?? []),
-  });
-  return {
-    byId: new Map(products.map((product) => [product.id, product])),
-    bySku: new Map(products.map((product) => [product.sku, product])),
-  };
+/** An upload that was read and whose images were probed. */
+export interface Draft {
+  document: ProductsDocument;
+  /** Problems that do not depend on stored products. */
+  known: readonly Detail[];
+  /** Store the products without a problem, also when others have one. */
+  acceptValid: boolean;
 }
 
 /** The plan for one product. */
@@ -49,45 +35,104 @@ export interface PlannedProduct {
   result: PlannedResult;
   /** The stored product; null for a new one. */
   before: Product | null;
-  /** The product after the write. */
-  product: ProductContent;
+  /** What it is after the write. */
+  after: ProductFields;
   /** Whether the document lists its images. */
   asksImages: boolean;
   /** Id of the product whose SKU it takes, which has to give it up. */
   takesSkuOf: string | null;
 }
 
-/** The result of a document; a product with a problem must not be stored. */
-export interface Plan {
+/** Both in document order. */
+export interface UploadPlan {
+  problems: Detail[];
+  products: (PlannedProduct | RefusedProduct)[];
+}
+
+export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
+  const { document, known, acceptValid } = draft;
+  const plan = planRows(document, loaded);
+  const found = [...known, ...plan.problems];
+  const valid = acceptValid
+    ? leaveOut(plan.products, found)
+    : { products: plan.products, problems: [] };
+  const created = valid.products.filter(({ result }) => result === "created")
+    .map(({ row: { product, line }, after: { sku } }) => ({
+      product,
+      sku,
+      line,
+    }));
+  const fill = acceptValid;
+  const beyondQuota = quotaProblems(loaded.quota, created, { fill });
+  const problems = [...found, ...valid.problems, ...beyondQuota]
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  return { problems, products: judged(document, plan.products, problems) };
+}
+
+function judged(
+  { rows }: ProductsDocument,
+  planned: readonly PlannedProduct[],
+  problems: readonly Detail[],
+): UploadPlan["products"] {
+  if (problems.length === 0) return [...planned];
+  const details = Map.groupBy(problems, ({ product }) => product);
+  const byProduct = new Map(planned.map((each) => [each.row.product, each]));
+  return rows.map((row) => {
+    const problems = details.get(row.product);
+    const plan = byProduct.get(row.product);
+    return problems === undefined
+      ? plan!
+      : refusedProduct(row, problems, plan?.after.sku ?? null);
+  });
+}
+
+/** Whether nothing is stored; `hasOthers`: some products have no problem. */
+export function refusesAll(
+  problems: readonly Detail[],
+  { acceptValid, hasOthers }: { acceptValid: boolean; hasOthers: boolean },
+): boolean {
+  if (problems.length === 0) return false;
+  // What stands outside of any product may be a misspelt product.
+  const isOutside = problems.some(({ product }) => product === undefined);
+  return !acceptValid || isOutside || !hasOthers;
+}
+
+/** Whether no plan can store anything. */
+export function isHopeless({ document, known, acceptValid }: Draft): boolean {
+  const refused = new Set(known.map(({ product }) => product));
+  const hasOthers = refused.size < document.rows.length;
+  return refusesAll(known, { acceptValid, hasOthers });
+}
+
+/** The products that a document names. */
+export function namedBy({ rows }: ProductsDocument) {
+  return {
+    ids: rows.flatMap(({ id }) => id ?? []),
+    skus: rows.flatMap(({ sku }) => sku ?? []),
+  };
+}
+
+/** A product with a problem must not be stored. */
+interface Rows {
   problems: Detail[];
   /** Those that address a product of their own, in document order. */
   products: PlannedProduct[];
 }
 
-/** Plans a whole document; `uuid` gives new products their ids. */
-export async function makePlan(
-  sql: Sql,
-  sellerNo: number,
-  document: ProductsDocument,
-  uuid: () => string,
-): Promise<Plan> {
-  const stored = await loadStored(sql, sellerNo, document);
-  const reservations = new SkuReservations(stored, document.rows);
-  const plan: Plan = { problems: [], products: [] };
-  for (const row of document.rows) {
-    planRow(plan, row, stored, reservations, uuid);
-  }
+function planRows({ rows }: ProductsDocument, loaded: Loaded): Rows {
+  const reservations = new SkuReservations(loaded, rows);
+  const plan: Rows = { problems: [], products: [] };
+  for (const row of rows) planRow(plan, row, loaded, reservations);
   return plan;
 }
 
 function planRow(
-  plan: Plan,
+  plan: Rows,
   row: DecodedProduct,
-  stored: Stored,
+  loaded: Loaded,
   reservations: SkuReservations,
-  uuid: () => string,
 ): void {
-  const target = findTarget(row, stored);
+  const target = findTarget(row, loaded);
   if ("problems" in target) {
     reservations.reserveSku(row);
     for (const problem of target.problems) plan.problems.push(problem);
@@ -107,7 +152,7 @@ function planRow(
     plan.problems.push({ ...place, ...reservation.clash });
     return;
   }
-  const planned = planProduct(row, current, fields, uuid);
+  const planned = planProduct(row, current, fields);
   plan.products.push({ ...planned, takesSkuOf: reservation.takesSkuOf });
 }
 
@@ -117,7 +162,7 @@ function planRow(
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
-function findTarget(row: DecodedProduct, { byId, bySku }: Stored): Target {
+function findTarget(row: DecodedProduct, { byId, bySku }: Loaded): Target {
   if (row.id !== null) {
     const current = byId.get(row.id);
     return current === undefined ? { problems: [unknownId(row)] } : { current };
@@ -167,98 +212,16 @@ function unknownId(row: DecodedProduct): Detail {
   };
 }
 
-type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
-
-/** Which row of this document uses which SKU, and which stored product. */
-class SkuReservations {
-  readonly #stored: Stored;
-  readonly #skus = new Map<string, DecodedProduct>();
-  readonly #targets = new Map<string, DecodedProduct>();
-  /** Ids of the products that give up their SKU in this document. */
-  readonly #leaving = new Set<string>();
-
-  constructor(stored: Stored, rows: readonly DecodedProduct[]) {
-    this.#stored = stored;
-    for (const { id, sku } of rows) {
-      const current = id === null ? undefined : stored.byId.get(id);
-      if (current && sku !== null && sku !== current.sku) {
-        this.#leaving.add(current.id);
-      }
-    }
-  }
-
-  /** Reserves the SKU of a row that addresses no product. */
-  reserveSku(row: DecodedProduct): void {
-    if (row.sku !== null && !this.#skus.has(row.sku)) {
-      this.#skus.set(row.sku, row);
-    }
-  }
-
-  /**
-   * Reserves a row's SKU and product; returns a conflict with an earlier row or
-   * with a stored product's SKU. Refused rows reserve as well.
-   */
-  reserve(
-    row: DecodedProduct,
-    current: Product | null,
-  ): { clash: Clash } | { takesSkuOf: string | null } {
-    const sku = row.sku ?? current!.sku;
-    const field = row.sku === null ? "id" : "sku";
-    const line = lineOf(row, field);
-    const namesake = this.#skus.get(sku);
-    const twin = current === null ? undefined : this.#targets.get(current.id);
-    if (namesake === undefined) this.#skus.set(sku, row);
-    if (twin === undefined && current !== null) {
-      this.#targets.set(current.id, row);
-    }
-    if (namesake !== undefined && (row.sku !== null || twin === undefined)) {
-      return {
-        clash: {
-          line,
-          field,
-          code: "duplicate_sku",
-          message: `sku ${quote(sku)} is already used by product ` +
-            `${namesake.product} on line ${namesake.line}; a document may ` +
-            "name a SKU only once.",
-        },
-      };
-    }
-    if (twin !== undefined) {
-      return {
-        clash: {
-          line,
-          field,
-          code: "duplicate_product",
-          message: `This is the product with the id ${current!.id}, which is ` +
-            `product ${twin.product} already, on line ${twin.line}; a SKU ` +
-            "that becomes free can be given to a new product in the next " +
-            "request.",
-        },
-      };
-    }
-    if (current === null) return { takesSkuOf: null };
-    const owner = this.#stored.bySku.get(sku);
-    if (!owner || owner.id === current.id) return { takesSkuOf: null };
-    if (this.#leaving.has(owner.id)) return { takesSkuOf: owner.id };
-    return { clash: fieldDetail(skuTaken(sku, owner.id), { line }) };
-  }
-}
-
 function planProduct(
   row: DecodedProduct,
   before: Product | null,
-  fields: ProductFields,
-  uuid: () => string,
+  after: ProductFields,
 ): Omit<PlannedProduct, "takesSkuOf"> {
   const asksImages = row.patch.images !== undefined;
-  if (before === null) {
-    const product = { ...fields, id: uuid() };
-    return { row, result: "created", before, product, asksImages };
-  }
-  if (sameFields(before, fields)) {
-    const product = before;
-    return { row, result: "unchanged", before, product, asksImages };
-  }
-  const product = { ...before, ...fields };
-  return { row, result: "updated", before, product, asksImages };
+  const result = before === null
+    ? "created"
+    : sameFields(before, after)
+    ? "unchanged"
+    : "updated";
+  return { row, result, before, after, asksImages };
 }

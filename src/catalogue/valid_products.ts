@@ -46,10 +46,10 @@ function withoutProblems(
 /** A problem of each product whose SKU is not given up by its owner. */
 function namesakes(products: readonly PlannedProduct[]): Detail[] {
   const leaving = new Set<string>();
-  for (const { before, product } of products) {
-    if (before !== null && before.sku !== product.sku) leaving.add(before.id);
+  for (const { before, after } of products) {
+    if (before !== null && before.sku !== after.sku) leaving.add(before.id);
   }
-  return products.flatMap(({ row, product: { sku }, takesSkuOf }) =>
+  return products.flatMap(({ row, after: { sku }, takesSkuOf }) =>
     takesSkuOf === null || leaving.has(takesSkuOf) ? [] : [
       fieldDetail(skuTaken(sku, takesSkuOf), {
         product: row.product,

@@ -13,11 +13,20 @@ export function unauthorized(): ServiceError {
 
 /** Throws 403 for a suspended seller. */
 export function checkActive({ status }: { status: SellerStatus }): void {
-  if (status === "active") return;
-  throw new ServiceError(
+  if (status !== "active") throw suspended();
+}
+
+function suspended(): ServiceError {
+  return new ServiceError(
     "suspended",
     "The operator has suspended this seller; ask the operator.",
   );
+}
+
+/** Throws what `whyInactive` finds. */
+export async function requireActive(sql: Sql, caller: Caller): Promise<void> {
+  const inactive = await whyInactive(sql, caller);
+  if (inactive !== null) throw inactive;
 }
 
 /**
@@ -25,10 +34,10 @@ export function checkActive({ status }: { status: SellerStatus }): void {
  * have revoked the key or removed the seller (401), or suspended it (403). The
  * seller cannot be removed before the write ends.
  */
-export async function requireActive(
+export async function whyInactive(
   sql: Sql,
   { id, keyId }: Caller,
-): Promise<void> {
+): Promise<ServiceError | null> {
   const seller = await sql.get<{ status: SellerStatus }>(
     `SELECT status FROM sellers
      WHERE id = ? AND status <> 'removed' AND EXISTS (
@@ -36,6 +45,6 @@ export async function requireActive(
      /* FOR KEY SHARE */`,
     [id, keyId],
   );
-  if (seller === undefined) throw unauthorized();
-  checkActive(seller);
+  if (seller === undefined) return unauthorized();
+  return seller.status === "active" ? null : suspended();
 }

@@ -239,13 +239,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "idempotency: a key is not looked for in the write",
-    file: "catalogue/upload.ts",
+    file: "catalogue/load.ts",
     from: "    usedBefore(tx, seller, use),",
     to: "    Promise.resolve(null as FoundKey | null),",
   },
   {
     name: "upload: what is refused is stored beside what is valid",
-    file: "catalogue/upload_judgement.ts",
+    file: "catalogue/upload_plan.ts",
     from: `    return problems === undefined
       ? plan!`,
     to: `    return plan !== undefined
@@ -271,14 +271,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "undo: the upload is not marked as undone",
     file: "catalogue/undo.ts",
-    from: "          undoes: undo.transactionId,",
-    to: "          undoes: null,",
+    from: "    undoes: transactionId,",
+    to: "    undoes: null,",
   },
   {
     name: "undo: what was changed since is overwritten",
     file: "catalogue/undo.ts",
-    from: "          : [...plan.conflicts, ...plan.beyondQuota];",
-    to: "          : plan.beyondQuota;",
+    from: "    : [...plan.conflicts, ...plan.beyondQuota];",
+    to: "    : plan.beyondQuota;",
   },
   {
     name: "quota: a deleted product stays counted",

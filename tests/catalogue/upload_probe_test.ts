@@ -3,7 +3,7 @@ import {
   imageProblems,
   probeImages,
   requireAllAsked,
-} from "../../src/catalogue/image_probe.ts";
+} from "../../src/catalogue/upload_probe.ts";
 import { decodeProducts } from "../../src/catalogue/document.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { ServiceError } from "../../src/lib/errors.ts";

@@ -1,0 +1,92 @@
+/**
+ * Reads what a plan decides by, and in a write locks it first. All writes lock
+ * in one order (see `Db.write`), so that no two of them wait for each other:
+ * uploads with the same first SKU, the seller, images, products, the quota.
+ */
+import type { Config } from "../config.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import type { ServiceError } from "../lib/errors.ts";
+import { takeImages, type TakenImages } from "../images/requests.ts";
+import { whyInactive } from "../sellers/access.ts";
+import type { Caller } from "../sellers/seller.ts";
+import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
+import { type KeyUse, usedBefore } from "./idempotency.ts";
+import type { FoundKey } from "./idempotency_rows.ts";
+import type { Product } from "./product.ts";
+import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
+import { lockProducts, waitForSkus } from "./product_rows.ts";
+
+/** What a plan is about. */
+export interface Wanted {
+  seller: Caller;
+  ids: readonly string[];
+  skus: readonly string[];
+}
+
+/** What a plan decides by. */
+export interface Loaded {
+  /** Why the seller may not use the service any more; null: it may. */
+  inactive: ServiceError | null;
+  quota: Quota;
+  /** The wanted products that are stored. */
+  byId: ReadonlyMap<string, Product>;
+  bySku: ReadonlyMap<string, Product>;
+}
+
+/** Reads for a plan that is not carried out, or again what is locked. */
+export async function load(
+  sql: Sql,
+  config: Config,
+  { seller, ids, skus }: Wanted,
+): Promise<Loaded> {
+  const [inactive, quota, products] = await Promise.all([
+    whyInactive(sql, seller),
+    quotaOf(sql, seller.no, "products", config.productLimit),
+    lockProducts(sql, seller.no, { ids, skus }),
+  ]);
+  return { inactive, quota, ...byKeys(products) };
+}
+
+function byKeys(products: readonly Product[]) {
+  return {
+    byId: new Map(products.map((product) => [product.id, product])),
+    bySku: new Map(products.map((product) => [product.sku, product])),
+  };
+}
+
+export interface WantedForWrite extends Wanted {
+  /** URLs of images that products may show afterwards. */
+  images: Iterable<string>;
+  use: KeyUse | null;
+}
+
+/** What a write has locked until its commit. */
+export interface Locked extends Loaded {
+  images: TakenImages;
+  /** The request that used the key before; null if none did. */
+  used: FoundKey | null;
+}
+
+/** Everything is sent before the first answer is waited for. */
+export async function loadLocked(
+  tx: Tx,
+  config: Config,
+  wanted: WantedForWrite,
+): Promise<Locked> {
+  const { seller, ids, skus, use } = wanted;
+  const readQuota = () =>
+    quotaOf(tx, seller.no, "products", config.productLimit);
+  await waitForSkus(tx, seller.no, skus);
+  const [inactive, images, used, quota, products] = await Promise.all([
+    whyInactive(tx, seller),
+    takeImages(tx, seller.no, wanted.images),
+    usedBefore(tx, seller, use),
+    readQuota(),
+    lockProducts(tx, seller.no, { ids, skus }),
+  ]);
+  const locked = { inactive, images, used, quota, ...byKeys(products) };
+  const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;
+  if (!hasLittleRoom(quota, mayBeNew)) return locked;
+  await lockProductQuota(tx, seller.no);
+  return { ...locked, quota: await readQuota() };
+}

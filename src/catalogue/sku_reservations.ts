@@ -1,0 +1,84 @@
+/** Which row of a document uses which SKU, and which stored product. */
+import { type Detail, fieldDetail } from "../lib/errors.ts";
+import { quote } from "../lib/values.ts";
+import { type DecodedProduct, lineOf } from "./document.ts";
+import type { Loaded } from "./load.ts";
+import { type Product, skuTaken } from "./product.ts";
+
+type Stored = Pick<Loaded, "byId" | "bySku">;
+
+type Clash = Pick<Detail, "line" | "field" | "code" | "message">;
+
+export class SkuReservations {
+  readonly #stored: Stored;
+  readonly #skus = new Map<string, DecodedProduct>();
+  readonly #targets = new Map<string, DecodedProduct>();
+  /** Ids of the products that give up their SKU in this document. */
+  readonly #leaving = new Set<string>();
+
+  constructor(stored: Stored, rows: readonly DecodedProduct[]) {
+    this.#stored = stored;
+    for (const { id, sku } of rows) {
+      const current = id === null ? undefined : stored.byId.get(id);
+      if (current && sku !== null && sku !== current.sku) {
+        this.#leaving.add(current.id);
+      }
+    }
+  }
+
+  /** Reserves the SKU of a row that addresses no product. */
+  reserveSku(row: DecodedProduct): void {
+    if (row.sku !== null && !this.#skus.has(row.sku)) {
+      this.#skus.set(row.sku, row);
+    }
+  }
+
+  /**
+   * Reserves a row's SKU and product; returns a conflict with an earlier row or
+   * with a stored product's SKU. Refused rows reserve as well.
+   */
+  reserve(
+    row: DecodedProduct,
+    current: Product | null,
+  ): { clash: Clash } | { takesSkuOf: string | null } {
+    const sku = row.sku ?? current!.sku;
+    const field = row.sku === null ? "id" : "sku";
+    const line = lineOf(row, field);
+    const namesake = this.#skus.get(sku);
+    const twin = current === null ? undefined : this.#targets.get(current.id);
+    if (namesake === undefined) this.#skus.set(sku, row);
+    if (twin === undefined && current !== null) {
+      this.#targets.set(current.id, row);
+    }
+    if (namesake !== undefined && (row.sku !== null || twin === undefined)) {
+      return {
+        clash: {
+          line,
+          field,
+          code: "duplicate_sku",
+          message: `sku ${quote(sku)} is already used by product ` +
+            `${namesake.product} on line ${namesake.line}; a document may ` +
+            "name a SKU only once.",
+        },
+      };
+    }
+    if (twin !== undefined) {
+      return {
+        clash: {
+          line,
+          field,
+          code: "duplicate_product",
+          message: `This is the product with the id ${current!.id}, which is ` +
+            `product ${twin.product} already, on line ${twin.line}; a SKU ` +
+            "that becomes free can be given to a new product in the next " +
+            "request.",
+        },
+      };
+    }
+    if (current === null) return { takesSkuOf: null };
+    const owner = this.#stored.bySku.get(sku);
+    if (!owner || owner.id === current.id) return { takesSkuOf: null };
+    if (this.#leaving.has(owner.id)) return { takesSkuOf: owner.id };
+    return { clash: fieldDetail(skuTaken(sku, owner.id), { line }) };
+  }
+}
