@@ -1,0 +1,80 @@
+/** Plans of uploads, which need no database. */
+import { assertEquals } from "@std/assert";
+import { decodeProducts } from "../../src/catalogue/document.ts";
+import type { Loaded } from "../../src/catalogue/load.ts";
+import { INITIAL, type Product } from "../../src/catalogue/product.ts";
+import { planUpload } from "../../src/catalogue/upload_plan.ts";
+import { product } from "../support/app.ts";
+
+const ID = "018f0000-0000-7000-8000-00000000000";
+
+function loaded(limit: number, ...skus: string[]): Loaded {
+  const products = skus.map((sku, n): Product => ({
+    ...INITIAL,
+    id: `${ID}${n}`,
+    sku,
+    title: sku,
+    price: "1",
+    currency: "SEK",
+    created_at: 1,
+    updated_at: 1,
+  }));
+  return {
+    inactive: null,
+    quota: { limit, used: skus.length },
+    byId: new Map(products.map((product) => [product.id, product])),
+    bySku: new Map(products.map((product) => [product.sku, product])),
+  };
+}
+
+/** `sku result` of each product, and the codes of all problems. */
+function plan(xml: string, acceptValid: boolean, stored: Loaded) {
+  const bytes = new TextEncoder().encode(`<products>${xml}</products>`);
+  const document = decodeProducts([bytes]);
+  const known = document.problems;
+  const { problems, products } = planUpload(
+    { document, known, acceptValid },
+    stored,
+  );
+  return {
+    codes: problems.map(({ code }) => code),
+    results: products.map((planned) =>
+      planned.result === "refused"
+        ? `${planned.sku} refused`
+        : `${planned.after.sku} ${planned.result}`
+    ),
+  };
+}
+
+const swap = `<product><id>${ID}0</id><sku>B</sku></product>` +
+  `<product><id>${ID}1</id><sku>A</sku></product>`;
+
+Deno.test("products may exchange their SKUs in one upload", () => {
+  assertEquals(plan(swap, false, loaded(10, "A", "B")), {
+    codes: [],
+    results: ["B updated", "A updated"],
+  });
+});
+
+Deno.test("a SKU that a refused product keeps is not given away", () => {
+  const refused = swap.replace(
+    "<sku>B</sku>",
+    "<sku>B</sku><weight>x</weight>",
+  );
+  const { codes, results } = plan(refused, true, loaded(10, "A", "B"));
+  assertEquals(results, ["B refused", "A refused"]);
+  assertEquals(codes.at(-1), "sku_taken");
+});
+
+Deno.test("with accept=valid, new products are stored while there is room", () => {
+  const xml = product("N") + product("A") + product("O");
+  const stored = loaded(2, "A");
+  assertEquals(plan(xml, true, stored), {
+    codes: ["quota_exceeded"],
+    results: ["N created", "A updated", "O refused"],
+  });
+  assertEquals(plan(xml, false, stored), {
+    codes: ["quota_exceeded", "quota_exceeded"],
+    results: ["N refused", "A updated", "O refused"],
+  });
+});
