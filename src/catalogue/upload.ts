@@ -33,11 +33,11 @@ import {
   type Draft,
   isHopeless,
   namedBy,
-  type PlannedProduct,
   planUpload,
   refusesAll,
   type UploadPlan,
 } from "./upload_plan.ts";
+import type { PlannedProduct } from "./row_plan.ts";
 import { load, type Loaded, loadLocked } from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnasked } from "../images/requests.ts";

@@ -5,7 +5,7 @@
 import { type Detail, fieldDetail } from "../lib/errors.ts";
 import { lineOf } from "./document.ts";
 import { skuTaken } from "./product.ts";
-import type { PlannedProduct } from "./upload_plan.ts";
+import type { PlannedProduct } from "./row_plan.ts";
 
 /**
  * A plan without the refused products, and the problems of the products that

@@ -1,0 +1,142 @@
+/** What each row of a document does to stored products, or why it cannot. */
+import { type Detail, fieldDetail, type FieldProblem } from "../lib/errors.ts";
+import type { ProductFields } from "./fields.ts";
+import { applyPatch, type Product, sameFields } from "./product.ts";
+import type { PlannedResult } from "./transaction.ts";
+import { quote } from "../lib/values.ts";
+import {
+  type DecodedProduct,
+  lineOf,
+  type ProductsDocument,
+} from "./document.ts";
+import type { Loaded } from "./load.ts";
+import { SkuReservations } from "./sku_reservations.ts";
+
+/** The plan for one product. */
+export interface PlannedProduct {
+  /** Its row in the document. */
+  row: DecodedProduct;
+  result: PlannedResult;
+  /** The stored product; null for a new one. */
+  before: Product | null;
+  /** What it is after the write. */
+  after: ProductFields;
+  /** Whether the document lists its images. */
+  asksImages: boolean;
+  /** Id of the product whose SKU it takes, which has to give it up. */
+  takesSkuOf: string | null;
+}
+
+/** A product with a problem must not be stored. */
+interface Rows {
+  problems: Detail[];
+  /** Those that address a product of their own, in document order. */
+  products: PlannedProduct[];
+}
+
+export function planRows({ rows }: ProductsDocument, loaded: Loaded): Rows {
+  const reservations = new SkuReservations(loaded, rows);
+  const plan: Rows = { problems: [], products: [] };
+  for (const row of rows) planRow(plan, row, loaded, reservations);
+  return plan;
+}
+
+function planRow(
+  plan: Rows,
+  row: DecodedProduct,
+  loaded: Loaded,
+  reservations: SkuReservations,
+): void {
+  const target = findTarget(row, loaded);
+  if ("problems" in target) {
+    reservations.reserveSku(row);
+    for (const problem of target.problems) plan.problems.push(problem);
+    return;
+  }
+  const { current } = target;
+  const place = { product: row.product, sku: row.sku ?? current?.sku };
+  const reservation = reservations.reserve(row, current);
+  const { fields, problems } = applyPatch(current, row.patch, row.unread);
+  // The row that a new product conflicts with may have the fields that it
+  // lacks.
+  const told = "clash" in reservation
+    ? problems.filter(({ code }) => code !== "required")
+    : problems;
+  for (const detail of detailsOf(row, place, told)) plan.problems.push(detail);
+  if ("clash" in reservation) {
+    plan.problems.push({ ...place, ...reservation.clash });
+    return;
+  }
+  const planned = planProduct(row, current, fields);
+  plan.products.push({ ...planned, takesSkuOf: reservation.takesSkuOf });
+}
+
+/**
+ * The product that a row addresses, null for a new one; or the problem with the
+ * address, nothing if it is already reported.
+ */
+type Target = { current: Product | null } | { problems: Detail[] };
+
+function findTarget(row: DecodedProduct, { byId, bySku }: Loaded): Target {
+  if (row.id !== null) {
+    const current = byId.get(row.id);
+    return current === undefined ? { problems: [unknownId(row)] } : { current };
+  }
+  if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
+  if (row.unread.has("id")) return { problems: [] };
+  const problems = withoutAddress(row);
+  // Only a new product can have an invalid SKU, which is already reported.
+  return row.unread.has("sku")
+    ? { problems: problems.filter(({ field }) => field !== "sku") }
+    : { problems };
+}
+
+/** All fields that a new product lacks, and how to address a stored product. */
+function withoutAddress(row: DecodedProduct): Detail[] {
+  return detailsOf(row, {}, applyPatch(null, row.patch, row.unread).problems)
+    .map((detail) =>
+      detail.field !== "sku" ? detail : {
+        ...detail,
+        message: "sku is missing; a product is addressed by <sku> or <id>.",
+      }
+    );
+}
+
+/** Problems of a row's fields; of a field that was not sent, on its line. */
+function detailsOf(
+  row: DecodedProduct,
+  place: Pick<Detail, "sku">,
+  problems: readonly FieldProblem[],
+): Detail[] {
+  return problems.map((problem) => {
+    const line = lineOf(row, problem.field);
+    return fieldDetail(problem, { product: row.product, ...place, line });
+  });
+}
+
+function unknownId(row: DecodedProduct): Detail {
+  return {
+    product: row.product,
+    ...(row.sku !== null && { sku: row.sku }),
+    line: lineOf(row, "id"),
+    field: "id",
+    code: "unknown_id",
+    message:
+      `id ${quote(row.id!)} is not one of your products; leave <id> out to ` +
+      "address a product by its SKU.",
+  };
+}
+
+function planProduct(
+  row: DecodedProduct,
+  before: Product | null,
+  after: ProductFields,
+): Omit<PlannedProduct, "takesSkuOf"> {
+  const asksImages = row.patch.images !== undefined;
+  const result = before === null
+    ? "created"
+    : sameFields(before, after)
+    ? "unchanged"
+    : "updated";
+  return { row, result, before, after, asksImages };
+}
