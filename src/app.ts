@@ -48,6 +48,8 @@ const PROBES_OF_A_BURST = 32;
 const LOOPBACK = "127.0.0.1";
 /** How long requests in flight may take to end when the service stops. */
 const DRAIN_MS = 4_000;
+/** How long a portion of maintenance, which a stalled disk holds up, may last. */
+const MAINTENANCE_STOP_MS = 2_000;
 /** Requests that wait for other hosts are answered with 503 after this long. */
 const ENDING_MS = 2_000;
 
@@ -173,13 +175,18 @@ export async function openApp(
   if (config.roles.includes("webhooks")) {
     startWebhooks(services, stack, isAlone);
   }
-  const maintenance = maintenanceOf(
-    services,
-    config.roles,
-    (role) => config.databaseUrl !== null || locks.take(role),
+  const maintenance = config.roles.map((role) =>
+    maintenanceOf(
+      services,
+      role,
+      () => config.databaseUrl !== null || locks.take(role),
+    )
   );
-  if (maintain) maintenance.start();
-  stack.defer(() => maintenance.stop());
+  if (maintain) { for (const jobs of maintenance) jobs.start(); }
+  stack.defer(() => {
+    const stopped = Promise.all(maintenance.map((jobs) => jobs.stop()));
+    return within(deps.clock, MAINTENANCE_STOP_MS, stopped);
+  });
   const url = config.roles.includes("api")
     ? listenForAll(services, stack, listen, ending)
     : null;

@@ -153,19 +153,22 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   },
 ];
 
-/** The jobs of these roles; `isOurs`: whether this process runs them. */
+/**
+ * The jobs of a role; `isOurs`: whether this process runs them. Each role has a
+ * loop of its own, because an image store that stalls holds up its jobs.
+ */
 export function maintenanceOf(
   services: MaintenanceServices,
-  roles: readonly Role[],
-  isOurs: (role: Role) => boolean,
+  role: Role,
+  isOurs: () => boolean,
 ): PeriodicJobs {
-  const jobs = MAINTENANCE.filter(({ role }) => roles.includes(role));
+  const jobs = MAINTENANCE.filter((job) => job.role === role);
   return new PeriodicJobs(
-    "maintenance",
-    jobs.map(({ name, role, everyMs, run }) => ({
+    `${role}_maintenance`,
+    jobs.map(({ name, everyMs, run }) => ({
       name,
       everyMs,
-      isOurs: () => isOurs(role),
+      isOurs,
       run: () => run(services),
       ended: (outcome) => countRun(services, name, outcome),
     })),

@@ -110,7 +110,7 @@ export class ImageBench implements AsyncDisposable {
 
   /** Starts the maintenance jobs of a process of this role. */
   startMaintenance(): void {
-    const jobs = maintenanceOf(this, ["images"], () => true);
+    const jobs = maintenanceOf(this, "images", () => true);
     jobs.start();
     this.#maintenance.push(jobs);
   }
