@@ -20,6 +20,7 @@ import { DELIVERIES } from "./webhooks/webhook.ts";
 import { diskThreads } from "./images/storage/disk_call.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { checkGuard } from "./net/guard.ts";
+import { lookupSlots } from "./net/names.ts";
 import { type Network, Outbound } from "./net/outbound.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { SandboxPage, Services } from "./services.ts";
@@ -98,7 +99,8 @@ export async function openApp(
   options: AppOptions = {},
 ): Promise<App> {
   const { sandbox, maintain = true } = options;
-  const { images, network = {}, listen = newListener } = options;
+  const { images, listen = newListener } = options;
+  const network = { lookups: lookupSlots(deps.clock), ...options.network };
   await checkGuard(deps.clock);
   const least = leastBodyBudget(config);
   if (config.bodyBudget < least) {

@@ -8,6 +8,7 @@ import { limitTime } from "./time_limit.ts";
 import { type AllowList, isBlocked, isBlockedName } from "./addresses.ts";
 import { duration, OutboundError } from "./errors.ts";
 import { shareByTime } from "../lib/limits.ts";
+import type { Monotonic } from "../lib/usage.ts";
 import { type Permit, WaitList } from "../lib/wait_list.ts";
 
 /**
@@ -19,6 +20,10 @@ export type Resolver = (name: string) => Promise<readonly string[]>;
 // after its caller has. File access uses the same pool of 32 threads in Deno,
 // and look-ups beyond those would time out while they wait for a thread.
 const LOOKUPS_AT_ONCE = 24;
+
+/** Slots for look-ups; all clients of one thread have to share them. */
+export const lookupSlots = (clock: Monotonic): WaitList =>
+  new WaitList(clock, { limit: shareByTime(LOOKUPS_AT_ONCE) });
 
 const FRESH_MS = 5_000;
 const FAILURE_FRESH_MS = 1_000;
@@ -38,6 +43,8 @@ export interface NamesOptions {
   allow: AllowList;
   timeoutMs: number;
   clock: Clock;
+  /** Those of a client that is alone on its thread by default. */
+  slots?: WaitList;
 }
 
 interface Entry {
@@ -61,9 +68,7 @@ export class Names {
 
   constructor(options: NamesOptions) {
     this.#options = options;
-    this.#slots = new WaitList(options.clock, {
-      limit: shareByTime(LOOKUPS_AT_ONCE),
-    });
+    this.#slots = options.slots ?? lookupSlots(options.clock);
   }
 
   /**

@@ -43,6 +43,8 @@ export interface Network {
   resolve: Resolver;
   dial: Dial;
   secure: Secure;
+  /** The slots for look-ups, which clients of one thread share. */
+  lookups?: WaitList;
 }
 
 /** Plain data but for the network and the clock. */
@@ -165,6 +167,7 @@ export class Outbound {
       allow: allowList(options.allowPrivate),
       timeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       clock: this.#clock,
+      slots: options.lookups,
     });
     const { perOrigin = Infinity, total = Infinity, burst } = options;
     this.#slots = new WaitList(
