@@ -1,5 +1,6 @@
 /** Writes the API reference, a chapter of the handbook, from the tables. */
 import type { Generated } from "../docs/page.ts";
+import type { SearchEntry } from "../docs/search_index.ts";
 import { escaped } from "../lib/markup.ts";
 import { type Endpoint, errorsOf, PATH_PARAMETERS } from "./endpoint.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
@@ -191,6 +192,21 @@ export function apiReference(endpoints: readonly Endpoint[]): Generated {
 ${table(title, ["what it does", "request"], rows)}`;
   });
   return { html: html.join("\n"), sections: pageLinks(endpoints) };
+}
+
+/** The endpoints, for the search. */
+export function referenceEntries(
+  endpoints: readonly Endpoint[],
+): SearchEntry[] {
+  return endpoints.map((endpoint) => {
+    const { operation, method, path, title, about } = endpoint;
+    return {
+      path: `/docs/${pageOf(endpoint)}#${operation}`,
+      chapter: "API reference",
+      section: `${title}, ${method} ${path}`,
+      text: about,
+    };
+  });
 }
 
 /** One page of the reference. */

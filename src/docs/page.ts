@@ -1,4 +1,4 @@
-/** Renders the pages of the handbook: plain HTML without scripts. */
+/** Renders the pages of the handbook: plain HTML, but for the search. */
 import { type Chapter, PARTS } from "./chapters.ts";
 import { headingsOf, render } from "./markdown.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
@@ -94,11 +94,17 @@ function page(title: string, nav: string, main: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Seller interface: ${title}</title>
 <link rel="stylesheet" href="/docs.css">
+<script src="/docs/search.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header><a href="/docs">Seller interface: handbook</a>
-<a href="/">The page</a> <a href="/openapi.json">OpenAPI</a></header>
+<a href="/">The page</a> <a href="/openapi.json">OpenAPI</a>
+<form id="search" role="search" hidden>
+<label>Search <input type="search" autocomplete="off"></label>
+<span role="status"></span>
+<ul></ul>
+</form></header>
 ${nav}
 <main id="main">
 ${main}

@@ -4,6 +4,7 @@ import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { CHAPTERS, PARTS } from "../../src/docs/chapters.ts";
 import { headingId, render } from "../../src/docs/markdown.ts";
 import { chapterPage } from "../../src/docs/page.ts";
+import type { SearchEntry } from "../../src/docs/search_index.ts";
 import { boot } from "../support/app.ts";
 import { chapters, readme } from "../support/handbook.ts";
 
@@ -45,6 +46,8 @@ Deno.test("the README lists the chapters in the order of /docs, with their title
   assertEquals(listed, lines);
 });
 
+const SEARCH = '<script src="/docs/search.js" defer></script>';
+
 Deno.test("no page needs a key, a script, or anything from elsewhere", async () => {
   await using app = await boot();
   for (const path of PATHS) {
@@ -52,9 +55,15 @@ Deno.test("no page needs a key, a script, or anything from elsewhere", async () 
     assertEquals(status, 200, path);
     assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
     const policy = headers.get("content-security-policy")!;
-    assertStringIncludes(policy, "default-src 'none'; style-src 'self';");
-    assert(!/<script|<style|\sstyle=|\son\w+=|<img|<iframe/i.test(text), path);
-    assert(!/\ssrc=|<link[^>]+"https?:/.test(text), path);
+    assertStringIncludes(
+      policy,
+      "default-src 'none'; style-src 'self'; script-src 'self'; " +
+        "connect-src 'self';",
+    );
+    assertStringIncludes(text, '<form id="search" role="search" hidden>');
+    const rest = text.replace(SEARCH, "");
+    assert(!/<script|<style|\sstyle=|\son\w+=|<img|<iframe/i.test(rest), path);
+    assert(!/\ssrc=|<link[^>]+"https?:/.test(rest), path);
   }
   const style = await app.call("/docs.css", { key: null });
   assertEquals(
@@ -87,6 +96,28 @@ Deno.test("every link of every page leads to a page and to an id in it", async (
       }
     }
   }
+});
+
+Deno.test("the search looks through every section and every endpoint", async () => {
+  await using app = await boot();
+  const { status, text } = await app.call("/docs/search.json", { key: null });
+  assertEquals(status, 200);
+  const entries: SearchEntry[] = JSON.parse(text);
+  for (const { path } of entries) {
+    const [page, id] = path.split("#");
+    if (id === undefined) continue;
+    const { text } = await app.call(page, { key: null });
+    assert(idsOf(text).includes(id), path);
+  }
+  const paths = new Set(entries.map(({ path }) => path));
+  assertEquals(paths.size, entries.length);
+  for (const { name } of CHAPTERS) assert(paths.has(`/docs/${name}`), name);
+  assert(paths.has("/docs/api-uploads#undoUpload"));
+  const repeat = entries.find(({ path }) =>
+    path === "/docs/upload#repeat-a-request-safely"
+  )!;
+  assertEquals(repeat.section, "Repeat a request safely");
+  assertStringIncludes(repeat.text, "an Idempotency-Key of up to 255");
 });
 
 Deno.test("the whole text of a chapter is shown", async () => {

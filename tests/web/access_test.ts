@@ -252,3 +252,24 @@ browserTest(
     assertEquals(tab.faults, []);
   },
 );
+
+browserTest("the handbook is searched in the browser", async (openTab) => {
+  await using app = await boot();
+  await using tab = await openTab({ width: 360 });
+  const { page } = tab;
+  await page.goto(`${app.url}/docs/quick-start`);
+  const field = page.getByRole("searchbox", { name: "Search" });
+  await field.fill("repeat SAFELY");
+  const link = page.getByRole("link", {
+    name: "Upload products: Repeat a request safely",
+  });
+  await link.waitFor();
+  assertEquals(await cutOff(tab), 0);
+  await field.fill("no such word anywhere");
+  await page.getByText("0 found").waitFor();
+  await field.fill("undo");
+  await page.getByRole("link", { name: "API reference: Take an upload back" })
+    .first().click();
+  await page.waitForURL("**/docs/api-uploads#undoUpload");
+  assertEquals(tab.faults, []);
+});

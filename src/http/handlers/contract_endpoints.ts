@@ -3,6 +3,7 @@ import { VERSION } from "../../version.ts";
 import {
   apiReference,
   REFERENCE_PAGES,
+  referenceEntries,
   referencePage,
 } from "../../contracts/docs.ts";
 import { openApi } from "../../contracts/openapi.ts";
@@ -14,17 +15,21 @@ import clientTypes from "../../client/dist/client.d.ts" with { type: "text" };
 import alerts from "../../docs/alerts.yml" with { type: "text" };
 import dashboard from "../../docs/dashboard.json" with { type: "text" };
 import style from "../../docs/docs.css" with { type: "text" };
+import search from "../../docs/search.js" with { type: "text" };
 import { chapterPage, contentsPage, generatedPage } from "../../docs/page.ts";
+import { searchEntries } from "../../docs/search_index.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { Handler } from "../server/context.ts";
 import { endpoint } from "../server/route.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
-/** Forbids external content, scripts and inline styles. */
+/** Forbids external content, and inline scripts and styles. */
 const DOCS_POLICY = {
   "Content-Security-Policy": [
     "default-src 'none'",
     "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -39,12 +44,13 @@ export const getDocs = endpoint({
   answers: { type: "text/html" },
 }, published("text/html", contentsPage, DOCS_POLICY));
 
-/** Files that chapters link to for download. */
+/** Files that chapters link to for download, and the search. */
 const FILES: readonly (readonly [string, Handler])[] = [
   ["alerts.yml", published("application/yaml", () => alerts)],
   ["client.js", published("text/javascript", () => client)],
   ["client.d.ts", published("application/typescript", () => clientTypes)],
   ["dashboard.json", published("application/json", () => dashboard)],
+  ["search.js", published("text/javascript", () => search)],
 ];
 
 /** Calls `endpoints` when the reference is requested. */
@@ -69,6 +75,14 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
       : undefined;
     add(chapter.name, () => chapterPage(chapter, generate));
   }
+  pages.set(
+    "search.json",
+    published("application/json", () =>
+      JSON.stringify([
+        ...CHAPTERS.flatMap(searchEntries),
+        ...referenceEntries(endpoints()),
+      ])),
+  );
   for (const name of REFERENCE_PAGES) {
     const write = () => referencePage(endpoints(), name);
     add(name, () => generatedPage(REFERENCE, write()));
