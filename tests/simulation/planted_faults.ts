@@ -388,7 +388,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: "images/worker/role.ts",
     from: "db.write((tx) => this.#recordEnds(tx, no, jobs)),",
     to: `db.write((tx) =>
-            this.#recordEnds(tx, no, jobs.filter(({ end }) => end === "released"))
+            this.#recordEnds(tx, no, jobs.filter(({ end }) => end === null))
           ),`,
   },
   {
