@@ -53,7 +53,7 @@ export function generatedPage(
   parent: Chapter,
   { html, sections }: Generated,
 ): string {
-  const title = /<h1>(.*?)<\/h1>/.exec(html)![1];
+  const title = html.slice("<h1>".length, html.indexOf("</h1>"));
   return page(title, navigation({ chapter: parent, sections }), html);
 }
 

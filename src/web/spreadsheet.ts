@@ -304,7 +304,7 @@ function sendable(text: string): string {
 /** The entries of a list in one cell. An address may hold a comma itself. */
 function split(list: ListField, text: string, commas: boolean): string[] {
   const ends = list === "images"
-    ? /(?:[|;\s]|,\s|,(?=https?:))+/
+    ? /[|;\s]|,\s|,(?=https?:)/
     : commas
     ? /[|;\n]+|(?<!\\),\s*/
     : /[|;\n]+/;
