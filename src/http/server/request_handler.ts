@@ -97,12 +97,15 @@ export class RequestHandler {
       origin,
     );
     this.#handling++;
-    const response = await this.#respond(exchange);
-    await this.#services.deps.maybe?.("answer ready");
-    this.#handling--;
-    return request.method === "HEAD"
-      ? withoutBody(response, bytesOf(exchange.sent))
-      : response;
+    try {
+      const response = await this.#respond(exchange);
+      await this.#services.deps.maybe?.("answer ready");
+      return request.method === "HEAD"
+        ? withoutBody(response, bytesOf(exchange.sent))
+        : response;
+    } finally {
+      this.#handling--;
+    }
   }
 
   async #respond(exchange: Exchange): Promise<Response> {
