@@ -75,7 +75,8 @@ function setting(
 ): () => void {
   const change = (fn: typeof begin, connections: Iterable<DatabaseSync>) =>
     machine.withoutFailures(() => {
-      for (const connection of connections) fn(connection);
+      // The application closes some of its own accord.
+      for (const one of connections) if (one.isOpen) fn(one);
     });
   const atOpening = (connection: DatabaseSync) => change(begin, [connection]);
   change(begin, machine.connections);
