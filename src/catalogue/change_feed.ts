@@ -5,7 +5,7 @@
  * `database/change_numbers.ts` says how each engine assigns numbers.
  */
 import type { ProductChange } from "./product.ts";
-import { imageIdOf } from "../images/image.ts";
+import { urlKey } from "../images/image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
   type Change,
@@ -23,11 +23,15 @@ export function takeChange(tx: Tx): Promise<Change> {
   return tx.once("change", () => tx.takeChanges(1));
 }
 
-/** Records which images these products of a seller show now. */
+/**
+ * Records which images these products of a seller show now. `images` has every
+ * URL that is new to one of them.
+ */
 export async function linkImages(
   tx: Tx,
   sellerNo: number,
   products: readonly ProductChange[],
+  images: ReadonlyMap<string, { id: string }>,
 ): Promise<void> {
   const added: Param[][] = [];
   const removed: Param[][] = [];
@@ -36,15 +40,16 @@ export async function linkImages(
     const former = new Set(before?.images.map(({ url }) => url));
     for (const { url } of after?.images ?? []) {
       if (former.delete(url)) continue;
-      added.push([sellerNo, imageIdOf(url), after!.id]);
+      added.push([sellerNo, images.get(url)!.id, after!.id]);
     }
     for (const url of former) {
-      removed.push([sellerNo, imageIdOf(url), before!.id]);
+      removed.push([sellerNo, before!.id, sellerNo, urlKey(url)]);
     }
   }
   await tx.runMany(
     `DELETE FROM product_images
-     WHERE seller_no = ? AND image_id = ? AND product_id = ?`,
+     WHERE seller_no = ? AND product_id = ? AND image_id =
+       (SELECT id FROM images WHERE seller_no = ? AND url_key = ?)`,
     removed,
   );
   await tx.runMany(

@@ -17,7 +17,7 @@ export async function deleteProduct(
     const before = await lockBySkuOrId(tx, seller.no, skuOrId);
     if (before === null) throw notFound("product");
     const changes = [rowChange({ before, after: null })];
-    await linkImages(tx, seller.no, changes);
+    await linkImages(tx, seller.no, changes, new Map());
     await writeProducts(tx, seller, changes);
   }, { owner: seller.id, changes: true });
 }

@@ -9,6 +9,7 @@ import type { ServiceError } from "../lib/errors.ts";
 import { takeImages, type TakenImages } from "../images/requests.ts";
 import { whyInactive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
+import type { Services } from "../services.ts";
 import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
 import { type KeyUse, usedBefore } from "./idempotency.ts";
 import type { FoundKey } from "./idempotency_rows.ts";
@@ -70,7 +71,7 @@ export interface Locked extends Loaded {
 /** Everything is sent before the first answer is waited for. */
 export async function loadLocked(
   tx: Tx,
-  config: Config,
+  { config, deps }: Pick<Services, "config" | "deps">,
   wanted: WantedForWrite,
 ): Promise<Locked> {
   const { seller, ids, skus, use } = wanted;
@@ -79,7 +80,7 @@ export async function loadLocked(
   await waitForSkus(tx, seller.no, skus);
   const [inactive, images, used, quota, products] = await Promise.all([
     whyInactive(tx, seller),
-    takeImages(tx, seller.no, wanted.images),
+    takeImages(tx, seller.no, wanted.images, deps.ids.uuid),
     usedBefore(tx, seller, use),
     readQuota(),
     lockProducts(tx, seller.no, { ids, skus }),

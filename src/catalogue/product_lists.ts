@@ -3,10 +3,10 @@
  * change.
  */
 import {
-  imageIdOf,
   type ImageState,
   type ImageType,
   type ShownImage,
+  urlKey,
 } from "../images/image.ts";
 import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
@@ -284,10 +284,10 @@ export async function shownImages(
     products.flatMap(({ images }) => images.map(({ url }) => url)),
   );
   const shown = new Map<string, ShownImage>();
-  for (const list of inLists(Array.from(urls, imageIdOf))) {
+  for (const list of inLists(Array.from(urls, urlKey))) {
     const rows = await sql.all<ImageRow>(
       `SELECT url, state, sha256, type, width, height, code, message
-       FROM images WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+       FROM images WHERE seller_no = ? AND url_key IN (${marks(list.length)})`,
       [sellerNo, ...list],
     );
     for (const row of rows) shown.set(row.url, toShown(row));

@@ -27,7 +27,7 @@ export async function removeProducts(
     products.values(),
     (before) => rowChange({ before, after: null }),
   );
-  await linkImages(tx, seller.no, changes);
+  await linkImages(tx, seller.no, changes, new Map());
   await writeProducts(tx, seller, changes);
   return changes.length;
 }

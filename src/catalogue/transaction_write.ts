@@ -103,7 +103,7 @@ export async function writeTransaction(
     await askForImages(services, tx, request, { taken, results });
   }
   await dropUnasked(tx, seller.no, taken, distinct.map(({ url }) => url));
-  await linkImages(tx, seller.no, [...changes.values()]);
+  await linkImages(tx, seller.no, [...changes.values()], taken);
   if (use !== null) await useKey(tx, upload, use);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;

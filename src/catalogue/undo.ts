@@ -104,7 +104,7 @@ async function store(
   const used = await usedBefore(tx, seller, use);
   if (used !== null) return { transactionId: used.transaction_id };
   const draft = await readDraft(tx, services, undo);
-  const loaded = await loadLocked(tx, services.config, {
+  const loaded = await loadLocked(tx, services, {
     seller,
     ...namedBy(draft),
     images: formerImages(draft.steps),

@@ -208,7 +208,7 @@ async function store(
   const { document, source, probed } = draft;
   const wanted = { seller, ...namedBy(document), images: probed.keys(), use };
   const { config } = services;
-  const loaded = await loadLocked(tx, config, wanted);
+  const loaded = await loadLocked(tx, services, wanted);
   const { used, images } = loaded;
   if (used !== null) {
     await dropUnasked(tx, seller.no, images, []);

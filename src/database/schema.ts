@@ -303,8 +303,9 @@ const images: Table = {
   name: "images",
   columns: {
     seller_no: "integer",
-    // from the URL
     id: "id",
+    // the URL, or of a long one its beginning and hash
+    url_key: "text",
     state: "text",
     // while the job waits
     due_at: "integer?",
@@ -333,6 +334,7 @@ const images: Table = {
     url: "text",
   },
   key: "seller_no, id",
+  unique: ["seller_no, url_key"],
   indexes: {
     images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
     images_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",

@@ -30,15 +30,19 @@ export type ImageState =
   | "failed"
   | "pruned";
 
+/** The most characters of a URL that is its own key. */
+const KEY_LENGTH = 500;
+
 /**
- * The id of the image with this URL among those of a seller: a UUID (version 8)
- * from its SHA-256, so the key finds a URL of any length.
+ * The key of a URL among those of a seller: the URL, as URLs that come together
+ * are often alike, and then lie together in the index. Of a long one its
+ * beginning and its hash, as an entry of an index of PostgreSQL has 2,704 bytes
+ * at most.
  */
-export function imageIdOf(url: string): string {
-  const hex = hash("sha256", url);
-  const part = (from: number, to: number) => hex.slice(from, to);
-  return `${part(0, 8)}-${part(8, 12)}-8${part(12, 15)}-8${part(15, 18)}-` +
-    part(18, 30);
+export function urlKey(url: string): string {
+  if (url.length <= KEY_LENGTH) return url;
+  const beginning = url.slice(0, KEY_LENGTH).toWellFormed();
+  return `${beginning} ${hash("sha256", url, "base64url")}`;
 }
 
 /** An image as a product shows it, independent of any running job. */
@@ -216,6 +220,7 @@ export const RETRY_AFTER_LIMIT_MS = 15 * 60_000;
 /** The queue of images. */
 export const IMAGES: LeaseQueue = {
   table: "images",
+  order: "url_key",
   longestPauseMs: RETRY_AFTER_LIMIT_MS,
   neverPutOff: "FALSE",
 };

@@ -4,7 +4,7 @@
  * `rows/outcomes.ts` handle the jobs.
  */
 import { originsOf } from "../lib/url.ts";
-import { imageIdOf, type ImageState } from "./image.ts";
+import { type ImageState, urlKey } from "./image.ts";
 import {
   inLists,
   marks,
@@ -51,6 +51,7 @@ export interface AskedImage {
 export const ASKED = "id, state, lease_id, attempts, after_attempt";
 
 interface TakenImage extends AskedImage {
+  url_key: string;
   sha256: string | null;
   validator: string | null;
 }
@@ -71,55 +72,66 @@ export interface RequestedCounts {
 
 /**
  * Locks the images of these URLs, and inserts those that the seller has not
- * named before. All are locked in the order of their ids and before any product,
+ * named before. All are locked in the order of their keys and before any product,
  * as jobs that end do it: else two writes could wait for each other.
  */
 export async function takeImages(
   tx: Tx,
   sellerNo: number,
   named: Iterable<string>,
+  uuid: () => string,
 ): Promise<TakenImages> {
   const urls = [...new Set(named)];
   const origins = originsOf(urls);
   const images = urls.map((url, i) => ({
-    id: imageIdOf(url),
+    id: uuid(),
+    key: urlKey(url),
     url,
     origin: origins[i],
-  })).sort(byId);
+  }));
+  images.sort((a, b) => a.key < b.key ? -1 : 1);
   const at = tx.now();
-  const ids = images.map(({ id }) => id);
   // Both are sent before anything that the caller sends next.
   const [, rows] = await together(
     tx.runMany(
       TAKE,
-      images.map(({ id, url, origin }) => [sellerNo, id, url, origin, at]),
+      images.map(({ id, key, url, origin }) => [
+        sellerNo,
+        id,
+        key,
+        url,
+        origin,
+        at,
+      ]),
     ),
-    takenRows(tx, sellerNo, ids),
+    takenRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
   );
-  return new Map(images.map(({ id, url }) => [url, rows.get(id)!]));
+  const byKey = new Map(rows.map((row) => [row.url_key, row]));
+  return new Map(images.map(({ key, url }) => [url, byKey.get(key)!]));
 }
 
 /** Inserts the row of a URL, or locks it. */
-const TAKE = `INSERT INTO images (seller_no, id, url, origin, state, attempts,
-     crashes, created_at)
-   VALUES (?, ?, ?, ?, 'new', 0, 0, ?)
-   ON CONFLICT (seller_no, id) DO UPDATE SET state = images.state`;
+const TAKE = `INSERT INTO images (seller_no, id, url_key, url, origin, state,
+     attempts, crashes, created_at)
+   VALUES (?, ?, ?, ?, ?, 'new', 0, 0, ?)
+   ON CONFLICT (seller_no, url_key) DO UPDATE SET state = images.state`;
 
 async function takenRows(
   tx: Tx,
   sellerNo: number,
-  ids: readonly string[],
-): Promise<Map<string, TakenImage>> {
+  column: "id" | "url_key",
+  values: readonly string[],
+): Promise<TakenImage[]> {
   const lists = await together(
-    ...inLists(ids).map((list) =>
+    ...inLists(values).map((list) =>
       tx.all<TakenImage>(
-        `SELECT ${ASKED}, sha256, validator FROM images
-         WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+        `SELECT ${ASKED}, url_key, sha256, validator FROM images
+         WHERE seller_no = ? AND ${column} IN (${marks(list.length)})`,
         [sellerNo, ...list],
       )
     ),
   );
-  return new Map(lists.flat().map((image) => [image.id, image]));
+  return lists.flat();
 }
 
 /** Deletes the rows that a write inserted and does not ask for. */
@@ -217,11 +229,6 @@ export async function askFor(
   );
 }
 
-/** Compares by id: the order in which images of a seller are locked. */
-export function byId(a: { id: string }, b: { id: string }): number {
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-}
-
 /**
  * Retries the failed images of a transaction. Returns how many references those
  * are; 0 if none has failed. The transaction is then unfinished again.
@@ -233,9 +240,10 @@ export async function retryImages(
   at: number,
 ): Promise<number> {
   const failed = await tx.all<{ ordinal: number; refs: number; id: string }>(
-    `SELECT ordinal, refs, image_id AS id FROM transaction_images
-     WHERE seller_no = ? AND transaction_id = ? AND status = 'failed'
-     ORDER BY image_id, ordinal`,
+    `SELECT t.ordinal, t.refs, i.id FROM transaction_images t
+       JOIN images i ON i.seller_no = t.seller_no AND i.id = t.image_id
+     WHERE t.seller_no = ? AND t.transaction_id = ? AND t.status = 'failed'
+     ORDER BY i.url_key`,
     [seller.no, transactionId],
   );
   if (failed.length === 0) return 0;
@@ -243,7 +251,9 @@ export async function retryImages(
     "UPDATE images SET state = state WHERE seller_no = ? AND id = ?",
     failed.map(({ id }) => [seller.no, id]),
   );
-  const taken = await takenRows(tx, seller.no, failed.map(({ id }) => id));
+  const ids = failed.map(({ id }) => id);
+  const rows = await takenRows(tx, seller.no, "id", ids);
+  const taken = new Map(rows.map((row) => [row.id, row]));
   await askFor(tx, seller.no, [...taken.values()], at);
   await tx.runMany(
     `UPDATE transaction_images SET status = 'pending', attempts = 0,

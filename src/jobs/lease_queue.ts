@@ -25,6 +25,8 @@ export interface LeaseQueue {
   table: string;
   /** The longest time that a row is put off, in milliseconds. */
   longestPauseMs: number;
+  /** The column in whose order rows of a seller are locked. */
+  order: string;
   /** A condition of rows that are never put off. */
   neverPutOff: string;
 }
@@ -38,6 +40,8 @@ export interface Leased {
   sellerNo: number;
   id: string;
   lease: string;
+  /** Its place in the order in which rows are locked; by default the id. */
+  order?: string;
 }
 
 /**
@@ -144,12 +148,14 @@ export async function release(
 /** At most `limit` leases that ended at `by` (Unix milliseconds) or before. */
 export function expired(
   sql: Sql,
-  { table }: LeaseQueue,
+  { table, order }: LeaseQueue,
   by: number,
   limit: number,
 ): Promise<Leased[]> {
   return sql.all<Leased>(
-    `SELECT seller_no AS "sellerNo", id, lease_id AS lease FROM ${table}
+    `SELECT seller_no AS "sellerNo", id, lease_id AS lease,
+       ${order} AS "order"
+     FROM ${table}
      WHERE ${LEASED} AND lease_until <= ? ORDER BY lease_until LIMIT ?`,
     [Math.min(by, Number.MAX_SAFE_INTEGER), limit],
   );
@@ -168,8 +174,9 @@ export async function heldLeases(
 
 /** Writes that change several rows of a seller lock them in this order. */
 function inLockOrder<T extends Leased>(rows: Iterable<T>): T[] {
+  const place = ({ id, order = id }: Leased) => order;
   return [...rows].sort((a, b) =>
-    a.sellerNo - b.sellerNo || (a.id < b.id ? -1 : 1)
+    a.sellerNo - b.sellerNo || (place(a) < place(b) ? -1 : 1)
   );
 }
 

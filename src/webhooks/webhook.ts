@@ -100,6 +100,7 @@ const LONGEST_RETRY_MS = (1 + RETRY_JITTER) *
 /** The queue of deliveries; a new one is never put off. */
 export const DELIVERIES: LeaseQueue = {
   table: "deliveries",
+  order: "id",
   longestPauseMs: LONGEST_RETRY_MS,
   neverPutOff: "failures = 0",
 };

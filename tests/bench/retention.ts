@@ -10,7 +10,7 @@ import type { Db } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { systemIds } from "../../src/deps.ts";
-import { imageIdOf } from "../../src/images/image.ts";
+import { urlKey } from "../../src/images/image.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import { PostgresServer } from "../support/postgres.ts";
@@ -38,13 +38,14 @@ const RESULTS = packResults(Array.from({ length: 250 }, (_, n) => ({
 
 async function fill(db: Db): Promise<void> {
   const seller = await db.read((sql) => sellerByName(sql, SELLER));
+  const image = systemIds.uuid();
   const url = "https://images.example/a.png";
   await db.write((tx) =>
     tx.run(
-      `INSERT INTO images (seller_no, id, url, origin, state, attempts, crashes,
-         created_at)
-       VALUES (?, ?, ?, 'https://images.example', 'failed', 5, 0, 0)`,
-      [seller.no, imageIdOf(url), url],
+      `INSERT INTO images (seller_no, id, url_key, url, origin, state, attempts,
+         crashes, created_at)
+       VALUES (?, ?, ?, ?, 'https://images.example', 'failed', 5, 0, 0)`,
+      [seller.no, image, urlKey(url), url],
     )
   );
   const now = Date.now();
@@ -67,7 +68,7 @@ async function fill(db: Db): Promise<void> {
         ids.flatMap((id) =>
           Array.from(
             { length: IMAGES },
-            (_, n) => [seller.no, id, n, imageIdOf(url), at],
+            (_, n) => [seller.no, id, n, image, at],
           )
         ),
       );

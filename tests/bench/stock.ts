@@ -1,6 +1,5 @@
 /** Many products and images, made by the database itself, with any engine. */
 import { DatabaseSync } from "node:sqlite";
-import { imageIdOf } from "../../src/images/image.ts";
 import { connectTo, type ServerSettings } from "../support/postgres.ts";
 
 /** Of a PostgreSQL that is to hold them: durable, as in production. */
@@ -20,8 +19,6 @@ export interface Stock {
 
 /** Rows 1 to `products`, and the hexadecimal digits of a number. */
 interface Dialect {
-  /** The id of an image, of its URL. */
-  imageId: (url: string) => string;
   rows: (products: number) => string;
   hex: (n: string, digits: number) => string;
   uuid: (text: string) => string;
@@ -34,16 +31,11 @@ const SQLITE: Dialect = {
       SELECT i FROM n)`,
   hex: (n, digits) => `printf('%0${digits}x', ${n})`,
   uuid: (text) => text,
-  imageId: (url) => `image_id(${url})`,
 };
 const POSTGRES: Dialect = {
   rows: (products) => `generate_series(0::bigint, ${products} - 1) AS n (i)`,
   hex: (n, digits) => `lpad(to_hex(${n}), ${digits}, '0')`,
   uuid: (text) => `(${text})::uuid`,
-  imageId: (url) =>
-    `(SELECT (left(hex, 12) || '8' || substr(hex, 13, 3) || '8' ||
-        substr(hex, 16, 15))::uuid
-      FROM encode(sha256((${url})::bytea), 'hex') AS hex)`,
 };
 
 /** SHA-256 of the n-th image, spread over all first digits. */
@@ -58,7 +50,7 @@ export function sha256Of(n: number): string {
  * there are none.
  */
 function fillings(
-  { rows, hex, uuid, imageId }: Dialect,
+  { rows, hex, uuid }: Dialect,
   { products, sellers }: Stock,
   hasImages: boolean,
 ): string[] {
@@ -89,12 +81,12 @@ function fillings(
   if (!hasImages) return ofProducts;
   return [
     ...ofProducts,
-    `INSERT INTO images (seller_no, id, url, origin, state, attempts, crashes,
+    `INSERT INTO images (seller_no, id, url_key, url, origin, state, attempts, crashes,
        created_at, sha256, type, bytes, width, height, stored_at)
-     SELECT ${seller}, ${imageId(url)}, ${url}, 'http://images.example',
+     SELECT ${seller}, ${uuid(id)}, ${url}, ${url}, 'http://images.example',
        'stored', 1, 0, 1, ${digest}, 'png', 1, 1, 1, 1 FROM ${all}`,
     `INSERT INTO product_images (seller_no, image_id, product_id)
-     SELECT ${seller}, ${imageId(url)}, ${uuid(id)} FROM ${all}`,
+     SELECT ${seller}, ${uuid(id)}, ${uuid(id)} FROM ${all}`,
   ];
 }
 
@@ -106,7 +98,6 @@ export function fillSqlite(
 ): void {
   const raw = new DatabaseSync(file);
   raw.exec("PRAGMA synchronous = OFF");
-  raw.function("image_id", (url) => imageIdOf(String(url)));
   raw.exec("BEGIN");
   for (const sql of fillings(SQLITE, stock, hasImages)) raw.exec(sql);
   raw.exec("COMMIT");

@@ -187,8 +187,11 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   };
   assertEquals(await look(), { due: [], expired: [] });
   hand.clock.advance(1);
-  const { sellerNo, id, lease } = job;
-  assertEquals(await look(), { due: [], expired: [{ sellerNo, id, lease }] });
+  const { sellerNo, id, lease, order } = job;
+  assertEquals(await look(), {
+    due: [],
+    expired: [{ sellerNo, id, lease, order }],
+  });
 });
 
 bothEngines.test("images: a released job is due at once and has lost nothing", async () => {

@@ -153,7 +153,7 @@ export class ImageBench implements AsyncDisposable {
         undoes: null,
       }, []);
       const urls = images.map(({ url }) => url);
-      const taken = await takeImages(tx, seller.no, urls);
+      const taken = await takeImages(tx, seller.no, urls, this.deps.ids.uuid);
       const request = { seller, transactionId, at, images };
       const counts = await requestImages(tx, request, taken);
       const finished = counts.pending === 0 ? at : null;

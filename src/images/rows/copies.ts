@@ -102,6 +102,7 @@ export interface ImageKey {
 }
 
 interface LookedAt extends ImageKey {
+  url_key: string;
   unneeded_since: number | null;
   needed: number;
   /** It has a copy or no upload names it: there is something to give up. */
@@ -120,13 +121,18 @@ export async function forgetUnneeded(
   { now, since }: { now: number; since: number },
 ): Promise<{ last: ImageKey | null; forgotten: number }> {
   const images = await tx.all<LookedAt>(
-    `SELECT seller_no AS "sellerNo", id, unneeded_since,
+    `SELECT seller_no AS "sellerNo", id, url_key, unneeded_since,
        CASE WHEN ${NEEDED} THEN 1 ELSE 0 END AS needed,
        CASE WHEN sha256 IS NOT NULL OR NOT ${NAMED}
          THEN 1 ELSE 0 END AS "isMore"
      FROM images WHERE (seller_no, id) > (?, ?)
      ORDER BY seller_no, id LIMIT ${STEP_ROWS}`,
     [after.sellerNo, after.id],
+  );
+  const last = images.length < STEP_ROWS ? null : images[STEP_ROWS - 1];
+  // As all writes lock the images of a seller.
+  images.sort((a, b) =>
+    a.sellerNo - b.sellerNo || (a.url_key < b.url_key ? -1 : 1)
   );
   await tx.runMany(
     "UPDATE images SET unneeded_since = ? WHERE seller_no = ? AND id = ?",
@@ -147,7 +153,6 @@ export async function forgetUnneeded(
   for (const [sellerNo, rows] of bySeller(old)) {
     await giveUp(tx, sellerNo, rows.map(({ id }) => id));
   }
-  const last = images.length < STEP_ROWS ? null : images[STEP_ROWS - 1];
   return { last, forgotten: old.length };
 }
 
@@ -199,7 +204,7 @@ export async function refetchCopies(
     const gone = `sha256 IN (${marks(list.length)})`;
     const found = await tx.all<AskedImage & { sellerNo: number }>(
       `SELECT seller_no AS "sellerNo", ${ASKED} FROM images WHERE ${gone}
-       ORDER BY seller_no, id /* FOR UPDATE */`,
+       ORDER BY seller_no, url_key /* FOR UPDATE */`,
       list,
     );
     for (const [sellerNo, images] of bySeller(found)) {

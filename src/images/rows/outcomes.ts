@@ -200,7 +200,7 @@ async function leasedRows(
       `SELECT ${ASKED}, sha256, validator FROM images
        WHERE seller_no = ? AND id IN (${marks(list.length)})
          AND lease_id IS NOT NULL
-       ORDER BY id /* FOR UPDATE */`,
+       ORDER BY url_key /* FOR UPDATE */`,
       [sellerNo, ...list],
     );
     for (const row of rows) found.set(row.id, row);
@@ -219,10 +219,10 @@ async function endJobs(
 ): Promise<void> {
   const others: Settlement[] = [];
   const stored: Settlement[] = [];
-  for (const { sellerNo, id, lease, outcome, ending } of ended) {
+  for (const { sellerNo, id, lease, order, outcome, ending } of ended) {
     const { state, attempt, code, message } = ending;
     const end = [state, attempt, code, message];
-    const row = { sellerNo, id, lease, dueAt: null };
+    const row = { sellerNo, id, lease, order, dueAt: null };
     if (outcome.kind === "stored") {
       const { sha256, type, bytes, width, height, validator } = outcome;
       const copy = [sha256, type, bytes, width, height, validator, at];
@@ -255,8 +255,8 @@ export async function recordCrashes(
   const again: Settlement[] = [];
   const failed: AttemptResult[] = [];
   const outcome = { kind: "failed", ...UNPROCESSABLE } as const;
-  for (const { crashes, id, lease } of jobs) {
-    const row = { sellerNo, id, lease };
+  for (const { crashes, id, lease, order } of jobs) {
+    const row = { sellerNo, id, lease, order };
     if (afterCrash(crashes + 1) === "failed") failed.push({ ...row, outcome });
     else again.push({ ...row, dueAt: at, values: [crashes + 1] });
   }

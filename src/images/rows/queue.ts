@@ -10,6 +10,8 @@ import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 export interface ImageJob {
   sellerNo: number;
   id: string;
+  /** As the rows of a seller are locked: the key of the URL. */
+  order: string;
   url: string;
   origin: string;
   /** The public id of its seller. */
@@ -24,7 +26,7 @@ export interface ImageJob {
 }
 
 /** A job under our lease. */
-export interface ClaimedImage extends ImageJob, Leased {
+export interface ClaimedImage extends ImageJob, Omit<Leased, "order"> {
   /** Bytes that the quota leaves for it. */
   room: number;
 }
@@ -98,7 +100,7 @@ export async function dueImages(
   limit: number,
 ): Promise<ImageJob[]> {
   const rows = await sql.all<JobRow>(
-    `SELECT seller_no AS "sellerNo", id, url, origin, attempts, crashes,
+    `SELECT seller_no AS "sellerNo", id, url_key AS "order", url, origin, attempts, crashes,
        COALESCE(bytes, 0) AS "copyBytes", sha256, type, validator
      FROM images WHERE seller_no = ? AND origin = ? AND due_at <= ?
      ORDER BY due_at, id LIMIT ?`,

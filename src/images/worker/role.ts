@@ -426,10 +426,10 @@ export class ImageRole implements BackgroundRole {
     const crashed: HeldImage[] = [];
     const released: HeldImage[] = [];
     for (const job of ended) {
-      const { id, lease, end } = job;
+      const { id, lease, order, end } = job;
       if (end === "crashed") crashed.push(job);
       else if (end === "released" || end === null) released.push(job);
-      else results.push({ sellerNo, id, lease, outcome: end });
+      else results.push({ sellerNo, id, lease, order, outcome: end });
     }
     const at = this.#services.deps.clock.now();
     await this.#settle(tx, sellerNo, results, at);

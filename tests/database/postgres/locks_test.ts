@@ -31,7 +31,7 @@ import {
   type ClaimedImage,
   claimImage,
 } from "../../../src/images/rows/queue.ts";
-import { IMAGES } from "../../../src/images/image.ts";
+import { IMAGES, urlKey } from "../../../src/images/image.ts";
 import { renew } from "../../../src/jobs/lease_queue.ts";
 import { BEFORE_ALL_IDS } from "../../../src/lib/ids.ts";
 import { requestImages, takeImages } from "../../../src/images/requests.ts";
@@ -155,7 +155,7 @@ class Two implements AsyncDisposable {
       images: { pending: 0, stored: 0, reused: 0, failed: 0 },
       undoes: null,
     }, []);
-    const taken = await takeImages(tx, this.seller.no, [url]);
+    const taken = await takeImages(tx, this.seller.no, [url], deps.ids.uuid);
     const counts = await requestImages(tx, {
       transactionId: id,
       seller: this.seller,
@@ -173,6 +173,7 @@ class Two implements AsyncDisposable {
     const job: ClaimedImage = {
       sellerNo: this.seller.no,
       id,
+      order: urlKey(url),
       url,
       origin: new URL(URL_A).origin,
       sellerId: this.seller.id,
@@ -289,10 +290,12 @@ Deno.test("renewing leases and asking for their images do not block each other",
     await ask(tx);
     await tx.run("UPDATE images SET due_at = NULL, lease_id = 'lease'");
   });
-  const rows = await both.rows("SELECT id FROM images ORDER BY id DESC");
+  const rows = await both.rows(
+    "SELECT id, url_key FROM images ORDER BY url_key DESC",
+  );
   const sellerNo = both.seller.no;
-  const held = (rows as { id: string }[])
-    .map(({ id }) => ({ sellerNo, id, lease: "lease" }));
+  const held = (rows as { id: string; url_key: string }[])
+    .map(({ id, url_key: order }) => ({ sellerNo, id, lease: "lease", order }));
   await both.interleave(
     ask,
     (sql) => sql.includes("FROM images"),
