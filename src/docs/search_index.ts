@@ -37,6 +37,6 @@ export function searchEntries({ name, text }: Chapter): SearchEntry[] {
 /** Without the marks of Markdown. */
 function plain(line: string): string {
   return line.replace(/^<!--.*-->$|^```\w*$|^\| -.*$/, "")
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/\[([^[\]]*)\]\([^()]*\)/g, "$1")
     .replace(/[|`*]/g, " ").replace(/ +/g, " ").trim();
 }
