@@ -1,7 +1,6 @@
 /** The problems of a table at their cells, and what mends them. */
 import { SCALAR_RULES, type ScalarField } from "../catalogue/fields.ts";
 import type { Detail } from "../client/mod.ts";
-import { withoutTrailing } from "../lib/trim.ts";
 import { mayBeConfirmed } from "./held.ts";
 import { type Target, TARGETS } from "./headers.ts";
 import { decimalOf, pointOf } from "./numbers.ts";
@@ -124,9 +123,9 @@ function offered(text: string): Remedy[] {
 
 /** The only number in a text, as a decimal; "" if there are more, or none. */
 function numberIn(text: string): string {
-  const numbers = text.match(/\d[\d.,\s\u00a0\u202f']*/g) ?? [];
+  const numbers = text.match(/\d(?:[\d.,\s']*[\d'])?/g) ?? [];
   if (numbers.length !== 1) return "";
-  const number = withoutTrailing(numbers[0], " .,\u00a0\u202f");
+  const [number] = numbers;
   const plain = decimalOf(number, [], pointOf([number]));
   return /^\d+(\.\d+)?$/.test(plain) && plain !== text ? plain : "";
 }
