@@ -17,7 +17,6 @@ import { hasCopies } from "./images/rows/copies.ts";
 import { IMAGES } from "./images/image.ts";
 import type { LeaseQueue } from "./jobs/lease_queue.ts";
 import { DELIVERIES } from "./webhooks/webhook.ts";
-import { diskThreads } from "./images/storage/disk_call.ts";
 import { imageStoreSettings, openImageStore } from "./images/storage/open.ts";
 import { checkGuard } from "./net/guard.ts";
 import { lookupSlots } from "./net/names.ts";
@@ -112,7 +111,6 @@ export async function openApp(
   }
   await using stack = new AsyncDisposableStack();
   const holders = new Holders();
-  holders.add("disk", diskThreads);
   const heavy = holders.add("heavy", heavyWork(deps));
   const metrics = new Metrics(
     config.databaseUrl === null ? "sqlite" : "postgres",
@@ -156,7 +154,10 @@ export async function openApp(
     health: new Health({ db, deps, holders }),
     network,
     outbound,
-    images: images ?? openImageStore(imageStoreSettings(config), deps.clock),
+    images: holders.add(
+      "image_store",
+      images ?? openImageStore(imageStoreSettings(config), deps.clock),
+    ),
     ending: ending.signal,
     sandbox,
   };

@@ -31,7 +31,10 @@ const MADE: Record<string, string[]> = {
   "images/worker/image_worker.ts Outbound": ["images"],
   "images/worker/image_worker.ts ImageFetcher": ["images"],
   "images/worker/download.ts WaitList": ["images"],
-  "images/storage/disk_call.ts WaitList": ["disk"],
+  "images/storage/disk_call.ts WaitList": ["image_store"],
+  "images/storage/open.ts FolderStore": ["image_store", "images"],
+  "images/storage/open.ts S3Client": ["image_store", "images"],
+  "images/storage/open.ts S3Store": ["image_store", "images"],
   "lib/wait_list.ts WaitList": ["heavy"],
   "net/names.ts WaitList": ["outbound", "deliveries"],
   "net/outbound.ts WaitList": ["outbound", "deliveries"],
@@ -39,8 +42,9 @@ const MADE: Record<string, string[]> = {
   "webhooks/worker/role.ts Outbound": ["deliveries"],
   // Made for one call and closed after it.
   "net/guard.ts Outbound": [],
-  // Its requests have time limits, and wait for nothing but each other.
-  "object_storage/client.ts WaitList": [],
+  // For one command.
+  "cli/object.ts S3Client": [],
+  "object_storage/client.ts WaitList": ["image_store", "images"],
 };
 /** Maps and counts, which are no classes of their own. */
 const OTHERS = ["keys", "requests"];

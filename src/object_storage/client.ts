@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "../deps.ts";
+import type { Held, Holder } from "../lib/holders.ts";
 import { inAll } from "../lib/limits.ts";
 import { WaitList } from "../lib/wait_list.ts";
 import { StoreError, type StoreErrorKind } from "../lib/store_error.ts";
@@ -64,19 +65,30 @@ export function sha256Hex(bytes: Uint8Array): string {
 }
 
 /** The requests of one process, with their limits. */
-export class S3Client {
+export class S3Client implements Required<Holder> {
   readonly #settings: S3Settings;
   readonly #clock: Clock;
   /** Signing keys by day, in the form the library caches them. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
   readonly #slots: WaitList;
   readonly #sending: WaitList;
+  /** Until their answers have been read or dropped. */
+  readonly #requests = new Set<S3Request>();
 
   constructor(settings: S3Settings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
     this.#slots = new WaitList(clock, { limit: inAll(IN_ALL) });
     this.#sending = new WaitList(clock, { limit: inAll(SENDING) });
+  }
+
+  held(): Held {
+    const { used, waiting } = this.#sending.held();
+    return { requests: this.#requests.size, sending: used, to_send: waiting };
+  }
+
+  oldestWaitMs(): number {
+    return Math.max(this.#slots.oldestWaitMs(), this.#sending.oldestWaitMs());
   }
 
   /** What the names of files start with in the bucket. */
@@ -140,11 +152,17 @@ export class S3Client {
     const signals = abort === undefined ? [] : [abort];
     const signal = AbortSignal.any([late.signal, ...signals]);
     const cancel = this.#clock.after(limit, () => late.abort());
+    let answer: S3Answer | null = null;
+    this.#requests.add(request);
     try {
       const response = await this.#fetch(request, signal);
       if (!response.ok) return await this.#refused(request, response);
       const stop = this.#clock.after(BODY_MS, () => late.abort());
-      return new S3Answer(response, stop);
+      answer = new S3Answer(response, () => {
+        stop();
+        this.#requests.delete(request);
+      });
+      return answer;
     } catch (error) {
       abort?.throwIfAborted();
       if (error instanceof StoreError) throw error;
@@ -154,6 +172,7 @@ export class S3Client {
       throw new NoAnswer("away", String(error), error);
     } finally {
       cancel();
+      if (answer === null) this.#requests.delete(request);
     }
   }
 
@@ -282,8 +301,8 @@ export class S3Answer {
 
   /** Never rejects, because errors of an unwanted body do not matter. */
   async drop(): Promise<void> {
-    this.#done();
     await this.#response.body?.cancel().catch(() => {});
+    this.#done();
   }
 }
 

@@ -13,6 +13,7 @@ import {
   isStoredName,
   type PartialDownloads,
 } from "../../src/images/storage/blob_store.ts";
+import type { Held } from "../../src/lib/holders.ts";
 import { StoreError, type StoreErrorKind } from "../../src/lib/store_error.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
@@ -213,6 +214,7 @@ class OpenStore implements ImageStore {
   readonly #store: SimulatedStore;
   readonly #clock: Clock;
   readonly #enter: Enter;
+  #calls = 0;
 
   constructor(store: SimulatedStore, clock: Clock, enter: Enter) {
     this.#store = store;
@@ -233,6 +235,15 @@ class OpenStore implements ImageStore {
           return part;
         }),
     };
+  }
+
+  held(): Held {
+    return { calls: this.#calls };
+  }
+
+  /** Every call begins at once. */
+  oldestWaitMs(): number {
+    return 0;
   }
 
   prepare(isNew: boolean): void {
@@ -360,11 +371,20 @@ class OpenStore implements ImageStore {
   }
 
   #read<T>(work: () => T): Promise<T> {
-    return this.#store.call(this.#enter, false, work);
+    return this.#call(false, work);
   }
 
   #write<T>(work: () => T): Promise<T> {
-    return this.#store.call(this.#enter, true, work);
+    return this.#call(true, work);
+  }
+
+  async #call<T>(writes: boolean, work: () => T): Promise<T> {
+    this.#calls++;
+    try {
+      return await this.#store.call(this.#enter, writes, work);
+    } finally {
+      this.#calls--;
+    }
   }
 
   #stream(bytes: Uint8Array): ReadableStream<Uint8Array> {

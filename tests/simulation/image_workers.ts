@@ -17,6 +17,7 @@ import type {
   SpawnedWorker,
   WorkerEvents,
 } from "../../src/images/worker/spawn.ts";
+import type { Held } from "../../src/lib/holders.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
 import { type Enter, Gate } from "./gate.ts";
@@ -134,6 +135,17 @@ export class ImageWorkers {
     return this.#workers.size;
   }
 
+  /** What the workers hold; all zero when nothing is in progress. */
+  held(): Held {
+    const all: Record<string, number> = {};
+    for (const worker of this.#workers) {
+      for (const [what, count] of Object.entries(worker.held())) {
+        if (count !== 0) all[what] = (all[what] ?? 0) + count;
+      }
+    }
+    return all;
+  }
+
   has(ailment: Ailment): boolean {
     return this.options.scheduler.faulty && this.#ailing.has(ailment);
   }
@@ -198,6 +210,11 @@ class SimulatedWorker implements SpawnedWorker {
       openStore: (settings) => this.#open(settings, inThread),
       post: (message) => this.#report(message),
     });
+  }
+
+  /** As `ImageWorker`. */
+  held(): Held {
+    return this.#worker.held();
   }
 
   post(message: ToImageWorker): void {

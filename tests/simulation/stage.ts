@@ -131,12 +131,18 @@ export class SimulatedStage implements Stage, Disposable {
   }
 
   held(): Readonly<Record<string, number>> {
+    const holders = [
+      ...this.processes.map((process) => [process.name, process] as const),
+      ...[...this.#workers].map(([name, workers]) =>
+        [`the image workers of ${name}`, workers] as const
+      ),
+    ];
     return Object.fromEntries(
-      this.processes.flatMap((process) =>
-        Object.entries(process.held())
+      holders.flatMap(([name, holder]) =>
+        Object.entries(holder.held())
           // Connections that are kept for the next request.
-          .filter(([what]) => what !== "outbound.idle")
-          .map(([what, count]) => [`${process.name}: ${what}`, count])
+          .filter(([what]) => what !== "outbound.idle" && what !== "idle")
+          .map(([what, count]) => [`${name}: ${what}`, count])
       ),
     );
   }

@@ -3,8 +3,10 @@
  * are named by `imageFile()` alone, `<first two digits>/<SHA-256>.<type>`, so
  * the content of a name never changes.
  */
+import type { Holder } from "../../lib/holders.ts";
 
-export interface ImageStore {
+/** It holds the calls in progress, and those that wait to begin. */
+export interface ImageStore extends Required<Holder> {
   /** The partial downloads, which are on this machine. */
   readonly parts: PartialDownloads;
   /**

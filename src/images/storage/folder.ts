@@ -2,7 +2,7 @@
  * A folder as the image store, on this machine or shared by several: `<first
  * two digits>/<SHA-256>.<type>`, and `<lease>.part` for partial downloads.
  */
-import { diskTurn } from "./disk_call.ts";
+import { diskThreads, diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
 import { PartFolder, probeFolder, receivePart } from "./part_file.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type PartialDownloads,
   PREFIXES,
 } from "./blob_store.ts";
+import type { Held } from "../../lib/holders.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
 import { StoreError } from "../../lib/store_error.ts";
 
@@ -39,6 +40,14 @@ export class FolderStore implements ImageStore {
   constructor(folder: string) {
     this.#folder = folder;
     this.parts = new PartFolder(folder);
+  }
+
+  held(): Held {
+    return diskThreads.held();
+  }
+
+  oldestWaitMs(): number {
+    return diskThreads.oldestWaitMs();
   }
 
   /** Creates all subfolders now, so that downloads need not. */

@@ -4,8 +4,10 @@
  * machine until it is complete.
  */
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
+import type { Held } from "../../lib/holders.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
 import { StoreError } from "../../lib/store_error.ts";
+import { diskThreads } from "./disk_call.ts";
 import { PartFolder, probeFolder, receivePart } from "./part_file.ts";
 import type { S3Answer, S3Client } from "../../object_storage/client.ts";
 import {
@@ -38,6 +40,15 @@ export class S3Store implements ImageStore {
     this.#pageKeys = pageKeys;
     this.#partFolder = partFolder;
     this.parts = new PartFolder(partFolder);
+  }
+
+  held(): Held {
+    const { used, waiting } = diskThreads.held();
+    return { ...this.#client.held(), at_disk: used + waiting };
+  }
+
+  oldestWaitMs(): number {
+    return Math.max(diskThreads.oldestWaitMs(), this.#client.oldestWaitMs());
   }
 
   prepare(): void {

@@ -37,6 +37,7 @@ export class ImageWorker {
   readonly #results: ResultBatch;
   readonly #stalls: StallWatch;
   #fetcher: ImageFetcher | null = null;
+  #store: ImageStore | null = null;
   #outbound: Outbound | null = null;
 
   constructor(options: ImageWorkerOptions) {
@@ -53,6 +54,7 @@ export class ImageWorker {
   /** What it holds; all zero when it has no job. */
   held(): Held {
     return {
+      ...this.#store?.held(),
       running: this.#running.size,
       ...this.#fetcher?.held(),
       ...this.#outbound?.held(),
@@ -87,8 +89,8 @@ export class ImageWorker {
       ...network,
       clock,
     });
-    const store = openStore(settings);
-    this.#fetcher = new ImageFetcher(this.#outbound, store, clock, {
+    this.#store = openStore(settings);
+    this.#fetcher = new ImageFetcher(this.#outbound, this.#store, clock, {
       ...settings,
       onFault: (error) => this.#post({ type: "fault", error: String(error) }),
     });
@@ -103,7 +105,10 @@ export class ImageWorker {
     }
     this.#results.flush();
     const jobs = this.#fetcher?.jobs ?? [];
-    const waitMs = this.#fetcher?.oldestWaitMs() ?? 0;
+    const waitMs = Math.max(
+      this.#fetcher?.oldestWaitMs() ?? 0,
+      this.#store?.oldestWaitMs() ?? 0,
+    );
     this.#post({ type: "beat", jobs, waitMs });
   }
 

@@ -2,8 +2,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { RunningClock, TestClock, until } from "../../support/clock.ts";
 import type { ImageCounts } from "../../../src/catalogue/transaction.ts";
+import type {
+  FromImageWorker,
+  ImageProgress,
+} from "../../../src/images/worker/messages.ts";
+import type { SpawnWorker } from "../../../src/images/worker/spawn.ts";
 import { exists } from "../../support/files.ts";
-import { ImageBench, recovers } from "../../support/image_bench.ts";
+import { ImageBench } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { S3Server } from "../../support/s3_server.ts";
 import { type Poison, poisonedImage } from "./poison.ts";
@@ -316,47 +321,46 @@ Deno.test("image worker: one that never gets going is tried again after a pause"
   }
 });
 
-/** Inspects every image for ever; the last beat says that one may go on. */
-const FORGETFUL = `
-import { parentPort } from "node:worker_threads";
-let jobs = [];
-parentPort.on("message", ({ type, tasks = [] }) => {
-  jobs = jobs.concat(tasks.map(({ lease }) => ({ lease, phase: "inspecting" })));
-  if (type === "stop") parentPort.postMessage({ type: "stopped" });
-  else if (type !== "fetch") {
-    const waitMs = 1_000 * jobs.length;
-    parentPort.postMessage({ type: "beat", jobs, waitMs });
-  }
-});`;
+/** In this thread. Inspects every image for ever; a beat says that one may go on. */
+const forgetful: SpawnWorker = ({ message }) => {
+  const jobs: ImageProgress[] = [];
+  const tell = (what: FromImageWorker) => queueMicrotask(() => message(what));
+  return {
+    post: (asked) => {
+      if (asked.type === "stop") tell({ type: "stopped" });
+      else if (asked.type === "fetch") {
+        jobs.push(
+          ...asked.tasks.map(({ lease }): ImageProgress => ({
+            lease,
+            phase: "inspecting",
+          })),
+        );
+      } else tell({ type: "beat", jobs, waitMs: 1_000 * jobs.length });
+    },
+    terminate: () => {},
+    ended: Promise.resolve(),
+  };
+};
 
 Deno.test("image worker: jobs that stand still in it are no movement, and it tells how long they wait", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using bench = new ImageBench({
     deps: { clock },
-    role: {
-      module: new URL(`data:text/javascript,${encodeURI(FORGETFUL)}`),
-      beatMs: 1_000,
-    },
+    role: { spawn: forgetful, beatMs: 1_000 },
   });
   const role = bench.startRole();
-  const seconds = async (count: number) => {
-    for (let n = 0; n < count; n++) {
-      clock.advance(1_000);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
   await until(async () => {
-    await seconds(1);
+    await bench.pass(clock, 1_000);
     return role.progress > 2;
   }, "a role that has nothing to do");
   await bench.upload(good(host, 1));
   await until(async () => {
-    await seconds(1);
+    await bench.pass(clock, 1_000);
     return role.held().inspecting === 1;
   }, "an image that is inspected");
   const { progress } = role;
-  await seconds(10);
+  await bench.pass(clock, 10_000);
   assertEquals([role.progress, role.oldestWaitMs()], [progress, 1_000]);
 });
 
@@ -420,10 +424,7 @@ Deno.test("image worker: a full disk costs no attempt, for however long, and all
     Array.from({ length: 20 }, (_, n) => `${host.url}/good/${n}.png`),
   );
   // Longer than every schedule; the small probe succeeds, the images do not.
-  for (let second = 0; second < 300; second++) {
-    clock.advance(1_000);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
+  await bench.pass(clock, 300_000);
   await until(() => role.trouble() !== null, "trouble");
   for (const image of await bench.unsettled(id)) {
     assertEquals([image.status, image.attempts, image.code], [
@@ -434,6 +435,6 @@ Deno.test("image worker: a full disk costs no attempt, for however long, and all
   }
   assertEquals((await bench.unsettled(id)).length, 20);
   Deno.removeSync(flag);
-  await recovers(role, clock);
+  await bench.recovers(role, clock);
   assertEquals((await bench.finished(id)).stored, 20);
 });

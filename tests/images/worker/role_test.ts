@@ -637,7 +637,8 @@ bothEngines.test("images: a role whose step never ends is started anew from its 
   assertEquals([stuck?.role, stuck?.in_flight], ["images", 1]);
   host.release();
   await until(async () => {
-    clock.advance(1_000);
+    // The host takes real time to answer.
+    if (keeper.held().in_flight === 0) clock.advance(1_000);
     return (await bench.counts(id)).finished;
   }, "the image");
   assertEquals((await bench.image(url)).state, "stored");

@@ -11,7 +11,6 @@ import { TestClock, until } from "../../support/clock.ts";
 import {
   ImageBench,
   type ImageBenchOptions,
-  recovers,
 } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import {
@@ -106,19 +105,14 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
     "the end of the downloads that were in flight",
   );
   const before = probes;
-  const began = clock.now();
-  while (clock.now() - began < 300_000) {
-    clock.advance(1_000);
-    // Longer than the store takes: a probe that time overtakes fails otherwise.
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await bench.pass(clock, 300_000);
   assert(probes > before, "the store was probed");
   assert(probes - before <= 100, `${probes - before} requests in 300 s`);
   for (const { status, attempts } of await bench.unsettled(id)) {
     assertEquals([status, attempts], ["pending", 0]);
   }
   away = false;
-  await recovers(role, clock);
+  await bench.recovers(role, clock);
   assertEquals((await bench.finished(id)).stored, names.length);
   assertEquals(role.trouble(), null);
   const told = bench.log.filter(({ event }) =>
@@ -196,14 +190,9 @@ Deno.test("object storage: a missing object is fetched again, once a list can be
   const failed = () => bench.log.some(({ event }) => event === "upkeep_failed");
   await until(failed, "the look that failed");
   lists = true;
-  // More than once, as it may not have begun to wait when its failure is logged;
-  // not all the time, as what has been asked meanwhile would run out of time.
-  let advanceAt = 0;
-  await until(() => {
-    if (!listed && performance.now() > advanceAt) {
-      clock.advance(60_000);
-      advanceAt = performance.now() + 500;
-    }
+  // More than once, as it may not have begun to wait when its failure is logged.
+  await until(async () => {
+    if (!listed) await bench.pass(clock, 60_000, 60_000);
     return listed;
   }, "another look");
   await until(() => server.objects.has(gone), "the image");
