@@ -8,4 +8,5 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [800476, "an answer counted that a process no longer received"],
     [1000696, "endpoints that time out were busy for longer than it waited"],
     [2000831, "an upload was as old as a clock said that had been set"],
+    [5001417, "the mark of an image out of memory was lost to the next one"],
   ];

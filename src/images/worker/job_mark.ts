@@ -26,10 +26,12 @@ export function markedLease(mark: JobMark): string | null {
 
 /**
  * Calls `work`, and marks the job with this lease as being inspected meanwhile.
- * The lease is ASCII, of at most 64 characters.
+ * A mark that is there is of a job at which the thread stopped, out of memory,
+ * and stays. The lease is ASCII, of at most 64 characters.
  */
 export function marked<T>(mark: JobMark, lease: string, work: () => T): T {
   const length = new Int32Array(mark, 0, 1);
+  if (Atomics.load(length, 0) !== 0) return work();
   const bytes = new Uint8Array(mark, LENGTH_BYTES, lease.length);
   for (let n = 0; n < lease.length; n++) bytes[n] = lease.charCodeAt(n);
   Atomics.store(length, 0, lease.length);
