@@ -4,6 +4,7 @@ import type { Command } from "./command.ts";
 import { copyDatabaseCommand, reopenDatabaseCommand } from "./copy_database.ts";
 import { deliveryCommands } from "./deliveries.ts";
 import { emitCommand } from "./events.ts";
+import { fileCommand } from "./file.ts";
 import { healthCommand } from "./health.ts";
 import { imageCommands } from "./images.ts";
 import { operatorCommands } from "./operators.ts";
@@ -25,4 +26,5 @@ export const COMMANDS: readonly Command[] = [
   copyDatabaseCommand,
   reopenDatabaseCommand,
   ...imageCommands,
+  fileCommand,
 ];

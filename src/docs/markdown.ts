@@ -17,7 +17,7 @@ export function headingId(text: string): string {
 /** Chapters link to files beside them; below `/docs`, links have no `.md`. */
 function served(href: string): string {
   return href.replace(/^([\w-]+)\.md(?=#|$)/, "/docs/$1")
-    .replace(/^[\w-]+\.(yml|json)$/, "/docs/$&");
+    .replace(/^files\//, "/docs/files/");
 }
 
 class ChapterRenderer extends Renderer {

@@ -8,6 +8,7 @@ import {
   getDocs,
   getDocsStyle,
   getOpenApi,
+  getOperatorFile,
   getProductsSchema,
   getResponsesSchema,
 } from "./handlers/contract_endpoints.ts";
@@ -117,6 +118,7 @@ const FOR_ALL = routes("public", "", {
   "GET /openapi.json": getOpenApi(() => ENDPOINTS),
   "GET /docs": getDocs,
   "GET /docs/:chapter": getChapter(() => ENDPOINTS),
+  "GET /docs/files/:file": getOperatorFile,
   "GET /": getPage,
   "GET /assets/:name": getAsset,
   "GET /docs.css": getDocsStyle,

@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { blocks, chapter } from "../support/handbook.ts";
 import { ownServer } from "../support/postgres.ts";
-import { programFlags, temporaryFolder } from "../support/process.ts";
+import { freePort, programFlags, temporaryFolder } from "../support/process.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -24,7 +24,32 @@ mount -t tmpfs -o mode=755 tmpfs /var/backups
 mount -t tmpfs -o mode=755 tmpfs /usr/local
 mkdir /usr/local/bin
 cd "$FOLDER"
-systemctl() { echo "systemctl: $*"; }
+mkdir -p /etc/systemd/system
+`;
+
+/** What systemd does with the chapters' unit, without its limits. */
+const SYSTEMCTL = `
+stop_service() { kill %% && wait %% || true; }
+start_service() {
+  local unit=/etc/systemd/system/seller-interface.service
+  : > "$FOLDER/log"
+  (
+    set -a
+    . "$(sed -n s/^EnvironmentFile=//p $unit)"
+    user=$(sed -n s/^User=//p $unit)
+    exec setpriv --reuid="$user" --regid="$user" --clear-groups \\
+      $(sed -n s/^ExecStart=//p $unit)
+  ) > "$FOLDER/log" 2>&1 &
+  grep -q -m 1 '^listening' < <(tail --pid=$! -n +1 -f "$FOLDER/log")
+}
+systemctl() {
+  case $1 in
+    stop) stop_service ;;
+    restart) stop_service; start_service ;;
+    start | enable) start_service ;;
+  esac
+}
+trap 'kill %% 2> /dev/null || true' EXIT
 `;
 
 async function shell(
@@ -88,9 +113,11 @@ Deno.test({
     const today = new Date().toISOString().slice(0, 10);
     const { success, text } = await shell(
       [
-        MOUNTS,
+        MOUNTS + SYSTEMCTL,
         steps("deployment", "useradd"),
-        steps("deployment", "/usr/local/bin/seller-admin"),
+        steps("deployment", "chmod 755 /usr/local/bin/seller-admin"),
+        `echo SELLER_PORT=${freePort()} >> /etc/seller-interface.env`,
+        steps("deployment", "systemctl enable"),
         steps("deployment", "seller add acme"),
         "test \"$(stat -c '%U %a' /var/lib/seller-interface/seller.db)\" = 'seller 600'",
         steps("backup", "install -d -o seller -g seller -m 700 /var/backups"),

@@ -8,7 +8,7 @@ import { until } from "../support/clock.ts";
 import { parseMetrics } from "../support/metrics.ts";
 import { temporaryFolder } from "../support/process.ts";
 
-const DOCS = new URL("../../src/docs/", import.meta.url);
+const DOCS = new URL("../../src/docs/files/", import.meta.url);
 const ALERTS = new URL("alerts.yml", DOCS).pathname;
 const RULES = Deno.readTextFileSync(ALERTS);
 const DASHBOARD: { panels: { targets: { expr: string }[] }[] } = JSON.parse(
@@ -247,8 +247,8 @@ Deno.test("alerts and dashboard are served", async () => {
   await using app = await boot();
   for (
     const [path, type, text] of [
-      ["/docs/alerts.yml", "application/yaml; charset=utf-8", RULES],
-      ["/docs/dashboard.json", "application/json; charset=utf-8", null],
+      ["/docs/files/alerts.yml", "application/yaml; charset=utf-8", RULES],
+      ["/docs/files/dashboard.json", "application/json; charset=utf-8", null],
     ]
   ) {
     const answer = await app.call(path!, { key: null });

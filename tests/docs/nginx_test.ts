@@ -5,8 +5,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
-import { blocks, chapter } from "../support/handbook.ts";
-import { temporaryFolder } from "../support/process.ts";
+import { operatorFile } from "../support/handbook.ts";
+import { freePort, temporaryFolder } from "../support/process.ts";
 import { raw, statusOf } from "../support/raw.ts";
 
 const NGINX = "/usr/sbin/nginx";
@@ -20,16 +20,12 @@ if (ignore) console.log("not tried: the handbook's proxy, without nginx");
 
 /** The handbook's server without TLS, between these two. */
 function configuration(port: number, upstream: string): string {
-  const [server, pages] = blocks(chapter("deployment"))
-    .filter(({ language }) => language === "nginx")
-    .map(({ code }) => code);
-  const lines = server.trimEnd().split("\n")
+  const server = operatorFile("nginx.conf").split("\n")
     .filter((line) => !line.includes("ssl_certificate"))
     .map((line) =>
       line.replace("listen 443 ssl", `listen 127.0.0.1:${port}`)
         .replace("http://127.0.0.1:8080", upstream)
     );
-  assertEquals(lines.pop(), "}");
   return `daemon off;
 master_process off;
 pid nginx.pid;
@@ -42,16 +38,9 @@ proxy_temp_path proxy;
 fastcgi_temp_path fastcgi;
 uwsgi_temp_path uwsgi;
 scgi_temp_path scgi;
-${lines.join("\n")}
-${pages}
-}
+${server.join("\n")}
 }
 `;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 async function startNginx(upstream: string) {

@@ -1,7 +1,7 @@
 /**
- * The tables of the handbook that are written from those of the service: of a
- * product's fields, and of the codes of errors. `deno task docs` writes them, a
- * test holds them.
+ * What of the handbook is written from the service's own tables: fields of a
+ * product, codes of errors, files, settings. `deno task docs` writes it, a test
+ * holds it.
  */
 import {
   type FieldRule,
@@ -10,6 +10,8 @@ import {
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
+import { SETTINGS } from "../../src/config.ts";
+import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { formWords } from "../../src/contracts/docs.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
@@ -112,21 +114,50 @@ function triggerTable(): string {
   );
 }
 
+function fileTable(): string {
+  return table(
+    ["file", "what it is"],
+    OPERATOR_FILES.map(({ name, about }) => [
+      `[${name}](files/${name})`,
+      about,
+    ]),
+  );
+}
+
+/** Every setting as a comment with its default, for systemd and for a shell. */
+function environmentFile(): string {
+  const settings = Object.values(SETTINGS).map((
+    { variable, fallback, meaning },
+  ) => `# ${meaning}\n#${variable}=${fallback}\n`);
+  return [
+    "# /etc/seller-interface.env, owner root, mode 600. A setting without a #\n" +
+    "# counts; the others have the value shown. Put quotes around a value with\n" +
+    "# a space or a character that a shell would read ($ & ; | ? * #).\n",
+    ...settings,
+  ].join("\n");
+}
+
 /** The tables of each chapter, in the order of their places. */
 const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "upload.md": [fieldTable],
   "images.md": [() => codeTable(IMAGE_CODES)],
   "webhooks.md": [triggerTable],
+  "deployment.md": [fileTable],
   "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
 };
 
-/** Each chapter with its tables, as it is and as it has to be. */
-export function chaptersWithTables() {
-  return Object.entries(TABLES).map(([name, tables]) => {
+/** Each file that is written in whole or in part, as it is and has to be. */
+export function writtenFiles() {
+  const read = (name: string) => {
     const file = new URL(name, DOCS);
-    const text = Deno.readTextFileSync(file);
+    return { file, text: Deno.readTextFileSync(file) };
+  };
+  const chapters = Object.entries(TABLES).map(([name, tables]) => {
+    const { file, text } = read(name);
     return { file, text, written: withTables(text, tables) };
   });
+  const environment = read("files/seller-interface.env");
+  return [...chapters, { ...environment, written: environmentFile() }];
 }
 
 /** The chapter with its tables as they have to be. */
@@ -141,7 +172,7 @@ function withTables(text: string, tables: readonly (() => string)[]): string {
 }
 
 if (import.meta.main) {
-  for (const { file, written } of chaptersWithTables()) {
+  for (const { file, written } of writtenFiles()) {
     Deno.writeTextFileSync(file, written);
   }
 }

@@ -1,8 +1,8 @@
 import { assert } from "@std/assert";
-import { chaptersWithTables } from "./written_tables.ts";
+import { writtenFiles } from "./written_tables.ts";
 
-Deno.test("the handbook's tables are those of the service", () => {
-  for (const { file, text, written } of chaptersWithTables()) {
+Deno.test("the handbook's tables and settings are those of the service", () => {
+  for (const { file, text, written } of writtenFiles()) {
     assert(written === text, `${file.pathname}: run \`deno task docs\``);
   }
 });

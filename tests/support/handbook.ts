@@ -10,10 +10,10 @@ export interface Chapter {
   text: string;
 }
 
-/** Every chapter, by name. */
 /** What was tried and left: for who works on the service. */
 const NOT_SERVED = "experiments.md";
 
+/** Every chapter, by name. */
 export function chapters(): Chapter[] {
   return [...Deno.readDirSync(FOLDER)]
     .filter(({ name }) => name.endsWith(".md") && name !== NOT_SERVED)
@@ -27,6 +27,11 @@ export function chapters(): Chapter[] {
 /** The text of one chapter; `name` is that of its file, without `.md`. */
 export function chapter(name: string): string {
   return Deno.readTextFileSync(new URL(`${name}.md`, FOLDER));
+}
+
+/** The text of a file that operators take. */
+export function operatorFile(name: string): string {
+  return Deno.readTextFileSync(new URL(`files/${name}`, FOLDER));
 }
 
 export function readme(): Chapter {

@@ -4,6 +4,7 @@
  * listens on a free port of 127.0.0.1 and keeps nothing: its data are in a
  * temporary folder, unless told without fsync.
  */
+import { freePort } from "./process.ts";
 import pg from "pg";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -374,11 +375,6 @@ async function run([command, ...args]: string[]): Promise<void> {
     cwd: "/",
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
 }
 
 /**

@@ -12,10 +12,9 @@ import type { Endpoint } from "../../contracts/endpoint.ts";
 import { CHAPTERS } from "../../docs/chapters.ts";
 import client from "../../client/dist/client.js" with { type: "text" };
 import clientTypes from "../../client/dist/client.d.ts" with { type: "text" };
-import alerts from "../../docs/alerts.yml" with { type: "text" };
-import dashboard from "../../docs/dashboard.json" with { type: "text" };
 import style from "../../docs/docs.css" with { type: "text" };
 import search from "../../docs/search.js" with { type: "text" };
+import { OPERATOR_FILES } from "../../docs/files.ts";
 import { chapterPage, contentsPage, generatedPage } from "../../docs/page.ts";
 import { searchEntries } from "../../docs/search_index.ts";
 import { notFound } from "../../lib/errors.ts";
@@ -46,10 +45,8 @@ export const getDocs = endpoint({
 
 /** Files that chapters link to for download, and the search. */
 const FILES: readonly (readonly [string, Handler])[] = [
-  ["alerts.yml", published("application/yaml", () => alerts)],
   ["client.js", published("text/javascript", () => client)],
   ["client.d.ts", published("application/typescript", () => clientTypes)],
-  ["dashboard.json", published("application/json", () => dashboard)],
   ["search.js", published("text/javascript", () => search)],
 ];
 
@@ -93,6 +90,20 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
     return page(context);
   };
 }
+
+const TO_TAKE = new Map(
+  OPERATOR_FILES.map(({ name, type, text }) => [
+    name,
+    published(type, () => text),
+  ]),
+);
+
+/** A file for operators. */
+export const getOperatorFile = endpoint(null, (context) => {
+  const file = TO_TAKE.get(context.params.file);
+  if (file === undefined) throw notFound("file");
+  return file(context);
+});
 
 /** The style of the handbook. */
 export const getDocsStyle = endpoint(null, published("text/css", () => style));

@@ -1,0 +1,28 @@
+/** Prints a file that operators take, from inside the program. */
+import { OPERATOR_FILES } from "../docs/files.ts";
+import { nearestName } from "../lib/nearest_name.ts";
+import { type Command, UsageError } from "./command.ts";
+
+export const fileCommand: Command = {
+  name: "file",
+  summary: "print a file for operators, or without NAME the list of them",
+  arguments: [{ name: "NAME", optional: true }],
+  flags: [],
+  run({ arguments: [name], print }) {
+    const lines = name === undefined
+      ? OPERATOR_FILES.map((file) => `${file.name}  ${file.about}`)
+      : textOf(name).trimEnd().split("\n");
+    lines.forEach(print);
+    return Promise.resolve();
+  },
+};
+
+function textOf(name: string): string {
+  const file = OPERATOR_FILES.find((file) => file.name === name);
+  if (file !== undefined) return file.text;
+  const names = OPERATOR_FILES.map(({ name }) => name);
+  throw new UsageError(
+    `there is no file ${JSON.stringify(name)}; did you mean ` +
+      `"${nearestName(name, names)}"?`,
+  );
+}
