@@ -187,7 +187,8 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
 
 /**
  * Locks the rows: no request can join these images before the commit without
- * being answered.
+ * being answered. In the order of `url_key` alone, SQLite would read all images
+ * of the seller.
  */
 async function leasedRows(
   tx: Tx,
@@ -200,7 +201,7 @@ async function leasedRows(
       `SELECT ${ASKED}, sha256, validator FROM images
        WHERE seller_no = ? AND id IN (${marks(list.length)})
          AND lease_id IS NOT NULL
-       ORDER BY url_key /* FOR UPDATE */`,
+       ORDER BY url_key || '' /* FOR UPDATE */`,
       [sellerNo, ...list],
     );
     for (const row of rows) found.set(row.id, row);
