@@ -15,6 +15,12 @@ export function every(ms: number, fn: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/** Calls `fn` once after `ms` unless the returned function is called before. */
+export function after(ms: number, fn: () => void): () => void {
+  const timer = setTimeout(fn, ms);
+  return () => clearTimeout(timer);
+}
+
 /**
  * Resolves when the page has drawn and reacted to what came. In a hidden tab a
  * timer would take a second.

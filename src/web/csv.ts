@@ -12,8 +12,8 @@ export interface Table {
   rows: readonly (readonly string[])[];
   /** The line of each row in a spreadsheet, from 1. */
   numbers: readonly number[];
-  /** What stands between values. */
-  delimiter: string;
+  /** What stands between values; null: it is a sheet of a workbook. */
+  delimiter: string | null;
   /** Why values may stand in wrong columns, as a sentence; null: they do not. */
   flaw: string | null;
 }

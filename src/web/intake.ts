@@ -8,7 +8,8 @@ import { readTable, type Table } from "./csv.ts";
 import { gathered } from "./families.ts";
 import { isTable, kindOf, type Refused } from "./kinds.ts";
 import { inSlices } from "./slices.ts";
-import type { Sheet } from "./sheet.ts";
+import { plural } from "./parts.tsx";
+import type { Book, Sheet } from "./sheet.ts";
 import { makeDocuments, type Mapping } from "./spreadsheet.ts";
 import { Store } from "./store.ts";
 import {
@@ -18,6 +19,10 @@ import {
   takeFile,
   upload,
 } from "./upload.ts";
+import { readBook } from "./workbook/ask.ts";
+
+/** Bytes; the thread that reads a larger one may need too much memory. */
+const LARGEST_BOOK = 50_000_000;
 
 /** A table whose columns are being mapped. */
 export interface Spreadsheet {
@@ -25,6 +30,7 @@ export interface Spreadsheet {
   table: Table;
   /** What was done to its rows, in sentences. */
   note: string;
+  book: Book | null;
 }
 
 export type Intake =
@@ -60,8 +66,39 @@ export async function takeAny(
     return takeFile(client, file, handle);
   }
   dropFile();
-  if (kind.name === "table") await takeTable(file.name, kind.text, signal);
+  if (kind.name === "table") await takeRows(file.name, kind.text, signal);
+  else if (kind.name === "workbook") await takeBook(file.name, file, null);
   else intake.set(kind);
+}
+
+/** Accepts a sheet of a workbook; null: the first with a table. */
+export async function takeBook(
+  name: string,
+  file: Blob,
+  sheet: string | null,
+): Promise<void> {
+  const signal = takeAnew();
+  intake.set({ name: "reading", file: name });
+  const read = file.size > LARGEST_BOOK
+    ? "It has more than 50 MB. Save the sheet with the products as CSV."
+    : await readBook(file, sheet, signal);
+  if (signal.aborted) return;
+  if (typeof read === "string") {
+    const refused = {
+      name,
+      what: "a workbook that cannot be read",
+      remedy: read,
+    };
+    intake.set({ name: "refused", refused });
+    return;
+  }
+  const { sheets, errors, table } = read;
+  const note = errors === 0
+    ? ""
+    : `${
+      plural(errors, "formula")
+    } without a value, such as #N/A, read as empty.`;
+  takeTable(name, table, { file, sheets, sheet: read.sheet }, note);
 }
 
 /** Accepts pasted text: a document, or rows of a spreadsheet. */
@@ -77,7 +114,7 @@ export async function takeText(
   if (isXml) {
     intake.set({ name: "empty" });
     await takeDocuments(client, name, [{ name, text }]);
-  } else await takeTable(name, text, signal);
+  } else await takeRows(name, text, signal);
   return true;
 }
 
@@ -91,10 +128,10 @@ export function dropAll(): void {
 /** Makes documents of a table and checks them. */
 export async function takeColumns(
   client: Client | null,
-  { name, table }: Omit<Spreadsheet, "note">,
+  { name, table, book }: Omit<Spreadsheet, "note">,
   mapping: Mapping,
 ): Promise<void> {
-  await takeSheet(client, { name, table, mapping });
+  await takeSheet(client, { name, table, mapping, book });
 }
 
 /** Makes documents of a table whose columns are known, and checks them. */
@@ -118,20 +155,37 @@ export function mapAgain(): void {
   if (sheet == null) return;
   intake.set({
     name: "spreadsheet",
-    spreadsheet: { name: sheet.name, table: sheet.table, note: "" },
+    spreadsheet: {
+      name: sheet.name,
+      table: sheet.table,
+      note: "",
+      book: sheet.book,
+    },
   });
 }
 
-async function takeTable(
+async function takeRows(
   name: string,
   text: string,
   signal: AbortSignal,
 ): Promise<void> {
   intake.set({ name: "reading", file: name });
   const table = await inSlices(readTable(text), signal);
-  if (table === null) return;
+  if (table !== null) takeTable(name, table, null);
+}
+
+function takeTable(
+  name: string,
+  read: Table,
+  book: Book | null,
+  readNote = "",
+): void {
+  const { table, note } = gathered(read);
+  const notes = [readNote, note].filter(Boolean).join(" ");
+  // Another sheet of a workbook may have rows.
+  const isEmpty = table.rows.length === 0 && (book?.sheets.length ?? 1) < 2;
   intake.set(
-    table.rows.length === 0
+    isEmpty
       ? {
         name: "refused",
         refused: {
@@ -140,6 +194,9 @@ async function takeTable(
           remedy: "Its first row must name the columns; products follow.",
         },
       }
-      : { name: "spreadsheet", spreadsheet: { name, ...gathered(table) } },
+      : {
+        name: "spreadsheet",
+        spreadsheet: { name, table, note: notes, book },
+      },
   );
 }

@@ -13,11 +13,13 @@ export interface Refused {
 export type Kind =
   | { name: "xml" }
   | { name: "table"; text: string }
+  /** Of Excel or LibreOffice. */
+  | { name: "workbook" }
   | { name: "refused"; refused: Refused };
 
-const AS_CSV =
-  "Open it in your spreadsheet program, save it as CSV (Excel: Save as, CSV UTF-8), and drop that file here. Or copy the rows, and paste them here.";
-const AS_TEXT = "Send products as XML or as a table (CSV).";
+const AS_WORKBOOK =
+  "Open it in your spreadsheet program, save it as an Excel workbook (.xlsx) without a password, and drop that file here. Or copy the rows, and paste them here.";
+const AS_TEXT = "Send products as XML or as a table (CSV, Excel).";
 const UNPACK = "Unpack it, and drop the file inside.";
 const AS_ADDRESS =
   "Images are not uploaded: name the address of each in its product, as <image>.";
@@ -26,31 +28,25 @@ const AS_ADDRESS =
 interface Other {
   /** Its first characters, in `latin1`; one of these. */
   begins: readonly string[];
-  /** What else stands near its start. */
+  /** What else stands near its start or end. */
   holds?: string;
   what: string;
   remedy: string;
 }
 
-/** Archives begin alike; a workbook names its parts near its start. */
+/** Archives begin alike; a workbook names its parts at its start or end. */
 const ZIP = ["PK\x03\x04"];
+const WORKBOOK = ["xl/workbook", "opendocument.spreadsheet"];
 
 /** The first that fits. */
 const OTHERS: readonly Other[] = [
-  { begins: ZIP, holds: "xl/", what: "an Excel workbook", remedy: AS_CSV },
-  {
-    begins: ZIP,
-    holds: "opendocument.spreadsheet",
-    what: "a spreadsheet",
-    remedy: AS_CSV,
-  },
   { begins: ZIP, holds: "word/", what: "a Word document", remedy: AS_TEXT },
   { begins: ZIP, what: "a ZIP archive", remedy: UNPACK },
   { begins: ["\x1f\x8b"], what: "a gzip archive", remedy: UNPACK },
   {
     begins: ["\xd0\xcf\x11\xe0"],
-    what: "an old Excel or Word file",
-    remedy: AS_CSV,
+    what: "an old Excel or Word file, or one with a password",
+    remedy: AS_WORKBOOK,
   },
   { begins: ["%PDF"], what: "a PDF", remedy: AS_TEXT },
   {
@@ -66,7 +62,7 @@ const OTHERS: readonly Other[] = [
     remedy: AS_TEXT,
   },
 ];
-/** Bytes that are looked at. */
+/** Bytes that are looked at, at each end. */
 const LOOKED_AT = 16_384;
 
 /** The kind of a file, by its content and its name. */
@@ -78,9 +74,14 @@ export function kindOf(name: string, bytes: ArrayBuffer): Kind {
   if (bytes.byteLength === 0) return refused("an empty file", AS_TEXT);
   const start = latin1(bytes.slice(0, LOOKED_AT)).replace("\xef\xbb\xbf", "");
   const lower = start.trimStart().toLowerCase();
+  const ends = start + latin1(bytes.slice(-LOOKED_AT));
+  const isZip = ZIP.some((begin) => start.startsWith(begin));
+  if (isZip && WORKBOOK.some((part) => ends.includes(part))) {
+    return { name: "workbook" };
+  }
   const other = OTHERS.find(({ begins, holds = "" }) =>
     begins.some((text) => lower.startsWith(text.toLowerCase())) &&
-    start.includes(holds)
+    ends.includes(holds)
   );
   if (other !== undefined) return refused(other.what, other.remedy);
   const text = textOfTable(bytes);

@@ -10,11 +10,20 @@ import {
   type Mapping,
   valuesOf,
 } from "./spreadsheet.ts";
+import { writeBook } from "./workbook/ask.ts";
 
 export interface Sheet {
   name: string;
   table: Table;
   mapping: Mapping;
+  book: Book | null;
+}
+
+/** The workbook that a table is a sheet of. */
+export interface Book {
+  file: Blob;
+  sheets: readonly string[];
+  sheet: string;
 }
 
 /** Another text for a cell; `row` is an index of the table. */
@@ -128,24 +137,53 @@ function listColumn(
 const PROBLEMS = "Problems";
 
 /**
- * The table in the shape in which it came, with a column of problems, which are
- * given by the row's index.
+ * The rows, their names first, with a last column of problems, which are given
+ * by the row's index.
  */
-export function correctedCsv(
-  { table: { header, rows, delimiter } }: Sheet,
+function correctedRows(
+  { table: { header, rows } }: Sheet,
   problems: ReadonlyMap<number, readonly string[]>,
-): string {
+): string[][] {
   // One that was corrected before has that column already.
   const own = header.indexOf(PROBLEMS);
   const without = (row: readonly string[]) =>
     own < 0 ? row : row.toSpliced(own, 1);
-  return csvOf([
+  return [
     [...without(header), PROBLEMS],
     ...rows.map((row, i) => [
       ...without(row),
       problems.get(i)?.join(" ") ?? "",
     ]),
-  ], { delimiter, escapeFormulae: false });
+  ];
+}
+
+/**
+ * The table in the shape in which it came, with a column of problems: a file
+ * and the end of its name.
+ */
+export async function correctedFile(
+  sheet: Sheet,
+  problems: ReadonlyMap<number, readonly string[]>,
+): Promise<{ content: Blob; ending: string }> {
+  const { table: { delimiter, numbers }, book } = sheet;
+  const rows = correctedRows(sheet, problems);
+  if (book === null) {
+    const text = csvOf(rows, {
+      delimiter: delimiter ?? undefined,
+      escapeFormulae: false,
+    });
+    return { content: new Blob([text], { type: "text/csv" }), ending: "csv" };
+  }
+  const content = await writeBook({
+    name: "correct",
+    bytes: await book.file.arrayBuffer(),
+    sheet: book.sheet,
+    rows: rows.map((texts, i) => ({
+      number: i === 0 ? 0 : numbers[i - 1],
+      texts,
+    })),
+  });
+  return { content, ending: "xlsx" };
 }
 
 /**
@@ -164,6 +202,7 @@ export function sheetOf(name: string, text: string): Sheet | null {
   );
   return {
     name,
+    book: null,
     table: {
       header: keys.map((key, i) =>
         targets[i] === "attribute" ? key : labelOf(targets[i])

@@ -211,8 +211,8 @@ test("a spreadsheet gets its columns mapped and is sent in parts", async (openTa
   await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
-  await choose(page, "PK\x03\x04 xl/workbook.xml", "stock.xlsx");
-  await page.getByText("stock.xlsx is an Excel workbook.").waitFor();
+  await choose(page, "PK\x03\x04 word/document.xml", "stock.docx");
+  await page.getByText("stock.docx is a Word document.").waitFor();
 
   await choose(page, "sku,title,price\nA-1,Mug,149,00\n", "stock.csv");
   await page.getByRole("alert").getByText("Row 2 has more values").waitFor();

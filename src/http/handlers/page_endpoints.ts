@@ -4,6 +4,7 @@ import { escaped } from "../../lib/markup.ts";
 import type { SandboxPage } from "../../services.ts";
 import script from "../../web/dist/page.js" with { type: "text" };
 import icon from "../../web/icon.svg" with { type: "text" };
+import workbook from "../../web/dist/workbook.js" with { type: "text" };
 import html from "../../web/index.html" with { type: "text" };
 import base from "../../web/styles/base.css" with { type: "text" };
 import parts from "../../web/styles/parts.css" with { type: "text" };
@@ -11,7 +12,10 @@ import views from "../../web/styles/views.css" with { type: "text" };
 import { endpoint } from "../server/route.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
-/** No external or inline content, and text is never parsed as markup. */
+/**
+ * No external or inline content, and text is never parsed as markup. The one
+ * policy names the script of the thread that reads workbooks.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +26,7 @@ const POLICY = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  "trusted-types workbook",
 ].join("; ");
 
 const SECURITY = {
@@ -39,6 +43,7 @@ const ASSET_HEADERS = {
 /** By the name that `index.html` uses. */
 const FILES: ReadonlyMap<string, StaticText> = new Map([
   ["page.js", staticText("text/javascript", script)],
+  ["workbook.js", staticText("text/javascript", workbook)],
   ["page.css", staticText("text/css", base + parts + views)],
   ["icon.svg", staticText("image/svg+xml", icon)],
 ]);

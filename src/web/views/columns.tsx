@@ -4,7 +4,7 @@ import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "../csv.ts";
 import { valuesIn } from "../guesses.ts";
 import { presetOf, type Target, TARGETS } from "../headers.ts";
-import { dropAll, type Spreadsheet, takeColumns } from "../intake.ts";
+import { dropAll, type Spreadsheet, takeBook, takeColumns } from "../intake.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../numbers.ts";
 import { count, plural } from "../parts.tsx";
 import { inSlices } from "../slices.ts";
@@ -34,7 +34,7 @@ export function ColumnsView({ client, spreadsheet }: {
   client: Client;
   spreadsheet: Spreadsheet;
 }) {
-  const { name, table, note } = spreadsheet;
+  const { name, table, note, book } = spreadsheet;
   const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
   const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
@@ -67,6 +67,16 @@ export function ColumnsView({ client, spreadsheet }: {
     <>
       <div class="bar">
         <strong class="cut grow">{name}</strong>
+        {book !== null && book.sheets.length > 1 && (
+          <select
+            aria-label="Sheet"
+            value={book.sheet}
+            onChange={(event) =>
+              takeBook(name, book.file, event.currentTarget.value)}
+          >
+            {book.sheets.map((sheet) => <option key={sheet}>{sheet}</option>)}
+          </select>
+        )}
         <span class="quiet">{plural(table.rows.length, "row")}</span>
         <button type="button" onClick={dropAll}>Another file</button>
         <button
@@ -113,9 +123,10 @@ export function ColumnsView({ client, spreadsheet }: {
       )}
       {preset && (
         <p class="note good">
-          This is an export of {preset.label}; its columns are known. {note}
+          This is an export of {preset.label}; its columns are known.
         </p>
       )}
+      {note !== "" && <p class="note">{note}</p>}
       <LeftOut table={table} targets={targets} />
       {thousands && (
         <p class="note warn">
@@ -127,8 +138,9 @@ export function ColumnsView({ client, spreadsheet }: {
       {rounded && (
         <p class="note warn">
           A spreadsheet program has rounded long numbers, as in{" "}
-          {rounded}. Give that column the format “Text” there, enter the numbers
-          anew, and save the file again.
+          {rounded}: their last digits are not in this file. Drop the file that
+          your shop exported, without opening it in Excel before; or import it
+          there with Data → From Text, that column as “Text”, and save it anew.
         </p>
       )}
       <Table

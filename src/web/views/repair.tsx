@@ -17,7 +17,7 @@ import {
   remediesOf,
   sentenceOf,
 } from "../repair.ts";
-import { type CellChange, correctedCsv, type Sheet } from "../sheet.ts";
+import { type CellChange, correctedFile, type Sheet } from "../sheet.ts";
 import { addColumn, editCells, undoStep, type Upload } from "../upload.ts";
 import { remedyOf } from "../words.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
@@ -67,7 +67,7 @@ export function Repair({ client, current, busy }: {
       [...texts].map(([row, text]): CellChange => ({ row, column, text })),
     );
   };
-  const save = () => {
+  const save = async () => {
     const problems = Map.groupBy(
       flaws.filter((flaw) => !isChanged(flaw)),
       ({ row }) => row,
@@ -75,9 +75,10 @@ export function Repair({ client, current, busy }: {
     const texts = new Map(
       [...problems].map(([row, some]) => [row, some.map(sentenceOf)] as const),
     );
+    const { content, ending } = await correctedFile(sheet, texts);
     saveFile(
-      new Blob([correctedCsv(sheet, texts)], { type: "text/csv" }),
-      `${sheet.name.replace(/\.\w+$/, "")}-corrected.csv`,
+      content,
+      `${sheet.name.replace(/\.\w+$/, "")}-corrected.${ending}`,
     );
   };
   const more = current.parts.reduce(

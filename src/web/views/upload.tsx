@@ -185,8 +185,8 @@ function DropZone({ client, refused }: {
       <div class="drop">
         <p class="big">Drop a file with products anywhere on this page</p>
         <p class="quiet">
-          A table (CSV) of any length, or XML. It is checked first; nothing is
-          stored before you say so.
+          A table (CSV, Excel) of any length, or XML. It is checked first;
+          nothing is stored before you say so.
         </p>
         <p class="row centred">
           <button type="button" class="main" onClick={choose}>

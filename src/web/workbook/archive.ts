@@ -1,0 +1,45 @@
+/**
+ * What a ZIP archive says of itself: how many bytes it would unpack to. The
+ * reader of workbooks writes no more of a file than is declared here.
+ */
+
+/** Each file's entry in the directory of an archive, and the end of that. */
+const ENTRY = 0x02014b50;
+const END = 0x06054b50;
+const END_BYTES = 22;
+const LONGEST_COMMENT = 0xffff;
+
+/** No content is shorter: two bytes are an empty file. */
+const EMPTY = 2;
+
+/**
+ * The bytes of all files, unpacked; null if the archive is broken or does not
+ * say it.
+ */
+export function unpackedSize(archive: ArrayBuffer): number | null {
+  const view = new DataView(archive);
+  const end = endOf(view);
+  if (end === null) return null;
+  const entries = view.getUint16(end + 10, true);
+  let at = view.getUint32(end + 16, true);
+  let size = 0;
+  for (let i = 0; i < entries; i++) {
+    if (at + 46 > end || view.getUint32(at, true) !== ENTRY) return null;
+    const packed = view.getUint32(at + 20, true);
+    const unpacked = view.getUint32(at + 24, true);
+    if (unpacked === 0 && packed > EMPTY) return null;
+    size += unpacked;
+    at += 46 + view.getUint16(at + 28, true) + view.getUint16(at + 30, true) +
+      view.getUint16(at + 32, true);
+  }
+  return size;
+}
+
+/** Where the end of the directory begins; null: it is no archive. */
+function endOf(view: DataView): number | null {
+  const last = view.byteLength - END_BYTES;
+  for (let at = last; at >= 0 && at >= last - LONGEST_COMMENT; at--) {
+    if (view.getUint32(at, true) === END) return at;
+  }
+  return null;
+}

@@ -1,0 +1,176 @@
+/** Reads tables from workbooks, and writes them. */
+import type { CellObject, WorkBook } from "@e965/xlsx";
+import type { Table } from "../csv.ts";
+import { unpackedSize } from "./archive.ts";
+import { type Dates, textOf } from "./cells.ts";
+import { read, utils, write } from "./xlsx.ts";
+
+/** A sheet of a workbook, as a table. */
+export interface SheetTable {
+  /** The names of all sheets that are shown. */
+  sheets: readonly string[];
+  sheet: string;
+  table: Table;
+  /** Cells whose formula has no value, which are read as empty. */
+  errors: number;
+}
+
+/** Why a workbook cannot be read, and what to do, as sentences. */
+export class UnreadableError extends Error {
+  override name = "UnreadableError";
+}
+
+/** Bytes of all files of a workbook, unpacked. */
+const UNPACKED_UP_TO = 256 * 1024 * 1024;
+/** Rows of a sheet. */
+const ROWS = 100_000;
+const SPLIT = "Split it into several files, or save the sheet as CSV.";
+
+/** Reads a sheet; null: the first with a table. */
+export function readSheet(
+  bytes: ArrayBuffer,
+  wanted: string | null,
+): SheetTable {
+  const book = bookOf(bytes);
+  const sheets = book.SheetNames.filter((_, i) =>
+    !book.Workbook?.Sheets?.[i]?.Hidden
+  );
+  const names = wanted === null ? sheets : [wanted];
+  const read = names.map((sheet) => ({
+    sheets,
+    sheet,
+    ...tableOf(rowsOf(book, sheet), datesOf(book)),
+  }));
+  const found = read.find(({ table }) => table.rows.length > 0) ?? read[0];
+  if (found === undefined) throw new UnreadableError("It shows no sheet.");
+  return found;
+}
+
+/**
+ * The workbook with these rows in its sheet, by their numbers; cells whose text
+ * is the same keep what they are.
+ */
+export function correctedBook(
+  bytes: ArrayBuffer,
+  sheet: string,
+  rows: readonly { number: number; texts: readonly string[] }[],
+): ArrayBuffer {
+  const book = bookOf(bytes);
+  const dates = datesOf(book);
+  const cells = rowsOf(book, sheet);
+  const corrected = rows.map(({ number, texts }) =>
+    texts.map((text, column) => {
+      const cell = cells[number - 1]?.[column];
+      return textOf(cell, dates) === text ? cell : cellOf(text);
+    })
+  );
+  return written({
+    ...book,
+    Sheets: { ...book.Sheets, [sheet]: sheetOf(corrected) },
+  });
+}
+
+/** A workbook with one sheet. All its cells are texts: no digit is lost. */
+export function newBook(rows: readonly (readonly string[])[]): ArrayBuffer {
+  const book = utils.book_new();
+  const cells = rows.map((row) => row.map(cellOf));
+  utils.book_append_sheet(book, sheetOf(cells), "Products");
+  return written(book);
+}
+
+function cellOf(text: string): CellObject | undefined {
+  return text === "" ? undefined : { t: "s", v: text, z: "@" };
+}
+
+function sheetOf(cells: readonly (readonly (CellObject | undefined)[])[]) {
+  const columns = cells.reduce((most, { length }) => Math.max(most, length), 1);
+  return {
+    "!data": cells as CellObject[][],
+    "!ref": utils.encode_range({
+      s: { r: 0, c: 0 },
+      e: { r: cells.length - 1, c: columns - 1 },
+    }),
+  };
+}
+
+function written(book: WorkBook): ArrayBuffer {
+  return write(book, { type: "array", bookType: "xlsx", compression: true });
+}
+
+function bookOf(bytes: ArrayBuffer): WorkBook {
+  const size = unpackedSize(bytes);
+  if (size === null) {
+    throw new UnreadableError(
+      "The file is damaged. Open it in your spreadsheet program, and save it again.",
+    );
+  }
+  if (size > UNPACKED_UP_TO) {
+    throw new UnreadableError(`It unpacks to more than 256 MiB. ${SPLIT}`);
+  }
+  try {
+    return read(bytes, {
+      dense: true,
+      cellNF: true,
+      cellText: false,
+      cellFormula: false,
+      cellHTML: false,
+      sheetRows: ROWS + 1,
+    });
+  } catch {
+    throw new UnreadableError(
+      "The file is damaged or of another kind. Open it in your spreadsheet program, and save it as an Excel workbook (.xlsx).",
+    );
+  }
+}
+
+function datesOf({ Workbook }: WorkBook): Dates {
+  return { date1904: Workbook?.WBProps?.date1904 === true };
+}
+
+/** The cells of a sheet; rows and cells without anything are left out. */
+function rowsOf(
+  { Sheets }: WorkBook,
+  name: string,
+): (CellObject | undefined)[][] {
+  const { "!data": rows, "!ref": shown, "!fullref": all } = Sheets[name] ?? {};
+  if (all !== undefined && all !== shown) {
+    throw new UnreadableError(`A sheet has more than 100,000 rows. ${SPLIT}`);
+  }
+  return rows ?? [];
+}
+
+/** The first row with two texts names the columns; titles may stand above. */
+function tableOf(
+  cells: readonly (CellObject | undefined)[][],
+  dates: Dates,
+): { table: Table; errors: number } {
+  let errors = 0;
+  let header: string[] | null = null;
+  const rows: string[][] = [];
+  const numbers: number[] = [];
+  let wide: number | null = null;
+  // A row without cells is a hole in the array.
+  for (let i = 0; i < cells.length; i++) {
+    const texts = Array.from(cells[i] ?? [], (cell) => {
+      const text = textOf(cell, dates);
+      if (text === null) errors++;
+      return text ?? "";
+    });
+    const filled = texts.filter((text) => text !== "").length;
+    if (header === null) {
+      if (filled > 1) header = texts;
+      continue;
+    }
+    if (filled === 0) continue;
+    if (texts.slice(header.length).some(Boolean)) wide ??= i + 1;
+    rows.push(header.map((_, column) => texts[column] ?? ""));
+    numbers.push(i + 1);
+  }
+  const flaw = wide === null
+    ? null
+    : `Row ${wide} has more values than there are columns. Name every column.`;
+  return {
+    errors,
+    table: { header: header ?? [], rows, numbers, delimiter: null, flaw },
+  };
+}

@@ -1,0 +1,246 @@
+/** Workbooks of Excel and LibreOffice on the page. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Buffer } from "node:buffer";
+import type { CellObject } from "@e965/xlsx";
+import type { Page } from "playwright-core";
+import { unpackedSize } from "../../src/web/workbook/archive.ts";
+import { textOf } from "../../src/web/workbook/cells.ts";
+import { read, utils, write } from "../../src/web/workbook/xlsx.ts";
+import { boot } from "../support/app.ts";
+import { browserTest, type OpenTab } from "./browser.ts";
+import { signIn } from "./page.ts";
+
+type Cell = string | number | CellObject | null;
+
+const HEADER = [
+  "SKU",
+  "Titel",
+  "Preis in EUR",
+  "Bestand",
+  "EAN",
+  "Verfügbar ab",
+];
+
+/** A workbook as Excel writes it. */
+function book(
+  sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>,
+  bookType: "xlsx" | "ods" = "xlsx",
+): ArrayBuffer {
+  const made = utils.book_new();
+  for (const [name, rows] of Object.entries(sheets)) {
+    const cells = rows.map((row) => [...row]);
+    utils.book_append_sheet(made, utils.aoa_to_sheet(cells), name);
+  }
+  // The first file of an OpenDocument archive is never compressed.
+  const compression = bookType === "xlsx";
+  return write(made, { type: "array", bookType, compression });
+}
+
+const number = (v: number, z: string): CellObject => ({ t: "n", v, z });
+const text = (v: string): CellObject => ({ t: "s", v });
+
+function choose(
+  page: Page,
+  bytes: ArrayBuffer,
+  name: string,
+): Promise<void> {
+  return page.getByLabel("File with products").setInputFiles({
+    name,
+    mimeType: "application/octet-stream",
+    buffer: Buffer.from(bytes),
+  });
+}
+
+function click(page: Page, name: string | RegExp): Promise<void> {
+  return page.getByRole("button", { name }).click();
+}
+
+function test(name: string, fn: (openTab: OpenTab) => Promise<void>): void {
+  browserTest(`a workbook: ${name}`, fn);
+}
+
+const bootPage = () => boot({ config: { roles: ["api"] } });
+
+for (
+  const [cell, expected] of [
+    [text(" Mug "), "Mug"],
+    [number(149.9, "General"), "149.9"],
+    [number(0.1 + 0.2, "General"), "0.3"],
+    // A comma elsewhere in the column makes no thousands of it.
+    [number(2.125, "0.000"), "2.1250"],
+    [number(4006381333931, "0.00E+00"), "4006381333931"],
+    [number(42, "00000"), "00042"],
+    [number(0.25, "0%"), "25%"],
+    [number(46143, "dd/mm/yyyy"), "2026-05-01"],
+    [number(46143.5, "yyyy-mm-dd hh:mm"), "2026-05-01T12:00:00"],
+    [number(123456789012345678, "0"), "1.2345678901234568E+17"],
+    [{ t: "b", v: true }, "true"],
+    [{ t: "e", v: 0x2a }, null],
+    [undefined, ""],
+  ] as const
+) {
+  Deno.test(`the cell ${JSON.stringify(cell)} is read as ${expected}`, () => {
+    const dates = { date1904: false };
+    assertEquals(textOf(cell as CellObject | undefined, dates), expected);
+  });
+}
+
+Deno.test("an archive tells how long its files are", () => {
+  const bytes = book({ A: [["a", "b"], ["c", "d"]] });
+  const size = unpackedSize(bytes)!;
+  assert(size > bytes.byteLength && size < 100_000, `${size}`);
+  assertEquals(unpackedSize(bytes.slice(0, 500)), null);
+  assertEquals(unpackedSize(new ArrayBuffer(0)), null);
+  // Files that do not tell theirs.
+  assertEquals(unpackedSize(declaring(bytes, 0)), null);
+});
+
+/** An archive that says of each of its files that it unpacks to so many bytes. */
+function declaring(archive: ArrayBuffer, size: number): ArrayBuffer {
+  const view = new DataView(archive.slice(0));
+  for (let at = 0; at < view.byteLength - 46; at++) {
+    if (view.getUint32(at, true) === 0x02014b50) {
+      view.setUint32(at + 24, size, true);
+    }
+  }
+  return view.buffer;
+}
+
+test("what Excel saved is stored as it shows it, in three clicks", async (openTab) => {
+  await using app = await bootPage();
+  for (const type of ["xlsx", "ods"] as const) {
+    await using tab = await openTab();
+    const { page } = tab;
+    await signIn(tab, app.url, app.key);
+    const sku = type.toUpperCase();
+    await choose(
+      page,
+      book({
+        Info: [["Our shop"]],
+        Preise: [
+          ["Preisliste 2026"],
+          [],
+          HEADER,
+          [
+            sku,
+            "Becher",
+            number(149.9, "0.00"),
+            12,
+            4006381333931,
+            number(46143, "dd/mm/yyyy"),
+          ],
+          [],
+          [`${sku}-2`, "Tasse", "1.299,00 €", 0, "4006381333948", null],
+        ],
+      }, type),
+      `preise.${type}`,
+    );
+    await page.getByLabel("Sheet").waitFor();
+    assertEquals(await page.getByLabel("Sheet").inputValue(), "Preise");
+    await click(page, "Check 2 products");
+    await click(page, "Upload 2 products");
+    await page.getByText("complete", { exact: true }).waitFor();
+    const first = (await app.call(`/seller_api/products/${sku}`)).text;
+    assertStringIncludes(first, "<title>Becher</title>");
+    assertStringIncludes(first, '<price currency="EUR">149.9</price>');
+    assertStringIncludes(first, "<quantity>12</quantity>");
+    assertStringIncludes(first, "<gtin>4006381333931</gtin>");
+    assertStringIncludes(first, "<available_at>2026-05-01");
+    const second = (await app.call(`/seller_api/products/${sku}-2`)).text;
+    assertStringIncludes(second, '<price currency="EUR">1299</price>');
+    assertEquals(tab.faults, []);
+  }
+});
+
+test("another sheet is chosen, and the corrected file is a workbook again", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(
+    page,
+    book({
+      Alt: [HEADER, ["OLD", "Alt", 1, 1]],
+      Neu: [
+        HEADER,
+        [
+          "A",
+          "Becher",
+          number(9.5, "0.00"),
+          3,
+          4006381333931,
+          number(46143, "dd/mm/yyyy"),
+        ],
+        ["B", "Tasse", { t: "e", v: 0x2a }, 4, "=1+1", null],
+      ],
+    }),
+    "preise.xlsx",
+  );
+  await page.getByLabel("Sheet").selectOption("Neu");
+  await page.getByText("1 formula without a value").waitFor();
+  await click(page, "Check 2 products");
+  await page.getByText("2 problems in 1 row.").waitFor();
+  const grid = page.getByRole("grid", { name: "Rows with problems" });
+  await grid.getByRole("gridcell", { name: "Price is missing" }).click();
+  await page.keyboard.type("12,50");
+  await page.keyboard.press("Enter");
+  const download = page.waitForEvent("download");
+  await click(page, "Download the corrected file");
+  const saved = await download;
+  assertEquals(saved.suggestedFilename(), "preise-corrected.xlsx");
+  const corrected = read(await Deno.readFile(await saved.path()), {
+    cellNF: true,
+  });
+  assertEquals(corrected.SheetNames, ["Alt", "Neu"]);
+  assertEquals(corrected.Sheets.Alt.A2.v, "OLD");
+  const { Neu } = corrected.Sheets;
+  // What nobody touched is as it was, formats and all.
+  assertEquals([Neu.C2.t, Neu.C2.v, Neu.C2.z], ["n", 9.5, "0.00"]);
+  assertEquals([Neu.F2.t, Neu.F2.v, Neu.F2.z], ["n", 46143, "dd/mm/yyyy"]);
+  assertEquals([Neu.C3.t, Neu.C3.v], ["s", "12,50"]);
+  assertEquals([Neu.E3.t, Neu.E3.v, Neu.E3.f], ["s", "=1+1", undefined]);
+  assertEquals(Neu.G1.v, "Problems");
+  assertStringIncludes(`${Neu.G3.v}`, "=1+1");
+  assertEquals(tab.faults, []);
+});
+
+test("numbers that a spreadsheet program has rounded are told", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await signIn(tab, app.url, app.key);
+  await choose(
+    page,
+    book({ A: [HEADER, ["A", "Becher", 5, 3, "7,3123E+12", null]] }),
+    "preise.xlsx",
+  );
+  await page.getByText("as in 7,3123E+12: their last digits").waitFor();
+  assertEquals(tab.faults, []);
+});
+
+test("one that is damaged, unpacks to too much, or takes too long is refused", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  const good = book({ A: [HEADER, ["A", "Becher", 5, 3]] });
+  await signIn(tab, app.url, app.key);
+  await choose(page, declaring(good, 2 ** 30), "bomb.xlsx");
+  await page.getByText("It unpacks to more than 256 MiB").waitFor();
+  // No more is unpacked than is declared, so this is damaged.
+  await choose(page, declaring(good, 1), "liar.xlsx");
+  await page.getByText("liar.xlsx is a workbook that cannot be read").waitFor();
+  await choose(page, good.slice(0, -40), "cut.xlsx");
+  await page.getByText("The file is damaged").waitFor();
+
+  await page.route(
+    /workbook\.[0-9a-f]+\.js/,
+    (route) =>
+      route.fulfill({ contentType: "text/javascript", body: "for (;;);" }),
+  );
+  await page.clock.install();
+  await choose(page, good, "slow.xlsx");
+  await page.getByText("slow.xlsx is being read").waitFor();
+  await page.clock.fastForward(60_000);
+  await page.getByText("It takes too long to read").waitFor();
+  assertEquals(tab.faults, []);
+});
