@@ -1,6 +1,6 @@
 /** The command line: runs a command and returns the exit code. */
 import { sqliteVersion } from "../database/sqlite/version.ts";
-import { VERSION } from "../version.ts";
+import { COMMIT, VERSION } from "../version.ts";
 import { parseCommandLine } from "./arguments.ts";
 import { type Command, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
@@ -43,7 +43,10 @@ async function runWords(words: readonly string[]): Promise<number> {
   const request = parseCommandLine(words, COMMANDS);
   switch (request.kind) {
     case "version":
-      print(`${PROGRAM} ${VERSION} (SQLite ${sqliteVersion()})`);
+      print(
+        `${PROGRAM} ${VERSION} (${COMMIT ?? "no release"}, ` +
+          `Deno ${Deno.version.deno}, SQLite ${sqliteVersion()})`,
+      );
       return OK;
     case "help":
       help(request.commands).split("\n").forEach(print);

@@ -3,6 +3,7 @@ import api from "./api.md" with { type: "text" };
 import architecture from "./architecture.md" with { type: "text" };
 import backup from "./backup.md" with { type: "text" };
 import capacity from "./capacity.md" with { type: "text" };
+import changes from "./changes.md" with { type: "text" };
 import client from "./client.md" with { type: "text" };
 import commands from "./commands.md" with { type: "text" };
 import dependencies from "./dependencies.md" with { type: "text" };
@@ -64,6 +65,7 @@ export const PARTS: readonly Part[] = [
       { name: "scaling", text: scaling },
       { name: "image-storage", text: imageStorage },
       { name: "capacity", text: capacity },
+      { name: "changes", text: changes },
       { name: "reliability", text: reliability },
       { name: "security", text: security },
       { name: "figures", text: figures },

@@ -326,7 +326,7 @@ Deno.test("--version and --help answer without reading settings", async () => {
   const version = await runProgram(["seller", "add", "--version"], { env });
   assertMatch(
     version.stdout,
-    /^seller-interface \d+\.\d+\.\d+ \(SQLite 3\.\d+\.\d+\)\n$/,
+    /^seller-interface \d+\.\d+\.\d+ \(no release, Deno 2\.\d+\.\d+, SQLite 3\.\d+\.\d+\)\n$/,
   );
   const help = await runProgram(["key", "revoke", "--help"], { env });
   assertStringIncludes(help.stdout, "key revoke KEY_ID");

@@ -1,0 +1,74 @@
+import { assert, assertEquals } from "@std/assert";
+import { chapter } from "../support/handbook.ts";
+import { VERSION } from "../../src/version.ts";
+import {
+  differences,
+  mayBreak,
+  type Release,
+  thisRelease,
+} from "./contract.ts";
+
+/** This release with other facts. */
+function changed(change: (facts: string[]) => string[]): Release {
+  const { version, facts } = thisRelease();
+  return { version, facts: change([...facts]) };
+}
+
+const without = (fact: string) => {
+  const { facts } = thisRelease();
+  assert(facts.includes(fact), fact);
+  return changed((facts) => facts.filter((one) => one !== fact));
+};
+
+Deno.test("a release that is the same differs in nothing", () => {
+  assertEquals(differences(thisRelease(), thisRelease()), {
+    added: [],
+    removed: [],
+    incompatible: [],
+  });
+});
+
+Deno.test("what clients and operators rely on and then miss is incompatible", () => {
+  for (
+    const fact of [
+      "POST /seller_api/bulk_products",
+      "request POST /seller_api/bulk_products query dry_run",
+      "request product/title: string",
+      "request product/status = paused",
+      "answer detail/message: string",
+      "setting SELLER_PORT",
+      "column sellers.name text",
+    ]
+  ) {
+    const { incompatible } = differences(thisRelease(), without(fact));
+    assertEquals(incompatible, [`- ${fact}`]);
+    // The other way round it is new.
+    assertEquals(differences(without(fact), thisRelease()), {
+      added: [fact],
+      removed: [],
+      incompatible: [],
+    });
+  }
+});
+
+Deno.test("what a client must send from now on is incompatible, but in what is new", () => {
+  const parameter = "request POST /seller_api/bulk_products query shop";
+  const facts = [parameter, `${parameter} required`];
+  const added = changed((former) => [...former, ...facts]);
+  assertEquals(
+    differences(thisRelease(), added).incompatible,
+    [`+ ${parameter} required`],
+  );
+  const route = "request POST /seller_api/parcels query shop";
+  const isNew = changed((former) => [...former, route, `${route} required`]);
+  assertEquals(differences(thisRelease(), isNew).incompatible, []);
+});
+
+Deno.test("the first number that is not 0 allows what is incompatible", () => {
+  assert(mayBreak("0.1.0", "0.2.0") && mayBreak("1.2.3", "2.0.0"));
+  assert(!mayBreak("0.1.0", "0.1.1") && !mayBreak("1.2.3", "1.3.0"));
+});
+
+Deno.test("the newest version of the chapter on changes is this one", () => {
+  assertEquals(/^## (\S+)/m.exec(chapter("changes"))![1], VERSION);
+});

@@ -1,0 +1,112 @@
+/**
+ * `deno task release`: builds the program from the last commit, and says what
+ * differs from the release before. What it makes is in `bin/release-VERSION`.
+ *
+ * It fails where a client or an operator of the former release would meet what
+ * is incompatible, unless the version says so.
+ */
+import { sqliteVersion } from "../../src/database/sqlite/version.ts";
+import { VERSION } from "../../src/version.ts";
+import { temporaryFolder } from "../support/process.ts";
+import {
+  differences,
+  mayBreak,
+  type Release,
+  thisRelease,
+} from "./contract.ts";
+import { billOfMaterials, packagesOf } from "./sbom.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const RELEASED = new URL("released/", import.meta.url);
+const PROGRAM = "seller-interface";
+
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd = ROOT,
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(command, {
+    args: [...args],
+    cwd,
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  if (!success) fail(`${command} ${args.join(" ")}: ${decode(stderr)}`);
+  return decode(stdout);
+}
+
+function fail(message: string): never {
+  console.error(`error: ${message}`);
+  Deno.exit(1);
+}
+
+/** The release before this one; null for the first. */
+function formerRelease(): Release | null {
+  const releases = [...Deno.readDirSync(RELEASED)]
+    .filter(({ name }) => name.endsWith(".json") && name !== `${VERSION}.json`)
+    .map(({ name }): Release =>
+      JSON.parse(Deno.readTextFileSync(new URL(name, RELEASED)))
+    )
+    .sort((a, b) =>
+      a.version.localeCompare(b.version, "en", { numeric: true })
+    );
+  return releases.at(-1) ?? null;
+}
+
+/** Prints what differs from the former release; ends if that may not be. */
+function compare(former: Release | null, next: Release): void {
+  if (former === null) return console.log("the first release");
+  const { added, removed, incompatible } = differences(former, next);
+  console.log(`since ${former.version}:`);
+  for (const fact of added) console.log(`  + ${fact}`);
+  for (const fact of removed) console.log(`  - ${fact}`);
+  if (incompatible.length === 0 || mayBreak(former.version, next.version)) {
+    return;
+  }
+  fail(
+    `${next.version} may not break what ${former.version} promised:\n` +
+      incompatible.map((fact) => `  ${fact}`).join("\n"),
+  );
+}
+
+async function checksum(file: string): Promise<string> {
+  const bytes = await Deno.readFile(file);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
+
+Deno.mkdirSync(RELEASED, { recursive: true });
+const changed = await run("git", ["status", "--porcelain"]);
+if (changed !== "") fail(`commit this first:\n${changed}`);
+const release = thisRelease();
+compare(formerRelease(), release);
+
+// As git exports it, with the commit written into `src/version.ts`.
+await using source = await temporaryFolder();
+const archive = `${source.path}/source.tar`;
+await run("git", ["archive", "--output", archive, "HEAD"]);
+await run("tar", ["xf", archive, "-C", source.path]);
+await run(Deno.execPath(), ["task", "compile"], source.path);
+
+const folder = `${ROOT}bin/release-${VERSION}`;
+await Deno.mkdir(folder, { recursive: true });
+const { os, arch } = Deno.build;
+const binary = `${PROGRAM}-${VERSION}-${os}-${arch}`;
+await Deno.copyFile(`${source.path}/bin/${PROGRAM}`, `${folder}/${binary}`);
+await Deno.chmod(`${folder}/${binary}`, 0o755);
+const bill = billOfMaterials(
+  { name: PROGRAM, version: VERSION },
+  await packagesOf(source.path),
+  [
+    { name: "deno", version: Deno.version.deno },
+    { name: "sqlite", version: sqliteVersion() },
+  ],
+);
+await Deno.writeTextFile(`${folder}/sbom.cdx.json`, bill);
+const sums = await Promise.all(
+  [binary, "sbom.cdx.json"].map(async (name) =>
+    `${await checksum(`${folder}/${name}`)}  ${name}\n`
+  ),
+);
+await Deno.writeTextFile(`${folder}/SHA256SUMS`, sums.join(""));
+const facts = new URL(`${VERSION}.json`, RELEASED);
+await Deno.writeTextFile(facts, JSON.stringify(release, null, 1) + "\n");
+console.log(`made ${folder}; commit ${facts.pathname}, tag v${VERSION}`);
