@@ -6,7 +6,13 @@ export interface Package {
   version: string;
 }
 
-/** The npm packages that the module and what it imports use. */
+/** What `deno info --json` answers, of which this is a part. */
+interface Info {
+  modules: { npmPackage?: string }[];
+  npmPackages: Record<string, Package & { dependencies: string[] }>;
+}
+
+/** The npm packages that the program uses, those that they need included. */
 export async function packagesOf(folder: string): Promise<Package[]> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", "main.ts"],
@@ -14,9 +20,18 @@ export async function packagesOf(folder: string): Promise<Package[]> {
   }).output();
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   if (!success) throw new Error(decode(stderr));
-  const { npmPackages } = JSON.parse(decode(stdout));
-  return Object.values<Package>(npmPackages)
-    .map(({ name, version }) => ({ name, version }));
+  const { modules, npmPackages }: Info = JSON.parse(decode(stdout));
+  const used = new Set<string>();
+  const add = (id: string) => {
+    if (used.has(id)) return;
+    used.add(id);
+    npmPackages[id].dependencies.forEach(add);
+  };
+  for (const { npmPackage } of modules) if (npmPackage) add(npmPackage);
+  return [...used].sort().map((id) => {
+    const { name, version } = npmPackages[id];
+    return { name, version };
+  });
 }
 
 /** The bill as JSON, of a program with these packages and this runtime. */
@@ -27,7 +42,10 @@ export function billOfMaterials(
 ): string {
   const { Application, Library, Platform } = Enums.ComponentType;
   const bom = new Models.Bom();
-  bom.metadata.component = new Models.Component(Application, name, { version });
+  bom.metadata.component = new Models.Component(Application, name, {
+    version,
+    bomRef: name,
+  });
   for (const { name, version } of packages) {
     const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
     bom.components.add(
@@ -35,7 +53,9 @@ export function billOfMaterials(
     );
   }
   for (const { name, version } of runtime) {
-    bom.components.add(new Models.Component(Platform, name, { version }));
+    bom.components.add(
+      new Models.Component(Platform, name, { version, bomRef: name }),
+    );
   }
   const serializer = new Serialize.JsonSerializer(
     new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6),
