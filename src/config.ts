@@ -65,6 +65,8 @@ export interface Config {
   readonly keepReferencesDays: number;
   /** Days after which images that no product shows are deleted; 0: never. */
   readonly keepImagesDays: number;
+  /** A URL to report weaknesses to; null: there is no `security.txt`. */
+  readonly securityContact: string | null;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
 }
@@ -311,6 +313,14 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     meaning:
       "how long an image that no product shows is kept; 0: until images prune --delete",
     parse: days,
+  },
+  securityContact: {
+    variable: "SELLER_SECURITY_CONTACT",
+    placeholder: "URL",
+    fallback: "",
+    meaning:
+      "where to report weaknesses: mailto: or https:, served as /.well-known/security.txt",
+    parse: contact,
   },
   roles: {
     variable: "SELLER_ROLES",
@@ -587,6 +597,15 @@ function endpoint(text: string): string | null {
   if (plain) return withoutTrailing(url.href, "/");
   throw new SettingError(
     "it is not an http or https URL without user, query and fragment.",
+  );
+}
+
+function contact(text: string): string | null {
+  if (text === "") return null;
+  const url = URL.parse(text);
+  if (url !== null && /^(mailto|https):$/.test(url.protocol)) return url.href;
+  throw new SettingError(
+    "it is neither an https URL nor mailto: with an address, as in mailto:security@example.com.",
   );
 }
 

@@ -39,6 +39,7 @@ Deno.test("without settings every default holds", () => {
     keepEventsDays: 30,
     keepReferencesDays: 400,
     keepImagesDays: 0,
+    securityContact: null,
     roles: ["api", "images", "webhooks"],
     logLevel: "info",
   });
@@ -73,6 +74,7 @@ Deno.test("every variable is read", () => {
     SELLER_KEEP_EVENTS_DAYS: "7",
     SELLER_KEEP_REFERENCES_DAYS: "36500",
     SELLER_KEEP_IMAGES_DAYS: "14",
+    SELLER_SECURITY_CONTACT: "https://example.com/security",
     SELLER_ROLES: "webhooks,api",
     SELLER_LOG: "debug",
   });

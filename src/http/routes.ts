@@ -11,6 +11,7 @@ import {
   getOperatorFile,
   getProductsSchema,
   getResponsesSchema,
+  getSecurityContact,
 } from "./handlers/contract_endpoints.ts";
 import { ingestEvent, listEvents } from "./handlers/event_endpoints.ts";
 import { getImage } from "./handlers/image_endpoints.ts";
@@ -122,6 +123,7 @@ const FOR_ALL = routes("public", "", {
   "GET /": getPage,
   "GET /assets/:name": getAsset,
   "GET /docs.css": getDocsStyle,
+  "GET /.well-known/security.txt": getSecurityContact,
 });
 
 export const ROUTES: readonly Route[] = [

@@ -108,6 +108,27 @@ export const getOperatorFile = endpoint(null, (context) => {
 /** The style of the handbook. */
 export const getDocsStyle = endpoint(null, published("text/css", () => style));
 
+/** How long `security.txt` says that it holds, from each answer on. */
+const CONTACT_MS = 180 * 24 * 3_600_000;
+
+/** Where to report weaknesses, if that is set (RFC 9116). */
+export const getSecurityContact = endpoint(
+  null,
+  ({ services: { config, deps } }) => {
+    const { securityContact } = config;
+    if (securityContact === null) throw notFound("file");
+    const expires = new Date(deps.clock.now() + CONTACT_MS).toISOString();
+    return Promise.resolve({
+      body: `Contact: ${securityContact}\nExpires: ${expires}\n`,
+      headers: {
+        "Content-Type": "text/plain; charset=utf-8",
+        "Cache-Control": "no-cache",
+        "X-Content-Type-Options": "nosniff",
+      },
+    });
+  },
+);
+
 export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
   endpoint({
     operation: "getOpenApi",
