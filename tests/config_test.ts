@@ -105,6 +105,7 @@ Deno.test("every variable is read", () => {
     keepEventsDays: 7,
     keepReferencesDays: 36_500,
     keepImagesDays: 14,
+    securityContact: "https://example.com/security",
     roles: ["api", "webhooks"],
     logLevel: "debug",
   });
