@@ -3,7 +3,6 @@ import type { Clock, Deps } from "../deps.ts";
 import { type Db, outageOf } from "../database/db.ts";
 import type { Holders } from "../lib/holders.ts";
 import { pause } from "../lib/waits.ts";
-import { noteLook } from "./health_row.ts";
 
 /**
  * How long a result is reused, so that anonymous requests cannot cause work.
@@ -88,7 +87,13 @@ export class Health {
 
   async #tryWrite(): Promise<string | null> {
     try {
-      await this.#db.write((tx) => noteLook(tx, tx.now()));
+      await this.#db.write((tx) =>
+        tx.run(
+          `INSERT INTO health (id, looked_at) VALUES (1, ?)
+           ON CONFLICT (id) DO UPDATE SET looked_at = excluded.looked_at`,
+          [tx.now()],
+        )
+      );
       return null;
     } catch (error) {
       return outageOf(error) ?? "the database refuses a write";

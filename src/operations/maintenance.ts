@@ -46,112 +46,58 @@ export interface MaintenanceJob {
   role: Role;
   /** Milliseconds from the end of a run to the start of the next. */
   everyMs: number;
-  /**
-   * Each step is one small write or read, and yields how many items it handled.
-   */
-  run: (services: MaintenanceServices) => AsyncGenerator<number, void>;
+  run: Run;
 }
+
+/** Each step is one small write or read; yields how many items it handled. */
+type Run = (services: MaintenanceServices) => AsyncGenerator<number, void>;
 
 /**
  * The interval of jobs that finish what a write of any process left undone. A
  * run without work reads an index once; a signal could be lost.
  */
 const OFTEN = SECOND_MS;
+/** At the start of the process. */
+const ONCE = Infinity;
 
 export const MAINTENANCE: readonly MaintenanceJob[] = [
-  {
-    name: "uploads",
-    role: "api",
-    everyMs: HOUR_MS,
-    run: sweepUploads,
-  },
-  {
-    name: "undo",
-    role: "api",
-    everyMs: HOUR_MS,
-    run: sweepUndo,
-  },
-  {
-    name: "idempotency_keys",
-    role: "api",
-    everyMs: 10 * MINUTE_MS,
-    run: sweepIdempotencyKeys,
-  },
-  {
-    name: "image_changes",
-    role: "api",
-    everyMs: OFTEN,
-    run: finishImageChanges,
-  },
-  {
-    name: "removed_sellers",
-    role: "api",
-    everyMs: OFTEN,
-    run: sweepRemovedSellers,
-  },
-  {
-    name: "hourly_counts",
-    role: "api",
-    everyMs: DAY_MS,
-    run: sweepHourlyCounts,
-  },
-  {
-    name: "events",
-    role: "webhooks",
-    everyMs: HOUR_MS,
-    run: sweepEvents,
-  },
-  {
-    name: "references",
-    role: "webhooks",
-    everyMs: HOUR_MS,
-    run: sweepReferences,
-  },
-  {
-    name: "former_secrets",
-    role: "webhooks",
-    everyMs: HOUR_MS,
-    run: sweepFormerSecrets,
-  },
-  {
-    name: "delivery_times",
-    role: "webhooks",
-    everyMs: Infinity,
-    run: ({ db, deps, signals }) =>
+  job("uploads", "api", HOUR_MS, sweepUploads),
+  job("undo", "api", HOUR_MS, sweepUndo),
+  job("idempotency_keys", "api", 10 * MINUTE_MS, sweepIdempotencyKeys),
+  job("image_changes", "api", OFTEN, finishImageChanges),
+  job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
+  job("hourly_counts", "api", DAY_MS, sweepHourlyCounts),
+  job("events", "webhooks", HOUR_MS, sweepEvents),
+  job("references", "webhooks", HOUR_MS, sweepReferences),
+  job("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
+  job(
+    "delivery_times",
+    "webhooks",
+    ONCE,
+    ({ db, deps, signals }) =>
       correctTimes(db, DELIVERIES, deps.clock.now(), signals.deliveries),
-  },
-  {
-    name: "image_times",
-    role: "images",
-    everyMs: Infinity,
-    run: ({ db, deps, signals }) =>
+  ),
+  job(
+    "image_times",
+    "images",
+    ONCE,
+    ({ db, deps, signals }) =>
       correctTimes(db, IMAGES, deps.clock.now(), signals.images),
-  },
-  {
-    name: "image_parts",
-    role: "images",
-    everyMs: MINUTE_MS,
-    run: sweepParts,
-  },
-  {
-    name: MISSING_IMAGES,
-    role: "images",
-    everyMs: MINUTE_MS,
-    run: refetchMissing,
-  },
-  {
-    name: UNNAMED_FILES,
-    role: "images",
-    everyMs: 5 * OFTEN,
-    run: sweepUnnamed,
-  },
-  {
-    name: "unneeded_images",
-    role: "images",
-    everyMs: DAY_MS,
-    run: sweepUnneeded,
-  },
+  ),
+  job("image_parts", "images", MINUTE_MS, sweepParts),
+  job(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),
+  job(UNNAMED_FILES, "images", 5 * OFTEN, sweepUnnamed),
+  job("unneeded_images", "images", DAY_MS, sweepUnneeded),
 ];
+
+function job(
+  name: string,
+  role: Role,
+  everyMs: number,
+  run: Run,
+): MaintenanceJob {
+  return { name, role, everyMs, run };
+}
 
 /**
  * The jobs of a role; `isOurs`: whether this process runs them. Each role has a

@@ -155,23 +155,23 @@ export class Metrics {
     "seller_snapshot_age_seconds",
     "Age of the figures that come from the database and the disk.",
   );
-  readonly #dbCommit = new Histogram(
+  readonly dbCommit = new Histogram(
     "seller_db_commit_seconds",
     "How long a commit took.",
     SHORT,
   );
-  readonly #dbCommitWrites = new Histogram(
+  readonly dbCommitWrites = new Histogram(
     "seller_db_commit_writes",
     "Writes that shared a commit.",
     WRITES,
   );
-  readonly #dbWait = new Histogram(
+  readonly dbWait = new Histogram(
     "seller_db_wait_seconds",
     "How long the oldest write of a commit waited, by what for.",
     SHORT,
     ["kind"],
   );
-  readonly #dbRetries = new Counter(
+  readonly dbRetries = new Counter(
     "seller_db_retries_total",
     "Writes that were begun again.",
     ["reason"],
@@ -180,47 +180,16 @@ export class Metrics {
   /** For the database. */
   readonly db: DbMeter = {
     committed: (ms, writes) => {
-      this.#dbCommit.observe(ms / 1_000);
-      this.#dbCommitWrites.observe(writes);
+      this.dbCommit.observe(ms / 1_000);
+      this.dbCommitWrites.observe(writes);
     },
-    waited: (kind, ms) => this.#dbWait.observe(ms / 1_000, kind),
-    retried: (reason) => this.#dbRetries.add(1, reason),
+    waited: (kind, ms) => this.dbWait.observe(ms / 1_000, kind),
+    retried: (reason) => this.dbRetries.add(1, reason),
   };
 
-  /** In the order of the answer. */
+  /** Every metric above, in this order, and those of the process. */
   readonly all: readonly Metric[] = [
-    this.buildInfo,
-    this.requests,
-    this.requestSeconds,
-    this.refusals,
-    this.inProgress,
-    this.uploads,
-    this.products,
-    this.uploadPhase,
-    this.probes,
-    this.images,
-    this.imageBytes,
-    this.imageFetch,
-    this.queue,
-    this.queueOldestDue,
-    this.queueMoved,
-    this.wait,
-    this.events,
-    this.deliveries,
-    this.deliveryLatency,
-    this.webhooks,
-    this.maintenanceRuns,
-    this.maintenanceDone,
-    this.#dbCommit,
-    this.#dbCommitWrites,
-    this.#dbWait,
-    this.#dbRetries,
-    this.dbBytes,
-    this.eventLoopLag,
-    this.diskFree,
-    this.changeFeedLag,
-    this.snapshotAge,
-    this.logLinesLost,
+    ...Object.values(this).filter((value) => "samples" in value),
     ...processMetrics(),
   ];
 
