@@ -25,7 +25,7 @@ import {
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { findBySkus, lockGroup, writeProduct } from "./product_rows.ts";
+import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
 
 export interface AttributeUpdate {
   seller: Seller;
@@ -95,7 +95,7 @@ async function refuseTakenSku(
   current: Product,
   sku: string,
 ): Promise<void> {
-  const owner = (await findBySkus(tx, seller.no, [sku])).get(sku);
+  const [owner] = await findProducts(tx, seller.no, { skus: [sku] });
   if (owner === undefined) return;
   throw invalid(current, skuTaken(sku, owner.id));
 }

@@ -1,12 +1,11 @@
 /** Requests that are carried out once, however often they are sent. */
 import { createHash } from "node:crypto";
-import type { Tx } from "../database/db.ts";
+import type { Sql, Tx } from "../database/db.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { TransactionKey } from "./transaction.ts";
-import { findUsedKey, type FoundKey, keepUsedKey } from "./idempotency_rows.ts";
 
 /** A used Idempotency-Key is remembered this long. */
 const KEY_LIFETIME_MS = DAY_MS;
@@ -22,6 +21,14 @@ export interface KeyedRequest {
 export interface KeyUse {
   key: string;
   hash: string;
+}
+
+/** A key that was used. */
+export interface FoundKey {
+  request_hash: string;
+  transaction_id: string;
+  /** How many products the upload refused. */
+  refused: number;
 }
 
 interface Once<T> {
@@ -91,13 +98,56 @@ function checked(used: FoundKey, use: KeyUse): FoundKey {
   );
 }
 
-/** Records that a key is used, in the write of its request. */
+/**
+ * The request for which the seller used the key; null if the key is unused or
+ * expired.
+ */
+async function findUsedKey(
+  sql: Sql,
+  sellerNo: number,
+  key: string,
+  now: number,
+): Promise<FoundKey | null> {
+  return await sql.get<FoundKey>(
+    `SELECT request_hash, transaction_id, products_refused AS refused
+     FROM idempotency_keys AS used
+     JOIN transactions ON transactions.seller_no = used.seller_no
+       AND transactions.id = transaction_id
+     WHERE used.seller_no = ? AND key = ? AND expires_at > ?`,
+    [sellerNo, key, now],
+  ) ?? null;
+}
+
+/**
+ * Records that a key is used, in the write of its request, in place of an
+ * expired use. If two writes store a key at the same time, one of them runs
+ * again (`unique`).
+ */
 export async function useKey(
   tx: Tx,
   { sellerNo, transactionId }: TransactionKey,
-  use: KeyUse,
+  { key, hash }: KeyUse,
 ): Promise<void> {
-  const used = { request_hash: use.hash, transaction_id: transactionId };
-  const until = tx.now() + KEY_LIFETIME_MS;
-  await keepUsedKey(tx, sellerNo, use.key, used, until);
+  const now = tx.now();
+  await tx.exec(
+    `DELETE FROM idempotency_keys
+     WHERE seller_no = ? AND key = ? AND expires_at <= ?`,
+    [sellerNo, key, now],
+  );
+  await tx.exec(
+    `INSERT INTO idempotency_keys
+       (seller_no, key, request_hash, transaction_id, expires_at)
+     VALUES (?, ?, ?, ?, ?)`,
+    [sellerNo, key, hash, transactionId, now + KEY_LIFETIME_MS],
+  );
+}
+
+/** Forgets some keys that have expired; returns how many. */
+export function forgetExpiredKeys(tx: Tx, now: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM idempotency_keys WHERE (seller_no, key) IN (
+       SELECT seller_no, key FROM idempotency_keys WHERE expires_at <= ?
+       ORDER BY expires_at LIMIT 500 /* FOR UPDATE SKIP LOCKED */)`,
+    [now],
+  );
 }

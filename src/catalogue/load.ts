@@ -11,11 +11,10 @@ import { whyInactive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type Quota, quotaOf } from "../sellers/usage_rows.ts";
-import { type KeyUse, usedBefore } from "./idempotency.ts";
-import type { FoundKey } from "./idempotency_rows.ts";
+import { type FoundKey, type KeyUse, usedBefore } from "./idempotency.ts";
 import type { Product } from "./product.ts";
 import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
-import { lockProducts, waitForSkus } from "./product_rows.ts";
+import { findProducts, waitForSkus } from "./product_rows.ts";
 
 /** What a plan is about. */
 export interface Wanted {
@@ -43,7 +42,7 @@ export async function load(
   const [inactive, quota, products] = await Promise.all([
     whyInactive(sql, seller),
     quotaOf(sql, seller.no, "products", config.productLimit),
-    lockProducts(sql, seller.no, { ids, skus }),
+    findProducts(sql, seller.no, { ids, skus }),
   ]);
   return { inactive, quota, ...byKeys(products) };
 }
@@ -83,7 +82,7 @@ export async function loadLocked(
     takeImages(tx, seller.no, wanted.images, deps.ids.uuid),
     usedBefore(tx, seller, use),
     readQuota(),
-    lockProducts(tx, seller.no, { ids, skus }),
+    findProducts(tx, seller.no, { ids, skus }),
   ]);
   const locked = { inactive, images, used, quota, ...byKeys(products) };
   const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;

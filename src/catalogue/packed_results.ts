@@ -16,13 +16,9 @@ const RESULTS: Readonly<Record<string, ProductResult>> = {
   d: "deleted",
   r: "refused",
 };
-const LETTERS: Readonly<Record<ProductResult, string>> = {
-  created: "c",
-  updated: "u",
-  unchanged: "n",
-  deleted: "d",
-  refused: "r",
-};
+const LETTERS = Object.fromEntries(
+  Object.entries(RESULTS).map(([letter, result]) => [result, letter]),
+);
 
 /** Characters of the 16 bytes of a UUID in base64url. */
 const SHORT_ID = 22;

@@ -13,7 +13,8 @@ import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { inLists, marks, type Param, type Sql } from "../database/db.ts";
-import { findByIds } from "./product_rows.ts";
+import { where } from "../database/where.ts";
+import { findProducts } from "./product_rows.ts";
 import { COLUMNS, type ProductRow, toProduct } from "./product_values.ts";
 
 /** Rows that one read examines: a few milliseconds if rows are long. */
@@ -54,10 +55,10 @@ export async function listProducts(
     limit: limit + 1,
   });
   const page = ids.slice(0, limit);
-  const products = await findByIds(sql, sellerNo, page);
+  const products = await findProducts(sql, sellerNo, { ids: page });
   const full = ids.length > limit;
   return {
-    products: page.map((id) => products.get(id)!),
+    products: products.sort((a, b) => a.id < b.id ? -1 : 1),
     next: full ? page[limit - 1] : end,
     scanned: filtered && !full ? SCAN_STEP : 0,
   };
@@ -90,26 +91,22 @@ async function passingIds(
   { status, updatedSince, text }: ProductFilter,
   { after, end, limit }: Scan,
 ): Promise<string[]> {
-  const conditions = ["seller_no = ?", "id > ?"];
-  const params: Param[] = [sellerNo, after];
-  const where = (condition: string, param: Param) => {
-    if (param === null) return;
-    conditions.push(condition);
-    params.push(param);
-  };
-  where("id <= ?", end);
-  where("status = ?", status);
-  where("updated_at >= ?", updatedSince);
+  const wanted = where({
+    "seller_no = ?": sellerNo,
+    "id > ?": after,
+    "id <= ?": end,
+    "status = ?": status,
+    "updated_at >= ?": updatedSince,
+  });
   // The engines differ in which letters they consider equal.
   const columns = text === null ? "id" : "id, sku, title";
   const limitation = text === null ? "LIMIT ?" : "";
   const rows = await sql.all<{ id: string; sku: string; title: string }>(
-    `SELECT ${columns} FROM products WHERE ${conditions.join(" AND ")}
-     ORDER BY id ${limitation}`,
-    text === null ? [...params, limit] : params,
+    `SELECT ${columns} FROM products ${wanted.where} ORDER BY id ${limitation}`,
+    text === null ? [...wanted.params, limit] : wanted.params,
   );
-  const wanted = text === null ? rows : rows.filter(holds(text));
-  return wanted.slice(0, limit).map(({ id }) => id);
+  const passing = text === null ? rows : rows.filter(holds(text));
+  return passing.slice(0, limit).map(({ id }) => id);
 }
 
 function holds(text: string) {

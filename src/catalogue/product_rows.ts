@@ -42,43 +42,6 @@ const INSERT = `INSERT INTO products (
   seller_no, change_no, created_at, updated_at, id, ${CONTENT.join(", ")}
 ) VALUES (${marks(5 + CONTENT.length)})`;
 
-/** The seller's products that have one of these SKUs, by SKU. */
-export async function findBySkus(
-  sql: Sql,
-  sellerNo: number,
-  skus: readonly string[],
-): Promise<Map<string, Product>> {
-  const found = await findBy(sql, sellerNo, "sku", skus);
-  return new Map(found.map((product) => [product.sku, product]));
-}
-
-/** The seller's products that have one of these ids, by id. */
-export async function findByIds(
-  sql: Sql,
-  sellerNo: number,
-  ids: readonly string[],
-): Promise<Map<string, Product>> {
-  const found = await findBy(sql, sellerNo, "id", ids.filter(readId));
-  return new Map(found.map((product) => [product.id, product]));
-}
-
-async function findBy(
-  sql: Sql,
-  sellerNo: number,
-  column: "id" | "sku",
-  values: readonly string[],
-): Promise<Product[]> {
-  const found: Product[] = [];
-  for (const list of inLists(values)) {
-    const rows = await sql.all<ProductRow>(
-      `${SELECT} WHERE seller_no = ? AND ${column} IN (${marks(list.length)})`,
-      [sellerNo, ...list],
-    );
-    for (const row of rows) found.push(toProduct(row));
-  }
-  return found;
-}
-
 /** Products that a write names. */
 interface Named {
   ids: readonly string[];
@@ -109,10 +72,10 @@ export async function waitForSkus(
  * The seller's products with one of these ids or SKUs. A write locks them, in
  * the order of their SKUs, so that nothing changes them before it commits.
  */
-export async function lockProducts(
+export async function findProducts(
   sql: Sql,
   sellerNo: number,
-  { ids, skus }: Named,
+  { ids = [], skus = [] }: Partial<Named>,
 ): Promise<Product[]> {
   const conditions: string[] = [];
   const params: Param[] = [];

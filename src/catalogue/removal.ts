@@ -2,7 +2,7 @@
 import type { Tx } from "../database/db.ts";
 import { linkImages } from "./change_feed.ts";
 import {
-  findByIds,
+  findProducts,
   rowChange,
   type SellerKeys,
   writeProducts,
@@ -18,15 +18,13 @@ export async function removeProducts(
   tx: Tx,
   seller: SellerKeys,
 ): Promise<number> {
-  const ids = await tx.all<{ id: string }>(
+  const rows = await tx.all<{ id: string }>(
     "SELECT id FROM products WHERE seller_no = ? LIMIT ?",
     [seller.no, PRODUCTS],
   );
-  const products = await findByIds(tx, seller.no, ids.map(({ id }) => id));
-  const changes = Array.from(
-    products.values(),
-    (before) => rowChange({ before, after: null }),
-  );
+  const ids = rows.map(({ id }) => id);
+  const products = await findProducts(tx, seller.no, { ids });
+  const changes = products.map((before) => rowChange({ before, after: null }));
   await linkImages(tx, seller.no, changes, new Map());
   await writeProducts(tx, seller, changes);
   return changes.length;

@@ -5,7 +5,7 @@ import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import type { TransactionKey } from "./transaction.ts";
 import { REST, touchRest } from "./change_feed.ts";
-import { forgetExpiredKeys } from "./idempotency_rows.ts";
+import { forgetExpiredKeys } from "./idempotency.ts";
 import { deleteOldUndo, undoableSince } from "./undo_rows.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;

@@ -14,13 +14,26 @@ export type ProductResult = PlannedResult | "deleted" | "refused";
 
 export type ProductCounts = Record<ProductResult, number>;
 
+export const NO_PRODUCTS: Readonly<ProductCounts> = {
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  deleted: 0,
+  refused: 0,
+};
+
 /** Counts of image references, not of distinct URLs. */
-export interface ImageCounts {
-  pending: number;
-  stored: number;
-  reused: number;
-  failed: number;
-}
+export type ImageCounts = Record<
+  "pending" | "stored" | "reused" | "failed",
+  number
+>;
+
+export const NO_IMAGES: Readonly<ImageCounts> = {
+  pending: 0,
+  stored: 0,
+  reused: 0,
+  failed: 0,
+};
 
 /** The result of one product of the document. */
 export interface TransactionResult {
@@ -72,13 +85,7 @@ export function transactionStatus(
 export function countsOf(
   products: readonly { result: ProductResult }[],
 ): ProductCounts {
-  const counts = {
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    deleted: 0,
-    refused: 0,
-  };
+  const counts = { ...NO_PRODUCTS };
   for (const { result } of products) counts[result]++;
   return counts;
 }

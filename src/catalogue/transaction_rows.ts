@@ -1,8 +1,29 @@
 /** Rows of `transactions`. */
-import type { Transaction, TransactionResult } from "./transaction.ts";
+import {
+  type ImageCounts,
+  NO_IMAGES,
+  NO_PRODUCTS,
+  type ProductCounts,
+  type ProductResult,
+  type Transaction,
+  type TransactionResult,
+} from "./transaction.ts";
 import { packResults, unpackResults } from "./packed_results.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { marks, type Sql, type Tx } from "../database/db.ts";
+import { where } from "../database/where.ts";
 import { readId } from "../lib/ids.ts";
+
+const PRODUCT_COLUMNS = columnsOf("products", NO_PRODUCTS);
+const IMAGE_COLUMNS = columnsOf("images", NO_IMAGES);
+
+/** The column of each count. */
+function columnsOf(prefix: string, counts: Readonly<Record<string, number>>) {
+  return Object.keys(counts).map((name) => [name, `${prefix}_${name}`]);
+}
+
+const OWN = "id, created_at, finished_at, undoes";
+const COUNTS = [...PRODUCT_COLUMNS, ...IMAGE_COLUMNS]
+  .map(([, column]) => column).join(", ");
 
 /** Records an upload whose images are still to be registered. */
 export async function insertTransaction(
@@ -11,26 +32,16 @@ export async function insertTransaction(
   transaction: Omit<Transaction, "undone_by">,
   results: readonly TransactionResult[],
 ): Promise<void> {
-  const { products } = transaction;
+  const { id, created_at, finished_at, undoes, products, images } = transaction;
+  const values = [
+    ...[sellerNo, packResults(results), id, created_at, finished_at, undoes],
+    ...PRODUCT_COLUMNS.map(([name]) => products[name as ProductResult]),
+    ...IMAGE_COLUMNS.map(([name]) => images[name as keyof ImageCounts]),
+  ];
   await tx.exec(
-    `INSERT INTO transactions (seller_no, id, created_at, finished_at,
-       products_created, products_updated, products_unchanged,
-       products_deleted, products_refused, undoes,
-       images_pending, images_stored, images_reused, images_failed, results)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
-    [
-      sellerNo,
-      transaction.id,
-      transaction.created_at,
-      transaction.finished_at,
-      products.created,
-      products.updated,
-      products.unchanged,
-      products.deleted,
-      products.refused,
-      transaction.undoes,
-      packResults(results),
-    ],
+    `INSERT INTO transactions (seller_no, results, ${OWN}, ${COUNTS})
+     VALUES (${marks(values.length)})`,
+    values,
   );
 }
 
@@ -57,53 +68,24 @@ export async function setImageCounts(
   );
 }
 
-interface TransactionRow {
-  id: string;
-  created_at: number;
-  finished_at: number | null;
-  products_created: number;
-  products_updated: number;
-  products_unchanged: number;
-  products_deleted: number;
-  products_refused: number;
-  images_pending: number;
-  images_stored: number;
-  images_reused: number;
-  images_failed: number;
-  undoes: string | null;
-  undone_by: string | null;
-}
+type TransactionRow =
+  & Omit<Transaction, "products" | "images">
+  & Record<string, number>;
 
 const UNDONE_BY = `(SELECT u.id FROM transactions u
    WHERE u.seller_no = transactions.seller_no AND u.undoes = transactions.id)
     AS undone_by`;
 
-const COUNTERS = `id, created_at, finished_at,
-  products_created, products_updated, products_unchanged, products_deleted,
-  products_refused,
-  images_pending, images_stored, images_reused, images_failed, undoes,
-  ${UNDONE_BY}`;
+const COUNTERS = `${OWN}, ${COUNTS}, ${UNDONE_BY}`;
 
 function toTransaction(row: TransactionRow): Transaction {
+  const { id, created_at, finished_at, undoes, undone_by } = row;
+  const counts = (columns: string[][]) =>
+    Object.fromEntries(columns.map(([name, column]) => [name, row[column]]));
   return {
-    id: row.id,
-    created_at: row.created_at,
-    finished_at: row.finished_at,
-    products: {
-      created: row.products_created,
-      updated: row.products_updated,
-      unchanged: row.products_unchanged,
-      deleted: row.products_deleted,
-      refused: row.products_refused,
-    },
-    images: {
-      pending: row.images_pending,
-      stored: row.images_stored,
-      reused: row.images_reused,
-      failed: row.images_failed,
-    },
-    undoes: row.undoes,
-    undone_by: row.undone_by,
+    ...{ id, created_at, finished_at, undoes, undone_by },
+    products: counts(PRODUCT_COLUMNS) as ProductCounts,
+    images: counts(IMAGE_COLUMNS) as ImageCounts,
   };
 }
 
@@ -139,11 +121,11 @@ export async function listTransactions(
   sellerNo: number,
   { before, limit }: { before: string | null; limit: number },
 ): Promise<Transaction[]> {
-  const older = before === null ? "" : "AND id < ?";
+  const wanted = where({ "seller_no = ?": sellerNo, "id < ?": before });
   const rows = await sql.all<TransactionRow>(
-    `SELECT ${COUNTERS} FROM transactions WHERE seller_no = ? ${older}
+    `SELECT ${COUNTERS} FROM transactions ${wanted.where}
      ORDER BY id DESC LIMIT ?`,
-    [sellerNo, ...(before === null ? [] : [before]), limit],
+    [...wanted.params, limit],
   );
   return rows.map(toTransaction);
 }

@@ -22,6 +22,7 @@ import type { RefusedProducts } from "./refused_products.ts";
 import { insertRefusedProducts } from "./refused_product_rows.ts";
 import {
   countsOf,
+  NO_IMAGES,
   type ProductCounts,
   type ProductResult,
   type TransactionResult,
@@ -94,7 +95,7 @@ export async function writeTransaction(
     created_at: now,
     finished_at: final ? now : null,
     products: counts,
-    images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+    images: NO_IMAGES,
     undoes,
   }, final ? results : []);
   if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);

@@ -43,8 +43,12 @@ import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnasked } from "../images/requests.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
-import { type KeyedRequest, type KeyUse, once } from "./idempotency.ts";
-import type { FoundKey } from "./idempotency_rows.ts";
+import {
+  type FoundKey,
+  type KeyedRequest,
+  type KeyUse,
+  once,
+} from "./idempotency.ts";
 import {
   type ProductOutcome,
   writeTransaction,

@@ -1,6 +1,7 @@
 /** The audit log: what operators changed, and who did. Nothing removes entries. */
 import type { Deps } from "../deps.ts";
 import type { Sql, Tx } from "../database/db.ts";
+import { where } from "../database/where.ts";
 
 /** `who` of a change made with the key of SELLER_OPERATOR_KEY. */
 export const ENVIRONMENT = "environment";
@@ -43,10 +44,10 @@ export function listChanges(
   after: string | null,
   limit: number,
 ): Promise<AuditEntry[]> {
-  const behind = after === null ? "" : "WHERE id < ?";
+  const wanted = where({ "id < ?": after });
   return sql.all<AuditEntry>(
-    `SELECT id, at, who, action, seller, detail FROM audit_log ${behind}
+    `SELECT id, at, who, action, seller, detail FROM audit_log ${wanted.where}
      ORDER BY id DESC LIMIT ?`,
-    after === null ? [limit] : [after, limit],
+    [...wanted.params, limit],
   );
 }

@@ -13,6 +13,7 @@ import {
   type Sql,
   type Tx,
 } from "../database/db.ts";
+import { where } from "../database/where.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import type { Detail, ErrorCode } from "../lib/errors.ts";
 
@@ -184,11 +185,10 @@ export async function listRefusals(
     limit: number;
   },
 ): Promise<ListedRefusal[]> {
-  const conditions = ([
-    ["refusals.seller_no = ?", sellerNo],
-    ["refusals.id < ?", after],
-  ] as const).filter(([, value]) => value !== null);
-  const where = conditions.map(([condition]) => `AND ${condition}`).join(" ");
+  const wanted = where({
+    "refusals.seller_no = ?": sellerNo,
+    "refusals.id < ?": after,
+  });
   const rows = await sql.all<
     Omit<ListedRefusal, "details"> & { details: string }
   >(
@@ -197,9 +197,9 @@ export async function listRefusals(
        refusals.code, refusals.message, refusals.size, refusals.details,
        refusals.more
      FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
-     WHERE sellers.status <> 'removed' ${where}
-     ORDER BY refusals.id DESC LIMIT ?`,
-    [...conditions.map(([, value]) => value), limit],
+       AND sellers.status <> 'removed'
+     ${wanted.where} ORDER BY refusals.id DESC LIMIT ?`,
+    [...wanted.params, limit],
   );
   return rows.map(({ details, ...row }) => ({
     ...row,

@@ -6,13 +6,8 @@ import {
   TRANSITIONS,
 } from "./webhook.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
-import {
-  inLists,
-  marks,
-  type Param,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { inLists, marks, type Sql, type Tx } from "../database/db.ts";
+import { where } from "../database/where.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { type DeliveryKey, queueAnew, queueHeads } from "./rows/queue.ts";
 
@@ -77,21 +72,15 @@ export function listDeliveries(
   sql: Sql,
   { sellerNo, trigger, state, before, limit }: DeliveryFilter,
 ): Promise<LoggedDelivery[]> {
-  const wanted: [string, Param | undefined][] = [
-    ["deliveries.seller_no = ?", sellerNo],
-    ["deliveries.trigger_name = ?", trigger],
-    ["deliveries.state = ?", state],
-    ["deliveries.id < ?", before],
-  ];
-  const given = wanted.flatMap(([condition, value]) =>
-    value === undefined ? [] : [{ condition, value }]
-  );
-  const where = given.length === 0
-    ? ""
-    : `WHERE ${given.map(({ condition }) => condition).join(" AND ")}`;
+  const wanted = where({
+    "deliveries.seller_no = ?": sellerNo,
+    "deliveries.trigger_name = ?": trigger,
+    "deliveries.state = ?": state,
+    "deliveries.id < ?": before,
+  });
   return sql.all<LoggedDelivery>(
-    `${DELIVERY} ${where} ORDER BY deliveries.id DESC LIMIT ?`,
-    [...given.map(({ value }) => value), limit],
+    `${DELIVERY} ${wanted.where} ORDER BY deliveries.id DESC LIMIT ?`,
+    [...wanted.params, limit],
   );
 }
 
@@ -200,10 +189,13 @@ export async function findDelivery(
 ): Promise<LoggedDelivery | undefined> {
   const id = readId(text);
   if (id === null) return undefined;
-  const ofSeller = sellerNo === null ? "" : "AND deliveries.seller_no = ?";
+  const wanted = where({
+    "deliveries.id = ?": id,
+    "deliveries.seller_no = ?": sellerNo,
+  });
   return await sql.get<LoggedDelivery>(
-    `${DELIVERY} WHERE deliveries.id = ? ${ofSeller}`,
-    sellerNo === null ? [id] : [id, sellerNo],
+    `${DELIVERY} ${wanted.where}`,
+    wanted.params,
   );
 }
 

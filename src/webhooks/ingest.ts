@@ -3,10 +3,11 @@
  * command. Event and delivery are one write; nothing is sent before its commit.
  */
 import type { Clock, Deps } from "../deps.ts";
-import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
+import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { eventBody, readReference, readTrigger } from "./event.ts";
 import type { DraftField, EventDraft } from "./event_document.ts";
-import { quote, type Read, trimSpace } from "../lib/values.ts";
+import { ok, quote, type Read, trimSpace } from "../lib/values.ts";
+import { readField } from "../xml/small_document.ts";
 import type { Services } from "../services.ts";
 import type { DeliveryState, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
@@ -108,9 +109,13 @@ interface Prepared extends Recipient {
 
 async function prepare(sql: Sql, draft: EventDraft): Promise<Prepared> {
   const details = [...draft.details];
-  const name = readField(draft, "seller", (value) => ({ value }), details);
-  const trigger = readField(draft, "trigger", readTrigger, details);
-  const reference = readField(draft, "reference", readReference, details);
+  const field = <T>(
+    name: "seller" | "trigger" | "reference",
+    read: (text: string) => Read<T>,
+  ) => readField(name, draft[name], read, details);
+  const name = field("seller", ok);
+  const trigger = field("trigger", readTrigger);
+  const reference = field("reference", readReference);
   const recipient = name === undefined
     ? null
     : await findRecipient(sql, name, trigger ?? "");
@@ -125,26 +130,6 @@ async function prepare(sql: Sql, draft: EventDraft): Promise<Prepared> {
     throw recordInvalid(details);
   }
   return { ...recipient, trigger, reference };
-}
-
-function readField<T>(
-  draft: EventDraft,
-  field: "seller" | "trigger" | "reference",
-  read: (text: string) => Read<T>,
-  details: Detail[],
-): T | undefined {
-  const sent = draft[field];
-  const line = sent?.line;
-  const text = sent && trimSpace(sent.text);
-  const result: Read<T> = text
-    ? read(text)
-    : { problem: { code: "required", message: `is ${missing(text)}.` } };
-  if ("value" in result) return result.value;
-  details.push(fieldDetail({ field, ...result.problem }, { line }));
-}
-
-function missing(text: string | undefined): string {
-  return text === undefined ? "missing" : "empty; it must be given";
 }
 
 function unknownSeller({ text, line }: DraftField): Detail {

@@ -1,21 +1,16 @@
 /** Registers the URL of a seller's webhook for a trigger. */
-import {
-  type Detail,
-  fieldDetail,
-  type Problem,
-  recordInvalid,
-} from "../lib/errors.ts";
+import { fieldDetail, type Problem, recordInvalid } from "../lib/errors.ts";
 import { readTrigger } from "./event.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { quote, type Read, trimSpace } from "../lib/values.ts";
+import { quote, type Read } from "../lib/values.ts";
 import type { Trigger } from "./trigger.ts";
 import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import { putWebhook } from "./webhook_rows.ts";
 import { parseTree, type XmlElement } from "../xml/decode.ts";
-import { readFields } from "../xml/small_document.ts";
+import { readField, readFields } from "../xml/small_document.ts";
 
 /**
  * Registers the webhook of an XML document; it replaces one for the same
@@ -46,40 +41,25 @@ async function readWebhook(
     root: "webhook",
     texts: ["trigger", "url"],
   });
-  const problems: Detail[] = [...details];
-  const value = <T>(field: string, read: Read<T>): T | undefined => {
-    if ("value" in read) return read.value;
-    const line = fields.get(field)?.line;
-    problems.push(fieldDetail({ field, ...read.problem }, { line }));
-  };
-  const text = (field: string) => readRequired(fields.get(field));
-  const trigger = value("trigger", chained(text("trigger"), readTrigger));
-  const urlText = value("url", chained(text("url"), readUrl));
-  const url = urlText === undefined
-    ? undefined
-    : value("url", await reachable(urlText, check));
-  if (problems.length > 0 || trigger === undefined || url === undefined) {
-    problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-    throw recordInvalid(problems);
+  const sent = fields.get("url");
+  const trigger = readField(
+    "trigger",
+    fields.get("trigger"),
+    readTrigger,
+    details,
+  );
+  const url = readField("url", sent, readUrl, details);
+  const problem = url === undefined ? null : await unreachable(url, check);
+  if (problem !== null) {
+    const { line } = sent!;
+    details.push(fieldDetail({ field: "url", ...problem }, { line }));
   }
-  return { trigger, url };
-}
-
-function chained<T>(
-  first: Read<string>,
-  read: (text: string) => Read<T>,
-): Read<T> {
-  return "value" in first ? read(first.value) : first;
-}
-
-function readRequired(element: XmlElement | undefined): Read<string> {
-  if (element === undefined) return required("is missing.");
-  const text = trimSpace(element.text);
-  return text === "" ? required("is empty.") : { value: text };
-}
-
-function required(message: string): { problem: Problem } {
-  return { problem: { code: "required", message } };
+  if (details.length > 0) {
+    throw recordInvalid(
+      details.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    );
+  }
+  return { trigger: trigger!, url: url! };
 }
 
 function readUrl(text: string): Read<string> {
@@ -92,19 +72,17 @@ function readUrl(text: string): Read<string> {
   };
 }
 
-async function reachable(
+/** Why the host of a URL cannot be called; null if it can. */
+async function unreachable(
   url: string,
   check: Outbound["check"],
-): Promise<Read<string>> {
+): Promise<Problem | null> {
   try {
     await check(url);
-    return { value: url };
+    return null;
   } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    if (error.isOurs) throw error;
+    if (!(error instanceof OutboundError) || error.isOurs) throw error;
     const code = error.kind === "blocked" ? "url_blocked" : "unresolved";
-    return {
-      problem: { code, message: `is ${quote(url)}. ${error.message}` },
-    };
+    return { code, message: `is ${quote(url)}. ${error.message}` };
   }
 }

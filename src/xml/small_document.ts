@@ -1,7 +1,7 @@
 /** Reads a small document: a root with one element for each field. */
-import { type Detail, recordInvalid } from "../lib/errors.ts";
+import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import { nearestName } from "../lib/nearest_name.ts";
-import { trimSpace } from "../lib/values.ts";
+import { ok, type Read, trimSpace } from "../lib/values.ts";
 import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
 
@@ -59,6 +59,27 @@ export function readFields(
 }
 
 /**
+ * The value of a field that has to be there; undefined after a problem, which is
+ * added to `details`.
+ */
+export function readField<T>(
+  field: string,
+  sent: { text: string; line?: number } | undefined,
+  read: (text: string) => Read<T>,
+  details: Detail[],
+): T | undefined {
+  const text = sent && trimSpace(sent.text);
+  const message = sent === undefined
+    ? "is missing."
+    : "is empty; it must be given.";
+  const result: Read<T> = text
+    ? read(text)
+    : { problem: { code: "required", message } };
+  if ("value" in result) return result.value;
+  details.push(fieldDetail({ field, ...result.problem }, { line: sent?.line }));
+}
+
+/**
  * The trimmed text of a document with one field. Throws 422 for any other
  * document, and if the field is missing or empty.
  */
@@ -71,18 +92,9 @@ export function readText(
     root: rootName,
     texts: [name],
   });
-  const field = fields.get(name);
-  const text = field?.text.trim() ?? "";
-  if (text === "") {
-    details.push({
-      line: field?.line ?? root.line,
-      field: name,
-      code: "required",
-      message: `${name} is ${field === undefined ? "missing" : "empty"}.`,
-    });
-  }
+  const text = readField(name, fields.get(name), ok, details);
   if (details.length > 0) throw recordInvalid(details);
-  return text;
+  return text!;
 }
 
 function otherRoot({ name, line }: XmlElement, expected: string) {

@@ -6,7 +6,7 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Product } from "../../src/catalogue/product.ts";
-import { findBySkus } from "../../src/catalogue/product_rows.ts";
+import { findProducts } from "../../src/catalogue/product_rows.ts";
 import {
   boot,
   child,
@@ -311,11 +311,11 @@ async function checkStored(
   catalogue: Catalogue,
 ): Promise<void> {
   const stored = await app.app.db.read((sql) =>
-    findBySkus(sql, app.sellerNo, skus)
+    findProducts(sql, app.sellerNo, { skus })
   );
   for (const sku of skus) {
     const expected = catalogue.get(sku)!;
-    const product: Product = stored.get(sku)!;
+    const product: Product = stored.find((product) => product.sku === sku)!;
     const found = Object.fromEntries(
       Object.keys(expected).map((
         name,

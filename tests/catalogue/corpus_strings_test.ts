@@ -2,7 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
 import type { Product } from "../../src/catalogue/product.ts";
-import { findBySkuOrId, findBySkus } from "../../src/catalogue/product_rows.ts";
+import {
+  findBySkuOrId,
+  findProducts,
+} from "../../src/catalogue/product_rows.ts";
 import { boot, codeOf, detailsOf, product } from "../support/app.ts";
 import { readCorpusJson } from "../support/corpus.ts";
 import { raw, statusOf } from "../support/raw.ts";
@@ -91,11 +94,11 @@ bothEngines.test("naughty strings come back code point for code point, or are re
     const answer = await app.upload(good.map(naughtyProduct).join(""));
     assertEquals(answer.status, 200, answer.text);
     const products = await app.app.db.read((sql) =>
-      findBySkus(sql, app.sellerNo, good.map((_, n) => `S-${n}`))
+      findProducts(sql, app.sellerNo, { skus: good.map((_, n) => `S-${n}`) })
     );
     for (const [n, text] of good.entries()) {
       const { title, description, brand, categories, attributes } = products
-        .get(`S-${n}`)!;
+        .find(({ sku }) => sku === `S-${n}`)!;
       assertEquals(
         { title, description, brand, categories, attributes },
         expected(text),

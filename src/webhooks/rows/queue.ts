@@ -107,53 +107,54 @@ export async function hastenDeliveries(
   );
 }
 
+const WAITS = "due_at IS NOT NULL";
+
 /** Holds the waiting deliveries of a webhook until it is enabled. */
 export async function holdDeliveries(
   tx: Tx,
-  { sellerNo, id }: WebhookKey,
+  key: WebhookKey,
   now: number,
 ): Promise<void> {
-  await tx.run(
-    `UPDATE deliveries SET state = '${TRANSITIONS.hold.to}', due_at = NULL,
-       settled_at = ?
-     WHERE seller_no = ? AND webhook_id = ? AND due_at IS NOT NULL AND ${
-      stateIn(TRANSITIONS.hold)
-    }`,
-    [now, sellerNo, id],
-  );
+  await changeState(tx, key, TRANSITIONS.hold, now, WAITS);
 }
 
 /** Makes the held deliveries of a webhook due now. */
 export async function freeDeliveries(
   tx: Tx,
-  { sellerNo, id }: WebhookKey,
+  key: WebhookKey,
   now: number,
 ): Promise<void> {
-  await tx.run(
-    `UPDATE deliveries SET state = '${TRANSITIONS.free.to}', due_at = ?,
-       settled_at = NULL
-     WHERE seller_no = ? AND webhook_id = ? AND ${stateIn(TRANSITIONS.free)}`,
-    [now, sellerNo, id],
-  );
+  await changeState(tx, key, TRANSITIONS.free, now);
 }
 
 /** Cancels the waiting and held deliveries of a webhook. */
 export async function cancelDeliveries(
   tx: Tx,
-  { sellerNo, id }: WebhookKey,
+  key: WebhookKey,
   now: number,
 ): Promise<void> {
   // Two statements, because each has an index of its own.
-  for (const waiting of ["due_at IS NOT NULL", "state = 'held'"]) {
-    await tx.run(
-      `UPDATE deliveries SET state = '${TRANSITIONS.cancel.to}', due_at = NULL,
-         settled_at = ?
-       WHERE seller_no = ? AND webhook_id = ? AND ${waiting} AND ${
-        stateIn(TRANSITIONS.cancel)
-      }`,
-      [now, sellerNo, id],
-    );
-  }
+  await changeState(tx, key, TRANSITIONS.cancel, now, WAITS);
+  await changeState(tx, key, TRANSITIONS.cancel, now, "state = 'held'");
+}
+
+/** Makes deliveries of a webhook due now, or ends their wait. */
+async function changeState(
+  tx: Tx,
+  { sellerNo, id }: WebhookKey,
+  transition: Transition,
+  now: number,
+  which = stateIn(transition),
+): Promise<void> {
+  const isDue = transition.to === "pending";
+  await tx.run(
+    `UPDATE deliveries SET state = '${transition.to}', due_at = ?,
+       settled_at = ?
+     WHERE seller_no = ? AND webhook_id = ? AND ${which} AND ${
+      stateIn(transition)
+    }`,
+    [isDue ? now : null, isDue ? null : now, sellerNo, id],
+  );
 }
 
 /** A webhook with waiting deliveries. */

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import {
-  lockProducts,
+  findProducts,
   rowChange,
   writeProducts,
 } from "../../../src/catalogue/product_rows.ts";
@@ -445,7 +445,7 @@ Deno.test("an upload reads only the products that it names, also with old statis
   );
   const skus = Array.from({ length: 250 }, (_, n) => `sku-${n * 10}`);
   const read = await both.one.write(async (tx) => {
-    await lockProducts(tx, no, { ids: [], skus });
+    await findProducts(tx, no, { skus });
     return await rowsRead(tx, "products");
   });
   assert(read <= 256, `${read} rows were read`);

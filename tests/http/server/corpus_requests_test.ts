@@ -1,6 +1,6 @@
 /** Malformed, smuggled and merely odd requests, as bytes on a socket. */
 import { assert, assertEquals } from "@std/assert";
-import { findBySkus } from "../../../src/catalogue/product_rows.ts";
+import { findProducts } from "../../../src/catalogue/product_rows.ts";
 import { boot, type TestApp } from "../../support/app.ts";
 import { readCorpus, readCorpusJson } from "../../support/corpus.ts";
 import { raw, statusesOf, statusOf } from "../../support/raw.ts";
@@ -143,10 +143,10 @@ Deno.test("a path reaches the product that it names and no other", async () => {
   }
   if (paths.length > 0) assert(brands.size > 500, String(brands.size));
   const products = await app.app.db.read((sql) =>
-    findBySkus(sql, app.sellerNo, [...stored])
+    findProducts(sql, app.sellerNo, { skus: [...stored] })
   );
   assertEquals(
-    [...products.values()].filter(({ sku, brand }) =>
+    products.filter(({ sku, brand }) =>
       (brand ?? undefined) !== brands.get(sku)
     ),
     [],

@@ -1,0 +1,15 @@
+import type { Param } from "./db.ts";
+
+/**
+ * A WHERE of the conditions whose value is neither null nor undefined, and these
+ * values.
+ */
+export function where(
+  conditions: Readonly<Record<string, Param | undefined>>,
+): { where: string; params: Param[] } {
+  const given = Object.entries(conditions)
+    .filter((each): each is [string, Param] => (each[1] ?? null) !== null);
+  const text = given.map(([condition]) => condition).join(" AND ");
+  const params = given.map(([, value]) => value);
+  return { where: text === "" ? "" : `WHERE ${text}`, params };
+}
