@@ -66,7 +66,7 @@ export const reopenDatabaseCommand: Command = {
       throw new UsageError(`PLACE: there is no ${address}.`);
     }
     await refuseInUse(place, deps.clock);
-    const wasMarked = await told(
+    const wasMarked = await naming(
       place,
       async () =>
         kind === "postgres"
@@ -185,7 +185,7 @@ async function refuseInUse(place: Place, clock: Clock): Promise<void> {
 
 async function isInUse(place: Place): Promise<boolean> {
   const { kind, address } = place;
-  return await told(
+  return await naming(
     place,
     async () =>
       kind === "postgres"
@@ -206,7 +206,7 @@ async function postgres() {
  */
 async function open(place: Place): Promise<Db> {
   const { kind, address } = place;
-  return await told(place, async () => {
+  return await naming(place, async () => {
     if (kind === "postgres") {
       const { openPostgres } = await postgres();
       return await openPostgres({ url: address, connections: CONNECTIONS });
@@ -217,7 +217,7 @@ async function open(place: Place): Promise<Db> {
 }
 
 /** Adds to an error which database it concerns. */
-async function told<T>(
+async function naming<T>(
   { argument }: Place,
   doing: () => Promise<T>,
 ): Promise<T> {

@@ -2,6 +2,8 @@
 import type { Config } from "../config.ts";
 import type { Db } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
+import type { Command, CommandContext } from "./command.ts";
+import { dataFlag } from "./flags.ts";
 
 /**
  * Runs `fn` on the database. Only a command that may `create` it creates a
@@ -18,6 +20,26 @@ export async function withDatabase<T>(
   } finally {
     await db.close();
   }
+}
+
+interface DatabaseCommand
+  extends
+    Pick<Command, "name" | "summary">,
+    Partial<Pick<Command, "arguments" | "flags">> {
+  run(context: CommandContext & { db: Db }): Promise<void>;
+}
+
+/** A command that only needs the database, with the flag `--data`. */
+export function databaseCommand(
+  { run, arguments: words = [], flags = [], ...named }: DatabaseCommand,
+): Command {
+  return {
+    ...named,
+    arguments: words,
+    flags: [...flags, dataFlag],
+    run: (context) =>
+      withDatabase(context.config, (db) => run({ ...context, db })),
+  };
 }
 
 /** Whether a file or folder of that name exists. */

@@ -21,7 +21,7 @@ import {
 import { sellerByName } from "../sellers/seller_rows.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
-import { withDatabase } from "./database.ts";
+import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, timeFlag } from "./flags.ts";
 
 const LIST_LIMIT = 100;
@@ -65,13 +65,12 @@ export const deliveryCommands: readonly Command[] = [
     ],
     run: list,
   },
-  {
+  databaseCommand({
     name: "delivery show",
     summary: "show a delivery with all its attempts",
     arguments: [{ name: "ID" }],
-    flags: [dataFlag],
     run: show,
-  },
+  }),
   {
     name: "delivery replay",
     summary: "send a delivery anew, or all that came to a state",
@@ -153,20 +152,20 @@ function listCells(delivery: LoggedDelivery): string[] {
   ];
 }
 
-async function show(context: CommandContext): Promise<void> {
-  const { config, arguments: [sent], print } = context;
-  await withDatabase(config, (db) =>
-    db.read(async (sql) => {
-      const delivery = await findDelivery(sql, null, sent);
-      if (delivery === undefined) throw unknownDelivery(sent);
-      const { sellerNo, id } = delivery;
-      const attempts = await listAttempts(sql, sellerNo, [id], KEPT_ATTEMPTS);
-      const cells = listCells(delivery);
-      for (const [i, name] of HEADER.entries()) print(`${name}: ${cells[i]}`);
-      print(`created_at: ${time(delivery.createdAt)}`);
-      print(`settled_at: ${time(delivery.settledAt)}`);
-      for (const attempt of attempts) showAttempt(attempt, print);
-    }));
+async function show(
+  { db, arguments: [sent], print }: CommandContext & { db: Db },
+): Promise<void> {
+  await db.read(async (sql) => {
+    const delivery = await findDelivery(sql, null, sent);
+    if (delivery === undefined) throw unknownDelivery(sent);
+    const { sellerNo, id } = delivery;
+    const attempts = await listAttempts(sql, sellerNo, [id], KEPT_ATTEMPTS);
+    const cells = listCells(delivery);
+    for (const [i, name] of HEADER.entries()) print(`${name}: ${cells[i]}`);
+    print(`created_at: ${time(delivery.createdAt)}`);
+    print(`settled_at: ${time(delivery.settledAt)}`);
+    for (const attempt of attempts) showAttempt(attempt, print);
+  });
 }
 
 function showAttempt(

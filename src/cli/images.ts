@@ -6,54 +6,49 @@ import type { ImageStore } from "../images/storage/blob_store.ts";
 import { pruneImages } from "../images/retention.ts";
 import { verifyImages } from "../images/verify.ts";
 import type { Command } from "./command.ts";
-import { withDatabase } from "./database.ts";
-import { dataFlag, imageStoreFlag } from "./flags.ts";
+import { databaseCommand } from "./database.ts";
+import { imageStoreFlag } from "./flags.ts";
 
 function storeOf(config: Config, { clock }: Deps): ImageStore {
   return openImageStore(imageStoreSettings(config), clock);
 }
 
 export const imageCommands: readonly Command[] = [
-  {
+  databaseCommand({
     name: "images verify",
     summary: "read every stored image and compare it with its hash",
-    arguments: [],
-    flags: [dataFlag, imageStoreFlag],
-    run: ({ config, deps, print }) =>
-      withDatabase(config, async (db) => {
-        const report = await verifyImages(db, storeOf(config, deps));
-        for (const file of report.missing) print(`missing: ${file}`);
-        for (const file of report.damaged) print(`damaged: ${file}`);
-        print(`checked: ${report.checked}`);
-        const bad = report.missing.length + report.damaged.length;
-        if (bad > 0) {
-          throw new Error(
-            `${bad} of ${report.checked} images are missing or damaged. A ` +
-              "missing one is fetched again when the service comes to it, which " +
-              "looks for 10,000 a minute; remove a damaged one to have it " +
-              "fetched too.",
-          );
-        }
-      }),
-  },
-  {
+    flags: [imageStoreFlag],
+    run: async ({ db, config, deps, print }) => {
+      const report = await verifyImages(db, storeOf(config, deps));
+      for (const file of report.missing) print(`missing: ${file}`);
+      for (const file of report.damaged) print(`damaged: ${file}`);
+      print(`checked: ${report.checked}`);
+      const bad = report.missing.length + report.damaged.length;
+      if (bad > 0) {
+        throw new Error(
+          `${bad} of ${report.checked} images are missing or damaged. A ` +
+            "missing one is fetched again when the service comes to it, which " +
+            "looks for 10,000 a minute; remove a damaged one to have it " +
+            "fetched too.",
+        );
+      }
+    },
+  }),
+  databaseCommand({
     name: "images prune",
     summary: "list the image files that no product needs any more",
-    arguments: [],
     flags: [
       { name: "delete", meaning: "remove them" },
-      dataFlag,
       imageStoreFlag,
     ],
-    run: ({ config, deps, flags, print }) =>
-      withDatabase(config, async (db) => {
-        const report = await pruneImages(db, storeOf(config, deps), {
-          dryRun: flags.delete === undefined,
-          clock: deps.clock,
-        });
-        for (const file of report.files) print(file);
-        const verb = report.removed ? "removed" : "unused";
-        print(`${verb}: ${report.files.length} files, ${report.bytes} bytes`);
-      }),
-  },
+    run: async ({ db, config, deps, flags, print }) => {
+      const report = await pruneImages(db, storeOf(config, deps), {
+        dryRun: flags.delete === undefined,
+        clock: deps.clock,
+      });
+      for (const file of report.files) print(file);
+      const verb = report.removed ? "removed" : "unused";
+      print(`${verb}: ${report.files.length} files, ${report.bytes} bytes`);
+    },
+  }),
 ];

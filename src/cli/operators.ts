@@ -7,75 +7,64 @@ import {
 } from "../sellers/operator_keys.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { Command } from "./command.ts";
-import { withDatabase } from "./database.ts";
-import { dataFlag } from "./flags.ts";
+import { databaseCommand } from "./database.ts";
 
 /** Entries that are read at a time. */
 const PAGE = 250;
 
 export const operatorCommands: readonly Command[] = [
-  {
+  databaseCommand({
     name: "operator-key add",
     summary: "make a key of the operator API; prints it, once",
     arguments: [{ name: "NAME" }],
     flags: [
       { name: "read-only", meaning: "the key may read and change nothing" },
-      dataFlag,
     ],
-    run: ({ config, deps, arguments: [name], flags, print }) =>
-      withDatabase(config, async (db) => {
-        const key = await addOperatorKey({ db, deps }, {
-          who: COMMAND_LINE,
-          name,
-          readOnly: flags["read-only"] !== undefined,
-        });
-        print(`operator_key: ${key}`);
-      }),
-  },
-  {
+    run: async ({ db, deps, arguments: [name], flags, print }) => {
+      const key = await addOperatorKey({ db, deps }, {
+        who: COMMAND_LINE,
+        name,
+        readOnly: flags["read-only"] !== undefined,
+      });
+      print(`operator_key: ${key}`);
+    },
+  }),
+  databaseCommand({
     name: "operator-key list",
     summary: "list the keys with a name: creation, rights, state, name",
-    arguments: [],
-    flags: [dataFlag],
-    run: ({ config, print }) =>
-      withDatabase(config, async (db) => {
-        for (const key of await db.read(listOperatorKeys)) {
-          const state = key.revokedAt === null
-            ? "active"
-            : `revoked ${isoTime(key.revokedAt)}`;
-          const rights = key.readOnly ? "read-only" : "full";
-          print([isoTime(key.createdAt), rights, state, key.name].join("  "));
-        }
-      }),
-  },
-  {
+    run: async ({ db, print }) => {
+      for (const key of await db.read(listOperatorKeys)) {
+        const state = key.revokedAt === null
+          ? "active"
+          : `revoked ${isoTime(key.revokedAt)}`;
+        const rights = key.readOnly ? "read-only" : "full";
+        print([isoTime(key.createdAt), rights, state, key.name].join("  "));
+      }
+    },
+  }),
+  databaseCommand({
     name: "operator-key revoke",
     summary: "take a key out of force; a running service follows in a second",
     arguments: [{ name: "NAME" }],
-    flags: [dataFlag],
-    run: ({ config, deps, arguments: [name], print }) =>
-      withDatabase(config, async (db) => {
-        await revokeOperatorKey({ db, deps }, { who: COMMAND_LINE, name });
-        print(`revoked: ${name}`);
-      }),
-  },
-  {
+    run: async ({ db, deps, arguments: [name], print }) => {
+      await revokeOperatorKey({ db, deps }, { who: COMMAND_LINE, name });
+      print(`revoked: ${name}`);
+    },
+  }),
+  databaseCommand({
     name: "audit list",
     summary: "list what operators changed, the newest first: time, who, what",
-    arguments: [],
-    flags: [dataFlag],
-    run: ({ config, print }) =>
-      withDatabase(config, async (db) => {
-        let after: string | null = null;
-        for (;;) {
-          const entries = await db.read((sql) => listChanges(sql, after, PAGE));
-          for (const { at, who, action, seller, detail } of entries) {
-            const what = [action, seller, detail].filter(Boolean);
-            print([isoTime(at), who, ...what].join("  "));
-          }
-          if (entries.length < PAGE) return;
-          after = entries[PAGE - 1].id;
+    run: async ({ db, print }) => {
+      let after: string | null = null;
+      for (;;) {
+        const entries = await db.read((sql) => listChanges(sql, after, PAGE));
+        for (const { at, who, action, seller, detail } of entries) {
+          const what = [action, seller, detail].filter(Boolean);
+          print([isoTime(at), who, ...what].join("  "));
         }
-      }),
-  },
+        if (entries.length < PAGE) return;
+        after = entries[PAGE - 1].id;
+      }
+    },
+  }),
 ];

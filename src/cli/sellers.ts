@@ -16,7 +16,7 @@ import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { type Command, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
-import { withDatabase } from "./database.ts";
+import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag } from "./flags.ts";
 
 export const sellerCommands: readonly Command[] = [
@@ -37,152 +37,137 @@ export const sellerCommands: readonly Command[] = [
       }, { create: true });
     },
   },
-  {
+  databaseCommand({
     name: "seller list",
     summary: "list the sellers: id, creation, keys in force, status, name",
-    arguments: [],
-    flags: [dataFlag],
-    run: ({ config, print }) =>
-      withDatabase(config, async (db) => {
-        for (const seller of await db.read(listSellers)) {
-          const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
-          print(
-            [
-              seller.id,
-              isoTime(seller.createdAt),
-              keys,
-              seller.status,
-              seller.name,
-            ].join("  "),
-          );
-        }
-      }),
-  },
-  {
+    run: async ({ db, print }) => {
+      for (const seller of await db.read(listSellers)) {
+        const keys = `${seller.keys} ${seller.keys === 1 ? "key" : "keys"}`;
+        print(
+          [
+            seller.id,
+            isoTime(seller.createdAt),
+            keys,
+            seller.status,
+            seller.name,
+          ].join("  "),
+        );
+      }
+    },
+  }),
+  databaseCommand({
     name: "seller set",
     summary: `change a seller: ATTRIBUTE is ${SELLER_ATTRIBUTES.join(", ")}; ` +
       'an empty VALUE ("") is the default',
     arguments: [{ name: "NAME" }, { name: "ATTRIBUTE" }, { name: "VALUE" }],
-    flags: [dataFlag],
-    run: ({ config, deps, arguments: [seller, attribute, value], print }) =>
-      withDatabase(config, async (db) => {
-        const change = { who: COMMAND_LINE, seller, attribute, value };
-        await changeSeller({ db, deps }, change);
-        print(`${attribute}: ${value === "" ? "default" : value}`);
-      }),
-  },
-  {
+    run: async ({ db, deps, arguments: [seller, attribute, value], print }) => {
+      const change = { who: COMMAND_LINE, seller, attribute, value };
+      await changeSeller({ db, deps }, change);
+      print(`${attribute}: ${value === "" ? "default" : value}`);
+    },
+  }),
+  databaseCommand({
     name: "seller remove",
     summary: "remove a seller with all that is theirs; cannot be undone",
     arguments: [{ name: "NAME" }],
     flags: [
       { name: "yes", meaning: "do it; without it, says what would go" },
-      dataFlag,
     ],
-    run: ({ config, deps, arguments: [seller], flags, print }) =>
-      withDatabase(config, async (db) => {
-        if (flags.yes === undefined) {
-          const held = await db.read(async (sql) =>
-            holdingsOf(sql, await sellerByName(sql, seller))
-          );
-          const list = Object.entries(held).map(([name, n]) => `${n} ${name}`);
-          throw new UsageError(
-            `This would remove ${quote(seller)} with ${list.join(", ")}. It ` +
-              "cannot be undone; add --yes to do it.",
-          );
-        }
-        await removeSeller({ db, deps }, { who: COMMAND_LINE, seller });
-        print(`removed: ${seller}`);
-      }),
-  },
-  {
+    run: async ({ db, deps, arguments: [seller], flags, print }) => {
+      if (flags.yes === undefined) {
+        const held = await db.read(async (sql) =>
+          holdingsOf(sql, await sellerByName(sql, seller))
+        );
+        const list = Object.entries(held).map(([name, n]) => `${n} ${name}`);
+        throw new UsageError(
+          `This would remove ${quote(seller)} with ${list.join(", ")}. It ` +
+            "cannot be undone; add --yes to do it.",
+        );
+      }
+      await removeSeller({ db, deps }, { who: COMMAND_LINE, seller });
+      print(`removed: ${seller}`);
+    },
+  }),
+  databaseCommand({
     name: "seller refusals",
     summary: "list the last refused requests of a seller, the newest first",
     arguments: [{ name: "NAME" }],
-    flags: [dataFlag],
-    run: ({ config, arguments: [name], print }) =>
-      withDatabase(config, async (db) => {
-        const refusals = await db.read(async (sql) =>
-          listRefusals(sql, {
-            sellerNo: (await sellerByName(sql, name)).no,
-            after: null,
-            limit: KEPT_REFUSALS,
-          })
+    run: async ({ db, arguments: [name], print }) => {
+      const refusals = await db.read(async (sql) =>
+        listRefusals(sql, {
+          sellerNo: (await sellerByName(sql, name)).no,
+          after: null,
+          limit: KEPT_REFUSALS,
+        })
+      );
+      for (const { at, id, status, code, route, details, more } of refusals) {
+        print(
+          [isoTime(at), id, status, code, route ?? "no route"].join("  "),
         );
-        for (const { at, id, status, code, route, details, more } of refusals) {
-          print(
-            [isoTime(at), id, status, code, route ?? "no route"].join("  "),
-          );
-          for (const { product, line, code, message } of details) {
-            const place = product === undefined ? "" : `product ${product}, `;
-            const where = line === undefined ? place : `${place}line ${line}, `;
-            print(`    ${where}${code}: ${message}`);
-          }
-          if (more > 0) print(`    and ${more} more`);
+        for (const { product, line, code, message } of details) {
+          const place = product === undefined ? "" : `product ${product}, `;
+          const where = line === undefined ? place : `${place}line ${line}, `;
+          print(`    ${where}${code}: ${message}`);
         }
-      }),
-  },
-  {
+        if (more > 0) print(`    and ${more} more`);
+      }
+    },
+  }),
+  databaseCommand({
     name: "key add",
     summary: "give a seller one more key; prints it, once",
     arguments: [{ name: "SELLER" }],
     flags: [
       { name: "label", placeholder: "LABEL", meaning: "what you call the key" },
-      dataFlag,
     ],
-    run: ({ config, deps, arguments: [seller], flags, print }) =>
-      withDatabase(config, async (db) => {
-        const added = await createKey({ db, deps }, {
-          who: COMMAND_LINE,
-          seller,
-          label: flags.label ?? "",
-        });
-        print(`key_id: ${added.keyId}`);
-        print(`api_key: ${added.apiKey}`);
-      }),
-  },
-  {
+    run: async ({ db, deps, arguments: [seller], flags, print }) => {
+      const added = await createKey({ db, deps }, {
+        who: COMMAND_LINE,
+        seller,
+        label: flags.label ?? "",
+      });
+      print(`key_id: ${added.keyId}`);
+      print(`api_key: ${added.apiKey}`);
+    },
+  }),
+  databaseCommand({
     name: "key list",
     summary:
       "list a seller's keys: id, creation, prefix, last use, state, label",
     arguments: [{ name: "SELLER" }],
-    flags: [dataFlag],
-    run: ({ config, arguments: [name], print }) =>
-      withDatabase(config, async (db) => {
-        const keys = await db.read(async (sql) =>
-          listKeys(sql, (await sellerByName(sql, name)).no)
+    run: async ({ db, arguments: [name], print }) => {
+      const keys = await db.read(async (sql) =>
+        listKeys(sql, (await sellerByName(sql, name)).no)
+      );
+      for (const key of keys) {
+        const used = key.lastUsedAt === null
+          ? "never used"
+          : `used ${isoTime(key.lastUsedAt)}`;
+        const state = key.revokedAt === null
+          ? "active"
+          : `revoked ${isoTime(key.revokedAt)}`;
+        const label = key.label === null ? [] : [key.label];
+        print(
+          [
+            key.id,
+            isoTime(key.createdAt),
+            key.prefix ?? "?",
+            used,
+            state,
+            ...label,
+          ].join("  "),
         );
-        for (const key of keys) {
-          const used = key.lastUsedAt === null
-            ? "never used"
-            : `used ${isoTime(key.lastUsedAt)}`;
-          const state = key.revokedAt === null
-            ? "active"
-            : `revoked ${isoTime(key.revokedAt)}`;
-          const label = key.label === null ? [] : [key.label];
-          print(
-            [
-              key.id,
-              isoTime(key.createdAt),
-              key.prefix ?? "?",
-              used,
-              state,
-              ...label,
-            ].join("  "),
-          );
-        }
-      }),
-  },
-  {
+      }
+    },
+  }),
+  databaseCommand({
     name: "key revoke",
     summary: "take a key out of force; a running service follows in a second",
     arguments: [{ name: "KEY_ID" }],
-    flags: [dataFlag],
-    run: ({ config, deps, arguments: [sent], print }) =>
-      withDatabase(config, async (db) => {
-        const keyId = readId(sent) ?? sent;
-        await revokeSellerKey({ db, deps }, { who: COMMAND_LINE, keyId });
-        print(`revoked: ${keyId}`);
-      }),
-  },
+    run: async ({ db, deps, arguments: [sent], print }) => {
+      const keyId = readId(sent) ?? sent;
+      await revokeSellerKey({ db, deps }, { who: COMMAND_LINE, keyId });
+      print(`revoked: ${keyId}`);
+    },
+  }),
 ];

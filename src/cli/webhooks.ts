@@ -12,7 +12,7 @@ import { type RotatedSecret, rotateOwnSecret } from "../webhooks/secrets.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
-import { withDatabase } from "./database.ts";
+import { databaseCommand, withDatabase } from "./database.ts";
 import { dataFlag, sellerFlag, timeFlag } from "./flags.ts";
 
 export const webhookCommands: readonly Command[] = [
@@ -54,14 +54,16 @@ export const webhookCommands: readonly Command[] = [
     flags: [sellerFlag, dataFlag],
     run: rotateOwn,
   },
-  {
+  databaseCommand({
     name: "key rotate-secret",
     summary: "give a seller a new webhook secret; prints it once; for 24 " +
       "hours the former one signs as well",
     arguments: [{ name: "SELLER" }],
-    flags: [dataFlag],
-    run: rotateSecret,
-  },
+    run: async ({ db, deps, arguments: [seller], print }) => {
+      const change = { who: COMMAND_LINE, seller };
+      printSecret(await rotateSellerSecret({ db, deps }, change), print);
+    },
+  }),
 ];
 
 async function testWebhook(context: CommandContext): Promise<void> {
@@ -124,17 +126,6 @@ function rotateOwn(context: CommandContext): Promise<void> {
           isoTime(rotated.oldUntil),
       });
       return rotated;
-    });
-    printSecret(rotated, print);
-  });
-}
-
-function rotateSecret(context: CommandContext): Promise<void> {
-  const { config, deps, arguments: [name], print } = context;
-  return withDatabase(config, async (db) => {
-    const rotated = await rotateSellerSecret({ db, deps }, {
-      who: COMMAND_LINE,
-      seller: name,
     });
     printSecret(rotated, print);
   });
