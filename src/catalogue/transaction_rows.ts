@@ -25,7 +25,7 @@ const OWN = "id, created_at, finished_at, undoes";
 const COUNTS = [...PRODUCT_COLUMNS, ...IMAGE_COLUMNS]
   .map(([, column]) => column).join(", ");
 
-/** Records an upload whose images are still to be registered. */
+/** Records an upload. */
 export async function insertTransaction(
   tx: Tx,
   sellerNo: number,
@@ -42,29 +42,6 @@ export async function insertTransaction(
     `INSERT INTO transactions (seller_no, results, ${OWN}, ${COUNTS})
      VALUES (${marks(values.length)})`,
     values,
-  );
-}
-
-/** Stores the counts of requested images, and the results again. */
-export async function setImageCounts(
-  tx: Tx,
-  sellerNo: number,
-  id: string,
-  counts: { pending: number; reused: number },
-  finishedAt: number | null,
-  results: readonly TransactionResult[],
-): Promise<void> {
-  await tx.exec(
-    `UPDATE transactions SET images_pending = ?, images_reused = ?,
-       finished_at = ?, results = ? WHERE seller_no = ? AND id = ?`,
-    [
-      counts.pending,
-      counts.reused,
-      finishedAt,
-      packResults(results),
-      sellerNo,
-      id,
-    ],
   );
 }
 

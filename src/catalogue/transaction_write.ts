@@ -8,7 +8,7 @@ import type { Tx } from "../database/db.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
   dropUnasked,
-  type ImageRequest,
+  planImages,
   type RequestedImage,
   requestImages,
   type TakenImages,
@@ -27,7 +27,7 @@ import {
   type ProductResult,
   type TransactionResult,
 } from "./transaction.ts";
-import { insertTransaction, setImageCounts } from "./transaction_rows.ts";
+import { insertTransaction } from "./transaction_rows.ts";
 import { keepUndo } from "./undo_rows.ts";
 
 /** Bytes kept of a seller's refused products, as a multiple of the body limit. */
@@ -74,7 +74,7 @@ export async function writeTransaction(
   write: TransactionWrite,
 ): Promise<WrittenTransaction> {
   const { seller, refused, taken, undoes, use } = write;
-  const { deps, config, metrics } = services;
+  const { deps, config, metrics, signals } = services;
   const products = write.products.map((product) =>
     product.result === "created" ? { ...product, id: deps.ids.uuid() } : product
   );
@@ -89,20 +89,18 @@ export async function writeTransaction(
   }
   const counts = countsOf(products);
   const { distinct, results } = collectImages({ ...write, products });
-  const final = distinct.length === 0;
+  const { pending, reused, waiting } = planImages(distinct, taken);
   await insertTransaction(tx, seller.no, {
     id: transactionId,
     created_at: now,
-    finished_at: final ? now : null,
+    finished_at: pending === 0 ? now : null,
     products: counts,
-    images: NO_IMAGES,
+    images: { ...NO_IMAGES, pending, reused },
     undoes,
-  }, final ? results : []);
+  }, withOnly(waiting, results));
   if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);
-  if (!final) {
-    const request = { seller, transactionId, at: now, images: distinct };
-    await askForImages(services, tx, request, { taken, results });
-  }
+  await requestImages(tx, upload, waiting, taken, now);
+  if (pending > 0) tx.onCommit(() => signals.images.announce());
   await dropUnasked(tx, seller.no, taken, distinct.map(({ url }) => url));
   await linkImages(tx, seller.no, [...changes.values()], taken);
   if (use !== null) await useKey(tx, upload, use);
@@ -121,32 +119,16 @@ export async function writeTransaction(
   return { transactionId, counts, images: distinct.length };
 }
 
-/** Requests the images of a transaction. */
-async function askForImages(
-  { signals }: Services,
-  tx: Tx,
-  request: ImageRequest,
-  { taken, results }: {
-    taken: TakenImages;
-    results: readonly TransactionResult[];
-  },
-): Promise<void> {
-  const { seller, transactionId, at } = request;
-  const asked = await requestImages(tx, request, taken);
-  const finishedAt = asked.pending === 0 ? at : null;
-  const waiting = results.map((result) => ({
-    ...result,
-    images: result.images.filter((ordinal) => asked.waiting.has(ordinal)),
-  }));
-  await setImageCounts(
-    tx,
-    seller.no,
-    transactionId,
-    asked,
-    finishedAt,
-    waiting,
-  );
-  if (asked.pending > 0) tx.onCommit(() => signals.images.announce());
+/** Results that name only images for which the transaction waits. */
+function withOnly(
+  waiting: readonly RequestedImage[],
+  results: readonly TransactionResult[],
+): TransactionResult[] {
+  const ordinals = new Set(waiting.map(({ ordinal }) => ordinal));
+  return results.map((result) => {
+    const images = result.images.filter((ordinal) => ordinals.has(ordinal));
+    return { ...result, images };
+  });
 }
 
 /** The distinct URLs, with how often each is used, and each product's share. */

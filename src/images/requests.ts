@@ -5,14 +5,7 @@
  */
 import { originsOf } from "../lib/url.ts";
 import { type ImageState, urlKey } from "./image.ts";
-import {
-  inLists,
-  marks,
-  type Param,
-  type Sql,
-  together,
-  type Tx,
-} from "../database/db.ts";
+import { inLists, marks, type Sql, together, type Tx } from "../database/db.ts";
 import type { Seller } from "../sellers/seller.ts";
 
 /** One distinct URL of a transaction. */
@@ -25,14 +18,6 @@ export interface RequestedImage {
   validator: string | null;
   /** Any stored version is accepted. */
   asStored?: boolean;
-}
-
-export interface ImageRequest {
-  seller: Seller;
-  transactionId: string;
-  /** Unix milliseconds. */
-  at: number;
-  images: readonly RequestedImage[];
 }
 
 /** The locked row of an image, as far as a request needs it. */
@@ -61,13 +46,12 @@ interface TakenImage extends AskedImage {
  */
 export type TakenImages = ReadonlyMap<string, TakenImage>;
 
-/** The result of a request for images. */
-export interface RequestedCounts {
-  /** Counts of references, which the caller writes to the transaction. */
+/** The images of a transaction, in counts of references. */
+export interface ImagePlan {
   pending: number;
   reused: number;
-  /** Ordinals of the images that are pending; only those have a row. */
-  waiting: Set<number>;
+  /** Those that are pending. */
+  waiting: RequestedImage[];
 }
 
 /**
@@ -151,34 +135,45 @@ export async function dropUnasked(
 }
 
 /**
- * Requests the images of a transaction whose row was just inserted. An image
- * stored in the version that the HEAD request saw is `reused` at once; every
- * other waits for the one job of its URL, which is started, restarted or
- * joined.
+ * An image that is stored in the version that the HEAD request saw is reused;
+ * every other waits for the one job of its URL.
+ */
+export function planImages(
+  images: readonly RequestedImage[],
+  taken: TakenImages,
+): ImagePlan {
+  const plan: ImagePlan = { pending: 0, reused: 0, waiting: [] };
+  for (const image of images) {
+    const { url, refs, validator, asStored } = image;
+    const stored = taken.get(url)!;
+    if (asStored ? stored.sha256 !== null : isCurrent(stored, validator)) {
+      plan.reused += refs;
+    } else {
+      plan.pending += refs;
+      plan.waiting.push(image);
+    }
+  }
+  return plan;
+}
+
+/**
+ * Starts, restarts or joins the jobs for which a transaction waits; its row is
+ * inserted already. `at` in Unix milliseconds.
  */
 export async function requestImages(
   tx: Tx,
-  { seller, transactionId, at, images }: ImageRequest,
+  { sellerNo, transactionId }: { sellerNo: number; transactionId: string },
+  waiting: readonly RequestedImage[],
   taken: TakenImages,
-): Promise<RequestedCounts> {
-  const asked: AskedImage[] = [];
-  const rows: Param[][] = [];
-  const counts = { pending: 0, reused: 0, waiting: new Set<number>() };
-  for (const { ordinal, url, refs, validator, asStored } of images) {
+  at: number,
+): Promise<void> {
+  const rows = waiting.map(({ ordinal, url, refs, validator }) => {
     const image = taken.get(url)!;
-    if (asStored ? image.sha256 !== null : isCurrent(image, validator)) {
-      counts.reused += refs;
-      continue;
-    }
-    asked.push(image);
     const version = [validator, attemptsBefore(image), at];
-    rows.push([seller.no, transactionId, ordinal, image.id, refs, ...version]);
-    counts.waiting.add(ordinal);
-    counts.pending += refs;
-  }
-  await askFor(tx, seller.no, asked, at);
+    return [sellerNo, transactionId, ordinal, image.id, refs, ...version];
+  });
+  await askFor(tx, sellerNo, waiting.map(({ url }) => taken.get(url)!), at);
   await tx.runMany(INSERT_WAITING, rows);
-  return counts;
 }
 
 const INSERT_WAITING =

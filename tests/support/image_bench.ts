@@ -6,7 +6,11 @@ import {
   type LogFields,
   systemDeps,
 } from "../../src/deps.ts";
-import { countsOf, type ImageCounts } from "../../src/catalogue/transaction.ts";
+import {
+  countsOf,
+  type ImageCounts,
+  NO_IMAGES,
+} from "../../src/catalogue/transaction.ts";
 import {
   imageStoreSettings,
   openImageStore,
@@ -18,6 +22,7 @@ import type { PeriodicJobs } from "../../src/jobs/periodic_jobs.ts";
 import { maintenanceOf } from "../../src/operations/maintenance.ts";
 import type { Db } from "../../src/database/db.ts";
 import {
+  planImages,
   requestImages,
   takeImages,
   type UnsettledImage,
@@ -28,7 +33,6 @@ import { addSeller } from "../../src/sellers/seller_rows.ts";
 import {
   findTransaction,
   insertTransaction,
-  setImageCounts,
 } from "../../src/catalogue/transaction_rows.ts";
 import {
   ImageRole,
@@ -131,20 +135,19 @@ export class ImageBench implements AsyncDisposable {
       ...(typeof one === "string" ? { url: one } : one),
     }));
     await this.db.write(async (tx) => {
+      const urls = images.map(({ url }) => url);
+      const taken = await takeImages(tx, seller.no, urls, this.deps.ids.uuid);
+      const { pending, reused, waiting } = planImages(images, taken);
       await insertTransaction(tx, seller.no, {
         id: transactionId,
         created_at: at,
-        finished_at: null,
+        finished_at: pending === 0 ? at : null,
         products: countsOf([]),
-        images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+        images: { ...NO_IMAGES, pending, reused },
         undoes: null,
       }, []);
-      const urls = images.map(({ url }) => url);
-      const taken = await takeImages(tx, seller.no, urls, this.deps.ids.uuid);
-      const request = { seller, transactionId, at, images };
-      const counts = await requestImages(tx, request, taken);
-      const finished = counts.pending === 0 ? at : null;
-      await setImageCounts(tx, seller.no, transactionId, counts, finished, []);
+      const upload = { sellerNo: seller.no, transactionId };
+      await requestImages(tx, upload, waiting, taken, at);
     });
     this.signals.images.notify();
     return transactionId;

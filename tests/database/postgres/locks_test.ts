@@ -34,7 +34,11 @@ import {
 import { IMAGES, urlKey } from "../../../src/images/image.ts";
 import { renew } from "../../../src/jobs/lease_queue.ts";
 import { BEFORE_ALL_IDS } from "../../../src/lib/ids.ts";
-import { requestImages, takeImages } from "../../../src/images/requests.ts";
+import {
+  planImages,
+  requestImages,
+  takeImages,
+} from "../../../src/images/requests.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import {
   touchProductsOf,
@@ -44,11 +48,8 @@ import { requireActive } from "../../../src/sellers/access.ts";
 import type { Caller } from "../../../src/sellers/seller.ts";
 import { sweepRemovedSellers } from "../../../src/sellers/removal.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
-import { countsOf } from "../../../src/catalogue/transaction.ts";
-import {
-  insertTransaction,
-  setImageCounts,
-} from "../../../src/catalogue/transaction_rows.ts";
+import { countsOf, NO_IMAGES } from "../../../src/catalogue/transaction.ts";
+import { insertTransaction } from "../../../src/catalogue/transaction_rows.ts";
 import {
   deleteWebhook,
   findWebhook,
@@ -147,22 +148,20 @@ class Two implements AsyncDisposable {
   /** An upload that asks for one image. */
   async upload(tx: Tx, url = URL_A): Promise<void> {
     const id = deps.ids.uuid();
-    await insertTransaction(tx, this.seller.no, {
+    const { no } = this.seller;
+    const images = [{ ordinal: 0, url, refs: 1, validator: null }];
+    const taken = await takeImages(tx, no, [url], deps.ids.uuid);
+    const { pending, waiting } = planImages(images, taken);
+    await insertTransaction(tx, no, {
       id,
       created_at: 0,
       finished_at: null,
       products: countsOf([]),
-      images: { pending: 0, stored: 0, reused: 0, failed: 0 },
+      images: { ...NO_IMAGES, pending },
       undoes: null,
     }, []);
-    const taken = await takeImages(tx, this.seller.no, [url], deps.ids.uuid);
-    const counts = await requestImages(tx, {
-      transactionId: id,
-      seller: this.seller,
-      at: 0,
-      images: [{ ordinal: 0, url, refs: 1, validator: null }],
-    }, taken);
-    await setImageCounts(tx, this.seller.no, id, counts, null, []);
+    const upload = { sellerNo: no, transactionId: id };
+    await requestImages(tx, upload, waiting, taken, 0);
   }
 
   /** The claim of the image that an upload asked for. */
