@@ -57,9 +57,9 @@ export interface ImageUse {
 /** Counts of the problems of one product, or of those outside of any. */
 interface Tally {
   /** Those in `ProductsDocument.problems`. */
-  told: number;
+  listed: number;
   /** The others. */
-  untold: number;
+  unlisted: number;
 }
 
 /** Part of a document, as indices of the reader (see `TagPosition`). */
@@ -182,14 +182,14 @@ enum Level {
 /** Suggestions that are computed in one piece: each takes up to 50 µs. */
 const SUGGESTED_AT_ONCE = 64;
 /** Problems listed of each product, even beyond the limit of the document. */
-const TOLD_OF_EACH = 4;
+const LISTED_OF_EACH = 4;
 
 class Decoder {
   readonly #rows: DecodedProduct[] = [];
   /** Bounded: a document can hold millions. */
   readonly #problems: Detail[] = [];
   /** Counts of the problems outside of any product. */
-  readonly #outside: Tally = { told: 0, untold: 0 };
+  readonly #outside: Tally = { listed: 0, unlisted: 0 };
   #tag!: TagPosition;
   #root: Span = { start: 0, end: 0 };
   /** Suggestions at the end of messages; computed after the document was read. */
@@ -236,7 +236,7 @@ class Decoder {
       rows: this.#rows,
       root: this.#root,
       problems: this.#problems,
-      moreProblems: tallies.reduce((sum, { untold }) => sum + untold, 0),
+      moreProblems: tallies.reduce((sum, { unlisted }) => sum + unlisted, 0),
     };
   }
 
@@ -336,7 +336,7 @@ class Decoder {
       unread: new Set(),
       lines: NO_LINES.slice(),
       images: [],
-      problems: { told: 0, untold: 0 },
+      problems: { listed: 0, unlisted: 0 },
       span: this.#tagSpan(),
     };
     this.#rows.push(this.#row);
@@ -635,8 +635,8 @@ class Decoder {
   #isFull(): boolean {
     const tally = this.#tally();
     const hasRoom = this.#problems.length < DETAIL_LIMIT ||
-      tally.told < TOLD_OF_EACH;
-    if (!hasRoom) tally.untold++;
+      tally.listed < LISTED_OF_EACH;
+    if (!hasRoom) tally.unlisted++;
     return !hasRoom;
   }
 
@@ -654,7 +654,7 @@ class Decoder {
     const inProduct = this.#level >= Level.Product;
     const detail: Detail = { ...place, code, message };
     if (inProduct) detail.product = this.#row.product;
-    this.#tally().told++;
+    this.#tally().listed++;
     this.#problems.push(detail);
     if (suggest !== undefined) this.#suggestions.push([detail, suggest]);
   }

@@ -27,7 +27,7 @@ export interface RefusedProduct {
  * `storedSku`: that of the product that the row addresses by its id.
  */
 export function refusedProduct(
-  { product, sku, problems: { untold } }: DecodedProduct,
+  { product, sku, problems: { unlisted } }: DecodedProduct,
   details: readonly Detail[],
   storedSku: string | null,
 ): RefusedProduct {
@@ -36,7 +36,7 @@ export function refusedProduct(
     product,
     sku: sku ?? details.find((detail) => detail.sku)?.sku ?? storedSku,
     details: details.slice(0, DETAILS_KEPT),
-    more: untold + Math.max(0, details.length - DETAILS_KEPT),
+    more: unlisted + Math.max(0, details.length - DETAILS_KEPT),
   };
 }
 

@@ -22,7 +22,7 @@ export interface PlannedProduct {
   /** What it is after the write. */
   after: ProductFields;
   /** Whether the document lists its images. */
-  asksImages: boolean;
+  listsImages: boolean;
   /** Id of the product whose SKU it takes, which has to give it up. */
   takesSkuOf: string | null;
 }
@@ -59,10 +59,10 @@ function planRow(
   const { fields, problems } = applyPatch(current, row.patch, row.unread);
   // The row that a new product conflicts with may have the fields that it
   // lacks.
-  const told = "clash" in reservation
+  const reported = "clash" in reservation
     ? problems.filter(({ code }) => code !== "required")
     : problems;
-  for (const detail of detailsOf(row, place, told)) plan.problems.push(detail);
+  for (const detail of detailsOf(row, place, reported)) plan.problems.push(detail);
   if ("clash" in reservation) {
     plan.problems.push({ ...place, ...reservation.clash });
     return;
@@ -132,11 +132,11 @@ function planProduct(
   before: Product | null,
   after: ProductFields,
 ): Omit<PlannedProduct, "takesSkuOf"> {
-  const asksImages = row.patch.images !== undefined;
+  const listsImages = row.patch.images !== undefined;
   const result = before === null
     ? "created"
     : sameFields(before, after)
     ? "unchanged"
     : "updated";
-  return { row, result, before, after, asksImages };
+  return { row, result, before, after, listsImages };
 }

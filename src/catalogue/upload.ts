@@ -26,7 +26,7 @@ import {
   imageProblems,
   type ProbedImage,
   probeImages,
-  requireAllAsked,
+  requireAllProbed,
   validatorFrom,
 } from "./upload_probe.ts";
 import {
@@ -128,7 +128,7 @@ async function carryThrough(
   const heavy = sizeOf(upload.body) > LIGHT;
   const draft = await readAndProbe(services, upload);
   const hopeless = isHopeless(draft);
-  if (!hopeless) requireAllAsked(draft.probed);
+  if (!hopeless) requireAllProbed(draft.probed);
   if (upload.dryRun || hopeless) {
     const wanted = { seller, ...namedBy(draft.document) };
     const plan = await db.read((sql) =>
@@ -189,8 +189,8 @@ function refuse(
   if (!refusesAll(problems, { acceptValid, hasOthers })) return;
   // The answer lists only some problems: first those that refuse the valid
   // products, too.
-  const told = acceptValid ? outsideFirst(problems) : problems;
-  throw recordInvalid(told, document.moreProblems);
+  const ordered = acceptValid ? outsideFirst(problems) : problems;
+  throw recordInvalid(ordered, document.moreProblems);
 }
 
 /** Problems outside of any product before the others. */
@@ -261,11 +261,11 @@ function countProbes(
   { metrics }: Services,
   probed: Iterable<ProbedImage>,
 ): void {
-  for (const head of probed) {
-    const outcome = typeof head === "string"
-      ? head
-      : "code" in head
-      ? head.code
+  for (const image of probed) {
+    const outcome = typeof image === "string"
+      ? image
+      : "code" in image
+      ? image.code
       : "ok";
     metrics.probes.add(1, outcome);
   }
@@ -290,9 +290,9 @@ function toOutcome(planned: PlannedProduct | RefusedProduct): ProductOutcome {
     const { sku, result } = planned;
     return { id: null, sku, result, change: null, images: [] };
   }
-  const { before, after, result, asksImages } = planned;
+  const { before, after, result, listsImages } = planned;
   const id = before?.id ?? null;
   const change = result === "unchanged" ? null : { before, after };
-  const images = asksImages ? after.images.map(({ url }) => url) : [];
+  const images = listsImages ? after.images.map(({ url }) => url) : [];
   return { id, sku: after.sku, result, change, images };
 }

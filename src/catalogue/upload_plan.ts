@@ -43,10 +43,10 @@ export function planUpload(draft: Draft, loaded: Loaded): UploadPlan {
   const beyondQuota = quotaProblems(loaded.quota, created, { fill });
   const problems = [...found, ...valid.problems, ...beyondQuota]
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  return { problems, products: judged(document, plan.products, problems) };
+  return { problems, products: withRefused(document, plan.products, problems) };
 }
 
-function judged(
+function withRefused(
   { rows }: ProductsDocument,
   planned: readonly PlannedProduct[],
   problems: readonly Detail[],

@@ -95,20 +95,20 @@ async function probeImage(
 /** A detail for each product that uses a URL which did not answer 200. */
 export function imageProblems(
   document: ProductsDocument,
-  heads: ReadonlyMap<string, ProbedImage>,
+  probed: ReadonlyMap<string, ProbedImage>,
 ): Detail[] {
   const problems: Detail[] = [];
   for (const row of document.rows) {
     for (const { url, line, field } of row.images) {
-      const head = heads.get(url);
-      if (head === undefined || !isProblem(head)) continue;
+      const image = probed.get(url);
+      if (image === undefined || !isProblem(image)) continue;
       problems.push({
         product: row.product,
         ...(row.sku !== null && { sku: row.sku }),
         line,
         field,
-        code: head.code,
-        message: `HEAD ${url} ${head.seen}`,
+        code: image.code,
+        message: `HEAD ${url} ${image.seen}`,
       });
     }
   }
@@ -116,13 +116,13 @@ export function imageProblems(
 }
 
 /** @throws {ServiceError} 503 if not every URL was asked. */
-export function requireAllAsked(heads: ReadonlyMap<string, ProbedImage>): void {
-  const left = heads.values().filter((head) => head === "not_asked");
+export function requireAllProbed(probed: ReadonlyMap<string, ProbedImage>): void {
+  const left = probed.values().filter((image) => image === "not_asked");
   const count = [...left].length;
   if (count === 0) return;
   throw new ServiceError(
     "unavailable",
-    `${count} of ${heads.size} image URLs could not be checked within ` +
+    `${count} of ${probed.size} image URLs could not be checked within ` +
       `${LAST_BEGIN_MS / 1_000} s, because the service has too much to do; ` +
       "nothing of this request was stored. Send it again, with fewer images " +
       "if their hosts are slow.",
@@ -131,14 +131,14 @@ export function requireAllAsked(heads: ReadonlyMap<string, ProbedImage>): void {
 }
 
 function isProblem(
-  head: ProbedImage,
-): head is { code: DetailCode; seen: string } {
-  return typeof head === "object" && "code" in head;
+  image: ProbedImage,
+): image is { code: DetailCode; seen: string } {
+  return typeof image === "object" && "code" in image;
 }
 
 /** The version that the HEAD saw; null if unknown. */
-export function validatorFrom(head: ProbedImage | undefined): string | null {
-  return typeof head === "object" && "validator" in head
-    ? head.validator
+export function validatorFrom(image: ProbedImage | undefined): string | null {
+  return typeof image === "object" && "validator" in image
+    ? image.validator
     : null;
 }

@@ -13,14 +13,6 @@ import type { Sql, Tx } from "../database/db.ts";
 /** The prefix of a seller's keys. */
 const KEY_KIND = "sk_";
 
-export interface ListedSeller extends Seller {
-  /** Unix time in milliseconds. */
-  createdAt: number;
-  status: SellerStatus;
-  /** How many keys are in force. */
-  keys: number;
-}
-
 export interface ListedKey {
   id: string;
   /** The operator's name for the key; null if there is none. */
@@ -236,21 +228,6 @@ export async function sellerByName(
   );
 }
 
-/** All sellers, by name. */
-export function listSellers(sql: Sql): Promise<ListedSeller[]> {
-  return sql.all<ListedSeller>(
-    `SELECT sellers.id, sellers.seller_no AS no, sellers.name,
-       sellers.created_at AS "createdAt",
-       sellers.status, COUNT(api_keys.id) AS keys
-     FROM sellers LEFT JOIN api_keys
-       ON api_keys.seller_no = sellers.seller_no AND api_keys.revoked_at IS NULL
-     WHERE sellers.status <> 'removed'
-     GROUP BY sellers.id, sellers.seller_no, sellers.name, sellers.created_at,
-       sellers.status
-     ORDER BY sellers.name`,
-  );
-}
-
 /** A seller's own limits; null: the default of the settings. */
 export interface SellerLimits {
   /** Requests a minute; 0: unlimited. */
@@ -261,8 +238,13 @@ export interface SellerLimits {
   imageQuota: number | null;
 }
 
-/** A seller as the operator's page lists it. */
-export interface SellerRow extends ListedSeller, SellerLimits {
+/** A seller as operators see it. */
+export interface SellerRow extends Seller, SellerLimits {
+  /** Unix milliseconds. */
+  createdAt: number;
+  status: SellerStatus;
+  /** How many keys are in force. */
+  keys: number;
   /** What counts against the limits. */
   products: number;
   imageBytes: number;
@@ -293,6 +275,11 @@ const SELLER_ROW = `
      WHERE seller_no = sellers.seller_no
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
   FROM sellers WHERE status <> 'removed'`;
+
+/** All sellers, by name. */
+export function listSellers(sql: Sql): Promise<SellerRow[]> {
+  return sql.all<SellerRow>(`${SELLER_ROW} ORDER BY name`);
+}
 
 /** Sellers after `after` (an id), in order of creation. */
 export function pageOfSellers(

@@ -1,27 +1,14 @@
 /**
  * The numbers of a seller's events: the order in which it pulls them.
  *
- * Where several processes write at the same time, an event gets its number when
- * its seller requests events, not when it is stored: a number at that time
- * would need a lock on the seller until the commit, so all writes of events of
- * one seller would wait for each other. Numbering locks the seller. So a reader
- * that sees a number also sees all smaller ones, and an event that is committed
- * later gets a greater one. Events that are numbered together are numbered in
- * the order of their times.
+ * An event gets its number when its seller requests events, not when it is
+ * stored: a number at that time would need a lock on the seller until the commit,
+ * so all writes of events of one seller would wait for each other. Numbering
+ * locks the seller. So a reader that sees a number also sees all smaller ones,
+ * and an event that is committed later gets a greater one. Events that are
+ * numbered together are numbered in the order of their times.
  */
 import type { Tx } from "../database/db.ts";
-
-/**
- * Gives the seller's next event its number, `last_event_no`, where no other
- * transaction writes at the same time.
- */
-export async function countEvent(tx: Tx, sellerNo: number): Promise<void> {
-  await tx.exec(
-    `UPDATE sellers SET last_event_no = last_event_no + 1
-     WHERE seller_no = ? AND status <> 'removed'`,
-    [sellerNo],
-  );
-}
 
 /** Events that one write numbers at most. */
 export const NUMBERED_AT_ONCE = 1_000;

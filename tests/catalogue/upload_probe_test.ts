@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import {
   imageProblems,
   probeImages,
-  requireAllAsked,
+  requireAllProbed,
 } from "../../src/catalogue/upload_probe.ts";
 import { decodeProducts } from "../../src/catalogue/document.ts";
 import { systemDeps } from "../../src/deps.ts";
@@ -58,7 +58,7 @@ Deno.test("a HEAD that does not begin within 20 s is 503, and no fault of its ho
     ...Array(5).fill("not_asked"),
   ]);
   assertEquals(imageProblems(probe.document, heads), []);
-  const error = assertThrows(() => requireAllAsked(heads), ServiceError);
+  const error = assertThrows(() => requireAllProbed(heads), ServiceError);
   assertEquals([error.code, error.headers["Retry-After"]], [
     "unavailable",
     "5",
@@ -131,7 +131,7 @@ Deno.test("a HEAD for which this process has hardly any time is 503", async () =
   }, "the end");
   const heads = await probe.heads;
   assertEquals(imageProblems(probe.document, heads), []);
-  assertThrows(() => requireAllAsked(heads), ServiceError);
+  assertThrows(() => requireAllProbed(heads), ServiceError);
 });
 
 Deno.test("a HEAD for which this machine has no descriptor is no fault of its host", async () => {
@@ -141,5 +141,5 @@ Deno.test("a HEAD for which this machine has no descriptor is no fault of its ho
   });
   const heads = await probe.heads;
   assertEquals(imageProblems(probe.document, heads), []);
-  assertThrows(() => requireAllAsked(heads), ServiceError);
+  assertThrows(() => requireAllProbed(heads), ServiceError);
 });

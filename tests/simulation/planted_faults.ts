@@ -437,8 +437,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "events: a number is given twice",
     file: "webhooks/event_numbers.ts",
-    from: "SET last_event_no = last_event_no + 1",
-    to: "SET last_event_no = last_event_no + (last_event_no % 3 < 2)",
+    from: "    last,\n    sellerNo,",
+    to: "    last - 1,\n    sellerNo,",
   },
   {
     name: "events: one that is handed in again is another one",

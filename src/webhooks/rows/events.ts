@@ -4,8 +4,8 @@
  */
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
-import { type Later, type Sql, together, type Tx } from "../../database/db.ts";
-import { countEvent, unnumbered } from "../event_numbers.ts";
+import type { Later, Sql, Tx } from "../../database/db.ts";
+import { unnumbered } from "../event_numbers.ts";
 
 export interface NewEvent {
   id: string;
@@ -21,21 +21,18 @@ export interface NewEvent {
   createdAt: number;
 }
 
-const insertIf = (number: string, condition = "") =>
+const insertIf = (condition = "") =>
   `INSERT INTO events (id, seller_no, trigger_name, reference, body,
      delivery_id, created_at, event_no)
-   SELECT ?, seller_no, ?, ?, ?, ?, ?, ${number} FROM sellers
+   SELECT ?, seller_no, ?, ?, ?, ?, ?, ? FROM sellers
    WHERE seller_no = ? AND status <> 'removed' ${condition} /* FOR KEY SHARE */
    ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`;
-const AS_REGISTERED = `AND (SELECT id FROM webhooks
+const INSERT = insertIf();
+const INSERT_AS_REGISTERED = insertIf(
+  `AND (SELECT id FROM webhooks
         WHERE seller_no = ? AND id = ? AND COALESCE(disabled_at, 0) = ?
-        /* FOR SHARE */) IS NOT NULL`;
-const insertWith = (number: string) => ({
-  always: insertIf(number),
-  asRegistered: insertIf(number, AS_REGISTERED),
-});
-const INSERT = insertWith("?");
-const INSERT_COUNTED = insertWith("last_event_no");
+        /* FOR SHARE */) IS NOT NULL`,
+);
 
 /**
  * Inserts an event; not if (seller, trigger, reference) exists already, the
@@ -44,11 +41,9 @@ const INSERT_COUNTED = insertWith("last_event_no");
  * seller changes its name, a key. The webhook of a test event, which gets no
  * number, is locked already.
  */
-export async function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
+export function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
   const { sellerNo, reference, delivery, createdAt } = event;
   const isTest = reference === null;
-  const isCounted = !isTest && tx.isOnlyWriter;
-  const insert = isCounted ? INSERT_COUNTED : INSERT;
   const params = [
     event.id,
     event.trigger,
@@ -56,22 +51,13 @@ export async function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
     event.body,
     delivery?.id ?? null,
     createdAt,
-    ...(isCounted ? [] : [isTest ? null : unnumbered(createdAt)]),
+    isTest ? null : unnumbered(createdAt),
     sellerNo,
   ];
-  // Nothing waits here, as the delivery is inserted after it.
-  const [, inserted] = await together(
-    isCounted ? countEvent(tx, sellerNo) : Promise.resolve(),
-    delivery === null || isTest
-      ? tx.runLater(insert.always, params)
-      : tx.runLater(insert.asRegistered, [
-        ...params,
-        sellerNo,
-        delivery.webhook.id,
-        delivery.webhook.disabledAt ?? 0,
-      ]),
-  );
-  return inserted;
+  if (delivery === null || isTest) return tx.runLater(INSERT, params);
+  const { id, disabledAt } = delivery.webhook;
+  const webhook = [sellerNo, id, disabledAt ?? 0];
+  return tx.runLater(INSERT_AS_REGISTERED, [...params, ...webhook]);
 }
 
 /** Finds an event by its reference. */
