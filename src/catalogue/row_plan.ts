@@ -62,7 +62,9 @@ function planRow(
   const reported = "clash" in reservation
     ? problems.filter(({ code }) => code !== "required")
     : problems;
-  for (const detail of detailsOf(row, place, reported)) plan.problems.push(detail);
+  for (const detail of detailsOf(row, place, reported)) {
+    plan.problems.push(detail);
+  }
   if ("clash" in reservation) {
     plan.problems.push({ ...place, ...reservation.clash });
     return;

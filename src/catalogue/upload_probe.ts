@@ -116,7 +116,9 @@ export function imageProblems(
 }
 
 /** @throws {ServiceError} 503 if not every URL was asked. */
-export function requireAllProbed(probed: ReadonlyMap<string, ProbedImage>): void {
+export function requireAllProbed(
+  probed: ReadonlyMap<string, ProbedImage>,
+): void {
   const left = probed.values().filter((image) => image === "not_asked");
   const count = [...left].length;
   if (count === 0) return;

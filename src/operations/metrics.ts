@@ -128,33 +128,6 @@ export class Metrics {
     "When this process last completed a maintenance job; Unix time.",
     ["task"],
   );
-  readonly dbBytes = new Gauge(
-    "seller_db_bytes",
-    "Size of the database.",
-    ["file"],
-  );
-  readonly eventLoopLag = new Gauge(
-    "seller_event_loop_lag_seconds",
-    "The longest delay of a timer in the last ten seconds.",
-  );
-  readonly diskFree = new Gauge(
-    "seller_disk_free_bytes",
-    "Free space of the file system that holds the data folder.",
-  );
-  readonly changeFeedLag = new Gauge(
-    "seller_change_feed_lag_seconds",
-    "How long a change in progress has delayed the operator's feed of products.",
-  );
-  readonly logLinesLost = new Gauge(
-    "seller_log_lines_lost_total",
-    "Lines of the log that were dropped because nobody read them.",
-    [],
-    "counter",
-  );
-  readonly snapshotAge = new Gauge(
-    "seller_snapshot_age_seconds",
-    "Age of the figures that come from the database and the disk.",
-  );
   readonly dbCommit = new Histogram(
     "seller_db_commit_seconds",
     "How long a commit took.",
@@ -175,6 +148,33 @@ export class Metrics {
     "seller_db_retries_total",
     "Writes that were begun again.",
     ["reason"],
+  );
+  readonly dbBytes = new Gauge(
+    "seller_db_bytes",
+    "Size of the database.",
+    ["file"],
+  );
+  readonly eventLoopLag = new Gauge(
+    "seller_event_loop_lag_seconds",
+    "The longest delay of a timer in the last ten seconds.",
+  );
+  readonly diskFree = new Gauge(
+    "seller_disk_free_bytes",
+    "Free space of the file system that holds the data folder.",
+  );
+  readonly changeFeedLag = new Gauge(
+    "seller_change_feed_lag_seconds",
+    "How long a change in progress has delayed the operator's feed of products.",
+  );
+  readonly snapshotAge = new Gauge(
+    "seller_snapshot_age_seconds",
+    "Age of the figures that come from the database and the disk.",
+  );
+  readonly logLinesLost = new Gauge(
+    "seller_log_lines_lost_total",
+    "Lines of the log that were dropped because nobody read them.",
+    [],
+    "counter",
   );
 
   /** For the database. */
