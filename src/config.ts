@@ -16,61 +16,6 @@ export type Role = typeof ROLES[number];
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 
-export interface Config {
-  readonly host: string;
-  /** 0 takes a free port. */
-  readonly port: number;
-  /** Holds `seller.db` and `images/`. */
-  readonly dataDir: string;
-  /** `postgres://…`; null: `seller.db` in the data folder. */
-  readonly databaseUrl: string | null;
-  /** Connections of this process to a database server. */
-  readonly databasePool: number;
-  /** Where images are kept; null for `images/` in the data folder. */
-  readonly imageStore: ImagePlace | null;
-  /** URL of the object storage without a trailing slash; null: Amazon's own. */
-  readonly s3Endpoint: string | null;
-  readonly s3Region: string;
-  readonly s3AccessKey: string | null;
-  readonly s3SecretKey: string | null;
-  /** null: the operator API does not exist. */
-  readonly operatorKey: string | null;
-  /** null: only operator keys give access to the metrics. */
-  readonly metricsKey: string | null;
-  /** A loopback port for monitoring; null: none, 0: any free port. */
-  readonly metricsPort: number | null;
-  /** CIDRs of private addresses that outbound requests may reach. */
-  readonly allowPrivate: readonly string[];
-  /** Requests a minute and seller; 0 is off. */
-  readonly rateLimit: number;
-  /** Proxies in front that append to `X-Forwarded-For`; 0 trusts none. */
-  readonly trustProxy: number;
-  /** Bytes of a request body, after inflating. */
-  readonly bodyLimit: number;
-  /** Bytes of all bodies and documents in progress. */
-  readonly bodyBudget: number;
-  /** Bytes of one image. */
-  readonly imageLimit: number;
-  /** Products of a seller without a limit of its own. */
-  readonly productLimit: number;
-  /** Bytes of stored images of a seller without a quota of its own. */
-  readonly imageQuota: number;
-  /** Days after which final uploads are deleted; 0: never. */
-  readonly keepUploadsDays: number;
-  /** Days for which an upload can be undone; 0: not at all. */
-  readonly undoDays: number;
-  /** Days after which bodies of events and deliveries are deleted; 0: never. */
-  readonly keepEventsDays: number;
-  /** Days after which references of events are deleted; 0: never. */
-  readonly keepReferencesDays: number;
-  /** Days after which images that no product shows are deleted; 0: never. */
-  readonly keepImagesDays: number;
-  /** A URL to report weaknesses to; null: there is no `security.txt`. */
-  readonly securityContact: string | null;
-  readonly roles: readonly Role[];
-  readonly logLevel: LogLevel;
-}
-
 export type ImagePlace =
   /** An absolute path. */
   | { kind: "folder"; folder: string }
@@ -106,7 +51,7 @@ export const BODY_COST = 3;
 class SettingError extends Error {}
 
 /** Every setting, in the order of the help and the handbook. */
-export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
+const ALL = {
   host: {
     variable: "SELLER_HOST",
     flag: "host",
@@ -217,7 +162,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     fallback: "",
     meaning:
       "private networks that outbound requests may reach, such as 10.0.0.0/8, separated by commas",
-    parse: (text) => list(text).map(cidr),
+    parse: (text): readonly string[] => list(text).map(cidr),
   },
   rateLimit: {
     variable: "SELLER_RATE_LIMIT",
@@ -338,7 +283,15 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } = {
     meaning: `how much is logged: ${LOG_LEVELS.join(", ")}`,
     parse: (text) => oneOf(text, LOG_LEVELS),
   },
+} satisfies Record<string, Setting<unknown>>;
+
+/** What `parse` returns of each setting. */
+export type Config = {
+  readonly [K in keyof typeof ALL]: ReturnType<typeof ALL[K]["parse"]>;
 };
+
+export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } =
+  ALL;
 
 export interface ConfigResult {
   /** null when there are mistakes. */
@@ -445,7 +398,7 @@ function list(text: string): string[] {
   return text.split(",").map((part) => part.trim()).filter(Boolean);
 }
 
-function roles(text: string): Role[] {
+function roles(text: string): readonly Role[] {
   const wanted = list(text).map((role) => oneOf(role, ROLES));
   if (wanted.length > 0) return ROLES.filter((role) => wanted.includes(role));
   throw new SettingError(`at least one of ${ROLES.join(", ")} is needed.`);

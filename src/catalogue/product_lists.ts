@@ -2,12 +2,8 @@
  * Lists of the catalogue: a seller's products, and all products in order of
  * change.
  */
-import {
-  type ImageState,
-  type ImageType,
-  type ShownImage,
-  urlKey,
-} from "../images/image.ts";
+import { type ImageState, type ShownImage, urlKey } from "../images/image.ts";
+import type { ImageType } from "../images/image_types.ts";
 import type { Status } from "./fields.ts";
 import type { Product } from "./product.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";

@@ -19,6 +19,7 @@
  * its schedule. Earlier requests are answered when they have had their own five
  * attempts and as much time as those take.
  */
+import { type ImageType, imageTypes } from "./image_types.ts";
 import { Buffer } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
@@ -53,26 +54,6 @@ export interface ShownImage {
   /** Why it failed; null if it did not. */
   code: string | null;
   message: string | null;
-}
-
-/**
- * The types that are stored, with what people call them; the MIME type is
- * `image/` and the name.
- */
-const TYPE_NAMES = {
-  jpeg: "JPEG",
-  png: "PNG",
-  gif: "GIF",
-  webp: "WebP",
-  avif: "AVIF",
-};
-export type ImageType = keyof typeof TYPE_NAMES;
-export const IMAGE_TYPES = Object.keys(TYPE_NAMES) as ImageType[];
-
-/** All of the types, in words. */
-export function imageTypes(conjunction: "and" | "or"): string {
-  const names = Object.values(TYPE_NAMES);
-  return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
 }
 
 /** Why an image is missing. The handbook's table is written from this one. */

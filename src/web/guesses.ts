@@ -1,4 +1,5 @@
 /** What a column holds by its values, where its name says nothing. */
+import { IMAGE_TYPES } from "../images/image_types.ts";
 import { readCurrency, readGtin } from "../lib/values.ts";
 import { isNet, type Target } from "./headers.ts";
 import { currencyIn, decimalOf } from "./numbers.ts";
@@ -42,8 +43,8 @@ function isGtin(value: string): boolean {
 
 function isImage(value: string): boolean {
   const url = /^https?:\/\//i.test(value) ? URL.parse(value) : null;
-  return url !== null &&
-    /\.(?:avif|gif|jpe?g|png|webp)$/i.test(url.pathname);
+  const ending = url?.pathname.toLowerCase().split(".").pop();
+  return ending === "jpg" || IMAGE_TYPES.some((type) => type === ending);
 }
 
 /** An amount beside its currency. */

@@ -10,7 +10,7 @@ import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import { SCALAR_NAMES, SCALAR_RULES } from "../../src/catalogue/fields.ts";
 import { SETTINGS } from "../../src/config.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
-import { imageTypes } from "../../src/images/image.ts";
+import { imageTypes } from "../../src/images/image_types.ts";
 import { Metrics } from "../../src/operations/metrics.ts";
 import {
   blocks,

@@ -1,7 +1,7 @@
 /** `GET /images/<first two digits>/<SHA-256>.<type>`: stored images, no key. */
 import { ifNoneMatch } from "@std/http/etag";
 import { notFound } from "../../lib/errors.ts";
-import { IMAGE_TYPES } from "../../images/image.ts";
+import { IMAGE_TYPES } from "../../images/image_types.ts";
 import type { ByteRange, ImageStore } from "../../images/storage/blob_store.ts";
 import type { Reply } from "../server/context.ts";
 import { endpoint } from "../server/route.ts";

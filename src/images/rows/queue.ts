@@ -2,7 +2,8 @@
  * The image queue: which jobs are due, and who holds them. Its lanes are the
  * origins of the URLs.
  */
-import { IMAGES, type ImageType, type StoredFile } from "../image.ts";
+import { IMAGES, type StoredFile } from "../image.ts";
+import type { ImageType } from "../image_types.ts";
 import type { Sql, Tx } from "../../database/db.ts";
 import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 

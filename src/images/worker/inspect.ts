@@ -11,18 +11,15 @@
  * reading a header takes 0.01 ms; and the service would need the permission to
  * start programs, which is the permission to do anything.
  */
-import { type ImageFailure, type ImageType, imageTypes } from "../image.ts";
-import { readAvif } from "./formats/avif.ts";
-import { readGif } from "./formats/gif.ts";
-import { readJpeg } from "./formats/jpeg.ts";
-import { readPng, TEXT_LIMIT, TooMuchText } from "./formats/png.ts";
+import type { ImageFailure } from "../image.ts";
+import { type ImageType, imageTypes } from "../image_types.ts";
+import { TEXT_LIMIT, TooMuchText } from "./formats/png.ts";
 import {
   type FormatHeader,
   ImageReader,
   TooManySteps,
 } from "./formats/reader.ts";
-import { HEAD_BYTES, sniff } from "./formats/signature.ts";
-import { readWebp } from "./formats/webp.ts";
+import { FORMATS, HEAD_BYTES, sniff } from "./formats/signature.ts";
 
 export { HEAD_BYTES };
 
@@ -97,20 +94,9 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
   return { type, width, height, complete };
 }
 
-const READERS: Record<
-  ImageType,
-  (reader: ImageReader, frameLimit: number) => FormatHeader | null
-> = {
-  jpeg: readJpeg,
-  png: readPng,
-  gif: readGif,
-  webp: readWebp,
-  avif: readAvif,
-};
-
 function headerOf(type: ImageType, reader: ImageReader): FormatHeader {
   try {
-    const header = READERS[type](reader, FRAME_LIMIT);
+    const header = FORMATS[type].read(reader, FRAME_LIMIT);
     if (header !== null && header.width > 0 && header.height > 0) return header;
   } catch (error) {
     const refusal = refusalFor(error);

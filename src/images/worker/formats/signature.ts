@@ -1,9 +1,16 @@
 // deno-lint-ignore-file no-control-regex -- signatures hold control characters
 /**
- * Detects a file's type by its first bytes: an accepted image, or what else.
+ * The image formats: detects a file's type by its first bytes, an accepted image
+ * or what else.
  */
 import { Buffer } from "node:buffer";
-import type { ImageType } from "../../image.ts";
+import { IMAGE_TYPES, type ImageType } from "../../image_types.ts";
+import { readAvif } from "./avif.ts";
+import { readGif } from "./gif.ts";
+import { readJpeg } from "./jpeg.ts";
+import { readPng } from "./png.ts";
+import type { FormatHeader, ImageReader } from "./reader.ts";
+import { readWebp } from "./webp.ts";
 
 /** How many of the first bytes identify an accepted type … */
 const SIGNATURE_BYTES = 96;
@@ -20,8 +27,8 @@ export type Sniffed =
 /** Detects the type by the first `HEAD_BYTES` bytes, or all there are. */
 export function sniff(head: Uint8Array): Sniffed {
   const start = latin1(head.subarray(0, SIGNATURE_BYTES));
-  const accepted = ACCEPTED.find(([signature]) => signature.test(start));
-  if (accepted !== undefined) return { type: accepted[1] };
+  const type = IMAGE_TYPES.find((type) => FORMATS[type].signature.test(start));
+  if (type !== undefined) return { type };
   const text = latin1(head.subarray(0, HEAD_BYTES));
   const refused = REFUSED.find(([signature]) => signature.test(text));
   if (refused !== undefined) return { refused: refused[1] };
@@ -35,16 +42,24 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-const ACCEPTED: readonly (readonly [RegExp, ImageType])[] = [
-  [/^\xff\xd8\xff/, "jpeg"],
-  [/^\x89PNG\r\n\x1a\n/, "png"],
-  [/^GIF8[79]a/, "gif"],
-  [/^RIFF[^]{4}WEBPVP8/, "webp"],
-  [
-    /^\0\0[^]{2}ftyp(?:avi[fs]|(?:mif1|msf1|miaf)[^]{4}(?:[^]{4}){0,20}?avi[fs])/,
-    "avif",
-  ],
-];
+/** How an accepted type is known, and how its header is read. */
+interface Format {
+  signature: RegExp;
+  /** null: the size cannot be read. */
+  read: (reader: ImageReader, frameLimit: number) => FormatHeader | null;
+}
+
+export const FORMATS: Readonly<Record<ImageType, Format>> = {
+  jpeg: { signature: /^\xff\xd8\xff/, read: readJpeg },
+  png: { signature: /^\x89PNG\r\n\x1a\n/, read: readPng },
+  gif: { signature: /^GIF8[79]a/, read: readGif },
+  webp: { signature: /^RIFF[^]{4}WEBPVP8/, read: readWebp },
+  avif: {
+    signature:
+      /^\0\0[^]{2}ftyp(?:avi[fs]|(?:mif1|msf1|miaf)[^]{4}(?:[^]{4}){0,20}?avi[fs])/,
+    read: readAvif,
+  },
+};
 
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/^BM[^]{4}\0\0\0\0/, "a BMP image"],

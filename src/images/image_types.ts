@@ -1,0 +1,21 @@
+/** Which types of images there are. The page imports this file. */
+
+/**
+ * The types that are stored, with what people call them; the MIME type is
+ * `image/` and the name.
+ */
+const TYPE_NAMES = {
+  jpeg: "JPEG",
+  png: "PNG",
+  gif: "GIF",
+  webp: "WebP",
+  avif: "AVIF",
+};
+export type ImageType = keyof typeof TYPE_NAMES;
+export const IMAGE_TYPES = Object.keys(TYPE_NAMES) as ImageType[];
+
+/** All of the types, in words. */
+export function imageTypes(conjunction: "and" | "or"): string {
+  const names = Object.values(TYPE_NAMES);
+  return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
+}
