@@ -15,6 +15,7 @@ import { OPERATOR_FILES } from "../../src/docs/files.ts";
 import { IMAGE_CODES } from "../../src/images/image.ts";
 import { formWords } from "../../src/contracts/docs.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
+import { Metrics } from "../../src/operations/metrics.ts";
 import { TRIGGER_EXAMPLES } from "../../src/webhooks/trigger.ts";
 
 const DOCS = new URL("../../src/docs/", import.meta.url);
@@ -124,6 +125,29 @@ function fileTable(): string {
   );
 }
 
+function settingTable(): string {
+  return table(
+    ["variable", "flag", "default", "meaning"],
+    Object.values(SETTINGS).map(({ variable, flag, fallback, meaning }) => [
+      `\`${variable}\``,
+      flag === undefined ? "" : `\`--${flag}\``,
+      fallback === "" ? "none" : `\`${fallback}\``,
+      meaning,
+    ]),
+  );
+}
+
+function metricTable(): string {
+  return table(
+    ["metric", "labels", "meaning"],
+    new Metrics("sqlite").all.map(({ name, labels, help }) => [
+      `\`${name}\``,
+      labels.map((label) => `\`${label}\``).join(", "),
+      help,
+    ]),
+  );
+}
+
 /** Every setting as a comment with its default, for systemd and for a shell. */
 function environmentFile(): string {
   const settings = Object.values(SETTINGS).map((
@@ -143,6 +167,8 @@ const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "images.md": [() => codeTable(IMAGE_CODES)],
   "webhooks.md": [triggerTable],
   "deployment.md": [fileTable],
+  "settings.md": [settingTable],
+  "monitoring.md": [metricTable],
   "errors.md": [errorTable, () => codeTable(DETAIL_CODES)],
 };
 
