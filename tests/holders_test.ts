@@ -29,8 +29,6 @@ const MADE: Record<string, string[]> = {
   // In another thread, which tells the role of its jobs and how long they wait.
   "images/worker/worker.ts ImageWorker": ["images"],
   "images/worker/image_worker.ts Outbound": ["images"],
-  "images/worker/image_worker.ts ImageFetcher": ["images"],
-  "images/worker/download.ts WaitList": ["images"],
   "images/storage/disk_call.ts WaitList": ["image_store"],
   "images/storage/open.ts FolderStore": ["image_store", "images"],
   "images/storage/open.ts S3Client": ["image_store", "images"],

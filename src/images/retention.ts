@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../deps.ts";
 import { imageFile, IMAGES } from "./image.ts";
-import { DAY_MS } from "../lib/durations.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import {
@@ -35,14 +35,11 @@ const REMOVED_AT_ONCE = 100;
 const LOOK_AGAIN_MS = 500;
 const WAIT_MS = 2 * 60_000;
 
-/** Removes partial downloads of attempts that have ended. */
+/** Removes partial downloads that a killed process left behind. */
 export async function* sweepParts(
-  { db, images }: Pick<Services, "db" | "images">,
+  { deps, images }: Pick<Services, "deps" | "images">,
 ): AsyncGenerator<number, void> {
-  for (const lease of await unclaimedParts(db, images)) {
-    await images.parts.remove(lease);
-    yield 1;
-  }
+  yield await images.sweepParts(deps.clock.now() - HOUR_MS);
 }
 
 export interface PruneReport {
@@ -62,14 +59,13 @@ export interface PruneOptions {
 
 /**
  * Finds the files of images that no product shows and no unfinished upload
- * waits for, and partial downloads of ended attempts. Unless it is a dry run,
- * removes them, and rows without a file that no upload refers to. May run beside
- * the service; while that fetches images, files of the last ten minutes are left
- * for the next run.
+ * waits for. Unless it is a dry run, removes them, and rows without a file that
+ * no upload refers to. May run beside the service; while that fetches images,
+ * files of the last ten minutes are left for the next run.
  */
 export async function pruneImages(
   db: Db,
-  store: ImageStore,
+  images: ImageStore,
   { dryRun, clock }: PruneOptions,
 ): Promise<PruneReport> {
   const report: PruneReport = { files: [], bytes: 0, removed: !dryRun };
@@ -77,26 +73,17 @@ export async function pruneImages(
     report.files.push(name);
     report.bytes += bytes;
   };
-  for (const lease of await unclaimedParts(db, store)) {
-    const part = dryRun
-      ? await store.parts.look(lease)
-      : await store.parts.remove(lease);
-    if (part !== null) note(part);
+  if (dryRun) {
+    for (const prefix of PREFIXES) {
+      const names = await images.names(prefix);
+      (await unneeded(db, images, names, clock, neededCopiesUnder))
+        .forEach(note);
+    }
+    return report;
   }
   const now = clock.now();
-  if (!dryRun) await Array.fromAsync(forgetRows(db, { now, since: now }));
-  const copiesOf = dryRun ? neededCopiesUnder : copiesUnder;
-  for (const prefix of PREFIXES) {
-    if (!dryRun) await store.mend(prefix);
-    const files = await unneededFiles(db, store, prefix, now, copiesOf);
-    const removing = dryRun
-      ? [files]
-      : removeFiles({ db, images: store, clock }, prefix, files);
-    for await (const gone of removing) gone.forEach(note);
-  }
-  if (!dryRun && !store.removesSafely) {
-    await Array.fromAsync(refetchRemoved(db, store, report.files, clock));
-  }
+  await Array.fromAsync(forgetRows(db, { now, since: now }));
+  await Array.fromAsync(sweepFiles({ db, images, clock }, note));
   return report;
 }
 
@@ -114,7 +101,7 @@ export async function* sweepUnneeded(
   const now = deps.clock.now();
   const since = now - config.keepImagesDays * DAY_MS;
   yield* forgetRows(db, { now, since });
-  yield* sweepFiles(services);
+  yield* sweepFiles({ ...services, clock: deps.clock });
 }
 
 /** The job that removes the files of removed sellers; its name and position. */
@@ -124,10 +111,10 @@ export const UNNAMED_FILES = "unnamed_files";
 export async function* sweepUnnamed(
   services: Omit<ImageServices, "config">,
 ): AsyncGenerator<number, void> {
-  const { db } = services;
+  const { db, deps: { clock } } = services;
   const position = await db.read((sql) => positionOf(sql, UNNAMED_FILES));
   if (position === "") return;
-  yield* sweepFiles(services);
+  yield* sweepFiles({ ...services, clock });
   await db.write(async (tx) => {
     const present = await positionOf(tx, UNNAMED_FILES);
     if (present === position) await setPosition(tx, UNNAMED_FILES, "");
@@ -154,70 +141,53 @@ async function* forgetRows(
   }
 }
 
-/** Removes the files that no row names. */
+/** Removes the files that no row names; calls `note` with each. */
 async function* sweepFiles(
-  { db, deps: { clock }, images }: Omit<ImageServices, "config">,
+  { db, clock, images }: Pick<Services, "db" | "images"> & { clock: Clock },
+  note: (file: ImageFile) => void = () => {},
 ): AsyncGenerator<number, void> {
   const removed: string[] = [];
   for (const prefix of PREFIXES) {
     yield 0;
-    await images.mend(prefix);
-    const files = await unneededFiles(db, images, prefix, clock.now());
-    const removing = removeFiles({ db, images, clock }, prefix, files);
-    for await (const gone of removing) {
-      for (const { name } of gone) removed.push(name);
-      yield gone.length;
+    const found = await unneeded(db, images, await images.names(prefix), clock);
+    for (let start = 0; start < found.length; start += REMOVED_AT_ONCE) {
+      const names = found.slice(start, start + REMOVED_AT_ONCE)
+        .map(({ name }) => name);
+      // A row may name some of them by now.
+      const files = await unneeded(db, images, names, clock);
+      await inParallel(AT_ONCE, files, ({ name }) => images.remove(name));
+      for (const file of files) {
+        removed.push(file.name);
+        note(file);
+      }
+      yield files.length;
     }
   }
-  if (!images.removesSafely) {
-    yield* refetchRemoved(db, images, removed, clock);
-  }
-}
-
-/** The files below a prefix that belong to none of the copies. */
-async function unneededFiles(
-  db: Db,
-  store: ImageStore,
-  prefix: string,
-  now: number,
-  copiesOf = copiesUnder,
-): Promise<ImageFile[]> {
-  const names = await store.names(prefix);
-  if (names.length === 0) return [];
-  // Read after the files were listed: a file without a row is under a lease.
-  const { used, busy } = await usedUnder(db, prefix, copiesOf);
-  const unneeded = names.filter((name) => !used.has(name));
-  const files = await inParallel(AT_ONCE, unneeded, (name) => store.look(name));
-  return files.filter((file) => file !== null)
-    .filter((file) => !busy || !isYoung(file, now));
-}
-
-/** The names of copies below a prefix, and whether any lease is held. */
-function usedUnder(db: Db, prefix: string, copiesOf = copiesUnder) {
-  return db.read(async (sql) => ({
-    used: new Set((await copiesOf(sql, prefix)).map(imageFile)),
-    busy: (await heldLeases(sql, IMAGES)).size > 0,
-  }));
+  yield* refetchRemoved(db, images, removed, clock);
 }
 
 /**
- * Removes files of a prefix, some at a time, except those that a row names again
- * or that a download has rewritten meanwhile.
+ * Those of these files, which have one prefix, that belong to none of the
+ * copies. While images are being fetched, none that is young.
  */
-async function* removeFiles(
-  { db, images, clock }: { db: Db; images: ImageStore; clock: Clock },
-  prefix: string,
-  files: readonly ImageFile[],
-): AsyncGenerator<ImageFile[]> {
-  for (let start = 0; start < files.length; start += REMOVED_AT_ONCE) {
-    const some = files.slice(start, start + REMOVED_AT_ONCE);
-    yield await images.remove(some, async (present) => {
-      const { used, busy } = await usedUnder(db, prefix);
-      return present.filter((file) =>
-        !used.has(file.name) && !(busy && isYoung(file, clock.now()))
-      );
-    });
-  }
+async function unneeded(
+  db: Db,
+  images: ImageStore,
+  names: readonly string[],
+  clock: Clock,
+  copiesOf = copiesUnder,
+): Promise<ImageFile[]> {
+  if (names.length === 0) return [];
+  // Read after the files were listed: a file without a row is under a lease.
+  const { used, busy } = await db.read(async (sql) => ({
+    used: new Set((await copiesOf(sql, names[0].slice(0, 2))).map(imageFile)),
+    busy: (await heldLeases(sql, IMAGES)).size > 0,
+  }));
+  const unused = names.filter((name) => !used.has(name));
+  const files = await inParallel(AT_ONCE, unused, (name) => images.look(name));
+  const latest = busy ? clock.now() - YOUNG_MS : Infinity;
+  return files.filter((file) => file !== null)
+    .filter(({ written }) => written <= latest);
 }
 
 /**
@@ -259,17 +229,4 @@ async function* leasesEnded(
     await pause(clock, LOOK_AGAIN_MS);
     yield 0;
   }
-}
-
-/** It may belong to an image that is being fetched and has no row yet. */
-function isYoung({ written }: ImageFile, now: number): boolean {
-  return written > now - YOUNG_MS;
-}
-
-async function unclaimedParts(db: Db, store: ImageStore): Promise<string[]> {
-  const leases = await store.parts.leases();
-  if (leases.length === 0) return [];
-  // Read after the files were listed, so later downloads are not among them.
-  const held = await db.read((sql) => heldLeases(sql, IMAGES));
-  return leases.filter((lease) => !held.has(lease));
 }

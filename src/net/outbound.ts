@@ -94,6 +94,8 @@ export interface RequestOptions {
 export interface GetOptions extends RequestOptions {
   /** The largest body that is returned. */
   maxBytes: number;
+  /** Milliseconds until the answer's header has come; `timeoutMs` by default. */
+  answerMs?: number;
   headers?: Record<string, string>;
 }
 
@@ -237,7 +239,11 @@ export class Outbound {
     try {
       const lines = this.#headers + headerLines(options.headers ?? {});
       const request = encodeRequest("GET", call.url, lines);
+      const { answerMs, timeoutMs } = options;
+      const takeBack = call.limit(answerMs ?? timeoutMs);
+      call.onEnd(takeBack);
       const { connection, head } = await this.#send(call, "GET", request);
+      takeBack();
       if (head.status < 300) checkBody(call, head, options.maxBytes);
       return {
         ...answerOf(call, head),

@@ -104,11 +104,11 @@ export class S3Client implements Required<Holder> {
   async put(
     file: string,
     sha256: string,
-    body: () => Promise<Uint8Array<ArrayBuffer>>,
+    body: () => Uint8Array<ArrayBuffer>,
     abort: AbortSignal,
   ): Promise<void> {
     using _slot = await this.#sending.add({}, abort);
-    const content = { body: await body(), sha256 };
+    const content = { body: body(), sha256 };
     const answer = await this.send({
       method: "PUT",
       file,

@@ -227,16 +227,21 @@ bothEngines.test("images prune: what is written anew, but not reported yet, stay
   assertEquals(bench.files(), [file]);
 });
 
-bothEngines.test("images prune: goes on where one before it was killed", async () => {
+bothEngines.test("images prune: what is written anew in the moment of its removal is fetched again", async () => {
   await using image = await Unneeded.store();
-  const { bench, file } = image;
-  const aside = `${file}.unneeded`;
-  Deno.renameSync(image.placeOf(file), image.placeOf(aside));
-  await image.show();
-  assertEquals(await image.prune(true), []);
-  assertEquals(bench.files(), [aside]);
-  assertEquals(await image.prune(), []);
-  assertEquals(bench.files(), [file]);
+  const { bench } = image;
+  const { images } = bench;
+  const remove = images.remove.bind(images);
+  images.remove = async (file) => {
+    assertEquals((await image.fetch()).stored, 1);
+    await remove(file);
+  };
+  await image.prune();
+  assertEquals([await image.state(), bench.files()], ["pending", []]);
+  // It is due at the time of the prune.
+  await bench.db.write((tx) => tx.run("UPDATE images SET due_at = 0"));
+  assertEquals((await image.fetch()).stored, 1);
+  assertEquals(bench.files(), [image.file]);
 });
 
 bothEngines.test("images go some days after the last product showed them, then their rows", async () => {

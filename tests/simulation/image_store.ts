@@ -11,7 +11,6 @@ import {
   type ImageStore,
   type IncomingImage,
   isStoredName,
-  type PartialDownloads,
 } from "../../src/images/storage/blob_store.ts";
 import type { Held } from "../../src/lib/holders.ts";
 import { StoreError, type StoreErrorKind } from "../../src/lib/store_error.ts";
@@ -52,7 +51,6 @@ const TROUBLES = {
 >;
 type Trouble = keyof typeof TROUBLES;
 
-const ASIDE = ".unneeded";
 const PART = ".part";
 /** A folder's download stays in memory up to this size. */
 const BUFFER_BYTES = 256 * 1024;
@@ -117,7 +115,7 @@ export class SimulatedStore {
     ];
   }
 
-  get removesSafely(): boolean {
+  get isFolder(): boolean {
     return this.#kind === "folder";
   }
 
@@ -209,8 +207,6 @@ export class SimulatedStore {
 }
 
 class OpenStore implements ImageStore {
-  readonly parts: PartialDownloads;
-  readonly removesSafely: boolean;
   readonly #store: SimulatedStore;
   readonly #clock: Clock;
   readonly #enter: Enter;
@@ -220,21 +216,6 @@ class OpenStore implements ImageStore {
     this.#store = store;
     this.#clock = clock;
     this.#enter = enter;
-    this.removesSafely = store.removesSafely;
-    this.parts = {
-      leases: () =>
-        this.#read(() =>
-          [...this.#files.keys()].filter((name) => name.endsWith(PART))
-            .map((name) => name.slice(0, -PART.length)).sort()
-        ),
-      look: (lease) => this.look(lease + PART),
-      remove: (lease) =>
-        this.#write(() => {
-          const part = this.#metadata(lease + PART);
-          this.#files.delete(lease + PART);
-          return part;
-        }),
-    };
   }
 
   held(): Held {
@@ -295,73 +276,22 @@ class OpenStore implements ImageStore {
     );
   }
 
-  async remove(
-    files: readonly ImageFile[],
-    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
-  ): Promise<ImageFile[]> {
-    const names = files.map(({ name }) => name);
-    return this.removesSafely
-      ? await this.#removeAside(names, unwanted)
-      : await this.#removeAtOnce(names, unwanted);
+  async remove(file: string): Promise<void> {
+    await this.#write(() => this.#files.delete(file));
   }
 
-  async mend(prefix: string): Promise<void> {
-    const aside = await this.#read(() =>
-      [...this.#files.keys()].filter((name) =>
-        name.startsWith(`${prefix}/`) && name.endsWith(ASIDE)
-      ).sort()
-    );
-    for (const name of aside) await this.#putBack(name.slice(0, -ASIDE.length));
-  }
-
-  /** As `FolderStore` does: each is renamed first, and looked at again. */
-  async #removeAside(
-    names: readonly string[],
-    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
-  ): Promise<ImageFile[]> {
-    const aside: ImageFile[] = [];
-    for (const name of names) {
-      await this.#write(() => this.#rename(name, name + ASIDE));
-      const moved = await this.look(name + ASIDE);
-      if (moved !== null) aside.push({ ...moved, name });
-    }
-    const removed = new Set(await unwanted(aside));
-    for (const file of aside) {
-      if (!removed.has(file)) await this.#putBack(file.name);
-      else await this.#write(() => this.#files.delete(file.name + ASIDE));
-    }
-    return [...removed];
-  }
-
-  async #removeAtOnce(
-    names: readonly string[],
-    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
-  ): Promise<ImageFile[]> {
-    const seen = await Promise.all(names.map((name) => this.look(name)));
-    const going = await unwanted(seen.filter((file) => file !== null));
-    for (const { name } of going) {
-      await this.#write(() => this.#files.delete(name));
-    }
-    return [...going];
-  }
-
-  /** Restores the name of a renamed file, unless a newer file has it. */
-  async #putBack(name: string): Promise<void> {
-    await this.#write(() => {
-      if (this.#files.has(name)) this.#files.delete(name + ASIDE);
-      else this.#rename(name + ASIDE, name);
+  sweepParts(before: number): Promise<number> {
+    return this.#write(() => {
+      const old = [...this.#files].filter(([name, { written }]) =>
+        name.endsWith(PART) && written < before
+      );
+      for (const [name] of old) this.#files.delete(name);
+      return old.length;
     });
   }
 
   get #files(): Map<string, StoredFile> {
     return this.#store.files;
-  }
-
-  #rename(from: string, to: string): void {
-    const file = this.#files.get(from);
-    if (file === undefined) return;
-    this.#files.delete(from);
-    this.#files.set(to, file);
   }
 
   #metadata(name: string): ImageFile | null {
@@ -430,13 +360,12 @@ class Incoming implements IncomingImage {
     if (this.bytes > BUFFER_BYTES && !this.#hasFile) this.#flush();
   }
 
-  async content(): Promise<Uint8Array> {
-    if (this.#hasFile) await this.#disk.call(() => {});
+  content(): Uint8Array {
     return this.#whole();
   }
 
   async keep(file: string, abort: AbortSignal): Promise<void> {
-    if (!this.#store.removesSafely) {
+    if (!this.#store.isFolder) {
       const put = this.#disk.call(() => this.#write(file, true));
       return await unlessAborted(put, abort);
     }

@@ -325,10 +325,12 @@ class SimulatedWorker implements SpawnedWorker {
     store.receive = (lease) => {
       const incoming = receive(lease);
       const content = incoming.content.bind(incoming);
-      incoming.content = async () => {
-        const bytes = await content();
-        if (this.#runsOut(lease)) await this.#stopAmid(settings, lease);
-        return bytes;
+      incoming.content = () => {
+        if (this.#runsOut(lease)) {
+          this.#stopAmid(settings, lease);
+          incoming.keep = () => new Promise(() => {});
+        }
+        return content();
       };
       return incoming;
     };
@@ -349,14 +351,13 @@ class SimulatedWorker implements SpawnedWorker {
    * Out of memory, a thread stops in the midst of an image and skips its
    * `finally` blocks. It dies then, or lives on and tells, or hears nothing.
    */
-  #stopAmid({ jobMark }: ImageWorkerSettings, lease: string): Promise<never> {
+  #stopAmid({ jobMark }: ImageWorkerSettings, lease: string): void {
     this.#trace(() => "out of memory");
     const mark = marked(jobMark, lease, () => new Uint8Array(jobMark).slice());
     new Uint8Array(jobMark).set(mark);
     const { random } = this.#workers;
     if (random.below(2) === 0) this.#die();
     else this.#isDeaf = random.below(2) === 0;
-    return new Promise(() => {});
   }
 
   #trace(words: () => string): void {

@@ -7,13 +7,6 @@ import type { Holder } from "../../lib/holders.ts";
 
 /** It holds the calls in progress, and those that wait to begin. */
 export interface ImageStore extends Required<Holder> {
-  /** The partial downloads, which are on this machine. */
-  readonly parts: PartialDownloads;
-  /**
-   * Whether `remove` can check a file again after it has taken it out of use. A
-   * store that cannot may remove a file that was rewritten in that moment.
-   */
-  readonly removesSafely: boolean;
   /**
    * Creates the local folders; does not contact a remote store. `isNew`: no
    * image was ever stored. If one was, an empty folder without a marker may be
@@ -37,25 +30,13 @@ export interface ImageStore extends Required<Holder> {
   missing(files: readonly string[]): Promise<string[]>;
   /** The stored files whose names start with these two digits, in order. */
   names(prefix: string): Promise<string[]>;
+  /** Removes a file, if there is one. */
+  remove(file: string): Promise<void>;
   /**
-   * Removes those of `files` that `unwanted` returns again when it is called
-   * with their present metadata; returns those.
+   * Removes the partial downloads, which are on this machine, that were last
+   * written before this time (Unix milliseconds); returns how many.
    */
-  remove(
-    files: readonly ImageFile[],
-    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
-  ): Promise<ImageFile[]>;
-  /** Completes what a killed `remove` left half done. */
-  mend(prefix: string): Promise<void>;
-}
-
-/** Downloads in progress, and those that a killed process left behind. */
-export interface PartialDownloads {
-  leases(): Promise<string[]>;
-  /** Metadata of a partial download; null if it does not exist. */
-  look(lease: string): Promise<ImageFile | null>;
-  /** Removes a partial download; null if it does not exist. */
-  remove(lease: string): Promise<ImageFile | null>;
+  sweepParts(before: number): Promise<number>;
 }
 
 /** An image being received. Call `discard` at the end in every case. */
@@ -66,7 +47,7 @@ export interface IncomingImage {
   /**
    * The whole content; do not change it, or use it after `keep` or `discard`.
    */
-  content(): Promise<Uint8Array>;
+  content(): Uint8Array;
   /**
    * Stores the image; resolves when it would survive a power failure. Throws a
    * `StoreError`, `Deno.errors.*`, or the reason of `abort`.

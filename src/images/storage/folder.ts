@@ -4,7 +4,7 @@
  */
 import { diskThreads, diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
-import { PartFolder, probeFolder, receivePart } from "./part_file.ts";
+import { probeFolder, receivePart, sweepFolder } from "./part_file.ts";
 import {
   type ByteRange,
   type ImageBytes,
@@ -12,15 +12,12 @@ import {
   type ImageStore,
   type IncomingImage,
   isStoredName,
-  type PartialDownloads,
   PREFIXES,
 } from "./blob_store.ts";
 import type { Held } from "../../lib/holders.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
 import { StoreError } from "../../lib/store_error.ts";
 
-/** Suffix of a file that is about to be removed. */
-const ASIDE = ".unneeded";
 /** Files whose metadata are read concurrently. */
 const AT_ONCE = 8;
 /** Bytes read at a time. */
@@ -32,14 +29,11 @@ const MARKER_TEXT =
 
 /** Throws `Deno.errors.*` if the folder cannot be read or written. */
 export class FolderStore implements ImageStore {
-  readonly parts: PartialDownloads;
-  readonly removesSafely = true;
   readonly #folder: string;
   #probes = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.parts = new PartFolder(folder);
   }
 
   held(): Held {
@@ -137,46 +131,12 @@ export class FolderStore implements ImageStore {
       .map((name) => `${prefix}/${name}`);
   }
 
-  /**
-   * A download may rewrite a file at any moment. So each file is renamed first
-   * and checked again after that; a file that is needed again gets its name
-   * back.
-   */
-  async remove(
-    files: readonly ImageFile[],
-    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
-  ): Promise<ImageFile[]> {
-    const aside: ImageFile[] = [];
-    for (const { name } of files) {
-      const path = `${this.#folder}/${name}`;
-      await unlessGone(() => Deno.rename(path, path + ASIDE));
-      const moved = await lookAt(this.#folder, name + ASIDE);
-      if (moved !== null) aside.push({ ...moved, name });
-    }
-    const removed = new Set(await unwanted(aside));
-    for (const file of aside) {
-      if (removed.has(file)) await this.#removeAside(file.name);
-      else await this.#putBack(file.name);
-    }
-    return [...removed];
+  async remove(file: string): Promise<void> {
+    await unlessGone(() => Deno.remove(`${this.#folder}/${file}`));
   }
 
-  async mend(prefix: string): Promise<void> {
-    for (const name of await filesIn(`${this.#folder}/${prefix}`)) {
-      if (!name.endsWith(ASIDE)) continue;
-      await this.#putBack(`${prefix}/${name.slice(0, -ASIDE.length)}`);
-    }
-  }
-
-  /** Restores the name of a renamed file, unless a newer file has it. */
-  async #putBack(name: string): Promise<void> {
-    const path = `${this.#folder}/${name}`;
-    if (await this.look(name) !== null) return await this.#removeAside(name);
-    await unlessGone(() => Deno.rename(path + ASIDE, path));
-  }
-
-  async #removeAside(name: string): Promise<void> {
-    await unlessGone(() => Deno.remove(`${this.#folder}/${name}${ASIDE}`));
+  sweepParts(before: number): Promise<number> {
+    return sweepFolder(this.#folder, before);
   }
 }
 

@@ -5,11 +5,7 @@
  */
 import { diskCall, diskTurn } from "./disk_call.ts";
 import { filesIn, lookAt, unlessGone } from "./files.ts";
-import type {
-  ImageFile,
-  IncomingImage,
-  PartialDownloads,
-} from "./blob_store.ts";
+import type { IncomingImage } from "./blob_store.ts";
 
 /** Suffix of a partial download: `<lease>.part`. */
 const PART = ".part";
@@ -18,34 +14,20 @@ const BUFFER_BYTES = 256 * 1024;
 /** Buffers to reuse; as many as were ever needed at once. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
-/** The path of a partial download. */
-function partFile(folder: string, lease: string): string {
-  return `${folder}/${lease}${PART}`;
-}
-
-/** The partial downloads in a folder. */
-export class PartFolder implements PartialDownloads {
-  readonly #folder: string;
-
-  constructor(folder: string) {
-    this.#folder = folder;
+/** As `ImageStore.sweepParts`, in a folder. */
+export async function sweepFolder(
+  folder: string,
+  before: number,
+): Promise<number> {
+  let swept = 0;
+  for (const name of await filesIn(folder)) {
+    if (!name.endsWith(PART)) continue;
+    const part = await lookAt(folder, name);
+    if (part === null || part.written >= before) continue;
+    await unlessGone(() => Deno.remove(`${folder}/${name}`));
+    swept++;
   }
-
-  async leases(): Promise<string[]> {
-    return (await filesIn(this.#folder))
-      .filter((name) => name.endsWith(PART))
-      .map((name) => name.slice(0, -PART.length));
-  }
-
-  look(lease: string): Promise<ImageFile | null> {
-    return lookAt(this.#folder, lease + PART);
-  }
-
-  async remove(lease: string): Promise<ImageFile | null> {
-    const part = await this.look(lease);
-    await unlessGone(() => Deno.remove(partFile(this.#folder, lease)));
-    return part;
-  }
+  return swept;
 }
 
 /** The file of a probe; the next probe overwrites what a crash left. */
@@ -90,7 +72,7 @@ export function receivePart(
     abort: AbortSignal,
   ) => Promise<void>,
 ): IncomingImage {
-  const part = new PartFile(partFile(folder, lease));
+  const part = new PartFile(`${folder}/${lease}${PART}`);
   return {
     get bytes() {
       return part.bytes;
@@ -135,10 +117,10 @@ class PartFile {
   /**
    * The whole content; do not change it, or use it after `keep` or `discard`.
    */
-  async content(): Promise<Uint8Array<ArrayBuffer>> {
+  content(): Uint8Array<ArrayBuffer> {
     if (this.#file === null) return this.#held();
     this.#flush();
-    return await diskTurn(() => Deno.readFile(this.#path));
+    return diskCall(() => Deno.readFileSync(this.#path));
   }
 
   /** Renames it once its bytes are on the disk. */

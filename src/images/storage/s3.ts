@@ -5,10 +5,9 @@
  */
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import type { Held } from "../../lib/holders.ts";
-import { inParallel } from "../../lib/in_parallel.ts";
 import { StoreError } from "../../lib/store_error.ts";
 import { diskThreads } from "./disk_call.ts";
-import { PartFolder, probeFolder, receivePart } from "./part_file.ts";
+import { probeFolder, receivePart, sweepFolder } from "./part_file.ts";
 import type { S3Answer, S3Client } from "../../object_storage/client.ts";
 import {
   type ByteRange,
@@ -17,19 +16,14 @@ import {
   type ImageStore,
   type IncomingImage,
   isStoredName,
-  type PartialDownloads,
   sha256Of,
 } from "./blob_store.ts";
 
 /** Largest page of a listing: 1,000 keys of at most 1,024 bytes, escaped. */
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** Concurrent requests of one call. */
-const AT_ONCE = 8;
 
 /** Throws a `StoreError` if the storage does not do what it is asked. */
 export class S3Store implements ImageStore {
-  readonly parts: PartialDownloads;
-  readonly removesSafely = false;
   readonly #partFolder: string;
   readonly #client: S3Client;
   readonly #pageKeys: number;
@@ -39,7 +33,6 @@ export class S3Store implements ImageStore {
     this.#client = client;
     this.#pageKeys = pageKeys;
     this.#partFolder = partFolder;
-    this.parts = new PartFolder(partFolder);
   }
 
   held(): Held {
@@ -118,27 +111,13 @@ export class S3Store implements ImageStore {
     return names.filter(isStoredName).sort().map((name) => `${prefix}/${name}`);
   }
 
-  /** Objects are removed without a second check; see `removesSafely`. */
-  async remove(
-    files: readonly ImageFile[],
-    unwanted: (files: readonly ImageFile[]) => Promise<readonly ImageFile[]>,
-  ): Promise<ImageFile[]> {
-    const seen = await inParallel(
-      AT_ONCE,
-      files,
-      ({ name }) => this.look(name),
-    );
-    const going = await unwanted(seen.filter((file) => file !== null));
-    await inParallel(AT_ONCE, going, async ({ name: file }) => {
-      const answer = await this.#client.send({ method: "DELETE", file });
-      await answer?.drop();
-    });
-    return [...going];
+  async remove(file: string): Promise<void> {
+    const answer = await this.#client.send({ method: "DELETE", file });
+    await answer?.drop();
   }
 
-  /** Nothing is ever left half done here. */
-  mend(): Promise<void> {
-    return Promise.resolve();
+  sweepParts(before: number): Promise<number> {
+    return sweepFolder(this.#partFolder, before);
   }
 
   /** The keys of each page of a list. */

@@ -22,9 +22,6 @@ import {
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../../net/outbound.ts";
-import { leastTimeFirst, perKey } from "../../lib/limits.ts";
-import { WaitList } from "../../lib/wait_list.ts";
-import { limitTime } from "../../net/time_limit.ts";
 import {
   HEAD_BYTES,
   type ImageHeader,
@@ -40,13 +37,9 @@ import type {
   ImageTask,
   ImageWorkerSettings,
 } from "./messages.ts";
-import { PER_ORIGIN } from "./limits.ts";
 
 /** Time limit for one image in total. */
 const TOTAL_MS = 60_000;
-/** Once its answer has begun, a host must send so much in every such period. */
-const PACE_MS = 10_000;
-const PACE_BYTES = 16 * 1024;
 
 export interface ImageFetcherOptions
   extends Pick<ImageWorkerSettings, "imageLimit" | "answerMs" | "jobMark"> {
@@ -59,23 +52,20 @@ export type ImageSource = Pick<Outbound, "get">;
 /** What it needs of the store. */
 export type ImageTarget = Pick<ImageStore, "receive" | "look">;
 
-/** Downloads images, within the limits of one process (`limits.ts`). */
+interface Job {
+  phase: ImagePhase;
+  /** When its download started, in monotonic milliseconds; null: not yet. */
+  begunAt: number | null;
+}
+
+/** Downloads images; the outbound client limits how many at once. */
 export class ImageFetcher {
   readonly #outbound: ImageSource;
   readonly #store: ImageTarget;
   readonly #clock: Clock;
   readonly #options: ImageFetcherOptions;
-  /** The role limits their number in total. */
-  readonly #slots: WaitList;
-  /**
-   * Only one image at a time is in memory as a whole; the seller whose images
-   * have taken the least time is next.
-   */
-  readonly #inspections: WaitList;
-  /** Phases of the current jobs, by lease. */
-  readonly #phases = new Map<string, ImagePhase>();
-  /** When downloads started, by lease; monotonic milliseconds. */
-  readonly #begun = new Map<string, number>();
+  /** By lease. */
+  readonly #jobs = new Map<string, Job>();
 
   constructor(
     outbound: ImageSource,
@@ -87,34 +77,11 @@ export class ImageFetcher {
     this.#store = store;
     this.#clock = clock;
     this.#options = options;
-    this.#slots = new WaitList(clock, { keyLimit: perKey(PER_ORIGIN) });
-    this.#inspections = new WaitList(clock, leastTimeFirst());
-  }
-
-  /** What it holds; all zero when it has no job. */
-  held() {
-    const slots = this.#slots.held();
-    const inspections = this.#inspections.held();
-    return {
-      jobs: this.#phases.size,
-      downloading: slots.used,
-      to_download: slots.waiting,
-      inspecting: inspections.used,
-      to_inspect: inspections.waiting,
-    };
-  }
-
-  /** As in `Holder`. */
-  oldestWaitMs(): number {
-    return Math.max(
-      this.#slots.oldestWaitMs(),
-      this.#inspections.oldestWaitMs(),
-    );
   }
 
   /** The current jobs. */
   get jobs(): ImageProgress[] {
-    return Array.from(this.#phases, ([lease, phase]) => ({ lease, phase }));
+    return Array.from(this.#jobs, ([lease, { phase }]) => ({ lease, phase }));
   }
 
   /** The lease of the job being inspected, which blocks all others. */
@@ -126,34 +93,33 @@ export class ImageFetcher {
   async fetch(task: ImageTask, abort: AbortSignal): Promise<FetchedImage> {
     const { id, lease } = task;
     const part = this.#store.receive(lease);
-    this.#phases.set(lease, "waiting");
+    const job: Job = { phase: "waiting", begunAt: null };
+    this.#jobs.set(lease, job);
     try {
-      const outcome = await this.#fetch(task, part, abort);
-      const begunAt = this.#begun.get(lease);
-      const ms = begunAt === undefined
+      const outcome = await this.#fetch(task, job, part, abort);
+      const ms = job.begunAt === null
         ? null
-        : this.#clock.monotonic() - begunAt;
+        : this.#clock.monotonic() - job.begunAt;
       return { id, lease, outcome, ms, bytes: part.bytes };
     } finally {
       await part.discard();
-      this.#phases.delete(lease);
-      this.#begun.delete(lease);
+      this.#jobs.delete(lease);
     }
   }
 
   async #fetch(
     task: ImageTask,
+    job: Job,
     part: IncomingImage,
     abort: AbortSignal,
   ): Promise<ImageOutcome> {
-    const { lease } = task;
     try {
-      const received = await this.#download(task, part, abort);
+      const received = await this.#download(task, job, part, abort);
       if ("kind" in received) return received;
-      this.#phases.set(lease, "inspecting");
-      const header = await this.#inspect(task, part, abort);
+      const content = part.content();
+      const header = this.#marked(task, () => inspectImage(content));
       if (!received.isEndMarked && !header.complete) return CUT_OFF;
-      this.#phases.set(lease, "storing");
+      job.phase = "storing";
       return await keep(part, received, header, abort);
     } catch (error) {
       abort.throwIfAborted();
@@ -161,16 +127,8 @@ export class ImageFetcher {
     }
   }
 
-  #inspect(
-    { lease, sellerId }: ImageTask,
-    part: IncomingImage,
-    abort: AbortSignal,
-  ): Promise<ImageHeader> {
-    return this.#inspections.run({ owner: sellerId }, async () => {
-      const content = await part.content();
-      const { jobMark } = this.#options;
-      return marked(jobMark, lease, () => inspectImage(content));
-    }, abort);
+  #marked<T>({ lease }: ImageTask, work: () => T): T {
+    return marked(this.#options.jobMark, lease, work);
   }
 
   #fault(error: unknown): ImageOutcome {
@@ -180,34 +138,30 @@ export class ImageFetcher {
 
   async #download(
     task: ImageTask,
+    job: Job,
     part: IncomingImage,
     abort: AbortSignal,
   ): Promise<Received | ImageOutcome> {
-    const { origin } = new URL(task.url);
     const headers = await this.#condition(task);
-    using _slot = await this.#slots.add({ keys: [origin] }, abort);
-    const pace = new Pace(this.#clock, this.#options.answerMs);
-    const { imageLimit } = this.#options;
+    const { answerMs, imageLimit } = this.#options;
     const maxBytes = Math.min(imageLimit, task.room);
     try {
       const answer = await this.#outbound.get(task.url, {
         timeoutMs: TOTAL_MS,
+        answerMs,
         owner: task.sellerId,
         maxBytes,
         headers,
-        signal: AbortSignal.any([abort, pace.signal]),
+        signal: abort,
         onTurn: () => {
-          this.#phases.set(task.lease, "downloading");
-          this.#begun.set(task.lease, this.#clock.monotonic());
-          pace.start();
+          job.phase = "downloading";
+          job.begunAt = this.#clock.monotonic();
         },
       });
-      pace.begin();
       if (answer.status === 200) {
-        const { jobMark } = this.#options;
         const sniff = (head: Uint8Array) =>
-          marked(jobMark, task.lease, () => sniffImage(head));
-        return await receive(answer, part, pace, sniff);
+          this.#marked(task, () => sniffImage(head));
+        return await receive(answer, part, sniff);
       }
       answer.cancel();
       if (answer.status === 304 && task.copy !== null) {
@@ -219,9 +173,7 @@ export class ImageFetcher {
       if (maxBytes < imageLimit && isTooLarge(error)) {
         return { kind: "failed", ...QUOTA_EXCEEDED };
       }
-      throw pace.failure ?? error;
-    } finally {
-      pace.end();
+      throw error;
     }
   }
 
@@ -248,7 +200,6 @@ interface Received {
 async function receive(
   answer: StreamedAnswer,
   part: IncomingImage,
-  pace: Pace,
   sniff: (head: Uint8Array) => void,
 ): Promise<Received> {
   const hash = createHash("sha256");
@@ -260,7 +211,6 @@ async function receive(
     }
     hash.update(piece);
     part.append(piece);
-    pace.received(piece.length);
   }
   const validator = validatorOf((name) =>
     name === "content-length" ? String(part.bytes) : answer.headers(name)
@@ -293,73 +243,6 @@ const CUT_OFF: ImageOutcome = {
     "The connection was closed before the end of the image; if the file really ends there, send a Content-Length.",
   transient: true,
 };
-
-/** Aborts the download if the host is silent or too slow. */
-class Pace {
-  readonly #clock: Clock;
-  readonly #answerMs: number;
-  readonly #abort = new AbortController();
-  #cancel = () => {};
-  #bytes = 0;
-  /** Why it was aborted; null if it was not. */
-  failure: SlowHost | null = null;
-
-  constructor(clock: Clock, answerMs: number) {
-    this.#clock = clock;
-    this.#answerMs = answerMs;
-  }
-
-  /** The request is sent: the time for its answer starts. */
-  start(): void {
-    const seconds = this.#answerMs / 1_000;
-    this.#limit(
-      this.#answerMs,
-      () =>
-        this.#stop(`The host did not begin its answer within ${seconds} s.`),
-    );
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  /** The answer has begun: from now on bytes count. */
-  begin(): void {
-    this.#cancel();
-    this.#bytes = 0;
-    this.#limit(PACE_MS, () => {
-      if (this.#bytes >= PACE_BYTES) return this.begin();
-      this.#stop(
-        `The host sent only ${this.#bytes} bytes in ${PACE_MS / 1_000} s.`,
-      );
-    });
-  }
-
-  received(bytes: number): void {
-    this.#bytes += bytes;
-  }
-
-  end(): void {
-    this.#cancel();
-  }
-
-  /** While this thread hardly listens, the host is not at fault. */
-  #limit(ms: number, late: () => void): void {
-    this.#cancel = limitTime(this.#clock, ms, (stalled) => {
-      if (stalled) this.#abort.abort();
-      else late();
-    });
-  }
-
-  #stop(message: string): void {
-    this.failure = new SlowHost(message);
-    this.#abort.abort();
-  }
-}
-
-class SlowHost extends Error {
-  override readonly name = "SlowHost";
-}
 
 /**
  * What an `OutboundError` means for an image, and whether to retry; null if the
@@ -394,12 +277,9 @@ function outcomeOf(error: unknown): ImageOutcome | null {
     if (failure === null) return { kind: "interrupted" };
     return { kind: "failed", ...failure, message: error.message };
   }
-  const { message } = error as Error;
-  if (error instanceof SlowHost) {
-    return { kind: "failed", code: "image_timeout", message, transient: true };
-  }
   if (error instanceof ImageRefusal) {
-    return { kind: "failed", code: error.code, message, transient: false };
+    const { code, message } = error;
+    return { kind: "failed", code, message, transient: false };
   }
   if (!isStorageError(error)) return null;
   return { kind: "store_unavailable", ...storeFailureOf(error) };

@@ -10,6 +10,7 @@ import { USER_AGENT } from "../../version.ts";
 import type { ImageOutcome } from "../image.ts";
 import type { ImageStore } from "../storage/blob_store.ts";
 import { ImageFetcher } from "./download.ts";
+import { PER_ORIGIN } from "./limits.ts";
 import type {
   FromImageWorker,
   ImageTask,
@@ -56,7 +57,6 @@ export class ImageWorker {
     return {
       ...this.#store?.held(),
       running: this.#running.size,
-      ...this.#fetcher?.held(),
       ...this.#outbound?.held(),
     };
   }
@@ -86,6 +86,7 @@ export class ImageWorker {
     this.#outbound = new Outbound({
       allowPrivate: settings.allowPrivate,
       userAgent: USER_AGENT,
+      perOrigin: PER_ORIGIN,
       ...network,
       clock,
     });
@@ -106,7 +107,7 @@ export class ImageWorker {
     this.#results.flush();
     const jobs = this.#fetcher?.jobs ?? [];
     const waitMs = Math.max(
-      this.#fetcher?.oldestWaitMs() ?? 0,
+      this.#outbound?.oldestWaitMs() ?? 0,
       this.#store?.oldestWaitMs() ?? 0,
     );
     this.#post({ type: "beat", jobs, waitMs });

@@ -26,8 +26,8 @@ export type ImageTask = Pick<
   "id" | "lease" | "url" | "copy" | "sellerId" | "room"
 >;
 
-/** The phase of a download: waiting for a slot, host, inspection, store. */
-export type ImagePhase = "waiting" | "downloading" | "inspecting" | "storing";
+/** The phase of a download: waiting for a slot, for the host, for the store. */
+export type ImagePhase = "waiting" | "downloading" | "storing";
 
 export interface ImageProgress {
   lease: string;

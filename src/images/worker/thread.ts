@@ -30,8 +30,8 @@ import { within } from "../../lib/waits.ts";
  */
 const BEAT_LIMIT = 10;
 /**
- * A download or an inspection that takes longer is lost. Both have shorter
- * limits of their own; waiting for a slot and storing have none here.
+ * A download that takes longer is lost. It has a shorter limit of its own;
+ * waiting for a slot and storing have none here.
  */
 const JOB_LIMIT_MS = 180_000;
 const RESTART_MS = 1_000;
@@ -233,7 +233,7 @@ export class ImageThread {
     const isForgotten = (lease: string) =>
       this.#given.has(lease) && !this.#jobs.has(lease);
     const isLate = ({ phase, since }: Job) =>
-      (phase === "downloading" || phase === "inspecting") && since < from;
+      phase === "downloading" && since < from;
     return !this.#asked.some(isForgotten) && !this.#jobs.values().some(isLate);
   }
 

@@ -57,7 +57,7 @@ async function put(
   sha256: string,
   abort = NEVER,
 ): Promise<void> {
-  await client.put(FILE, sha256, () => Promise.resolve(BODY), abort);
+  await client.put(FILE, sha256, () => BODY, abort);
 }
 
 onBothStorages(

@@ -321,7 +321,7 @@ Deno.test("image worker: one that never gets going is tried again after a pause"
   }
 });
 
-/** In this thread. Inspects every image for ever; a beat says that one may go on. */
+/** In this thread. Lets every image wait for ever; a beat says that one may go on. */
 const forgetful: SpawnWorker = ({ message }) => {
   const jobs: ImageProgress[] = [];
   const tell = (what: FromImageWorker) => queueMicrotask(() => message(what));
@@ -332,7 +332,7 @@ const forgetful: SpawnWorker = ({ message }) => {
         jobs.push(
           ...asked.tasks.map(({ lease }): ImageProgress => ({
             lease,
-            phase: "inspecting",
+            phase: "waiting",
           })),
         );
       } else tell({ type: "beat", jobs, waitMs: 1_000 * jobs.length });
@@ -357,8 +357,8 @@ Deno.test("image worker: jobs that stand still in it are no movement, and it tel
   await bench.upload(good(host, 1));
   await until(async () => {
     await bench.pass(clock, 1_000);
-    return role.held().inspecting === 1;
-  }, "an image that is inspected");
+    return role.held().waiting === 1;
+  }, "an image that waits");
   const { progress } = role;
   await bench.pass(clock, 10_000);
   assertEquals([role.progress, role.oldestWaitMs()], [progress, 1_000]);

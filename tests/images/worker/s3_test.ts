@@ -213,15 +213,6 @@ Deno.test("object storage: what an outage hides is not taken for missing", async
   assertEquals((await bench.image(url)).state, "stored");
 });
 
-Deno.test("object storage: a half-written download is swept from here", async () => {
-  await using server = new S3Server();
-  await using bench = benchOn(server);
-  Deno.mkdirSync(`${bench.dataDir}/images`);
-  Deno.writeTextFileSync(`${bench.dataDir}/images/dead.part`, "");
-  bench.startMaintenance();
-  await until(() => bench.files().length === 0, "the sweep");
-});
-
 onBothStorages("images are stored, verified and pruned", async (settings) => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: configOf(settings) });
