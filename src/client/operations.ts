@@ -23,6 +23,10 @@ import {
   type Hour,
   LOGGED_DELIVERY,
   type LoggedDelivery,
+  type MappedColumn,
+  type MappedValue,
+  MAPPING,
+  type Mapping,
   NEW_KEY,
   NEW_SELLER,
   type NewKey,
@@ -358,6 +362,53 @@ export interface Operations {
     /** what ?after= takes for the events behind these */
     next: string;
   }>;
+
+  /**
+   * List mappings. All of them, in the order of their names.
+   *
+   * `GET /seller_api/mappings`
+   */
+  listMappings(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ mappings: Mapping[] }>;
+
+  /**
+   * Read a mapping. As it was sent.
+   *
+   * `GET /seller_api/mappings/:name`
+   */
+  getMapping(input: {
+    /** a mapping's name */
+    name: string;
+  }, options?: CallOptions): Promise<{ mapping: Mapping }>;
+
+  /**
+   * Keep a mapping. What the columns of a table are, by a name of yours. It takes the place of one of that name; 50 are kept, each up to 32 KiB.
+   *
+   * `PUT /seller_api/mappings/:name`
+   */
+  putMapping(input: {
+    /** a mapping's name */
+    name: string;
+    /** or an XML document */
+    mapping: {
+      /** each by its name in the table */
+      columns: MappedColumn[];
+      /** what all rows have */
+      values: MappedValue[];
+    } | Encoded;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Delete a mapping. Tables are mapped as if it had never been.
+   *
+   * `DELETE /seller_api/mappings/:name`
+   */
+  deleteMapping(input: {
+    /** a mapping's name */
+    name: string;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
    * Refused requests. The last 100, the newest first: what was refused with a 4xx, and why.
@@ -847,6 +898,25 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/seller_api/events",
     answer: { events: { list: "event", of: DELIVERED_EVENT }, next: TEXT },
     pages: "events",
+  },
+  listMappings: {
+    path: "/seller_api/mappings",
+    answer: { mappings: { list: "mapping", of: MAPPING } },
+  },
+  getMapping: {
+    path: "/seller_api/mappings/:name",
+    answer: { mapping: MAPPING },
+  },
+  putMapping: {
+    method: "PUT",
+    path: "/seller_api/mappings/:name",
+    sends: "mapping",
+    answer: { success: BOOLEAN },
+  },
+  deleteMapping: {
+    method: "DELETE",
+    path: "/seller_api/mappings/:name",
+    answer: { success: BOOLEAN },
   },
   listRefusals: {
     path: "/seller_api/refusals",

@@ -583,6 +583,50 @@ export const DELIVERED_EVENT: Shape = {
   attributes: { test: BOOLEAN },
 };
 
+export interface MappedColumn {
+  name: string;
+  /** as in an upload; empty: left out */
+  field: string;
+  /** of numbers that say none */
+  unit?: string;
+}
+
+export const MAPPED_COLUMN: Shape = {
+  text: "string",
+  name: "name",
+  attributes: { field: TEXT, unit: TEXT },
+};
+
+export interface MappedValue {
+  value: string;
+  /** as in an upload */
+  field: string;
+}
+
+export const MAPPED_VALUE: Shape = {
+  text: "string",
+  name: "value",
+  attributes: { field: TEXT },
+};
+
+export interface Mapping {
+  name: string;
+  updated_at: string;
+  /** each by its name in the table */
+  columns: MappedColumn[];
+  /** what all rows have */
+  values: MappedValue[];
+}
+
+export const MAPPING: Shape = {
+  elements: {
+    name: TEXT,
+    updated_at: TEXT,
+    columns: { list: "column", of: MAPPED_COLUMN },
+    values: { list: "value", of: MAPPED_VALUE },
+  },
+};
+
 export interface Refusal {
   at: string;
   request_id: string;
@@ -812,6 +856,12 @@ export const DOCUMENTS: Readonly<Record<string, Shape>> = {
   webhook: { elements: { trigger: TEXT, url: TEXT } },
   seller: { elements: { name: TEXT } },
   key: { elements: { label: TEXT } },
+  mapping: {
+    elements: {
+      columns: { list: "column", of: MAPPED_COLUMN },
+      values: { list: "value", of: MAPPED_VALUE },
+    },
+  },
   event: {
     elements: { seller: TEXT, trigger: TEXT, reference: TEXT, data: MARKUP },
   },

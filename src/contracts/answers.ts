@@ -5,7 +5,7 @@ import { DELIVERY_STATES, type DeliveryState } from "../webhooks/webhook.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import { HOURLY, type HourlyCount } from "../operations/hourly_counts.ts";
 import { SELLER_STATUSES } from "../sellers/seller.ts";
-import { DOCUMENTS, READ_PRODUCT } from "./documents.ts";
+import { DOCUMENTS, MAPPING as MAPPED, READ_PRODUCT } from "./documents.ts";
 import {
   BOOLEAN,
   type Child,
@@ -142,6 +142,13 @@ const REFUSAL = named(
   one("message", STRING),
   one("size", orEmpty(COUNT), "bytes of the body; empty where none was read"),
   maybe("details", DETAILS, "the first 50"),
+);
+
+const MAPPING = named(
+  "mapping",
+  one("name", STRING),
+  one("updated_at", TIME),
+  ...MAPPED,
 );
 
 const ERROR = named(
@@ -342,6 +349,8 @@ export const ANSWERS = {
   new_key: [one("key", NEW_KEY)],
   keys: [one("keys", elements(many("key", KEY)))],
   refusals: [one("refusals", elements(many("refusal", REFUSAL))), NEXT],
+  mapping: [one("mapping", MAPPING)],
+  mappings: [one("mappings", elements(many("mapping", MAPPING)))],
   audit: [one("audit", elements(many("entry", AUDIT_ENTRY))), NEXT],
   status: [
     one("backlog", BACKLOG),
@@ -378,6 +387,7 @@ export type ResultNode = Written<typeof RESULT>;
 export type DetailNode = Written<typeof DETAIL>;
 export type DetailsNode = Written<typeof DETAILS>;
 export type RefusalNode = Written<typeof REFUSAL>;
+export type MappingNode = Written<typeof MAPPING>;
 export type WebhookNode = Written<typeof WEBHOOK>;
 export type LoggedDeliveryNode = Written<typeof LOGGED_DELIVERY>;
 export type AttemptNode = Written<typeof ATTEMPT>;

@@ -26,8 +26,8 @@ const PAGES: readonly { name: string; title: string; paths: RegExp }[] = [
   },
   {
     name: "api-account",
-    title: "Account and refused requests",
-    paths: /^\/seller_api\/(account|refusals)/,
+    title: "Account, mappings, refused requests",
+    paths: /^\/seller_api\/(account|mappings|refusals)/,
   },
   {
     name: "api-catalogue",

@@ -116,6 +116,40 @@ export const READ_PRODUCT = product(
   one("id", UUID),
 );
 
+/**
+ * What the columns of a table are; the page knows the names of the fields and
+ * units.
+ */
+const MAPPED = {
+  field: { form: { kind: "string" }, required: true, about: "as in an upload" },
+} satisfies Record<string, Attribute>;
+const MAPPED_COLUMN: Shape<
+  { "@field": string; "@unit"?: string; "#text": string }
+> = {
+  type: "mapped_column",
+  textName: "name",
+  content: { kind: "string" },
+  attributes: {
+    field: { ...MAPPED.field, about: "as in an upload; empty: left out" },
+    unit: { form: { kind: "string" }, about: "of numbers that say none" },
+  },
+};
+const MAPPED_VALUE: Shape<{ "@field": string; "#text": string }> = {
+  type: "mapped_value",
+  content: { kind: "string" },
+  attributes: MAPPED,
+};
+
+/** The parts of a mapping. */
+export const MAPPING = [
+  one(
+    "columns",
+    elements(many("column", MAPPED_COLUMN)),
+    "each by its name in the table",
+  ),
+  one("values", elements(many("value", MAPPED_VALUE)), "what all rows have"),
+] as const;
+
 /** Documents that clients send, by root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   delivered_event: {
@@ -147,6 +181,7 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
       `what you call it; up to ${LABEL_LENGTH} characters`,
     ),
   ),
+  mapping: { anyOrder: true, content: MAPPING },
   event: {
     anyOrder: true,
     content: [

@@ -38,7 +38,7 @@ export interface Documentation {
   parameters?: readonly Parameter[];
   /** Root element of the document that is sent, and an example. */
   sends?: {
-    root: "products" | "webhook" | "event" | "seller" | "key";
+    root: "products" | "webhook" | "event" | "seller" | "key" | "mapping";
     example: string;
   };
   /** Kinds of answer in XML; a media type; null for 204. */
@@ -77,7 +77,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },
   file: { about: "the SHA-256, a dot and the type" },
-  name: { about: "a file of the page" },
+  name: { about: "a mapping's name; percent-encode what is special" },
   chapter: { about: "its name, as in /docs" },
 };
 

@@ -53,6 +53,14 @@ export const SELLER_EXAMPLE = `<seller><name>acme</name></seller>`;
 
 export const KEY_EXAMPLE = `<key><label>ERP</label></key>`;
 
+export const MAPPING_EXAMPLE = `<mapping>
+  <columns>
+    <column field="weight" unit="kg">Vikt</column>
+    <column field="">Shelf</column>
+  </columns>
+  <values><value field="currency">SEK</value></values>
+</mapping>`;
+
 const ID = "01a1f8a9-48de-7b1f-9134-1d9a76779e57";
 const PRODUCT_ID = "01a1f8a9-48dd-7dda-af68-77c9d5d897a7";
 const DELETED_ID = "01a1f8a2-7c11-7e0a-b2d4-90a1c3e5f701";
@@ -134,6 +142,13 @@ ${indented(product(` ${OWNER}`))}
   </product>
 </products>`,
   `<next>2042-${DELETED_ID}</next>`,
+);
+
+const MAPPING = MAPPING_EXAMPLE.replace(
+  "<mapping>",
+  `<mapping>
+  <name>price list</name>
+  <updated_at>${AT}</updated_at>`,
 );
 
 /** One for each kind of answer. */
@@ -304,6 +319,8 @@ ${indented(indented(SELLER))}
 </refusals>`,
     `<next>${ID}</next>`,
   ),
+  mapping: service(MAPPING),
+  mappings: service(`<mappings>\n${indented(MAPPING)}\n</mappings>`),
   audit: service(
     `<audit>
   <entry>

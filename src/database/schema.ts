@@ -128,6 +128,19 @@ const refusals: Table = {
   indexes: { refusals_newest: "(id)" },
 };
 
+/** What a seller said of the columns of its tables. */
+const mappings: Table = {
+  name: "mappings",
+  columns: {
+    seller_no: "integer",
+    name: "text",
+    updated_at: "integer",
+    // JSON
+    content: "text",
+  },
+  key: "seller_no, name",
+};
+
 /** The last number in the order of change (`change_numbers.ts`). */
 const changeCounter: Table = {
   name: "change_counter",
@@ -537,6 +550,7 @@ export const SCHEMA: readonly Table[] = [
   sellerNumbers,
   sellerUsage,
   refusals,
+  mappings,
   changeCounter,
   products,
   deletedProducts,

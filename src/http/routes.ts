@@ -16,6 +16,12 @@ import {
 import { ingestEvent, listEvents } from "./handlers/event_endpoints.ts";
 import { getImage } from "./handlers/image_endpoints.ts";
 import {
+  deleteMapping,
+  getMapping,
+  listMappings,
+  putMapping,
+} from "./handlers/mapping_endpoints.ts";
+import {
   getHealth,
   getMetrics,
   getReadiness,
@@ -82,6 +88,10 @@ const FOR_SELLERS = routes("seller", "/seller_api", {
   "GET /webhooks/:trigger/deliveries": listDeliveries,
   "POST /webhooks/:trigger/deliveries/:id/replay": replayDelivery,
   "GET /events": listEvents,
+  "GET /mappings": listMappings,
+  "GET /mappings/:name": getMapping,
+  "PUT /mappings/:name": putMapping,
+  "DELETE /mappings/:name": deleteMapping,
   "GET /refusals": listRefusals,
   "GET /account": getAccount,
 });

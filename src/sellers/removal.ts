@@ -26,6 +26,7 @@ const PORTIONS: readonly Portion[] = [
   removeEvents,
   removeFrom("webhooks"),
   removeFrom("refusals"),
+  removeFrom("mappings"),
   removeFrom("api_keys"),
   removeFrom("seller_usage"),
   // Refused while another row refers to it; the job then starts again.

@@ -219,7 +219,7 @@ export function sheetOf(name: string, text: string): Sheet | null {
         unit: key === "weight" ? "g" : "",
       })),
       nameColumns: keys.map(() => -1),
-      currency: "",
+      values: {},
       commas: false,
     },
   };

@@ -13,7 +13,6 @@ import {
 } from "../catalogue/fields.ts";
 import { productsDocument, type SentProduct } from "../client/mod.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
-import { inBrowser } from "./browser.ts";
 import { csvOf, type Table } from "./csv.ts";
 import { withUnit } from "./draft.ts";
 import {
@@ -29,6 +28,7 @@ import {
   TARGETS,
   targetsByName,
 } from "./headers.ts";
+import { type Chosen, NOTHING_CHOSEN } from "./mappings.ts";
 import { indented } from "./markup.ts";
 import {
   decimalOf,
@@ -50,41 +50,35 @@ export interface Mapping {
   readings: readonly Reading[];
   /** For each column: the one with the attribute's name, or -1. */
   nameColumns: readonly number[];
-  /** The currency of prices without a column for it. */
-  currency: string;
+  /** What all rows have of fields without a column. */
+  values: Readonly<Partial<Record<Target, string>>>;
   /** Entries of a list stand behind commas. */
   commas: boolean;
 }
-
-/** What a person chose for columns of a name, other than what was proposed. */
-interface Chosen {
-  targets: Record<string, Target>;
-  units: Record<string, string>;
-  currency: string;
-}
-
-const kept = inBrowser("chosen columns");
 
 /**
  * What was chosen before for columns of these names, or what they look like by
  * their names and values.
  */
-export function mappingFor(table: Table): Mapping {
-  const { targets, units, currency } = remembered();
+export function mappingFor(
+  table: Table,
+  chosen: Chosen = NOTHING_CHOSEN,
+): Mapping {
   const proposed = proposedFor(table);
-  const chosen = withoutRepetitions(table.header.map((name, i) => {
+  const targets = withoutRepetitions(table.header.map((name, i) => {
     const known = TARGETS.find(({ target }) =>
-      Object.hasOwn(targets, name) && target === targets[name]
+      Object.hasOwn(chosen.targets, name) && target === chosen.targets[name]
     );
     return known?.target ?? proposed.targets[i];
   }));
+  const { units, values } = chosen;
   return {
     ...proposed,
-    targets: chosen,
+    targets,
     readings: table.header.map((name, i) =>
-      readingOf(table, i, chosen[i], Object.hasOwn(units, name) && units[name])
+      readingOf(table, i, targets[i], Object.hasOwn(units, name) && units[name])
     ),
-    currency: proposed.currency || currency,
+    values: { ...values, ...proposed.values },
   };
 }
 
@@ -135,15 +129,16 @@ function proposedFor({ header, rows }: Table): Mapping {
     /date sale price/i.test(name) && valuesIn(rows, i, 1).length > 0
   );
   const price = targets.indexOf("price");
+  const currency = price < 0
+    ? ""
+    : currencyOf(header[price], valuesIn(rows, price, 1_000));
   return {
     targets: withoutRepetitions(
       targets.map((target) => isTimed && target === "sale_price" ? "" : target),
     ),
     readings: [],
     nameColumns: header.map((_, i) => nameColumnOf(header, i)),
-    currency: price < 0
-      ? ""
-      : currencyOf(header[price], valuesIn(rows, price, 1_000)),
+    values: currency === "" ? {} : { currency },
     commas: preset?.commas ?? false,
   };
 }
@@ -153,29 +148,29 @@ export function isRepeatable(target: Target): boolean {
   return target === "" || target === "attribute" || target in LISTS;
 }
 
-/** Remembers what of the columns is not as proposed, by their names. */
-export function rememberMapping(table: Table, mapping: Mapping): void {
-  const { targets, units } = remembered();
+/** What of a mapping is not as proposed. */
+export function chosenIn(
+  table: Table,
+  { targets, readings, values }: Mapping,
+): Chosen {
   const proposed = proposedFor(table);
-  table.header.forEach((name, i) => {
-    const target = mapping.targets[i];
-    delete targets[name];
-    delete units[name];
-    if (target !== proposed.targets[i]) targets[name] = target;
-    const { unit } = mapping.readings[i];
-    if (unit !== readingOf(table, i, target).unit) units[name] = unit;
-  });
-  const { currency } = mapping;
-  kept.set(JSON.stringify({ targets, units, currency }));
-}
-
-function remembered(): Chosen {
-  const none = { targets: {}, units: {}, currency: "" };
-  try {
-    return { ...none, ...JSON.parse(kept.get() ?? "") };
-  } catch {
-    return none;
-  }
+  const columns = [...table.header.keys()].map((i) => ({
+    name: table.header[i],
+    target: targets[i],
+    unit: readings[i].unit,
+    isTarget: targets[i] !== proposed.targets[i],
+    isUnit: readings[i].unit !== readingOf(table, i, targets[i]).unit,
+  })).filter(({ isTarget, isUnit }) => isTarget || isUnit);
+  return {
+    targets: Object.fromEntries(
+      columns.map(({ name, target }) => [name, target]),
+    ),
+    units: Object.fromEntries(
+      columns.filter(({ isUnit }) => isUnit)
+        .map(({ name, unit }) => [name, unit]),
+    ),
+    values,
+  };
 }
 
 /** Makes documents of as many products as one may hold. */
@@ -220,9 +215,16 @@ export function valuesOf(
   row: readonly string[],
   mapping: Mapping,
 ): Map<Target, string[]> {
-  const { targets, currency } = mapping;
+  const { targets } = mapping;
   const values = new Map<Target, string[]>();
-  const unit = (row[targets.indexOf("currency")] || currency).toUpperCase();
+  const own = row[targets.indexOf("currency")] || mapping.values.currency || "";
+  const unit = own.toUpperCase();
+  for (const [target, text] of Object.entries(mapping.values)) {
+    if (targets.includes(target as Target) || text.trim() === "") continue;
+    const reading: Reading = { point: "", unit: "" };
+    const value = converted(target as Target, text.trim(), unit, reading);
+    values.set(target as Target, [value]);
+  }
   targets.forEach((target, i) => {
     if (target === "" || target === "attribute") return;
     const texts = cellValues(target, row[i], mapping, i, unit);
@@ -259,7 +261,7 @@ function productOf(
   mapping: Mapping,
 ): SentProduct {
   const values = valuesOf(row, mapping);
-  const currency = values.get("currency")?.[0] ?? mapping.currency;
+  const [currency = ""] = values.get("currency") ?? [];
   const scalars = SCALAR_NAMES.flatMap((name) =>
     (values.get(name) ?? []).slice(0, 1)
       .map((text) => [name, withUnit(name, text, currency)])

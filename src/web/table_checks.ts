@@ -15,17 +15,16 @@ export function repeated({ targets }: Mapping): string[] {
 }
 
 /** Fields that a new product needs and no column holds. */
-export function missing({ targets, currency }: Mapping): string[] {
-  const has = (target: Target) => targets.includes(target);
+export function missing({ targets, values }: Mapping): string[] {
+  const has = (target: Target) =>
+    targets.includes(target) || (values[target] ?? "") !== "";
   return [
     ...SCALAR_NAMES.filter((name) => SCALAR_RULES[name].required && !has(name))
       .map((name) => SCALAR_RULES[name].label),
     ...(has("quantity") || has("availability")
       ? []
       : [SCALAR_RULES.quantity.label]),
-    ...(has("price") && !has("currency") && currency === ""
-      ? ["Currency"]
-      : []),
+    ...(has("price") && !has("currency") ? ["Currency"] : []),
   ];
 }
 

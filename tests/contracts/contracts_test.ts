@@ -12,6 +12,7 @@ import {
   ANSWER_EXAMPLES,
   EVENT_EXAMPLE,
   KEY_EXAMPLE,
+  MAPPING_EXAMPLE,
   PRODUCTS_EXAMPLE,
   SELLER_EXAMPLE,
   WEBHOOK_EXAMPLE,
@@ -211,6 +212,12 @@ Deno.test("every kind of answer of the running service is valid", async () => {
   await app.upload(product("A", "<x/>"));
   await get("refusals", "/seller_api/refusals");
   await get("refusals", "/operator_api/refusals?seller=acme&limit=1", "op");
+  await app.call("/seller_api/mappings/a", {
+    method: "PUT",
+    body: MAPPING_EXAMPLE,
+  });
+  await get("mapping", "/seller_api/mappings/a");
+  await get("mappings", "/seller_api/mappings");
   await get("audit", "/operator_api/audit", "op");
   await get("status", "/operator_api/status", "op");
   note("success", await app.call(`${hooks}/order_paid`, { method: "DELETE" }));

@@ -74,6 +74,10 @@ async function fill(app: TestApp, hostUrl: string): Promise<Answer> {
   );
   assertEquals(uploaded.status, 200, uploaded.text);
   assertEquals((await app.upload(refused)).status, 422);
+  await app.call("/seller_api/mappings/prices", {
+    method: "PUT",
+    body: "<mapping/>",
+  });
   await app.call("/seller_api/refusals"); // writes what was noted
   const event = await operate(
     app,

@@ -2,6 +2,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { csvOf, readTable } from "../../src/web/csv.ts";
 import { gathered } from "../../src/web/families.ts";
+import type { Target } from "../../src/web/headers.ts";
 import { kindOf } from "../../src/web/kinds.ts";
 import type { Work } from "../../src/web/slices.ts";
 import {
@@ -152,7 +153,7 @@ const CURRENCIES: readonly (readonly [string, string])[] = [
 
 for (const [csv, expected] of CURRENCIES) {
   Deno.test(`the currency of ${JSON.stringify(csv)} is ${expected}`, () => {
-    assertEquals(mapped(csv).mapping.currency, expected);
+    assertEquals(mapped(csv).mapping.values.currency ?? "", expected);
   });
 }
 
@@ -395,7 +396,7 @@ for (const [text, expected] of FLAWS) {
   });
 }
 
-const VALUES: readonly (readonly [string, string, string])[] = [
+const VALUES: readonly (readonly [Target, string, string])[] = [
   ["price", "149,00", "149.00"],
   ["price", "1 299,50", "1299.50"],
   ["price", "1.299,50", "1299.50"],
@@ -425,10 +426,10 @@ const VALUES: readonly (readonly [string, string, string])[] = [
 for (const [field, cell, expected] of VALUES) {
   Deno.test(`${field} "${cell}" is sent as ${expected}`, () => {
     const { table, mapping } = mapped(`${field}\t\n"${cell}"\t\n`, {
-      currency: "SEK",
+      values: { currency: "SEK" },
     });
     const values = valuesOf(table.rows[0], mapping);
-    assertEquals([...values.values()].flat().join("|"), expected);
+    assertEquals(values.get(field)?.join("|"), expected);
   });
 }
 
@@ -440,7 +441,7 @@ Deno.test("a table is split, and its documents are accepted", async () => {
   );
   const { table, mapping } = mapped(
     `sku;title;price;quantity;attribute: color\n\n${rows.join("\r\n")}`,
-    { currency: "SEK" },
+    { values: { currency: "SEK" } },
   );
   const documents = documentsOf("stock.csv", table, mapping);
   assertEquals(documents.map(({ name }) => name), [

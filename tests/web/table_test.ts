@@ -155,6 +155,55 @@ test("the unit of a weight is read from its header, or asked for", async (openTa
   assertEquals(tab.faults, []);
 });
 
+test("what was chosen for columns is kept with the seller, and all rows may have one value", async (openTab) => {
+  await using app = await bootPage();
+  const take = async (page: Page, sku: string) => {
+    await choose(page, `No.;Txt;Kr;Saldo\n${sku};Mug;149,00;3\n`, "price.csv");
+    await page.getByRole("button", { name: "Check 1 product" }).waitFor();
+  };
+  const store = async (page: Page) => {
+    await click(page, "Check 1 product");
+    await click(page, "Upload 1 product");
+    await page.getByText("complete", { exact: true }).waitFor();
+  };
+  {
+    await using tab = await openTab();
+    const { page } = tab;
+    await signIn(tab, app.url, app.key);
+    await take(page, "A");
+    await page.getByLabel("Field of No.").selectOption("sku");
+    await page.getByLabel("Field of Txt").selectOption("title");
+    await page.getByLabel("Field of Kr").selectOption("price");
+    await page.getByLabel("Currency of all prices").fill("sek");
+    await page.getByLabel("One value for all products")
+      .selectOption("vat_rate");
+    await page.getByLabel("VAT rate of all products").fill("25");
+    await page.getByLabel("One value for all products")
+      .selectOption("condition");
+    await page.getByLabel("Condition of all products").selectOption("used");
+    await store(page);
+    assertEquals(tab.faults, []);
+  }
+  const of = async (sku: string) =>
+    (await app.call(`/seller_api/products/${sku}`)).text;
+  for (const sku of ["A", "B"]) {
+    if (sku === "B") {
+      // Elsewhere: nothing is left in the browser.
+      await using tab = await openTab();
+      await signIn(tab, app.url, app.key);
+      await take(tab.page, "B");
+      await store(tab.page);
+      assertEquals(tab.faults, []);
+    }
+    const text = await of(sku);
+    assertStringIncludes(text, '<price currency="SEK">149</price>');
+    assertStringIncludes(text, "<vat_rate>25</vat_rate>");
+    assertStringIncludes(text, "<condition>used</condition>");
+  }
+  const { mappings } = await app.client().listMappings();
+  assertEquals(mappings.length, 1);
+});
+
 test("what is missing is typed into its cell, and the file is handed back corrected", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();

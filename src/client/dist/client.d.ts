@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash 303b80de3af1e4965302a468c0ca6287.
+// Built by `deno task client` from sources with the hash d9cea1d55bada15f2034dd0ba02241f3.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -394,6 +394,54 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         events: DeliveredEvent[];
         /** what ?after= takes for the events behind these */
         next: string;
+    }>;
+    /**
+     * List mappings. All of them, in the order of their names.
+     *
+     * `GET /seller_api/mappings`
+     */
+    listMappings(input?: Record<string, never>, options?: CallOptions): Promise<{
+        mappings: Mapping[];
+    }>;
+    /**
+     * Read a mapping. As it was sent.
+     *
+     * `GET /seller_api/mappings/:name`
+     */
+    getMapping(input: {
+        /** a mapping's name */
+        name: string;
+    }, options?: CallOptions): Promise<{
+        mapping: Mapping;
+    }>;
+    /**
+     * Keep a mapping. What the columns of a table are, by a name of yours. It takes the place of one of that name; 50 are kept, each up to 32 KiB.
+     *
+     * `PUT /seller_api/mappings/:name`
+     */
+    putMapping(input: {
+        /** a mapping's name */
+        name: string;
+        /** or an XML document */
+        mapping: {
+            /** each by its name in the table */
+            columns: MappedColumn[];
+            /** what all rows have */
+            values: MappedValue[];
+        } | Encoded;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
+    }>;
+    /**
+     * Delete a mapping. Tables are mapped as if it had never been.
+     *
+     * `DELETE /seller_api/mappings/:name`
+     */
+    deleteMapping(input: {
+        /** a mapping's name */
+        name: string;
+    }, options?: CallOptions): Promise<{
+        success: boolean;
     }>;
     /**
      * Refused requests. The last 100, the newest first: what was refused with a 4xx, and why.
@@ -930,6 +978,23 @@ export interface DeliveredEvent { /** true: the seller tries it */ test?: boolea
     created_at: string;
     /** any elements, as the operator sent them */
     data: string;
+}
+export interface MappedColumn { name: string;
+    /** as in an upload; empty: left out */
+    field: string;
+    /** of numbers that say none */
+    unit?: string;
+}
+export interface MappedValue { value: string;
+    /** as in an upload */
+    field: string;
+}
+export interface Mapping { name: string;
+    updated_at: string;
+    /** each by its name in the table */
+    columns: MappedColumn[];
+    /** what all rows have */
+    values: MappedValue[];
 }
 export interface Refusal { at: string;
     request_id: string;

@@ -1,19 +1,21 @@
 /** The columns of a table: which field each one is, with a preview. */
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Table as Rows } from "../csv.ts";
 import { valuesIn } from "../guesses.ts";
 import { presetOf, type Target, TARGETS } from "../headers.ts";
 import { dropAll, type Spreadsheet, takeBook, takeColumns } from "../intake.ts";
+import { type Chosen, chosenFor, keepChosen } from "../mappings.ts";
 import { HUNDREDTHS, type Reading, WEIGHT_UNITS } from "../numbers.ts";
 import { count, plural } from "../parts.tsx";
 import { inSlices } from "../slices.ts";
 import {
+  chosenIn,
   isPrice,
   type Mapping,
   mappingFor,
   readingOf,
-  rememberMapping,
   valuesOf,
 } from "../spreadsheet.ts";
 import { type Column, Table } from "../table.tsx";
@@ -23,6 +25,7 @@ import {
   repeated,
   type RowProblems,
 } from "../table_checks.ts";
+import { readable, wordsOf } from "../words.ts";
 
 /** Rows of the preview, and examples of a column. */
 const ROWS = 5;
@@ -30,12 +33,30 @@ const EXAMPLES = 3;
 /** Rows among which examples are looked for. */
 const EXAMPLE_ROWS = 1_000;
 
+/** The columns, once it is known what was chosen for such ones before. */
 export function ColumnsView({ client, spreadsheet }: {
   client: Client;
   spreadsheet: Spreadsheet;
 }) {
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const { header } = spreadsheet.table;
+  useEffect(() => {
+    chosenFor(client, header).then(setChosen);
+  }, [client, header]);
+  return chosen === null
+    ? <p class="quiet" role="status">{spreadsheet.name} is being read…</p>
+    : <Columns client={client} spreadsheet={spreadsheet} chosen={chosen} />;
+}
+
+function Columns({ client, spreadsheet, chosen }: {
+  client: Client;
+  spreadsheet: Spreadsheet;
+  chosen: Chosen;
+}) {
   const { name, table, note, book } = spreadsheet;
-  const [mapping, setMapping] = useState<Mapping>(() => mappingFor(table));
+  const [mapping, setMapping] = useState<Mapping>(() =>
+    mappingFor(table, chosen)
+  );
   const lacking = missing(mapping);
   const problems = useRowProblems(table, mapping);
   const { rounded, thousands, bareWeight } = problems ?? {};
@@ -43,11 +64,13 @@ export function ColumnsView({ client, spreadsheet }: {
   const examples = useMemo(() => examplesOf(table), [table]);
   const [isPreparing, setPreparing] = useState(false);
   const twice = repeated(mapping);
-  const { targets, currency } = mapping;
+  const { targets, values } = mapping;
   const hasNoCurrency = targets.includes("price") &&
-    !targets.includes("currency") && currency === "";
+    !targets.includes("currency") && (values.currency ?? "") === "";
   const check = () => {
-    rememberMapping(table, mapping);
+    keepChosen(client, table.header, chosenIn(table, mapping))
+      // Without it, the same is chosen anew.
+      .catch(() => {});
     setPreparing(true);
     takeColumns(client, spreadsheet, mapping);
   };
@@ -187,24 +210,7 @@ export function ColumnsView({ client, spreadsheet }: {
           },
         ]}
       />
-      {mapping.targets.includes("price") &&
-        !mapping.targets.includes("currency") && (
-        <p class="row">
-          <label for="currency">Currency of all prices</label>
-          <input
-            id="currency"
-            size={5}
-            maxLength={3}
-            placeholder="SEK"
-            value={mapping.currency}
-            onInput={(event) =>
-              setMapping({
-                ...mapping,
-                currency: event.currentTarget.value.toUpperCase(),
-              })}
-          />
-        </p>
-      )}
+      <ForAllRows mapping={mapping} onMapping={setMapping} />
       <Preview spreadsheet={spreadsheet} mapping={mapping} />
     </>
   );
@@ -227,6 +233,73 @@ function useRowProblems(
     return () => left.abort();
   }, [table, targets, readings]);
   return found?.readings === readings ? found.problems : null;
+}
+
+/** Fields of which all products may have the same value. */
+const SHARED = TARGETS.filter(({ target }) =>
+  target === "currency" ||
+  target in SCALAR_RULES && !["sku", "title", "price", "gtin"].includes(target)
+);
+
+/** Values that all products have, of fields without a column. */
+function ForAllRows({ mapping, onMapping }: {
+  mapping: Mapping;
+  onMapping: (mapping: Mapping) => void;
+}) {
+  const { targets, values } = mapping;
+  const free = SHARED.filter(({ target }) => !targets.includes(target));
+  const isShown = ({ target }: typeof free[number]) =>
+    Object.hasOwn(values, target) ||
+    target === "currency" && targets.includes("price");
+  const set = (target: Target, text: string | undefined) => {
+    const { [target]: _, ...others } = values;
+    onMapping({
+      ...mapping,
+      values: text === undefined ? others : { ...values, [target]: text },
+    });
+  };
+  return (
+    <div class="row">
+      {free.filter(isShown).map(({ target, label }) => {
+        const words = wordsOf(target);
+        const onInput = (event: { currentTarget: { value: string } }) =>
+          set(target, event.currentTarget.value);
+        return (
+          <label key={target} class="field">
+            {label} of all {target === "currency" ? "prices" : "products"}
+            {words === null
+              ? (
+                <input
+                  size={target === "currency" ? 5 : 12}
+                  maxLength={target === "currency" ? 3 : undefined}
+                  placeholder={target === "currency" ? "SEK" : ""}
+                  value={values[target] ?? ""}
+                  onInput={onInput}
+                />
+              )
+              : (
+                <select value={values[target]} onChange={onInput}>
+                  <option value="">–</option>
+                  {words.map((word) => (
+                    <option key={word} value={word}>{readable(word)}</option>
+                  ))}
+                </select>
+              )}
+          </label>
+        );
+      })}
+      <select
+        aria-label="One value for all products"
+        value=""
+        onChange={(event) => set(event.currentTarget.value as Target, "")}
+      >
+        <option value="">One value for all products…</option>
+        {free.filter((one) => !isShown(one)).map(({ target, label }) => (
+          <option key={target} value={target}>{label}</option>
+        ))}
+      </select>
+    </div>
+  );
 }
 
 /** How the numbers of a column are read, with a choice of their unit. */
@@ -311,7 +384,8 @@ function Preview({ spreadsheet: { table }, mapping }: {
     [table, mapping],
   );
   const shown = TARGETS.filter(({ target }) =>
-    target !== "" && target !== "attribute" && mapping.targets.includes(target)
+    target !== "" && target !== "attribute" &&
+    (mapping.targets.includes(target) || mapping.values[target])
   );
   const columns: readonly Column<typeof rows[number]>[] = [
     { label: "Row", right: true, cell: ({ number }) => count(number) },

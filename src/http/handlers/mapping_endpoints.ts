@@ -1,0 +1,93 @@
+/** What a seller said of the columns of its tables. */
+import type { MappingNode } from "../../contracts/answers.ts";
+import { MAPPING_EXAMPLE } from "../../contracts/examples.ts";
+import { notFound } from "../../lib/errors.ts";
+import { requireActive } from "../../sellers/access.ts";
+import {
+  deleteMapping as removeMapping,
+  listMappings as mappingsOf,
+  MAPPING_BYTES,
+  MAPPINGS_LIMIT,
+  type NamedMapping,
+  putMapping as storeMapping,
+  readMapping,
+} from "../../sellers/mappings.ts";
+import { parseTree } from "../../xml/decode.ts";
+import { isoTime } from "../../xml/encode.ts";
+import { endpoint } from "../server/route.ts";
+
+export const putMapping = endpoint({
+  operation: "putMapping",
+  title: "Keep a mapping",
+  about: "What the columns of a table are, by a name of yours. It takes the " +
+    `place of one of that name; ${MAPPINGS_LIMIT} are kept, each up to 32 KiB.`,
+  sends: { root: "mapping", example: MAPPING_EXAMPLE },
+  answers: ["success"],
+}, async ({ services, seller, params, body }) => {
+  const { db, deps } = services;
+  const mapping = readMapping(parseTree(await body(MAPPING_BYTES)));
+  await db.write(async (tx) => {
+    await requireActive(tx, seller);
+    const { name } = params;
+    await storeMapping(tx, deps, { sellerNo: seller.no, name, mapping });
+  });
+  return { xml: { success: true } };
+});
+
+export const listMappings = endpoint({
+  operation: "listMappings",
+  title: "List mappings",
+  about: "All of them, in the order of their names.",
+  answers: ["mappings"],
+}, async ({ services, seller }) => {
+  const mappings = await services.db.read((sql) => mappingsOf(sql, seller.no));
+  return { xml: { mappings: { mapping: mappings.map(mappingXml) } } };
+});
+
+export const getMapping = endpoint({
+  operation: "getMapping",
+  title: "Read a mapping",
+  about: "As it was sent.",
+  answers: ["mapping"],
+}, async ({ services, seller, params }) => {
+  const [mapping] = await services.db.read((sql) =>
+    mappingsOf(sql, seller.no, params.name)
+  );
+  if (mapping === undefined) throw notFound("mapping");
+  return { xml: { mapping: mappingXml(mapping) } };
+});
+
+export const deleteMapping = endpoint({
+  operation: "deleteMapping",
+  title: "Delete a mapping",
+  about: "Tables are mapped as if it had never been.",
+  answers: ["success"],
+}, async ({ services, seller, params }) => {
+  const found = await services.db.write((tx) =>
+    removeMapping(tx, seller.no, params.name)
+  );
+  if (!found) throw notFound("mapping");
+  return { xml: { success: true } };
+});
+
+function mappingXml(
+  { name, updatedAt, columns, values }: NamedMapping,
+): MappingNode {
+  return {
+    name,
+    updated_at: isoTime(updatedAt),
+    columns: {
+      column: columns.map(({ name, field, unit }) => ({
+        "@field": field,
+        "@unit": unit,
+        "#text": name,
+      })),
+    },
+    values: {
+      value: values.map(({ value, field }) => ({
+        "@field": field,
+        "#text": value,
+      })),
+    },
+  };
+}

@@ -1,0 +1,174 @@
+/**
+ * Mappings: what a seller said of the columns of a table on the page, kept by
+ * name. The service stores what the page understands, and checks its form alone.
+ */
+import type { Deps } from "../deps.ts";
+import type { Sql, Tx } from "../database/db.ts";
+import { type Detail, recordInvalid } from "../lib/errors.ts";
+import type { XmlElement } from "../xml/decode.ts";
+import { readFields } from "../xml/small_document.ts";
+import { isName, NAME_RULE } from "./names.ts";
+
+/** The most of a seller; each is a document of at most so many bytes. */
+export const MAPPINGS_LIMIT = 50;
+export const MAPPING_BYTES = 32 * 1_024;
+
+/** A column of a table, by its name; an empty field: it is left out. */
+export interface MappedColumn {
+  name: string;
+  field: string;
+  unit?: string;
+}
+
+/** What all rows have. */
+export interface MappedValue {
+  value: string;
+  field: string;
+}
+
+export interface Mapping {
+  columns: MappedColumn[];
+  values: MappedValue[];
+}
+
+export interface NamedMapping extends Mapping {
+  name: string;
+  /** Unix milliseconds. */
+  updatedAt: number;
+}
+
+/** Reads `<mapping>`. Throws 422 with everything that is wrong. */
+export function readMapping(root: XmlElement): Mapping {
+  const { fields, details } = readFields(root, {
+    root: "mapping",
+    texts: [],
+    fragments: ["columns", "values"],
+  });
+  const entries = (list: string, item: string, attributes: string[]) =>
+    (fields.get(list)?.children ?? []).flatMap((element) => {
+      const problem = problemOf(element, `${list}/${item}`, attributes);
+      if (problem !== null) details.push(problem);
+      return problem === null ? [element] : [];
+    });
+  const columns = entries("columns", "column", ["field", "unit"])
+    .map(({ text, attributes: { field, unit } }) => ({
+      name: text.trim(),
+      field,
+      ...(unit === undefined ? {} : { unit }),
+    }));
+  const values = entries("values", "value", ["field"])
+    .map(({ text, attributes }) => ({
+      value: text.trim(),
+      field: attributes.field,
+    }));
+  if (details.length > 0) throw recordInvalid(details);
+  return { columns, values };
+}
+
+function problemOf(
+  { name, line, attributes, children }: XmlElement,
+  path: string,
+  known: readonly string[],
+): Detail | null {
+  const [list, item] = path.split("/");
+  if (name !== item) {
+    return {
+      line,
+      field: `${list}/${name}`,
+      code: "unknown_element",
+      message: `<${name}> is not known in <${list}>: write <${item}>.`,
+    };
+  }
+  const other = Object.keys(attributes).find((one) => !known.includes(one));
+  if (other !== undefined) {
+    return {
+      line,
+      field: `${path}/@${other}`,
+      code: "unknown_attribute",
+      message: `${other} is not known; <${item}> has ${known.join(", ")}.`,
+    };
+  }
+  if (attributes.field === undefined) {
+    return {
+      line,
+      field: `${path}/@field`,
+      code: "required",
+      message: `<${item}> needs the attribute field.`,
+    };
+  }
+  const [child] = children;
+  return child === undefined ? null : {
+    line: child.line,
+    field: `${path}/${child.name}`,
+    code: "unknown_element",
+    message: `<${item}> holds text alone, not <${child.name}>.`,
+  };
+}
+
+/** Stores a mapping in the place of one of its name. Throws 422. */
+export async function putMapping(
+  tx: Tx,
+  { clock }: Pick<Deps, "clock">,
+  { sellerNo, name, mapping }: {
+    sellerNo: number;
+    name: string;
+    mapping: Mapping;
+  },
+): Promise<void> {
+  if (!isName(name)) {
+    throw recordInvalid([{
+      field: "name",
+      code: "not_allowed",
+      message: `name must be ${NAME_RULE}.`,
+    }]);
+  }
+  await tx.run(
+    `INSERT INTO mappings (seller_no, name, updated_at, content)
+     VALUES (?, ?, ?, ?)
+     ON CONFLICT (seller_no, name) DO UPDATE SET
+       updated_at = excluded.updated_at, content = excluded.content`,
+    [sellerNo, name, clock.now(), JSON.stringify(mapping)],
+  );
+  const row = await tx.get<{ n: number }>(
+    "SELECT COUNT(*) AS n FROM mappings WHERE seller_no = ?",
+    [sellerNo],
+  );
+  if (row!.n <= MAPPINGS_LIMIT) return;
+  throw recordInvalid([{
+    field: "name",
+    code: "quota_exceeded",
+    message: `You have ${MAPPINGS_LIMIT} mappings already: delete one.`,
+  }]);
+}
+
+/** The mappings of a seller in the order of their names, or the one of a name. */
+export async function listMappings(
+  sql: Sql,
+  sellerNo: number,
+  name: string | null = null,
+): Promise<NamedMapping[]> {
+  const rows = await sql.all<
+    { name: string; updatedAt: number; content: string }
+  >(
+    `SELECT name, updated_at AS "updatedAt", content FROM mappings
+     WHERE seller_no = ?${name === null ? "" : " AND name = ?"} ORDER BY name`,
+    name === null ? [sellerNo] : [sellerNo, name],
+  );
+  return rows.map(({ content, ...row }) => ({
+    ...row,
+    ...JSON.parse(content) as Mapping,
+  }));
+}
+
+/** Returns whether there was one of this name. */
+export async function deleteMapping(
+  tx: Tx,
+  sellerNo: number,
+  name: string,
+): Promise<boolean> {
+  const deleted = await tx.run(
+    "DELETE FROM mappings WHERE seller_no = ? AND name = ?",
+    [sellerNo, name],
+  );
+  return deleted > 0;
+}

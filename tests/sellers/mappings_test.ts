@@ -1,0 +1,90 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { MAPPING_BYTES, MAPPINGS_LIMIT } from "../../src/sellers/mappings.ts";
+import { boot } from "../support/app.ts";
+import { bothEngines } from "../support/engine.ts";
+
+const PATH = "/seller_api/mappings";
+
+bothEngines.test("mappings: one is kept, replaced, listed and deleted", async () => {
+  await using app = await boot();
+  const client = app.client();
+  const mapping = {
+    columns: [
+      { name: 'Vikt "netto" <kg>', field: "weight", unit: "kg" },
+      { name: "Shelf", field: "" },
+    ],
+    values: [{ field: "currency", value: "SEK" }],
+  };
+  await client.putMapping({ name: "price list", mapping });
+  await client.putMapping({
+    name: "a",
+    mapping: { columns: [], values: [] },
+  });
+  const { mappings } = await client.listMappings();
+  assertEquals(mappings.map(({ name }) => name), ["a", "price list"]);
+  const { mapping: read } = await client.getMapping({ name: "price list" });
+  const { updated_at, ...content } = read;
+  assertEquals(content, { name: "price list", ...mapping });
+  assert(!Number.isNaN(Date.parse(updated_at)));
+
+  await client.putMapping({
+    name: "a",
+    mapping: { ...mapping, values: [] },
+  });
+  const { mapping: replaced } = await client.getMapping({ name: "a" });
+  assertEquals(replaced.columns, mapping.columns);
+
+  await client.deleteMapping({ name: "a" });
+  assertEquals((await app.call(`${PATH}/a`)).status, 404);
+  assertEquals((await app.call(`${PATH}/a`, { method: "DELETE" })).status, 404);
+});
+
+bothEngines.test("mappings: their number and bytes are bounded", async () => {
+  await using app = await boot();
+  const put = (name: string, body = "<mapping/>") =>
+    app.call(`${PATH}/${encodeURIComponent(name)}`, { method: "PUT", body });
+  for (let i = 0; i < MAPPINGS_LIMIT; i++) {
+    assertEquals((await put(`m${i}`)).status, 200);
+  }
+  const more = await put("one more");
+  assertEquals(more.status, 422);
+  assertStringIncludes(more.text, "quota_exceeded");
+  assertEquals((await app.call(`${PATH}/one%20more`)).status, 404);
+  // One of the name is replaced.
+  assertEquals((await put("m0")).status, 200);
+  const long = "x".repeat(MAPPING_BYTES);
+  assertEquals((await put("m0", `<mapping>${long}</mapping>`)).status, 413);
+  assertEquals((await put("x".repeat(65))).status, 422);
+});
+
+bothEngines.test("mappings: what is wrong with one is told", async () => {
+  await using app = await boot();
+  for (
+    const [body, message] of [
+      ["<map/>", "mapping"],
+      ["<mapping><rows/></mapping>", "rows"],
+      ["<mapping><columns><col/></columns></mapping>", "write <column>"],
+      ["<mapping><columns><column>A</column></columns></mapping>", "field"],
+      [
+        "<mapping><values><value field='a' x=''>A</value></values></mapping>",
+        "x is not known",
+      ],
+      [
+        "<mapping><values><value field='a'><b/></value></values></mapping>",
+        "text alone",
+      ],
+    ]
+  ) {
+    const { status, text } = await app.call(`${PATH}/a`, {
+      method: "PUT",
+      body,
+    });
+    assertEquals(status, 422, body);
+    const [, told] = /<message>((?:(?!Record)[^<])+)<\/message>/.exec(text) ??
+      [];
+    assertStringIncludes(
+      told.replaceAll("&lt;", "<").replaceAll("&gt;", ">"),
+      message,
+    );
+  }
+});
