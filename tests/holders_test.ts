@@ -15,6 +15,7 @@ const MADE: Record<string, string[]> = {
   "app.ts WebhookRole": ["deliveries"],
   "database/postgres/engine.ts PostgresDb": ["database"],
   "database/postgres/engine.ts WriteQueues": ["database"],
+  "database/postgres/write_queues.ts WaitList": ["database"],
   "database/sqlite/engine.ts SqliteDb": ["database"],
   "http/admission/read_quota.ts SellerQuota": ["reads"],
   "http/admission/read_quota.ts WaitList": ["reads"],

@@ -148,8 +148,6 @@ declare module "pg" {
     /** Milliseconds after which the client gives up and disconnects. */
     query_timeout?: number;
     keepAlive?: boolean;
-    /** Sends a query without waiting for the answer to the one before. */
-    pipeline?: boolean;
     types?: { getTypeParser(oid: number): (text: string) => unknown };
   }
   export interface PoolConfig extends ClientConfig {
@@ -157,8 +155,6 @@ declare module "pg" {
     idleTimeoutMillis?: number;
   }
   export interface QueryConfig {
-    /** Prepared under it, once for each connection. */
-    name?: string;
     text: string;
     values?: readonly unknown[];
   }
@@ -178,8 +174,8 @@ declare module "pg" {
     constructor(config: ClientConfig);
     connect(): Promise<unknown>;
     query(query: string | QueryConfig): Promise<QueryResult>;
-    /** Answers to its own callback. */
-    query(query: Query): void;
+    /** Answers to the methods of the query. */
+    query(query: Submittable): void;
     on(event: "error", fn: (error: Error) => void): void;
     on(event: "end", fn: () => void): void;
     on(event: "notification", fn: (message: Notification) => void): void;
@@ -189,30 +185,40 @@ declare module "pg" {
     /** Not documented; used where `end` would wait for a silent server. */
     readonly connection: Connection;
   }
+  /** Sends messages of the protocol. */
   export interface Connection {
     stream: {
       destroy(): void;
       cork(): void;
       uncork(): void;
     };
-    /** Texts of statements that were sent to be prepared, by name. */
-    readonly submittedNamedStatements: Record<string, string>;
-    execute(options: { portal: string }): void;
+    parse(options: { name: string; text: string }): void;
+    bind(options: { statement: string; values: readonly unknown[] }): void;
+    describe(options: { type: "S" | "P"; name: string }): void;
+    close(options: { type: "S" | "P"; name: string }): void;
+    execute(): void;
+    flush(): void;
     sync(): void;
   }
-  /** Only its methods for an extended query, which are not documented. */
-  export class Query {
-    constructor(config: QueryConfig);
+  export interface RowDescription {
+    fields: { name: string; dataTypeID: number }[];
+  }
+  export interface DataRow {
+    fields: (string | null)[];
+  }
+  export interface CommandComplete {
+    text: string;
+  }
+  /** A query of a class of its own, such as those of `pg-cursor`. */
+  export interface Submittable {
+    /** The driver replaces it by one with a time limit. */
     callback: (error: Error | null) => void;
-    /** A list after several statements. */
-    protected _results: QueryResult | QueryResult[];
-    /** Sends the query. */
-    submit(connection: Connection): null;
-    /** Sends the query without the end. */
-    protected prepare(connection: Connection): void;
-    protected _getRows(connection: Connection): void;
-    handleCommandComplete(message: unknown, connection: Connection): void;
-    handleError(error: Error, connection: Connection): void;
+    submit(connection: Connection): void;
+    handleRowDescription(message: RowDescription): void;
+    handleDataRow(message: DataRow): void;
+    handleCommandComplete(message: CommandComplete): void;
+    handleReadyForQuery(): void;
+    handleError(error: Error): void;
   }
   export interface PoolClient extends Client {
     /** With `true` the connection is closed. */

@@ -18,10 +18,7 @@
  * Small writes of one kind that wait together share a transaction, because a
  * commit costs more than they do: one flush, and one round trip for the same
  * statement of all. If one of them fails after it has written, it is run again by
- * itself, and the others together (`retries.ts`). How many share one, and when it
- * begins, is chosen so (`write_queues.ts`) that there are few large transactions
- * where the server is near, and several where each waits long for a network or a
- * disk, and nobody waits longer for one that a lock holds up.
+ * itself, and the others without it (`write_queues.ts`).
  */
 import type pg from "pg";
 import { type Deps, systemDeps } from "../../deps.ts";
@@ -40,23 +37,16 @@ import {
 import { Calls } from "../calls.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
-import {
-  ConnectionPool,
-  isLost,
-  PostgresSql,
-  PostgresTx,
-  send,
-  TIMEOUTS,
-  type Timeouts,
-} from "./connection.ts";
+import { type Connection, isLost } from "./connection.ts";
+import type { Statement } from "./dialect.ts";
+import { ConnectionPool, TIMEOUTS, type Timeouts } from "./pool.ts";
+import { PostgresSql, PostgresTx, Transaction } from "./queries.ts";
 import { migratePostgres } from "./schema.ts";
-import { SharedValues } from "../shared_values.ts";
 import { readBy } from "../open_read.ts";
 import { Servers } from "./servers.ts";
-import { type Called, isAborted, refuseSpoilt } from "./retries.ts";
 import { PostgresWakeUps } from "./wake_ups.ts";
 import type { Held } from "../../lib/holders.ts";
-import { type WaitingWrite, WriteQueues } from "./write_queues.ts";
+import { type Undone, type WaitingWrite, WriteQueues } from "./write_queues.ts";
 
 /** How often a read is tried if its connection breaks. */
 const READ_TRIES = 2;
@@ -64,15 +54,35 @@ const READ_TRIES = 2;
 /** How far the times of changes may differ between processes. */
 const TIME_STEP_MS = 1_000;
 
-// Prepared, so that they are answered with the statements after them. COMMIT is
-// not, so that its own time can be measured.
-const BEGIN_READ = {
+const BEGIN_READ: Statement = {
   name: "begin read",
   text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+  isFirst: true,
 };
-const BEGIN_WRITE = {
+const BEGIN_WRITE: Statement = {
   name: "begin write",
   text: "BEGIN ISOLATION LEVEL READ COMMITTED",
+  isFirst: true,
+};
+const ROLLBACK: Statement = {
+  name: "rollback",
+  text: "ROLLBACK",
+  isFirst: true,
+};
+const END_READ = { name: "end read", text: "COMMIT" };
+/** So that its own time can be measured. */
+const COMMIT: Statement = {
+  name: "commit",
+  text: "COMMIT",
+  flushesFirst: true,
+};
+const LOCK_TIMEOUT = {
+  name: "lock timeout",
+  text: "SELECT set_config('lock_timeout', $1, true)",
+};
+const LOCK_ORDER = {
+  name: "lock order",
+  text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
 };
 
 export interface PostgresOptions {
@@ -101,8 +111,10 @@ export async function openPostgres(
   return new PostgresDb(options, servers);
 }
 
-/** The result of one write, with its handle. */
-type CalledWrite = Called & { tx: PostgresTx; write: WaitingWrite };
+/** The result of one write in a transaction that is still open. */
+type Called =
+  & { tx: PostgresTx; write: WaitingWrite }
+  & ({ ok: true; value: unknown } | { ok: false; error: unknown });
 
 class PostgresDb implements Db {
   readonly #servers: Servers;
@@ -111,7 +123,7 @@ class PostgresDb implements Db {
   readonly #lockWaitMs: number;
   readonly #deps: Deps;
   readonly #meter: DbMeter;
-  readonly #writes: WriteQueues<pg.PoolClient>;
+  readonly #writes: WriteQueues<Connection>;
   readonly #reads = new Calls();
   readonly wakeUps: PostgresWakeUps;
   /** Unix milliseconds; see `#raiseTime`. */
@@ -137,8 +149,10 @@ class PostgresDb implements Db {
     this.#writes = new WriteQueues({
       transactions: {
         connect: () => this.#writers.take(),
-        giveBack: (client) => this.#writers.giveBack(client),
-        run: (client, order, writes) => this.#run(client, order, writes),
+        giveBack: (connection) =>
+          this.#writers.giveBack(connection, null, null),
+        run: (connection, order, writes) =>
+          this.#run(connection, order, writes),
       },
       limit: max,
       clock: deps.clock,
@@ -164,16 +178,15 @@ class PostgresDb implements Db {
     const { single = false } = options;
     const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
     for (let tries = 1;; tries++) {
-      const client = await this.#readers.take();
-      if (!single) send(client, BEGIN_READ);
+      const connection = await this.#readers.take();
+      if (!single) connection.send(BEGIN_READ);
       try {
-        const value = await readBy(new PostgresSql(client), fn, options);
-        if (!single) send(client, "COMMIT");
-        this.#readers.giveBack(client);
+        const value = await readBy(new PostgresSql(connection), fn, options);
+        const last = single ? null : END_READ;
+        this.#readers.giveBack(connection, null, last);
         return value;
       } catch (error) {
-        if (!single) send(client, "ROLLBACK");
-        this.#readers.giveBack(client, error);
+        this.#readers.giveBack(connection, error, single ? null : ROLLBACK);
         const isLate = this.#deps.clock.monotonic() > until;
         if (!isLost(error) || tries >= READ_TRIES || isLate) throw error;
       }
@@ -192,11 +205,8 @@ class PostgresDb implements Db {
         fn,
         resolve: resolve as (value: unknown) => void,
         reject,
-        key: shared?.key ?? null,
-        alone: false,
+        key: shared?.key ?? "",
         changes,
-        tries: 0,
-        undone: 0,
         askedAt,
         until: askedAt + this.#lockWaitMs,
       }, options);
@@ -205,45 +215,73 @@ class PostgresDb implements Db {
 
   /** Runs writes in one transaction; see `Transactions`. */
   async #run(
-    client: pg.PoolClient,
+    connection: Connection,
     order: string | null,
     writes: readonly WaitingWrite[],
-  ): Promise<void> {
-    let called: readonly CalledWrite[] = [];
-    try {
-      const opened = open(client, order, this.#shortenedLockWait(writes));
-      called = await this.#call(client, opened, writes);
-      refuseSpoilt(called);
-      if (called.some(({ ok }) => ok)) {
-        await this.#beforeCommit(called);
-        const startedAt = await commit(client, opened, called, this.#deps);
-        this.#meter.committed(this.#since(startedAt), called.length);
-      } else send(client, "ROLLBACK");
-    } catch (error) {
-      send(client, "ROLLBACK");
-      this.#writers.giveBack(client, error);
-      throw error;
-    }
-    this.#writers.giveBack(client);
-    for (const one of called) {
-      if (!one.ok) {
-        one.write.reject(one.error);
-        continue;
-      }
-      one.write.resolve(one.value);
-      if (one.tx.changedAt !== null) this.#raiseTime(one.tx.changedAt);
-      // As a microtask, so that an error in one callback does not affect the
-      // others.
-      for (const fn of one.tx.afterCommit) queueMicrotask(fn);
-    }
+  ): Promise<Undone | null> {
+    const transaction = new Transaction(connection);
+    transaction.send(BEGIN_WRITE);
+    const lockWaitMs = this.#shortenedLockWait(writes);
+    if (lockWaitMs !== null) transaction.send(LOCK_TIMEOUT, [lockWaitMs]);
+    if (order !== null) transaction.send(LOCK_ORDER, [order]);
+    const called = await this.#call(transaction, writes);
+    let undone = undoneBy(called, transaction);
+    const commits = undone === null && called.some(({ ok }) => ok);
+    if (commits) undone = await this.#commit(called, transaction);
+    const last = commits && undone === null ? null : ROLLBACK;
+    this.#writers.giveBack(connection, undone?.error ?? null, last);
+    if (undone === null) { for (const one of called) this.#settle(one); }
+    return undone;
   }
 
-  /** Calls the hook of tests, when all that was sent has been carried out. */
-  async #beforeCommit(called: readonly CalledWrite[]): Promise<void> {
-    const { beforeCommit } = this.#deps;
-    if (beforeCommit === undefined) return;
-    for (const { tx } of called) await tx.done;
-    await beforeCommit();
+  #settle(called: Called): void {
+    const { write, tx } = called;
+    if (!called.ok) return write.reject(called.error);
+    write.resolve(called.value);
+    if (tx.changedAt !== null) this.#raiseTime(tx.changedAt);
+    // As a microtask, so that an error in one callback does not affect the
+    // others.
+    for (const fn of tx.afterCommit) queueMicrotask(fn);
+  }
+
+  /**
+   * Also a warning makes it `unsure`: the server gives one when it stopped
+   * waiting for a synchronous standby, without which the commit can be lost.
+   */
+  async #commit(
+    called: readonly Called[],
+    transaction: Transaction,
+  ): Promise<Undone | null> {
+    const { connection } = transaction;
+    const { clock, beforeCommit } = this.#deps;
+    const warnings: pg.Notice[] = [];
+    const listen = (notice: pg.Notice) => void warnings.push(notice);
+    connection.client.on("notice", listen);
+    try {
+      if (beforeCommit !== undefined) {
+        await transaction.done;
+        await beforeCommit();
+      }
+      const committed = connection.send(COMMIT);
+      await transaction.done;
+      const startedAt = clock.monotonic();
+      const { tag } = await committed;
+      if (tag !== "COMMIT") return undoneBy(called, transaction);
+      if (warnings.length > 0) throw unsure(warnings[0].message);
+      this.#meter.committed(clock.monotonic() - startedAt, called.length);
+      return null;
+    } catch (error) {
+      // Whatever broke, the server may have committed.
+      const known = isLost(error)
+        ? unsure("The connection broke during the commit.", error)
+        : error;
+      const isOther = isLost(error) || transaction.failure === null;
+      return isOther
+        ? { error: known, write: null }
+        : undoneBy(called, transaction);
+    } finally {
+      connection.client.off("notice", listen);
+    }
   }
 
   /**
@@ -264,40 +302,33 @@ class PostgresDb implements Db {
    * in the order of their keys, those with the same key one after the other.
    */
   #call(
-    client: pg.PoolClient,
-    opened: Promise<unknown>,
+    transaction: Transaction,
     writes: readonly WaitingWrite[],
-  ): Promise<CalledWrite[]> {
-    const values = new SharedValues();
-    const chains = new Map<string | null, Promise<unknown>>();
+  ): Promise<Called[]> {
+    const chains = new Map<string, Promise<unknown>>();
     const ordered = writes.length === 1 ? writes : writes.toSorted(byKey);
-    const calls = ordered.map((write) => {
-      const tx = new PostgresTx(client, values, this.#deps.clock);
-      const call = () => this.#callOne(tx, write, opened);
+    return Promise.all(ordered.map((write) => {
+      const call = () => this.#callOne(transaction, write);
       const before = chains.get(write.key);
       const called = before === undefined ? call() : before.then(call);
       chains.set(write.key, called);
       return called;
-    });
-    return Promise.all(calls);
+    }));
   }
 
   async #callOne(
-    tx: PostgresTx,
+    transaction: Transaction,
     write: WaitingWrite,
-    opened: Promise<unknown>,
-  ): Promise<CalledWrite> {
+  ): Promise<Called> {
+    const tx = new PostgresTx(transaction, this.#deps.clock);
     // In the round trip of its first statement.
     if (write.changes) tx.takeChanges(1).catch(() => {});
     try {
-      return { ok: true, write, value: await resultOf(write, tx), tx };
+      return { ok: true, value: await write.fn(tx), write, tx };
     } catch (error) {
-      // After a failed BEGIN, later errors only repeat that it failed.
-      const first = await opened.then(
-        () => causeOf(error, tx),
-        (cause) => cause,
-      );
-      return { ok: false, write, error: first, tx };
+      return { ok: false, error, write, tx };
+    } finally {
+      tx.hasEnded = true;
     }
   }
 
@@ -310,11 +341,6 @@ class PostgresDb implements Db {
     const left = Math.min(until, this.#hurriedUntil) - now;
     if (left > 0.9 * this.#lockWaitMs) return null;
     return Math.round(Math.max(left, HURRIED_LOCK_WAIT_MS));
-  }
-
-  /** Milliseconds since a monotonic time. */
-  #since(time: number): number {
-    return this.#deps.clock.monotonic() - time;
   }
 
   sizes(): Promise<Record<string, number>> {
@@ -366,83 +392,25 @@ class PostgresDb implements Db {
   }
 }
 
-/** What a write returns; its handle ends with it. */
-async function resultOf(
-  { fn }: WaitingWrite,
-  tx: PostgresTx,
-): Promise<unknown> {
-  try {
-    return await fn(tx);
-  } finally {
-    tx.end();
-  }
-}
-
-/** Begins a transaction; resolves when it holds the lock of the order. */
-function open(
-  client: pg.Client,
-  order: string | null,
-  shortenedMs: number | null,
-): Promise<unknown> {
-  const begun = send(client, BEGIN_WRITE);
-  if (shortenedMs !== null) {
-    send(client, `SET LOCAL lock_timeout = ${shortenedMs}`);
-  }
-  if (order === null) return begun;
-  return send(client, {
-    name: "order",
-    text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
-    values: [order],
-  });
-}
-
 function byKey(one: WaitingWrite, other: WaitingWrite): number {
-  return one.key! < other.key! ? -1 : one.key! > other.key! ? 1 : 0;
+  return one.key < other.key ? -1 : one.key > other.key ? 1 : 0;
 }
 
-/** The first failure of the transaction, if this error only follows from it. */
-function causeOf(error: unknown, { failure }: PostgresTx): unknown {
-  return isAborted(error) ? failure ?? error : error;
-}
-
-/**
- * Returns the monotonic time at which the server had carried out the statements
- * that were sent with the COMMIT. Throws `unsure` also after a warning: the
- * server gives one when it stopped waiting for a synchronous standby, without
- * which the commit can be lost.
- */
-async function commit(
-  client: pg.Client,
-  opened: Promise<unknown>,
-  called: readonly CalledWrite[],
-  { clock }: Deps,
-): Promise<number> {
-  // Whatever breaks from here on, the server may have committed.
-  const warnings: pg.Notice[] = [];
-  const listen = (notice: pg.Notice) => void warnings.push(notice);
-  client.on("notice", listen);
-  try {
-    const committed = send(client, "COMMIT");
-    await called.at(-1)!.tx.done;
-    const startedAt = clock.monotonic();
-    const { command } = await committed;
-    if (command !== "COMMIT") {
-      await opened;
-      refuseSpoilt(called);
-      throw new DbError("other", "A failed statement was passed over.");
-    }
-    if (warnings.length > 0) {
-      throw new DbError("unsure", warnings[0].message);
-    }
-    return startedAt;
-  } catch (error) {
-    if (!isLost(error)) throw error;
-    throw new DbError(
-      "unsure",
-      "The connection broke during the commit.",
-      error,
-    );
-  } finally {
-    client.off("notice", listen);
+/** Why a transaction cannot be committed, as far as is known; null if it can. */
+function undoneBy(
+  called: readonly Called[],
+  { failure }: Transaction,
+): Undone | null {
+  if (failure !== null) {
+    const write = called.find(({ tx }) => tx === failure.tx)?.write ?? null;
+    return { error: failure.error, write };
   }
+  const one = called.find(({ ok, tx }) => !ok && tx.hasWritten);
+  return one === undefined || one.ok
+    ? null
+    : { error: one.error, write: one.write };
+}
+
+function unsure(message: string, cause?: unknown): DbError {
+  return new DbError("unsure", message, cause);
 }

@@ -13,7 +13,7 @@ import {
   versionAfter,
 } from "../migrations.ts";
 import { movedError } from "../moved.ts";
-import { send, toDbError } from "./connection.ts";
+import { query, toDbError } from "./connection.ts";
 import { type Server, Servers } from "./servers.ts";
 
 /** The key of the advisory lock under which one process migrates: "SELL". */
@@ -34,13 +34,13 @@ export async function migratePostgres(
 ): Promise<void> {
   const client = await connect(server);
   try {
-    await send(client, "BEGIN");
-    await send(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
+    await query(client, "BEGIN");
+    await query(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     await refuseEncoding(client);
     const upgraded = await migrate(client, migrations, create, deps);
     // Only the present schema has what the numbers need.
-    if (migrations === MIGRATIONS) await send(client, POSTGRES_CHANGES.raise);
-    await send(client, "COMMIT");
+    if (migrations === MIGRATIONS) await query(client, POSTGRES_CHANGES.raise);
+    await query(client, "COMMIT");
     upgraded();
   } finally {
     await client.end();
@@ -51,11 +51,10 @@ export async function migratePostgres(
 const ENCODINGS = ["UTF8", "SQL_ASCII"];
 
 async function refuseEncoding(client: pg.Client): Promise<void> {
-  const { rows } = await send(
+  const [{ encoding }] = await query<{ encoding: string }>(
     client,
     "SELECT current_setting('server_encoding') AS encoding",
   );
-  const [{ encoding }] = rows as { encoding: string }[];
   if (ENCODINGS.includes(encoding)) return;
   throw new DbError(
     "corrupt",
@@ -77,9 +76,9 @@ async function migrate(
   const upgraded = logUpgrade(deps, version, target);
   if (missing.length === 0) return upgraded;
   for (const migration of missing) {
-    await send(client, sqlOf(migration, "postgres"));
+    await query(client, sqlOf(migration, "postgres"));
   }
-  await send(client, `UPDATE schema_version SET n = ${target}`);
+  await query(client, `UPDATE schema_version SET n = ${target}`);
   return upgraded;
 }
 
@@ -88,22 +87,26 @@ async function schemaVersion(
   client: pg.Client,
   create: boolean,
 ): Promise<number> {
-  const { rows } = await send(
+  const [{ made, moved, used }] = await query<Record<string, number>>(
     client,
     `SELECT to_regclass('schema_version') IS NOT NULL AS made,
        to_regclass('moved_to') IS NOT NULL AS moved,
        EXISTS (SELECT 1 FROM pg_tables
                WHERE schemaname = current_schema()) AS used`,
   );
-  const [{ made, moved, used }] = rows as Record<string, number>[];
   if (moved) {
-    const marked = await send(client, "SELECT place FROM moved_to");
-    const [{ place }] = marked.rows as { place: string }[];
+    const [{ place }] = await query<{ place: string }>(
+      client,
+      "SELECT place FROM moved_to",
+    );
     throw movedError("The database", place, "SELLER_DATABASE_URL");
   }
   if (made) {
-    const found = await send(client, "SELECT n FROM schema_version");
-    return (found.rows as { n: number }[])[0].n;
+    const [{ n }] = await query<{ n: number }>(
+      client,
+      "SELECT n FROM schema_version",
+    );
+    return n;
   }
   if (used) {
     throw new DbError(
@@ -114,8 +117,8 @@ async function schemaVersion(
   if (!create) {
     throw new DbError("missing", "it is empty: no database of the service");
   }
-  await send(client, "CREATE TABLE schema_version (n BIGINT NOT NULL)");
-  await send(client, "INSERT INTO schema_version (n) VALUES (0)");
+  await query(client, "CREATE TABLE schema_version (n BIGINT NOT NULL)");
+  await query(client, "INSERT INTO schema_version (n) VALUES (0)");
   return 0;
 }
 
@@ -127,7 +130,7 @@ export async function isPostgresInUse(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
   const client = await connect(current);
   try {
-    const { rows } = await send(
+    const rows = await query(
       client,
       `SELECT 1 FROM pg_stat_activity
        WHERE application_name = current_setting('application_name')
@@ -144,12 +147,12 @@ export async function reopenPostgres(url: string): Promise<boolean> {
   const { current } = await Servers.open(url, systemClock);
   const client = await connect(current);
   try {
-    const { rows } = await send(
+    const rows = await query(
       client,
       "SELECT 1 FROM pg_tables " +
         "WHERE schemaname = current_schema() AND tablename = 'moved_to'",
     );
-    if (rows.length > 0) await send(client, "DROP TABLE moved_to");
+    if (rows.length > 0) await query(client, "DROP TABLE moved_to");
     return rows.length > 0;
   } finally {
     await client.end();

@@ -8,10 +8,11 @@ import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import type { WakeUps } from "../db.ts";
 import { within } from "../../lib/waits.ts";
-import { CLOSE_MS, type ConnectionPool } from "./connection.ts";
+import { CLOSE_MS, type ConnectionPool } from "./pool.ts";
 import type { Servers } from "./servers.ts";
 
 const CHANNEL = "seller_interface";
+const NOTIFY = { name: "notify", text: "SELECT pg_notify($1, $2)" };
 /** A payload has 8,000 bytes at most; a wake-up takes about 60. */
 const IN_ONE = 100;
 /** Pause before the listening connection is opened again. */
@@ -71,11 +72,10 @@ export class PostgresWakeUps implements WakeUps {
       const next = [...this.#waiting].slice(0, IN_ONE);
       for (const [name] of next) this.#waiting.delete(name);
       const payload: Payload = [this.#me, ...next.map(([, wakeUp]) => wakeUp)];
-      await this.#pool.query({
-        name: "notify",
-        text: "SELECT pg_notify($1, $2)",
-        values: [CHANNEL, JSON.stringify(payload)],
-      }).catch(() => {
+      await this.#pool.query(NOTIFY, [
+        CHANNEL,
+        JSON.stringify(payload),
+      ]).catch(() => {
         // The other processes poll anyway.
       });
     }

@@ -1,41 +1,58 @@
 /**
- * Which waiting writes run in a transaction together, and when it begins. What
- * runs the transactions is given, so it knows no server.
+ * Which waiting writes run in a transaction together, and what becomes of them
+ * when it is undone. What runs the transactions is given, so it knows no server.
  *
- * Beside transactions of a kind that run, another one begins only when at least
- * as many writes wait as are in those, or when one that can begin has waited
- * `SHARE_WAIT_MS`. A queue is looked at again after every change of it: a write
- * has been added, some have been taken, a transaction has ended, the time has
- * come. So nothing that may begin waits beside a free place.
+ * Writes of one kind wait in one line. A transaction of them begins whenever a
+ * place is free, and takes all that wait when it has a connection; so the longer
+ * transactions take, the more writes share one.
  */
 import type { Clock } from "../../deps.ts";
-import type { Held } from "../../lib/holders.ts";
+import {
+  type DbError,
+  type DbMeter,
+  outageOf,
+  type RetryReason,
+  type Tx,
+  type WriteOptions,
+} from "../db.ts";
 import { Calls } from "../calls.ts";
-import type { DbMeter, Tx, WriteOptions } from "../db.ts";
-import { mayLast, type TriedWrite, whyAgain } from "./retries.ts";
+import type { Held } from "../../lib/holders.ts";
+import { inAll } from "../../lib/limits.ts";
+import { WaitList } from "../../lib/wait_list.ts";
+import { isLost, PostgresError } from "./connection.ts";
 
 /** Writes of one transaction at most. */
 const SHARE_LIMIT = 64;
-/**
- * How long few writes wait for others to share a transaction with, while
- * transactions of their kind run.
- */
-const SHARE_WAIT_MS = 5;
 /**
  * The most shared writes with one key in a transaction. They make a round trip
  * each, one after the other, and all others of the transaction wait for them.
  */
 const SAME_KEY_LIMIT = 8;
+/** How often a write is tried while deadlocks undo it. */
+const DEADLOCK_TRIES = 6;
+/** How often it is tried while other processes insert the same keys. */
+const TAKEN_TRIES = 6;
+/** How often it is tried if the connection breaks, or another one is locked. */
+const TRIES = 2;
 
-export interface WaitingWrite extends TriedWrite {
+export interface WaitingWrite {
   fn: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
-  /** Its key among the shared writes of its kind; null: it shares nothing. */
-  key: string | null;
+  /** Its key among the shared writes of its kind; "": it shares nothing. */
+  key: string;
   changes: boolean;
   /** Monotonic time. */
   askedAt: number;
+  /** Monotonic time after which it does not wait for what is away or locked. */
+  until: number;
+}
+
+/** Why a transaction was undone. */
+export interface Undone {
+  error: unknown;
+  /** By whose fault; null: nobody knows. */
+  write: WaitingWrite | null;
 }
 
 /** What runs the transactions, on connections of the type `C`. */
@@ -45,15 +62,14 @@ export interface Transactions<C> {
   /** Returns a connection that was not used. */
   giveBack(connection: C): void;
   /**
-   * Runs writes in a transaction that holds the lock of `order`, settles them
-   * and returns the connection. If it throws, the transaction was undone, and
-   * the writes are not settled.
+   * Runs writes in a transaction that holds the lock of `order`, and returns the
+   * connection. Settles the writes, or says why the transaction was undone.
    */
   run(
     connection: C,
     order: string | null,
     writes: readonly WaitingWrite[],
-  ): Promise<void>;
+  ): Promise<Undone | null>;
 }
 
 export interface WriteQueuesOptions<C> {
@@ -67,143 +83,136 @@ export interface WriteQueuesOptions<C> {
 /** All writes that wait. */
 export class WriteQueues<C> {
   readonly #options: WriteQueuesOptions<C>;
-  readonly #queues = new Map<string, WriteQueue>();
+  readonly #permits: WaitList;
+  /** Those of shared writes, by kind. */
+  readonly #lines = new Map<string, Line>();
   readonly #running = new Calls();
+  /** What last kept writes waiting, and when. */
+  #outage = { error: null as unknown, at: -Infinity };
 
   constructor(options: WriteQueuesOptions<C>) {
+    const { limit, clock } = options;
     this.#options = options;
+    // The others stay free for writes that wait for none of these.
+    const half = Math.ceil(limit / 2);
+    this.#permits = new WaitList(clock, {
+      limit: inAll(limit),
+      keyLimit: ({ keys }, usage) => {
+        const [key] = keys!;
+        const most = key === ANY ? limit : key.startsWith(ORDER) ? 1 : half;
+        return most - usage.used(key);
+      },
+    });
   }
 
-  add(write: WaitingWrite, options: WriteOptions): void {
-    const queue = this.#queueOf(options);
-    queue.waiting.push(write);
-    this.#startDue(queue);
-  }
-
-  #queueOf({ shared, order, owner = "" }: WriteOptions): WriteQueue {
-    const name = shared !== undefined
-      ? `shared ${shared.kind}`
+  add(write: WaitingWrite, { shared, order, owner }: WriteOptions): void {
+    const line = shared !== undefined
+      ? this.#lineOf(shared.kind)
       : order !== undefined
-      ? `order ${order}`
-      : `owner ${owner}`;
-    let queue = this.#queues.get(name);
-    if (queue === undefined) {
-      const { limit } = this.#options;
-      // The others stay free for writes that wait for none of these.
-      const half = Math.ceil(limit / 2);
-      const isShared = shared !== undefined;
-      queue = new WriteQueue({
-        name,
-        order: order ?? null,
-        isShared,
-        limit: isShared || (order === undefined && owner !== "")
-          ? half
-          : order !== undefined
-          ? 1
-          : limit,
-      });
-      this.#queues.set(name, queue);
-    }
-    return queue;
+      ? new Line(ORDER + order, order)
+      : new Line(owner === undefined ? ANY : `owner ${owner}`);
+    line.waiting.push(write);
+    this.#startDue(line);
   }
 
-  /** Begins what may begin now. Called after every change of the queue. */
-  #startDue(queue: WriteQueue): void {
-    const { clock } = this.#options;
-    let at = queue.dueAt;
-    for (; at !== null && at <= clock.monotonic(); at = queue.dueAt) {
-      this.#start(queue);
-    }
-    if (queue.timer?.at !== at) {
-      queue.timer?.cancel();
-      queue.timer = at === null ? null : {
-        at,
-        cancel: clock.after(at - clock.monotonic(), () => {
-          queue.timer = null;
-          this.#startDue(queue);
-        }),
-      };
-    }
-    if (queue.isIdle) this.#queues.delete(queue.name);
+  #lineOf(kind: string): Line {
+    const line = this.#lines.get(kind) ?? new Line(`kind ${kind}`);
+    this.#lines.set(kind, line);
+    return line;
   }
 
-  #start(queue: WriteQueue): void {
-    queue.connecting++;
-    this.#running.add(this.#transaction(queue));
+  /** Called after every change of the line. */
+  #startDue(line: Line): void {
+    if (line.isAsking || !line.mayBegin) return;
+    line.isAsking = true;
+    const begin = () => this.#begin(line);
+    this.#running.add(this.#permits.run({ keys: [line.name] }, begin));
   }
 
   /** Runs one transaction. */
-  async #transaction(queue: WriteQueue): Promise<void> {
+  async #begin(line: Line): Promise<void> {
     const { transactions, clock, meter } = this.#options;
     const startedAt = clock.monotonic();
-    meter.waited("queue", startedAt - queue.waiting[0].askedAt);
+    meter.waited("queue", startedAt - line.waiting[0].askedAt);
     let connection: C;
     try {
       connection = await transactions.connect();
     } catch (error) {
-      queue.connecting--;
-      for (const write of queue.waiting.splice(0)) write.reject(error);
-      return this.#startDue(queue);
+      line.isAsking = false;
+      for (const write of line.waiting.splice(0)) write.reject(error);
+      return;
     }
-    queue.connecting--;
     meter.waited("connection", clock.monotonic() - startedAt);
-    const writes = queue.take();
-    // Some may be left.
-    this.#startDue(queue);
-    if (writes.length === 0) return transactions.giveBack(connection);
-    try {
-      await transactions.run(connection, queue.order, writes);
-    } catch (error) {
-      this.#undone(queue, writes, error);
-    }
-    queue.end(writes);
-    this.#startDue(queue);
+    line.isAsking = false;
+    const taken = line.take();
+    this.#startDue(line); // Some may be left.
+    const writes = taken.filter((write) => !this.#isHopeless(write));
+    if (writes.length === 0) transactions.giveBack(connection);
+    else await this.#settle(line.order, writes, connection);
+    for (const { key } of taken) line.running.delete(key);
+    this.#startDue(line);
   }
 
-  /** Rejects writes of a transaction that was undone, or runs them again. */
-  #undone(
-    queue: WriteQueue,
+  /** Rejects a write that would wait for the same as others before it did. */
+  #isHopeless({ askedAt, until, reject }: WaitingWrite): boolean {
+    const { error, at } = this.#outage;
+    if (at < askedAt || this.#options.clock.monotonic() <= until) return false;
+    reject(error);
+    return true;
+  }
+
+  /** Runs writes together, or as far as necessary by themselves. */
+  async #settle(
+    order: string | null,
     writes: readonly WaitingWrite[],
-    error: unknown,
-  ): void {
+    connection: C | null,
+    tries = 1,
+  ): Promise<void> {
+    const undone = await this.#run(order, writes, connection);
+    if (undone === null) return;
+    const { error } = undone;
     const now = this.#options.clock.monotonic();
-    const reasons = whyAgain(writes, error, now);
-    const again: WaitingWrite[] = [];
-    for (const [n, write] of writes.entries()) {
-      const reason = reasons[n];
-      if (reason === null) write.reject(error);
-      else {
-        again.push(write);
-        this.#options.meter.retried(reason);
-      }
+    if (isOutage(error)) this.#outage = { error, at: now };
+    const mayWait = writes.some(({ until }) => now <= until);
+    const { reason, parts } = again(undone, writes, tries, mayWait);
+    const left = new Set(parts.flat());
+    for (const write of writes) if (!left.has(write)) write.reject(error);
+    for (const part of parts) {
+      if (part.length === 0) continue;
+      this.#options.meter.retried(reason!);
+      await this.#settle(
+        order,
+        part,
+        null,
+        reason === "undone" ? 1 : tries + 1,
+      );
     }
-    const isOver = ({ until }: WaitingWrite) => mayLast(error) && now > until;
-    for (const write of queue.waiting.filter(isOver)) write.reject(error);
-    const waiting = queue.waiting.filter((write) => !isOver(write));
-    // In the order of the calls, whatever transactions ended meanwhile.
-    queue.waiting = again.concat(waiting)
-      .sort((one, other) => one.askedAt - other.askedAt);
+  }
+
+  async #run(
+    order: string | null,
+    writes: readonly WaitingWrite[],
+    connection: C | null,
+  ): Promise<Undone | null> {
+    const { transactions } = this.#options;
+    try {
+      connection ??= await transactions.connect();
+    } catch (error) {
+      return { error, write: null };
+    }
+    return await transactions.run(connection, order, writes);
   }
 
   /** As in `Holder`. */
   oldestWaitMs(): number {
-    const now = this.#options.clock.monotonic();
-    return this.#queues.values()
-      .reduce((most, queue) => Math.max(most, queue.overdueMs(now)), 0);
+    return this.#permits.oldestWaitMs();
   }
 
   held(): Held {
-    const queues = [...this.#queues.values()];
-    const sum = (count: (queue: WriteQueue) => number) =>
-      queues.reduce((total, queue) => total + count(queue), 0);
-    return {
-      writes: sum(({ waiting }) => waiting.length),
-      transactions: sum(({ transactions }) => transactions),
-      orders: sum(({ order, transactions }) =>
-        order === null ? 0 : transactions
-      ),
-      queues: queues.length,
-    };
+    const { used, waiting } = this.#permits.held();
+    const shared = this.#lines.values()
+      .reduce((sum, { waiting }) => sum + waiting.length, 0);
+    return { transactions: used, transactionsWaiting: waiting, shared };
   }
 
   /** Resolves when no write waits or runs. */
@@ -212,107 +221,90 @@ export class WriteQueues<C> {
   }
 }
 
-/** Writes that wait: of one order, of one kind of shared ones, or all others. */
-class WriteQueue {
+/** Names of lines: of one order, and of no order, owner or kind. */
+const ORDER = "order ";
+const ANY = "any";
+
+/** One write, or those of a kind that wait to share a transaction. */
+class Line {
   readonly name: string;
   /** The key of the advisory lock; null: without one. */
   readonly order: string | null;
   waiting: WaitingWrite[] = [];
-  /** Transactions that have no connection yet. */
-  connecting = 0;
-  timer: { at: number; cancel: () => void } | null = null;
-  readonly #isShared: boolean;
-  /** How many transactions may take writes from it. */
-  readonly #limit: number;
-  /** Transactions that have a connection, and their writes. */
-  #running = 0;
-  #taken = 0;
-  /** Keys of those writes. */
-  readonly #keys = new Set<string>();
+  /** Keys of those that run. */
+  readonly running = new Set<string>();
+  /** A transaction is to begin. */
+  isAsking = false;
 
-  constructor({ name, order, isShared, limit }: {
-    name: string;
-    order: string | null;
-    isShared: boolean;
-    limit: number;
-  }) {
+  constructor(name: string, order: string | null = null) {
     this.name = name;
     this.order = order;
-    this.#isShared = isShared;
-    this.#limit = limit;
   }
 
-  /** How many have begun, with a connection or not. */
-  get transactions(): number {
-    return this.connecting + this.#running;
+  get mayBegin(): boolean {
+    return this.waiting.some(({ key }) => !this.running.has(key));
   }
 
-  get isIdle(): boolean {
-    return this.waiting.length + this.transactions === 0;
-  }
-
-  /**
-   * The monotonic time at which another transaction is to begin, unless
-   * something changes before; null: at none.
-   */
-  get dueAt(): number | null {
-    const { waiting, connecting } = this;
-    if (this.transactions === this.#limit) return null;
-    if (!this.#isShared) return waiting.length > connecting ? -Infinity : null;
-    // One that has no connection yet will take those that wait.
-    if (connecting > 0) return null;
-    const first = waiting.find(({ key }) => !this.#keys.has(key!));
-    if (first === undefined) return null;
-    const isEnough = this.#running === 0 || waiting.length >= this.#taken;
-    return isEnough ? -Infinity : first.askedAt + SHARE_WAIT_MS;
-  }
-
-  /** How long a transaction is due that has not begun. */
-  overdueMs(now: number): number {
-    const { dueAt, waiting } = this;
-    return dueAt === null
-      ? 0
-      : Math.max(0, now - Math.max(dueAt, waiting[0].askedAt));
-  }
-
-  /** Takes the writes of a transaction that begins; none if it came too late. */
+  /** Takes the writes of a transaction. */
   take(): WaitingWrite[] {
     const taken: WaitingWrite[] = [];
     const left: WaitingWrite[] = [];
-    // One that is left goes before later ones with its key.
-    const blocked = new Set(this.#keys);
     const counts = new Map<string, number>();
     for (const write of this.waiting) {
-      const [first] = taken;
-      const isNext = first === undefined ||
-        (write.key !== null && !write.alone && !first.alone &&
-          taken.length < SHARE_LIMIT);
-      if (isNext && (write.key === null || !blocked.has(write.key))) {
-        taken.push(write);
-        if (write.key === null) continue;
-        const count = (counts.get(write.key) ?? 0) + 1;
-        counts.set(write.key, count);
-        if (count === SAME_KEY_LIMIT) blocked.add(write.key);
-      } else {
-        left.push(write);
-        if (write.key !== null) blocked.add(write.key);
-      }
+      const { key } = write;
+      const count = counts.get(key) ?? (this.running.has(key) ? Infinity : 0);
+      const fits = taken.length < SHARE_LIMIT && count < SAME_KEY_LIMIT;
+      (fits ? taken : left).push(write);
+      // One that is left goes before later ones with its key.
+      counts.set(key, fits ? count + 1 : Infinity);
     }
     this.waiting = left;
-    if (taken.length === 0) return taken;
-    this.#running++;
-    this.#taken += taken.length;
-    for (const write of taken) {
-      write.tries++;
-      if (write.key !== null) this.#keys.add(write.key);
-    }
+    for (const { key } of taken) this.running.add(key);
     return taken;
   }
+}
 
-  /** The transaction of these writes is over. */
-  end(writes: readonly WaitingWrite[]): void {
-    this.#running--;
-    this.#taken -= writes.length;
-    for (const { key } of writes) if (key !== null) this.#keys.delete(key);
+/** What is run again, and why; the others are rejected. */
+interface Again {
+  reason: RetryReason | null;
+  parts: readonly (readonly WaitingWrite[])[];
+}
+
+function again(
+  { error, write }: Undone,
+  writes: readonly WaitingWrite[],
+  tries: number,
+  mayWait: boolean,
+): Again {
+  const until = (most: number, reason: RetryReason, parts: Again["parts"]) =>
+    tries < most ? { reason, parts } : { reason: null, parts: [] };
+  const all = [writes];
+  if (isLost(error)) return until(mayWait ? TRIES : 0, "lost", all);
+  if (writes.length === 1) {
+    if (isDeadlock(error)) return until(DEADLOCK_TRIES, "deadlock", all);
+    // Another process inserted the key between our look and our insert; the
+    // next look sees it.
+    const isTaken = error instanceof PostgresError && error.kind === "unique";
+    return until(isTaken ? TAKEN_TRIES : 0, "taken", all);
   }
+  if (isOutage(error)) {
+    // Only the one that waited for the lock is refused.
+    const others = writes.filter((other) => other !== write);
+    const isLocked = (error as DbError).kind === "busy" && write !== null;
+    return until(isLocked ? TRIES : 0, "locked", [others]);
+  }
+  // The others together; those with its key in their order.
+  const isApart = ({ key }: WaitingWrite) => key === (write?.key ?? key);
+  const parts = [writes.filter((one) => !isApart(one))];
+  for (const one of writes.filter(isApart)) parts.push([one]);
+  return { reason: "undone", parts };
+}
+
+function isDeadlock(error: unknown): boolean {
+  return error instanceof PostgresError && error.again;
+}
+
+/** Whether another write may meet the same: the server is away, or a lock. */
+function isOutage(error: unknown): boolean {
+  return outageOf(error) !== null && !isDeadlock(error);
 }

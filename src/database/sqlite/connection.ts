@@ -5,7 +5,7 @@
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { ConnectSqlite, Deps } from "../../deps.ts";
 import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
-import { insertOf } from "../dialect.ts";
+import { insertOf } from "../insert.ts";
 import {
   type Change,
   type ChangeHorizon,

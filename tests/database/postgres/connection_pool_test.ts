@@ -4,7 +4,7 @@ import { DbError } from "../../../src/database/db.ts";
 import {
   ConnectionPool,
   TIMEOUTS,
-} from "../../../src/database/postgres/connection.ts";
+} from "../../../src/database/postgres/pool.ts";
 import type { Servers } from "../../../src/database/postgres/servers.ts";
 import { systemClock } from "../../../src/deps.ts";
 

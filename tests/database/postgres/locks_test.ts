@@ -12,7 +12,6 @@ import { systemClock, systemIds } from "../../../src/deps.ts";
 import {
   type Db,
   NO_METER,
-  type Shared,
   type Tx,
   type WriteOptions,
 } from "../../../src/database/db.ts";
@@ -56,7 +55,7 @@ import {
   putWebhook,
 } from "../../../src/webhooks/webhook_rows.ts";
 import { chair } from "../../bench/chair.ts";
-import { TestClock, until } from "../../support/clock.ts";
+import { until } from "../../support/clock.ts";
 import { ownServer } from "../../support/postgres.ts";
 
 const server = await ownServer();
@@ -352,65 +351,6 @@ Deno.test("others do not wait for all writes of one key", async () => {
     await Promise.all(Array.from({ length: 40 }, (_, n) => look(`${n}`)));
     assert(sizes.includes(40), `${sizes}`);
   } finally {
-    await db.close();
-  }
-});
-
-Deno.test("a transaction begins beside others when as many writes wait as they have, or one has waited for 5 ms", async () => {
-  const clock = new TestClock();
-  const db = await openPostgres({
-    url: await server.database(),
-    connections: 20,
-    deps: { clock },
-  });
-  const end = Promise.withResolvers<void>();
-  let begun = 0;
-  const write = async (shared?: Shared, ends = end.promise) => {
-    let pid = 0;
-    await db.write(async (tx) => {
-      const row = await tx.get<{ pid: number }>("SELECT pg_backend_pid() pid");
-      pid = row!.pid;
-      begun++;
-      await ends;
-    }, { shared });
-    return pid;
-  };
-  try {
-    // Every connection is open, so that a transaction begins at once.
-    const opened = Promise.withResolvers<void>();
-    const opening = Array.from(
-      { length: 10 },
-      () => write(undefined, opened.promise),
-    );
-    await until(() => begun === 10);
-    opened.resolve();
-    await Promise.all(opening);
-    begun = 0;
-    const pids: Promise<number>[] = [];
-    const steps = [
-      { begun: 1 },
-      { begun: 2 },
-      { begun: 2 },
-      { begun: 4 },
-      { begun: 4 },
-      { begun: 4 },
-      { begun: 4, ms: 4 },
-      { begun: 6, ms: 1 },
-    ];
-    for (const step of steps) {
-      if (step.ms === undefined) {
-        pids.push(write({ kind: "test", key: `${pids.length}` }));
-      } else clock.advance(step.ms);
-      await until(() => begun >= step.begun);
-      await db.read((sql) => sql.get("SELECT 1"));
-      assertEquals(begun, step.begun, JSON.stringify(step));
-    }
-    end.resolve();
-    const sizes = Map.groupBy(await Promise.all(pids), (pid) => pid).values()
-      .map(({ length }) => length).toArray();
-    assertEquals(sizes, [1, 1, 2, 2]);
-  } finally {
-    end.resolve();
     await db.close();
   }
 });

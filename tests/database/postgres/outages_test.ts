@@ -228,7 +228,7 @@ Deno.test("wake-ups go together while one is on its way", async () => {
   const timeouts = { silenceMs: 1_000 };
   const db = await openPostgres({ url: away.href, timeouts });
   try {
-    await db.read((sql) => sql.all("SELECT 1"));
+    await db.read((sql) => sql.all("SELECT 1"), { single: true });
     proxy.hang(["answers"]);
     for (const key of ["one", "two", "three", "two"]) {
       db.wakeUps!.send("events", key);

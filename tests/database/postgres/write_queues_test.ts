@@ -11,25 +11,28 @@ import {
 } from "../../../src/database/db.ts";
 import { PostgresError } from "../../../src/database/postgres/connection.ts";
 import {
-  type Called as AnyCalled,
-  refuseSpoilt,
-} from "../../../src/database/postgres/retries.ts";
-import {
+  type Undone,
   type WaitingWrite,
   WriteQueues,
 } from "../../../src/database/postgres/write_queues.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random, seedFrom } from "../../support/random.ts";
 
-type Called = AnyCalled & { write: WaitingWrite };
+/** What becomes of a write in a transaction that is still open. */
+interface Called {
+  write: WaitingWrite;
+  /** It throws this. */
+  error?: unknown;
+  /** It has written, or a statement has failed. */
+  spoils: boolean;
+}
 
 const SEEDS = 500;
 const STEPS = 80;
 /** Connections. */
 const LIMIT = 4;
-/** How often a write is run at most. */
-const MOST_RUNS = 10; // bounded: 6 after deadlocks, and 4 undone by others
-const SHARE_WAIT_MS = 5;
+/** How often a write is run at most: once for each that may undo it, and 6. */
+const MOST_RUNS = 70;
 
 /** What a write does whenever it runs. */
 type Habit =
@@ -65,6 +68,8 @@ class Asked {
   readonly waiting: WaitingWrite;
   runs = 0;
   isRunning = false;
+  /** It was part of a transaction. */
+  hasBegun = false;
   settled: "fulfilled" | "rejected" | null = null;
   error: unknown = null;
   /** How often what passes happens yet. */
@@ -91,11 +96,8 @@ class Asked {
         settle("rejected");
         this.error = error;
       },
-      key: options.shared?.key ?? null,
-      alone: false,
+      key: options.shared?.key ?? "",
       changes: false,
-      tries: 0,
-      undone: 0,
       askedAt: at.now,
       until: at.now + at.waitMs,
     };
@@ -107,43 +109,31 @@ class Asked {
     return shared ? `${shared.kind} ${shared.key}` : order ?? null;
   }
 
-  /** Runs it in a transaction of which a statement has failed or not. */
-  call(isAborted: boolean, awaits: boolean): Called {
+  call(): Called {
     this.runs++;
     assert(this.runs <= MOST_RUNS, `write ${this.name} runs for ever`);
     const write = this.waiting;
-    const ok = (known: unknown): Called => ({
-      ok: true,
-      value: undefined,
-      write,
-      tx: { failure: known, hasWritten: true },
-    });
-    const threw = (
-      error: unknown,
-      tx = { failure: error, hasWritten: true },
-    ): Called => ({ ok: false, error, write, tx });
-    if (isAborted) {
-      return awaits ? threw(failure("aborted")) : ok(failure("aborted"));
-    }
+    const fine = { write, spoils: false };
+    const fails = (error: unknown) => ({ write, error, spoils: true });
     const passes = this.faults > 0;
     switch (this.habit) {
       case "fine":
       case "passed over":
-        return ok(null);
+        return fine;
       case "refuses":
-        return threw(new Error("no"), { failure: null, hasWritten: false });
+        return { write, error: new Error("no"), spoils: false };
       case "fails":
-        return threw(new Error("no"), { failure: null, hasWritten: true });
+        return fails(new Error("no"));
       case "careless":
-        return ok(failure("constraint"));
+        return fails(failure("constraint"));
       case "constraint":
       case "busy":
-        return threw(failure(this.habit));
+        return fails(failure(this.habit));
       case "deadlock":
       case "taken":
         this.faults--;
-        if (!passes) return ok(null);
-        return threw(failure(this.habit === "taken" ? "unique" : "retry"));
+        if (!passes) return fine;
+        return fails(failure(this.habit === "taken" ? "unique" : "retry"));
     }
   }
 }
@@ -178,7 +168,7 @@ class World {
         run: (_connection, order, writes) =>
           this.#transaction(order, writes).catch((error) => {
             if (error instanceof AssertionError) this.#broken = error;
-            throw error;
+            return { error, write: null };
           }),
       },
       limit: LIMIT,
@@ -263,21 +253,22 @@ class World {
   async #transaction(
     order: string | null,
     waiting: readonly WaitingWrite[],
-  ): Promise<void> {
+  ): Promise<Undone | null> {
     const writes = waiting.map((write) => this.#asked.get(write)!);
     this.#begin(order, writes);
     await this.#later();
     const called: Called[] = [];
-    let isAborted = false;
     for (const write of writes) {
-      const one = write.call(isAborted, this.#random.below(2) === 0);
+      const one = write.call();
       called.push(one);
-      isAborted ||= one.tx.failure !== null;
       // Who waited too long with it is refused, too.
-      if (!one.ok && write.habit === "busy") this.#outage(one.error);
+      if (write.habit === "busy") this.#outage(one.error);
+      // Those after it cannot do anything.
+      if (called.at(-1)!.spoils) break;
     }
+    const spoils = called.find(({ spoils }) => spoils);
     try {
-      refuseSpoilt(called);
+      if (spoils !== undefined) return spoils as Undone;
       await this.#commit(writes);
     } finally {
       this.#count(writes, -1);
@@ -285,9 +276,10 @@ class World {
       this.#giveBack();
     }
     for (const one of called) {
-      if (one.ok) this.#settle(one.write);
+      if (one.error === undefined) this.#settle(one.write);
       else one.write.reject(one.error);
     }
+    return null;
   }
 
   /** Writes share a transaction only if they may. */
@@ -303,9 +295,8 @@ class World {
     if (writes.length > 1) {
       const kinds = new Set(writes.map(({ options }) => options.shared?.kind));
       assertEquals(kinds.size, 1);
-      assert(writes.every(({ waiting }) => !waiting.alone));
     }
-    for (const write of writes) write.isRunning = true;
+    for (const write of writes) write.isRunning = write.hasBegun = true;
     this.#count(writes, 1);
   }
 
@@ -359,26 +350,24 @@ class World {
     for (const one of this.#unsettled) {
       if (one.settled !== null) this.#unsettled.delete(one);
     }
+    // Whose turn is next may have no free place.
+    const total = this.#transactions.values().reduce((sum, n) => sum + n, 0);
+    if (total === LIMIT) return;
     for (const [name, all] of Map.groupBy(this.#unsettled, queueOf)) {
-      const running = all.filter(({ isRunning }) => isRunning);
-      const lines = new Set(running.map(({ line }) => line));
-      const waiting = all.filter((one) => !one.isRunning);
-      const [first] = waiting.filter(({ line }) =>
-        line === null || !lines.has(line)
+      const begun = all.filter(({ hasBegun }) => hasBegun);
+      const lines = new Set(begun.map(({ line }) => line));
+      const first = all.find(({ hasBegun, line }) =>
+        !hasBegun && (line === null || !lines.has(line))
       );
       const transactions = this.#transactions.get(name) ?? 0;
       if (first === undefined || transactions >= limitOf(first)) continue;
-      const waitedMs = this.#clock.monotonic() - first.waiting.askedAt;
-      const mayWait = first.options.shared !== undefined &&
-        transactions > 0 && waiting.length < running.length &&
-        waitedMs < SHARE_WAIT_MS;
-      assert(mayWait, `write ${first.name} waits beside a free place`);
+      throw new Error(`write ${first.name} waits beside a free place`);
     }
   }
 
   #checkEnd(): void {
     assertEquals(this.#connections, 0, "a connection is not given back");
-    const nothing = { writes: 0, transactions: 0, orders: 0, queues: 0 };
+    const nothing = { transactions: 0, transactionsWaiting: 0, shared: 0 };
     assertEquals(this.#queues.held(), nothing);
     for (const one of this.#asked.values()) {
       const what = `write ${one.name}, ${one.habit}`;

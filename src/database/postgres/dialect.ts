@@ -16,12 +16,17 @@
  *   statistics PostgreSQL takes the products of a growing seller for few, and
  *   would read all of them.
  */
-import type { DbErrorKind, Param } from "./db.ts";
+import { Buffer } from "node:buffer";
+import type { DbErrorKind, Param } from "../db.ts";
 
 /** A query for PostgreSQL, prepared under its name. */
 export interface Statement {
   name: string;
   text: string;
+  /** It does not depend on what was sent before. */
+  isFirst?: true;
+  /** What was sent before it is answered before it is carried out. */
+  flushesFirst?: true;
 }
 
 const statements = new Map<string, Statement>();
@@ -78,38 +83,17 @@ function toPostgres(sql: string): string {
     .replace(QUOTED_OR_MARK, (part) => part === "?" ? `$${++n}` : part);
 }
 
-/**
- * Rows of one INSERT at most; a prepared statement takes memory for each value.
- */
-export const ROWS_LIMIT = 64;
-
-const INSERT = /^(\s*INSERT INTO\s[^]*?\sVALUES\s*)(\([^()]*\))([^]*)$/;
-
-/**
- * The statement that inserts `n` rows at once; null if the query does not
- * insert one row of values.
- */
-export function insertOf(sql: string, n: number): string | null {
-  const parts = INSERT.exec(sql);
-  if (parts === null) return null;
-  const [, head, row, tail] = parts;
-  return head + Array(n).fill(row).join(", ") + tail;
-}
-
-/** A value for the driver; throws for values that it would bind wrongly. */
-export function toValue(param: Param): Param {
-  switch (typeof param) {
-    case "string":
-      return param.includes("\0") ? param.replaceAll("\0", "\uFFFE") : param;
-    case "number":
-    case "bigint":
-      return param;
-    default:
-      if (param === null || param instanceof Uint8Array) return param;
-      throw new TypeError(
-        `cannot bind ${Object.prototype.toString.call(param)}`,
-      );
+/** A value as it is sent; throws for values that would be bound wrongly. */
+export function toText(param: Param): string | Buffer | null {
+  if (typeof param === "string") {
+    return param.includes("\0") ? param.replaceAll("\0", "\uFFFE") : param;
   }
+  if (typeof param === "number" || typeof param === "bigint") return `${param}`;
+  if (param === null) return null;
+  if (param instanceof Uint8Array) {
+    return Buffer.from(param.buffer, param.byteOffset, param.byteLength);
+  }
+  throw new TypeError(`cannot bind ${Object.prototype.toString.call(param)}`);
 }
 
 const READERS = new Map<number, (text: string) => unknown>([
@@ -134,7 +118,7 @@ function bytesOf(text: string): Uint8Array {
  * SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) as
  * a `DbErrorKind`; `retry` if the same transaction may succeed next time.
  */
-export function errorKind(code: string): DbErrorKind | "retry" | "aborted" {
+export function errorKind(code: string): DbErrorKind | "retry" {
   switch (code) {
     case "23505":
       return "unique";
@@ -144,8 +128,6 @@ export function errorKind(code: string): DbErrorKind | "retry" | "aborted" {
     case "53100": // disk_full
     case "58030": // io_error
       return "full";
-    case "25P02": // in_failed_sql_transaction
-      return "aborted";
     case "25006": // read_only_sql_transaction: a standby
     case "42501": // insufficient_privilege
       return "readonly";
