@@ -155,6 +155,8 @@ declare module "pg" {
     idleTimeoutMillis?: number;
   }
   export interface QueryConfig {
+    /** Prepared under it, once for each connection. */
+    name?: string;
     text: string;
     values?: readonly unknown[];
   }

@@ -184,5 +184,5 @@ export class PostgresTx extends PostgresSql implements Tx {
 
 /** How many rows a statement changed. */
 function changedBy({ tag }: Answer): number {
-  return Number(/\d*$/.exec(tag)![0]);
+  return Number(tag.slice(tag.lastIndexOf(" ") + 1)) || 0;
 }

@@ -145,11 +145,15 @@ export class WriteQueues<C> {
     meter.waited("connection", clock.monotonic() - startedAt);
     line.isAsking = false;
     const taken = line.take();
-    this.#startDue(line); // Some may be left.
     const writes = taken.filter((write) => !this.#isHopeless(write));
+    this.#ended(line, taken.filter((write) => !writes.includes(write)));
     if (writes.length === 0) transactions.giveBack(connection);
-    else await this.#settle(line.order, writes, connection);
-    for (const { key } of taken) line.running.delete(key);
+    else await this.#settle(line, writes, connection);
+  }
+
+  /** These are settled, or waited in vain. */
+  #ended(line: Line, writes: readonly WaitingWrite[]): void {
+    line.end(writes);
     this.#startDue(line);
   }
 
@@ -163,25 +167,27 @@ export class WriteQueues<C> {
 
   /** Runs writes together, or as far as necessary by themselves. */
   async #settle(
-    order: string | null,
+    line: Line,
     writes: readonly WaitingWrite[],
     connection: C | null,
     tries = 1,
   ): Promise<void> {
-    const undone = await this.#run(order, writes, connection);
-    if (undone === null) return;
+    const undone = await this.#run(line.order, writes, connection);
+    if (undone === null) return this.#ended(line, writes);
     const { error } = undone;
     const now = this.#options.clock.monotonic();
     if (isOutage(error)) this.#outage = { error, at: now };
     const mayWait = writes.some(({ until }) => now <= until);
     const { reason, parts } = again(undone, writes, tries, mayWait);
     const left = new Set(parts.flat());
-    for (const write of writes) if (!left.has(write)) write.reject(error);
+    const rejected = writes.filter((write) => !left.has(write));
+    for (const write of rejected) write.reject(error);
+    this.#ended(line, rejected);
     for (const part of parts) {
       if (part.length === 0) continue;
       this.#options.meter.retried(reason!);
       await this.#settle(
-        order,
+        line,
         part,
         null,
         reason === "undone" ? 1 : tries + 1,
@@ -231,8 +237,8 @@ class Line {
   /** The key of the advisory lock; null: without one. */
   readonly order: string | null;
   waiting: WaitingWrite[] = [];
-  /** Keys of those that run. */
-  readonly running = new Set<string>();
+  /** How many run of each key. */
+  readonly #running = new Map<string, number>();
   /** A transaction is to begin. */
   isAsking = false;
 
@@ -242,7 +248,7 @@ class Line {
   }
 
   get mayBegin(): boolean {
-    return this.waiting.some(({ key }) => !this.running.has(key));
+    return this.waiting.some(({ key }) => !this.#running.has(key));
   }
 
   /** Takes the writes of a transaction. */
@@ -252,15 +258,28 @@ class Line {
     const counts = new Map<string, number>();
     for (const write of this.waiting) {
       const { key } = write;
-      const count = counts.get(key) ?? (this.running.has(key) ? Infinity : 0);
+      const count = counts.get(key) ?? (this.#running.has(key) ? Infinity : 0);
       const fits = taken.length < SHARE_LIMIT && count < SAME_KEY_LIMIT;
       (fits ? taken : left).push(write);
       // One that is left goes before later ones with its key.
       counts.set(key, fits ? count + 1 : Infinity);
     }
     this.waiting = left;
-    for (const { key } of taken) this.running.add(key);
+    this.#count(taken, 1);
     return taken;
+  }
+
+  /** These do not run any more. */
+  end(writes: readonly WaitingWrite[]): void {
+    this.#count(writes, -1);
+  }
+
+  #count(writes: readonly WaitingWrite[], by: number): void {
+    for (const { key } of writes) {
+      const count = (this.#running.get(key) ?? 0) + by;
+      if (count === 0) this.#running.delete(key);
+      else this.#running.set(key, count);
+    }
   }
 }
 
