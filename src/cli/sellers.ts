@@ -10,14 +10,17 @@ import {
   revokeSellerKey,
   SELLER_ATTRIBUTES,
 } from "../sellers/administration.ts";
-import { KEPT_REFUSALS, listRefusals } from "../sellers/refusals.ts";
+import { type ListedRefusal, listRefusals } from "../sellers/refusals.ts";
 import { isoTime } from "../xml/encode.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
 import { type Command, UsageError } from "./command.ts";
 import { hasDatabase } from "../database/open.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
-import { dataFlag } from "./flags.ts";
+import { dataFlag, timeFlag } from "./flags.ts";
+
+/** Refusals that are read at a time. */
+const PAGE_ROWS = 100;
 
 export const sellerCommands: readonly Command[] = [
   {
@@ -90,27 +93,34 @@ export const sellerCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "seller refusals",
-    summary: "list the last refused requests of a seller, the newest first",
+    summary: "list the refused requests of a seller, the newest first",
     arguments: [{ name: "NAME" }],
-    run: async ({ db, arguments: [name], print }) => {
-      const refusals = await db.read(async (sql) =>
-        listRefusals(sql, {
-          sellerNo: (await sellerByName(sql, name)).no,
-          after: null,
-          limit: KEPT_REFUSALS,
-        })
-      );
-      for (const { at, id, status, code, route, details, more } of refusals) {
-        print(
-          [isoTime(at), id, status, code, route ?? "no route"].join("  "),
+    flags: [
+      { name: "since", placeholder: "TIME", meaning: "of this time and later" },
+      { name: "until", placeholder: "TIME", meaning: "and earlier" },
+      { name: "code", placeholder: "CODE", meaning: "with this code" },
+      {
+        name: "find",
+        placeholder: "TEXT",
+        meaning: "about this SKU, or with this request id",
+      },
+    ],
+    run: async ({ db, arguments: [name], flags, print }) => {
+      const mistakes: string[] = [];
+      const since = timeFlag("since", flags.since, mistakes) ?? null;
+      const until = timeFlag("until", flags.until, mistakes) ?? null;
+      if (mistakes.length > 0) throw new UsageError(...mistakes);
+      const { code = null, find: q = null } = flags;
+      const { no: sellerNo } = await db.read((sql) => sellerByName(sql, name));
+      const filter = { sellerNo, since, until, code, route: null, q };
+      let after: string | null = null;
+      do {
+        const page = await db.read((sql) =>
+          listRefusals(sql, filter, { after, limit: PAGE_ROWS })
         );
-        for (const { product, line, code, message } of details) {
-          const place = product === undefined ? "" : `product ${product}, `;
-          const where = line === undefined ? place : `${place}line ${line}, `;
-          print(`    ${where}${code}: ${message}`);
-        }
-        if (more > 0) print(`    and ${more} more`);
-      }
+        page.found.forEach((refusal) => printRefusal(refusal, print));
+        after = page.next;
+      } while (after !== null);
     },
   }),
   databaseCommand({
@@ -171,3 +181,16 @@ export const sellerCommands: readonly Command[] = [
     },
   }),
 ];
+
+function printRefusal(
+  { at, id, status, code, route, details, more }: ListedRefusal,
+  print: (line: string) => void,
+): void {
+  print([isoTime(at), id, status, code, route ?? "no route"].join("  "));
+  for (const { product, line, code, message } of details) {
+    const place = product === undefined ? "" : `product ${product}, `;
+    const where = line === undefined ? place : `${place}line ${line}, `;
+    print(`    ${where}${code}: ${message}`);
+  }
+  if (more > 0) print(`    and ${more} more`);
+}

@@ -17,6 +17,7 @@ import {
   type DeliveryState,
   DRY_RUN,
   type DryRun,
+  type ErrorCode,
   FAILING_WEBHOOK,
   type FailingWebhook,
   HOUR,
@@ -411,12 +412,22 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Refused requests. The last 100, the newest first: what was refused with a 4xx, and why.
+   * Refused requests. The last 1000 of a seller and 30 days, the newest first: what was refused with a 4xx, and why.
    *
    * `GET /seller_api/refusals`
    */
   listRefusals(
     input?: {
+      /** only those of this time and later */
+      since?: string;
+      /** only those of this time and earlier */
+      until?: string;
+      /** only those with this code */
+      code?: ErrorCode;
+      /** only those of this <route>, such as POST /seller_api/bulk_products */
+      route?: string;
+      /** only those with a detail about this SKU, or the request with this id */
+      q?: string;
       /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
@@ -615,7 +626,7 @@ export interface Operations {
   >;
 
   /**
-   * Refused requests of sellers. The last 100 of each seller, the newest first.
+   * Refused requests of sellers. The last 1000 of a seller and 30 days, the newest first.
    *
    * `GET /operator_api/refusals`
    */
@@ -623,6 +634,16 @@ export interface Operations {
     input?: {
       /** only those of this seller, by name or id */
       seller?: string;
+      /** only those of this time and later */
+      since?: string;
+      /** only those of this time and earlier */
+      until?: string;
+      /** only those with this code */
+      code?: ErrorCode;
+      /** only those of this <route>, such as POST /seller_api/bulk_products */
+      route?: string;
+      /** only those with a detail about this SKU, or the request with this id */
+      q?: string;
       /** continues after an earlier page: its <next> */
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */

@@ -11,3 +11,9 @@ export const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 export function readId(text: string): string | null {
   return validate(text) ? text.toLowerCase() : null;
 }
+
+/** Comes before every id of this time and later; the time in Unix ms. */
+export function firstIdOf(time: number): string {
+  const digits = Math.max(0, time).toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
+}

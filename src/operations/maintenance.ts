@@ -20,6 +20,7 @@ import {
   sweepFormerSecrets,
   sweepReferences,
 } from "../webhooks/retention.ts";
+import { sweepRefusals } from "../sellers/refusals.ts";
 import { sweepRemovedSellers } from "../sellers/removal.ts";
 import {
   sweepParts,
@@ -66,6 +67,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   job("idempotency_keys", "api", 10 * MINUTE_MS, sweepIdempotencyKeys),
   job("image_changes", "api", OFTEN, finishImageChanges),
   job("removed_sellers", "api", OFTEN, sweepRemovedSellers),
+  job("refusals", "api", HOUR_MS, sweepRefusals),
   job("hourly_counts", "api", DAY_MS, sweepHourlyCounts),
   job("events", "webhooks", HOUR_MS, sweepEvents),
   job("references", "webhooks", HOUR_MS, sweepReferences),

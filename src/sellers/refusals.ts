@@ -1,24 +1,31 @@
 /**
  * Refusals: the last refused requests of each seller. (The products that an
  * upload refused are in `catalogue/refused_products.ts`.) They are collected in memory and
- * written together, both bounded: a seller costs one write a second and a fixed
- * number of rows, however often it is refused.
+ * written together, both bounded: a seller costs one write a second, a fixed
+ * number of rows and of bytes, however often it is refused.
  */
 import type { Deps } from "../deps.ts";
 import {
   type Db,
   inLists,
+  MAINTENANCE,
   marks,
   type Param,
   type Sql,
   type Tx,
 } from "../database/db.ts";
 import { where } from "../database/where.ts";
-import { CLOCK_SLACK_MS } from "../lib/durations.ts";
+import { untilNone } from "../jobs/periodic_jobs.ts";
+import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";
+import { firstIdOf, readId } from "../lib/ids.ts";
 import type { Detail, ErrorCode } from "../lib/errors.ts";
 
-/** Refusals kept of each seller. */
-export const KEPT_REFUSALS = 100;
+/** Refusals kept of each seller, for how many days, and their bytes. */
+export const KEPT_REFUSALS = 1_000;
+export const KEPT_REFUSAL_DAYS = 30;
+export const KEPT_REFUSAL_BYTES = 4 * 1_024 * 1_024;
+/** What a refusal takes besides its details, in bytes. */
+const ROW_BYTES = 512;
 /** Details kept of a refusal, and the bytes of them all. */
 const KEPT_DETAILS = 50;
 const DETAIL_BYTES = 32 * 1_024;
@@ -136,8 +143,12 @@ export class RefusalLog {
       );
       await tx.runMany(
         `DELETE FROM refusals WHERE seller_no = ? AND id <
-           (SELECT MIN(id) FROM (SELECT id FROM refusals WHERE seller_no = ?
-            ORDER BY id DESC LIMIT ${KEPT_REFUSALS}) AS kept)`,
+           (SELECT MIN(id) FROM (
+              SELECT id, SUM(OCTET_LENGTH(details) + ${ROW_BYTES})
+                OVER (ORDER BY id DESC) AS bytes
+              FROM refusals WHERE seller_no = ?
+              ORDER BY id DESC LIMIT ${KEPT_REFUSALS}) AS newest
+            WHERE bytes <= ${KEPT_REFUSAL_BYTES})`,
         sellers.map((no) => [no, no]),
       );
     });
@@ -173,36 +184,106 @@ export interface ListedRefusal extends Refusal {
   seller: string;
 }
 
+/** Which refusals are listed; null leaves a condition out. */
+export interface RefusalFilter {
+  sellerNo: number | null;
+  /** Unix milliseconds, both included. */
+  since: number | null;
+  until: number | null;
+  code: string | null;
+  /** Method and path, as in a refusal. */
+  route: string | null;
+  /** A request's id, or the SKU of a detail. */
+  q: string | null;
+}
+
+/** Refusals that a step looks at, however few match. */
+const STEP_ROWS = 500;
+
 /**
- * Refusals behind `after` (an id; null: from the newest), the newest first; of
- * one seller, or with null of all.
+ * Up to `limit` refusals behind `after` (an id; null: from the newest), the
+ * newest first, and where the list goes on; null at its end.
  */
 export async function listRefusals(
   sql: Sql,
-  { sellerNo, after, limit }: {
-    sellerNo: number | null;
-    after: string | null;
-    limit: number;
-  },
-): Promise<ListedRefusal[]> {
-  const wanted = where({
+  filter: RefusalFilter,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<{
+  found: ListedRefusal[];
+  next: string | null;
+  /** Rows that were looked at, as few matched. */
+  scanned: number;
+}> {
+  const { sellerNo, since, until, code, route, q } = filter;
+  const range = where({
     "refusals.seller_no = ?": sellerNo,
     "refusals.id < ?": after,
+    "refusals.id >= ?": since && firstIdOf(since - CLOCK_SLACK_MS),
+    "? > refusals.id": until && firstIdOf(until + CLOCK_SLACK_MS),
   });
+  const matching = where({
+    "at >= ?": since,
+    "at <= ?": until,
+    "code = ?": code,
+    "route = ?": route,
+    "id = ?": q && readId(q),
+    "REPLACE(details, ?, '') <> details": q && !readId(q) ? skuIn(q) : null,
+  });
+  const last = await sql.get<{ id: string }>(
+    `SELECT id FROM refusals ${range.where}
+     ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`,
+    range.params,
+  );
   const rows = await sql.all<
     Omit<ListedRefusal, "details"> & { details: string }
   >(
-    `SELECT refusals.id, refusals.seller_no AS "sellerNo",
-       sellers.name AS seller, refusals.at, refusals.route, refusals.status,
-       refusals.code, refusals.message, refusals.size, refusals.details,
-       refusals.more
-     FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
-       AND sellers.status <> 'removed'
-     ${wanted.where} ORDER BY refusals.id DESC LIMIT ?`,
-    [...wanted.params, limit],
+    `SELECT * FROM (
+       SELECT refusals.id, refusals.seller_no AS "sellerNo",
+         sellers.name AS seller, refusals.at, refusals.route, refusals.status,
+         refusals.code, refusals.message, refusals.size, refusals.details,
+         refusals.more
+       FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
+         AND sellers.status <> 'removed'
+       ${range.where} ORDER BY refusals.id DESC LIMIT ${STEP_ROWS}) AS newest
+     ${matching.where} ORDER BY id DESC LIMIT ?`,
+    [...range.params, ...matching.params, limit + 1],
   );
-  return rows.map(({ details, ...row }) => ({
+  const found = rows.slice(0, limit).map(({ details, ...row }) => ({
     ...row,
     details: JSON.parse(details),
   }));
+  return rows.length > limit
+    ? { found, next: found[limit - 1].id, scanned: 0 }
+    : { found, next: last?.id ?? null, scanned: STEP_ROWS };
+}
+
+/** What the JSON of a detail with this SKU contains. */
+function skuIn(sku: string): string {
+  return `"sku":${JSON.stringify(sku)}`;
+}
+
+/** Rows that a write of the sweep deletes at most. */
+const SWEEP_ROWS = 500;
+
+/** Deletes refusals that are older than `KEPT_REFUSAL_DAYS`. */
+export async function* sweepRefusals(
+  { db, deps }: { db: Db; deps: Pick<Deps, "clock"> },
+): AsyncGenerator<number, void> {
+  const before = firstIdOf(deps.clock.now() - KEPT_REFUSAL_DAYS * DAY_MS);
+  yield* untilNone(() =>
+    db.write(async (tx) => {
+      const sellers = await tx.all<{ no: number; id: string; n: number }>(
+        `SELECT seller_no AS no, MAX(id) AS id, COUNT(*) AS n FROM (
+           SELECT seller_no, id FROM refusals WHERE id < ?
+           ORDER BY id LIMIT ${SWEEP_ROWS}) AS oldest
+         GROUP BY seller_no`,
+        [before],
+      );
+      await tx.runMany(
+        "DELETE FROM refusals WHERE seller_no = ? AND id <= ?",
+        sellers.map(({ no, id }) => [no, id]),
+      );
+      return sellers.reduce((sum, { n }) => sum + n, 0);
+    }, MAINTENANCE)
+  );
 }

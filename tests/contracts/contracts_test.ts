@@ -28,11 +28,17 @@ import { validateProducts, validateResponse } from "../support/schemas.ts";
 
 const SCHEMAS = "/seller_api/schemas";
 
-Deno.test("every route is documented but those for browsers alone", () => {
+Deno.test("every route is documented but those for browsers and people alone", () => {
   const undocumented = ROUTES.filter(({ documentation }) => !documentation);
   assertEquals(
     undocumented.map(({ path }) => path),
-    ["/", "/assets/:name", "/docs.css"],
+    [
+      "/docs/files/:file",
+      "/",
+      "/assets/:name",
+      "/docs.css",
+      "/.well-known/security.txt",
+    ],
   );
   const names = ENDPOINTS.map(({ operation }) => operation);
   assertEquals(new Set(names).size, names.length, "operations are unique");

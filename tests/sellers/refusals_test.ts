@@ -28,7 +28,16 @@ bothEngines.test("refusals: who reads them waits for those being written", async
   // Its own timer begins to write.
   clock.advance(60_000);
   await log.flush();
-  const place = { sellerNo: seller.no, after: null, limit: 10 };
-  const listed = await db.read((sql) => listRefusals(sql, place));
-  assertEquals(listed.map(({ message }) => message), ["It is not there."]);
+  const filter = {
+    sellerNo: seller.no,
+    since: null,
+    until: null,
+    code: null,
+    route: null,
+    q: null,
+  };
+  const { found } = await db.read((sql) =>
+    listRefusals(sql, filter, { after: null, limit: 10 })
+  );
+  assertEquals(found.map(({ message }) => message), ["It is not there."]);
 });

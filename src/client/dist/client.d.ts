@@ -1,4 +1,4 @@
-// Built by `deno task client` from sources with the hash d9cea1d55bada15f2034dd0ba02241f3.
+// Built by `deno task client` from sources with the hash 26cf281ef7aed5571b393e871a901581.
 /**
  * A typed client of the service, for sellers and operators, in TypeScript: it
  * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
@@ -444,11 +444,21 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         success: boolean;
     }>;
     /**
-     * Refused requests. The last 100, the newest first: what was refused with a 4xx, and why.
+     * Refused requests. The last 1000 of a seller and 30 days, the newest first: what was refused with a 4xx, and why.
      *
      * `GET /seller_api/refusals`
      */
     listRefusals(input?: {
+        /** only those of this time and later */
+        since?: string;
+        /** only those of this time and earlier */
+        until?: string;
+        /** only those with this code */
+        code?: ErrorCode;
+        /** only those of this <route>, such as POST /seller_api/bulk_products */
+        route?: string;
+        /** only those with a detail about this SKU, or the request with this id */
+        q?: string;
         /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */
@@ -627,13 +637,23 @@ export interface Operations { /** * Upload products. Creates or updates up to 25
         next?: string;
     }>;
     /**
-     * Refused requests of sellers. The last 100 of each seller, the newest first.
+     * Refused requests of sellers. The last 1000 of a seller and 30 days, the newest first.
      *
      * `GET /operator_api/refusals`
      */
     listAllRefusals(input?: {
         /** only those of this seller, by name or id */
         seller?: string;
+        /** only those of this time and later */
+        since?: string;
+        /** only those of this time and earlier */
+        until?: string;
+        /** only those with this code */
+        code?: ErrorCode;
+        /** only those of this <route>, such as POST /seller_api/bulk_products */
+        route?: string;
+        /** only those with a detail about this SKU, or the request with this id */
+        q?: string;
         /** continues after an earlier page: its <next> */
         after?: string;
         /** entries of a page, 1 to 250; 50 when left out */

@@ -1,6 +1,8 @@
 /** Refused requests, for the seller who sent them and for operators. */
 import type { RefusalNode } from "../../contracts/answers.ts";
 import {
+  KEPT_REFUSAL_DAYS,
+  KEPT_REFUSALS,
   type ListedRefusal,
   listRefusals as refusalsOf,
 } from "../../sellers/refusals.ts";
@@ -8,25 +10,45 @@ import { sellerByName } from "../../sellers/seller_rows.ts";
 import { isoTime } from "../../xml/encode.ts";
 import type { Reply, RequestContext } from "../server/context.ts";
 import { detailNode } from "../server/error_answers.ts";
-import { pageOf, readPage } from "../server/list.ts";
-import { AFTER, LIMIT, SELLER } from "../server/parameters.ts";
+import { readPage } from "../server/list.ts";
+import {
+  AFTER,
+  CODE,
+  LIMIT,
+  REFUSED_SINCE,
+  REFUSED_UNTIL,
+  ROUTE,
+  SELLER,
+  SKU_OR_REQUEST,
+} from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
+
+const KEPT = `The last ${KEPT_REFUSALS} of a seller and ` +
+  `${KEPT_REFUSAL_DAYS} days, the newest first`;
+const FILTERS = [
+  REFUSED_SINCE,
+  REFUSED_UNTIL,
+  CODE,
+  ROUTE,
+  SKU_OR_REQUEST,
+  AFTER,
+  LIMIT,
+];
 
 export const listRefusals = endpoint({
   operation: "listRefusals",
   title: "Refused requests",
-  about: "The last 100, the newest first: what was refused with a 4xx, and " +
-    "why.",
-  parameters: [AFTER, LIMIT],
+  about: `${KEPT}: what was refused with a 4xx, and why.`,
+  parameters: FILTERS,
   answers: ["refusals"],
 }, (context) => pageOfRefusals(context, context.seller.no));
 
 export const listAllRefusals = endpoint({
   operation: "listAllRefusals",
   title: "Refused requests of sellers",
-  about: "The last 100 of each seller, the newest first.",
-  parameters: [SELLER, AFTER, LIMIT],
+  about: `${KEPT}.`,
+  parameters: [SELLER, ...FILTERS],
   answers: ["refusals"],
   errors: ["not_found"],
 }, async (context) => {
@@ -41,26 +63,31 @@ async function pageOfRefusals(
   context: RequestContext,
   sellerNo: number | null,
 ): Promise<Reply<"refusals">> {
-  const place = new QueryReader(context.query).idPlace();
+  const reader = new QueryReader(context.query);
+  const filter = {
+    sellerNo,
+    since: reader.read(REFUSED_SINCE),
+    until: reader.read(REFUSED_UNTIL),
+    code: reader.read(CODE),
+    route: reader.read(ROUTE),
+    q: reader.read(SKU_OR_REQUEST),
+  };
+  const place = reader.idPlace();
   await context.services.refusals.flush();
   const { list, after, more } = await readPage(
     context,
     "refusal",
     place,
-    async (sql, after, count) => {
-      const found = await refusalsOf(sql, {
-        sellerNo,
+    async (sql, after, limit) => {
+      const { found, ...step } = await refusalsOf(sql, filter, {
         after,
-        limit: count + 1,
+        limit,
       });
-      const { page, next = null } = pageOf(found, count);
-      return {
-        entries: page.map((refusal) => ({
-          node: refusalNode(refusal),
-          cursor: refusal.id,
-        })),
-        next,
-      };
+      const entries = found.map((refusal) => ({
+        node: refusalNode(refusal),
+        cursor: refusal.id,
+      }));
+      return { entries, ...step };
     },
   );
   return {

@@ -4,7 +4,12 @@
  */
 import { STATUSES } from "../../catalogue/fields.ts";
 import type { Parameter } from "../../contracts/endpoint.ts";
-import { type DetailCode, notFound } from "../../lib/errors.ts";
+import {
+  type DetailCode,
+  type ErrorCode,
+  ERRORS,
+  notFound,
+} from "../../lib/errors.ts";
 import { readId } from "../../lib/ids.ts";
 import { fits, parseTime } from "../../lib/values.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
@@ -102,6 +107,34 @@ export const SINCE = time(
 export const UNTIL = time(
   "until",
   "events of this time and earlier; now when left out",
+);
+export const REFUSED_SINCE = time("since", "only those of this time and later");
+export const REFUSED_UNTIL = time(
+  "until",
+  "only those of this time and earlier",
+);
+export const CODE = word(
+  "code",
+  Object.keys(ERRORS) as ErrorCode[],
+  "only those with this code",
+);
+
+/** A text to compare with; no code names it. */
+const plainText = (name: string, about: string): QueryParameter<string> => ({
+  name,
+  about,
+  schema: { type: "string", maxLength: SEARCH_LENGTH },
+  parse: (text) => fits(text, SEARCH_LENGTH) ? text : null,
+  code: "too_long",
+  expected: `a text of at most ${SEARCH_LENGTH} characters`,
+});
+export const ROUTE = plainText(
+  "route",
+  "only those of this <route>, such as POST /seller_api/bulk_products",
+);
+export const SKU_OR_REQUEST = plainText(
+  "q",
+  "only those with a detail about this SKU, or the request with this id",
 );
 export const SELLER: Parameter = {
   name: "seller",

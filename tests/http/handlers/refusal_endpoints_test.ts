@@ -9,6 +9,13 @@ import {
   textAt,
 } from "../../support/app.ts";
 import { TestClock, until } from "../../support/clock.ts";
+import {
+  KEPT_REFUSAL_BYTES,
+  KEPT_REFUSAL_DAYS,
+  sweepRefusals,
+} from "../../../src/sellers/refusals.ts";
+import { systemClock } from "../../../src/deps.ts";
+import { firstIdOf } from "../../../src/lib/ids.ts";
 import { bothEngines } from "../../support/engine.ts";
 
 const OPERATOR = { config: { operatorKey: "op" } };
@@ -18,6 +25,27 @@ function shown(answer: Answer): string[] {
   assertEquals(answer.status, 200, answer.text);
   return child(answer.xml, "refusals").children.map((refusal) =>
     ["route", "status", "code"].map((name) => textAt(refusal, name)).join(" ")
+  );
+}
+
+/** Inserts refusals of the seller; ids are in the order of time. */
+async function insert(
+  app: TestApp,
+  count: number,
+  { at, details = [] }: { at: number; details?: unknown[] },
+): Promise<void> {
+  await app.app.db.write((tx) =>
+    tx.runMany(
+      `INSERT INTO refusals (id, seller_no, at, status, code, message, details,
+         more) SELECT ?, seller_no, ?, 404, 'not_found', 'made up', ?, 0
+       FROM sellers WHERE id = ?`,
+      Array.from({ length: count }, (_, n) => [
+        `${firstIdOf(at + n)}-7000-8000-${String(n).padStart(12, "0")}`,
+        at + n,
+        JSON.stringify(details),
+        app.sellerId,
+      ]),
+    )
   );
 }
 
@@ -62,7 +90,7 @@ bothEngines.test("refusals: a seller sees its own with their details, an operato
   assertEquals(nobody.status, 404);
 });
 
-bothEngines.test("refusals: a hundred are kept, in one write a second, with few details", async () => {
+bothEngines.test("refusals: a thousand are kept, in one write a second, with few details", async () => {
   const clock = new TestClock();
   let commits = 0;
   await using app = await boot({
@@ -81,19 +109,9 @@ bothEngines.test("refusals: a hundred are kept, in one write a second, with few 
     );
     return row !== undefined;
   }, "the first writes");
+  await insert(app, 950, { at: clock.now() - 3_600_000 });
   // As a clock left them that was ahead: they must not displace new ones.
-  await app.app.db.write((tx) =>
-    tx.runMany(
-      `INSERT INTO refusals (id, seller_no, at, status, code, message, details,
-         more) SELECT ?, seller_no, ?, 404, 'not_found', 'later', '[]', 0
-       FROM sellers WHERE id = ?`,
-      Array.from({ length: 100 }, (_, n) => [
-        `ffffffff-ffff-7000-8000-${String(n).padStart(12, "0")}`,
-        clock.now() + 3_600_000,
-        app.sellerId,
-      ]),
-    )
-  );
+  await insert(app, 100, { at: clock.now() + 3_600_000 });
   commits = 0;
   for (let n = 0; n < 130; n++) await app.call(`/seller_api/webhooks?n=${n}`);
   await app.upload(
@@ -109,16 +127,14 @@ bothEngines.test("refusals: a hundred are kept, in one write a second, with few 
   const before = clock.now();
   clock.advance(1_000);
   // A commit is counted before it is done.
-  let answer = await own(app);
-  await until(async () => {
-    answer = await own(app);
-    return answer.text.includes("unknown_element");
-  }, "the write");
+  await until(
+    async () => (await own(app)).text.includes("unknown_element"),
+    "the write",
+  );
   // The last one may have been read in steps before and after the write.
-  answer = await own(app);
+  const answer = await own(app);
   assertEquals(commits, 1);
   assertEquals(clock.now() - before, 1_000);
-  assertEquals(shown(answer).length, 100);
   const [newest] = child(answer.xml, "refusals").children;
   const details = child(newest, "details").children;
   assertEquals(details.length, 51);
@@ -128,6 +144,81 @@ bothEngines.test("refusals: a hundred are kept, in one write a second, with few 
       `SELECT COUNT(*) AS n, MAX(LENGTH(details)) AS bytes FROM refusals`,
     )
   );
-  assertEquals(stored!.n, 100);
+  assertEquals(stored!.n, 1_000);
   assertLess(stored!.bytes, 32 * 1_024);
+});
+
+bothEngines.test("refusals: they are bounded in bytes, and go after a month", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ deps: { clock }, app: { maintain: false } });
+  const details = [{ code: "required", message: "x".repeat(30_000) }];
+  await insert(app, 300, { at: clock.now() - 3_600_000, details });
+  await app.call("/seller_api/none");
+  clock.advance(1_000);
+  const kept = () =>
+    app.app.db.read(async (sql) =>
+      (await sql.get<{ n: number; bytes: number }>(
+        "SELECT COUNT(*) AS n, SUM(LENGTH(details)) AS bytes FROM refusals",
+      ))!
+    );
+  await until(async () => (await kept()).n < 300, "the write");
+  const { n, bytes } = await kept();
+  assertLess(Number(bytes), KEPT_REFUSAL_BYTES);
+  assert(Number(bytes) > KEPT_REFUSAL_BYTES - 110_000, `${bytes}`);
+  assertEquals(shown(await own(app)).length > 0, true);
+  const sweepAt = async (now: number) => {
+    const deps = { clock: { ...systemClock, now: () => now } };
+    const { db } = app.app;
+    return (await Array.fromAsync(sweepRefusals({ db, deps })))
+      .reduce((sum, n) => sum + n, 0);
+  };
+  assertEquals(await sweepAt(clock.now()), 0);
+  const month = KEPT_REFUSAL_DAYS * 86_400_000;
+  assertEquals(await sweepAt(clock.now() + month - 1_000_000), n - 1);
+  assertEquals((await kept()).n, 1);
+});
+
+bothEngines.test("refusals: found by time, code, route, SKU and request", async () => {
+  await using app = await boot(OPERATOR);
+  const began = Date.now();
+  // Old ones are found behind all that a step looks at.
+  await insert(app, 700, { at: began - 86_400_000 });
+  const details = [{ sku: 'A%_"1', code: "required", message: "lacks" }];
+  await insert(app, 1, { at: began - 90_000_000, details });
+  const refused = await app.upload(product("B", "<colour>red</colour>"));
+  await app.call("/seller_api/products/none");
+  const found = async (query: string) => {
+    const answer = await app.call(`/seller_api/refusals?limit=250&${query}`);
+    return shown(answer).length;
+  };
+  const at = (time: number) => encodeURIComponent(new Date(time).toISOString());
+  assertEquals(await found(`since=${at(began)}`), 2);
+  assertEquals(await found(`until=${at(began - 89_000_000)}`), 1);
+  assertEquals(
+    await found(
+      `since=${at(began - 86_400_000)}&until=${at(began - 86_399_901)}`,
+    ),
+    100,
+  );
+  assertEquals(await found("code=record_invalid"), 1);
+  assertEquals(
+    await found(
+      `route=${encodeURIComponent("POST /seller_api/bulk_products")}`,
+    ),
+    1,
+  );
+  assertEquals(await found("q=B"), 1);
+  assertEquals(await found("q=b"), 0);
+  assertEquals(await found(`q=${encodeURIComponent('A%_"1')}`), 1);
+  const id = refused.headers.get("x-request-id")!;
+  assertEquals(await found(`q=${id.toUpperCase()}`), 1);
+  assertEquals(await found(`q=${id}&code=not_found`), 0);
+  const all = await app.call(
+    `/operator_api/refusals?limit=250&q=B&since=${at(began)}`,
+    { key: "op" },
+  );
+  assertEquals(shown(all).length, 1);
+  const wrong = await app.call("/seller_api/refusals?code=nope&since=monday");
+  assertEquals(wrong.status, 422);
+  assertEquals(wrong.text.match(/<field>/g)?.length, 2, wrong.text);
 });
