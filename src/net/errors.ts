@@ -12,7 +12,8 @@
  * - `aborted`: the caller's signal, or `Outbound.close()`
  * - `queued`: it waited too long for other requests of this service; the host
  *   was never contacted
- * - `stalled`: its time ended, but this process hardly listened during it
+ * - `stalled`: its time ended or its connection broke, but this process stood
+ *   still or hardly listened meanwhile
  * - `exhausted`: this machine has no descriptor or memory for a connection
  */
 export type OutboundErrorKind =

@@ -176,8 +176,8 @@ export class HttpConnection {
   }
 
   /**
-   * The error for a kept connection that cannot be reused: a host may send 408
-   * just before it closes an idle connection.
+   * The error for a connection that the host gave up: it may send 408 just
+   * before it closes one on which it waited.
    */
   stale(): OutboundError {
     return this.#broken();

@@ -165,35 +165,32 @@ export class Names {
   /** Holds the slot until the resolver answers, even after the time-out. */
   async #resolve(name: string, slot: Permit): Promise<readonly string[]> {
     const { resolve, timeoutMs, clock } = this.#options;
-    let cancel = () => {};
-    const late = new Promise<never>((_, reject) => {
-      cancel = limitTime(clock, timeoutMs, (stalled) =>
-        reject(
-          new OutboundError(
-            stalled ? "stalled" : "timeout",
-            `The host name ${name} did not resolve within ${
-              duration(timeoutMs)
-            }.`,
-          ),
-        ));
-    });
+    const late = Promise.withResolvers<never>();
+    const limit = limitTime(clock, timeoutMs, (stalled) =>
+      late.reject(
+        new OutboundError(
+          stalled ? "stalled" : "timeout",
+          `The host name ${name} did not resolve within ${
+            duration(timeoutMs)
+          }.`,
+        ),
+      ));
     try {
       const answer = Promise.try(resolve, name);
       const free = () => slot[Symbol.dispose]();
       answer.then(free, free);
-      const found = await Promise.race([answer, late]);
+      const found = await Promise.race([answer, late.promise]);
       if (found.length > 0) return found;
-      throw unresolved(name);
-    } catch (error) {
-      if (error instanceof OutboundError) throw error;
-      throw unresolved(name, error);
+      throw new Error("no address");
+    } catch (cause) {
+      if (cause instanceof OutboundError) throw cause;
+      throw new OutboundError(
+        limit.stoodStill() ? "stalled" : "unresolved",
+        `The host name ${name} does not resolve to an address.`,
+        { cause },
+      );
     } finally {
-      cancel();
+      limit.cancel();
     }
   }
-}
-
-function unresolved(name: string, cause?: unknown): OutboundError {
-  const message = `The host name ${name} does not resolve to an address.`;
-  return new OutboundError("unresolved", message, { cause });
 }

@@ -240,10 +240,10 @@ export class Outbound {
       const lines = this.#headers + headerLines(options.headers ?? {});
       const request = encodeRequest("GET", call.url, lines);
       const { answerMs, timeoutMs } = options;
-      const takeBack = call.limit(answerMs ?? timeoutMs);
-      call.onEnd(takeBack);
+      const limit = call.limit(answerMs ?? timeoutMs);
+      call.onEnd(limit.cancel);
       const { connection, head } = await this.#send(call, "GET", request);
-      takeBack();
+      limit.cancel();
       if (head.status < 300) checkBody(call, head, options.maxBytes);
       return {
         ...answerOf(call, head),
@@ -370,7 +370,10 @@ export class Outbound {
     });
     try {
       const head = await connection.exchange(method, request);
-      if (pooled !== undefined && head.status === 408) throw pooled.stale();
+      // The host waited for a request, on a kept connection or while this
+      // process stood still.
+      const waited = pooled !== undefined || call.stoodStill;
+      if (waited && head.status === 408) throw connection.stale();
       call.phase = "body";
       return { connection, head };
     } catch (error) {
@@ -384,7 +387,7 @@ export class Outbound {
     const { dial = dialTcp, secure = secureTls } = this.#options;
     const { ca, connectTimeoutMs } = this.#options;
     call.phase = "connect";
-    const takeBack = call.limit(connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
+    const limit = call.limit(connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
     try {
       const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
       const { conn, address } = await dialFirst(
@@ -402,7 +405,7 @@ export class Outbound {
     } catch (error) {
       throw connectError(error, url.host);
     } finally {
-      takeBack();
+      limit.cancel();
     }
   }
 
@@ -421,6 +424,8 @@ export class Outbound {
         if (bytes > maxBytes) throw tooLarge(call, maxBytes);
         yield piece;
       }
+      const mayBeCut = head.framing.kind === "close" && call.stoodStill;
+      if (mayBeCut) throw connection.stale();
       complete = true;
     } catch (error) {
       throw call.failure(error);

@@ -1,7 +1,7 @@
 /** One outbound request from its start to its end: clock, abort, clean-up. */
 
 import type { Clock } from "../deps.ts";
-import { limitTime } from "./time_limit.ts";
+import { limitTime, type TimeLimit } from "./time_limit.ts";
 import { duration, OutboundError, type OutboundErrorKind } from "./errors.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
@@ -27,7 +27,7 @@ export class OutboundRequest {
   readonly #abort = new AbortController();
   readonly #cleanUp: ((keep: HttpConnection | undefined) => void)[] = [];
   #started: number;
-  #waiting = true;
+  #limit: TimeLimit | null = null;
   #ended = false;
 
   constructor(url: URL, clock: Clock) {
@@ -48,16 +48,18 @@ export class OutboundRequest {
 
   /** Starts the time limit, once the request has its slots. */
   start(timeoutMs: number): void {
-    this.#waiting = false;
     this.#started = this.#clock.monotonic();
-    this.onEnd(this.limit(timeoutMs));
+    this.#limit = this.limit(timeoutMs);
+    this.onEnd(this.#limit.cancel);
   }
 
-  /**
-   * Times the request out after `ms`; call the returned function to prevent
-   * that.
-   */
-  limit(ms: number): () => void {
+  /** As in `TimeLimit`, since the request started. */
+  get stoodStill(): boolean {
+    return this.#limit?.stoodStill() ?? false;
+  }
+
+  /** Times the request out after `ms`, unless that is cancelled. */
+  limit(ms: number): TimeLimit {
     return limitTime(this.#clock, ms, (stalled) => {
       const what = `${this.url.host} ${LATE[this.phase]}`;
       const kind = stalled ? "stalled" : "timeout";
@@ -72,7 +74,7 @@ export class OutboundRequest {
 
   /** Ends the request if it still waits for a slot. */
   stopWaiting(): void {
-    if (!this.#waiting) return;
+    if (this.#limit !== null) return;
     this.#stop("queued", "The request waited too long for earlier requests.");
   }
 
@@ -110,12 +112,13 @@ export class OutboundRequest {
 
   /**
    * The error to throw for a failure: the reason of the abort, if there was
-   * one.
+   * one. A connection that broke while this process stood still is our fault.
    */
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;
     if (!(real instanceof OutboundError)) return real;
-    return new OutboundError(real.kind, real.message, {
+    const isOurs = real.kind === "reset" && this.stoodStill;
+    return new OutboundError(isOurs ? "stalled" : real.kind, real.message, {
       cause: real.cause,
       address: this.address,
       elapsedMs: this.elapsedMs,

@@ -9,32 +9,48 @@ import type { Clock } from "../deps.ts";
 const SLICE_MS = 250;
 /** A slice that ends later than this after its due time is not counted. */
 const STALL_MS = 100;
+/** A host may give up on a caller that says nothing for this long. */
+const STILL_MS = 3_000;
+
+export interface TimeLimit {
+  cancel: () => void;
+  /**
+   * Whether this thread stood still for seconds since the limit began. What the
+   * host did then, such as closing the connection, is not its fault.
+   */
+  stoodStill: () => boolean;
+}
 
 /**
- * Calls `fn` once after `ms` in which this thread listened, unless the returned
- * function is called before. If as many slices were lost as the limit has, the
- * thread hardly listens at all: `fn` is then called with `stalled`, and the
- * host is not at fault.
+ * Calls `fn` once after `ms` in which this thread listened, unless the limit is
+ * cancelled before. It is called with `stalled`, and the host is not at fault,
+ * if the thread stood still, or hardly listens at all: as many slices were lost
+ * as the limit has.
  */
 export function limitTime(
   clock: Clock,
   ms: number,
   fn: (stalled: boolean) => void,
-): () => void {
+): TimeLimit {
   let left = ms;
   let mayLose = Math.ceil(ms / SLICE_MS);
+  let end = 0;
+  let stood = false;
   let cancel = () => {};
+  // A caller may ask before the late slice has ended.
+  const stoodStill = () => stood ||= clock.monotonic() - end >= STILL_MS;
   const wait = () => {
     const slice = Math.min(left, SLICE_MS);
-    const end = clock.monotonic() + slice;
+    end = clock.monotonic() + slice;
     cancel = clock.after(slice, () => {
       const late = clock.monotonic() - end;
+      stoodStill();
       if (late < STALL_MS) left -= slice + late;
       else if (--mayLose < 0) return fn(true);
       if (left > 0) wait();
-      else fn(false);
+      else fn(stood);
     });
   };
   wait();
-  return () => cancel();
+  return { cancel: () => cancel(), stoodStill };
 }

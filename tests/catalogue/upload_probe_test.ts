@@ -120,6 +120,43 @@ Deno.test("a stall of this process during a HEAD is no fault of the host", async
   assertEquals(heads.values().next().value, { validator: null });
 });
 
+/** Takes one request on each connection, and gives up the first ones. */
+function impatient(how: string, most: number) {
+  const given = Promise.withResolvers<void>();
+  const host = new Host(async (caller) => {
+    const isFirst = host.connections <= most;
+    while (await caller.request() !== null) {
+      if (isFirst) await given.promise;
+      await caller.send(isFirst ? how : EMPTY_200);
+      if (isFirst) return;
+    }
+  });
+  return { host, giveUp: given.resolve };
+}
+
+const GIVING_UP = {
+  "408": "HTTP/1.1 408 Late\r\nConnection: close\r\n\r\n",
+  "the end": "HTTP/1.1 ",
+};
+
+for (const [name, how] of Object.entries(GIVING_UP)) {
+  for (const times of [1, 2]) {
+    Deno.test(`a host that gave up while this process stood still is not at fault: ${name}, ${times} times`, async () => {
+      const { host, giveUp } = impatient(how, times);
+      await using _ = host;
+      using probe = probing(host);
+      await until(() => host.connections === 1);
+      probe.clock.leap(4_000);
+      giveUp();
+      const heads = await probe.heads;
+      assertEquals(imageProblems(probe.document, heads), []);
+      const left = heads.values().filter((head) => head === "not_asked");
+      // It is asked once more.
+      assertEquals([...left].length, times - 1);
+    });
+  }
+}
+
 Deno.test("a HEAD for which this process has hardly any time is 503", async () => {
   await using host = new Host(async (caller) => await caller.gone());
   using probe = probing(host);

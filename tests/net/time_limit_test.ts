@@ -5,8 +5,8 @@ import { TestClock } from "../support/clock.ts";
 function limited(ms: number) {
   const clock = new TestClock();
   const calls: boolean[] = [];
-  const cancel = limitTime(clock, ms, (stalled) => calls.push(stalled));
-  return { clock, cancel, calls };
+  const limit = limitTime(clock, ms, (stalled) => calls.push(stalled));
+  return { clock, calls, ...limit };
 }
 
 Deno.test("limitTime() ends at its time", () => {
@@ -27,9 +27,20 @@ for (const stalledAt of [0, 1_000, 4_900]) {
     clock.advance(5_000 - stalledAt - 1);
     assertEquals(calls, []);
     clock.advance(250);
-    assertEquals(calls, [false]);
+    assertEquals(calls, [true], "it stood still");
   });
 }
+
+Deno.test("limitTime() knows that this thread stood still before its timer runs", () => {
+  const { clock, stoodStill, cancel } = limited(60_000);
+  clock.advance(30_000);
+  assertEquals(stoodStill(), false);
+  cancel();
+  clock.leap(1_000);
+  assertEquals(stoodStill(), false, "a busy second");
+  clock.leap(3_000);
+  assertEquals(stoodStill(), true);
+});
 
 Deno.test("limitTime() counts a slice that is a little late", () => {
   const { clock, calls } = limited(5_000);

@@ -477,8 +477,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "deliveries: a stop is charged to the endpoint",
     file: "webhooks/worker/attempt.ts",
-    from: "error.isOurs || stalls.since(startedAt);",
-    to: "stalls.since(startedAt);",
+    from: "error.isOurs ? INTERRUPTED.error",
+    to: 'error.isOurs && error.kind !== "aborted" ? INTERRUPTED.error',
   },
   {
     name: "deliveries: Retry-After of an endpoint is ignored",

@@ -9,4 +9,6 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [1000696, "endpoints that time out were busy for longer than it waited"],
     [2000831, "an upload was as old as a clock said that had been set"],
     [5001417, "the mark of an image out of memory was lost to the next one"],
+    [6002304, "a host gave up while the process stood still"],
+    [9103707, "an endpoint gave up while the process stood still"],
   ];

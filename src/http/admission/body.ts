@@ -49,7 +49,7 @@ export async function readXmlBody(
   if (request.body === null) return [];
   const arriving = new Arriving(request.body, limit, deps.yieldToIo);
   let late = false;
-  const cancelDeadline = limitTime(deps.clock, BODY_TIMEOUT_MS, () => {
+  const deadline = limitTime(deps.clock, BODY_TIMEOUT_MS, () => {
     late = true;
     arriving.cancel();
   });
@@ -77,7 +77,7 @@ export async function readXmlBody(
       { cause: error },
     );
   } finally {
-    cancelDeadline();
+    deadline.cancel();
   }
 }
 

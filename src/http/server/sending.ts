@@ -242,7 +242,8 @@ class Sending {
   }
 
   #watch(): void {
-    this.#cancelTimer = limitTime(this.#clock, IDLE_MS, () => this.cutOff());
+    const limit = limitTime(this.#clock, IDLE_MS, () => this.cutOff());
+    this.#cancelTimer = limit.cancel;
   }
 
   #end(): void {

@@ -4,10 +4,8 @@
  */
 import type { Clock } from "../../deps.ts";
 import type { Held } from "../../lib/holders.ts";
-import { StallWatch } from "../../jobs/stall_watch.ts";
 import { type Network, Outbound } from "../../net/outbound.ts";
 import { USER_AGENT } from "../../version.ts";
-import type { ImageOutcome } from "../image.ts";
 import type { ImageStore } from "../storage/blob_store.ts";
 import { ImageFetcher } from "./download.ts";
 import { PER_ORIGIN } from "./limits.ts";
@@ -18,8 +16,6 @@ import type {
   ToImageWorker,
 } from "./messages.ts";
 import { ResultBatch } from "./result_batch.ts";
-
-const INTERRUPTED: ImageOutcome = { kind: "interrupted" };
 
 export interface ImageWorkerOptions {
   clock: Clock;
@@ -36,7 +32,6 @@ export class ImageWorker {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   readonly #results: ResultBatch;
-  readonly #stalls: StallWatch;
   #fetcher: ImageFetcher | null = null;
   #store: ImageStore | null = null;
   #outbound: Outbound | null = null;
@@ -48,8 +43,6 @@ export class ImageWorker {
       clock,
       (results) => post({ type: "done", results }),
     );
-    this.#stalls = new StallWatch(clock);
-    this.#stalls.start();
   }
 
   /** What it holds; all zero when it has no job. */
@@ -125,16 +118,9 @@ export class ImageWorker {
 
   async #fetchOne(task: ImageTask): Promise<void> {
     if (this.#fetcher === null) return;
-    const began = this.#options.clock.monotonic();
     try {
-      const fetched = await this.#fetcher.fetch(task, this.#stopping.signal);
-      const { outcome } = fetched;
-      const mayPass = outcome.kind === "failed" && outcome.transient;
-      const interrupted = mayPass && this.#stalls.since(began);
-      this.#results.add({
-        ...fetched,
-        outcome: interrupted ? INTERRUPTED : outcome,
-      });
+      const { signal } = this.#stopping;
+      this.#results.add(await this.#fetcher.fetch(task, signal));
     } catch (error) {
       // Aborted by `stop`: the main thread releases the job.
       if (!this.#stopping.signal.aborted) throw error;
@@ -143,7 +129,6 @@ export class ImageWorker {
 
   async #stop(): Promise<void> {
     this.#stopping.abort();
-    this.#stalls.stop();
     await Promise.allSettled(this.#running);
     this.#outbound?.close();
     this.#results.flush();

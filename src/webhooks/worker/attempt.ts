@@ -1,6 +1,5 @@
 /** One attempt to deliver: signs, sends, and reports the outcome. */
 import type { Clock } from "../../deps.ts";
-import type { StallWatch } from "../../jobs/stall_watch.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
 import { signingSecrets, webhookSignature } from "../webhook.ts";
 import { type Outbound, OutboundError } from "../../net/outbound.ts";
@@ -18,14 +17,13 @@ export interface Sending {
   owner: string;
   outbound: Outbound;
   clock: Clock;
-  stalls: StallWatch;
   /** Aborts the attempt, which then counts as interrupted. */
   signal: AbortSignal;
 }
 
 /** Makes one attempt; every failure is an outcome, not an error. */
 export async function sendPayload(sending: Sending): Promise<Outcome> {
-  const { payload, url, owner, outbound, clock, stalls, signal } = sending;
+  const { payload, url, owner, outbound, clock, signal } = sending;
   const startedAt = clock.monotonic();
   const durationMs = () => Math.round(clock.monotonic() - startedAt);
   try {
@@ -47,10 +45,9 @@ export async function sendPayload(sending: Sending): Promise<Outcome> {
     };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    const interrupted = error.isOurs || stalls.since(startedAt);
     return {
       ...INTERRUPTED,
-      error: interrupted ? INTERRUPTED.error : error.kind,
+      error: error.isOurs ? INTERRUPTED.error : error.kind,
       address: error.address ?? null,
       durationMs: durationMs(),
     };

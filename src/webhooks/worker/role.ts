@@ -4,7 +4,6 @@
  * is held.
  */
 import { Outbound } from "../../net/outbound.ts";
-import { StallWatch } from "../../jobs/stall_watch.ts";
 import type { Services } from "../../services.ts";
 import { Signal } from "../../jobs/signals.ts";
 import { outageOf, type Sql, type Tx } from "../../database/db.ts";
@@ -66,7 +65,6 @@ export class WebhookRole implements BackgroundRole {
   readonly #services: RoleServices;
   readonly #outbound: Outbound;
   readonly #loop: Loop;
-  readonly #stalls: StallWatch;
   readonly #inFlight: InFlight;
   readonly #sending = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
@@ -81,7 +79,6 @@ export class WebhookRole implements BackgroundRole {
     const { config, deps, signals, network } = services;
     this.#services = services;
     this.#leasesLeft = !shared;
-    this.#stalls = new StallWatch(deps.clock);
     this.#inFlight = new InFlight(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
@@ -100,7 +97,6 @@ export class WebhookRole implements BackgroundRole {
   }
 
   start(): void {
-    this.#stalls.start();
     this.#loop.start();
   }
 
@@ -117,7 +113,6 @@ export class WebhookRole implements BackgroundRole {
     await Promise.all(this.#sending);
     cancel();
     this.#outbound.close();
-    this.#stalls.stop();
   }
 
   /** Its claimed deliveries are sent again when their leases have ended. */
@@ -125,7 +120,6 @@ export class WebhookRole implements BackgroundRole {
     this.#aborting.abort();
     void this.#loop.stop();
     this.#outbound.close();
-    this.#stalls.stop();
     return Promise.resolve();
   }
 
@@ -309,7 +303,6 @@ export class WebhookRole implements BackgroundRole {
       owner: flight.sellerId,
       outbound: this.#outbound,
       clock: deps.clock,
-      stalls: this.#stalls,
       signal: this.#aborting.signal,
     });
     const endedAt = deps.clock.monotonic();
