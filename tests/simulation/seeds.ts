@@ -11,4 +11,5 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [5001417, "the mark of an image out of memory was lost to the next one"],
     [6002304, "a host gave up while the process stood still"],
     [9103707, "an endpoint gave up while the process stood still"],
+    [9105828, "a start released what another process had just claimed"],
   ];

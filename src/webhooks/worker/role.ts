@@ -68,8 +68,12 @@ export class WebhookRole implements BackgroundRole {
   readonly #inFlight: InFlight;
   readonly #sending = new Set<Promise<void>>();
   readonly #aborting = new AbortController();
-  /** Leases of a former process may be left. */
-  #leasesLeft: boolean;
+  /**
+   * Leases that end by then (Unix milliseconds) were made before this role, by
+   * a former process; 0 once they are released. One that runs beside this one
+   * on the same folder has later ones.
+   */
+  #leftUntil: number;
   #progress = 0;
 
   constructor(
@@ -78,7 +82,7 @@ export class WebhookRole implements BackgroundRole {
   ) {
     const { config, deps, signals, network } = services;
     this.#services = services;
-    this.#leasesLeft = !shared;
+    this.#leftUntil = shared ? 0 : deps.clock.now() + LEASE_MS;
     this.#inFlight = new InFlight(deps.clock);
     this.#outbound = new Outbound({
       allowPrivate: config.allowPrivate,
@@ -157,7 +161,7 @@ export class WebhookRole implements BackgroundRole {
       this.#progress++;
       return 0;
     }
-    this.#leasesLeft = false;
+    this.#leftUntil = 0;
     await this.#services.deps.maybe?.("deliveries looked at");
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const shares = this.#inFlight.shares(due);
@@ -172,11 +176,13 @@ export class WebhookRole implements BackgroundRole {
   }
 
   async #look(sql: Sql, now: number) {
-    // If no other process uses the database, all leases at the start belong to
-    // former processes.
-    const endedBy = this.#leasesLeft ? Infinity : now;
     return {
-      ended: await expired(sql, DELIVERIES, endedBy, EXPIRED),
+      ended: await expired(
+        sql,
+        DELIVERIES,
+        Math.max(now, this.#leftUntil),
+        EXPIRED,
+      ),
       heads: await queueHeads(sql, now + LOOK_MS),
     };
   }

@@ -62,6 +62,18 @@ bothEngines.test("a start releases the leases of the former process, and keeps t
   );
 });
 
+bothEngines.test("a start leaves alone what another process has claimed since", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  const role = bench.role();
+  bench.clock.advance(1);
+  const event = await bench.emit("order-1");
+  await claimAndDie(bench);
+  role.start();
+  await bench.delivery(await bench.emit("order-2"), "delivered");
+  assertEquals((await bench.delivery(event, "sending")).attempts, 1);
+});
+
 bothEngines.test("beside other processes a lease is waited for", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
