@@ -12,6 +12,7 @@ import {
   inLists,
   marks,
   type Param,
+  query,
   type Tx,
 } from "../database/db.ts";
 
@@ -96,12 +97,10 @@ async function setChange(
 ): Promise<void> {
   const ids = products.map(({ id }) => id);
   for (const list of inLists(ids)) {
-    await tx.lock(
-      `SELECT 1 FROM products
-       WHERE seller_no = ? AND id IN (${marks(list.length)})
-       ORDER BY sku FOR UPDATE`,
-      [sellerNo, ...list],
-    );
+    const lock = `SELECT 1 FROM products
+      WHERE seller_no = ? AND id IN (${marks(list.length)})
+      ORDER BY sku FOR UPDATE`;
+    await tx.runMany({ sqlite: "", postgres: lock }, [[sellerNo, ...list]]);
   }
   await tx.runMany(
     "UPDATE products SET change_no = ? WHERE seller_no = ? AND id = ?",
@@ -132,8 +131,11 @@ export const REST = "SELECT 1 FROM changed_images LIMIT 1";
 export async function touchRest(tx: Tx): Promise<number> {
   const { number } = await takeChange(tx);
   const rest = await tx.get<{ no: number; image: string; product: string }>(
-    `SELECT seller_no AS no, image_id AS image, product_id AS product
-     FROM changed_images ORDER BY seller_no, image_id LIMIT 1 /* FOR UPDATE */`,
+    query(({ lock }) =>
+      `SELECT seller_no AS no, image_id AS image, product_id AS product
+       FROM changed_images ORDER BY seller_no, image_id LIMIT 1
+       ${lock("FOR UPDATE")}`
+    ),
   );
   if (rest === undefined) return 0;
   const { no, image, product } = rest;
@@ -145,15 +147,15 @@ export async function touchRest(tx: Tx): Promise<number> {
   );
   await setChange(tx, no, number, products);
   if (products.length < TOUCH_LIMIT) {
-    await tx.exec(
+    await tx.runMany(
       "DELETE FROM changed_images WHERE seller_no = ? AND image_id = ?",
-      [no, image],
+      [[no, image]],
     );
   } else {
-    await tx.exec(
+    await tx.runMany(
       `UPDATE changed_images SET product_id = ?
        WHERE seller_no = ? AND image_id = ?`,
-      [products[products.length - 1].id, no, image],
+      [[products[products.length - 1].id, no, image]],
     );
   }
   return products.length;

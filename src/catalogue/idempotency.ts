@@ -1,6 +1,6 @@
 /** Requests that are carried out once, however often they are sent. */
 import { createHash } from "node:crypto";
-import type { Sql, Tx } from "../database/db.ts";
+import { query, type Sql, type Tx } from "../database/db.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
@@ -129,25 +129,27 @@ export async function useKey(
   { key, hash }: KeyUse,
 ): Promise<void> {
   const now = tx.now();
-  await tx.exec(
+  await tx.runMany(
     `DELETE FROM idempotency_keys
      WHERE seller_no = ? AND key = ? AND expires_at <= ?`,
-    [sellerNo, key, now],
+    [[sellerNo, key, now]],
   );
-  await tx.exec(
+  await tx.runMany(
     `INSERT INTO idempotency_keys
        (seller_no, key, request_hash, transaction_id, expires_at)
      VALUES (?, ?, ?, ?, ?)`,
-    [sellerNo, key, hash, transactionId, now + KEY_LIFETIME_MS],
+    [[sellerNo, key, hash, transactionId, now + KEY_LIFETIME_MS]],
   );
 }
 
 /** Forgets some keys that have expired; returns how many. */
 export function forgetExpiredKeys(tx: Tx, now: number): Promise<number> {
   return tx.run(
-    `DELETE FROM idempotency_keys WHERE (seller_no, key) IN (
-       SELECT seller_no, key FROM idempotency_keys WHERE expires_at <= ?
-       ORDER BY expires_at LIMIT 500 /* FOR UPDATE SKIP LOCKED */)`,
+    query(({ lock }) =>
+      `DELETE FROM idempotency_keys WHERE (seller_no, key) IN (
+         SELECT seller_no, key FROM idempotency_keys WHERE expires_at <= ?
+         ORDER BY expires_at LIMIT 500 ${lock("FOR UPDATE SKIP LOCKED")})`
+    ),
     [now],
   );
 }

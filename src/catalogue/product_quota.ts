@@ -24,9 +24,7 @@ export function hasLittleRoom(
 
 /** Waits for other uploads with new products of the seller. */
 export function lockProductQuota(tx: Tx, sellerNo: number): Promise<void> {
-  return tx.lock("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", [
-    `products of ${sellerNo}`,
-  ]);
+  return tx.lock(`products of ${sellerNo}`);
 }
 
 /**

@@ -32,6 +32,8 @@ import {
   inLists,
   marks,
   type Param,
+  type Query,
+  query,
   type Sql,
   type Tx,
 } from "../database/db.ts";
@@ -62,10 +64,7 @@ export async function waitForSkus(
 ): Promise<void> {
   if (skus.length === 0) return;
   const first = skus.reduce((one, other) => one < other ? one : other);
-  await tx.lock("SELECT pg_advisory_xact_lock(hashtextextended(?, ?))", [
-    first,
-    sellerNo,
-  ]);
+  await tx.lock(`${sellerNo} ${first}`);
 }
 
 /**
@@ -89,26 +88,42 @@ export async function findProducts(
     }
   }
   if (conditions.length === 0) return [];
-  const rows = await sql.all<ProductRow>(
-    `${SELECT} WHERE ${conditions.join(" OR ")}
-     /* ORDER BY sku FOR UPDATE */`,
-    params,
+  const of = conditions.join(" OR ");
+  const isOneList = conditions.length === 1 && skus.length > 0;
+  const select = query(({ engine, lock }) =>
+    isOneList && engine === "postgres"
+      ? oneByOne(params.length - 1, lock("FOR UPDATE"))
+      : `${SELECT} WHERE ${of} ${lock("ORDER BY sku FOR UPDATE")}`
   );
+  const rows = await sql.all<ProductRow>(select, params);
   return rows.map(toProduct);
+}
+
+/**
+ * Looks the products of `n` SKUs up one after the other: with old statistics
+ * PostgreSQL takes the products of a growing seller for few, and would read all
+ * of them.
+ */
+function oneByOne(n: number, lock: string): string {
+  const keys = Array.from({ length: n }, (_, i) => `($${i + 2}::text)`);
+  return `SELECT product.* FROM (VALUES ${keys.join(", ")}) AS wanted (sku)
+    CROSS JOIN LATERAL (${SELECT} WHERE seller_no = $1 AND sku = wanted.sku
+      LIMIT 1 ${lock}) AS product`;
 }
 
 /** How one product of a seller is looked up. */
 interface Lookup {
-  bySku: string;
-  byId: string;
+  bySku: Query;
+  byId: Query;
 }
 
 function lookup(columns: readonly Column[]): Lookup {
-  const select = `SELECT ${columns.join(", ")} FROM products`;
-  return {
-    bySku: `${select} WHERE seller_no = ? AND sku = ? /* FOR UPDATE */`,
-    byId: `${select} WHERE seller_no = ? AND id = ? /* FOR UPDATE */`,
-  };
+  const by = (column: string) =>
+    query(({ lock }) =>
+      `SELECT ${columns.join(", ")} FROM products
+       WHERE seller_no = ? AND ${column} = ? ${lock("FOR UPDATE")}`
+    );
+  return { bySku: by("sku"), byId: by("id") };
 }
 
 const WHOLE = lookup(COLUMNS);
@@ -161,7 +176,7 @@ async function findOne(
   sellerNo: number,
   skuOrId: string,
 ): Promise<Product | null> {
-  const found = (query: string, key: string) =>
+  const found = (query: Query, key: string) =>
     sql.get<ProductRow>(query, [sellerNo, key]);
   let row = await found(bySku, skuOrId);
   const id = row === undefined ? readId(skuOrId) : null;
@@ -223,7 +238,7 @@ export async function writeProduct(
   const is = valuesOf(after);
   const update = updateOf(valuesOf(before), is);
   const updated = { place: 0, before, is };
-  await tx.exec(update.sql, updateValues(update, no, updated, change));
+  await tx.runMany(update.sql, [updateValues(update, no, updated, change)]);
 }
 
 function bySku({ after: one }: Created, { after: other }: Created): number {

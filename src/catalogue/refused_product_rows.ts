@@ -28,10 +28,10 @@ export async function insertRefusedProducts(
   const kept = rows.reduce((sum, [, , , json]) => sum + json.length, bytes);
   const keptBytes = Math.max(kept, LEAST_KEPT_BYTES);
   await makeRoom(tx, sellerNo, limit - keptBytes);
-  await tx.exec(
+  await tx.runMany(
     `INSERT INTO refused_documents (seller_no, transaction_id, bytes, kept_bytes)
      VALUES (?, ?, ?, ?)`,
-    [sellerNo, transactionId, bytes, keptBytes],
+    [[sellerNo, transactionId, bytes, keptBytes]],
   );
   await tx.runMany(
     `INSERT INTO refused_products (seller_no, transaction_id, product, details,
@@ -65,10 +65,10 @@ async function makeRoom(
        WHERE seller_no = ? ORDER BY transaction_id LIMIT 1`,
       [sellerNo],
     );
-    await tx.exec(
+    await tx.runMany(
       `DELETE FROM refused_documents
        WHERE seller_no = ? AND transaction_id = ?`,
-      [sellerNo, oldest!.transaction_id],
+      [[sellerNo, oldest!.transaction_id]],
     );
     kept -= oldest!.kept_bytes;
   }

@@ -1,5 +1,5 @@
 /** Deletes old rows of the catalogue: jobs of `operations/maintenance.ts`. */
-import { inLists, MAINTENANCE, marks, type Tx } from "../database/db.ts";
+import { inLists, MAINTENANCE, marks, query, type Tx } from "../database/db.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -40,9 +40,11 @@ async function deleteOldTransactions(
   before: number,
 ): Promise<number> {
   const old = await tx.all<TransactionKey>(
-    `SELECT seller_no AS "sellerNo", id AS "transactionId"
-     FROM transactions WHERE finished_at <= ?
-     ORDER BY finished_at LIMIT ? /* FOR UPDATE SKIP LOCKED */`,
+    query(({ lock }) =>
+      `SELECT seller_no AS "sellerNo", id AS "transactionId"
+       FROM transactions WHERE finished_at <= ?
+       ORDER BY finished_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")}`
+    ),
     [before, SWEEP_TRANSACTIONS],
   );
   if (old.length === 0) return 0;

@@ -38,10 +38,10 @@ export async function insertTransaction(
     ...PRODUCT_COLUMNS.map(([name]) => products[name as ProductResult]),
     ...IMAGE_COLUMNS.map(([name]) => images[name as keyof ImageCounts]),
   ];
-  await tx.exec(
+  await tx.runMany(
     `INSERT INTO transactions (seller_no, results, ${OWN}, ${COUNTS})
      VALUES (${marks(values.length)})`,
-    values,
+    [values],
   );
 }
 

@@ -1,6 +1,6 @@
 /** Rows of `undo_records`: what the undo of a transaction needs. */
 import { DAY_MS } from "../lib/durations.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { query, type Sql, type Tx } from "../database/db.ts";
 import type { RowChange } from "./product_rows.ts";
 import type { TransactionKey } from "./transaction.ts";
 import { packUndo, type UndoStep, unpackUndo } from "./undo_record.ts";
@@ -19,10 +19,10 @@ export async function keepUndo(
   changes: ReadonlyMap<number, RowChange>,
 ): Promise<void> {
   if (changes.size === 0) return;
-  await tx.exec(
+  await tx.runMany(
     `INSERT INTO undo_records (seller_no, transaction_id, created_at, record)
      VALUES (?, ?, ?, ?)`,
-    [sellerNo, transactionId, now, packUndo(changes)],
+    [[sellerNo, transactionId, now, packUndo(changes)]],
   );
 }
 
@@ -63,9 +63,12 @@ export function undoableSince(now: number, days: number): number {
 /** Deletes some of the records before `keptSince`; returns how many. */
 export function deleteOldUndo(tx: Tx, keptSince: number): Promise<number> {
   return tx.run(
-    `DELETE FROM undo_records WHERE (seller_no, transaction_id) IN (
-       SELECT seller_no, transaction_id FROM undo_records WHERE created_at <= ?
-       ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
+    query(({ lock }) =>
+      `DELETE FROM undo_records WHERE (seller_no, transaction_id) IN (
+         SELECT seller_no, transaction_id FROM undo_records
+         WHERE created_at <= ?
+         ORDER BY created_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})`
+    ),
     [keptSince, SWEEP_RECORDS],
   );
 }

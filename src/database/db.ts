@@ -9,6 +9,57 @@
  */
 
 import type { Holder } from "../lib/holders.ts";
+import type { Engine } from "./table.ts";
+
+/** A query; for each engine where some of its words differ. */
+export type Query = string | EngineQuery;
+
+/** What each engine runs; nothing where it is empty. */
+export interface EngineQuery {
+  sqlite: string;
+  postgres: string;
+  /** In a read on PostgreSQL, which locks nothing. */
+  postgresRead?: string;
+}
+
+/** What an engine runs. */
+export function textOf(query: Query, engine: Engine): string {
+  return typeof query === "string" ? query : query[engine];
+}
+
+/** What the engines say differently. */
+export interface Words {
+  engine: Engine;
+  /**
+   * Locks the rows that a SELECT finds, such as `FOR UPDATE`; nothing on an
+   * engine with one writer, and in a read.
+   */
+  lock(clause: string): string;
+  /**
+   * One of 16 numbers for each connection: counters that many writes change have
+   * a row for each, so that no write waits for another.
+   */
+  shard: string;
+}
+
+const NO_LOCK = () => "";
+const SHARD = "pg_backend_pid() % 16";
+const SQLITE: Words = { engine: "sqlite", lock: NO_LOCK, shard: "0" };
+const POSTGRES: Words = {
+  engine: "postgres",
+  lock: (clause) => clause,
+  shard: SHARD,
+};
+const POSTGRES_READ: Words = { ...POSTGRES, lock: NO_LOCK };
+
+/** Writes a query in the words of each engine. */
+export function query(write: (words: Words) => string): EngineQuery {
+  return {
+    sqlite: write(SQLITE),
+    postgres: write(POSTGRES),
+    postgresRead: write(POSTGRES_READ),
+  };
+}
 
 /** Parameter values. A boolean is 0 or 1, a time is integer milliseconds. */
 export type Param = string | number | bigint | Uint8Array | null;
@@ -17,10 +68,10 @@ export type Row = Record<string, unknown>;
 /** Reads. Inside `Db.read` all reads see one snapshot. */
 export interface Sql {
   /** All rows, as objects with a property for each column. */
-  all<T = Row>(sql: string, params?: readonly Param[]): Promise<T[]>;
+  all<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */
   get<T = Row>(
-    sql: string,
+    query: Query,
     params?: readonly Param[],
   ): Promise<T | undefined>;
   changeHorizon(): Promise<ChangeHorizon>;
@@ -32,12 +83,6 @@ export interface ChangeHorizon {
   below: number;
   /** The next number; greater than `below` while a change is in progress. */
   next: number;
-}
-
-/** The result of a statement; known from the commit on. */
-export interface Later {
-  /** How many rows it changed. */
-  changed: number;
 }
 
 /** A place in the order of change of the catalogue. */
@@ -54,23 +99,22 @@ export interface Tx extends Sql {
    * commits is known and nobody waits for a lock.
    */
   readonly isOnlyWriter: boolean;
-  /** Runs one statement; returns how many rows it changed. */
-  run(sql: string, params?: readonly Param[]): Promise<number>;
   /**
-   * Locks rows by a SELECT with a lock, in its order; nothing on an engine with
-   * one writer. Fails as `exec`.
+   * Runs one statement; returns how many rows it changed. The result need not be
+   * awaited: the statement is part of the write, and may be awaited after it.
    */
-  lock(sql: string, params?: readonly Param[]): Promise<void>;
+  run(query: Query, params?: readonly Param[]): Promise<number>;
   /**
-   * Runs a statement whose result nobody needs. On an engine that is reached
-   * over a network it does not wait for the answer: an error may come from a
-   * later call, or from the commit.
+   * Runs a statement for each row of parameters, in order. On an engine that is
+   * reached over a network it does not wait for the answer: an error may come
+   * from a later call, or from the commit.
    */
-  exec(sql: string, params?: readonly Param[]): Promise<void>;
-  /** `exec` of a statement whose count of rows is needed after the commit. */
-  runLater(sql: string, params?: readonly Param[]): Promise<Later>;
-  /** `exec` for each row of parameters, in order. */
-  runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void>;
+  runMany(query: Query, rows: readonly (readonly Param[])[]): Promise<void>;
+  /**
+   * Waits for the lock of this name, which the transaction then holds; nothing
+   * on an engine with one writer. Otherwise as `runMany`.
+   */
+  lock(name: string): Promise<void>;
   /**
    * The result of `make`, which is called once for all writes of a commit, and
    * again by the next write if it fails.
@@ -182,8 +226,7 @@ export interface Db extends Holder {
    * except that heavy ones may be overtaken. With several writers the isolation
    * is READ COMMITTED: another write may change what one has read before it
    * commits, unless both have the same `order` or the row is locked: by an
-   * UPDATE, or by a SELECT that ends in `FOR UPDATE` or `FOR SHARE`, written as a
-   * comment (`dialect.ts`). A SELECT that waits for a row which then no longer fits
+   * UPDATE, or by a SELECT with `lock` (`Words`). A SELECT that waits for a row which then no longer fits
    * leaves it out, and does not see the row that fits instead: where that counts,
    * it is made again. A row that is not there cannot be locked: an INSERT
    * that meets another one at a unique index makes the write run again. Rows are
@@ -279,20 +322,6 @@ export function closed(): DbError {
 /** The error of a statement after the end of its transaction. */
 export function ended(): DbError {
   return new DbError("other", "The transaction has ended.");
-}
-
-/**
- * The results of reads that were begun together, so that they share a round
- * trip. Throws the error of the first one that failed, when all are over.
- */
-export async function together<T extends readonly unknown[]>(
-  ...reads: { [K in keyof T]: Promise<T[K]> }
-): Promise<T> {
-  const results = await Promise.allSettled(reads);
-  return results.map((result) => {
-    if (result.status === "rejected") throw result.reason;
-    return result.value;
-  }) as unknown as T;
 }
 
 /** `?, ?, ?` for an IN list of `n` values. */

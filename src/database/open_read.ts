@@ -4,6 +4,7 @@ import {
   DbError,
   ended,
   type Param,
+  type Query,
   type ReadOptions,
   type Sql,
 } from "./db.ts";
@@ -35,13 +36,16 @@ class OpenRead implements Sql {
   }
 
   // deno-lint-ignore require-await -- it rejects instead of throwing
-  async all<T>(sql: string, params?: readonly Param[]): Promise<T[]> {
-    return this.#next().all<T>(sql, params);
+  async all<T>(query: Query, params?: readonly Param[]): Promise<T[]> {
+    return this.#next().all<T>(query, params);
   }
 
   // deno-lint-ignore require-await
-  async get<T>(sql: string, params?: readonly Param[]): Promise<T | undefined> {
-    return this.#next().get<T>(sql, params);
+  async get<T>(
+    query: Query,
+    params?: readonly Param[],
+  ): Promise<T | undefined> {
+    return this.#next().get<T>(query, params);
   }
 
   // deno-lint-ignore require-await

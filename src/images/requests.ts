@@ -5,7 +5,7 @@
  */
 import { originsOf } from "../lib/url.ts";
 import { type ImageState, urlKey } from "./image.ts";
-import { inLists, marks, type Sql, together, type Tx } from "../database/db.ts";
+import { inLists, marks, type Sql, type Tx } from "../database/db.ts";
 import type { Seller } from "../sellers/seller.ts";
 
 /** One distinct URL of a transaction. */
@@ -76,7 +76,7 @@ export async function takeImages(
   images.sort((a, b) => a.key < b.key ? -1 : 1);
   const at = tx.now();
   // Both are sent before anything that the caller sends next.
-  const [, rows] = await together(
+  const [, rows] = await Promise.all([
     tx.runMany(
       TAKE,
       images.map(({ id, key, url, origin }) => [
@@ -89,7 +89,7 @@ export async function takeImages(
       ]),
     ),
     takenRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
-  );
+  ]);
   const byKey = new Map(rows.map((row) => [row.url_key, row]));
   return new Map(images.map(({ key, url }) => [url, byKey.get(key)!]));
 }
@@ -106,8 +106,8 @@ async function takenRows(
   column: "id" | "url_key",
   values: readonly string[],
 ): Promise<TakenImage[]> {
-  const lists = await together(
-    ...inLists(values).map((list) =>
+  const lists = await Promise.all(
+    inLists(values).map((list) =>
       tx.all<TakenImage>(
         `SELECT ${ASKED}, url_key, sha256, validator FROM images
          WHERE seller_no = ? AND ${column} IN (${marks(list.length)})`,

@@ -11,7 +11,7 @@
  * servers.
  */
 import { LEASE_MS } from "./lease.ts";
-import { type Db, MAINTENANCE, type Param, together } from "../database/db.ts";
+import { type Db, MAINTENANCE, type Param, query } from "../database/db.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { untilNone } from "./periodic_jobs.ts";
@@ -81,12 +81,14 @@ export function claim<T>(
   { set = "", returning }: { set?: string; returning: string },
 ): Promise<T[]> {
   return tx.all<T>(
-    `UPDATE ${table} SET due_at = NULL, lease_id = ?, lease_until = ?${set}
-     WHERE seller_no = ? AND id IN (
-       SELECT id FROM ${table}
-       WHERE seller_no = ? AND ${WAITING} AND ${of}
-       ORDER BY due_at, id LIMIT ? /* FOR UPDATE SKIP LOCKED */)
-     RETURNING ${returning}`,
+    query(({ lock }) =>
+      `UPDATE ${table} SET due_at = NULL, lease_id = ?, lease_until = ?${set}
+       WHERE seller_no = ? AND id IN (
+         SELECT id FROM ${table}
+         WHERE seller_no = ? AND ${WAITING} AND ${of}
+         ORDER BY due_at, id LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})
+       RETURNING ${returning}`
+    ),
     [lease, until, sellerNo, sellerNo, ...params, limit],
   );
 }
@@ -191,13 +193,13 @@ export function bySeller<T extends { sellerNo: number }>(
   return Map.groupBy(rows, ({ sellerNo }) => sellerNo);
 }
 
-/** Writes what belongs to each seller; throws when all writes are over. */
+/** Writes what belongs to each seller. */
 export function eachSeller<T extends { sellerNo: number }, R>(
   rows: Iterable<T>,
   write: (sellerNo: number, rows: T[]) => Promise<R>,
 ): Promise<R[]> {
-  return together(
-    ...Array.from(bySeller(rows), ([sellerNo, own]) => write(sellerNo, own)),
+  return Promise.all(
+    Array.from(bySeller(rows), ([sellerNo, own]) => write(sellerNo, own)),
   );
 }
 
@@ -239,9 +241,11 @@ export function correctTimes(
   const soon = now + CLOCK_SLACK_MS;
   const correct = (tx: Tx, column: string, of: string, params: Param[]) =>
     tx.run(
-      `UPDATE ${table} SET ${column} = ? WHERE (seller_no, id) IN (
-         SELECT seller_no, id FROM ${table} WHERE ${column} > ? AND ${of}
-         LIMIT ${ROWS} /* FOR UPDATE SKIP LOCKED */)`,
+      query(({ lock }) =>
+        `UPDATE ${table} SET ${column} = ? WHERE (seller_no, id) IN (
+           SELECT seller_no, id FROM ${table} WHERE ${column} > ? AND ${of}
+           LIMIT ${ROWS} ${lock("FOR UPDATE SKIP LOCKED")})`
+      ),
       [now, soon, ...params],
     );
   const putOff = `(${neverPutOff} OR due_at > ?)`;

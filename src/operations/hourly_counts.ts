@@ -1,5 +1,5 @@
 /** Counts of each hour, for the operator. */
-import { MAINTENANCE, type Sql, type Tx } from "../database/db.ts";
+import { MAINTENANCE, query, type Sql, type Tx } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 
@@ -21,6 +21,11 @@ export interface Hour {
   counts: Record<HourlyCount, number>;
 }
 
+const COUNT = query(({ shard }) =>
+  `INSERT INTO hourly_counts (hour, name, shard, n) VALUES (?, ?, ${shard}, ?)
+   ON CONFLICT (hour, name, shard) DO UPDATE SET n = hourly_counts.n + excluded.n`
+);
+
 /** Adds `n` to the count of the hour of `at` (Unix milliseconds). */
 export async function countInHour(
   tx: Tx,
@@ -29,12 +34,7 @@ export async function countInHour(
   n = 1,
 ): Promise<void> {
   if (n === 0) return;
-  await tx.exec(
-    `INSERT INTO hourly_counts (hour, name, shard, n)
-     VALUES (?, ?, 0 /* SHARD */, ?)
-     ON CONFLICT (hour, name, shard) DO UPDATE SET n = hourly_counts.n + excluded.n`,
-    [Math.floor(at / HOUR_MS), name, n],
-  );
+  await tx.runMany(COUNT, [[Math.floor(at / HOUR_MS), name, n]]);
 }
 
 /**

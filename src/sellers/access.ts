@@ -1,5 +1,5 @@
 /** Whether a seller may use the service. */
-import type { Sql } from "../database/db.ts";
+import { query, type Sql } from "../database/db.ts";
 import { ServiceError } from "../lib/errors.ts";
 import type { Caller, SellerStatus } from "./seller.ts";
 
@@ -29,6 +29,13 @@ export async function requireActive(sql: Sql, caller: Caller): Promise<void> {
   if (inactive !== null) throw inactive;
 }
 
+const STATUS = query(({ lock }) =>
+  `SELECT status FROM sellers
+   WHERE id = ? AND status <> 'removed' AND EXISTS (
+     SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)
+   ${lock("FOR KEY SHARE")}`
+);
+
 /**
  * Checks again in the write of a long request, during which the operator may
  * have revoked the key or removed the seller (401), or suspended it (403). The
@@ -39,10 +46,7 @@ export async function whyInactive(
   { id, keyId }: Caller,
 ): Promise<ServiceError | null> {
   const seller = await sql.get<{ status: SellerStatus }>(
-    `SELECT status FROM sellers
-     WHERE id = ? AND status <> 'removed' AND EXISTS (
-       SELECT 1 FROM api_keys WHERE api_keys.id = ? AND revoked_at IS NULL)
-     /* FOR KEY SHARE */`,
+    STATUS,
     [id, keyId],
   );
   if (seller === undefined) return unauthorized();

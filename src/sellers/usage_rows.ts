@@ -5,7 +5,13 @@
  * that uploads of a seller do not wait for each other; bytes of images have one,
  * which a decision locks.
  */
-import type { Sql, Tx } from "../database/db.ts";
+import {
+  type Query,
+  query,
+  type Sql,
+  type Tx,
+  type Words,
+} from "../database/db.ts";
 
 /** Limited resources, each with the column that overrides the limit. */
 const OVERRIDES = {
@@ -45,17 +51,18 @@ export function usedOf(resource: Resource): string {
         WHERE seller_no = sellers.seller_no AND resource = '${resource}'), 0)`;
 }
 
-/** The row that a write changes. */
-const SHARDS: Record<Resource, string> = {
-  products: "0 /* SHARD */",
-  image_bytes: "0",
+const insert = (resource: Resource, shardOf: (words: Words) => string) =>
+  query((words) =>
+    `INSERT INTO seller_usage (seller_no, resource, shard, used)
+     VALUES (?, '${resource}', ${shardOf(words)}, ?)
+     ON CONFLICT (seller_no, resource, shard)
+       DO UPDATE SET used = seller_usage.used + excluded.used`
+  );
+const INSERT: Record<Resource, Query> = {
+  products: insert("products", ({ shard }) => shard),
+  // One row, so that it can be locked.
+  image_bytes: insert("image_bytes", () => "0"),
 };
-
-const INSERT = (resource: Resource) =>
-  `INSERT INTO seller_usage (seller_no, resource, shard, used)
-   VALUES (?, '${resource}', ${SHARDS[resource]}, ?)
-   ON CONFLICT (seller_no, resource, shard)
-     DO UPDATE SET used = seller_usage.used + excluded.used`;
 
 /** Adds an amount, which may be negative, to the usage of a seller. */
 export async function addUsage(
@@ -64,7 +71,7 @@ export async function addUsage(
   resource: Resource,
   amount: number,
 ): Promise<void> {
-  if (amount !== 0) await tx.exec(INSERT(resource), [sellerNo, amount]);
+  if (amount !== 0) await tx.runMany(INSERT[resource], [[sellerNo, amount]]);
 }
 
 /**
@@ -76,5 +83,5 @@ export async function lockUsage(
   sellerNo: number,
   resource: "image_bytes",
 ): Promise<void> {
-  await tx.exec(INSERT(resource), [sellerNo, 0]);
+  await tx.runMany(INSERT[resource], [[sellerNo, 0]]);
 }

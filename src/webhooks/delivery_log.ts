@@ -6,7 +6,7 @@ import {
   TRANSITIONS,
 } from "./webhook.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
-import { inLists, marks, type Sql, type Tx } from "../database/db.ts";
+import { inLists, marks, query, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
 import { type DeliveryKey, queueAnew, queueHeads } from "./rows/queue.ts";
@@ -242,12 +242,14 @@ export async function replayDelivery(
   now: number,
 ): Promise<Replay> {
   const webhook = await tx.get<{ id: string; disabledAt: number | null }>(
-    `SELECT webhooks.id, webhooks.disabled_at AS "disabledAt"
-     FROM deliveries JOIN webhooks
-       ON webhooks.seller_no = deliveries.seller_no
-       AND webhooks.trigger_name = deliveries.trigger_name
-     WHERE deliveries.seller_no = ? AND deliveries.id = ?
-     /* FOR SHARE OF webhooks */`,
+    query(({ lock }) =>
+      `SELECT webhooks.id, webhooks.disabled_at AS "disabledAt"
+       FROM deliveries JOIN webhooks
+         ON webhooks.seller_no = deliveries.seller_no
+         AND webhooks.trigger_name = deliveries.trigger_name
+       WHERE deliveries.seller_no = ? AND deliveries.id = ?
+       ${lock("FOR SHARE OF webhooks")}`
+    ),
     [key.sellerNo, key.id],
   );
   if (webhook === undefined) return "no_webhook";
@@ -303,10 +305,12 @@ export async function sweepDeliveries(
 ): Promise<number> {
   for (const [state, times] of Object.entries(RETENTION)) {
     const old = await tx.all<DeliveryKey & { eventId: string }>(
-      `SELECT seller_no AS "sellerNo", id, event_id AS "eventId"
-       FROM deliveries
-       WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?
-       /* FOR UPDATE SKIP LOCKED */`,
+      query(({ lock }) =>
+        `SELECT seller_no AS "sellerNo", id, event_id AS "eventId"
+         FROM deliveries
+         WHERE state = ? AND settled_at <= ? ORDER BY settled_at LIMIT ?
+         ${lock("FOR UPDATE SKIP LOCKED")}`
+      ),
       [state, now - times * keptMs, SWEEP_ROWS],
     );
     if (old.length === 0) continue;
@@ -324,10 +328,12 @@ export async function sweepDeliveries(
   }
   // Events without a webhook are kept as long as delivered ones.
   return tx.run(
-    `UPDATE events SET body = NULL WHERE (seller_no, id) IN (
-       SELECT seller_no, id FROM events
-       WHERE delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?
-       ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
+    query(({ lock }) =>
+      `UPDATE events SET body = NULL WHERE (seller_no, id) IN (
+         SELECT seller_no, id FROM events
+         WHERE delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?
+         ORDER BY created_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})`
+    ),
     [now - keptMs, SWEEP_ROWS],
   );
 }

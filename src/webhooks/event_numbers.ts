@@ -35,24 +35,28 @@ const NUMBER = `UPDATE events SET event_no = numbered.n
     AS numbered
   WHERE seller_no = numbered.owner AND id = numbered.event_id RETURNING event_no AS number`;
 
+const LOCK_SELLER = {
+  sqlite: "",
+  postgres: "SELECT 1 FROM sellers WHERE seller_no = ? FOR NO KEY UPDATE",
+};
+
 /**
  * Numbers the seller's first events that have no number; returns how many, at
  * most `NUMBERED_AT_ONCE`.
  */
 export async function numberEvents(tx: Tx, sellerNo: number): Promise<number> {
-  await tx.lock(
-    "SELECT 1 FROM sellers WHERE seller_no = ? FOR NO KEY UPDATE",
-    [sellerNo],
-  );
+  await tx.runMany(LOCK_SELLER, [[sellerNo]]);
   const events = await tx.all<{ number: number }>(NUMBER, [
     sellerNo,
     NUMBERED_AT_ONCE,
   ]);
   if (events.length === 0) return 0;
   const last = events.reduce((last, { number }) => Math.max(last, number), 0);
-  await tx.exec("UPDATE sellers SET last_event_no = ? WHERE seller_no = ?", [
-    last,
-    sellerNo,
+  await tx.runMany("UPDATE sellers SET last_event_no = ? WHERE seller_no = ?", [
+    [
+      last,
+      sellerNo,
+    ],
   ]);
   return events.length;
 }

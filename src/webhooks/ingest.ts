@@ -11,14 +11,7 @@ import { readField } from "../xml/small_document.ts";
 import type { Services } from "../services.ts";
 import type { DeliveryState, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
-import {
-  type Db,
-  DbError,
-  type Later,
-  type Sql,
-  together,
-  type Tx,
-} from "../database/db.ts";
+import { type Db, DbError, type Sql, type Tx } from "../database/db.ts";
 import { insertDelivery } from "./rows/queue.ts";
 import { findEvent, insertEvent, type NewEvent } from "./rows/events.ts";
 import { findRecipient, lockWebhook, type Recipient } from "./webhook_rows.ts";
@@ -72,20 +65,21 @@ async function prepareAndRecord(
   await deps.maybe?.("event prepared");
   const eventId = ids.uuid();
   const delivery = webhook === null ? null : { id: ids.uuid(), webhook };
-  const inserted = await db.write(async (tx) => {
+  const { inserted } = await db.write(async (tx) => {
     const event = { id: eventId, sellerNo: seller.no, trigger, reference };
-    const inserted = await record(tx, clock, event, draft.data, delivery);
-    tx.onCommit(() => {
-      if (inserted.changed === 0) return;
+    const recorded = await record(tx, clock, event, draft.data, delivery);
+    const { inserted } = recorded;
+    tx.onCommit(async () => {
+      if (await inserted === 0) return;
       signals.events.announce(seller.id);
       if (delivery !== null) signals.deliveries.announce();
     });
-    return inserted;
+    return recorded;
   }, {
     owner: seller.id,
     shared: { kind: "events", key: `${seller.id} ${trigger} ${reference}` },
   });
-  if (inserted.changed > 0) {
+  if (await inserted > 0) {
     const deliveryId = delivery?.id ?? null;
     return { eventId, deliveryId, trigger, outcome: outcomeOf(webhook) };
   }
@@ -142,28 +136,24 @@ function unknownSeller({ text, line }: DraftField): Detail {
   };
 }
 
+/** How many events are inserted is known after the commit. */
 async function record(
   tx: Tx,
   clock: Clock,
   event: Omit<NewEvent, "body" | "delivery" | "createdAt">,
   data: string,
   delivery: NewEvent["delivery"],
-): Promise<Later> {
+): Promise<{ inserted: Promise<number> }> {
   const { id, trigger, reference } = event;
   const createdAt = clock.now();
   const test = reference === null;
   const body = eventBody({ id, trigger, createdAt, data, test });
-  const [inserted] = await together(
-    insertEvent(tx, { ...event, body, delivery, createdAt }),
-    delivery === null ? Promise.resolve() : insertDelivery(
-      tx,
-      { sellerNo: event.sellerNo, id: delivery.id },
-      id,
-      delivery.webhook,
-      createdAt,
-    ),
-  );
-  return inserted;
+  const inserted = insertEvent(tx, { ...event, body, delivery, createdAt });
+  if (delivery !== null) {
+    const key = { sellerNo: event.sellerNo, id: delivery.id };
+    await insertDelivery(tx, key, id, delivery.webhook, createdAt);
+  }
+  return { inserted };
 }
 
 /** What became of a test event. */

@@ -1,6 +1,6 @@
 /** The secrets that sign deliveries: the seller's, or a webhook's own. */
 import type { Deps } from "../deps.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { query, type Sql, type Tx } from "../database/db.ts";
 import { newWebhookSecret } from "../sellers/seller_rows.ts";
 import { inForce, rotateSecrets, type Secrets } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
@@ -43,8 +43,10 @@ export async function rotateWebhookSecret(
   sellerId: string,
 ): Promise<RotatedSecret> {
   const row = await tx.get<SecretsRow>(
-    `SELECT webhook_secret AS secret, former_webhook_secrets AS former
-     FROM sellers WHERE id = ? /* FOR NO KEY UPDATE */`,
+    query(({ lock }) =>
+      `SELECT webhook_secret AS secret, former_webhook_secrets AS former
+       FROM sellers WHERE id = ? ${lock("FOR NO KEY UPDATE")}`
+    ),
     [sellerId],
   );
   const secrets = rotate(row!, deps);
@@ -84,10 +86,12 @@ function lockSecrets(
   trigger: string,
 ): Promise<SecretsRow & { id: string } | undefined> {
   return sql.get(
-    `SELECT webhooks.id, ${SECRETS}
-     FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
-     WHERE webhooks.seller_no = ? AND webhooks.trigger_name = ?
-     /* FOR NO KEY UPDATE OF webhooks */`,
+    query(({ lock }) =>
+      `SELECT webhooks.id, ${SECRETS}
+       FROM webhooks JOIN sellers ON sellers.seller_no = webhooks.seller_no
+       WHERE webhooks.seller_no = ? AND webhooks.trigger_name = ?
+       ${lock("FOR NO KEY UPDATE OF webhooks")}`
+    ),
     [sellerNo, trigger],
   );
 }
@@ -119,8 +123,11 @@ export async function forgetFormerSecrets(
   let changed = 0;
   for (const [table, column] of owners) {
     const rows = await tx.all<{ no: number; id: string; former: string }>(
-      `SELECT seller_no AS no, id, ${column} AS former FROM ${table} WHERE ${column} <> '[]'
-       ORDER BY id LIMIT ${FORGET_ROWS} /* FOR NO KEY UPDATE SKIP LOCKED */`,
+      query(({ lock }) =>
+        `SELECT seller_no AS no, id, ${column} AS former FROM ${table}
+         WHERE ${column} <> '[]' ORDER BY id LIMIT ${FORGET_ROWS}
+         ${lock("FOR NO KEY UPDATE SKIP LOCKED")}`
+      ),
     );
     const left = rows.map(({ former, ...key }) => ({
       ...key,

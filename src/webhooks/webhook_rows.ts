@@ -2,7 +2,7 @@
 import type { Deps } from "../deps.ts";
 import type { Webhook, WebhookState } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { query, type Sql, type Tx } from "../database/db.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
 import {
@@ -69,8 +69,10 @@ export function lockWebhook(
   trigger: string,
 ): Promise<Webhook | undefined> {
   return tx.get<Webhook>(
-    `SELECT ${COLUMNS} FROM webhooks WHERE seller_no = ? AND trigger_name = ?
-     /* FOR SHARE */`,
+    query(({ lock }) =>
+      `SELECT ${COLUMNS} FROM webhooks
+       WHERE seller_no = ? AND trigger_name = ? ${lock("FOR SHARE")}`
+    ),
     [sellerNo, trigger],
   );
 }

@@ -225,9 +225,8 @@ onEach(
           "SELECT n FROM counters WHERE name = ?",
           [name],
         );
-        await tx.exec("UPDATE counters SET n = ? WHERE name = ?", [
-          row!.n + 1,
-          name,
+        await tx.runMany("UPDATE counters SET n = ? WHERE name = ?", [
+          [row!.n + 1, name],
         ]);
         tx.onCommit(() => void (name === "a" && seen.push(n)));
       }, { shared: { kind: "test", key: names[n % 3] } });
@@ -458,11 +457,9 @@ onEach("statements fail after the end of their transaction", async (db) => {
     (tx) => tx.get("SELECT 1"),
     (tx) => tx.changeHorizon(),
     (tx) => tx.run(INSERT, ["late"]),
-    (tx) => tx.exec(INSERT, ["late"]),
-    (tx) => tx.runLater(INSERT, ["late"]),
     (tx) => tx.runMany(INSERT, [["late"], ["later"]]),
     (tx) => tx.runMany(INSERT, [["late"]]),
-    (tx) => tx.lock("SELECT 1"),
+    (tx) => tx.lock("late"),
     (tx) => tx.once("late", () => Promise.resolve(1)),
     (tx) => tx.takeChanges(1),
     (tx) => tx.onCommit(() => {}),
@@ -576,7 +573,7 @@ onEach(
       call.catch(() => {});
       rest.push(call);
     };
-    const fails = (tx: Tx) => tx.exec(INSERT, ["a"]).catch(() => {});
+    const fails = (tx: Tx) => tx.runMany(INSERT, [["a"]]).catch(() => {});
     const no = () => Promise.reject(new Error("no"));
     const habits: ((tx: Tx, n: number) => unknown)[] = [
       part,
@@ -726,20 +723,18 @@ onEach(
 );
 
 onEach(
-  "runLater() counts rows by the commit, and undoes the write when it fails",
+  "run() counts rows by the commit, also if nobody awaits it, and undoes the write when it fails",
   async (db) => {
     const atCommit: number[] = [];
     const set = (n: number) =>
-      db.write(async (tx) => {
-        await tx.exec("UPDATE counters SET n = 5 WHERE name = ?", ["a"]);
-        const later = await tx.runLater(
-          "UPDATE counters SET n = ? WHERE name = ?",
-          [n, "a"],
-        );
-        tx.onCommit(() => atCommit.push(later.changed));
-        return later;
+      db.write((tx) => {
+        const update = "UPDATE counters SET n = ? WHERE name = ?";
+        tx.runMany(update, [[5, "a"]]);
+        const changed = tx.run(update, [n, "a"]);
+        tx.onCommit(async () => void atCommit.push(await changed));
+        return Promise.resolve({ changed });
       });
-    assertEquals((await set(6)).changed, 1);
+    assertEquals(await (await set(6)).changed, 1);
     assertEquals(
       (await assertRejects(() => set(-1), DbError)).kind,
       "constraint",
@@ -747,3 +742,14 @@ onEach(
     assertEquals([await valueOf(db), ...atCommit], [6, 1]);
   },
 );
+
+onEach("a write may say in its own words what a statement met", async (db) => {
+  const error = await assertRejects(() =>
+    db.write(async (tx) => {
+      await tx.run(INSERT, ["a"]).catch(() => {
+        throw new Error("taken");
+      });
+    })
+  );
+  assertEquals((error as Error).message, "taken");
+});

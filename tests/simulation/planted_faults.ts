@@ -290,9 +290,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "retention: an upload that is not final is deleted",
     file: "catalogue/retention.ts",
     from: `FROM transactions WHERE finished_at <= ?
-     ORDER BY finished_at LIMIT ?`,
+       ORDER BY finished_at LIMIT ?`,
     to: `FROM transactions WHERE created_at <= ?
-     ORDER BY created_at LIMIT ?`,
+       ORDER BY created_at LIMIT ?`,
   },
   // The feed of changes.
   {

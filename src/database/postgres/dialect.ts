@@ -1,20 +1,8 @@
 /**
- * What PostgreSQL says otherwise than SQLite: the whole list. The queries are
- * written once, for both; this file turns them and the error codes into what
- * PostgreSQL knows. `table.ts` writes the schema.
+ * Queries, values and error codes as PostgreSQL knows them. `?` is `$1`, `$2`, …
  *
- * - `?` is `$1`, `$2`, …
- * - A row lock stands in a query as a comment, `/` + `* FOR UPDATE *` + `/` or
- *   `/` + `* ORDER BY sku FOR UPDATE *` + `/`, which SQLite, with its single
- *   writer, reads as one; so does a read on PostgreSQL.
- * - `0 /` + `* SHARD *` + `/` is one of 16 numbers for each connection: counters
- *   that many writes change have a row for each, so that no write waits for
- *   another.
- * - U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds
- *   either of them, so both are found nowhere and shown nowhere.
- * - A seller's products with SKUs of a list are looked up one by one: with old
- *   statistics PostgreSQL takes the products of a growing seller for few, and
- *   would read all of them.
+ * U+0000, which no PostgreSQL text can hold, becomes U+FFFE: no XML holds either
+ * of them, so both are found nowhere and shown nowhere.
  */
 import { Buffer } from "node:buffer";
 import type { DbErrorKind, Param } from "../db.ts";
@@ -31,57 +19,20 @@ export interface Statement {
 
 const statements = new Map<string, Statement>();
 
-/** The statement of a portable query in a write; created once. */
+/** The statement of a text; created once. */
 export function toStatement(sql: string): Statement {
-  return statementOf(sql, (text) => text.replace(LOCK, "$1"));
-}
-
-/** The statement of a portable query in a read, which locks nothing. */
-export function toReadStatement(sql: string): Statement {
-  if (sql.search(LOCK) === -1) return toStatement(sql);
-  return statementOf(`${sql} -- read`, (text) => text.replace(LOCK, ""));
-}
-
-function statementOf(
-  sql: string,
-  translateLocks: (sql: string) => string,
-): Statement {
   let statement = statements.get(sql);
   if (statement === undefined) {
-    const text = toPostgres(translateLocks(sql));
+    let n = 0;
+    const numbered = (part: string) => part === "?" ? `$${++n}` : part;
+    const text = sql.replace(QUOTED_OR_MARK, numbered);
     statement = { name: `s${statements.size}`, text };
     statements.set(sql, statement);
   }
   return statement;
 }
 
-const LOCK =
-  /\/\* ((?:ORDER BY [a-z_, ]+ )?FOR (?:UPDATE|SHARE|KEY SHARE|NO KEY UPDATE)[A-Za-z_ ]*) \*\//g;
 const QUOTED_OR_MARK = /'(?:[^']|'')*'|"[^"]*"|\?/g;
-
-const BY_SKUS = " AND sku IN (";
-const IN_ORDER = "ORDER BY sku FOR UPDATE";
-
-/** A query for a seller's products with SKUs of a list, in their order. */
-function oneByOne(sql: string): string {
-  const [select, list, ...more] = sql.split(BY_SKUS);
-  if (list === undefined || more.length > 0) return sql;
-  if (!select.endsWith(" FROM products WHERE seller_no = ?")) return sql;
-  const [marks, rest] = list.split(")", 2);
-  const isLocked = rest.trim() === IN_ORDER;
-  if (!isLocked && rest.trim() !== "") return sql;
-  const keys = marks.split(",").map((_, i) => `($${i + 2}::text)`);
-  return `SELECT product.* FROM (VALUES ${keys}) AS wanted (key)
-    CROSS JOIN LATERAL (${select.slice(0, -1)}$1 AND sku = wanted.key
-      LIMIT 1${isLocked ? " FOR UPDATE" : ""}) AS product`;
-}
-
-function toPostgres(sql: string): string {
-  let n = 0;
-  return oneByOne(sql)
-    .replaceAll("0 /* SHARD */", "pg_backend_pid() % 16")
-    .replace(QUOTED_OR_MARK, (part) => part === "?" ? `$${++n}` : part);
-}
 
 /** A value as it is sent; throws for values that would be bound wrongly. */
 export function toText(param: Param): string | Buffer | null {

@@ -37,10 +37,10 @@ import {
 import { Calls } from "../calls.ts";
 import { POSTGRES_CHANGES } from "../change_numbers.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
-import { type Connection, isLost } from "./connection.ts";
-import type { Statement } from "./dialect.ts";
+import { type Connection, isLost, PostgresError } from "./connection.ts";
+import { type Statement, toStatement } from "./dialect.ts";
 import { ConnectionPool, TIMEOUTS, type Timeouts } from "./pool.ts";
-import { PostgresSql, PostgresTx, Transaction } from "./queries.ts";
+import { LOCK, PostgresSql, PostgresTx, Transaction } from "./queries.ts";
 import { migratePostgres } from "./schema.ts";
 import { readBy } from "../open_read.ts";
 import { Servers } from "./servers.ts";
@@ -80,10 +80,7 @@ const LOCK_TIMEOUT = {
   name: "lock timeout",
   text: "SELECT set_config('lock_timeout', $1, true)",
 };
-const LOCK_ORDER = {
-  name: "lock order",
-  text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
-};
+const LOCK_ORDER = toStatement(LOCK);
 
 export interface PostgresOptions {
   url: string;
@@ -402,8 +399,11 @@ function undoneBy(
   { failure }: Transaction,
 ): Undone | null {
   if (failure !== null) {
-    const write = called.find(({ tx }) => tx === failure.tx)?.write ?? null;
-    return { error: failure.error, write };
+    const one = called.find(({ tx }) => tx === failure.tx);
+    // A write may say in its own words what is wrong.
+    const isOwn = one?.ok === false && !(one.error instanceof PostgresError);
+    const error = isOwn ? one.error : failure.error;
+    return { error, write: one?.write ?? null };
   }
   const one = called.find(({ ok, tx }) => !ok && tx.hasWritten);
   return one === undefined || one.ok

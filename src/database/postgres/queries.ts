@@ -5,15 +5,19 @@ import {
   type Change,
   type ChangeHorizon,
   ended,
-  type Later,
+  type EngineQuery,
   type Param,
+  type Query,
   type Sql,
   type Tx,
 } from "../db.ts";
 import { insertOf, ROWS_LIMIT } from "../insert.ts";
 import { SharedValues } from "../shared_values.ts";
 import type { Answer, Connection } from "./connection.ts";
-import { type Statement, toReadStatement, toStatement } from "./dialect.ts";
+import { type Statement, toStatement } from "./dialect.ts";
+
+/** Is held until the transaction ends. */
+export const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))";
 
 /** A read transaction. */
 export class PostgresSql implements Sql {
@@ -23,23 +27,25 @@ export class PostgresSql implements Sql {
     this.#connection = connection;
   }
 
-  protected statement(sql: string): Statement {
-    return toReadStatement(sql);
+  /** The text of a query in a transaction of this kind. */
+  protected textOf(query: EngineQuery): string {
+    return query.postgresRead ?? query.postgres;
   }
 
-  protected send(sql: string, params: readonly Param[]): Promise<Answer> {
-    return this.#connection.send(this.statement(sql), params);
+  protected send(query: Query, params: readonly Param[]): Promise<Answer> {
+    const text = typeof query === "string" ? query : this.textOf(query);
+    return this.#connection.send(toStatement(text), params);
   }
 
-  async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
-    return (await this.send(sql, params)).rows as T[];
+  async all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
+    return (await this.send(query, params)).rows as T[];
   }
 
   async get<T>(
-    sql: string,
+    query: Query,
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
-    return (await this.send(sql, params)).rows[0] as T | undefined;
+    return (await this.send(query, params)).rows[0] as T | undefined;
   }
 
   async changeHorizon(): Promise<ChangeHorizon> {
@@ -97,24 +103,24 @@ export class PostgresTx extends PostgresSql implements Tx {
     if (this.hasEnded) throw ended();
   }
 
-  protected override statement(sql: string): Statement {
-    return toStatement(sql);
+  protected override textOf({ postgres }: EngineQuery): string {
+    return postgres;
   }
 
   protected override send(
-    sql: string,
+    query: Query,
     params: readonly Param[],
   ): Promise<Answer> {
     this.#refuseLate();
-    const answer = super.send(sql, params);
+    const answer = super.send(query, params);
     this.#transaction.watch(answer, this);
     return answer;
   }
 
   /** Sends a statement that changes rows. */
-  #write(sql: string, params: readonly Param[]): Promise<Answer> {
+  #write(query: Query, params: readonly Param[]): Promise<Answer> {
     this.hasWritten = true;
-    return this.send(sql, params);
+    return this.send(query, params);
   }
 
   async takeChanges(count: number): Promise<Change> {
@@ -132,43 +138,34 @@ export class PostgresTx extends PostgresSql implements Tx {
     return { number, at: Math.max(this.now(), notBefore) };
   }
 
-  async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    return changedBy(await this.#write(sql, params));
+  run(query: Query, params: readonly Param[] = []): Promise<number> {
+    const changed = Promise.try(() => this.#write(query, params))
+      .then(changedBy);
+    changed.catch(() => {}); // The write fails, too.
+    return changed;
   }
 
-  lock(sql: string, params: readonly Param[] = []): Promise<void> {
-    return Promise.try(() => void this.send(sql, params));
+  runMany(
+    query: Query,
+    rows: readonly (readonly Param[])[],
+  ): Promise<void> {
+    return Promise.try(() => this.#sendMany(query, rows));
   }
 
-  exec(sql: string, params: readonly Param[] = []): Promise<void> {
-    return Promise.try(() => void this.#write(sql, params));
-  }
-
-  runLater(sql: string, params: readonly Param[] = []): Promise<Later> {
-    return Promise.try(() => {
-      const later: Later = { changed: 0 };
-      this.#write(sql, params).then(
-        (answer) => void (later.changed = changedBy(answer)),
-        () => {}, // The commit fails, too.
-      );
-      return later;
-    });
-  }
-
-  runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
-    return Promise.try(() => this.#sendMany(sql, rows));
-  }
-
-  #sendMany(sql: string, rows: readonly (readonly Param[])[]): void {
+  #sendMany(query: Query, rows: readonly (readonly Param[])[]): void {
     let start = 0;
     for (let size = ROWS_LIMIT; size > 1; size /= 2) {
-      const insert = insertOf(sql, size);
+      const insert = typeof query === "string" ? insertOf(query, size) : null;
       if (insert === null) break;
       for (; rows.length - start >= size; start += size) {
         this.#write(insert, rows.slice(start, start + size).flat());
       }
     }
-    for (const row of rows.slice(start)) this.#write(sql, row);
+    for (const row of rows.slice(start)) this.#write(query, row);
+  }
+
+  lock(name: string): Promise<void> {
+    return Promise.try(() => void this.send(LOCK, [name]));
   }
 
   async once<T>(name: string, make: () => Promise<T>): Promise<T> {

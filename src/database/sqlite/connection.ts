@@ -11,10 +11,11 @@ import {
   type ChangeHorizon,
   DbError,
   ended,
-  type Later,
   type Param,
+  type Query,
   type Row,
   type Sql,
+  textOf,
   type Tx,
 } from "../db.ts";
 import type { SharedValues } from "../shared_values.ts";
@@ -165,8 +166,8 @@ export class SqliteConnection implements Sql {
    * The statement, for a transaction. Some failures (a full disk) roll it back;
    * a later statement would then commit on its own.
    */
-  #query(sql: string): Prepared {
-    const prepared = this.#prepared(sql);
+  #query(query: Query): Prepared {
+    const prepared = this.#prepared(textOf(query, "sqlite"));
     if (!prepared.writes) return prepared;
     this.checkTransaction();
     this.writes++;
@@ -194,18 +195,18 @@ export class SqliteConnection implements Sql {
   }
 
   // deno-lint-ignore require-await -- the seam is asynchronous, this engine is not
-  async all<T>(sql: string, params: readonly Param[] = []): Promise<T[]> {
-    const { statement, toRow } = this.#query(sql);
+  async all<T>(query: Query, params: readonly Param[] = []): Promise<T[]> {
+    const { statement, toRow } = this.#query(query);
     const rows = this.#guarded(() => statement.all(...bindable(params)));
     return rows.map((values) => toRow(values) as T);
   }
 
   // deno-lint-ignore require-await
   async get<T>(
-    sql: string,
+    query: Query,
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
-    const { statement, toRow } = this.#query(sql);
+    const { statement, toRow } = this.#query(query);
     const values = this.#guarded(() => statement.get(...bindable(params)));
     return values === undefined ? undefined : toRow(values) as T;
   }
@@ -216,20 +217,16 @@ export class SqliteConnection implements Sql {
     return Promise.resolve({ below: all, next: all });
   }
 
-  runNow(sql: string, params: readonly Param[]): number {
-    const { statement } = this.#query(sql);
+  runNow(query: Query, params: readonly Param[]): number {
+    const { statement } = this.#query(query);
     return this.#guarded(() =>
       Number(statement.run(...bindable(params)).changes)
     );
   }
 
-  execNow(sql: string, params: readonly Param[]): void {
-    const { statement } = this.#query(sql);
-    this.#guarded(() => execute(statement, params));
-  }
-
-  runManyNow(sql: string, rows: readonly (readonly Param[])[]): void {
-    const { statement, insertMany } = this.#query(sql);
+  runManyNow(query: Query, rows: readonly (readonly Param[])[]): void {
+    if (textOf(query, "sqlite") === "") return;
+    const { statement, insertMany } = this.#query(query);
     const together = insertMany === null
       ? 0
       : rows.length - rows.length % ROWS_OF_INSERT;
@@ -318,12 +315,12 @@ export class SqliteTx implements Tx {
     return this.#deps.clock.now();
   }
 
-  all<T>(sql: string, params?: readonly Param[]): Promise<T[]> {
-    return this.#inOrder(() => this.#connection.all<T>(sql, params));
+  all<T>(query: Query, params?: readonly Param[]): Promise<T[]> {
+    return this.#inOrder(() => this.#connection.all<T>(query, params));
   }
 
-  get<T>(sql: string, params?: readonly Param[]): Promise<T | undefined> {
-    return this.#inOrder(() => this.#connection.get<T>(sql, params));
+  get<T>(query: Query, params?: readonly Param[]): Promise<T | undefined> {
+    return this.#inOrder(() => this.#connection.get<T>(query, params));
   }
 
   changeHorizon(): Promise<ChangeHorizon> {
@@ -336,34 +333,37 @@ export class SqliteTx implements Tx {
     return changeAfter(row!.last, this.now());
   }
 
-  run(sql: string, params: readonly Param[] = []): Promise<number> {
-    // deno-lint-ignore require-await
-    return this.#inOrder(async () => this.#connection.runNow(sql, params));
+  run(query: Query, params: readonly Param[] = []): Promise<number> {
+    const changed = this.#inOrder(
+      // deno-lint-ignore require-await
+      async () => this.#connection.runNow(query, params),
+    );
+    changed.catch(() => {}); // The write fails, too.
+    return changed;
+  }
+
+  /** Lets other work run between pieces: only other writes need to wait. */
+  runMany(
+    query: Query,
+    rows: readonly (readonly Param[])[],
+  ): Promise<void> {
+    if (rows.length === 1) {
+      // deno-lint-ignore require-await
+      return this.#inOrder(async () =>
+        this.#connection.runManyNow(query, rows)
+      );
+    }
+    const run = this.#inOrder(() => this.#runInPieces(query, rows));
+    this.#holdBack(run);
+    return run;
   }
 
   lock(): Promise<void> {
     return Promise.try(() => this.#refuseLate());
   }
 
-  exec(sql: string, params: readonly Param[] = []): Promise<void> {
-    // deno-lint-ignore require-await
-    return this.#inOrder(async () => this.#connection.execNow(sql, params));
-  }
-
-  async runLater(sql: string, params?: readonly Param[]): Promise<Later> {
-    return { changed: await this.run(sql, params) };
-  }
-
-  /** Lets other work run between pieces: only other writes need to wait. */
-  runMany(sql: string, rows: readonly (readonly Param[])[]): Promise<void> {
-    if (rows.length === 1) return this.exec(sql, rows[0]);
-    const run = this.#inOrder(() => this.#runInPieces(sql, rows));
-    this.#holdBack(run);
-    return run;
-  }
-
   async #runInPieces(
-    sql: string,
+    query: Query,
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     const { clock, yieldToIo } = this.#deps;
@@ -372,7 +372,7 @@ export class SqliteTx implements Tx {
         await yieldToIo();
         this.#yieldedAt = clock.monotonic();
       }
-      this.#connection.runManyNow(sql, rows.slice(at, at + ROWS_AT_ONCE));
+      this.#connection.runManyNow(query, rows.slice(at, at + ROWS_AT_ONCE));
     }
   }
 

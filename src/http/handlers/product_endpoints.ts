@@ -10,7 +10,7 @@ import {
 } from "../../catalogue/product_lists.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
-import { type Sql, together } from "../../database/db.ts";
+import type { Sql } from "../../database/db.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
@@ -161,8 +161,8 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   const changes = await changedProducts(sql, after, count);
   const shown = changes.flatMap((change) => "product" in change ? change : []);
   const images = new Map(
-    await together(
-      ...Array.from(
+    await Promise.all(
+      Array.from(
         Map.groupBy(shown, ({ owner }) => owner.no),
         async ([no, own]) =>
           [

@@ -8,6 +8,7 @@ import {
   inLists,
   marks,
   type Param,
+  query,
   type Sql,
   type Tx,
 } from "../../database/db.ts";
@@ -110,16 +111,18 @@ export async function tellRest(
       untold: Answer["status"] | null;
     }
   >(
-    `SELECT ${ASKED}, untold, code, message, validator FROM images
-     WHERE seller_no = ? AND id = ? /* FOR UPDATE */`,
+    query(({ lock }) =>
+      `SELECT ${ASKED}, untold, code, message, validator FROM images
+       WHERE seller_no = ? AND id = ? ${lock("FOR UPDATE")}`
+    ),
     [sellerNo, id],
   );
   // Asked for again meanwhile: the next end updates them, too.
   if (image === undefined || image.untold === null) return [];
   const answer = { ...image, status: image.untold, attempt: image.attempts };
-  await tx.exec(
+  await tx.runMany(
     "UPDATE images SET untold = NULL WHERE seller_no = ? AND id = ?",
-    [sellerNo, id],
+    [[sellerNo, id]],
   );
   return await tellWaiting(
     tx,

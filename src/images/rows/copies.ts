@@ -5,6 +5,7 @@ import {
   inLists,
   marks,
   type Param,
+  query,
   type Sql,
   type Tx,
 } from "../../database/db.ts";
@@ -203,8 +204,10 @@ export async function refetchCopies(
   for (const list of inLists(sha256s)) {
     const gone = `sha256 IN (${marks(list.length)})`;
     const found = await tx.all<AskedImage & { sellerNo: number }>(
-      `SELECT seller_no AS "sellerNo", ${ASKED} FROM images WHERE ${gone}
-       ORDER BY seller_no, url_key /* FOR UPDATE */`,
+      query(({ lock }) =>
+        `SELECT seller_no AS "sellerNo", ${ASKED} FROM images WHERE ${gone}
+         ORDER BY seller_no, url_key ${lock("FOR UPDATE")}`
+      ),
       list,
     );
     for (const [sellerNo, images] of bySeller(found)) {

@@ -13,7 +13,7 @@ import {
   UNPROCESSABLE,
 } from "../image.ts";
 import { touchProductsOf } from "../../catalogue/change_feed.ts";
-import { inLists, marks, type Tx } from "../../database/db.ts";
+import { inLists, marks, query, type Tx } from "../../database/db.ts";
 import {
   type Leased,
   release,
@@ -198,10 +198,12 @@ async function leasedRows(
   const found = new Map<string, LeasedRow>();
   for (const list of inLists(imageIds.toSorted())) {
     const rows = await tx.all<LeasedRow>(
-      `SELECT ${ASKED}, sha256, validator FROM images
-       WHERE seller_no = ? AND id IN (${marks(list.length)})
-         AND lease_id IS NOT NULL
-       ORDER BY url_key || '' /* FOR UPDATE */`,
+      query(({ lock }) =>
+        `SELECT ${ASKED}, sha256, validator FROM images
+         WHERE seller_no = ? AND id IN (${marks(list.length)})
+           AND lease_id IS NOT NULL
+         ORDER BY url_key || '' ${lock("FOR UPDATE")}`
+      ),
       [sellerNo, ...list],
     );
     for (const row of rows) found.set(row.id, row);

@@ -4,7 +4,7 @@
  */
 import type { Trigger } from "../trigger.ts";
 import type { WebhookState } from "../webhook.ts";
-import type { Later, Sql, Tx } from "../../database/db.ts";
+import { query, type Sql, type Tx, type Words } from "../../database/db.ts";
 import { unnumbered } from "../event_numbers.ts";
 
 export interface NewEvent {
@@ -21,17 +21,20 @@ export interface NewEvent {
   createdAt: number;
 }
 
-const insertIf = (condition = "") =>
-  `INSERT INTO events (id, seller_no, trigger_name, reference, body,
+const insertIf = (condition: (words: Words) => string) =>
+  query((words) =>
+    `INSERT INTO events (id, seller_no, trigger_name, reference, body,
      delivery_id, created_at, event_no)
    SELECT ?, seller_no, ?, ?, ?, ?, ?, ? FROM sellers
-   WHERE seller_no = ? AND status <> 'removed' ${condition} /* FOR KEY SHARE */
-   ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`;
-const INSERT = insertIf();
-const INSERT_AS_REGISTERED = insertIf(
+   WHERE seller_no = ? AND status <> 'removed' ${condition(words)}
+   ${words.lock("FOR KEY SHARE")}
+   ON CONFLICT (seller_no, trigger_name, reference) DO NOTHING`
+  );
+const INSERT = insertIf(() => "");
+const INSERT_AS_REGISTERED = insertIf(({ lock }) =>
   `AND (SELECT id FROM webhooks
         WHERE seller_no = ? AND id = ? AND COALESCE(disabled_at, 0) = ?
-        /* FOR SHARE */) IS NOT NULL`,
+        ${lock("FOR SHARE")}) IS NOT NULL`
 );
 
 /**
@@ -39,9 +42,9 @@ const INSERT_AS_REGISTERED = insertIf(
  * seller has been removed, or the webhook deleted, disabled or enabled. Until the
  * commit it cannot be, so its queue sees the new delivery: the removal of a
  * seller changes its name, a key. The webhook of a test event, which gets no
- * number, is locked already.
+ * number, is locked already. The result is how many were inserted.
  */
-export function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
+export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
   const { sellerNo, reference, delivery, createdAt } = event;
   const isTest = reference === null;
   const params = [
@@ -54,10 +57,10 @@ export function insertEvent(tx: Tx, event: NewEvent): Promise<Later> {
     isTest ? null : unnumbered(createdAt),
     sellerNo,
   ];
-  if (delivery === null || isTest) return tx.runLater(INSERT, params);
+  if (delivery === null || isTest) return tx.run(INSERT, params);
   const { id, disabledAt } = delivery.webhook;
   const webhook = [sellerNo, id, disabledAt ?? 0];
-  return tx.runLater(INSERT_AS_REGISTERED, [...params, ...webhook]);
+  return tx.run(INSERT_AS_REGISTERED, [...params, ...webhook]);
 }
 
 /** Finds an event by its reference. */
@@ -83,9 +86,11 @@ const SWEEP_EVENTS = 500;
  */
 export function deleteReferences(tx: Tx, before: number): Promise<number> {
   return tx.run(
-    `DELETE FROM events WHERE (seller_no, id) IN (
-       SELECT seller_no, id FROM events WHERE body IS NULL AND created_at <= ?
-       ORDER BY created_at LIMIT ? /* FOR UPDATE SKIP LOCKED */)`,
+    query(({ lock }) =>
+      `DELETE FROM events WHERE (seller_no, id) IN (
+         SELECT seller_no, id FROM events WHERE body IS NULL AND created_at <= ?
+         ORDER BY created_at LIMIT ? ${lock("FOR UPDATE SKIP LOCKED")})`
+    ),
     [before, SWEEP_EVENTS],
   );
 }

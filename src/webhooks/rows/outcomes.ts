@@ -10,7 +10,7 @@ import {
   TRANSITIONS,
   type WebhookHealth,
 } from "../webhook.ts";
-import type { Tx } from "../../database/db.ts";
+import { query, type Tx } from "../../database/db.ts";
 import { type Leased, settle } from "../../jobs/lease_queue.ts";
 import { holdDeliveries } from "./queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
@@ -81,6 +81,19 @@ export interface Settled {
   webhookDisabled: boolean;
 }
 
+const CLAIMED = query(({ lock }) =>
+  `SELECT deliveries.seller_no AS "sellerNo", deliveries.attempts AS attempt,
+     deliveries.failures, deliveries.webhook_id AS "webhookId",
+     delivery_attempts.url
+   FROM deliveries
+   JOIN delivery_attempts
+     ON delivery_attempts.seller_no = deliveries.seller_no
+     AND delivery_attempts.delivery_id = deliveries.id
+     AND delivery_attempts.number = deliveries.attempts
+   WHERE deliveries.seller_no = ? AND deliveries.id = ?
+     AND deliveries.lease_id = ? ${lock("FOR UPDATE OF deliveries")}`
+);
+
 /**
  * Records how an attempt ended, and updates the delivery and its webhook.
  * Returns null, with no effect, if the lease is no longer held.
@@ -91,19 +104,11 @@ export async function settleDelivery(
   outcome: Outcome,
   settlement: Settlement,
 ): Promise<Settled | null> {
-  const claimed = await tx.get<Claimed>(
-    `SELECT deliveries.seller_no AS "sellerNo", deliveries.attempts AS attempt,
-       deliveries.failures, deliveries.webhook_id AS "webhookId",
-       delivery_attempts.url
-     FROM deliveries
-     JOIN delivery_attempts
-       ON delivery_attempts.seller_no = deliveries.seller_no
-       AND delivery_attempts.delivery_id = deliveries.id
-       AND delivery_attempts.number = deliveries.attempts
-     WHERE deliveries.seller_no = ? AND deliveries.id = ?
-       AND deliveries.lease_id = ? /* FOR UPDATE OF deliveries */`,
-    [leased.sellerNo, leased.id, leased.lease],
-  );
+  const claimed = await tx.get<Claimed>(CLAIMED, [
+    leased.sellerNo,
+    leased.id,
+    leased.lease,
+  ]);
   if (claimed === undefined) return null;
   const next = isAccepted(outcome)
     ? await accepted(tx, claimed)
@@ -127,10 +132,10 @@ export function isAccepted({ status }: Outcome): boolean {
 const UNHARMED = { webhookFailures: 0, webhookDisabled: false };
 
 async function accepted(tx: Tx, claimed: Claimed): Promise<Next> {
-  await tx.exec(
+  await tx.runMany(
     `UPDATE webhooks SET failures = 0, failing_since = NULL, last_error = NULL
      WHERE seller_no = ? AND id = ? AND url = ? AND failures > 0`,
-    [claimed.sellerNo, claimed.webhookId, claimed.url],
+    [[claimed.sellerNo, claimed.webhookId, claimed.url]],
   );
   const { failures } = claimed;
   return {
@@ -178,8 +183,10 @@ async function lockCurrent(
   { sellerNo, webhookId }: Claimed,
 ): Promise<Current> {
   return await tx.get<Current>(
-    `SELECT url, disabled_at AS "disabledAt" FROM webhooks
-     WHERE seller_no = ? AND id = ? /* FOR NO KEY UPDATE */`,
+    query(({ lock }) =>
+      `SELECT url, disabled_at AS "disabledAt" FROM webhooks
+       WHERE seller_no = ? AND id = ? ${lock("FOR NO KEY UPDATE")}`
+    ),
     [sellerNo, webhookId],
   ) ?? { url: null, disabledAt: null };
 }
@@ -216,9 +223,9 @@ async function countFailure(
   const webhookDisabled = health.disabledAt === null &&
     isGivenUp(health, outcome.status, now);
   if (webhookDisabled) {
-    await tx.exec(
+    await tx.runMany(
       "UPDATE webhooks SET disabled_at = ? WHERE seller_no = ? AND id = ?",
-      [now, sellerNo, webhookId],
+      [[now, sellerNo, webhookId]],
     );
     await holdDeliveries(tx, { sellerNo, id: webhookId }, now);
   }
@@ -255,10 +262,10 @@ async function recordAttempt(
 ): Promise<void> {
   const { status, error, address, durationMs, answer } = outcome;
   const end = [durationMs, status, error, address, answer];
-  await tx.exec(
+  await tx.runMany(
     `UPDATE delivery_attempts SET duration_ms = ?, status = ?, error = ?,
        address = ?, answer = ?
      WHERE seller_no = ? AND delivery_id = ? AND number = ?`,
-    [...end, sellerNo, id, attempt],
+    [[...end, sellerNo, id, attempt]],
   );
 }

@@ -48,12 +48,12 @@ export async function insertDelivery(
   now: number,
 ): Promise<void> {
   const held = webhook.disabledAt !== null;
-  await tx.exec(
+  await tx.runMany(
     `INSERT INTO deliveries (id, event_id, seller_no, trigger_name, webhook_id,
        state, due_at, attempts, failures, created_at, settled_at)
      SELECT ?, id, seller_no, trigger_name, ?, ?, ?, 0, 0, ?, ? FROM events
      WHERE seller_no = ? AND id = ?`,
-    [
+    [[
       id,
       webhook.id,
       held ? TRANSITIONS.hold.to : TRANSITIONS.free.to,
@@ -62,7 +62,7 @@ export async function insertDelivery(
       held ? now : null,
       sellerNo,
       eventId,
-    ],
+    ]],
   );
 }
 

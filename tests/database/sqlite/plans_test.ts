@@ -1,6 +1,11 @@
 /** SQLite finds what a look at a queue wants by an index. */
 import { assert, assertEquals } from "@std/assert";
-import type { Param, Tx } from "../../../src/database/db.ts";
+import {
+  type Param,
+  type Query,
+  textOf,
+  type Tx,
+} from "../../../src/database/db.ts";
 import {
   cancelDeliveries,
   claimDeliveries,
@@ -105,9 +110,9 @@ async function plans(
 ): Promise<string[]> {
   const details: string[] = [];
   await bench.db.write(async (tx) => {
-    const explain = async (text: string, params?: readonly Param[]) => {
+    const explain = async (query: Query, params?: readonly Param[]) => {
       const rows = await tx.all<{ detail: string }>(
-        `EXPLAIN QUERY PLAN ${text}`,
+        `EXPLAIN QUERY PLAN ${textOf(query, "sqlite")}`,
         params,
       );
       details.push(...rows.map(({ detail }) => detail));
@@ -117,12 +122,7 @@ async function plans(
       all: async (text, params) => (await explain(text, params), []),
       get: async (text, params) => (await explain(text, params), undefined),
       run: async (text, params) => (await explain(text, params), 0),
-      exec: (text, params) => explain(text, params),
-      runLater: async (text, params) => {
-        await explain(text, params);
-        return { changed: 0 };
-      },
-      lock: (text, params) => tx.lock(text, params),
+      lock: (name) => tx.lock(name),
       runMany: () => Promise.resolve(),
       changeHorizon: () => tx.changeHorizon(),
       takeChanges: (count) => tx.takeChanges(count),
