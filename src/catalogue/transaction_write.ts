@@ -7,7 +7,7 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { countInHour } from "../operations/hourly_counts.ts";
 import {
-  dropUnasked,
+  dropUnrequested,
   planImages,
   type RequestedImage,
   requestImages,
@@ -101,7 +101,7 @@ export async function writeTransaction(
   if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);
   await requestImages(tx, upload, waiting, taken, now);
   if (pending > 0) tx.onCommit(() => signals.images.announce());
-  await dropUnasked(tx, seller.no, taken, distinct.map(({ url }) => url));
+  await dropUnrequested(tx, seller.no, taken, distinct.map(({ url }) => url));
   await linkImages(tx, seller.no, [...changes.values()], taken);
   if (use !== null) await useKey(tx, upload, use);
   if (refused !== null) {

@@ -40,7 +40,7 @@ import {
 import type { PlannedProduct } from "./row_plan.ts";
 import { load, type Loaded, loadLocked } from "./load.ts";
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
-import { dropUnasked } from "../images/requests.ts";
+import { dropUnrequested } from "../images/requests.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import {
@@ -215,7 +215,7 @@ async function store(
   const loaded = await loadLocked(tx, services, wanted);
   const { used, images } = loaded;
   if (used !== null) {
-    await dropUnasked(tx, seller.no, images, []);
+    await dropUnrequested(tx, seller.no, images, []);
     return firstAnswer(used);
   }
   const plan = await inSpan("upload.plan", async () => {

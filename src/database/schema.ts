@@ -332,8 +332,6 @@ const images: Table = {
     created_at: "integer",
     // as the sweep saw it first
     unneeded_since: "integer?",
-    // how the job ended, while not all who wait for it have been told
-    untold: "text?",
     sha256: "text?",
     type: "text?",
     bytes: "integer?",
@@ -352,7 +350,6 @@ const images: Table = {
     images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
     images_leases: "(lease_until, lease_id) WHERE lease_id IS NOT NULL",
     images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
-    images_untold: "(seller_no) WHERE untold IS NOT NULL",
   },
 };
 

@@ -21,9 +21,9 @@ export interface RequestedImage {
 }
 
 /** The locked row of an image, as far as a request needs it. */
-export interface AskedImage {
+export interface LockedImage {
   id: string;
-  /** `new`: this write has inserted it, and nothing has asked for it yet. */
+  /** `new`: this write has inserted it, and no request has queued it yet. */
   state: ImageState | "new";
   lease_id: string | null;
   /** Attempts that have ended, since the row was inserted. */
@@ -32,10 +32,10 @@ export interface AskedImage {
   after_attempt: number;
 }
 
-/** The columns of an `AskedImage`. */
-export const ASKED = "id, state, lease_id, attempts, after_attempt";
+/** The columns of an `LockedImage`. */
+export const LOCKED = "id, state, lease_id, attempts, after_attempt";
 
-interface TakenImage extends AskedImage {
+interface TakenImage extends LockedImage {
   url_key: string;
   sha256: string | null;
   validator: string | null;
@@ -109,7 +109,7 @@ async function takenRows(
   const lists = await Promise.all(
     inLists(values).map((list) =>
       tx.all<TakenImage>(
-        `SELECT ${ASKED}, url_key, sha256, validator FROM images
+        `SELECT ${LOCKED}, url_key, sha256, validator FROM images
          WHERE seller_no = ? AND ${column} IN (${marks(list.length)})`,
         [sellerNo, ...list],
       )
@@ -118,19 +118,19 @@ async function takenRows(
   return lists.flat();
 }
 
-/** Deletes the rows that a write inserted and does not ask for. */
-export async function dropUnasked(
+/** Deletes the rows that a write inserted and does not request. */
+export async function dropUnrequested(
   tx: Tx,
   sellerNo: number,
   taken: TakenImages,
-  asked: Iterable<string>,
+  requested: Iterable<string>,
 ): Promise<void> {
-  const kept = new Set(asked);
-  const unasked = [...taken]
+  const kept = new Set(requested);
+  const unused = [...taken]
     .filter(([url, { state }]) => state === "new" && !kept.has(url));
   await tx.runMany(
     "DELETE FROM images WHERE seller_no = ? AND id = ?",
-    unasked.map(([, { id }]) => [sellerNo, id]),
+    unused.map(([, { id }]) => [sellerNo, id]),
   );
 }
 
@@ -172,7 +172,7 @@ export async function requestImages(
     const version = [validator, attemptsBefore(image), at];
     return [sellerNo, transactionId, ordinal, image.id, refs, ...version];
   });
-  await askFor(tx, sellerNo, waiting.map(({ url }) => taken.get(url)!), at);
+  await enqueue(tx, sellerNo, waiting.map(({ url }) => taken.get(url)!), at);
   await tx.runMany(INSERT_WAITING, rows);
 }
 
@@ -187,12 +187,12 @@ function isCurrent(image: TakenImage, validator: string | null): boolean {
 }
 
 /** The attempts that do not count for a request made now. */
-function attemptsBefore({ attempts, lease_id }: AskedImage): number {
+function attemptsBefore({ attempts, lease_id }: LockedImage): number {
   // The attempt in progress began before the request.
   return lease_id === null ? attempts : attempts + 1;
 }
 
-export function isSettled({ state }: AskedImage): boolean {
+export function isSettled({ state }: LockedImage): boolean {
   return state !== "pending";
 }
 
@@ -201,15 +201,15 @@ export function isSettled({ state }: AskedImage): boolean {
  * one is due at once, and its retry schedule starts again, because the new
  * request has just seen its host answer.
  */
-export async function askFor(
+export async function enqueue(
   tx: Tx,
   sellerNo: number,
-  images: readonly AskedImage[],
+  images: readonly LockedImage[],
   at: number,
 ): Promise<void> {
   await tx.runMany(
     `UPDATE images SET state = 'pending', crashes = 0, code = NULL,
-       message = NULL, after_attempt = attempts, untold = NULL, due_at = ?
+       message = NULL, after_attempt = attempts, due_at = ?
      WHERE seller_no = ? AND id = ?`,
     images.filter(isSettled).map(({ id }) => [at, sellerNo, id]),
   );
@@ -249,7 +249,7 @@ export async function retryImages(
   const ids = failed.map(({ id }) => id);
   const rows = await takenRows(tx, seller.no, "id", ids);
   const taken = new Map(rows.map((row) => [row.id, row]));
-  await askFor(tx, seller.no, [...taken.values()], at);
+  await enqueue(tx, seller.no, [...taken.values()], at);
   await tx.runMany(
     `UPDATE transaction_images SET status = 'pending', attempts = 0,
        code = NULL, message = NULL, after_attempt = ?, created_at = ?

@@ -27,9 +27,9 @@ const STEP = 1_000;
 const STEPS = 10;
 
 /**
- * Goes round all copies, some in each run, and fetches those again whose file
- * is missing, for example after a power failure or a restore. A run costs the
- * same for any number of images, and a restart does not begin anew.
+ * Checks all copies in a circle, some in each run, and fetches those again whose
+ * file is missing, for example after a power failure or a restore. A run costs
+ * the same for any number of images, and a restart does not begin anew.
  */
 export async function* refetchMissing(
   { db, deps, images, signals }: Pick<

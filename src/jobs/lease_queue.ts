@@ -71,18 +71,24 @@ export interface ClaimRequest {
 }
 
 /**
- * Claims waiting rows that no other process claims now, the longest due first.
- * `set` begins with a comma, `returning` is what the result has of each row.
+ * Claims waiting rows that no other process claims now, the longest due first,
+ * under one lease or under one of each row. `set` begins with a comma,
+ * `returning` is what the result has of each row.
  */
 export function claim<T>(
   tx: Tx,
   { table }: LeaseQueue,
   { sellerNo, lease, until, of, params, limit }: ClaimRequest,
-  { set = "", returning }: { set?: string; returning: string },
+  { set = "", ofEach = false, returning }: {
+    set?: string;
+    ofEach?: boolean;
+    returning: string;
+  },
 ): Promise<T[]> {
+  const leaseId = ofEach ? "CAST(? AS TEXT) || CAST(id AS TEXT)" : "?";
   return tx.all<T>(
     query(({ lock }) =>
-      `UPDATE ${table} SET due_at = NULL, lease_id = ?, lease_until = ?${set}
+      `UPDATE ${table} SET due_at = NULL, lease_id = ${leaseId}, lease_until = ?${set}
        WHERE seller_no = ? AND id IN (
          SELECT id FROM ${table}
          WHERE seller_no = ? AND ${WAITING} AND ${of}

@@ -319,7 +319,7 @@ function codeIn(document: Uint8Array): string | null {
 
 /** Error codes of various servers that have no space left. */
 const NO_ROOM = /full|quota|insufficient|nospace|toomany/i;
-/** Error codes, with a status of their own, that ask for a retry. */
+/** Error codes, with a status of their own, after which a retry may succeed. */
 const LATER = new Set(["RequestTimeout", "SlowDown"]);
 
 function kindOf(status: number, code: string | null): StoreErrorKind {

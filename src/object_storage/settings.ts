@@ -1,4 +1,4 @@
-/** Where the settings say that a bucket is. */
+/** The bucket of the settings. */
 import type { Config } from "../config.ts";
 import type { S3Settings } from "./client.ts";
 

@@ -9,8 +9,7 @@ import { type Setter, UPLOAD_SIZE, type Uploader } from "./writers.ts";
 const OPEN = `SELECT
   (SELECT COUNT(*) FROM transactions WHERE finished_at IS NULL) AS transactions,
   (SELECT COUNT(*) FROM images
-   WHERE state = 'pending' OR due_at IS NOT NULL OR lease_id IS NOT NULL
-     OR untold IS NOT NULL) AS images,
+   WHERE state = 'pending' OR due_at IS NOT NULL OR lease_id IS NOT NULL) AS images,
   (SELECT COUNT(*) FROM deliveries
    WHERE state <> 'delivered' OR lease_id IS NOT NULL
      OR lease_until IS NOT NULL) AS deliveries`;

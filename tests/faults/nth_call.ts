@@ -599,7 +599,7 @@ const LEFT: readonly string[] = [
   "SELECT 'lease of an image' FROM images WHERE lease_id IS NOT NULL",
   "SELECT 'image' FROM transaction_images WHERE status <> 'stored'",
   `SELECT 'job of an image' FROM images
-   WHERE due_at IS NOT NULL OR untold IS NOT NULL`,
+   WHERE due_at IS NOT NULL`,
   "SELECT 'changed image' FROM changed_images",
   "SELECT 'delivery' FROM deliveries WHERE state <> 'delivered'",
   `SELECT 'counter' FROM (${WRONG_COUNTERS})`,

@@ -56,6 +56,7 @@ Deno.test("images prune: finds what nothing refers to, removes it when told to",
   await using bench = new ImageBench();
   const files = await stock(bench);
   const folder = `${bench.dataDir}/images`;
+  Deno.mkdirSync(`${folder}/00`, { recursive: true });
   Deno.writeTextFileSync(`${folder}/${STRAY}`, "stray");
   Deno.writeTextFileSync(`${folder}/notes.txt`, "not ours");
   const found = { files: [STRAY], bytes: 5 };
@@ -75,6 +76,7 @@ Deno.test("images prune: leaves alone what a running download may just have writ
   await bench.upload([`${host.url}/hang/a.png`]);
   await until(() => host.count("/hang/a.png") === 1, "the GET");
   const folder = `${bench.dataDir}/images`;
+  Deno.mkdirSync(`${folder}/00`, { recursive: true });
   Deno.writeTextFileSync(`${folder}/${STRAY}`, "young");
   const prune = (now: number) =>
     pruneImages(bench.db, bench.images, { dryRun: true, clock: at(now) });

@@ -2,28 +2,29 @@ import { assert, assertEquals } from "@std/assert";
 import {
   type AttemptOutcome,
   type ImageFailure,
+  type ImageOutcome,
   IMAGES,
 } from "../../src/images/image.ts";
 import { recordCrashes, settleImages } from "../../src/images/rows/outcomes.ts";
 import {
   type ClaimedImage,
-  claimImage,
-  dueImages,
+  claimImages,
   pendingOrigins,
   pendingSellers,
 } from "../../src/images/rows/queue.ts";
 import { expired, release, renew } from "../../src/jobs/lease_queue.ts";
-import type { Sql } from "../../src/database/db.ts";
-import { findUntold, tellRest } from "../../src/images/rows/answers.ts";
 import { Owners } from "../../src/lib/usage.ts";
 import { OriginHistory } from "../../src/images/worker/limits.ts";
+import { roomOf } from "../../src/images/rows/quota.ts";
+import type { FromImageWorker } from "../../src/images/worker/messages.ts";
+import type { SpawnWorker } from "../../src/images/worker/spawn.ts";
 import { FIRST_ROUND, pickImages } from "../../src/images/worker/scheduler.ts";
 import { Random } from "../support/random.ts";
 import { forgetUnneeded, refetchCopies } from "../../src/images/rows/copies.ts";
 import { retryImages } from "../../src/images/requests.ts";
 import { BEFORE_ALL_IDS } from "../../src/lib/ids.ts";
 import { ImageBench } from "../support/image_bench.ts";
-import { TestClock } from "../support/clock.ts";
+import { TestClock, until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
 
 const HOST = "https://images.example";
@@ -71,22 +72,15 @@ class Hand extends ImageBench {
 
   /** Claims what is due for a seller at an origin, in order of URL. */
   async claim(seller = "acme", limit = 100): Promise<ClaimedImage[]> {
-    const owner = await this.seller(seller);
+    const { no: sellerNo, id: sellerId } = await this.seller(seller);
+    const share = { sellerNo, sellerId, origin: HOST, limit };
+    const lease = this.deps.ids.uuid();
     const now = this.clock.now();
-    const due = await this.db.read((sql) =>
-      dueImages(sql, owner, HOST, now, limit)
-    );
     const room = this.imageQuota;
-    const claims = due.map((job) => (
-      { ...job, lease: this.deps.ids.uuid(), room }
-    ));
-    return await this.db.write(async (tx) => {
-      const ours = [];
-      for (const claim of claims) {
-        if (await claimImage(tx, claim, now + 15_000)) ours.push(claim);
-      }
-      return ours.sort((a, b) => a.url < b.url ? -1 : 1);
-    });
+    const jobs = await this.db.write((tx) =>
+      claimImages(tx, share, { lease, now, room })
+    );
+    return jobs.sort((a, b) => a.url < b.url ? -1 : 1);
   }
 
   async claimOne(): Promise<ClaimedImage> {
@@ -95,21 +89,22 @@ class Hand extends ImageBench {
     return job;
   }
 
-  settle(
+  async settle(
     { sellerNo, id, lease }: ClaimedImage,
     outcome: AttemptOutcome,
   ): Promise<string[]> {
-    return this.db.write((tx) =>
+    const { transactions } = await this.db.write((tx) =>
       settleImages(tx, sellerNo, [{ sellerNo, id, lease, outcome }], {
         at: this.clock.now(),
         delay: (attempts) => attempts < 5 ? 1_000 : null,
         imageQuota: this.imageQuota,
       })
     );
+    return transactions;
   }
 
-  crash(job: ClaimedImage, crashes: number): Promise<string[]> {
-    return this.db.write((tx) =>
+  async crash(job: ClaimedImage, crashes: number): Promise<string[]> {
+    const { transactions } = await this.db.write((tx) =>
       recordCrashes(
         tx,
         job.sellerNo,
@@ -117,6 +112,7 @@ class Hand extends ImageBench {
         this.clock.now(),
       )
     );
+    return transactions;
   }
 }
 
@@ -150,7 +146,7 @@ bothEngines.test("images: a URL is a job of each seller that names it", async ()
   const late = await hand.upload([{ url: B, validator: ETAG }], "other");
   assertEquals(await hand.counts(late, "other"), counts(1, 0, 0, 0));
   for (const job of await hand.claim("other")) {
-    assertEquals([job.copy, job.attempts], [null, 0]);
+    assertEquals(job.copy, null);
     await hand.settle(job, stored());
   }
   assertEquals(await hand.counts(two, "other"), counts(0, 1, 0, 0));
@@ -177,21 +173,13 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   const until = hand.clock.now() + 15_000;
   await hand.db.write((tx) => renew(tx, IMAGES, [job], until));
   hand.clock.advance(14_999);
-  const look = async () => {
-    const seller = await hand.seller("acme");
-    const now = hand.clock.now();
-    return await hand.db.read(async (sql) => ({
-      due: await dueImages(sql, seller, HOST, now, 9),
-      expired: await expired(sql, IMAGES, now, 9),
-    }));
-  };
-  assertEquals(await look(), { due: [], expired: [] });
+  const ended = () =>
+    hand.db.read((sql) => expired(sql, IMAGES, hand.clock.now(), 9));
+  assertEquals([await hand.claim(), await ended()], [[], []]);
   hand.clock.advance(1);
+  assertEquals(await hand.claim(), []);
   const { sellerNo, id, lease, order } = job;
-  assertEquals(await look(), {
-    due: [],
-    expired: [{ sellerNo, id, lease, order }],
-  });
+  assertEquals(await ended(), [{ sellerNo, id, lease, order }]);
 });
 
 bothEngines.test("images: a released job is due at once and has lost nothing", async () => {
@@ -350,7 +338,7 @@ bothEngines.test("images: sellers and origins are found one after the other", as
   );
 });
 
-bothEngines.test("images: a plan reads little more than it takes", async () => {
+bothEngines.test("images: a plan gives each seller as many places", async () => {
   await using hand = new Hand();
   const sellers = Array.from({ length: 8 }, (_, n) => `seller ${n}`);
   for (const seller of sellers) {
@@ -369,21 +357,11 @@ bothEngines.test("images: a plan reads little more than it takes", async () => {
     inFlight: [],
     round: FIRST_ROUND,
   };
-  let read = 0;
-  const { jobs } = await hand.db.read((sql) => {
-    const counting = Object.assign(Object.create(sql), {
-      all: async (...query: Parameters<Sql["all"]>) => {
-        const rows = await sql.all<{ url?: string }>(...query);
-        read += rows.filter(({ url }) => url !== undefined).length;
-        return rows;
-      },
-    });
-    return pickImages(counting, options);
-  });
-  const turns = jobs.slice(0, sellers.length);
-  assertEquals(new Set(turns.map(({ sellerId }) => sellerId)).size, 8);
-  assert(jobs.length > 32, `${jobs.length} taken`);
-  assert(read < 2 * jobs.length, `${read} read for ${jobs.length}`);
+  const { shares } = await hand.db.read((sql) => pickImages(sql, options));
+  const places = shares.map(({ limit }) => limit);
+  assertEquals(places.length, sellers.length);
+  assert(Math.max(...places) - Math.min(...places) <= 1, `${places}`);
+  assert(Math.min(...places) >= 4, `${places}`);
 });
 
 /** Fails the one due attempt of A, and passes over its pause. */
@@ -439,7 +417,7 @@ bothEngines.test("images: no upload can use up the attempts of another one", asy
 });
 
 /** Has so many transactions wait for A, as so many uploads would. */
-async function crowd(hand: Hand, size: number): Promise<void> {
+async function crowd(hand: Hand, size: number): Promise<string> {
   const id = await hand.upload([A]);
   const ids = Array.from({ length: size - 1 }, () => hand.deps.ids.uuid());
   await hand.db.write(async (tx) => {
@@ -461,43 +439,72 @@ async function crowd(hand: Hand, size: number): Promise<void> {
       ids.map((one) => [one, id]),
     );
   });
+  return id;
 }
 
-bothEngines.test("images: one write tells a bounded number of waiting uploads, and all are told", async () => {
+/** A worker in this thread, to which every download comes to this. */
+function answering(outcome: ImageOutcome): SpawnWorker {
+  return ({ message }) => {
+    const send = (what: FromImageWorker) => queueMicrotask(() => message(what));
+    return {
+      post: (to) => {
+        if (to.type === "stop") return send({ type: "stopped" });
+        if (to.type !== "fetch") {
+          return send({ type: "beat", jobs: [], waitMs: 0 });
+        }
+        const results = to.tasks.map(({ id, lease }) => (
+          { id, lease, outcome, ms: null, bytes: 0 }
+        ));
+        send({ type: "done", results });
+      },
+      terminate: () => {},
+      ended: Promise.resolve(),
+    };
+  };
+}
+
+bothEngines.test("images: one write answers a bounded number of uploads, and the job ends with the last", async () => {
   await using hand = new Hand();
-  const size = 2_250;
-  await crowd(hand, size);
-  const left = () =>
-    hand.db.read(async (sql) => {
-      const row = await sql.get<{ n: number }>(
-        "SELECT COUNT(*) AS n FROM transactions WHERE finished_at IS NULL",
-      );
-      return row!.n;
-    });
+  await crowd(hand, 1_250);
   const job = await hand.claimOne();
   assertEquals((await hand.settle(job, stored())).length, 500);
-  assertEquals((await hand.image(A)).state, "stored");
-  const tell = async () => {
-    const untold = await hand.db.read(findUntold);
-    if (untold === undefined) return 0;
-    const before = await left();
-    const told = await hand.db.write((tx) =>
-      tellRest(tx, untold, hand.clock.now())
-    );
-    assertEquals(before - await left(), told.length);
-    return told.length;
-  };
-  assertEquals(await tell(), 500);
-  // Another version is asked for meanwhile: the others are told with it.
+  assertEquals((await hand.image(A)).state, "pending");
+  // Another version is requested meanwhile.
   const newer = await hand.upload([{ url: A, validator: 'etag "2"' }]);
-  assertEquals(await tell(), 0);
-  assertEquals(await hand.counts(newer), counts(1, 0, 0, 0));
-  await hand.settle(await hand.claimOne(), stored('etag "2"'));
   const portions: number[] = [];
-  for (let n; (n = await tell()) > 0;) portions.push(n);
-  assertEquals(portions, [500, 251]);
+  for (let n; (n = (await hand.settle(job, stored())).length) > 0;) {
+    portions.push(n);
+  }
+  assertEquals(portions, [500, 250]);
+  assertEquals(await hand.counts(newer), counts(1, 0, 0, 0));
+  assertEquals((await hand.image(A)).state, "pending");
+  const used = () =>
+    hand.db.read((sql) => roomOf(sql, job.sellerNo, hand.imageQuota));
+  assertEquals(await used(), hand.imageQuota - 9, "counted once");
+  await hand.settle(await hand.claimOne(), stored('etag "2"'));
   assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
-  assertEquals(await left(), 0);
+  assertEquals(await used(), hand.imageQuota - 9);
+});
+
+bothEngines.test("images: the role records the result for all of very many uploads", async () => {
+  await using hand = new Hand();
+  const first = await crowd(hand, 1_250);
+  hand.startRole({ spawn: answering(stored()) });
+  assertEquals(await hand.finished(first), {
+    pending: 0,
+    stored: 1,
+    reused: 0,
+    failed: 0,
+  });
+  const isLeft = () =>
+    hand.db.read((sql) =>
+      sql.get("SELECT id FROM transactions WHERE finished_at IS NULL LIMIT 1")
+    );
+  await until(async () => await isLeft() === undefined, "the last upload");
+  await until(
+    async () => (await hand.image(A)).state === "stored",
+    "the end of the job",
+  );
 });
 
 bothEngines.test("images: in any mix of requests, attempts and crashes all are answered and counted", async () => {
@@ -559,7 +566,7 @@ async function mix(seed: number): Promise<void> {
   const rest = await hand.db.read((sql) =>
     sql.all(
       `SELECT id FROM images WHERE due_at IS NOT NULL OR lease_id IS NOT NULL
-         OR untold IS NOT NULL OR state = 'pending'
+         OR state = 'pending'
        UNION ALL
        SELECT t.id FROM transactions t LEFT JOIN transaction_images i
          ON i.transaction_id = t.id

@@ -386,22 +386,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: what a process had fetched is lost when it stops",
     file: "images/worker/role.ts",
-    from: "db.write((tx) => this.#recordEnds(tx, no, jobs)),",
-    to: `db.write((tx) =>
-            this.#recordEnds(tx, no, jobs.filter(({ end }) => end === null))
-          ),`,
-  },
-  {
-    name: "images: jobs that another process has claimed are fetched, too",
-    file: "images/worker/role.ts",
-    from: "      claimed.map(({ id, lease, url, copy, sellerId, room }) => (",
-    to: "      claims.map(({ id, lease, url, copy, sellerId, room }) => (",
+    from: "            await this.#recordEnds(tx, no, jobs);\n",
+    to: "",
   },
   {
     name: "images: the bytes of a copy that is replaced stay counted",
-    file: "images/rows/quota.ts",
-    from: "    const more = bytes - (former.get(id) ?? 0);\n",
-    to: "    const more = bytes;\n",
+    file: "images/rows/outcomes.ts",
+    from: "      ? outcome.bytes - (leased.get(id)!.bytes ?? 0)\n",
+    to: "      ? outcome.bytes\n",
   },
   {
     name: "images: the bytes of a copy that is removed stay counted",

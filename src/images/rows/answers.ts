@@ -1,21 +1,12 @@
 /**
- * Reports the end of a job to the requests that wait for the image. One write
- * updates a bounded number of them; `images.untold` keeps the outcome until any
- * process has updated the rest.
+ * Answers the requests that wait for an image. One write updates a bounded
+ * number of them; a job ends with the last.
  */
 import { ATTEMPTS, RETRY_SPAN_MS } from "../image.ts";
-import {
-  inLists,
-  marks,
-  type Param,
-  query,
-  type Sql,
-  type Tx,
-} from "../../database/db.ts";
-import { ASKED, type AskedImage, askFor } from "../requests.ts";
+import { inLists, marks, type Param, type Tx } from "../../database/db.ts";
 
 /** The most waiting rows that one write reads. */
-const TELL_LIMIT = 500;
+const ANSWER_LIMIT = 500;
 /** The most waiting rows read at each failure of a job that continues. */
 const EXHAUSTED_LIMIT = 100;
 
@@ -45,21 +36,27 @@ const WAITING = `SELECT transaction_id, ordinal, image_id, refs, validator,
     after_attempt, created_at
   FROM transaction_images WHERE status = 'pending' AND seller_no = ?`;
 
-/**
- * Updates the requests that wait for jobs of a seller that have just ended;
- * `images` are their locked rows in the present state. Returns the ids of the
- * transactions whose counters changed.
- */
-export async function tellWaiting(
+/** The images of `answerWaiting`, by id. */
+export interface Answered {
+  /** The transactions whose counters changed. */
+  transactions: string[];
+  /** Images that requests wait for again: the outcome does not answer them. */
+  again: Set<string>;
+  /** Other images with requests that another write has to answer. */
+  left: Set<string>;
+}
+
+/** Updates requests that wait for jobs of a seller; their rows are locked. */
+export async function answerWaiting(
   tx: Tx,
   sellerNo: number,
   answers: ReadonlyMap<string, Answer>,
-  images: ReadonlyMap<string, AskedImage>,
   at: number,
-): Promise<string[]> {
-  const told: Told[] = [];
-  const again = new Set<AskedImage>();
-  let room = TELL_LIMIT;
+): Promise<Answered> {
+  const answered: AnsweredRow[] = [];
+  const again = new Set<string>();
+  const left = new Set<string>();
+  let room = ANSWER_LIMIT;
   for (const list of inLists([...answers.keys()].sort())) {
     const rows = await tx.all<Waiting>(
       `${WAITING} AND image_id IN (${marks(list.length)})
@@ -68,84 +65,33 @@ export async function tellWaiting(
     );
     for (const row of rows) {
       const answer = answers.get(row.image_id)!;
-      if (answersRow(answer, row)) told.push({ row, answer });
-      else again.add(images.get(row.image_id)!);
+      if (answersRow(answer, row)) answered.push({ row, answer });
+      else again.add(row.image_id);
     }
     if (rows.length === room) {
       // Of the images before the last one no row is left.
       const last = rows.at(-1)?.image_id ?? "";
-      await tx.runMany(
-        "UPDATE images SET untold = ? WHERE seller_no = ? AND id = ?",
-        list.filter((id) => id >= last)
-          .map((id) => [answers.get(id)!.status, sellerNo, id]),
-      );
+      for (const id of list) if (id >= last && !again.has(id)) left.add(id);
     }
     room -= rows.length;
   }
-  await askFor(tx, sellerNo, [...again], at);
-  return await tell(tx, sellerNo, told, at);
-}
-
-/** An image of which requests remain to be updated. */
-export interface Untold {
-  sellerNo: number;
-  id: string;
-}
-
-/** One of them; undefined: there is none. */
-export function findUntold(sql: Sql): Promise<Untold | undefined> {
-  return sql.get<Untold>(
-    `SELECT seller_no AS "sellerNo", id FROM images
-     WHERE untold IS NOT NULL LIMIT 1`,
-  );
-}
-
-/** Updates some of the requests that `tellWaiting` left; same result. */
-export async function tellRest(
-  tx: Tx,
-  { sellerNo, id }: Untold,
-  at: number,
-): Promise<string[]> {
-  const image = await tx.get<
-    AskedImage & Omit<Answer, "status" | "attempt"> & {
-      untold: Answer["status"] | null;
-    }
-  >(
-    query(({ lock }) =>
-      `SELECT ${ASKED}, untold, code, message, validator FROM images
-       WHERE seller_no = ? AND id = ? ${lock("FOR UPDATE")}`
-    ),
-    [sellerNo, id],
-  );
-  // Asked for again meanwhile: the next end updates them, too.
-  if (image === undefined || image.untold === null) return [];
-  const answer = { ...image, status: image.untold, attempt: image.attempts };
-  await tx.runMany(
-    "UPDATE images SET untold = NULL WHERE seller_no = ? AND id = ?",
-    [[sellerNo, id]],
-  );
-  return await tellWaiting(
-    tx,
-    sellerNo,
-    new Map([[id, answer]]),
-    new Map([[id, image]]),
-    at,
-  );
+  const transactions = await write(tx, sellerNo, answered, at);
+  return { transactions, again, left };
 }
 
 /**
  * Updates the requests for which this failure was the last attempt, although
  * the job continues for later ones. They have had the attempts and the time of
- * a job of their own; if there are very many, each failure updates some. Same
- * result as `tellWaiting`.
+ * a job of their own; if there are very many, each failure updates some. Returns the
+ * ids of the transactions whose counters changed.
  */
-export async function tellExhausted(
+export async function answerExhausted(
   tx: Tx,
   sellerNo: number,
   failures: ReadonlyMap<string, Answer>,
   at: number,
 ): Promise<string[]> {
-  const told: Told[] = [];
+  const answered: AnsweredRow[] = [];
   for (const [imageId, answer] of failures) {
     if (answer.attempt < ATTEMPTS) continue;
     const rows = await tx.all<Waiting>(
@@ -156,15 +102,15 @@ export async function tellExhausted(
     for (const row of rows) {
       const exhausted = answer.attempt - row.after_attempt >= ATTEMPTS &&
         at - row.created_at >= RETRY_SPAN_MS;
-      if (exhausted) told.push({ row, answer });
+      if (exhausted) answered.push({ row, answer });
     }
   }
-  return await tell(tx, sellerNo, told, at);
+  return await write(tx, sellerNo, answered, at);
 }
 
 /**
  * Whether an outcome answers a request: it was made before the attempt began,
- * or the outcome is a success and the request, made meanwhile, asked for this
+ * or the outcome is a success and the request, made meanwhile, is for this
  * version or for none in particular.
  */
 function answersRow(answer: Answer, row: Waiting): boolean {
@@ -173,7 +119,7 @@ function answersRow(answer: Answer, row: Waiting): boolean {
   return row.validator === null || row.validator === answer.validator;
 }
 
-interface Told {
+interface AnsweredRow {
   row: Waiting;
   answer: Answer;
 }
@@ -181,15 +127,15 @@ interface Told {
 /** Counts of references of a transaction by outcome. */
 type Counts = Record<Answer["status"], number>;
 
-async function tell(
+async function write(
   tx: Tx,
   sellerNo: number,
-  told: readonly Told[],
+  answered: readonly AnsweredRow[],
   at: number,
 ): Promise<string[]> {
   const rows: Param[][] = [];
   const counted = new Map<string, Counts>();
-  for (const { row, answer } of told) {
+  for (const { row, answer } of answered) {
     const { transaction_id, ordinal, refs, after_attempt } = row;
     const { status, attempt, code, message } = answer;
     const attempts = Math.max(1, attempt - after_attempt);

@@ -10,7 +10,7 @@ import {
   type Tx,
 } from "../../database/db.ts";
 import { bySeller } from "../../jobs/lease_queue.ts";
-import { ASKED, type AskedImage, askFor, isSettled } from "../requests.ts";
+import { enqueue, isSettled, LOCKED, type LockedImage } from "../requests.ts";
 import { refundCopies } from "./quota.ts";
 
 /** A stored copy, independent of its URLs. */
@@ -203,9 +203,9 @@ export async function refetchCopies(
   let urls = 0;
   for (const list of inLists(sha256s)) {
     const gone = `sha256 IN (${marks(list.length)})`;
-    const found = await tx.all<AskedImage & { sellerNo: number }>(
+    const found = await tx.all<LockedImage & { sellerNo: number }>(
       query(({ lock }) =>
-        `SELECT seller_no AS "sellerNo", ${ASKED} FROM images WHERE ${gone}
+        `SELECT seller_no AS "sellerNo", ${LOCKED} FROM images WHERE ${gone}
          ORDER BY seller_no, url_key ${lock("FOR UPDATE")}`
       ),
       list,
@@ -213,7 +213,7 @@ export async function refetchCopies(
     for (const [sellerNo, images] of bySeller(found)) {
       const ids = images.map(({ id }) => id);
       const settled = images.filter(isSettled);
-      await askFor(tx, sellerNo, settled, at);
+      await enqueue(tx, sellerNo, settled, at);
       urls += settled.length;
       await refundCopies(tx, sellerNo, ids);
       await tx.runMany(

@@ -21,9 +21,10 @@ import {
   type Settlement,
 } from "../../jobs/lease_queue.ts";
 import { countInHour } from "../../operations/hourly_counts.ts";
-import { ASKED, type AskedImage } from "../requests.ts";
-import { type Answer, tellExhausted, tellWaiting } from "./answers.ts";
-import { chargeCopies, type NewCopy } from "./quota.ts";
+import { enqueue, LOCKED, type LockedImage } from "../requests.ts";
+import { type Answer, answerExhausted, answerWaiting } from "./answers.ts";
+import { addUsage } from "../../sellers/usage_rows.ts";
+import { beyondQuota } from "./quota.ts";
 
 /** The most UTF-16 code units of a stored message. */
 const MESSAGE_LIMIT = 500;
@@ -58,8 +59,9 @@ export interface SettleOptions {
   imageQuota: number;
 }
 
-interface LeasedRow extends AskedImage {
+interface LeasedRow extends LockedImage {
   sha256: string | null;
+  bytes: number | null;
   validator: string | null;
 }
 
@@ -73,23 +75,36 @@ interface Ending extends Answer {
 /** A result with the row of its image before the write. */
 interface Result extends AttemptResult {
   row: LeasedRow;
+  /** How many bytes more than the former copy the new one takes. */
+  more: number;
   ending: Ending;
+}
+
+/** What `settleImages` has done. */
+export interface Settled {
+  /** The transactions whose counters changed. */
+  transactions: string[];
+  /**
+   * Leases of results to be recorded again, because more requests wait for
+   * those images than one write answers.
+   */
+  left: string[];
 }
 
 /**
  * Records outcomes of a seller's images; those whose lease is no longer held
- * have no effect. Returns the ids of the transactions whose counters changed.
+ * have no effect.
  */
 export async function settleImages(
   tx: Tx,
   sellerNo: number,
   reported: readonly AttemptResult[],
   options: SettleOptions,
-): Promise<string[]> {
+): Promise<Settled> {
   const { at } = options;
   const retries: (Result & { dueAt: number })[] = [];
   const refetched: Result[] = [];
-  const ended: Result[] = [];
+  const ends: Result[] = [];
   for (const result of await heldResults(tx, sellerNo, reported, options)) {
     const { row, ending, outcome } = result;
     const delay = outcome.kind === "failed" && outcome.transient
@@ -101,7 +116,7 @@ export async function settleImages(
       // The copy was found missing meanwhile: fetch it, unconditionally.
       refetched.push(result);
     } else {
-      ended.push(result);
+      ends.push(result);
     }
   }
   await release(tx, IMAGES, refetched, at);
@@ -113,19 +128,24 @@ export async function settleImages(
     )),
     ", attempts = ?, code = ?, message = ?",
   );
-  await endJobs(tx, ended, at);
-  const exhausted = await tellExhausted(tx, sellerNo, answersOf(retries), at);
-  const images = new Map(ended.map(({ id, row, ending }) => {
-    const { attempt: attempts, state } = ending;
-    return [id, { ...row, state, attempts, lease_id: null }];
-  }));
-  const told = await tellWaiting(tx, sellerNo, answersOf(ended), images, at);
-  const failed = ended.filter(({ ending }) => ending.state === "failed").length;
-  await countInHour(tx, at, "images_failed", failed);
-  await countInHour(tx, at, "images_stored", ended.length - failed);
-  const visible = ended.filter(({ ending }) => ending.visible);
-  await touchProductsOf(tx, sellerNo, visible.map(({ id }) => id));
-  return [...exhausted, ...told];
+  const exhausted = await answerExhausted(tx, sellerNo, answersOf(retries), at);
+  const { transactions, again, left } = await answerWaiting(
+    tx,
+    sellerNo,
+    answersOf(ends),
+    at,
+  );
+  await endJobs(
+    tx,
+    sellerNo,
+    ends.filter(({ id }) => !left.has(id)),
+    again,
+    at,
+  );
+  return {
+    transactions: [...exhausted, ...transactions],
+    left: ends.filter(({ id }) => left.has(id)).map(({ lease }) => lease),
+  };
 }
 
 function answersOf(results: readonly Result[]): Map<string, Answer> {
@@ -144,16 +164,21 @@ async function heldResults(
   const held = reported.filter(({ id, lease }) =>
     leased.get(id)?.lease_id === lease
   );
-  const copies = held.flatMap(({ id, outcome }): NewCopy[] =>
-    outcome.kind === "stored" ? [{ id, bytes: outcome.bytes }] : []
-  );
-  const refused = await chargeCopies(tx, sellerNo, copies, imageQuota);
+  const moreOf = ({ id, outcome }: AttemptResult) =>
+    outcome.kind === "stored"
+      ? outcome.bytes - (leased.get(id)!.bytes ?? 0)
+      : 0;
+  const copies = held.filter(({ outcome }) => outcome.kind === "stored")
+    .map((result) => ({ id: result.id, more: moreOf(result) }));
+  const refused = await beyondQuota(tx, sellerNo, copies, imageQuota);
   return held.map((result) => {
     const row = leased.get(result.id)!;
-    const outcome: AttemptOutcome = refused.has(result.id)
+    const isRefused = refused.has(result.id);
+    const outcome: AttemptOutcome = isRefused
       ? { kind: "failed", ...QUOTA_EXCEEDED }
       : result.outcome;
-    return { ...result, outcome, row, ending: endingOf(row, outcome) };
+    const more = isRefused ? 0 : moreOf(result);
+    return { ...result, outcome, row, more, ending: endingOf(row, outcome) };
   });
 }
 
@@ -199,7 +224,7 @@ async function leasedRows(
   for (const list of inLists(imageIds.toSorted())) {
     const rows = await tx.all<LeasedRow>(
       query(({ lock }) =>
-        `SELECT ${ASKED}, sha256, validator FROM images
+        `SELECT ${LOCKED}, sha256, bytes, validator FROM images
          WHERE seller_no = ? AND id IN (${marks(list.length)})
            AND lease_id IS NOT NULL
          ORDER BY url_key || '' ${lock("FOR UPDATE")}`
@@ -215,27 +240,42 @@ const ENDED = ", state = ?, attempts = ?, code = ?, message = ?, crashes = 0";
 const STORED = `${ENDED}, sha256 = ?, type = ?, bytes = ?, width = ?,
   height = ?, validator = ?, stored_at = ?`;
 
+/** Ends jobs; those in `again` start again. */
 async function endJobs(
   tx: Tx,
+  sellerNo: number,
   ended: readonly Result[],
+  again: ReadonlySet<string>,
   at: number,
 ): Promise<void> {
   const others: Settlement[] = [];
   const stored: Settlement[] = [];
-  for (const { sellerNo, id, lease, order, outcome, ending } of ended) {
+  const restarted: LockedImage[] = [];
+  let bytes = 0;
+  for (const { id, lease, order, outcome, ending, row, more } of ended) {
     const { state, attempt, code, message } = ending;
     const end = [state, attempt, code, message];
-    const row = { sellerNo, id, lease, order, dueAt: null };
+    const settlement = { sellerNo, id, lease, order, dueAt: null };
+    bytes += more;
     if (outcome.kind === "stored") {
       const { sha256, type, bytes, width, height, validator } = outcome;
       const copy = [sha256, type, bytes, width, height, validator, at];
-      stored.push({ ...row, values: [...end, ...copy] });
+      stored.push({ ...settlement, values: [...end, ...copy] });
     } else {
-      others.push({ ...row, values: end });
+      others.push({ ...settlement, values: end });
     }
+    if (!again.has(id)) continue;
+    restarted.push({ ...row, state, attempts: attempt, lease_id: null });
   }
   await settle(tx, IMAGES, stored, STORED);
   await settle(tx, IMAGES, others, ENDED);
+  await enqueue(tx, sellerNo, restarted, at);
+  await addUsage(tx, sellerNo, "image_bytes", bytes);
+  const failed = ended.filter(({ ending }) => ending.state === "failed").length;
+  await countInHour(tx, at, "images_failed", failed);
+  await countInHour(tx, at, "images_stored", ended.length - failed);
+  const visible = ended.filter(({ ending }) => ending.visible);
+  await touchProductsOf(tx, sellerNo, visible.map(({ id }) => id));
 }
 
 /** A job that killed a worker. */
@@ -246,15 +286,14 @@ export interface CrashedImage extends Leased {
 
 /**
  * Records that these jobs of a seller killed a worker: they are due again at
- * once, or fail if it was not the first time. Returns the ids of the
- * transactions whose counters changed.
+ * once, or fail if it was not the first time. Same result as `settleImages`.
  */
 export async function recordCrashes(
   tx: Tx,
   sellerNo: number,
   jobs: readonly CrashedImage[],
   at: number,
-): Promise<string[]> {
+): Promise<Settled> {
   const again: Settlement[] = [];
   const failed: AttemptResult[] = [];
   const outcome = { kind: "failed", ...UNPROCESSABLE } as const;

@@ -1,4 +1,4 @@
-/** How far a job has read what it goes round, some in each run. */
+/** How far a job has read what it reads in a circle, some in each run. */
 import type { Sql, Tx } from "../../database/db.ts";
 
 /** "" before the first. */

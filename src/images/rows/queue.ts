@@ -5,29 +5,25 @@
 import { IMAGES, type StoredFile } from "../image.ts";
 import type { ImageType } from "../image_types.ts";
 import type { Sql, Tx } from "../../database/db.ts";
+import { LEASE_MS } from "../../jobs/lease.ts";
 import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 
-/** A job that is due or claimed. */
-export interface ImageJob {
+/** The most that one claim takes of a seller's due jobs at one origin. */
+export interface ImageShare {
   sellerNo: number;
-  id: string;
-  /** As the rows of a seller are locked: the key of the URL. */
-  order: string;
-  url: string;
-  origin: string;
-  /** The public id of its seller. */
+  /** The public id of the seller. */
   sellerId: string;
-  /** Attempts that have ended so far. */
-  attempts: number;
-  crashes: number;
-  /** Bytes of the stored copy; 0: there is none. */
-  copyBytes: number;
-  /** The stored copy, to be replaced if it is out of date. */
-  copy: (StoredFile & { validator: string | null }) | null;
+  origin: string;
+  limit: number;
 }
 
 /** A job under our lease. */
-export interface ClaimedImage extends ImageJob, Omit<Leased, "order"> {
+export interface ClaimedImage
+  extends Omit<ImageShare, "limit">, Required<Leased> {
+  url: string;
+  crashes: number;
+  /** The stored copy, to be replaced if it is out of date. */
+  copy: (StoredFile & { validator: string | null }) | null;
   /** Bytes that the quota leaves for it. */
   room: number;
 }
@@ -86,51 +82,42 @@ export function pendingOrigins(
   );
 }
 
-interface JobRow extends Omit<ImageJob, "sellerId" | "copy"> {
+interface JobRow
+  extends Pick<ClaimedImage, "id" | "lease" | "order" | "url" | "crashes"> {
+  bytes: number | null;
   sha256: string | null;
   type: ImageType | null;
   validator: string | null;
 }
 
-/** The due jobs of a seller at one origin, the longest due first. */
-export async function dueImages(
-  sql: Sql,
-  { no, id: sellerId }: PendingSeller,
-  origin: string,
-  now: number,
-  limit: number,
-): Promise<ImageJob[]> {
-  const rows = await sql.all<JobRow>(
-    `SELECT seller_no AS "sellerNo", id, url_key AS "order", url, origin, attempts, crashes,
-       COALESCE(bytes, 0) AS "copyBytes", sha256, type, validator
-     FROM images WHERE seller_no = ? AND origin = ? AND due_at <= ?
-     ORDER BY due_at, id LIMIT ?`,
-    [no, origin, now, limit],
-  );
-  return rows.map(({ sha256, type, validator, ...job }) => {
-    const copy = sha256 === null || type === null
-      ? null
-      : { sha256, type, validator };
-    return { ...job, sellerId, copy };
-  });
-}
-
 /**
- * Claims one job until `until`; false if another process has claimed it, or an
- * attempt has ended since it was read.
+ * Claims due jobs of a seller at one origin, the longest due first. `room`: what
+ * the seller's quota leaves beside its stored copies.
  */
-export async function claimImage(
+export async function claimImages(
   tx: Tx,
-  { sellerNo, id, lease, attempts }: ClaimedImage,
-  until: number,
-): Promise<boolean> {
-  const claimed = await claim(tx, IMAGES, {
-    sellerNo,
-    lease,
-    until,
-    of: "id = ? AND attempts = ?",
-    params: [id, attempts],
-    limit: 1,
-  }, { returning: "id" });
-  return claimed.length === 1;
+  { limit, ...share }: ImageShare,
+  { lease, now, room }: { lease: string; now: number; room: number },
+): Promise<ClaimedImage[]> {
+  const { sellerNo, origin } = share;
+  const of = "origin = ? AND due_at <= ?";
+  const params = [origin, now];
+  const until = now + LEASE_MS;
+  const rows = await claim<JobRow>(
+    tx,
+    IMAGES,
+    { sellerNo, lease, until, of, params, limit },
+    {
+      ofEach: true,
+      returning: `id, lease_id AS lease, url_key AS "order", url, crashes,
+        bytes, sha256, type, validator`,
+    },
+  );
+  return rows.map(({ bytes, sha256, type, validator, ...job }) => ({
+    ...share,
+    ...job,
+    copy: sha256 === null || type === null ? null : { sha256, type, validator },
+    // The new copy replaces the stored one.
+    room: Math.max(0, room + (bytes ?? 0)),
+  }));
 }

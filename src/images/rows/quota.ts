@@ -20,17 +20,17 @@ export async function roomOf(
   return limit - used;
 }
 
-/** A copy that was downloaded. */
+/** A new copy of an image, and how many bytes more than the former it takes. */
 export interface NewCopy {
   id: string;
-  bytes: number;
+  more: number;
 }
 
 /**
- * Counts new copies of a seller; their rows are locked and not yet changed.
- * Returns the ids of those for which there is no room; they count as before.
+ * The ids of new copies of a seller for which there is no room. Locks the usage,
+ * to which the caller adds those that it keeps.
  */
-export async function chargeCopies(
+export async function beyondQuota(
   tx: Tx,
   sellerNo: number,
   copies: readonly NewCopy[],
@@ -39,35 +39,12 @@ export async function chargeCopies(
   const refused = new Set<string>();
   if (copies.length === 0) return refused;
   await lockUsage(tx, sellerNo, "image_bytes");
-  const room = await roomOf(tx, sellerNo, defaultQuota);
-  const former = await copyBytes(tx, sellerNo, copies.map(({ id }) => id));
-  let added = 0;
-  for (const { id, bytes } of copies) {
-    const more = bytes - (former.get(id) ?? 0);
-    if (added + more <= room) added += more;
-    else refused.add(id);
+  let room = await roomOf(tx, sellerNo, defaultQuota);
+  for (const { id, more } of copies) {
+    if (more > room) refused.add(id);
+    else room -= more;
   }
-  await addUsage(tx, sellerNo, "image_bytes", added);
   return refused;
-}
-
-/** Bytes of the stored copies of these images. */
-async function copyBytes(
-  sql: Sql,
-  sellerNo: number,
-  imageIds: readonly string[],
-): Promise<Map<string, number>> {
-  const found = new Map<string, number>();
-  for (const list of inLists(imageIds)) {
-    const rows = await sql.all<{ id: string; bytes: number }>(
-      `SELECT id, bytes FROM images
-       WHERE seller_no = ? AND id IN (${marks(list.length)})
-         AND bytes IS NOT NULL`,
-      [sellerNo, ...list],
-    );
-    for (const { id, bytes } of rows) found.set(id, bytes);
-  }
-  return found;
 }
 
 /** Stops counting the copies of these images; their rows are locked. */
@@ -76,7 +53,14 @@ export async function refundCopies(
   sellerNo: number,
   imageIds: readonly string[],
 ): Promise<void> {
-  const copies = await copyBytes(tx, sellerNo, imageIds);
-  const bytes = copies.values().reduce((sum, bytes) => sum + bytes, 0);
+  let bytes = 0;
+  for (const list of inLists(imageIds)) {
+    const row = await tx.get<{ bytes: number | null }>(
+      `SELECT CAST(SUM(bytes) AS BIGINT) AS bytes FROM images
+       WHERE seller_no = ? AND id IN (${marks(list.length)})`,
+      [sellerNo, ...list],
+    );
+    bytes += row?.bytes ?? 0;
+  }
   await addUsage(tx, sellerNo, "image_bytes", -bytes);
 }

@@ -12,7 +12,6 @@ import {
   type ImageStore,
   type IncomingImage,
   isStoredName,
-  PREFIXES,
 } from "./blob_store.ts";
 import type { Held } from "../../lib/holders.ts";
 import { inParallel } from "../../lib/in_parallel.ts";
@@ -22,7 +21,7 @@ import { StoreError } from "../../lib/store_error.ts";
 const AT_ONCE = 8;
 /** Bytes read at a time. */
 const CHUNK = 64 * 1024;
-/** The file that tells a store from a mount point without its mount. */
+/** A folder without this file may be a mount point without its mount. */
 const MARKER = "store.marker";
 const MARKER_TEXT =
   "Images of the Seller Interface are kept in this folder. Leave this file in it.\n";
@@ -30,7 +29,6 @@ const MARKER_TEXT =
 /** Throws `Deno.errors.*` if the folder cannot be read or written. */
 export class FolderStore implements ImageStore {
   readonly #folder: string;
-  #probes = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -44,21 +42,13 @@ export class FolderStore implements ImageStore {
     return diskThreads.oldestWaitMs();
   }
 
-  /** Creates all subfolders now, so that downloads need not. */
   prepare(isNew: boolean): void {
     try {
-      const names = namesIn(this.#folder);
-      if (names !== null && !isNew && !isStore(names)) return;
-      for (const prefix of PREFIXES) {
-        Deno.mkdirSync(`${this.#folder}/${prefix}`, {
-          recursive: true,
-          mode: 0o700,
-        });
-      }
-      if (names?.has(MARKER)) return;
-      Deno.writeTextFileSync(`${this.#folder}/${MARKER}`, MARKER_TEXT, {
-        mode: 0o600,
-      });
+      if (exists(this.#folder) && !isNew) return;
+      Deno.mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const marker = `${this.#folder}/${MARKER}`;
+      if (exists(marker)) return;
+      Deno.writeTextFileSync(marker, MARKER_TEXT, { mode: 0o600 });
     } catch (error) {
       throw new StoreError(
         "unusable",
@@ -69,33 +59,31 @@ export class FolderStore implements ImageStore {
     }
   }
 
-  /**
-   * Does what keeping an image does, each time in another subfolder, and
-   * creates missing subfolders. Throws a `StoreError` for a folder that may be
-   * a mount point without its mount.
-   */
+  /** Throws a `StoreError` if it may be a mount point without its mount. */
   async probe(): Promise<void> {
-    const folder = this.#folder;
-    const found = await unlessGone(() => Array.fromAsync(Deno.readDir(folder)));
-    const names = new Set(found?.map(({ name }) => name));
-    if (!isStore(names)) throw unknownFolder(folder);
-    const missing = PREFIXES.filter((prefix) => !names.has(prefix));
-    const options = { recursive: true, mode: 0o700 };
-    await inParallel(
-      AT_ONCE,
-      missing,
-      (prefix) => diskTurn(() => Deno.mkdir(`${folder}/${prefix}`, options)),
+    const marker = await unlessGone(() =>
+      Deno.stat(`${this.#folder}/${MARKER}`)
     );
-    const tried = PREFIXES[this.#probes++ % PREFIXES.length];
-    await probeFolder(folder, `${folder}/${tried}`);
+    if (marker === null) throw unknownFolder(this.#folder);
+    await probeFolder(this.#folder);
   }
 
   receive(lease: string): IncomingImage {
     return receivePart(
       this.#folder,
       lease,
-      (part, file) => part.keep(`${this.#folder}/${file}`),
+      (part, file) =>
+        part.keep(`${this.#folder}/${file}`, () => this.#makeFolderOf(file)),
     );
+  }
+
+  /** Only in a store: a mount point without its mount stays empty. */
+  #makeFolderOf(file: string): void {
+    if (!exists(`${this.#folder}/${MARKER}`)) throw unknownFolder(this.#folder);
+    Deno.mkdirSync(`${this.#folder}/${file.slice(0, 2)}`, {
+      recursive: true,
+      mode: 0o700,
+    });
   }
 
   look(file: string): Promise<ImageFile | null> {
@@ -140,25 +128,17 @@ export class FolderStore implements ImageStore {
   }
 }
 
-/** Names of the entries of a folder; null if it does not exist. */
-function namesIn(folder: string): Set<string> | null {
+function exists(path: string): boolean {
   try {
-    return new Set(Deno.readDirSync(folder).map(({ name }) => name));
+    Deno.statSync(path);
+    return true;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return null;
+    if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
 }
 
-/**
- * Whether a folder with these entries is a store. Earlier versions made one
- * without the marker.
- */
-function isStore(names: ReadonlySet<string>): boolean {
-  return names.has(MARKER) || PREFIXES.some((prefix) => names.has(prefix));
-}
-
-/** Tells the operator what to do. */
+/** With what the operator can do. */
 function unknownFolder(folder: string): StoreError {
   const marker = `${folder}/${MARKER}`;
   return new StoreError(

@@ -16,7 +16,7 @@ export interface ImageStoreSettings {
   s3: S3Settings | null;
 }
 
-/** Where the settings say that images are kept. */
+/** The image store of the settings. */
 export function imageStoreSettings(config: Config): ImageStoreSettings {
   const { imageStore, dataDir } = config;
   const folder = join(dataDir, "images");

@@ -34,22 +34,14 @@ export async function sweepFolder(
 const PROBE = "store.probe";
 const PROBE_BYTES = 64 * 1024;
 
-/**
- * Writes a file in the folder, moves it to the folder `into` as an image is
- * moved to its place, and removes it; see `ImageStore.probe`.
- */
-export async function probeFolder(
-  folder: string,
-  into = folder,
-): Promise<void> {
-  const [path, moved] = [`${folder}/${PROBE}`, `${into}/${PROBE}`];
+/** Writes a file in the folder and removes it; see `ImageStore.probe`. */
+export async function probeFolder(folder: string): Promise<void> {
+  const path = `${folder}/${PROBE}`;
   try {
     await diskTurn(() => writeAndFlush(path, new Uint8Array(PROBE_BYTES)));
-    // Another process that probes at the same time may have moved it.
-    await unlessGone(() => Deno.rename(path, moved));
   } finally {
+    // Another process that probes at the same time may have removed it.
     await unlessGone(() => Deno.remove(path));
-    await unlessGone(() => Deno.remove(moved));
   }
 }
 
@@ -123,12 +115,23 @@ class PartFile {
     return diskCall(() => Deno.readFileSync(this.#path));
   }
 
-  /** Renames it once its bytes are on the disk. */
-  async keep(path: string): Promise<void> {
+  /**
+   * Renames it once its bytes are on the disk. The folder of `path` is made
+   * when it is needed.
+   */
+  async keep(path: string, makeFolder: () => void): Promise<void> {
     const file = this.#flush();
     this.#giveBack();
     await diskTurn(() => file.sync());
-    diskCall(() => Deno.renameSync(this.#path, path));
+    diskCall(() => {
+      try {
+        Deno.renameSync(this.#path, path);
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        makeFolder();
+        Deno.renameSync(this.#path, path);
+      }
+    });
     this.#kept = true;
   }
 

@@ -130,7 +130,7 @@ export class S3Store implements ImageStore {
       const start = token === null ? from : { "continuation-token": token };
       const page: Page = await this.#page(prefix, start);
       if (page.next !== null && page.next === token) {
-        throw new StoreError("unusable", "A listing goes round in circles.");
+        throw new StoreError("unusable", "A listing has no end.");
       }
       yield page.keys;
       token = page.next;
@@ -201,11 +201,11 @@ function textOf(element: XmlElement, name: string): string | null {
 function lengthOf(answer: S3Answer): number {
   const text = answer.header("content-length") ?? "";
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new StoreError("unusable", "An answer does not tell its length.");
+  throw new StoreError("unusable", "An answer has no length.");
 }
 
 function timeOf(text: string | null): number {
   const time = Date.parse(text ?? "");
   if (Number.isFinite(time)) return time;
-  throw new StoreError("unusable", "An answer does not tell when it was kept.");
+  throw new StoreError("unusable", "An answer has no Last-Modified.");
 }

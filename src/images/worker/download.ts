@@ -22,8 +22,8 @@ import {
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../../net/outbound.ts";
+import { HEAD_BYTES } from "./formats/signature.ts";
 import {
-  HEAD_BYTES,
   type ImageHeader,
   ImageRefusal,
   inspectImage,

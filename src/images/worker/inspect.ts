@@ -19,9 +19,7 @@ import {
   ImageReader,
   TooManySteps,
 } from "./formats/reader.ts";
-import { FORMATS, HEAD_BYTES, sniff } from "./formats/signature.ts";
-
-export { HEAD_BYTES };
+import { FORMATS, sniff } from "./formats/signature.ts";
 
 const PIXEL_LIMIT = 64_000_000;
 const FRAME_LIMIT = 1_000;

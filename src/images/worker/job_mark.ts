@@ -7,7 +7,7 @@
 export type JobMark = SharedArrayBuffer;
 
 const LENGTH_BYTES = Int32Array.BYTES_PER_ELEMENT;
-const LEASE_BYTES = 64;
+const LEASE_BYTES = 128;
 
 /** Creates a mark without a job. */
 export function newJobMark(): JobMark {
@@ -27,7 +27,7 @@ export function markedLease(mark: JobMark): string | null {
 /**
  * Calls `work`, and marks the job with this lease as being inspected meanwhile.
  * A mark that is there is of a job at which the thread stopped, out of memory,
- * and stays. The lease is ASCII, of at most 64 characters.
+ * and stays. The lease is ASCII, of at most 128 characters.
  */
 export function marked<T>(mark: JobMark, lease: string, work: () => T): T {
   const length = new Int32Array(mark, 0, 1);

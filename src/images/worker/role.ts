@@ -16,7 +16,7 @@ import {
 import { retryAfter } from "../../lib/retry_after.ts";
 import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
-import { outageOf, type Tx } from "../../database/db.ts";
+import { DbError, outageOf, type Tx } from "../../database/db.ts";
 import type { Held } from "../../lib/holders.ts";
 import type { BackgroundRole } from "../../jobs/role_keeper.ts";
 import {
@@ -25,15 +25,13 @@ import {
   recordCrashes,
   settleImages,
 } from "../rows/outcomes.ts";
-import { type ClaimedImage, claimImage, type ImageJob } from "../rows/queue.ts";
-import { roomOf } from "../rows/quota.ts";
-import { findUntold, tellRest, type Untold } from "../rows/answers.ts";
 import {
-  FIRST_ROUND,
-  nothingPicked,
-  type Picked,
-  pickImages,
-} from "./scheduler.ts";
+  type ClaimedImage,
+  claimImages,
+  type ImageShare,
+} from "../rows/queue.ts";
+import { roomOf } from "../rows/quota.ts";
+import { FIRST_ROUND, nothingPicked, pickImages } from "./scheduler.ts";
 import { OriginHistory } from "./limits.ts";
 import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
@@ -56,11 +54,6 @@ const NEXT_LOOK_MS = 50;
 const INTERRUPTED_PAUSE_MS = 1_000;
 /** Jobs of another process are noticed within this time. */
 const IDLE_MS = 1_000;
-/**
- * Images that a slow store may be storing while downloads continue in all
- * slots.
- */
-const STORING = 64;
 /** The most expired leases that one round reads. */
 const EXPIRED = 256;
 /** After this long without a read of the queue, no process may have had one. */
@@ -91,21 +84,8 @@ interface HeldImage extends ClaimedImage {
    * worker, or `released` if it is not at fault. null: in flight.
    */
   end: AttemptOutcome | "crashed" | "released" | null;
-  /**
-   * For the download; given back when the image is being stored. null before
-   * it is claimed.
-   */
-  permit: Permit | null;
-}
-
-/** The result of reading the queue. */
-interface Look {
-  expired: Leased[];
-  picked: Picked;
-  /** Of the sellers of the picked jobs, as `roomOf` returns it. */
-  rooms: Map<number, number>;
-  /** An image of which requests remain to be updated. */
-  untold: Untold | undefined;
+  /** Given back when its result is known. */
+  permit: Permit;
 }
 
 type RoleServices = Pick<
@@ -124,6 +104,8 @@ export class ImageRole implements BackgroundRole {
    * Every job whose lease may be ours, by lease, until its result is on disk.
    */
   readonly #held = new Map<string, HeldImage>();
+  /** Beginnings of the leases of claims that may have been committed. */
+  readonly #unsure = new Set<string>();
   #next = FIRST_ROUND;
   #progress = 0;
   #abandoned = false;
@@ -192,7 +174,11 @@ export class ImageRole implements BackgroundRole {
     try {
       await eachSeller(
         this.#held.values(),
-        (no, jobs) => db.write((tx) => this.#recordEnds(tx, no, jobs)),
+        (no, jobs) =>
+          db.write(async (tx) => {
+            await this.#recordEnds(tx, no, jobs);
+            await release(tx, IMAGES, jobs, deps.clock.now());
+          }),
       );
     } catch (error) {
       // The leases expire, and the jobs are due again then.
@@ -247,24 +233,25 @@ export class ImageRole implements BackgroundRole {
     if (this.#held.size > 0 && mustRenew(leasedUntil, now)) {
       await this.#renew(now);
     }
-    const { expired, picked, rooms, untold } = await this.#look(now);
-    const jobs = picked.jobs.map((job) => ({
-      ...job,
-      room: Math.max(0, rooms.get(job.sellerNo)! + job.copyBytes),
-    }));
+    const unsure = [...this.#unsure];
+    const { expired, picked } = await this.#look(now, unsure);
     await this.#services.deps.maybe?.("images picked");
     this.#next = picked.round;
-    if (untold !== undefined) await this.#tellRest(untold);
     const ended = [...this.#held.values()].filter(({ end }) => end !== null);
-    let moved = untold !== undefined ||
-      (picked.jobs.length === 0 && this.#isNothingDue());
-    if (ended.length + picked.jobs.length + expired.length > 0) {
-      const claimed = await this.#write(now, ended, expired, jobs);
+    let moved = picked.shares.length === 0 && this.#isNothingDue();
+    const places = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
+    let claimed = 0;
+    if (ended.length + places + expired.length > 0) {
+      claimed = await this.#write(now, ended, expired, picked.shares);
       moved ||= claimed + ended.length + expired.length > 0;
     }
+    for (const lease of unsure) this.#unsure.delete(lease);
     if (moved) this.#progress++;
-    const again = untold !== undefined || expired.length > 0 ||
-      ended.some(({ end }) => typeof end === "string");
+    // Other origins may use the places for which there were no jobs.
+    const again = expired.length > 0 || (claimed > 0 && claimed < places) ||
+      ended.some(({ lease, end }) =>
+        typeof end === "string" || this.#held.has(lease)
+      );
     if (again) return 0;
     const nextAt = Math.min(
       picked.nextDue,
@@ -298,50 +285,31 @@ export class ImageRole implements BackgroundRole {
     this.#renewAt = now + RENEW_MS;
   }
 
-  async #look(
-    now: number,
-  ): Promise<Look> {
-    const { config, db, deps } = this.#services;
+  async #look(now: number, unsure: readonly string[]) {
+    const { db, deps } = this.#services;
     const options = {
       now,
       history: this.#history,
       owners: this.#usage.owners,
-      inFlight: this.#downloads(),
+      inFlight: this.#inFlight(),
       round: this.#next,
     };
-    const storing = this.#thread.phases.storing ?? 0;
     const able = this.#thread.ready && this.#store.trouble === null &&
-      storing < STORING &&
       deps.clock.monotonic() >= this.#claimsFrom;
-    const { expired, picked, rooms, untold } = await db.read(async (sql) => {
-      const picked = able
-        ? await pickImages(sql, options)
-        : nothingPicked(this.#next);
-      const rooms = new Map<number, number>();
-      for (const no of new Set(picked.jobs.map(({ sellerNo }) => sellerNo))) {
-        rooms.set(no, await roomOf(sql, no, config.imageQuota));
-      }
-      return {
-        untold: await findUntold(sql),
-        expired: await expiredLeases(sql, IMAGES, now, EXPIRED),
-        picked,
-        rooms,
-      };
-    });
+    const { expired, leased, picked } = await db.read(async (sql) => ({
+      leased: unsure.length === 0
+        ? []
+        : await expiredLeases(sql, IMAGES, Infinity, EXPIRED),
+      expired: await expiredLeases(sql, IMAGES, now, EXPIRED),
+      picked: able ? await pickImages(sql, options) : nothingPicked(this.#next),
+    }));
     const at = deps.clock.monotonic();
     if (at - this.#lookedAt > GAP_MS) this.#graceUntil = at + GRACE_MS;
     this.#lookedAt = at;
-    return { expired: this.#isDead(expired, at), picked, rooms, untold };
-  }
-
-  /** Updates some of the requests for an image that very many wait for. */
-  async #tellRest(untold: Untold): Promise<void> {
-    const { db, deps } = this.#services;
-    const at = deps.clock.now();
-    await db.write(
-      async (tx) => this.#announce(tx, await tellRest(tx, untold, at)),
-      { heavy: true },
+    const lost = leased.filter(({ lease }) =>
+      unsure.some((claim) => lease.startsWith(claim))
     );
+    return { expired: [...this.#isDead(expired, at), ...lost], picked };
   }
 
   /** Leases whose holder has had enough time to renew them. */
@@ -351,32 +319,24 @@ export class ImageRole implements BackgroundRole {
   }
 
   /**
-   * Records results, claims the picked jobs and hands them to the worker, in a
-   * write for each seller. Returns how many jobs it claimed.
+   * Records results, claims jobs and hands them to the worker, in a write for
+   * each seller. Returns how many jobs it claimed.
    */
   async #write(
     now: number,
     ended: readonly HeldImage[],
     expired: readonly Leased[],
-    jobs: readonly (ImageJob & { room: number })[],
+    shares: readonly ImageShare[],
   ): Promise<number> {
-    const { deps } = this.#services;
-    // Held from here on, because a claim may exist although the write seems to
-    // have failed; to be released until the worker has it.
-    const claims = jobs.map((job): HeldImage => {
-      const lease = deps.ids.uuid();
-      return { ...job, lease, end: "released", permit: null };
-    });
-    for (const claim of claims) this.#held.set(claim.lease, claim);
     const claimed = await eachSeller(
-      [...ended, ...expired, ...claims],
+      [...ended, ...expired, ...shares],
       (sellerNo) => {
-        const own = <T extends Leased>(rows: readonly T[]) =>
+        const own = <T extends { sellerNo: number }>(rows: readonly T[]) =>
           rows.filter((row) => row.sellerNo === sellerNo);
         return this.#writeSeller(sellerNo, now, {
           ended: own(ended),
           expired: own(expired),
-          claims: own(claims),
+          shares: own(shares),
         });
       },
     );
@@ -386,29 +346,42 @@ export class ImageRole implements BackgroundRole {
   async #writeSeller(
     sellerNo: number,
     now: number,
-    { ended, expired, claims }: {
+    { ended, expired, shares }: {
       ended: readonly HeldImage[];
       expired: readonly Leased[];
-      claims: readonly HeldImage[];
+      shares: readonly ImageShare[];
     },
   ): Promise<number> {
-    const { db, deps } = this.#services;
+    const { config, db, deps } = this.#services;
+    const lease = deps.ids.uuid();
+    let left = new Set<string>();
     const claimed = await db.write(async (tx) => {
       if (this.#abandoned) return [];
-      await this.#recordEnds(tx, sellerNo, ended);
+      left = await this.#recordEnds(tx, sellerNo, ended);
       await release(tx, IMAGES, expired, now);
-      return await claimAll(tx, claims, now);
+      if (shares.length === 0) return [];
+      const room = await roomOf(tx, sellerNo, config.imageQuota);
+      const claims = await Promise.all(
+        shares.map((share) => claimImages(tx, share, { lease, now, room })),
+      );
+      return claims.flat();
+    }).catch((error) => {
+      const isUnsure = error instanceof DbError && error.kind === "unsure";
+      if (isUnsure) this.#unsure.add(lease);
+      throw error;
     });
     await deps.maybe?.("images claimed");
-    const ours = new Set(claimed);
-    const gone = [...ended, ...claims.filter((claim) => !ours.has(claim))];
-    for (const { lease } of gone) this.#held.delete(lease);
-    // The worker may have died while they were being claimed.
-    if (!this.#thread.ready) return claimed.length;
-    for (const claim of claimed) {
-      claim.end = null;
-      claim.permit = this.#usage.take({ owner: claim.sellerId });
+    for (const { lease } of ended) {
+      if (!left.has(lease)) this.#held.delete(lease);
     }
+    // The worker may have died while they were being claimed.
+    const { ready } = this.#thread;
+    for (const claim of claimed) {
+      const permit = this.#usage.take({ owner: claim.sellerId });
+      this.#held.set(claim.lease, { ...claim, permit, end: null });
+      if (!ready) giveBack(this.#held.get(claim.lease)!);
+    }
+    if (!ready) return claimed.length;
     this.#thread.fetch(
       claimed.map(({ id, lease, url, copy, sellerId, room }) => (
         { id, lease, url, copy, sellerId, room }
@@ -417,11 +390,13 @@ export class ImageRole implements BackgroundRole {
     return claimed.length;
   }
 
+  /** Returns the leases of results to be recorded again; see `Settled`. */
   async #recordEnds(
     tx: Tx,
     sellerNo: number,
     ended: readonly HeldImage[],
-  ): Promise<void> {
+  ): Promise<Set<string>> {
+    const { config, deps, signals: { progress } } = this.#services;
     const results: AttemptResult[] = [];
     const crashed: HeldImage[] = [];
     const released: HeldImage[] = [];
@@ -431,34 +406,26 @@ export class ImageRole implements BackgroundRole {
       else if (end === "released" || end === null) released.push(job);
       else results.push({ sellerNo, id, lease, order, outcome: end });
     }
-    const at = this.#services.deps.clock.now();
-    await this.#settle(tx, sellerNo, results, at);
-    this.#announce(tx, await recordCrashes(tx, sellerNo, crashed, at));
-    await release(tx, IMAGES, released, at);
-  }
-
-  async #settle(
-    tx: Tx,
-    sellerNo: number,
-    results: readonly AttemptResult[],
-    at: number,
-  ): Promise<void> {
-    const { config: { imageQuota }, deps } = this.#services;
+    const at = deps.clock.now();
     const delay = (attempts: number, failure: ImageFailure) =>
       retryDelay(
         attempts,
         deps.ids.random(1)[0] / 255,
         retryAfter(failure.retryAfter ?? null, at),
       );
-    const settle = { at, delay, imageQuota };
-    this.#announce(tx, await settleImages(tx, sellerNo, results, settle));
-  }
-
-  #announce(tx: Tx, transactions: readonly string[]): void {
-    const { progress } = this.#services.signals;
+    const { imageQuota } = config;
+    const options = { at, delay, imageQuota };
+    const settled = [
+      await settleImages(tx, sellerNo, results, options),
+      await recordCrashes(tx, sellerNo, crashed, at),
+    ];
+    await release(tx, IMAGES, released, at);
     tx.onCommit(() => {
-      for (const id of transactions) progress.announce(id);
+      for (const { transactions } of settled) {
+        for (const id of transactions) progress.announce(id);
+      }
     });
+    return new Set(settled.flatMap(({ left }) => left));
   }
 
   #reported(results: readonly FetchedImage[]): void {
@@ -478,7 +445,7 @@ export class ImageRole implements BackgroundRole {
         giveBack(job);
         this.#store.failed(outcome);
       } else {
-        job.permit?.[Symbol.dispose]();
+        job.permit[Symbol.dispose]();
         job.end = outcome;
         if (outcome.kind === "stored") this.#store.stored();
       }
@@ -501,20 +468,6 @@ export class ImageRole implements BackgroundRole {
     return [...this.#held.values()].filter(({ end }) => end === null);
   }
 
-  /**
-   * Jobs in flight without those that the worker was storing at its latest
-   * beat: these hold no download slot, and their time is not their seller's.
-   */
-  #downloads(): HeldImage[] {
-    const jobs = this.#inFlight();
-    const isStoring = ({ lease }: HeldImage) => this.#thread.isStoring(lease);
-    for (const job of jobs.filter(isStoring)) {
-      job.permit?.[Symbol.dispose]();
-      this.#history.note(job.origin, true);
-    }
-    return jobs.filter((job) => !isStoring(job));
-  }
-
   /** Only the job that the worker was inspecting is to blame, if any. */
   #workerDied(culprit: string | null): void {
     for (const job of this.#inFlight()) {
@@ -532,21 +485,9 @@ function threadSpawner(
   return (events) => spawnThread(url, heapMb, events);
 }
 
-async function claimAll(
-  tx: Tx,
-  claims: readonly HeldImage[],
-  now: number,
-): Promise<HeldImage[]> {
-  // Sent all at once, which costs one round trip to a server.
-  const claimed = await Promise.all(
-    claims.map((claim) => claimImage(tx, claim, now + LEASE_MS)),
-  );
-  return claims.filter((_, i) => claimed[i]);
-}
-
 /** Ends a job without a result that it or its seller is charged for. */
 function giveBack(job: HeldImage): void {
-  job.permit?.cancel();
+  job.permit.cancel();
   job.end = "released";
 }
 

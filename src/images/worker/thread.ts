@@ -132,11 +132,6 @@ export class ImageThread {
     return this.#waitMs;
   }
 
-  /** Whether the job waited for the store at the worker's latest beat. */
-  isStoring(lease: string): boolean {
-    return this.#jobs.get(lease)?.phase === "storing";
-  }
-
   start(): void {
     const life = this.#newLife();
     const { diskMark, jobMark } = life;

@@ -26,13 +26,14 @@ import { insertEvent } from "../../../src/webhooks/rows/events.ts";
 import { settleDelivery } from "../../../src/webhooks/rows/outcomes.ts";
 import {
   recordCrashes,
+  type Settled,
   settleImages,
 } from "../../../src/images/rows/outcomes.ts";
 import {
   type ClaimedImage,
-  claimImage,
+  claimImages,
 } from "../../../src/images/rows/queue.ts";
-import { IMAGES, urlKey } from "../../../src/images/image.ts";
+import { IMAGES } from "../../../src/images/image.ts";
 import { renew } from "../../../src/jobs/lease_queue.ts";
 import { BEFORE_ALL_IDS } from "../../../src/lib/ids.ts";
 import {
@@ -160,24 +161,13 @@ class Two implements AsyncDisposable {
 
   /** The claim of the image that an upload asked for. */
   async claim(db: Db, url = URL_A): Promise<ClaimedImage> {
-    const [{ id }] = await this.rows(
-      `SELECT id FROM images WHERE url = '${url}'`,
-    ) as { id: string }[];
-    const job: ClaimedImage = {
-      sellerNo: this.seller.no,
-      id,
-      order: urlKey(url),
-      url,
-      origin: new URL(URL_A).origin,
-      sellerId: this.seller.id,
-      attempts: 0,
-      crashes: 0,
-      copyBytes: 0,
-      copy: null,
-      lease: deps.ids.uuid(),
-      room: 100,
-    };
-    assertEquals(await db.write((tx) => claimImage(tx, job, 2)), true);
+    await db.write((tx) =>
+      tx.run("UPDATE images SET origin = url WHERE url = ?", [url])
+    );
+    const { no: sellerNo, id: sellerId } = this.seller;
+    const share = { sellerNo, sellerId, origin: url, limit: 1 };
+    const claim = { lease: deps.ids.uuid(), now: 2, room: 100 };
+    const [job] = await db.write((tx) => claimImages(tx, share, claim));
     return job;
   }
 
@@ -192,7 +182,7 @@ function stored(
   tx: Tx,
   { sellerNo, id, lease }: ClaimedImage,
   imageQuota = 100,
-): Promise<string[]> {
+): Promise<Settled> {
   const outcome = {
     kind: "stored",
     sha256: "ab".repeat(32),
@@ -235,8 +225,7 @@ Deno.test("an image is settled once, also when its first holder reports late", a
         state: string;
       }[];
       if (state === "stored") return;
-      const again = { ...job, lease: deps.ids.uuid() };
-      await both.two.write((tx) => claimImage(tx, again, 6));
+      const again = await both.claim(both.two);
       await both.two.write((tx) => stored(tx, again));
     },
   );

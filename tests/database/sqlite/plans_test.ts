@@ -24,7 +24,7 @@ import {
   sweepDeliveries,
 } from "../../../src/webhooks/delivery_log.ts";
 import {
-  dueImages,
+  claimImages,
   pendingOrigins,
   pendingSellers,
 } from "../../../src/images/rows/queue.ts";
@@ -37,8 +37,8 @@ import {
   listProducts,
 } from "../../../src/catalogue/product_lists.ts";
 import {
-  tellExhausted,
-  tellWaiting,
+  answerExhausted,
+  answerWaiting,
 } from "../../../src/images/rows/answers.ts";
 import { ImageBench } from "../../support/image_bench.ts";
 import { TRIGGERS } from "../../../src/webhooks/trigger.ts";
@@ -50,9 +50,9 @@ Deno.test("images: no look goes through the whole queue", async () => {
     const seen: string[] = [];
     const spy = {
       get: sql.get.bind(sql),
-      all: async <T>(text: string, params?: readonly (string | number)[]) => {
+      all: async <T>(query: Query, params?: readonly Param[]) => {
         const plan = await sql.all<{ detail: string }>(
-          `EXPLAIN QUERY PLAN ${text}`,
+          `EXPLAIN QUERY PLAN ${textOf(query, "sqlite")}`,
           params,
         );
         seen.push(...plan.map(({ detail }) => detail));
@@ -61,7 +61,8 @@ Deno.test("images: no look goes through the whole queue", async () => {
     } as typeof sql;
     await pendingSellers(spy, 0, 1);
     await pendingOrigins(spy, 1, "", 1);
-    await dueImages(spy, { no: 1, id: "x" }, "y", 1, 1);
+    const share = { sellerNo: 1, sellerId: "x", origin: "y", limit: 1 };
+    await claimImages(spy as Tx, share, { lease: "z", now: 1, room: 1 });
     await expired(spy, IMAGES, 1, 1);
     await heldLeases(spy, IMAGES);
     return seen;
@@ -92,8 +93,8 @@ Deno.test("images: no end reads all that wait for it", async () => {
   } as const;
   const answers = new Map([[row.id, answer], ["other", answer]]);
   const details = await plans(hand, async (tx) => {
-    await tellWaiting(tx, 1, answers, new Map(), 1);
-    await tellExhausted(tx, 1, answers, 1);
+    await answerWaiting(tx, 1, answers, 1);
+    await answerExhausted(tx, 1, answers, 1);
   });
   const waiting = details.filter((detail) => /transaction_images/.test(detail));
   assert(waiting.length >= 2, details.join("\n"));

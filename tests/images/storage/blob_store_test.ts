@@ -18,10 +18,7 @@ import {
   imageStoreSettings,
   openImageStore,
 } from "../../../src/images/storage/open.ts";
-import {
-  type ImageStore,
-  PREFIXES,
-} from "../../../src/images/storage/blob_store.ts";
+import type { ImageStore } from "../../../src/images/storage/blob_store.ts";
 import { StoreError } from "../../../src/lib/store_error.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { inTime, until } from "../../support/clock.ts";
@@ -263,8 +260,7 @@ async function empty(folder: string): Promise<void> {
   await Deno.mkdir(folder);
 }
 
-/** The marker, which sorts last, and the subfolders of images. */
-const PREPARED = [...PREFIXES, "store.marker"];
+const PREPARED = ["store.marker"];
 
 onFolder("a new one is marked and can be used", async (folder, store) => {
   store.prepare(true);
@@ -280,20 +276,13 @@ onFolder("one that is gone is made again at a start", async (folder, store) => {
   await store.probe();
 });
 
-onFolder(
-  "subfolders that are gone are made again by a probe",
-  async (folder, store) => {
-    store.prepare(true);
-    const file = await keep(store, SMALL);
-    for (const prefix of PREFIXES) {
-      await Deno.remove(`${folder}/${prefix}`, { recursive: true });
-    }
-    await assertRejects(() => keep(store, SMALL), Deno.errors.NotFound);
-    await store.probe();
-    assertEquals(entries(folder), PREPARED);
-    assertEquals(await keep(store, SMALL), file);
-  },
-);
+onFolder("a subfolder is made when it is needed", async (folder, store) => {
+  store.prepare(true);
+  const file = await keep(store, SMALL);
+  await Deno.remove(`${folder}/${file.slice(0, 2)}`, { recursive: true });
+  assertEquals(await store.names(file.slice(0, 2)), []);
+  assertEquals(await keep(store, SMALL), file);
+});
 
 onFolder(
   "an empty one is not taken for that of stored images until it is marked",
@@ -304,6 +293,7 @@ onFolder(
     const refused = await assertRejects(() => store.probe(), StoreError);
     const remedy = `mkdir -p ${folder} && touch ${folder}/store.marker`;
     assertStringIncludes(refused.message, remedy);
+    await assertRejects(() => keep(store, SMALL), StoreError);
     assertEquals(entries(folder), [], "it may be a mount point");
     await Deno.writeTextFile(`${folder}/store.marker`, "");
     await store.probe();
@@ -313,21 +303,11 @@ onFolder(
 );
 
 onFolder(
-  "that of an earlier version, without a marker, is marked at a start",
-  async (folder, store) => {
-    await Deno.mkdir(`${folder}/7f`);
-    await store.probe();
-    await keep(store, SMALL);
-    store.prepare(false);
-    assertEquals(entries(folder), PREPARED);
-  },
-);
-
-onFolder(
   "what is no regular file is not there, and hangs nothing",
   async (folder, store) => {
     store.prepare(true);
-    const file = fileOf(SMALL);
+    const file = await keep(store, SMALL);
+    await store.remove(file);
     const { success } = await new Deno.Command("mkfifo", {
       args: [`${folder}/${file}`],
     }).output();
@@ -337,22 +317,6 @@ onFolder(
     assertEquals(await store.missing([file]), [file]);
     await keep(store, SMALL);
     assertEquals(await bytesOf(store, file), SMALL);
-  },
-);
-
-onFolder(
-  "a probe tries every subfolder in turn, and leaves nothing",
-  async (folder, store) => {
-    store.prepare(true);
-    await Deno.remove(`${folder}/05`);
-    await Deno.writeTextFile(`${folder}/05`, "no folder");
-    const failed: number[] = [];
-    for (let n = 0; n < PREFIXES.length; n++) {
-      await store.probe().catch(() => failed.push(n));
-    }
-    assertEquals(failed, [5]);
-    assertEquals(entries(folder), PREPARED);
-    assertEquals(entries(`${folder}/06`), []);
   },
 );
 

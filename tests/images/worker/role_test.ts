@@ -666,21 +666,3 @@ bothEngines.test("images: while the database refuses writes the role is unready 
   assertEquals(await bench.finished(id), all(1));
   await until(() => role.trouble() === null, "readiness");
 });
-
-bothEngines.test("images: uploads that one write did not reach are told by the next process", async () => {
-  await using host = new ImageHost();
-  await using bench = new ImageBench();
-  const url = `${host.url}/good/a.png`;
-  const id = await bench.upload([url]);
-  // As a process leaves it that dies before it has told anybody.
-  await bench.db.write((tx) =>
-    tx.run(
-      `UPDATE images SET state = 'failed', attempts = 1, due_at = NULL,
-         untold = 'failed', code = 'image_not_found', message = 'gone'`,
-    )
-  );
-  bench.startRole();
-  assertEquals(await bench.finished(id), all(0, 1));
-  const [image] = await bench.unsettled(id);
-  assertEquals([image.attempts, image.code], [1, "image_not_found"]);
-});

@@ -31,7 +31,7 @@ const DISAGREEMENTS = {
     SELECT image_id FROM transaction_images t
     WHERE status = 'pending' AND NOT EXISTS
       (SELECT 1 FROM images i WHERE i.seller_no = t.seller_no
-       AND i.id = t.image_id AND (state = 'pending' OR untold IS NOT NULL))`,
+       AND i.id = t.image_id AND state = 'pending')`,
 } as const;
 
 /** What is counted in a database, or in a copy of it. */

@@ -3,7 +3,12 @@
  * possibly cropped by `clap`; a sequence has its number of samples in `stsz`,
  * and their size in `stsd`.
  */
-import { code, type FormatHeader, type ImageReader } from "./reader.ts";
+import {
+  code,
+  type FormatHeader,
+  type ImageReader,
+  type Size,
+} from "./reader.ts";
 
 const BOX_HEADER = 8;
 /** Version and flags of a "full" box. */
@@ -68,11 +73,6 @@ function boxAt(reader: ImageReader, at: number): Box | null {
   return to < from || to > reader.length
     ? null
     : { name: reader.code(at + 4), from, to };
-}
-
-interface Size {
-  width: number;
-  height: number;
 }
 
 interface Sizes {

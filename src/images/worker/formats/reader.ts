@@ -23,10 +23,13 @@ export class TooManySteps extends Error {
   override readonly name = "TooManySteps";
 }
 
-/** The data of a header. */
-export interface FormatHeader {
+export interface Size {
   width: number;
   height: number;
+}
+
+/** The data of a header. */
+export interface FormatHeader extends Size {
   /**
    * Frames of an animation, counted up to one more than the limit; otherwise 1.
    */

@@ -1,5 +1,10 @@
 /** RFC 9649: RIFF chunks; each `ANMF` is a frame, with chunks of its own. */
-import { code, type FormatHeader, type ImageReader } from "./reader.ts";
+import {
+  code,
+  type FormatHeader,
+  type ImageReader,
+  type Size,
+} from "./reader.ts";
 
 const VP8X = code("VP8X");
 const VP8 = code("VP8 ");
@@ -11,11 +16,6 @@ const FILE_HEADER = 12;
 const CHUNK_HEADER = 8;
 /** Bytes of an `ANMF` before its chunks. */
 const FRAME_HEADER = 16;
-
-interface Size {
-  width: number;
-  height: number;
-}
 
 /** Reads the size from the first chunk; null if it has none. */
 export function readWebp(
