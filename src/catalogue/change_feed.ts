@@ -7,14 +7,7 @@
 import type { ProductChange } from "./product.ts";
 import { urlKey } from "../images/image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
-import {
-  type Change,
-  inLists,
-  marks,
-  type Param,
-  query,
-  type Tx,
-} from "../database/db.ts";
+import { type Change, inLists, insertInto, marks, type Param, query, type Tx } from "../database/db.ts";
 
 /** Products that one write gives a number to because of their images. */
 const TOUCH_LIMIT = 1_000;
@@ -23,6 +16,13 @@ const TOUCH_LIMIT = 1_000;
 export function takeChange(tx: Tx): Promise<Change> {
   return tx.once("change", () => tx.takeChanges(1));
 }
+
+const SHOWS = ["seller_no", "image_id", "product_id"];
+const LINK = insertInto(
+  "product_images",
+  SHOWS,
+  "ON CONFLICT (seller_no, image_id, product_id) DO NOTHING",
+);
 
 /**
  * Records which images these products of a seller show now. `images` has every
@@ -54,8 +54,7 @@ export async function linkImages(
     removed,
   );
   await tx.runMany(
-    `INSERT INTO product_images (seller_no, image_id, product_id)
-     VALUES (?, ?, ?) ON CONFLICT (seller_no, image_id, product_id) DO NOTHING`,
+    LINK,
     added,
   );
 }
@@ -114,9 +113,12 @@ function leaveRest(
   imageIds: readonly string[],
 ): Promise<void> {
   return tx.runMany(
-    `INSERT INTO changed_images (seller_no, image_id, product_id)
-     VALUES (?, ?, ?) ON CONFLICT (seller_no, image_id)
+    insertInto(
+      "changed_images",
+      SHOWS,
+      `ON CONFLICT (seller_no, image_id)
        DO UPDATE SET product_id = excluded.product_id`,
+    ),
     Array.from(new Set(imageIds), (id) => [sellerNo, id, BEFORE_ALL_IDS]),
   );
 }

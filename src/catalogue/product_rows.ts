@@ -27,22 +27,14 @@ import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import { readId } from "../lib/ids.ts";
 import { takeChange } from "./change_feed.ts";
-import {
-  type Change,
-  inLists,
-  marks,
-  type Param,
-  type Query,
-  query,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { type Change, inLists, insertInto, marks, type Param, type Query, query, type Sql, type Tx } from "../database/db.ts";
 
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
 
-const INSERT = `INSERT INTO products (
-  seller_no, change_no, created_at, updated_at, id, ${CONTENT.join(", ")}
-) VALUES (${marks(5 + CONTENT.length)})`;
+const INSERT = insertInto("products", [
+  ...["seller_no", "change_no", "created_at", "updated_at", "id"],
+  ...CONTENT,
+]);
 
 /** Products that a write names. */
 interface Named {

@@ -4,12 +4,14 @@
  */
 import type { Detail } from "../lib/errors.ts";
 import { sizeOf } from "../lib/blocks.ts";
-import type { Sql, Tx } from "../database/db.ts";
+import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import type { RefusedProducts } from "./refused_products.ts";
 import type { TransactionKey } from "./transaction.ts";
 
 /** Every record counts as at least this many bytes. */
 const LEAST_KEPT_BYTES = 4 * 1_024;
+
+const OF = ["seller_no", "transaction_id"];
 
 /**
  * Stores what an upload refused, and deletes the oldest such records of the
@@ -34,13 +36,11 @@ export async function insertRefusedProducts(
     [[sellerNo, transactionId, bytes, keptBytes]],
   );
   await tx.runMany(
-    `INSERT INTO refused_products (seller_no, transaction_id, product, details,
-       more) VALUES (?, ?, ?, ?, ?)`,
+    insertInto("refused_products", [...OF, "product", "details", "more"]),
     rows,
   );
   await tx.runMany(
-    `INSERT INTO refused_pieces (seller_no, transaction_id, piece, bytes)
-     VALUES (?, ?, ?, ?)`,
+    insertInto("refused_pieces", [...OF, "piece", "bytes"]),
     blocks.map((block, piece) => [sellerNo, transactionId, piece, block]),
   );
 }

@@ -7,7 +7,7 @@
  * is refused.
  */
 import { createHash, type Hash } from "node:crypto";
-import { type Db, marks, type Param, type Row } from "./db.ts";
+import { type Db, insertInto, marks, type Param, type Row } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
 import { columnsOf } from "./table.ts";
 
@@ -133,8 +133,7 @@ async function copyTable(
   const last = await lastKey(target, table);
   for await (const rows of pagesOf(source, table, last)) {
     const columns = Object.keys(rows[0]);
-    const insert = `INSERT INTO ${name} (${columns.join(", ")})
-       VALUES (${marks(columns.length)})`;
+    const insert = insertInto(name, columns);
     const values = rows.map((row) => columns.map((column) => row[column]));
     await target.write((tx) => tx.runMany(insert, values));
     copied += rows.length;

@@ -27,6 +27,35 @@ export function textOf(query: Query, engine: Engine): string {
   return typeof query === "string" ? query : query[engine];
 }
 
+/** An INSERT of rows of values, of which an engine stores several at once. */
+export interface Insert {
+  /** Its text for so many rows. */
+  of(rows: number): string;
+}
+
+/** @param row is `(?, ?, …)` unless some values are the same in all rows. */
+export function insertInto(
+  table: string,
+  columns: readonly string[],
+  more = "",
+  row = `(${marks(columns.length)})`,
+): Insert {
+  const head = `INSERT INTO ${table} (${columns.join(", ")}) VALUES `;
+  const texts = new Map<number, string>();
+  return {
+    of(rows) {
+      const text = texts.get(rows) ??
+        `${head}${Array(rows).fill(row).join(", ")} ${more}`;
+      texts.set(rows, text);
+      return text;
+    },
+  };
+}
+
+export function isInsert(query: Query | Insert): query is Insert {
+  return typeof query !== "string" && "of" in query;
+}
+
 /** What the engines say differently. */
 export interface Words {
   engine: Engine;
@@ -105,11 +134,15 @@ export interface Tx extends Sql {
    */
   run(query: Query, params?: readonly Param[]): Promise<number>;
   /**
-   * Runs a statement for each row of parameters, in order. On an engine that is
+   * Runs a statement for each row of parameters, in order; an `Insert` for
+   * several rows at once. On an engine that is
    * reached over a network it does not wait for the answer: an error may come
    * from a later call, or from the commit.
    */
-  runMany(query: Query, rows: readonly (readonly Param[])[]): Promise<void>;
+  runMany(
+    query: Query | Insert,
+    rows: readonly (readonly Param[])[],
+  ): Promise<void>;
   /**
    * Waits for the lock of this name, which the transaction then holds; nothing
    * on an engine with one writer. Otherwise as `runMany`.

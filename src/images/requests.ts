@@ -5,7 +5,7 @@
  */
 import { originsOf } from "../lib/url.ts";
 import { type ImageState, urlKey } from "./image.ts";
-import { inLists, marks, type Sql, type Tx } from "../database/db.ts";
+import { inLists, insertInto, marks, type Sql, type Tx } from "../database/db.ts";
 import type { Seller } from "../sellers/seller.ts";
 
 /** One distinct URL of a transaction. */
@@ -95,10 +95,15 @@ export async function takeImages(
 }
 
 /** Inserts the row of a URL, or locks it. */
-const TAKE = `INSERT INTO images (seller_no, id, url_key, url, origin, state,
-     attempts, crashes, created_at)
-   VALUES (?, ?, ?, ?, ?, 'new', 0, 0, ?)
-   ON CONFLICT (seller_no, url_key) DO UPDATE SET state = images.state`;
+const TAKE = insertInto(
+  "images",
+  [
+    ...["seller_no", "id", "url_key", "url", "origin"],
+    ...["state", "attempts", "crashes", "created_at"],
+  ],
+  "ON CONFLICT (seller_no, url_key) DO UPDATE SET state = images.state",
+  "(?, ?, ?, ?, ?, 'new', 0, 0, ?)",
+);
 
 async function takenRows(
   tx: Tx,
@@ -176,10 +181,15 @@ export async function requestImages(
   await tx.runMany(INSERT_WAITING, rows);
 }
 
-const INSERT_WAITING =
-  `INSERT INTO transaction_images (seller_no, transaction_id, ordinal, image_id,
-     refs, status, attempts, validator, after_attempt, created_at)
-   VALUES (?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`;
+const INSERT_WAITING = insertInto(
+  "transaction_images",
+  [
+    ...["seller_no", "transaction_id", "ordinal", "image_id", "refs"],
+    ...["status", "attempts", "validator", "after_attempt", "created_at"],
+  ],
+  "",
+  "(?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)",
+);
 
 function isCurrent(image: TakenImage, validator: string | null): boolean {
   return image.sha256 !== null && validator !== null &&

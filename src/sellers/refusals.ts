@@ -5,15 +5,7 @@
  * number of rows and of bytes, however often it is refused.
  */
 import type { Deps } from "../deps.ts";
-import {
-  type Db,
-  inLists,
-  MAINTENANCE,
-  marks,
-  type Param,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { type Db, inLists, insertInto, MAINTENANCE, marks, type Param, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";
@@ -128,8 +120,10 @@ export class RefusalLog {
       const sellers = await presentSellers(tx, [...waiting.keys()]);
       const rows = sellers.flatMap((no) => waiting.get(no)!).map(rowOf);
       await tx.runMany(
-        `INSERT INTO refusals (id, seller_no, at, route, status, code, message,
-           size, details, more) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        insertInto("refusals", [
+          ...["id", "seller_no", "at", "route", "status", "code", "message"],
+          ...["size", "details", "more"],
+        ]),
         rows,
       );
       // A clock that was fast gave them greater ids than all later ones.

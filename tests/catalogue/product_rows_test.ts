@@ -1,7 +1,7 @@
 /** Rows of products, as they are written. */
 import { assert, assertEquals } from "@std/assert";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
-import { textOf, type Tx } from "../../src/database/db.ts";
+import { isInsert, textOf, type Tx } from "../../src/database/db.ts";
 import {
   findBySkuOrId,
   rowChange,
@@ -74,7 +74,10 @@ async function filled() {
             if (typeof member !== "function") return member;
             if (name !== "runMany") return member.bind(target);
             return (...args: Parameters<Tx["runMany"]>) => {
-              statements.add(textOf(args[0], "sqlite"));
+              const [query] = args;
+              statements.add(
+                isInsert(query) ? query.of(1) : textOf(query, "sqlite"),
+              );
               return target.runMany(...args);
             };
           },

@@ -8,7 +8,13 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Deps, jsonLog } from "../../src/deps.ts";
-import { type Db, DbError, type Sql, type Tx } from "../../src/database/db.ts";
+import {
+  type Db,
+  DbError,
+  insertInto,
+  type Sql,
+  type Tx,
+} from "../../src/database/db.ts";
 import { type Migration, versionAfter } from "../../src/database/migrations.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
@@ -645,8 +651,11 @@ onEach("a text with U+0000 is found nowhere", async (db) => {
 onEach("run() counts rows; runMany() takes any number of them", async (db) => {
   const name = (i: number) => `n${String(i).padStart(4, "0")}`;
   const rows = Array.from({ length: 333 }, (_, i) => [name(i), i]);
-  const insert = "INSERT INTO counters (name, n) VALUES (?, ?) " +
-    "ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n";
+  const insert = insertInto(
+    "counters",
+    ["name", "n"],
+    "ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n",
+  );
   const count = await db.write(async (tx) => {
     await tx.runMany(insert, []);
     await tx.runMany(insert, rows);

@@ -6,15 +6,21 @@ import {
   type ChangeHorizon,
   ended,
   type EngineQuery,
+  type Insert,
+  isInsert,
   type Param,
   type Query,
   type Sql,
   type Tx,
 } from "../db.ts";
-import { insertOf, ROWS_LIMIT } from "../insert.ts";
 import { SharedValues } from "../shared_values.ts";
 import type { Answer, Connection } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
+
+/**
+ * Rows of one INSERT at most; a prepared statement takes memory for each value.
+ */
+const ROWS_LIMIT = 64;
 
 /** Is held until the transaction ends. */
 export const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))";
@@ -146,22 +152,26 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   runMany(
-    query: Query,
+    query: Query | Insert,
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     return Promise.try(() => this.#sendMany(query, rows));
   }
 
-  #sendMany(query: Query, rows: readonly (readonly Param[])[]): void {
+  #sendMany(
+    query: Query | Insert,
+    rows: readonly (readonly Param[])[],
+  ): void {
+    if (!isInsert(query)) {
+      for (const row of rows) this.#write(query, row);
+      return;
+    }
     let start = 0;
-    for (let size = ROWS_LIMIT; size > 1; size /= 2) {
-      const insert = typeof query === "string" ? insertOf(query, size) : null;
-      if (insert === null) break;
+    for (let size = ROWS_LIMIT; size >= 1; size /= 2) {
       for (; rows.length - start >= size; start += size) {
-        this.#write(insert, rows.slice(start, start + size).flat());
+        this.#write(query.of(size), rows.slice(start, start + size).flat());
       }
     }
-    for (const row of rows.slice(start)) this.#write(query, row);
   }
 
   lock(name: string): Promise<void> {

@@ -5,12 +5,13 @@
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { ConnectSqlite, Deps } from "../../deps.ts";
 import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
-import { insertOf } from "../insert.ts";
 import {
   type Change,
   type ChangeHorizon,
   DbError,
   ended,
+  type Insert,
+  isInsert,
   type Param,
   type Query,
   type Row,
@@ -109,8 +110,6 @@ interface Prepared {
   toRow: (values: unknown) => Row;
   /** Whether it may change something. */
   writes: boolean;
-  /** Inserts `ROWS_OF_INSERT` rows; null if it does not insert one row. */
-  insertMany: string | null;
 }
 
 /**
@@ -124,7 +123,6 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
     statement,
     toRow: rowMaker(statement.columns().map(({ name }) => name)),
     writes: !/^\s*SELECT\b/.test(sql),
-    insertMany: insertOf(sql, ROWS_OF_INSERT),
   };
 }
 
@@ -224,20 +222,23 @@ export class SqliteConnection implements Sql {
     );
   }
 
-  runManyNow(query: Query, rows: readonly (readonly Param[])[]): void {
-    if (textOf(query, "sqlite") === "") return;
-    const { statement, insertMany } = this.#query(query);
-    const together = insertMany === null
-      ? 0
-      : rows.length - rows.length % ROWS_OF_INSERT;
+  runManyNow(query: Query | Insert, rows: readonly (readonly Param[])[]): void {
+    if (isInsert(query)) return this.#insert(query, rows);
+    if (rows.length === 0 || textOf(query, "sqlite") === "") return;
+    const { statement } = this.#query(query);
+    this.#guarded(() => {
+      for (const row of rows) execute(statement, row);
+    });
+  }
+
+  #insert(insert: Insert, rows: readonly (readonly Param[])[]): void {
+    const together = rows.length - rows.length % ROWS_OF_INSERT;
     for (let at = 0; at < together; at += ROWS_OF_INSERT) {
       // bounded: `ROWS_OF_INSERT`
       const several = NO_VALUES.concat(...rows.slice(at, at + ROWS_OF_INSERT));
-      this.runManyNow(insertMany!, [several]);
+      this.runManyNow(insert.of(ROWS_OF_INSERT), [several]);
     }
-    this.#guarded(() => {
-      for (const row of rows.slice(together)) execute(statement, row);
-    });
+    this.runManyNow(insert.of(1), rows.slice(together));
   }
 
   /** `VACUUM INTO` needs ATTACH, which Deno forbids without `-A`. */
@@ -344,7 +345,7 @@ export class SqliteTx implements Tx {
 
   /** Lets other work run between pieces: only other writes need to wait. */
   runMany(
-    query: Query,
+    query: Query | Insert,
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     if (rows.length === 1) {
@@ -363,7 +364,7 @@ export class SqliteTx implements Tx {
   }
 
   async #runInPieces(
-    query: Query,
+    query: Query | Insert,
     rows: readonly (readonly Param[])[],
   ): Promise<void> {
     const { clock, yieldToIo } = this.#deps;

@@ -11,7 +11,7 @@ import {
   TRANSITIONS,
   type WebhookState,
 } from "../webhook.ts";
-import { inLists, marks, type Sql, type Tx } from "../../database/db.ts";
+import { inLists, insertInto, marks, type Sql, type Tx } from "../../database/db.ts";
 import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
@@ -218,6 +218,11 @@ export interface Claim extends Leased {
   attempt: number;
 }
 
+const INSERT_ATTEMPTS = insertInto(
+  "delivery_attempts",
+  ["seller_no", "delivery_id", "number", "url", "started_at"],
+);
+
 /**
  * Claims the deliveries that have been due longest and records the start of
  * their attempts; none if the webhook has another URL by now or its seller is
@@ -243,8 +248,7 @@ export async function claimDeliveries(
     returning: "id, attempts AS attempt",
   });
   await tx.runMany(
-    `INSERT INTO delivery_attempts (seller_no, delivery_id, number, url,
-       started_at) VALUES (?, ?, ?, ?, ?)`,
+    INSERT_ATTEMPTS,
     rows.map(({ id, attempt }) => [sellerNo, id, attempt, url, now]),
   );
   await tx.runMany(
