@@ -52,11 +52,7 @@ export async function numberEvents(tx: Tx, sellerNo: number): Promise<number> {
   ]);
   if (events.length === 0) return 0;
   const last = events.reduce((last, { number }) => Math.max(last, number), 0);
-  await tx.runMany("UPDATE sellers SET last_event_no = ? WHERE seller_no = ?", [
-    [
-      last,
-      sellerNo,
-    ],
-  ]);
+  const update = "UPDATE sellers SET last_event_no = ? WHERE seller_no = ?";
+  await tx.runMany(update, [[last, sellerNo]]);
   return events.length;
 }

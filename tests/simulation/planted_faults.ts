@@ -429,8 +429,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "events: a number is given twice",
     file: "webhooks/event_numbers.ts",
-    from: "    last,\n    sellerNo,",
-    to: "    last - 1,\n    sellerNo,",
+    from: "[[last, sellerNo]]",
+    to: "[[last - 1, sellerNo]]",
   },
   {
     name: "events: one that is handed in again is another one",
