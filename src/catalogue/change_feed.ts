@@ -7,7 +7,15 @@
 import type { ProductChange } from "./product.ts";
 import { urlKey } from "../images/image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
-import { type Change, inLists, insertInto, marks, type Param, query, type Tx } from "../database/db.ts";
+import {
+  type Change,
+  inLists,
+  insertInto,
+  marks,
+  type Param,
+  query,
+  type Tx,
+} from "../database/db.ts";
 
 /** Products that one write gives a number to because of their images. */
 const TOUCH_LIMIT = 1_000;

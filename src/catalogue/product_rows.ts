@@ -27,7 +27,17 @@ import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import { readId } from "../lib/ids.ts";
 import { takeChange } from "./change_feed.ts";
-import { type Change, inLists, insertInto, marks, type Param, type Query, query, type Sql, type Tx } from "../database/db.ts";
+import {
+  type Change,
+  inLists,
+  insertInto,
+  marks,
+  type Param,
+  type Query,
+  query,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM products`;
 

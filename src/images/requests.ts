@@ -5,7 +5,13 @@
  */
 import { originsOf } from "../lib/url.ts";
 import { type ImageState, urlKey } from "./image.ts";
-import { inLists, insertInto, marks, type Sql, type Tx } from "../database/db.ts";
+import {
+  inLists,
+  insertInto,
+  marks,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import type { Seller } from "../sellers/seller.ts";
 
 /** One distinct URL of a transaction. */

@@ -5,7 +5,16 @@
  * number of rows and of bytes, however often it is refused.
  */
 import type { Deps } from "../deps.ts";
-import { type Db, inLists, insertInto, MAINTENANCE, marks, type Param, type Sql, type Tx } from "../database/db.ts";
+import {
+  type Db,
+  inLists,
+  insertInto,
+  MAINTENANCE,
+  marks,
+  type Param,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { where } from "../database/where.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
 import { CLOCK_SLACK_MS, DAY_MS } from "../lib/durations.ts";

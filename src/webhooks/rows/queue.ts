@@ -11,7 +11,13 @@ import {
   TRANSITIONS,
   type WebhookState,
 } from "../webhook.ts";
-import { inLists, insertInto, marks, type Sql, type Tx } from "../../database/db.ts";
+import {
+  inLists,
+  insertInto,
+  marks,
+  type Sql,
+  type Tx,
+} from "../../database/db.ts";
 import { claim, type Leased, waitingSellers } from "../../jobs/lease_queue.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
