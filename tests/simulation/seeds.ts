@@ -12,4 +12,5 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [6002304, "a host gave up while the process stood still"],
     [9103707, "an endpoint gave up while the process stood still"],
     [9105828, "a start released what another process had just claimed"],
+    [9106051, "a rollback that failed kept the lock from another process"],
   ];

@@ -263,7 +263,9 @@ class SqliteDb implements Db {
   /** Runs groups of writes until none waits. */
   async #writeWaiting(): Promise<void> {
     try {
-      while (this.#waiting.length > 0) {
+      for (;;) {
+        await this.#release();
+        if (this.#waiting.length === 0) break;
         await this.#gather();
         if (!await this.#begin(this.#waiting)) continue;
         const waitedMs = this.#since(this.#waiting[0].askedAt);
@@ -276,6 +278,19 @@ class SqliteDb implements Db {
       }
     } finally {
       this.#writing = null;
+    }
+  }
+
+  /**
+   * Repeats a rollback that failed until it succeeds or the next write begins
+   * with it: other processes wait for the lock.
+   */
+  async #release(): Promise<void> {
+    const backoff = new Backoff(this.#deps);
+    const isIdle = () => this.#waiting.length === 0 && this.#closing === null;
+    while (this.#writer.inTransaction && isIdle()) {
+      await backoff.pause();
+      this.#tryRollBack();
     }
   }
 
@@ -468,7 +483,7 @@ class SqliteDb implements Db {
     try {
       this.#rollBack();
     } catch {
-      // The next write begins with it, or fails.
+      // See `#release`.
     }
   }
 

@@ -1,8 +1,10 @@
 /** Single calls of SQLite that fail, and what follows them. */
+import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError } from "../../../src/database/db.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import { isSqliteInUse } from "../../../src/database/sqlite/schema.ts";
+import { until } from "../../support/clock.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 import {
   failingSqlite,
@@ -96,6 +98,29 @@ Deno.test("writes go on after one that could not be rolled back, and nothing of 
     assertEquals(error.kind, "readonly");
   }
   store.fail = () => null;
+  await db.write(add());
+  assertEquals(await valueOf(db), 1);
+});
+
+Deno.test("a rollback that failed is repeated, so that other processes get the lock", async () => {
+  await using store = await Store.open();
+  const { db } = store;
+  store.fail = ({ sql }) =>
+    sql === "COMMIT" || sql === "ROLLBACK" ? "SQLITE_BUSY" : null;
+  await assertRejects(() => db.write(add()), DbError);
+  using other = new DatabaseSync(store.file);
+  const takesLock = () => {
+    try {
+      other.exec("BEGIN IMMEDIATE");
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  assertEquals(takesLock(), false);
+  store.fail = () => null;
+  await until(takesLock, "the lock");
+  other.exec("ROLLBACK");
   await db.write(add());
   assertEquals(await valueOf(db), 1);
 });

@@ -35,8 +35,7 @@ const GZIP = { "Content-Encoding": "gzip" };
 /** How long requests may take while nothing fails. */
 const READ_MS = 15_000;
 const WRITE_MS = 20_000;
-/** How late a wait may end, and where nothing delays it. */
-const LATE_MS = 6_000;
+/** How late a wait may end where nothing delays it; elsewhere, as a read. */
 const PROMPT_MS = 600;
 /** With images whose hosts take seconds. */
 const PROBE_MS = 45_000;
@@ -719,10 +718,10 @@ export class CatalogueClient implements Actor {
     const rate = rateLimit ?? world.settings.rateLimit;
     if (rate > 0 && rate < 1_000) return;
     const { time } = stage.scheduler;
-    if (trouble.anySince(begun - LATE_MS)) return;
+    if (trouble.anySince(begun - READ_MS)) return;
     const late = Math.min(stage.now() - finishedAt, time - begun);
     hold(
-      late < (world.isPrompt ? PROMPT_MS : LATE_MS),
+      late < (world.isPrompt ? PROMPT_MS : READ_MS),
       "fair",
       `${this.#name}: a wait ends soon after what it waits for`,
       { late, transaction: transaction.source },

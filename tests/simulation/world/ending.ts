@@ -32,8 +32,14 @@ export interface Witnesses {
  */
 const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
 const LOOK_MS = 3_000;
-/** `/readyz` is asked so often, once a second, until it is 200. */
-const READY_LOOKS = 15;
+/**
+ * `/readyz` is asked so often, once a second, until it is 200: a probe that the
+ * image store never answers takes 10 s, and the next begins 5 s later.
+ */
+const READY_LOOKS = 20;
+/** The oldest that metrics may be, once they were looked at for 15 s. */
+const SNAPSHOT_S = 30;
+const SNAPSHOT_LOOKS = 15;
 /** What failed up to so long ago may have cost a lease. */
 const AFTERMATH_MS = 60_000;
 /** Most of a minute: a look-up holds its slot until the resolver answers. */
@@ -85,6 +91,7 @@ export class Ending {
     this.#checkErrors();
     this.#checkRetryAfter();
     await this.#checkReady();
+    await this.#checkMetrics();
     await this.#checkEmpty();
     const { clients, bundles, hooks } = this.#witnesses;
     for (const client of clients) await client.list(this.#random);
@@ -178,6 +185,29 @@ export class Ending {
   }
 
   /** No error is logged that nothing explains. */
+  /** Each process goes on computing its metrics, every 10 s. */
+  async #checkMetrics(): Promise<void> {
+    const { stage, caller, world } = this.#scene;
+    const headers = { Authorization: `Bearer ${world.operatorKey}` };
+    const call = { method: "GET", path: "/metrics", key: null, headers };
+    for (const [i, process] of stage.processes.entries()) {
+      if (!world.processes[i].roles.includes("api")) continue;
+      for (let looks = 1;; looks++) {
+        const reply = await caller.at(process, "ending", call, this.#random);
+        const text = typeof reply === "string" ? reply : reply.text;
+        const age = /^seller_snapshot_age_seconds (\S+)$/m.exec(text)?.[1];
+        if (Number(age) < SNAPSHOT_S) break;
+        hold(
+          looks < SNAPSHOT_LOOKS,
+          "ready",
+          `the metrics of ${process.name} are new when all is over`,
+          text.slice(0, 500),
+        );
+        await caller.sleep(1_000);
+      }
+    }
+  }
+
   #checkErrors(): void {
     const { stage, trouble, world } = this.#scene;
     const stuck = stage.errors().filter(({ event }) => event === "role_stuck");

@@ -220,6 +220,7 @@ bothEngines.test("deliveries of which the payloads cannot be read are free again
   const { attempts } = await bench.delivery(event, "retrying");
   assertEquals(attempts, 1);
   // As after any failure of a step.
+  await until(() => bench.clock.waiting > 0, "the pause of the role");
   bench.clock.advance(SECOND);
   await bench.delivery(event, "delivered");
 });
