@@ -179,11 +179,13 @@ export class Exchange implements RequestContext, Disposable {
   }
 
   /**
-   * The owner whose unread answers are counted together: a seller's id,
-   * "operator" for all operators, null without a key.
+   * The owner whose unread answers are counted together: a seller's id, an
+   * operator's name, null without a key.
    */
   get reader(): string | null {
-    return this.owner?.id ?? (this.operator === null ? null : "operator");
+    if (this.owner !== null) return this.owner.id;
+    // No id of a seller has a colon.
+    return this.operator === null ? null : `operator:${this.operator.name}`;
   }
 
   [Symbol.dispose](): void {

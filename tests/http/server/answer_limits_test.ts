@@ -6,6 +6,7 @@ import { errorDocument } from "../../../src/http/server/error_answers.ts";
 import { joined } from "../../../src/lib/blocks.ts";
 import type { EncodedBlocks } from "../../../src/xml/encode.ts";
 import { ANSWER_LIMIT } from "../../../src/http/server/list.ts";
+import { addOperatorKey } from "../../../src/sellers/operator_keys.ts";
 import { Holders } from "../../../src/lib/holders.ts";
 import { ReadQuota } from "../../../src/http/admission/read_quota.ts";
 import {
@@ -195,10 +196,15 @@ Deno.test("an error lists as many details as fit and counts the rest", () => {
 class StuckReaders implements Disposable {
   readonly #sockets: Deno.Conn[] = [];
 
-  async open(app: TestApp, path: string, count: number): Promise<void> {
+  async open(
+    app: TestApp,
+    path: string,
+    count: number,
+    key = app.key,
+  ): Promise<void> {
     const { hostname, port } = new URL(app.url);
     const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n` +
-      `X-Service-Auth: ${app.key}\r\n\r\n`;
+      `X-Service-Auth: ${key}\r\n\r\n`;
     for (let n = 0; n < count; n++) {
       const socket = await Deno.connect({ hostname, port: Number(port) });
       this.#sockets.push(socket);
@@ -212,25 +218,45 @@ class StuckReaders implements Disposable {
   }
 }
 
-bothEngines.test("only the seller whose readers do not read waits for them", async () => {
-  await using app = await boot();
-  const other = await app.addSeller("other");
+/** One of two does not read its answers to this path, and waits alone. */
+async function standsAlone(
+  app: TestApp,
+  path: string,
+  key: string,
+  other: string,
+): Promise<void> {
   await uploadLarge(app, 30);
-  const path = `${PRODUCTS}?limit=250`;
   const list = (key: string) => app.call(path, { key });
   let own: Promise<unknown>;
   {
     using stuck = new StuckReaders();
-    await stuck.open(app, path, 8);
+    await stuck.open(app, path, 8, key);
     await until(async () => {
-      own = list(app.key);
+      own = list(key);
       const late = new Promise((done) => setTimeout(done, 700, "late"));
       return await Promise.race([own, late]) === "late";
-    }, "a seller that waits");
+    }, "one that waits");
     assertEquals((await list(other)).status, 200);
     assertEquals((await app.call("/seller_api/webhooks")).status, 200);
   }
   await own!;
+}
+
+bothEngines.test("only the seller whose readers do not read waits for them", async () => {
+  await using app = await boot();
+  const other = await app.addSeller("other");
+  await standsAlone(app, `${PRODUCTS}?limit=250`, app.key, other);
+});
+
+bothEngines.test("only the operator whose readers do not read waits for them", async () => {
+  await using app = await boot({ config: { operatorKey: "op" } });
+  const { db } = app.app;
+  const other = await addOperatorKey({ db, deps: systemDeps("error") }, {
+    who: "command line",
+    name: "other",
+    readOnly: false,
+  });
+  await standsAlone(app, "/operator_api/products?limit=250", "op", other);
 });
 
 Deno.test("a short read does not wait for the long ones of others", async () => {
