@@ -497,6 +497,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
+    name: "metrics: those of the disk fail",
+    file: "operations/snapshot.ts",
+    from: "    metrics.diskFree.set(await deps.disk.free(config.dataDir));\n",
+    to: '    throw new Error("on purpose");\n',
+  },
+  {
     name: "secrets: a former one does not sign any more",
     file: "webhooks/webhook.ts",
     from: "    former: [...signing, [current, now + SECRET_OVERLAP_MS]],",
