@@ -11,7 +11,7 @@ import { tryAll } from "./nth.ts";
 import { Stage } from "./stage.ts";
 
 if (Deno.args[0] === "nth") {
-  const passed = await tryAll(Deno.args[1] ?? "");
+  const passed = await tryAll(...Deno.args.slice(1, 3));
   Deno.exit(passed ? 0 : 1);
 }
 

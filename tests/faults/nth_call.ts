@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { TABLES } from "../../src/database/copy.ts";
-import { type Clock, jsonLog, type LogFields } from "../../src/deps.ts";
+import { jsonLog, type LogFields } from "../../src/deps.ts";
 import { openImageStore } from "../../src/images/storage/open.ts";
 import { ImageWorker } from "../../src/images/worker/image_worker.ts";
 import type { ToImageWorker } from "../../src/images/worker/messages.ts";
@@ -122,7 +122,7 @@ export interface Life {
 }
 
 const ROLES = ["api", "images", "webhooks"] as const;
-/** How fast the clock goes beside real time. */
+/** How fast the clock goes beside real time, while no host has to answer. */
 const SPEED = 20;
 /** Of the clock: after a fault everything has gone on within this. */
 const RECOVERY_MS = 60_000;
@@ -233,6 +233,8 @@ class Trial implements Disposable {
   readonly #dataDir: string;
   readonly #fault: NthCall | null;
   readonly #clock = new RunningClock();
+  readonly #workers = new Set<ImageWorker>();
+  readonly #cancelPace: () => void;
   readonly #calls = new Map<string, number>();
   readonly #log: LogFields[] = [];
   readonly #uncaught: unknown[] = [];
@@ -246,7 +248,10 @@ class Trial implements Disposable {
     this.#nursery = nursery;
     this.#dataDir = dataDir;
     this.#fault = fault;
-    this.#clock.speed = SPEED;
+    const pace = setInterval(() => {
+      this.#clock.speed = this.#isAsking ? 1 : SPEED;
+    }, 1);
+    this.#cancelPace = () => clearInterval(pace);
     this.#files = failFiles(`${dataDir}/images`, this.#failFile);
     addEventListener("unhandledrejection", this.#onUncaught);
   }
@@ -256,7 +261,17 @@ class Trial implements Disposable {
     this.#uncaught.push(event.reason);
   };
 
+  /** Whether a host has to answer, which takes real time. */
+  get #isAsking(): boolean {
+    const app: TestApp | undefined = this.#app;
+    const held = app?.app.holders.held() ?? {};
+    const asked = [held["outbound.requests"], held["deliveries.requests"]];
+    const fetched = [...this.#workers].map((one) => one.held().requests);
+    return [...asked, ...fetched].some((count = 0) => count > 0);
+  }
+
   [Symbol.dispose](): void {
+    this.#cancelPace();
     this.#clock[Symbol.dispose]();
     this.#files[Symbol.dispose]();
     removeEventListener("unhandledrejection", this.#onUncaught);
@@ -324,6 +339,29 @@ class Trial implements Disposable {
     return this.#fault !== null && isOfStore(this.#fault.error);
   }
 
+  /** The image worker in this thread, on the clock of the service. */
+  readonly #spawn: SpawnWorker = ({ message }) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    let over = false;
+    const later = (fn: () => void) => setTimeout(() => over || fn());
+    const clock = this.#clock;
+    const worker = new ImageWorker({
+      clock,
+      openStore: ({ store }) => openImageStore(store, clock),
+      post: (told) => later(() => message(told)),
+    });
+    this.#workers.add(worker);
+    return {
+      post: (told) => later(() => receive(worker, told)),
+      terminate: () => {
+        over = true;
+        this.#workers.delete(worker);
+        end();
+      },
+      ended,
+    };
+  };
+
   #boot(): Promise<TestApp> {
     return boot({
       config: {
@@ -337,7 +375,7 @@ class Trial implements Disposable {
         log: logTo(this.#log),
       },
       seller: this.#nursery.seller,
-      app: { imageRole: { spawn: spawnHere(this.#clock) } },
+      app: { imageRole: { spawn: this.#spawn } },
     });
   }
 
@@ -561,28 +599,6 @@ function isOfStore(error: NthCall["error"]): error is FileErrorName {
 
 function textOf(error: NthCall["error"]): string {
   return isOfStore(error) ? fileErrorText(error) : SQLITE_ERRORS[error][1];
-}
-
-/** The image worker in this thread, on the clock of the service. */
-function spawnHere(clock: Clock): SpawnWorker {
-  return ({ message }) => {
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    let over = false;
-    const later = (fn: () => void) => setTimeout(() => over || fn());
-    const worker = new ImageWorker({
-      clock,
-      openStore: ({ store }) => openImageStore(store, clock),
-      post: (told) => later(() => message(told)),
-    });
-    return {
-      post: (told) => later(() => receive(worker, told)),
-      terminate: () => {
-        over = true;
-        end();
-      },
-      ended,
-    };
-  };
 }
 
 /** What is thrown is an uncaught error of its thread. */
