@@ -8,7 +8,6 @@ import type { ProductChange } from "./product.ts";
 import { urlKey } from "../images/image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
-  type Change,
   inLists,
   insertInto,
   marks,
@@ -19,11 +18,6 @@ import {
 
 /** Products that one write gives a number to because of their images. */
 const TOUCH_LIMIT = 1_000;
-
-/** The next change; one for all writes that become visible together. */
-export function takeChange(tx: Tx): Promise<Change> {
-  return tx.once("change", () => tx.takeChanges(1));
-}
 
 const SHOWS = ["seller_no", "image_id", "product_id"];
 const LINK = insertInto(
@@ -79,7 +73,7 @@ export async function touchProductsOf(
   imageIds: readonly string[],
 ): Promise<void> {
   if (imageIds.length === 0) return;
-  const { number } = await takeChange(tx);
+  const { number } = await tx.takeChanges(1);
   let room = TOUCH_LIMIT;
   for (const list of inLists(imageIds)) {
     const products = await tx.all<{ id: string }>(
@@ -139,7 +133,7 @@ export const REST = "SELECT 1 FROM changed_images LIMIT 1";
  * products got a number.
  */
 export async function touchRest(tx: Tx): Promise<number> {
-  const { number } = await takeChange(tx);
+  const { number } = await tx.takeChanges(1);
   const rest = await tx.get<{ no: number; image: string; product: string }>(
     query(({ lock }) =>
       `SELECT seller_no AS no, image_id AS image, product_id AS product

@@ -26,7 +26,6 @@ import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
 import { readId } from "../lib/ids.ts";
-import { takeChange } from "./change_feed.ts";
 import {
   type Change,
   inLists,
@@ -218,9 +217,7 @@ export async function writeProducts(
     else if (after === null) deleted.push({ place, before });
     else updated.push({ place, before, after, was: was!, is: is! });
   }
-  const first = changes.length === 1
-    ? await takeChange(tx)
-    : await tx.takeChanges(changes.length);
+  const first = await tx.takeChanges(changes.length);
   await deleteProducts(tx, seller, deleted, first);
   await updateProducts(tx, seller, updated, first);
   // Two writes that bring the same new SKUs wait for each other in one order.
@@ -236,7 +233,7 @@ export async function writeProduct(
   before: Product,
   after: ProductContent,
 ): Promise<void> {
-  const change = await takeChange(tx);
+  const change = await tx.takeChanges(1);
   const is = valuesOf(after);
   const update = updateOf(valuesOf(before), is);
   const updated = { place: 0, before, is };

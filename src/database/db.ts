@@ -149,14 +149,9 @@ export interface Tx extends Sql {
    */
   lock(name: string): Promise<void>;
   /**
-   * The result of `make`, which is called once for all writes of a commit, and
-   * again by the next write if it fails.
-   */
-  once<T>(name: string, make: () => Promise<T>): Promise<T>;
-  /**
    * Takes the next `count` numbers in the order of change, at most 256; returns
-   * the first. On an engine with several writers, all writes of one transaction
-   * have the same numbers.
+   * the first. A single one is that of all single ones of the commit; on an
+   * engine with several writers, all writes of a transaction have the same.
    */
   takeChanges(count: number): Promise<Change>;
   /** Unix milliseconds by the clock of this process. */

@@ -126,38 +126,6 @@ onEach("a write that throws undoes its own work and no other's", async (db) => {
 });
 
 onEach(
-  "what writes of a commit share is made once, and again when undone",
-  async (db) => {
-    const made: number[] = [];
-    const next = (tx: Tx) =>
-      tx.once("next", async () => {
-        await add()(tx);
-        const row = await tx.get<{ n: number }>("SELECT n FROM counters");
-        made.push(row!.n);
-        return row!.n;
-      });
-    const together = { shared: { kind: "test", key: "one" } };
-    const writes = await Promise.allSettled([
-      // The first may have a commit of its own.
-      db.write(next, together),
-      db.write(async (tx) => {
-        await next(tx);
-        throw new Error("no");
-      }, together),
-      ...Array.from({ length: 8 }, () => db.write(next, together)),
-    ]);
-    const values = writes.flatMap((write) =>
-      write.status === "fulfilled" ? [write.value] : []
-    );
-    assertEquals(values.length, 9);
-    assertEquals(values, values.toSorted((a, b) => a - b));
-    assert(values.every((value) => made.includes(value)));
-    assert(made.length < 9, `made ${made.length} times`);
-    assertEquals(await valueOf(db), values.at(-1));
-  },
-);
-
-onEach(
   "a write may follow another at any moment after its commit",
   async (db) => {
     const order = "one";
@@ -466,7 +434,6 @@ onEach("statements fail after the end of their transaction", async (db) => {
     (tx) => tx.runMany(INSERT, [["late"], ["later"]]),
     (tx) => tx.runMany(INSERT, [["late"]]),
     (tx) => tx.lock("late"),
-    (tx) => tx.once("late", () => Promise.resolve(1)),
     (tx) => tx.takeChanges(1),
     (tx) => tx.onCommit(() => {}),
   ];
@@ -537,29 +504,6 @@ onEach(
       "unique",
     );
     assertEquals([await valueOf(db), await count()], [0, 3_002]);
-  },
-);
-
-onEach(
-  "what one write could not make for a commit the next one makes",
-  async (db) => {
-    const shared = (key: string) => ({ shared: { kind: "test", key } });
-    const calls: string[] = [];
-    const make = (key: string) => (tx: Tx) =>
-      tx.once("value", async () => {
-        calls.push(key);
-        await tx.get("SELECT 1");
-        if (key === "a") throw new Error("no");
-        return key;
-      });
-    const outcomes = await Promise.allSettled(
-      ["a", "b", "c"].map((key) => db.write(make(key), shared(key))),
-    );
-    assertEquals(
-      outcomes.map((one) => one.status === "fulfilled" ? one.value : null),
-      [null, "b", "b"],
-    );
-    assertEquals(calls, ["a", "b"]);
   },
 );
 

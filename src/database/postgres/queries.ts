@@ -13,7 +13,6 @@ import {
   type Sql,
   type Tx,
 } from "../db.ts";
-import { SharedValues } from "../shared_values.ts";
 import type { Answer, Connection } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
 
@@ -62,7 +61,8 @@ export class PostgresSql implements Sql {
 /** What the writes of a transaction share. */
 export class Transaction {
   readonly connection: Connection;
-  readonly values = new SharedValues();
+  /** The change of all its writes. */
+  change: Promise<Change> | null = null;
   /** The first statement that failed, and the write that sent it, if one did. */
   failure: { error: unknown; tx: PostgresTx | null } | null = null;
   /** Resolves when the server has carried out what was sent, or refused it. */
@@ -130,8 +130,9 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   async takeChanges(count: number): Promise<Change> {
+    this.#refuseLate();
     if (count > NUMBERS) throw new RangeError(`${count} changes`);
-    const change = await this.once("change numbers", () => this.#takeChanges());
+    const change = await (this.#transaction.change ??= this.#takeChanges());
     this.changedAt = change.at;
     return change;
   }
@@ -176,11 +177,6 @@ export class PostgresTx extends PostgresSql implements Tx {
 
   lock(name: string): Promise<void> {
     return Promise.try(() => void this.send(LOCK, [name]));
-  }
-
-  async once<T>(name: string, make: () => Promise<T>): Promise<T> {
-    this.#refuseLate();
-    return await this.#transaction.values.once(name, make);
   }
 
   onCommit(fn: () => void): void {

@@ -19,7 +19,6 @@ import {
   textOf,
   type Tx,
 } from "../db.ts";
-import type { SharedValues } from "../shared_values.ts";
 import { guarded, toDbError } from "./errors.ts";
 import { rowMaker } from "./row_maker.ts";
 
@@ -286,13 +285,19 @@ function bindable(params: readonly Param[]): Param[] {
   return params as Param[];
 }
 
+/** What all writes of a commit share. */
+export interface CommitState {
+  /** The change of those that make only one. */
+  change: Change | null;
+}
+
 type TxDeps = Pick<Deps, "clock" | "yieldToIo">;
 
 /** The queries of a write transaction. */
 export class SqliteTx implements Tx {
   readonly isOnlyWriter = true;
   readonly #connection: SqliteConnection;
-  readonly #shared: SharedValues;
+  readonly #commit: CommitState;
   readonly #deps: TxDeps;
   /** Monotonic milliseconds. */
   #yieldedAt: number;
@@ -303,11 +308,11 @@ export class SqliteTx implements Tx {
 
   constructor(
     connection: SqliteConnection,
-    shared: SharedValues,
+    commit: CommitState,
     deps: TxDeps,
   ) {
     this.#connection = connection;
-    this.#shared = shared;
+    this.#commit = commit;
     this.#deps = deps;
     this.#yieldedAt = deps.clock.monotonic();
   }
@@ -329,9 +334,13 @@ export class SqliteTx implements Tx {
   }
 
   /** Any count: a number is taken by the row that is stored with it. */
-  async takeChanges(): Promise<Change> {
+  async takeChanges(count: number): Promise<Change> {
+    this.#refuseLate();
+    if (count === 1 && this.#commit.change !== null) return this.#commit.change;
     const row = await this.get<{ last: number }>(SQLITE_CHANGES.last);
-    return changeAfter(row!.last, this.now());
+    const change = changeAfter(row!.last, this.now());
+    if (count === 1) this.#commit.change = change;
+    return change;
   }
 
   run(query: Query, params: readonly Param[] = []): Promise<number> {
@@ -405,11 +414,6 @@ export class SqliteTx implements Tx {
     last.then(() => {
       if (this.#last === last) this.#last = null;
     });
-  }
-
-  async once<T>(name: string, make: () => Promise<T>): Promise<T> {
-    this.#refuseLate();
-    return await this.#shared.once(name, make);
   }
 
   onCommit(fn: () => void): void {

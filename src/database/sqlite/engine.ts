@@ -31,10 +31,10 @@ import {
   type WriteOptions,
 } from "../db.ts";
 import { type Migration, MIGRATIONS } from "../migrations.ts";
-import { SharedValues } from "../shared_values.ts";
 import { readBy } from "../open_read.ts";
 import {
   CHECKPOINT_BYTES,
+  type CommitState,
   openFile,
   SqliteConnection,
   SqliteTx,
@@ -410,9 +410,9 @@ class SqliteDb implements Db {
     const { beforeCommit } = this.#deps;
     const finished: FinishedWrite[] = [];
     try {
-      const shared = new SharedValues();
+      const commit: CommitState = { change: null };
       for (const write of group) {
-        const one = await this.#writeOne(write, shared);
+        const one = await this.#writeOne(write, commit);
         if (one.spoilt) return await this.#undo(group, one);
         finished.push(one);
       }
@@ -439,9 +439,9 @@ class SqliteDb implements Db {
 
   async #writeOne(
     write: WaitingWrite,
-    shared: SharedValues,
+    commit: CommitState,
   ): Promise<FinishedWrite> {
-    const tx = new SqliteTx(this.#writer, shared, this.#deps);
+    const tx = new SqliteTx(this.#writer, commit, this.#deps);
     const before = this.#writer.writes;
     this.#writer.failure = null;
     try {

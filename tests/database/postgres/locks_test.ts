@@ -120,7 +120,6 @@ class Two implements AsyncDisposable {
         runMany: tx.runMany.bind(tx),
         changeHorizon: tx.changeHorizon.bind(tx),
         takeChanges: tx.takeChanges.bind(tx),
-        once: tx.once.bind(tx),
         now: tx.now.bind(tx),
         onCommit: tx.onCommit.bind(tx),
       });

@@ -127,7 +127,6 @@ async function plans(
       runMany: () => Promise.resolve(),
       changeHorizon: () => tx.changeHorizon(),
       takeChanges: (count) => tx.takeChanges(count),
-      once: (_, make) => make(),
       now: () => tx.now(),
       onCommit: () => {},
     });
