@@ -167,7 +167,7 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
     assertEquals(await follower.allNews(), ["A", "C", "B"]);
     place = follower.place;
     await db.write(async (tx) => {
-      const { number } = await takeChange(tx);
+      const { number } = await tx.takeChanges(1);
       await tx.run("UPDATE products SET change_no = ? WHERE sku = 'A'", [
         number,
       ]);
@@ -200,7 +200,7 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
 
 async function changeC(db: Db): Promise<void> {
   await db.write(async (tx) => {
-    const { number } = await takeChange(tx);
+    const { number } = await tx.takeChanges(1);
     await tx.run("UPDATE products SET change_no = ? WHERE sku = 'C'", [number]);
   });
 }
