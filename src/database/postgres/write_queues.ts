@@ -203,10 +203,10 @@ export class WriteQueues<C> {
     const { transactions } = this.#options;
     try {
       connection ??= await transactions.connect();
+      return await transactions.run(connection, order, writes);
     } catch (error) {
       return { error, write: null };
     }
-    return await transactions.run(connection, order, writes);
   }
 
   /** As in `Holder`. */
