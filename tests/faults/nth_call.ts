@@ -672,7 +672,8 @@ function contentOf(dataDir: string): string {
 }
 
 function shown(value: unknown): string {
-  const isTime = typeof value === "number" && value > 1e12;
+  // A number below zero holds the time of an event that has none yet.
+  const isTime = typeof value === "number" && Math.abs(value) > 1e12;
   if (isTime) return "a time";
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   return String(value);
